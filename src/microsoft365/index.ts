@@ -146,7 +146,7 @@ export function connectMicrosoft365(options: Microsoft365Options): Microsoft365 
     const resource = resourceOf(name, urls[name])
     const token = await signIn.token(resource)
     if (lackingIn(token, roles).length === 0) return []
-    const renewed = signIn.token(resource, { refused: token, every: consentDelay })
+    const renewed = signIn.token(resource, { refused: token, every: consentDelay, by: 'check' })
     return lackingIn(await renewed.catch(() => token), roles)
   }
   return {

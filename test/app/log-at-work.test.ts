@@ -154,7 +154,7 @@ describe('the log of a service at work', () => {
     })
     await service.rest('kim', 'GET', `/templates/v1/${typed.path}?status=${typed.path}`)
     // The tenant says no in words that quote what it was given.
-    await service.fault({ operation: 'graph.groups.upsert', kind: 'failBeforeCommit', status: 403 })
+    await service.fault({ operation: 'graph.groups.upsert', kind: 'failBeforeCommit', status: 405 })
     const failing = await service.rest('kim', 'POST', '/collab/v1/spo/', {
       displayName: typed.tag,
       templateId: templates.workingGroup,

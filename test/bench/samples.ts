@@ -97,7 +97,7 @@ async function ended(service: RunningService, token: string, requestId: string, 
 }
 
 async function failNext({ simulatorUrl }: RunningService): Promise<void> {
-  const fault = { operation: 'exchange.new-mailbox', kind: 'failBeforeCommit', status: 403, count: 1 }
+  const fault = { operation: 'exchange.new-mailbox', kind: 'failBeforeCommit', status: 405, count: 1 }
   const headers = { 'content-type': 'application/json' }
   const answer = await fetch(`${simulatorUrl}/control/faults`, { method: 'POST', headers, body: JSON.stringify(fault) })
   if (!answer.ok) throw new Error(`the simulator answered ${answer.status}`)

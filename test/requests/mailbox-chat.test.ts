@@ -60,7 +60,7 @@ describe('a mailbox that is asked for in chat', () => {
   it('could not be finished: an admin reads why, lets it go on, and the requester gets the one card', async () => {
     const { kim, sam, connector } = service
     await sam.installs()
-    await service.fault({ operation: 'exchange.set-calendarprocessing', kind: 'failBeforeCommit', status: 403 })
+    await service.fault({ operation: 'exchange.set-calendarprocessing', kind: 'failBeforeCommit', status: 405 })
     const form = await opens(kim, 'equipment')
     const review = await kim.clicks(form, 'Review', {
       displayName: 'Projector 7',

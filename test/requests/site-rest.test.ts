@@ -128,7 +128,7 @@ describe('a site over REST', () => {
   })
 
   it('that failed is retried by an admin and goes on; twice cancelled is refused', async () => {
-    await service.fault({ operation: 'graph.groups.upsert', kind: 'failBeforeCommit', status: 403 })
+    await service.fault({ operation: 'graph.groups.upsert', kind: 'failBeforeCommit', status: 405 })
     const { requestId } = await ask('kim', { ...site, displayName: 'Project Draco' })
     const failed = await ends(requestId, 'failed')
     expect([failed.problem?.step, failed.resource]).toEqual(['create-site', null])

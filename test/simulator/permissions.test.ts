@@ -47,13 +47,13 @@ describe('permissions', () => {
 
   it('stay in a token as they were when it was issued', async () => {
     const simulator = await tenantFor()
-    const before = await clientOf(simulator)
+    const early = await clientOf(simulator)
     await consent(simulator, 'graph', ['User.Read.All'])
-    const later = await clientOf(simulator)
-    expect((await before('GET', '/v1.0/groups')).status).toBe(200)
-    expect((await later('GET', '/v1.0/groups')).status).toBe(403)
+    const late = await clientOf(simulator)
+    expect((await early('GET', '/v1.0/groups')).status).toBe(200)
+    expect((await late('GET', '/v1.0/groups')).status).toBe(403)
     await ask('DELETE', `${simulator.url}/control/consents`)
-    expect((await later('GET', '/v1.0/groups')).status).toBe(403)
+    expect((await late('GET', '/v1.0/groups')).status).toBe(403)
     expect((await (await clientOf(simulator))('GET', '/v1.0/groups')).status).toBe(200)
   })
 

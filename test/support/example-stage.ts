@@ -166,7 +166,7 @@ export function stages(service: Service, call: Call): Readonly<Record<string, St
     nudgeRequest: () => waiting('kim', 'Apollo'),
     explainRequest: () => waiting('kim', 'Prometheus'),
     retryRequest: async () => {
-      await service.fault({ operation: 'graph.groups.upsert', kind: 'failBeforeCommit', status: 403 })
+      await service.fault({ operation: 'graph.groups.upsert', kind: 'failBeforeCommit', status: 405 })
       const requestId = await ask('kim', { displayName: 'Apollo', templateId: templates.workingGroup })
       await ends(requestId, 'failed')
       return { who: 'sam', params: { requestId } }

@@ -14,7 +14,7 @@ inChatWindows('what an admin sees and mends, in a real browser', { PLAYGROUND: '
   it(
     'a mailbox that the tenant refuses: in "admin stuck" with its reason, and the button there makes it',
     async () => {
-      const fault = { operation: 'exchange.set-place', kind: 'failBeforeCommit', status: 403, count: 1 }
+      const fault = { operation: 'exchange.set-place', kind: 'failBeforeCommit', status: 405, count: 1 }
       await windows.control('POST', 'faults', fault)
       await kim.type('new room')
       const form = await kim.sees('Seats', 'room-form')

@@ -34,6 +34,9 @@ describe('a request that a missing permission stops', () => {
     const forKim = JSON.stringify((await read('kim', sent.requestId)).body)
     expect(forKim).toContain('A permission is missing. Your administrators have to grant it, and they are notified.')
     expect(forKim).not.toContain(missing)
+    const timeline = await service.rest('kim', 'GET', `/requests/v1/${sent.requestId}/timeline`)
+    expect(JSON.stringify(timeline.body)).toContain('A permission is missing.')
+    expect(JSON.stringify(timeline.body)).not.toContain(missing)
     const alert = await service.sam.sees(new RegExp(`Could not be finished[\\s\\S]*${displayName}`), 'the alert')
     expect(textOf(alert.card)).toContain(named)
     expect(partOn((await service.sam.says('admin health')).card, 'Microsoft Graph')).toMatchObject({

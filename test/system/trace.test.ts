@@ -126,7 +126,7 @@ describe('one trace', () => {
 
   it('of a request that failed ends there: who has it tried again begins another', async () => {
     const [trace, other] = ['0af7651916cd43dd8448eb211c80319c', '1af7651916cd43dd8448eb211c80319c']
-    await service.fault({ operation: 'graph.groups.upsert', kind: 'failBeforeCommit', status: 403 })
+    await service.fault({ operation: 'graph.groups.upsert', kind: 'failBeforeCommit', status: 405 })
     const body = { displayName: 'Eridanus', templateId: templates.workingGroup }
     const asked = await service.rest('kim', 'POST', '/collab/v1/spo/', body, headersOf(trace))
     const requestId = String(asked.body['requestId'])

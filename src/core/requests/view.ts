@@ -89,5 +89,14 @@ export function viewFor(request: Request, { isAdmin }: { readonly isAdmin: boole
   return viewOf({ ...request, steps, problem: request.problem && forPeople(request.problem) })
 }
 
+/** The data of a timeline's entry as this person may see it. */
+export function entryDataFor<T extends Readonly<Record<string, unknown>>>(
+  data: T,
+  { isAdmin }: { isAdmin: boolean },
+): T {
+  return isAdmin || !isPermissionProblem(String(data['code'])) ? data : { ...data, detail: permissionText }
+}
+
+/** A problem without the names of calls and permissions, which only admins read. */
 const forPeople = (problem: Problem): Problem =>
   isPermissionProblem(problem.code) ? { ...problem, detail: permissionText } : problem

@@ -62,12 +62,12 @@ export interface Endpoint {
   readonly redirectTo?: (from: URL, to: URL) => URL | undefined
 }
 /**
- * Gives an access token for a resource. `fresh` skips the cache, after a 401. `refused` replaces a token that lacks a role,
- * unless the last replacement is younger than `every` milliseconds: then it gives the same token.
+ * Gives an access token for a resource. `fresh` skips the cache, after a 401. `refused` replaces a token once in `every`
+ * milliseconds, and else gives the same. Calls and checks count apart: a check before a grant does not delay a retry.
  */
 export type TokenSource = (
   resource: string,
-  how?: { readonly fresh: true } | { readonly refused: string; readonly every: number },
+  how?: { readonly fresh: true } | { readonly refused: string; readonly every: number; readonly by: 'call' | 'check' },
 ) => Promise<string>
 export type CallService = (call: Call) => Promise<Answer>
 
@@ -106,8 +106,9 @@ export function createCaller(
   const renewed = (call: Call, { status }: Answer, refused: string): Promise<string> => {
     const lacks = lacking(call, refused).length > 0
     if (status === 401 && !lacks) return options.token(resource, { fresh: true })
-    // The answer of the service counts, also while Entra ID does not answer.
-    return options.token(resource, { refused, every: lacks ? consentDelay : policyDelay }).catch(() => refused)
+    return options
+      .token(resource, { refused, every: lacks ? consentDelay : policyDelay, by: 'call' })
+      .catch(() => refused)
   }
   const attempt = async (call: Call): Promise<Answer> => {
     let token = await options.token(resource)

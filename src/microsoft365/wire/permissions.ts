@@ -154,7 +154,7 @@ export function lackingText(service: string, lacking: readonly Permission[]): st
 
 /**
  * How often a missing permission may cost a new token. Milliseconds. Short, because an admin retries a request seconds
- * after the grant, and the checks of the health have replaced the token until then.
+ * after the grant.
  */
 export const consentDelay = 15_000
 

@@ -73,8 +73,9 @@ export function createSignIn(options: SignInOptions): SignIn {
       if (isUsable && (!how || (refused && known.token !== refused.refused))) return Promise.resolve(known.token)
       const key = `${resource} ${how !== undefined}`
       if (refused && !pending.has(key)) {
-        if (now() - (replacedAt.get(resource) ?? -Infinity) < refused.every) return Promise.resolve(refused.refused)
-        replacedAt.set(resource, now())
+        const user = `${resource} ${refused.by}`
+        if (now() - (replacedAt.get(user) ?? -Infinity) < refused.every) return Promise.resolve(refused.refused)
+        replacedAt.set(user, now())
       }
       const running = pending.get(key) ?? acquire(resource, how !== undefined).finally(() => pending.delete(key))
       pending.set(key, running)

@@ -5,7 +5,8 @@ import type { Call } from '../tenant/index.ts'
 /**
  * A fault that a test or a person requests. `share` is the share of affected calls (0..1), `count` the maximum number of
  * affected calls, `skip` the number of calls before the first, `seconds` the length of a delay, `retryAfter` the
- * Retry-After in seconds; `seed` makes the share repeatable. `holdAfterCommit` executes the call and never answers.
+ * Retry-After in seconds; `seed` makes the share repeatable. A client may repeat one refused call (401, 403) with a fresh
+ * token. `holdAfterCommit` executes the call and never answers.
  * `forbiddenNul` answers 403 with one NUL byte. `wrapped` is for Exchange's cmdlets: it answers as when another server
  * runs the cmdlet and fails, with the exception `inner` (`''`: with a text only). With `ran` that server has run it.
  */

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import {
   auditEntry,
+  entryDataFor,
   isTerminal,
   ProvisioningError,
   type Request,
@@ -105,7 +106,9 @@ const readTimeline = defineRoute({
   examples: examples.readTimeline,
   async handle({ actor, provisioning }, { params }) {
     const entries = await provisioning.readTimeline(actor, { requestId: params.requestId })
-    return { status: 200, body: { value: entries.map((entry) => timelineEntry.parse(entry)) } }
+    const shownTo = ({ data, ...entry }: (typeof entries)[number]) =>
+      timelineEntry.parse({ ...entry, ...(data && { data: entryDataFor(data, actor) }) })
+    return { status: 200, body: { value: entries.map(shownTo) } }
   },
 })
 
