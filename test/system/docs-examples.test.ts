@@ -5,6 +5,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { readConfig } from '../../src/app/config.ts'
 import { requestView, templateWithin } from '../../src/core/index.ts'
+import { readCertificateFile } from '../../src/microsoft365/index.ts'
 import { openDatabase } from '../../src/store/database/database.ts'
 import { migrate } from '../../src/store/database/migrate.ts'
 import { answerCode, newHome, startQuartermaster } from '../support/command-line.ts'
@@ -225,6 +226,21 @@ describe('what the pages for people who run the service show is what happens:', 
     expect(Buffer.from(secret, 'base64')).toHaveLength(32)
     expect(() => readConfig({ EXPORT_SECRET: secret })).not.toThrow()
     expect(() => readConfig({ EXPORT_SECRET: secret.slice(20) })).toThrow('EXPORT_SECRET')
+  })
+
+  it('docs/operations.md, a certificate, new and from a .pfx file', async () => {
+    const cwd = mkdtempSync(join(inject('runFolder'), 'openssl-'))
+    const shell = (command: string) => run('/bin/sh', ['-c', command], { cwd })
+    await shell(example('docs/operations.md', 'openssl req').text)
+    const created = readCertificateFile(join(cwd, 'service.pem'))
+    await shell('openssl pkcs12 -export -in service.pem -out service.pfx -passout pass:secret99 && rm service.pem')
+    const [command = ''] = example('docs/operations.md', 'openssl pkcs12').text.split('#')
+    await shell(`${command} -passin pass:secret99`)
+    expect(readCertificateFile(join(cwd, 'service.pem'))).toEqual(created)
+    // Without -noenc, as people type it with a password of their own.
+    await shell(`${command.replace('-noenc', '')} -passin pass:secret99 -passout pass:correct99`)
+    expect(() => readCertificateFile(join(cwd, 'service.pem'))).toThrow('Set CLIENT_CERTIFICATE_PASSWORD')
+    expect(readCertificateFile(join(cwd, 'service.pem'), 'correct99')).toEqual(created)
   })
 
   it('docs/telemetry.md, the line of a turn that failed', async () => {
