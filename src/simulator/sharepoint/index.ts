@@ -11,6 +11,7 @@ import {
   insertSite,
   type Operation,
   operation,
+  originOf,
   Refused,
   type Reply,
   type Service,
@@ -22,8 +23,10 @@ import { webOperations } from './web.ts'
 import {
   badArgument,
   emptyStatus,
+  hostOf,
   parameter,
   pathOf,
+  refuse,
   type SharePointSettings,
   sharePointError,
   siteStatuses,
@@ -44,7 +47,8 @@ export function sharePointService(tenant: Tenant, tokens: Tokens, settings: Shar
       ...adminOperations(tenant, settings),
     ],
     admit: async (call) => {
-      const caller = await tokens.verify(call.headers.authorization, [settings.url, sharePointAppId]).catch(() => {
+      const audience = originOf(otherHostOf(tenant, call), settings.url)
+      const caller = await tokens.verify(call.headers.authorization, [audience, sharePointAppId]).catch(() => {
         throw new Refused({
           status: 401,
           headers: { 'www-authenticate': 'Bearer error="invalid_token"' },
@@ -62,14 +66,23 @@ export function sharePointService(tenant: Tenant, tokens: Tokens, settings: Shar
   }
 }
 
+/** Another host of the tenant that a call is about. A token for one host is none for another. */
+function otherHostOf(tenant: Tenant, call: Pick<Call, 'path' | 'headers'>): string | undefined {
+  const [, path = ''] = /^\/sites\/([^/]+)\//.exec(call.path) ?? []
+  const { newSitesHost } = tenant.modes
+  return findSite(tenant, 'path', path)?.doc.host ?? (newSitesHost === hostOf(call) ? newSitesHost : undefined)
+}
+
 const anySite = '(?:/sites/[^/]+)?/_api'
 
 function creationOperations(tenant: Tenant, settings: SharePointSettings): readonly Operation[] {
   return [
-    operation('sharepoint.site.create', 'POST', new RegExp(`^${anySite}/SPSiteManager/create$`, 'i'), (call) =>
-      createSite(tenant, settings, call),
-    ),
+    operation('sharepoint.site.create', 'POST', new RegExp(`^${anySite}/SPSiteManager/create$`, 'i'), (call) => {
+      refuseODataVersion(tenant, call)
+      return createSite(tenant, settings, call)
+    }),
     operation('sharepoint.site.status', 'GET', new RegExp(`^${anySite}/SPSiteManager/status$`, 'i'), (call) => {
+      refuseODataVersion(tenant, call)
       const path = pathOf(settings.url, parameter(call, 'url'))
       const site = path === undefined ? undefined : findSite(tenant, 'path', path)
       return site ? statusOf(site, settings.url) : emptyStatus(siteStatuses.notFound)
@@ -89,6 +102,13 @@ function creationOperations(tenant: Tenant, settings: SharePointSettings): reado
       },
     ),
   ]
+}
+
+/** The mode `refusesODataVersion`. Public reports have the text; the status and the type are an assumption. */
+function refuseODataVersion({ modes }: Tenant, { caller, headers }: Call): void {
+  if (!modes.refusesODataVersion || !caller.appOnly || headers['odata-version'] === undefined) return
+  const text = 'Elevated context should be used only to create service asserted level PoP'
+  refuse(400, '-1, System.InvalidOperationException', text)
 }
 
 const templates = ['SITEPAGEPUBLISHING#0', 'STS#3']
