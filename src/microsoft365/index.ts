@@ -29,7 +29,7 @@ import {
   exchangeService,
   graphService,
   healthOf,
-  sharePointHeaders,
+  type SharePointHost,
   sharePointService,
 } from './wire/index.ts'
 
@@ -66,6 +66,8 @@ export interface Microsoft365Options {
   readonly directoryUrl: string
   readonly sharePointUrl: string
   readonly sharePointAdminUrl: string
+  /** The other hosts of a multi-geo tenant. */
+  readonly otherSharePointHosts?: readonly SharePointHost[] | undefined
   readonly exchangeUrl: string
   /** Name of the schema extension on groups that carries the request id: `svc_group`. */
   readonly directoryExtension: string
@@ -107,14 +109,13 @@ export function connectMicrosoft365(options: Microsoft365Options): Microsoft365 
     return createCaller(endpoint, { token: signIn.token, gate, fetch, log })
   }
   const callGraph = callerOf({ service: graphService, resource: directoryUrl })
-  const sharePointCaller = (url: string) =>
-    callerOf({ service: sharePointService, resource: new URL(url).origin, headers: sharePointHeaders })
   const graph = createGraph(callGraph, directoryUrl, extension)
   const sharePoint = createSharePoint({
-    call: sharePointCaller(options.sharePointUrl),
-    callAdmin: sharePointCaller(options.sharePointAdminUrl),
-    sharePointUrl: options.sharePointUrl,
-    sharePointAdminUrl: options.sharePointAdminUrl,
+    callerFor: (resource, headers) => callerOf({ service: sharePointService, resource, headers }),
+    hosts: [
+      { url: options.sharePointUrl, adminUrl: options.sharePointAdminUrl },
+      ...(options.otherSharePointHosts ?? []),
+    ],
   })
   const exchange = createExchange(callerOf(exchangeEndpoint(options.exchangeUrl)), options)
   const { teamsAppId, warn = () => undefined, settleSeconds = 300, workSeconds = 60 } = options
@@ -130,6 +131,7 @@ export function connectMicrosoft365(options: Microsoft365Options): Microsoft365 
       mailboxSteps: createMailboxSteps({ graph, exchange, settleSeconds, workSeconds }),
       mailboxStepsOf,
       siteRoot: sharePoint.siteRoot,
+      otherSiteOrigins: sharePoint.otherOrigins,
       outlookRoot: outlookRootOf(options.exchangeUrl),
       installApp: createAppInstall({ call: callGraph, root: graph.root, teamsAppId, warn }),
       health: () => healthOf({ graph, sharePoint, exchange }),
