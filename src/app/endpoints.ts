@@ -20,6 +20,8 @@ export interface Endpoints {
   readonly directoryUrl: string
   readonly sharePointUrl: string
   readonly sharePointAdminUrl: string
+  /** The other hosts of a multi-geo tenant. */
+  readonly otherSharePointHosts: readonly { readonly url: string; readonly adminUrl: string }[]
   readonly exchangeUrl: string
   readonly directoryExtension: string
   /** The bot's app in the organisation's catalogue: it is installed for approvers who have no chat with the bot. */
@@ -61,7 +63,7 @@ export async function findEndpoints(
   const port = config.PORT === 0 ? await freePort() : config.PORT
   const host = config.HOST ?? (local ? '127.0.0.1' : '0.0.0.0')
   const baseUrl = config.BASE_URL ?? `http://127.0.0.1:${port}`
-  const sharePointUrl = simulator?.sharePointUrl ?? config.SHAREPOINT_URL ?? ''
+  const [sharePointUrl = '', ...others] = simulator ? [simulator.sharePointUrl] : (config.SHAREPOINT_URL ?? [])
   return {
     local,
     port,
@@ -74,6 +76,7 @@ export async function findEndpoints(
     directoryUrl: simulator?.directoryUrl ?? config.DIRECTORY_URL ?? microsoftAddresses.DIRECTORY_URL,
     sharePointUrl,
     sharePointAdminUrl: simulator?.sharePointAdminUrl ?? config.SHAREPOINT_ADMIN_URL ?? adminUrlOf(sharePointUrl),
+    otherSharePointHosts: others.map((url) => ({ url, adminUrl: adminUrlOf(url) })),
     exchangeUrl: simulator?.exchangeUrl ?? config.EXCHANGE_URL ?? microsoftAddresses.EXCHANGE_URL,
     directoryExtension: config.DIRECTORY_EXTENSION ?? 'svc_group',
     teamsAppId: config.TEAMS_APP_ID,

@@ -124,9 +124,8 @@ export function createSharePoint({ callerFor, hosts }: SharePointOptions) {
     onTenant,
     /** The alias of a site directly under `/sites/` of one of the hosts; undefined for subsites, OneDrive and foreign hosts. */
     aliasOf(address: string): string | undefined {
-      if (!isOnTenant(address)) return undefined
-      const [, alias] = /^\/sites\/([^/]+)\/*$/.exec(new URL(address).pathname) ?? []
-      return alias
+      const [, alias] = /^https?:\/\/[^/]+\/sites\/([^/?#]+)\/*$/.exec(address) ?? []
+      return isOnTenant(address) ? alias : undefined
     },
     addressOf: (alias: string): string => `${siteRoot}${alias}`,
 
