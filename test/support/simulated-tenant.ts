@@ -51,6 +51,8 @@ export async function startTenant(
       retryAfter?: number
       status?: number
     }) => control('POST', 'faults', { count: 1, ...fault }),
+    /** Changes the tenant's conduct until it is changed again. */
+    modes: (change: object) => control('POST', 'tenant', change),
     forgetCalls: () => control('DELETE', 'calls'),
     healthy: () => control('DELETE', 'faults'),
     async calls(): Promise<ObservedCall[]> {
