@@ -82,13 +82,13 @@ describe('a site that takes long', () => {
       .system.provision(requestId, { lastAttempt: false, signal: AbortSignal.timeout(60_000) })
   /** Runs the work at these moments, in seconds from the start. */
   const runAt = async (requestId: string, seconds: readonly number[], tenant?: Tenant) => {
-    for (const one of seconds) await provisionAt(requestId, after(one), tenant)
+    for (const one of seconds) await provisionAt(requestId, atSecond(one), tenant)
   }
   const lastPoll = async (requestId: string): Promise<Date | undefined> => {
     const orders: Ordered[] = (await core.orders(requestId)).filter(({ name }) => name === 'provision')
     return orders.at(-1)?.startAfter ?? undefined
   }
-  const after = (seconds: number) => new Date(started.getTime() + seconds * 1000)
+  const atSecond = (seconds: number) => new Date(started.getTime() + seconds * 1000)
   const cardsOf = async (requestId: string) =>
     (await core.orders(requestId)).flatMap(({ name, payload }) =>
       name.startsWith('notify') ? [`${name} ${String(payload['card']).split(':')[0]}`] : [],
@@ -106,7 +106,7 @@ describe('a site that takes long', () => {
       const late = await stored(requestId)
       expect([late.status, late.steps.find(({ lateAt }) => lateAt)?.lateAt]).toEqual([
         'provisioning',
-        after(quarter).toISOString(),
+        atSecond(quarter).toISOString(),
       ])
       expect(await cardsOf(requestId)).toEqual(['notify late', 'notify-admins late'])
       // SharePoint has the site at last.
@@ -124,8 +124,8 @@ describe('a site that takes long', () => {
     await runAt(requestId, [0, quarter], waitsForever)
     const late = await stored(requestId)
     const key = `late:${late.queuedAt}` as const
-    expect(requestCard(late, key, kim.id, after(quarter))).toMatchObject({ kind: 'status', isAdmin: false })
-    expect(requestCard(late, key, priya.id, after(quarter))).toMatchObject({ kind: 'status', isAdmin: true })
+    expect(requestCard(late, key, kim.id, atSecond(quarter))).toMatchObject({ kind: 'status', isAdmin: false })
+    expect(requestCard(late, key, priya.id, atSecond(quarter))).toMatchObject({ kind: 'status', isAdmin: true })
     const asked = textOf(cards.requestStatus(late, viewerOf(kim)))
     expect(asked).toContain('Taking longer than usual')
     expect(asked).toContain('Microsoft 365 is still working on your site. You need to do nothing.')
@@ -142,15 +142,15 @@ describe('a site that takes long', () => {
       last = at
       await runAt(requestId, [at], waitsForever)
     }
-    expect(await lastPoll(requestId)).toEqual(after(last + longestInterval))
+    expect(await lastPoll(requestId)).toEqual(atSecond(last + longestInterval))
     const watchAt = async (now: Date) => {
       await core.with({ clock: { now: () => now } }).system.watch([], [])
       const entries = await core.provisioning.readTimeline(admin, { requestId })
       return entries.filter(({ action }) => action === 'overdue').length
     }
-    expect(attentionOf(await stored(requestId), after(last))).toBeUndefined()
-    expect(await watchAt(after(last + longestInterval))).toBe(0)
-    expect(await watchAt(after(last + 2 * hour))).toBe(1)
+    expect(attentionOf(await stored(requestId), atSecond(last))).toBeUndefined()
+    expect(await watchAt(atSecond(last + longestInterval))).toBe(0)
+    expect(await watchAt(atSecond(last + 2 * hour))).toBe(1)
   })
 
   it('fails after 48 hours with what to do, and a retry adopts the site that has appeared', async () => {
@@ -167,7 +167,7 @@ describe('a site that takes long', () => {
       ...['notify outcome', 'notify-admins outcome'],
     ])
     await contoso.modes({ siteReadySeconds: null })
-    const again = after(50 * hour)
+    const again = atSecond(50 * hour)
     await core.with({ clock: { now: () => again } }).retryRequest(admin, { requestId })
     await runAt(requestId, [50 * hour, 50 * hour + 60])
     expect((await stored(requestId)).status).toBe('succeeded')
@@ -188,7 +188,7 @@ describe('a site that takes long', () => {
     const step = waiting.steps.find(({ name }) => name === 'link-group')
     expect(step).toMatchObject({ status: 'running', problem: { code: 'extension-not-accepted' } })
     expect(step?.problem?.detail).toContain('DIRECTORY_EXTENSION')
-    expect(attentionOf(waiting, after(quarter))).toMatchObject({ why: 'retrying' })
+    expect(attentionOf(waiting, atSecond(quarter))).toMatchObject({ why: 'retrying' })
     const shown = textOf(cards.requestStatus(waiting, viewerOf(priya, { isAdmin: true })))
     expect(shown).toContain('DIRECTORY_EXTENSION')
     const asked = textOf(cards.requestStatus(waiting, viewerOf(kim)))
