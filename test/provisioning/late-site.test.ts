@@ -10,6 +10,7 @@ import {
   requestCard,
   type SiteKind,
   siteKinds,
+  stillToTell,
   type Tenant,
 } from '../../src/core/index.ts'
 import { viewerOf } from '../support/card-world.ts'
@@ -126,6 +127,15 @@ describe('a site that takes long', () => {
     const key = `late:${late.queuedAt}` as const
     expect(requestCard(late, key, kim.id, atSecond(quarter))).toMatchObject({ kind: 'status', isAdmin: false })
     expect(requestCard(late, key, priya.id, atSecond(quarter))).toMatchObject({ kind: 'status', isAdmin: true })
+    // Admins who are not the requester get a card of their own, and nobody gets one when the site is there.
+    await core.provisioning.system.notifyAdmins({ requestId, card: key })
+    const sent = (await core.orders(requestId)).filter(({ name }) => name === 'notify')
+    expect(sent.map(({ payload }) => [payload['personId'], payload['card']])).toEqual([
+      [kim.id, key],
+      [priya.id, key],
+    ])
+    expect(stillToTell(late, key)).toBe(true)
+    expect(stillToTell({ ...late, status: 'succeeded' }, key)).toBe(false)
     const asked = textOf(cards.requestStatus(late, viewerOf(kim)))
     expect(asked).toContain('Taking longer than usual')
     expect(asked).toContain('Microsoft 365 is still working on your site. You need to do nothing.')
