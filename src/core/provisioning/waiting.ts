@@ -48,12 +48,16 @@ export async function waits(
   const now = ports.clock.now()
   const started = request.steps.find((step) => step.name === name)?.startedAt
   const waited = started === undefined ? 0 : (now.getTime() - Date.parse(started)) / 1000
-  const kept = await changeRequest(context, requestId, (current, at) => {
-    const step = current.steps.find((one) => one.name === name)
-    if (current.status !== 'provisioning' || !step || step.status === 'done') return undefined
-    return waitingChange(current, step, waiting, { at, waited })
-  })
-  if (waiting.made && waiting.retryAfterSeconds === 0) return kept
+  const isLate = !isForMailbox(request) && waited >= lateSeconds
+  // Most polls have nothing to write.
+  const kept =
+    (waiting.made || waiting.why || isLate) &&
+    (await changeRequest(context, requestId, (current, at) => {
+      const step = current.steps.find((one) => one.name === name)
+      if (current.status !== 'provisioning' || !step || step.status === 'done') return undefined
+      return waitingChange(current, step, waiting, { at, isLate })
+    }))
+  if (waiting.made && waiting.retryAfterSeconds === 0) return kept || undefined
   if (waited > (isForMailbox(request) ? longestMailboxWait : longestSiteWait)) throw waitedTooLong(request, waiting)
   const asked = waiting.retryAfterSeconds
   const seconds = isForMailbox(request) ? asked : pollAfter(waited, asked)
@@ -63,15 +67,13 @@ export async function waits(
   return undefined
 }
 
-/** What a poll changes: what the step keeps, why it waits, and that it is late. A poll before that changes nothing. */
+/** What a poll changes: what the step keeps, why it waits, and that it is late. */
 function waitingChange(
   current: Request,
   step: RequestStep,
   { made, why }: Waiting,
-  { at, waited }: { readonly at: string; readonly waited: number },
-): Change | undefined {
-  const isLate = !isForMailbox(current) && waited >= lateSeconds
-  if (!made && !why && !isLate) return undefined
+  { at, isLate }: { readonly at: string; readonly isLate: boolean },
+): Change {
   const kept = made ? made(current) : current
   if (!why && !isLate) return { request: kept, audit: [] }
   const problem = why && { ...why, step: step.name }
