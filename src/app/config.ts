@@ -20,15 +20,13 @@ const hourOrOff = z
   .transform((text) => (text === 'off' ? null : Number(text)))
 /** Up to a year. Parts are allowed: they are for trying it out. */
 const duration = (most: number) => z.coerce.number('must be a number').max(most, `must be at most ${most}`)
-const list = z
-  .string()
-  .default('')
-  .transform((text) =>
-    text
-      .split(',')
-      .map((part) => part.trim())
-      .filter((part) => part !== ''),
-  )
+function listed(text: string): string[] {
+  return text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+}
+const list = z.string().default('').transform(listed)
 const onOff = z
   .enum(['on', 'off'], 'must be on or off')
   .default('on')
@@ -76,6 +74,16 @@ const url = z
   .refine((text) => !URL.canParse(text) || !new URL(text).username, 'must have no user name: it is not used')
   .transform((text) => text.replace(/\/+$/, ''))
 
+/** Addresses, joined by commas. */
+const urls = z
+  .string()
+  .transform(listed)
+  .refine(
+    (all) => all.length > 0 && all.every((one) => url.safeParse(one).success),
+    'must be an http or https address without user name; several are joined by commas',
+  )
+  .pipe(z.array(url))
+
 /** The environment, as `.env.example` lists it. Empty values count as absent. */
 const environment = z.object({
   MODE: z.enum(['local', 'production'], 'must be local or production').default('local'),
@@ -106,7 +114,7 @@ const environment = z.object({
   ),
   LOGIN_URL: url.optional(),
   DIRECTORY_URL: url.optional(),
-  SHAREPOINT_URL: url.optional(),
+  SHAREPOINT_URL: urls.optional(),
   SHAREPOINT_ADMIN_URL: url.optional(),
   EXCHANGE_URL: url.optional(),
   DIRECTORY_EXTENSION: z.string().regex(/^\w+$/).optional(),
@@ -275,7 +283,9 @@ function productionFaults(given: Record<string, string | undefined>): string[] {
       `SHAREPOINT_URL is an address of the cloud ${ofSites}: CLOUD ${cloudFault(ofSites) ?? `must be ${ofSites}.`}`,
     )
   // Our tokens go there, and links on cards lead there.
-  const plain = tenantAddresses.filter((name) => given[name]?.startsWith('http:'))
+  const plain = tenantAddresses.filter((name) =>
+    listed(given[name] ?? '').some((address) => address.startsWith('http:')),
+  )
   faults.push(...plain.map((name) => `${name} must be an https address when MODE=production.`))
   const server = given['DATABASE_URL'] === undefined ? undefined : unsafeServer(given['DATABASE_URL'])
   if (server !== undefined) faults.push(server)
@@ -324,7 +334,7 @@ function realTenantFaults(given: Record<string, string | undefined>): string[] {
   const named = tenantAddresses.filter((name) => given[name] !== undefined)
   const appId = 'set MICROSOFT_APP_ID and its credentials, so that the bot requires tokens'
   const real = named
-    .filter((name) => !isLoopbackUrl(given[name] ?? ''))
+    .filter((name) => !listed(given[name] ?? '').every(isLoopbackUrl))
     .map(
       (name) =>
         `${name} must be a loopback address such as http://127.0.0.1:3979, because MICROSOFT_APP_ID is not set. Or ${appId}.`,

@@ -23,6 +23,8 @@ export interface Endpoints {
   readonly directoryUrl: string
   readonly sharePointUrl: string
   readonly sharePointAdminUrl: string
+  /** The other hosts of a multi-geo tenant. */
+  readonly otherSharePointHosts: readonly { readonly url: string; readonly adminUrl: string }[]
   readonly exchangeUrl: string
   readonly directoryExtension: string
   /** The bot's app in the organisation's catalogue: it is installed for approvers who have no chat with the bot. */
@@ -74,7 +76,7 @@ export async function findEndpoints(
   const tenantId = config.TENANT_ID ?? contoso.tenantId
   if (!local && (config.COLLAB_AUDIENCE.length === 0 || config.MAIL_AUDIENCE.length === 0)) warn(onlyVersionOne)
   const registered = local && tenantId === contoso.tenantId ? contoso.apis : undefined
-  const sharePointUrl = simulator?.sharePointUrl ?? config.SHAREPOINT_URL ?? ''
+  const [sharePointUrl = '', ...others] = simulator ? [simulator.sharePointUrl] : (config.SHAREPOINT_URL ?? [])
   return {
     local,
     port,
@@ -87,6 +89,7 @@ export async function findEndpoints(
     directoryUrl: simulator?.directoryUrl ?? config.DIRECTORY_URL ?? cloud.directoryUrl,
     sharePointUrl,
     sharePointAdminUrl: simulator?.sharePointAdminUrl ?? config.SHAREPOINT_ADMIN_URL ?? adminUrlOf(sharePointUrl),
+    otherSharePointHosts: others.map((url) => ({ url, adminUrl: adminUrlOf(url) })),
     exchangeUrl: simulator?.exchangeUrl ?? config.EXCHANGE_URL ?? cloud.exchangeUrl,
     directoryExtension: config.DIRECTORY_EXTENSION ?? 'svc_group',
     teamsAppId: config.TEAMS_APP_ID,

@@ -139,6 +139,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
     chatPace: stores.chatPace,
     now: clock.now,
     siteRoot: tenant.siteRoot,
+    otherSiteOrigins: tenant.otherSiteOrigins ?? [],
     outlookRoot: tenant.outlookRoot,
     telemetry,
     log,

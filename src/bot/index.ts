@@ -76,6 +76,7 @@ export function createChannel(options: {
   chatPace: ChatPaceStore
   now: () => Date
   siteRoot: string
+  otherSiteOrigins?: readonly string[]
   outlookRoot: string
   telemetry?: Telemetry
   log: Log

@@ -36,6 +36,7 @@ type SystemCalls = {
 export interface Core extends Calls {
   readonly settings: Settings
   readonly siteRoot: string
+  readonly otherSiteOrigins: readonly string[]
   readonly outlookRoot: string
   /** Returns who is asking: a person of our tenant as the directory knows them, and whether they are an admin now. */
   actor(identity: CallerIdentity): Promise<Actor>
@@ -53,6 +54,7 @@ export function createCore(ports: Ports, settings: Settings): Core {
   return {
     ...bound(useCases, (useCase: UseCase<CorePorts, z.ZodType, unknown>) => bindUseCase(useCase, context)),
     ...{ settings, siteRoot: ports.tenant.siteRoot, outlookRoot: ports.tenant.outlookRoot },
+    otherSiteOrigins: ports.tenant.otherSiteOrigins ?? [],
     ...{ actor, actorForHealth: (identity) => admins.orKnown(identity, actor(identity)) },
     system: bound(
       systemUseCases,

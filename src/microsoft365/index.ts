@@ -34,7 +34,7 @@ import {
   type Lacking,
   lackingIn,
   permissions,
-  sharePointHeaders,
+  type SharePointHost,
   sharePointService,
 } from './wire/index.ts'
 
@@ -76,6 +76,8 @@ export interface Microsoft365Options {
   readonly directoryUrl: string
   readonly sharePointUrl: string
   readonly sharePointAdminUrl: string
+  /** The other hosts of a multi-geo tenant. */
+  readonly otherSharePointHosts?: readonly SharePointHost[] | undefined
   readonly exchangeUrl: string
   /** Name of the schema extension on groups that carries the request id: `svc_group`. */
   readonly directoryExtension: string
@@ -121,14 +123,14 @@ export function connectMicrosoft365(options: Microsoft365Options): Microsoft365 
     return createCaller(endpoint, { token: signIn.token, gate, fetch, log, permissions: ofService })
   }
   const callGraph = callerOf({ service: graphService, resource: resourceOf('graph', directoryUrl) })
-  const sharePointCaller = (url: string) =>
-    callerOf({ service: sharePointService, resource: resourceOf('sharePoint', url), headers: sharePointHeaders })
   const graph = createGraph(callGraph, directoryUrl, extension)
   const sharePoint = createSharePoint({
-    call: sharePointCaller(options.sharePointUrl),
-    callAdmin: sharePointCaller(options.sharePointAdminUrl),
-    sharePointUrl: options.sharePointUrl,
-    sharePointAdminUrl: options.sharePointAdminUrl,
+    callerFor: (url, headers) =>
+      callerOf({ service: sharePointService, resource: resourceOf('sharePoint', url), headers }),
+    hosts: [
+      { url: options.sharePointUrl, adminUrl: options.sharePointAdminUrl },
+      ...(options.otherSharePointHosts ?? []),
+    ],
   })
   const exchange = createExchange(callerOf(exchangeEndpoint(resourceOf('exchange', options.exchangeUrl))), options)
   const { teamsAppId, warn = () => undefined, settleSeconds = 300, workSeconds = 60 } = options
@@ -155,6 +157,7 @@ export function connectMicrosoft365(options: Microsoft365Options): Microsoft365 
       mailboxSteps: createMailboxSteps({ graph, exchange, settleSeconds, workSeconds }),
       mailboxStepsOf,
       siteRoot: sharePoint.siteRoot,
+      otherSiteOrigins: sharePoint.otherOrigins,
       outlookRoot: outlookRootOf(options.exchangeUrl),
       installApp: createAppInstall({ call: callGraph, root: graph.root, teamsAppId, warn }),
       health: () => healthOf({ graph, sharePoint, exchange }, lacking),

@@ -52,6 +52,29 @@ describe('the configuration', () => {
     },
   )
 
+  const simulated = {
+    LOGIN_URL: 'http://127.0.0.1:3979',
+    DIRECTORY_URL: 'http://localhost:3979',
+    SHAREPOINT_URL: 'http://[::1]:3979',
+    SHAREPOINT_ADMIN_URL: 'http://127.0.0.2:3979',
+    EXCHANGE_URL: 'http://LOCALHOST:3979',
+  }
+
+  it('takes several SharePoint hosts, and checks each', () => {
+    const several = 'https://contoso.sharepoint.com/, https://contosoeur.sharepoint.com'
+    const { SHAREPOINT_URL: read } = readConfig({ ...production, SHAREPOINT_URL: several })
+    expect(read).toEqual(['https://contoso.sharepoint.com', 'https://contosoeur.sharepoint.com'])
+    expect(faultsOf({ ...production, SHAREPOINT_URL: `${several},http://contosoapc.sharepoint.com` })).toEqual([
+      'SHAREPOINT_URL must be an https address when MODE=production.',
+    ])
+    expect(faultsOf({ ...production, SHAREPOINT_URL: `${several},contosoapc` }).join()).toContain(
+      'SHAREPOINT_URL must be an http or https address',
+    )
+    expect(faultsOf({ ...simulated, SHAREPOINT_URL: `${simulated.SHAREPOINT_URL}, ${several}` }).join()).toContain(
+      'SHAREPOINT_URL must be a loopback address',
+    )
+  })
+
   it('takes .env.example as it stands', () => {
     const lines = readFileSync('.env.example', 'utf8')
       .split('\n')
@@ -180,14 +203,6 @@ describe('the configuration', () => {
     expect(faultsOf({ HOST: '127.0.0.2' })).toEqual([])
     expect(faultsOf({ HOST: '0.0.0.0', MICROSOFT_APP_ID: production.MICROSOFT_APP_ID })).toEqual([])
   })
-
-  const simulated = {
-    LOGIN_URL: 'http://127.0.0.1:3979',
-    DIRECTORY_URL: 'http://localhost:3979',
-    SHAREPOINT_URL: 'http://[::1]:3979',
-    SHAREPOINT_ADMIN_URL: 'http://127.0.0.2:3979',
-    EXCHANGE_URL: 'http://LOCALHOST:3979',
-  }
 
   it('takes a tenant on this machine without an app id', () => {
     expect(faultsOf(simulated)).toEqual([])

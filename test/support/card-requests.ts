@@ -96,6 +96,13 @@ const made = {
   updatedAt: at('09:47'),
 }
 
+const createdAs = {
+  displayName: `GRP ${details.displayName}`,
+  alias: 'GRP-project-aurora-2',
+  mail: 'GRP-project-aurora-2@contoso.example',
+}
+const renamedUrl = `${siteRoot}${createdAs.alias}`
+
 /** One request in each situation that looks different to people. */
 export const requests = {
   waiting: requestOf(),
@@ -108,6 +115,31 @@ export const requests = {
     updatedAt: at('09:31'),
   }),
   queued: requestOf({ ...queued, status: 'queued', updatedAt: at('09:40') }),
+  /** SharePoint takes long. */
+  delayed: requestOf({
+    ...queued,
+    status: 'provisioning',
+    steps: stepsUntil(1, { status: 'running', attempts: 1, startedAt: at('09:41'), lateAt: at('09:56') }),
+    followUp: { state: 'late' },
+    updatedAt: at('10:41'),
+  }),
+  /** Groups do not accept the schema extension. */
+  extensionRefused: requestOf({
+    ...queued,
+    status: 'provisioning',
+    steps: stepsUntil(5, {
+      ...{ status: 'running', attempts: 14, startedAt: at('09:41'), lateAt: at('09:56') },
+      problem: {
+        code: 'extension-not-accepted',
+        detail:
+          'Microsoft Graph does not know the schema extension svc_group on groups. Groups accept a new extension only after a delay, so this is retried. If it lasts, check that DIRECTORY_EXTENSION is the id of the extension in this tenant.',
+        step: 'link-group',
+      },
+    }),
+    progress: { siteId: 's', url },
+    followUp: { state: 'late' },
+    updatedAt: at('10:41'),
+  }),
   creating: requestOf({
     ...queued,
     status: 'provisioning',
@@ -121,6 +153,26 @@ export const requests = {
     ...made,
     status: 'succeeded',
     followUp: { state: 'announced', by: 'webhook', url, at: at('09:47') },
+  }),
+  /** The tenant's own naming policy made other names of those that were approved. */
+  renamed: requestOf({
+    ...made,
+    status: 'succeeded',
+    progress: { ...made.progress, createdAs, url: renamedUrl },
+    resource: { ...made.resource, url: renamedUrl },
+    followUp: { state: 'announced', by: 'webhook', url: renamedUrl, at: at('09:47') },
+  }),
+  siteNotReady: requestOf({
+    ...queued,
+    status: 'failed',
+    steps: stepsUntil(1, { status: 'failed', attempts: 1, startedAt: '2026-11-18T09:41:00Z' }),
+    problem: {
+      code: 'site-not-ready',
+      detail:
+        'SharePoint did not complete the site in 48 hours. It may still do so: retry the request later, and the retry adopts the site. If no site appears, open a support request with Microsoft and give the address.',
+      step: 'wait-for-site',
+    },
+    updatedAt: at('09:44'),
   }),
   failed: requestOf({
     ...queued,

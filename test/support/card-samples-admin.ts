@@ -162,6 +162,9 @@ export const adminSamples: readonly Sample[] = [
     adminConfirmCard,
     adminConfirmView({ verb: 'admin.cancel', request: mailboxes.checkFailed, commentMissing: true }, asSam),
   ),
+  ...(['delayed', 'extensionRefused', 'siteNotReady'] as const).map((situation) =>
+    sample(`${situation}-admin`, requestStatusCard, requestStatusView(requests[situation], asSam)),
+  ),
   sample('rejected-to-admin', requestStatusCard, requestStatusView(requests.rejected, asSam)),
   sample('not-admin', noticeCard, noticeView({ code: 'notAdmin' }, asSam)),
   ...(['webhookUndelivered', 'webhookOwn', 'webhookGone', 'webhookFailing'] as const).map((code) => {

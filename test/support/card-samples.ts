@@ -195,6 +195,7 @@ const ofSites: readonly Sample[] = [
   sample('cancelled', approvalDecidedCard, approvalDecidedView(requests.cancelled, asDana)),
   sample('expired', approvalDecidedCard, approvalDecidedView(requests.expired, asDana)),
   sample('', siteReadyCard, siteReadyView(requests.ready, asKim)),
+  sample('renamed', siteReadyCard, siteReadyView(requests.renamed, asKim)),
   notice('already-decided', { code: 'alreadyDecided', by: 'Omar Haddad', at: requests.rejected.updatedAt, ...about }),
   notice('not-approver', { code: 'notApprover', reference: 'REQ-1042' }),
   notice('unavailable', {

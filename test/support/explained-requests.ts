@@ -309,6 +309,10 @@ export const cases: Readonly<Record<ExplanationKey, Explained>> = {
     request: { ...requests.failed, problem: taken },
     says: 'project-aurora-2 turned out to be taken when it was to be made. project-aurora-3 is free.',
   },
+  'name-changed': {
+    request: requestOf({ progress: { createdAs: { displayName: 'GRP Aurora', alias: 'GRPaurora' } } }),
+    says: 'Your organisation’s naming policy changed the name to GRP Aurora and the address to GRPaurora.',
+  },
   'name-taken-only': {
     request: { ...requests.failed, problem: { code: 'name-taken', detail: 'It is taken.' } },
     says: 'project-aurora-2 turned out to be taken when it was to be made.',
@@ -357,6 +361,10 @@ export const cases: Readonly<Record<ExplanationKey, Explained>> = {
     request: running({ attempts: 2 }),
     says: 'The step “add-owners” is under way for 60 seconds, in its 2 attempts so far.',
   },
+  'step-late': {
+    request: running({ startedAt: at('10:24'), lateAt: at('10:39') }),
+    says: `Microsoft 365 has been working on the step “add-owners” since ${at('10:24')}. I check at growing intervals for up to 48 hours.`,
+  },
   'step-tried': {
     request: running({ attempts: 2, problem: tried }),
     says: 'The step “add-owners” is tried again. Attempts so far: 2. What happened last: The directory did not answer.',
@@ -378,6 +386,11 @@ export const cases: Readonly<Record<ExplanationKey, Explained>> = {
     request: requests.late,
     timeline: [line('09:41', 'late')],
     says: `It was found to take longer than usual: ${at('09:41')}.`,
+  },
+  delayed: {
+    request: running({ startedAt: at('10:24'), lateAt: at('10:39') }),
+    timeline: [line('10:39', 'delayed')],
+    says: `The requester and the admins were notified of the delay: ${at('10:39')}.`,
   },
   overdue: {
     request: requests.queued,

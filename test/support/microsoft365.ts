@@ -16,11 +16,16 @@ export const omar = contosoPerson(3, 'Omar Haddad', 'omar@contoso.example')
 export const approversGroup = '22222222-bbbb-4bbb-8bbb-000000000001'
 export const confidential = '33333333-cccc-4ccc-8ccc-000000000003'
 
+export type OtherHosts = Microsoft365Options['otherSharePointHosts']
+
 /** The connector to a server that plays all four parts of Microsoft 365 at one root. */
 export function connectTo(
   url: string,
   options: Partial<
-    Pick<Microsoft365Options, 'log' | 'warn' | 'settleSeconds' | 'workSeconds' | 'teamsAppId' | 'now'>
+    Pick<
+      Microsoft365Options,
+      'log' | 'warn' | 'settleSeconds' | 'workSeconds' | 'teamsAppId' | 'now' | 'otherSharePointHosts'
+    >
   > = {},
 ) {
   return connectMicrosoft365({

@@ -156,8 +156,9 @@ export class Listener implements Middleware {
   #viewerOf({ activity }: TurnContext): Viewer {
     const { locale = 'en', localTimezone: timeZone = defaultTimeZone } = activity
     const { now, provisioning } = this.#services
-    const { siteRoot, outlookRoot } = provisioning
-    return { id: activity.from.aadObjectId ?? '', locale, timeZone, now: now(), siteRoot, outlookRoot }
+    const { siteRoot, otherSiteOrigins, outlookRoot } = provisioning
+    const id = activity.from.aadObjectId ?? ''
+    return { id, locale, timeZone, now: now(), siteRoot, otherSiteOrigins, outlookRoot }
   }
 
   /** Stores the personal chat. A chat that is new or open again can have missed cards, which are sent then. */

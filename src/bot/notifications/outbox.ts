@@ -13,11 +13,14 @@ const webhookNotices = {
 /** The core's outbox: renders the content of a card for the person who gets it. */
 export function createOutbox(
   sender: CardSender,
-  facts: { now: () => Date; siteRoot: string; outlookRoot: string },
+  facts: { now: () => Date; siteRoot: string; otherSiteOrigins?: readonly string[]; outlookRoot: string },
 ): Outbox {
-  const { siteRoot, outlookRoot } = facts
+  const { siteRoot, otherSiteOrigins = [], outlookRoot } = facts
   const render = ({ personId: id, locale, timeZone }: Conversation, content: CardContent): CardJson =>
-    cardOf(content, { id, locale, timeZone, now: facts.now(), siteRoot, outlookRoot, isAdmin: isForAdmin(content) })
+    cardOf(content, {
+      ...{ id, locale, timeZone, now: facts.now(), isAdmin: isForAdmin(content) },
+      ...{ siteRoot, otherSiteOrigins, outlookRoot },
+    })
   return {
     send: (conversation, content, name) => sender.send(conversation, render(conversation, content), name),
     update: (conversation, activityId, content, name) =>

@@ -143,24 +143,28 @@ function nextOf({ approvals }: Plan): 'one' | 'all' | 'quorum' | 'stages' | 'non
   return approvals.length > 1 ? 'stages' : ruleOf(stage)
 }
 
-function similarOf({ plan, similar: { resources, more }, siteRoot }: Review) {
+function similarOf({ plan, similar: { resources, more }, siteRoot, viewer }: Review) {
   const words = strings.review.similar
   return {
     hasSimilar: resources.length > 0,
     similarHeading: format(words[isForMailboxPlan(plan) ? plan.kind : 'site'], { count: resources.length + more }),
-    similar: resources.map((resource) => rowOf(resource, siteRoot)),
+    similar: resources.map((resource) => rowOf(resource, siteRoot, viewer.otherSiteOrigins)),
     moreSimilar: more > 0 ? format(words.more, { count: more }) : '',
   }
 }
 
-function rowOf({ kind, displayName, address, access, owners }: SimilarResource, siteRoot: string) {
+function rowOf(
+  { kind, displayName, address, access, owners }: SimilarResource,
+  siteRoot: string,
+  others: readonly string[] | undefined,
+) {
   const isMailbox = kind !== undefined && isMailboxKind(kind)
   const opens = isMailbox ? 'book' : 'open'
   const asks = owners.length > 0 ? 'ask' : 'askTeam'
   return {
     displayName: cut(displayName, longest.name),
     address: cut(withoutScheme(address), longest.address),
-    link: siteLink(address, siteRoot),
+    link: siteLink(address, siteRoot, others),
     access: format(strings.review.similar[({ own: 'own', open: opens, ask: asks } as const)[access]], {
       people: peopleList(owners, 'or'),
     }),

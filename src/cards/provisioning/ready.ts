@@ -10,6 +10,7 @@ import {
 } from '../../core/index.ts'
 import { type CheckRow, checkRow, checkRows, groupRow } from '../requests/checks.ts'
 import { peopleWith } from '../requests/mailbox-facts.ts'
+import { titleOf } from '../requests/renamed.ts'
 import { defineCard } from '../shared/define-card.ts'
 import { outlookLink, siteAddress, withoutScheme } from '../shared/links.ts'
 import { rowLooks } from '../shared/look.ts'
@@ -32,7 +33,7 @@ const about = {
 
 export const siteReadyCard = defineCard({
   name: 'site-ready',
-  data: z.strictObject({ ...about, kind: siteKind, link: z.string(), url: z.string() }),
+  data: z.strictObject({ ...about, kind: siteKind, link: z.string(), url: z.string(), renamed: z.string() }),
 })
 export const mailboxReadyCard = defineCard({
   name: 'mailbox-ready',
@@ -50,11 +51,11 @@ export const mailboxReadyCard = defineCard({
 
 /** The one card that tells of a finished site. */
 export function siteReadyView(request: RequestForSite, viewer: Viewer): Parameters<typeof siteReadyCard.render>[0] {
-  const url = siteAddress(request, viewer.siteRoot)
+  const url = siteAddress(request, viewer)
   const rows = [...checkRows(request, viewer), ...groupRow(request.progress.securityGroupName ?? '')]
   const about = aboutOf(request, rows, viewer)
   const fallback = format(strings.ready.fallback, { reference: about.reference })
-  return { ...about, fallback, kind: request.kind, link: withoutScheme(url), url }
+  return { ...about, ...titleOf(request), fallback, kind: request.kind, link: withoutScheme(url), url }
 }
 
 /** A short list is read; what is left out of it has passed. */

@@ -47,7 +47,7 @@ export function nextOf(request: Request, viewer: Viewer): Next {
 }
 
 function opens(request: Request, viewer: Viewer): Next {
-  const url = isForMailbox(request) ? outlookLink(request, viewer) : siteAddress(request, viewer.siteRoot)
+  const url = isForMailbox(request) ? outlookLink(request, viewer) : siteAddress(request, viewer)
   if (url === '') return show
   const own = isForMailbox(request)
     ? { words: 'openMailbox' as const, kind: request.kind }

@@ -5,12 +5,15 @@ import {
   isForMailbox,
   isTakenName,
   lastDecision,
+  lateStep,
+  longestSiteWait,
   may,
   missing,
   needsOtherPeople,
   openStage,
   type Request,
   type RequestState,
+  type RequestStep,
   referenceOf,
   requestState,
   resourceKind,
@@ -24,6 +27,7 @@ import { look, looks, shownState, toKnow } from '../shared/look.ts'
 import { format, strings } from '../shared/messages.ts'
 import { cut, fullMoment, longest, moment, type Viewer } from '../shared/words.ts'
 import { checkRow, checkRowsOf } from './checks.ts'
+import { titleOf } from './renamed.ts'
 import { stepRow, stepRows } from './steps.ts'
 import { type Timeline, timeline, timelineView } from './timeline.ts'
 
@@ -39,15 +43,15 @@ export const requestStatusCard = defineCard({
     displayName: z.string(),
     /** Who asks, on the card of anybody else. */
     asks: z.string(),
-    /** A request that waits says so, until it is about to expire. */
-    state: z.enum([...requestState.options, 'expiring']),
+    /** A request that waits says so, until it is about to expire. Work that takes long says so too. */
+    state: z.enum([...requestState.options, 'expiring', 'late']),
     look,
     mailbox: z.boolean(),
     /** The address for people, asked for or made; where the button leads, which is `''` until the requester is told. */
     link: z.string(),
     url: z.string(),
     says: z.string(),
-    /** What has happened while it waits. */
+    /** What has happened while it waits; that the tenant's naming policy changed the name. */
     waits: z.array(line),
     /** When its details were removed; `''` while they are there. */
     reduced: z.string(),
@@ -82,8 +86,10 @@ export function requestStatusView(
 ): Parameters<typeof requestStatusCard.render>[0] {
   const state = shownState(request)
   const said = quoteOf(request)
+  const { displayName, renamed } = titleOf(request)
   const stage = state === 'pendingApproval' ? openStage(request.approvals) : undefined
   const isExpiring = urgencyOf(stage, viewer) === 'expiring'
+  const late = lateStep(request)
   const checks = checkRowsOf(request, state, viewer)
   const words = strings.status
   const expires = isExpiring ? '' : expiryOf(stage, viewer)
@@ -92,10 +98,10 @@ export function requestStatusView(
     reference: referenceOf(request),
     kind: request.kind,
     templateName: inLocale(request.template, viewer.locale).name,
-    displayName: cut(request.details.displayName, longest.title),
+    displayName,
     asks: isOwn(request, viewer) ? '' : format(words.asks, { name: cut(request.requester.displayName, longest.name) }),
-    state: isExpiring ? 'expiring' : state,
-    look: isExpiring ? toKnow : looks[state],
+    state: isExpiring ? 'expiring' : late ? 'late' : state,
+    look: isExpiring || late ? toKnow : looks[state],
     mailbox: isForMailbox(request),
     ...placeOf(request, state, viewer),
     says: format(words.says[sentenceOf(request, state, viewer)], {
@@ -103,8 +109,9 @@ export function requestStatusView(
       count: stage ? missing(stage) : 0,
       address: askedAddress(request, viewer),
       ...namesOf(request),
+      ...timesOf(late, viewer),
     }),
-    waits: stage ? linesForRequester(request, stage, viewer) : [],
+    waits: stage ? linesForRequester(request, stage, viewer) : renamed ? [{ text: renamed, weight: 'Default' }] : [],
     reduced:
       request.reducedAt === undefined ? '' : format(words.reduced, { date: moment(request.reducedAt, viewer, 'day') }),
     comment: cut(said.comment, longest.text),
@@ -138,7 +145,7 @@ function placeOf(request: Request, state: RequestState, viewer: Viewer): { link:
   const mailbox = isForMailbox(request)
   if (state === 'succeeded') {
     if (mailbox) return { link: request.address, url: outlookLink(request, viewer) }
-    const url = siteAddress(request, viewer.siteRoot)
+    const url = siteAddress(request, viewer)
     return { link: withoutScheme(url), url }
   }
   const isAwaited = !mailbox && isOwn(request, viewer) && (state === 'queued' || state === 'provisioning')
@@ -167,7 +174,8 @@ function sentenceOf(request: Request, state: RequestState, viewer: Viewer): Sent
   const mailbox = isForMailbox(request)
   const late = mailbox ? ('lateMailbox' as const) : ('late' as const)
   const creating = mailbox ? ('creatingMailbox' as const) : ('creating' as const)
-  const unfinished = request.followUp.state === 'late' ? late : creating
+  const delayed = lateStep(request)
+  const unfinished = delayed ? delayedOf(delayed, viewer, own) : request.followUp.state === 'late' ? late : creating
   const { taken, free } = namesOf(request)
   const waiting = openStage(request.approvals)?.rule === 'quorum' ? ('waitingQuorum' as const) : ('waiting' as const)
   // Who asked can change it and send it again, until what they asked for is gone.
@@ -183,6 +191,19 @@ function sentenceOf(request: Request, state: RequestState, viewer: Viewer): Sent
     cancelled: leftOf(request, isAdmin),
   } as const satisfies Record<RequestState, Sentence>
   return table[state]
+}
+
+/** Microsoft 365 takes long. Only an admin can do something, and only when the step says why. */
+function delayedOf({ problem }: RequestStep, { isAdmin }: Viewer, own: boolean) {
+  if (own || !isAdmin) return own ? ('delayed' as const) : ('delayedOther' as const)
+  return problem ? ('delayedToFix' as const) : ('delayedForAdmin' as const)
+}
+
+/** Since when a step that is late has run, and until when it is polled. */
+function timesOf(step: RequestStep | undefined, viewer: Viewer): { since: string; until: string } {
+  if (step?.startedAt === undefined) return { since: '', until: '' }
+  const until = new Date(Date.parse(step.startedAt) + longestSiteWait * 1000).toISOString()
+  return { since: moment(step.startedAt, viewer, 'full'), until: moment(until, viewer, 'full') }
 }
 
 /** An admin has buttons enough: they go on with it. */

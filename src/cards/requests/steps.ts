@@ -5,6 +5,7 @@ import {
   isForMailbox,
   isRejected,
   lastDecision,
+  lateStep,
   needed,
   nextStep,
   openStage,
@@ -170,6 +171,7 @@ function workRows(request: Request, viewer: Viewer, at: (when: string | undefine
 function currentRow(request: Request, viewer: Viewer, step: RequestStep | undefined, doing: StepName): StepRow {
   const name = step?.name === 'ready-check' && step.status !== 'pending' ? 'check' : doing
   if (request.status === 'failed') return row(name, rowLooks.failed, problemNote(request, viewer, step))
+  if (lateStep(request)?.problem) return row(name, rowLooks.now, problemNote(request, viewer, step))
   return row(name, rowLooks.now, step?.name === 'wait-for-site' ? noteOf('settingUp', '') : {})
 }
 

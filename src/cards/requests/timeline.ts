@@ -104,7 +104,12 @@ function valuesOf({ actor, data = {} }: AuditEntry, viewer: Viewer): Record<stri
     )
   const expiresAt = String(data['expiresAt'] ?? '')
   return {
-    name: 'id' in actor && actor.displayName !== '' ? cut(actor.displayName, longest.name) : strings.timeline.somebody,
+    name:
+      data['alias'] !== undefined && typeof data['displayName'] === 'string'
+        ? cut(data['displayName'], longest.name)
+        : 'id' in actor && actor.displayName !== ''
+          ? cut(actor.displayName, longest.name)
+          : strings.timeline.somebody,
     people: named('to', 'people', 'person', 'insteadOf') || strings.timeline.somebody,
     others: named('from', 'inDigest') || strings.timeline.somebody,
     at: Number.isNaN(Date.parse(expiresAt)) ? '' : fullMoment(expiresAt, viewer),

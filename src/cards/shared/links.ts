@@ -1,4 +1,4 @@
-import { isForMailbox, type Request, type RequestForMailbox } from '../../core/index.ts'
+import { changedNames, isForMailbox, type Request, type RequestForMailbox } from '../../core/index.ts'
 import type { Viewer } from './words.ts'
 
 /** A site's address for people: without the scheme, which they do not need. */
@@ -6,19 +6,23 @@ export const withoutScheme = (url: string): string => url.replace(/^https?:\/\//
 
 /**
  * An address that a card may link to, or `''`: a site of this organisation and nothing else, since the address may have
- * come with a webhook or from the directory. Its origin must be that of `siteRoot`.
+ * come with a webhook or from the directory. Its origin must be that of `siteRoot`, or one of the tenant's other hosts.
  */
-export function siteLink(url: string | undefined, siteRoot: string): string {
+export function siteLink(url: string | undefined, siteRoot: string, otherOrigins: readonly string[] = []): string {
   if (url === undefined || !URL.canParse(url) || !URL.canParse(siteRoot)) return ''
   const link = new URL(url)
   const web = link.protocol === 'https:' || link.protocol === 'http:'
   const plain = link.username === '' && link.password === ''
-  return web && plain && link.origin === new URL(siteRoot).origin ? link.href : ''
+  const isOurs = link.origin === new URL(siteRoot).origin || otherOrigins.includes(link.origin)
+  return web && plain && isOurs ? link.href : ''
 }
 
 /** Where an announced site is: as its webhook or the directory said, else as we made it. Elsewhere than the organisation's sites: `''`. */
-export const siteAddress = (request: Request, siteRoot: string): string =>
-  isForMailbox(request) ? '' : siteLink(request.followUp.url ?? request.resource?.url, siteRoot)
+export const siteAddress = (
+  request: Request,
+  { siteRoot, otherSiteOrigins }: Pick<Viewer, 'siteRoot' | 'otherSiteOrigins'>,
+): string =>
+  isForMailbox(request) ? '' : siteLink(request.followUp.url ?? request.resource?.url, siteRoot, otherSiteOrigins)
 
 /** The address that a request asks for, as people read it: of a mailbox the primary one, of a site without the scheme. */
 export const askedAddress = (request: Request, { siteRoot }: Viewer): string =>
@@ -26,7 +30,7 @@ export const askedAddress = (request: Request, { siteRoot }: Viewer): string =>
     ? 'address' in request
       ? request.address
       : ''
-    : withoutScheme(`${siteRoot}${request.alias}`)
+    : withoutScheme(`${siteRoot}${changedNames(request)?.alias ?? request.alias}`)
 
 /**
  * Where Outlook on the web opens a shared mailbox, for those who have full access; for a room or a device a new meeting

@@ -12,6 +12,8 @@ export interface Viewer {
   readonly now: Date
   /** `https://contoso.sharepoint.com/sites/`: links lead nowhere else. */
   readonly siteRoot: string
+  /** The other SharePoint hosts of a multi-geo tenant; links may lead there too. */
+  readonly otherSiteOrigins?: readonly string[]
   /** `https://outlook.office.com/`: where mailboxes are opened. */
   readonly outlookRoot: string
   /** Admins read why something failed as Microsoft 365 told it; everybody else reads it in our words. */

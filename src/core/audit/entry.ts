@@ -23,6 +23,8 @@ export const auditActions = [
   ...requestStates,
   'approved',
   'late',
+  'delayed',
+  'renamed',
   'announced',
   'overdue',
   'timed',

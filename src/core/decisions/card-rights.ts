@@ -42,7 +42,7 @@ function rightFor({ requester, approvals }: Request, personId: string, key: Card
   if (kind === 'stuck' || kind === 'webhook') return 'admin'
   if (personId === requester.id) return undefined
   if (isForApprover(key)) return 'approver'
-  if (kind === 'outcome') return 'admin'
+  if (kind === 'outcome' || kind === 'late') return 'admin'
   return everAsked(approvals).some(({ id }) => id === personId) ? 'approver' : 'admin'
 }
 

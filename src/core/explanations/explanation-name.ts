@@ -1,5 +1,6 @@
 import { slug } from '../naming/index.ts'
 import {
+  changedNames,
   isForMailbox,
   isTakenName,
   type Request,
@@ -13,7 +14,7 @@ export function whyThisName(request: Request): ExplanationLine[] {
   // What was typed went with its details.
   if (request.reducedAt !== undefined) return [nameIs(request)]
   const own = isForMailbox(request) ? nameOfMailbox(request) : nameOfSite(request)
-  return [...own, ...takenMeanwhile(request)]
+  return [...own, ...changedByTenant(request), ...takenMeanwhile(request)]
 }
 
 const nameIs = (request: Request): ExplanationLine => ({
@@ -54,6 +55,13 @@ function affixes({ naming: { prefix, suffix } }: Request['template']): Explanati
   const why = suffix === '' ? 'prefix' : prefix === '' ? 'suffix' : 'both'
   const facts = { why, ...(prefix !== '' && { prefix }), ...(suffix !== '' && { suffix }) }
   return [{ code: 'name-affixed', facts }]
+}
+
+/** The tenant's own naming policy made another name of it. */
+function changedByTenant(request: Request): ExplanationLine[] {
+  const names = changedNames(request)
+  if (!names) return []
+  return [{ code: 'name-changed', facts: { displayName: names.displayName, address: names.alias } }]
 }
 
 /** A name that was free when it was asked for, and somebody else's when it was to be made. */

@@ -52,9 +52,16 @@ function whatNow(request: Request, now: Date): ExplanationLine[] {
   }
 }
 
-function underWay({ name: step, status, attempts, startedAt, problem }: RequestStep, now: Date): ExplanationLine[] {
-  if (problem)
-    return [{ code: 'step-tried', facts: { step, attempts, problem: problem.detail, problemCode: problem.code } }]
+function underWay(
+  { name: step, status, attempts, startedAt, problem, lateAt }: RequestStep,
+  now: Date,
+): ExplanationLine[] {
+  const late: ExplanationLine[] = lateAt && startedAt ? [{ code: 'step-late', facts: { step, since: startedAt } }] : []
+  if (problem) {
+    const tried = { step, attempts, problem: problem.detail, problemCode: problem.code }
+    return [{ code: 'step-tried', facts: tried }, ...late]
+  }
+  if (late.length > 0) return late
   if (status === 'pending' || startedAt === undefined) return [{ code: 'step-next', facts: { step } }]
   const seconds = between(startedAt, now.toISOString())
   return attempts > 1
@@ -101,7 +108,12 @@ function stepTook({ name: step, status, attempts, startedAt, finishedAt }: Reque
   return attempts > 1 ? [{ code: 'step-took-again', facts: { ...facts, attempts } }] : [{ code: 'step-took', facts }]
 }
 
-const notices: Readonly<Record<string, ExplanationCode>> = { late: 'late', overdue: 'overdue', restarted: 'went-on' }
+const notices: Readonly<Record<string, ExplanationCode>> = {
+  late: 'late',
+  overdue: 'overdue',
+  delayed: 'delayed',
+  restarted: 'went-on',
+}
 
 /** What the timeline tells of delays: that it was late, and who let it go on. */
 function noticed(timeline: readonly AuditEntry[]): ExplanationLine[] {

@@ -5,6 +5,8 @@ import {
   type ChatRefusal,
   type Conversation,
   isAtWork,
+  lateCard,
+  lateStep,
   type NoticeOrder,
   outcomeCard,
   type Request,
@@ -160,6 +162,8 @@ export function stillToTell(request: Request, key: CardKey): boolean {
       return waitingStage(request, subject.stage) !== undefined
     case 'stuck':
       return subject.state === request.status
+    case 'late':
+      return lateStep(request) !== undefined && key === lateCard(request)
     case 'outcome':
       return subject.state === 'succeeded' ? request.followUp.state === 'announced' : key === outcomeCard(request)
     case 'status':
@@ -262,7 +266,7 @@ async function mayBeTold(
 
 /**
  * Orders a card for each admin. The directory is asked now who is an admin, so a former one gets none. Requesters get a card of their
- * own about the end of their request, so not this one too.
+ * own about the end of their request and about a delay, so not this one too.
  */
 export async function notifyAdmins(
   { ports, settings }: SystemContext<NotificationPorts>,
@@ -273,7 +277,8 @@ export async function notifyAdmins(
   const admins = await adminsOf(ports, settings)
   if (!('card' in about))
     return ports.jobs.enqueue(admins.map(({ id }) => tellOrder(settings.tenantId, id, about.notice)))
-  const without = cardSubject(about.card).kind === 'outcome' ? request?.requester.id : undefined
+  const { kind } = cardSubject(about.card)
+  const without = kind === 'outcome' || kind === 'late' ? request?.requester.id : undefined
   const people = admins.filter(({ id }) => id !== without)
   await ports.jobs.enqueue(people.map(({ id }) => notifyOrder(about.requestId, id, about.card)))
 }

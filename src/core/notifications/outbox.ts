@@ -46,20 +46,21 @@ export function requestCard(request: Request, key: CardKey, personId: string, no
     }
     case 'outcome':
       return { kind: subject.state === 'succeeded' ? 'ready' : 'status', ...about }
-    // A warning is the status card, which shows by itself that the end is near.
+    // These are the status card, which shows by itself that it is late or that the end is near.
     case 'status':
+    case 'late':
     case 'warning':
       return { kind: 'status', ...about }
   }
 }
 
 /**
- * Whether a person has a card because they are an admin. Except for the requester only admins get a card about an end; and a person
+ * Whether a person has a card because they are an admin. Except for the requester only admins get a card about an end or a delay; and a person
  * who has a status card without a role in the request could open it only as an admin.
  */
 function isForAdmin({ requester, approvals }: Request, key: CardKey, personId: string): boolean {
   const { kind } = cardSubject(key)
   if (kind === 'stuck') return true
   if (personId === requester.id || isForApprover(key)) return false
-  return kind === 'outcome' || !everAsked(approvals).some(({ id }) => id === personId)
+  return kind === 'outcome' || kind === 'late' || !everAsked(approvals).some(({ id }) => id === personId)
 }

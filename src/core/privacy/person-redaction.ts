@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { canonical, type KnownPerson } from '../audit/index.ts'
-import { provisioningRequest, type Request } from '../requests/index.ts'
+import { isForMailbox, provisioningRequest, type Request } from '../requests/index.ts'
 import { erasedName } from './known-person.ts'
 import { reduced } from './retention.ts'
 
@@ -158,5 +158,7 @@ export function requestWithout(request: Request, person: KnownPerson, at: string
   const read = provisioningRequest.parse(left)
   // What the resource is called is the organisation's: the tenant has it too.
   const named = { ...read.details, displayName }
-  return provisioningRequest.parse({ ...read, details: named })
+  const createdAs = isForMailbox(bare) ? undefined : bare.progress.createdAs
+  const progress = { ...read.progress, ...(createdAs && { createdAs }) }
+  return provisioningRequest.parse({ ...read, details: named, progress })
 }

@@ -99,7 +99,7 @@ function bareSite(request: Exclude<Request, { address: string }>) {
     details: { ...details, displayName },
     ...{ owners, people: undefined, passedOver: undefined },
     alias: isMade ? alias : '',
-    progress: isMade ? progress : {},
+    progress: isMade ? { ...progress, createdAs: undefined } : {},
   }
 }
 

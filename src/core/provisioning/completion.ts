@@ -106,7 +106,9 @@ async function announce(
   await changeRequest(context, requestId, (request, at) => {
     if (request.status !== 'succeeded' || request.followUp.state === 'announced') return undefined
     const known = isForMailbox(request) ? [] : [found, request.resource?.url]
-    const url = known.find((one) => one?.startsWith(new URL('/', ports.tenant.siteRoot).href))
+    const { siteRoot, otherSiteOrigins = [] } = ports.tenant
+    const origins = [new URL(siteRoot).origin, ...otherSiteOrigins]
+    const url = known.find((one) => origins.some((origin) => one?.startsWith(`${origin}/`)))
     const next: Request = {
       ...request,
       updatedAt: at,

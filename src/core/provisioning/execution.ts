@@ -3,6 +3,7 @@ import {
   anotherAlias,
   anotherName,
   type Change,
+  changedNames,
   changeRequest,
   entry,
   isTakenName,
@@ -17,9 +18,10 @@ import {
   transition,
   withStep,
 } from '../requests/index.ts'
-import { jobId, ProvisioningError, type SystemContext, TenantError } from '../shared/index.ts'
+import { ProvisioningError, type SystemContext, TenantError } from '../shared/index.ts'
 import type { ProvisioningPorts } from './ports.ts'
-import { checkFault, type Done, takeStep, type Waiting, withResource } from './step.ts'
+import { checkFault, type Done, takeStep, withResource } from './step.ts'
+import { waits } from './waiting.ts'
 
 export interface Run {
   /** True when the queue will not try again, so a failure is final. */
@@ -98,56 +100,14 @@ function ended(current: Request, name: RequestStep['name'], { made, checks }: Do
   const problem = checks && checkFault(name, checks)
   if (problem) return failed(withStep(known, name, { status: 'failed', problem }, at), problem, at)
   const next = withStep(known, name, { status: 'done', finishedAt: at }, at)
-  return { request: next, audit: [entry(next, system, `step:${name}`)] }
+  const names = name === 'create-site' ? changedNames(next) : undefined
+  const renamed = names ? [entry(next, system, 'renamed', { data: { ...names } })] : []
+  return { request: next, audit: [entry(next, system, `step:${name}`), ...renamed] }
 }
 
 /** Whether another run has done the step, or ended the request, meanwhile. */
 const isOver = (request: Request, name: RequestStep['name']): boolean =>
   request.status !== 'provisioning' || request.steps.some((step) => step.name === name && step.status === 'done')
-
-/** How long a step may wait for the tenant before we say that it failed, in seconds (Microsoft names no bound). */
-const longestWaitSeconds = 15 * 60
-
-/**
- * Puts a step off, with what it keeps. One that only wanted something kept (0 seconds) goes on at once with the request
- * that has it.
- */
-async function waits(
-  context: SystemContext<ProvisioningPorts>,
-  request: Request,
-  name: RequestStep['name'],
-  { made, retryAfterSeconds }: Waiting,
-): Promise<Request | undefined> {
-  const { ports } = context
-  const kept =
-    made &&
-    (await changeRequest(context, request.requestId, (current) =>
-      isOver(current, name) ? undefined : { request: made(current), audit: [] },
-    ))
-  if (made && retryAfterSeconds === 0) return kept
-  await putOff(ports, request, retryAfterSeconds)
-  return undefined
-}
-
-async function putOff(ports: ProvisioningPorts, request: Request, seconds: number): Promise<void> {
-  const now = ports.clock.now()
-  const waiting = request.steps.find(({ startedAt, status }) => status !== 'done' && startedAt !== undefined)
-  if (waiting?.startedAt && now.getTime() - Date.parse(waiting.startedAt) > longestWaitSeconds * 1000) {
-    throw new TenantError('not-ready', 'It was created but did not become ready in 15 minutes.', {
-      retryable: false,
-    })
-  }
-  const startAfter = new Date(now.getTime() + seconds * 1000)
-  const { requestId } = request
-  await ports.jobs.enqueue([
-    {
-      name: 'provision',
-      payload: { v: 1, requestId },
-      id: jobId('provision', requestId, startAfter.toISOString()),
-      startAfter,
-    },
-  ])
-}
 
 function succeed(context: SystemContext<ProvisioningPorts>, requestId: string): Promise<Request | undefined> {
   return changeRequest(context, requestId, (request, at) => {

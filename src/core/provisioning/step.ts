@@ -30,6 +30,8 @@ export interface Waiting {
   readonly done: false
   readonly retryAfterSeconds: number
   readonly made?: (current: Request) => Request
+  /** Why the tenant makes it wait, for admins. */
+  readonly why?: { readonly code: string; readonly detail: string }
 }
 
 /**
@@ -61,8 +63,9 @@ function adding<P>(result: StepResult<P>, add: (current: Request, made: Partial<
     const { made, checks } = result
     return { done: true, made: (current) => add(current, made), ...(checks && { checks }) }
   }
-  const { retryAfterSeconds, made } = result
-  return { done: false, retryAfterSeconds, ...(made && { made: (current) => add(current, made) }) }
+  const { retryAfterSeconds, made, why } = result
+  const kept = made && { made: (current: Request) => add(current, made) }
+  return { done: false, retryAfterSeconds, ...kept, ...(why && { why }) }
 }
 
 function siteInput(request: RequestForSite, signal: AbortSignal): SiteStepInput {

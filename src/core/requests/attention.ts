@@ -1,6 +1,6 @@
 import { openStage, outOfReach, undecided, waitingFor } from '../approvals/index.ts'
 import type { Person, RequestState } from '../shared/index.ts'
-import { nextStep, type Request } from './request.ts'
+import { lateStep, nextStep, type Request } from './request.ts'
 
 /** How long a request may stay in a state before an admin should look, in seconds; null = for good. */
 export const deadlines = {
@@ -14,6 +14,9 @@ export const deadlines = {
   expired: null,
   cancelled: null,
 } as const satisfies Record<RequestState, number | null>
+
+/** Deadline of a site that Microsoft 365 takes long for: a poll may wait for an hour if the tenant asks for it. Seconds. */
+const lateDeadline = 75 * 60
 
 /** A step whose service fails it may be tried again for so long, in seconds, before an admin sees it. */
 const triedFor = 20
@@ -44,7 +47,7 @@ export function attentionOf(request: Request, now: Date, lost: LostPeople = new 
 }
 
 function pastDeadline(request: Request, now: Date): Attention | undefined {
-  const deadline = deadlines[request.status]
+  const deadline = lateStep(request) ? lateDeadline : deadlines[request.status]
   const since = sinceOf(request)
   if (deadline === null || since === undefined || now.getTime() - Date.parse(since) < deadline * 1000) return undefined
   switch (request.status) {

@@ -217,6 +217,13 @@ export const tellRequester = (request: Request): JobOrder =>
 /** The same for each admin, except who asked. */
 export const tellAdmins = (request: Request): JobOrder => notifyAdminsOrder(request.requestId, outcomeCard(request))
 
+/** A card for the requester and for each admin: Microsoft 365 takes longer than usual. Once for each start of the work. */
+export const tellLate = (request: Request): JobOrder[] => [
+  notifyOrder(request.requestId, request.requester.id, lateCard(request)),
+  notifyAdminsOrder(request.requestId, lateCard(request)),
+]
+export const lateCard = ({ queuedAt }: Request): `late:${string}` => `late:${queuedAt ?? ''}`
+
 /** A failure can come again after a retry, so its key names which one; all other ends come once. */
 export const outcomeCard = (request: Request): `outcome:${string}` =>
   request.status === 'failed' ? `outcome:failed:${request.queuedAt ?? ''}` : `outcome:${request.status}`

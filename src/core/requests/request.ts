@@ -6,6 +6,7 @@ import {
   mailboxProgress,
   mailboxResource,
   mailboxSteps,
+  type SiteNames,
   siteDetails,
   siteProgress,
   siteResource,
@@ -81,6 +82,7 @@ export const requestStep = z.object({
   startedAt: instant.optional(),
   finishedAt: instant.optional(),
   problem: problem.optional(),
+  lateAt: instant.optional().describe('When the requester and the admins were notified that Microsoft 365 takes long.'),
 })
 export type RequestStep = z.output<typeof requestStep>
 
@@ -207,3 +209,20 @@ export function withStep(
 }
 export const nextStep = (request: Request): RequestStep | undefined =>
   request.steps.find(({ status }) => status !== 'done')
+
+/** How long a step may take before people are notified that it is late. Seconds. */
+export const lateSeconds = 15 * 60
+/** The step that Microsoft 365 takes long for; undefined while nothing is late. */
+export function lateStep(request: Request): RequestStep | undefined {
+  const step = request.status === 'provisioning' ? nextStep(request) : undefined
+  return step?.lateAt === undefined ? undefined : step
+}
+
+/** The names that a team site got, if the tenant's own naming policy made others of those that were approved. */
+export function changedNames(request: Request): SiteNames | undefined {
+  const names = isForMailbox(request) ? undefined : request.progress.createdAs
+  if (!names || isForMailbox(request) || request.reducedAt !== undefined) return undefined
+  const isSame = names.displayName === request.details.displayName && isSameAlias(names.alias, request.alias)
+  return isSame ? undefined : names
+}
+const isSameAlias = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase()

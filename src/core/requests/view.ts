@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { approvalStage } from '../approvals/index.ts'
-import { check, mailboxDetails, mailboxResource, siteDetails, siteResource } from '../resources/index.ts'
+import { check, mailboxDetails, mailboxResource, siteDetails, siteNames, siteResource } from '../resources/index.ts'
 import {
   instant,
   isPermissionProblem,
@@ -41,6 +41,9 @@ export const requestView = z.discriminatedUnion('kind', [
     kind: siteKind,
     details: siteDetails.extend({ reason }),
     resource: siteResource.nullable(),
+    createdAs: siteNames
+      .optional()
+      .describe('Team sites: the names in Entra ID. The naming policy of the tenant may have changed those requested.'),
   }),
   z.object({
     ...common,
@@ -73,8 +76,15 @@ export function viewOf(request: Request): RequestView {
   const reason = request.reason && { reason: request.reason }
   if (!isForMailbox(request)) {
     const { kind, resource, alias } = request
+    const { createdAs } = request.progress
     const owners = request.owners.map(({ id }) => id)
-    return { ...shared, kind, details: { ...request.details, alias, owners, ...reason }, resource }
+    return {
+      ...shared,
+      kind,
+      details: { ...request.details, alias, owners, ...reason },
+      resource,
+      ...(createdAs && { createdAs }),
+    }
   }
   const { kind, resource, aliasAddress } = request
   const [name = '', domain = ''] = request.address.split('@')

@@ -47,9 +47,15 @@ export const siteSteps = [
 export const siteStep = z.enum(siteSteps)
 export type SiteStep = z.output<typeof siteStep>
 
+/** Names of a Microsoft 365 group as Entra ID has them: name, alias and mail address. */
+export const siteNames = z.object({ displayName: z.string(), alias: z.string(), mail: z.string().optional() })
+export type SiteNames = z.output<typeof siteNames>
+
 /** What the steps have made so far. A retry continues from it instead of making anything again. */
 export const siteProgress = z.object({
   groupId: z.string().optional(),
+  /** The names that the Microsoft 365 group got: the tenant's own naming policy may have changed those of the request. */
+  createdAs: siteNames.optional(),
   siteId: z.string().optional(),
   url: z.string().optional(),
   securityGroupId: z.string().optional(),

@@ -43,7 +43,13 @@ export interface MailboxStepInput {
  */
 export type StepResult<Progress = SiteProgress> =
   | { readonly done: true; readonly made: Partial<Progress>; readonly checks?: readonly Check[] }
-  | { readonly done: false; readonly retryAfterSeconds: number; readonly made?: Partial<Progress> }
+  | {
+      readonly done: false
+      readonly retryAfterSeconds: number
+      readonly made?: Partial<Progress>
+      /** Why the tenant makes it wait, for admins, where something may have to be fixed. */
+      readonly why?: { readonly code: string; readonly detail: string }
+    }
 /**
  * The tenant that resources are made in. Each step looks before it creates, so it is safe to run twice.
  * Throws `TenantError`, which knows whether trying again makes sense.
@@ -64,6 +70,8 @@ export interface Tenant {
   installApp(personId: string): Promise<void>
   /** `https://contoso.sharepoint.com/sites/`: what site addresses begin with, and where links may lead. */
   readonly siteRoot: string
+  /** `https://contosoeur.sharepoint.com`: the other hosts of a multi-geo tenant, where links may lead too. */
+  readonly otherSiteOrigins?: readonly string[]
   /** `https://outlook.office.com/`: where people open mailboxes. */
   readonly outlookRoot: string
   /** Asks each service of Microsoft 365 something small. */

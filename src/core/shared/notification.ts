@@ -11,6 +11,8 @@ export const cardKey = z.union([
   z.templateLiteral(['approval:', z.int()]),
   z.templateLiteral(['outcome:', z.string()]),
   z.templateLiteral(['stuck:', z.string()]),
+  // To the requester and to admins: it takes longer than usual. Which start of the work it is about.
+  z.templateLiteral(['late:', z.string()]),
   // To an approver who has not decided and has a card: stage, and which further one; to the requester: the stage that will expire.
   z.templateLiteral(['reminder:', z.int(), ':', z.int()]),
   z.templateLiteral(['warning:', z.int()]),
@@ -35,6 +37,7 @@ export type CardSubject =
   | { readonly kind: 'status' }
   | { readonly kind: 'approval' | 'reminder' | 'warning'; readonly stage: number }
   | { readonly kind: 'outcome' | 'stuck'; readonly state: string }
+  | { readonly kind: 'late' }
   | { readonly kind: 'webhook'; readonly event: WebhookEvent }
 
 /** What happened to a receiver of webhooks. */
@@ -47,7 +50,7 @@ export type NoticeSubject =
   | { readonly kind: 'health'; readonly turned: 'red' | 'well'; readonly since: string }
   | { readonly kind: 'digest'; readonly day: string }
 
-const cardKind = z.enum(['status', 'approval', 'reminder', 'warning', 'outcome', 'stuck', 'webhook'])
+const cardKind = z.enum(['status', 'approval', 'reminder', 'warning', 'late', 'outcome', 'stuck', 'webhook'])
 const noticeKind = z.enum(['erased', 'health', 'digest'])
 
 /** Reads the key of a card about a request. */
@@ -56,6 +59,7 @@ export function cardSubject(key: CardKey): CardSubject {
   const kind = cardKind.parse(name)
   switch (kind) {
     case 'status':
+    case 'late':
       return { kind }
     case 'approval':
     case 'reminder':

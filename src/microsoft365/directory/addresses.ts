@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type HeldAddress, mailKey, siteKey, TenantError } from '../../core/index.ts'
-import { type Graph, query, quoted } from '../wire/index.ts'
+import { type Graph, query, quoted, type SharePoint } from '../wire/index.ts'
 import { smtpAddresses } from './people.ts'
 
 const deleted = 'directory/deletedItems/microsoft.graph.'
@@ -43,7 +43,10 @@ const purpose = 'noting which addresses are in use'
  * Yields every address of the tenant, page by page: of accounts (List users, which includes mailboxes), of groups with
  * mail (List groups) and of sites (`getAllSites`). Omits sites while the tenant refuses to list them.
  */
-export async function* addressesInUse(graph: Graph, siteRoot: string): AsyncGenerator<readonly HeldAddress[]> {
+export async function* addressesInUse(
+  graph: Graph,
+  sharePoint: Pick<SharePoint, 'aliasOf'>,
+): AsyncGenerator<readonly HeldAddress[]> {
   const users = query({ $select: 'id,userPrincipalName,mail,proxyAddresses', $top: '999' })
   for await (const page of graph.pages(`${graph.root}/users${users}`, mailObject, purpose)) yield page.flatMap(mailOf)
   const groups = query({ $filter: 'mailEnabled eq true', $select: 'id,mail,proxyAddresses', $top: '999' })
@@ -51,7 +54,7 @@ export async function* addressesInUse(graph: Graph, siteRoot: string): AsyncGene
   const sites = query({ $select: 'id,webUrl' })
   try {
     for await (const page of graph.pages(`${graph.root}/sites/getAllSites${sites}`, siteObject, purpose))
-      yield page.flatMap((one) => siteOf(one, siteRoot))
+      yield page.flatMap((one) => siteOf(one, sharePoint))
   } catch (error) {
     if (!(error instanceof TenantError) || error.retryable) throw error
   }
@@ -62,10 +65,9 @@ function mailOf({ id, userPrincipalName, mail, proxyAddresses }: z.output<typeof
   return [...new Set(all)].map((key) => ({ key, holder: id }))
 }
 
-/** Only sites directly under the root of sites: no subsites, no OneDrive. */
-function siteOf({ id, webUrl }: z.output<typeof siteObject>, siteRoot: string): HeldAddress[] {
-  const alias = webUrl.startsWith(siteRoot) ? webUrl.slice(siteRoot.length).replace(/\/+$/, '') : ''
-  return alias === '' || alias.includes('/') ? [] : [{ key: siteKey(alias), holder: id }]
+function siteOf({ id, webUrl }: z.output<typeof siteObject>, { aliasOf }: Pick<SharePoint, 'aliasOf'>): HeldAddress[] {
+  const alias = aliasOf(webUrl)
+  return alias === undefined ? [] : [{ key: siteKey(alias), holder: id }]
 }
 
 /**

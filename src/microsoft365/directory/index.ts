@@ -86,7 +86,7 @@ export function createDirectory(parts: DirectoryParts): Directory {
     isMailAddressFree: async (address) => isFree(addressFilter(address)),
     deletedMail: (address) => deletedMail(graph, address),
     deletedSite: (alias) => deletedSite(graph, alias),
-    addressesInUse: () => addressesInUse(graph, sharePoint.siteRoot),
+    addressesInUse: () => addressesInUse(graph, sharePoint),
     mailDomains: cachedDomains,
     findProvisionedGroup: (requestId) => findProvisionedGroup(parts, requestId),
     similar: (query) => similar(parts, query),
@@ -122,7 +122,7 @@ async function findProvisionedGroup({ graph, call, sharePoint, extension, warn }
   if (!z.uuid().safeParse(requestId).success) throw new TypeError('A request id is a UUID.')
   const filter = `${extension}/requestId eq ${quoted(requestId)}`
   const url = `${graph.root}/groups${query({ $filter: filter, $select: `id,displayName,${extension}` })}`
-  const answer = await call({ url, purpose: "looking for the site's security group" })
+  const answer = await call({ url, purpose: "looking for the site's security group" }).catch(graph.explainExtension)
   const { value } = parseAnswer(z.object({ value: z.array(z.record(z.string(), z.unknown())) }), answer, graphService)
   const groups = value
     .map((group) =>

@@ -100,8 +100,7 @@ async function sitesNamed({ graph, sharePoint }: Services, text: string, signal:
 }
 
 /** Whether an address is a site directly under the root of sites: no page, subsite or OneDrive. */
-const isOwnSite = ({ isOnTenant, siteRoot }: SharePoint, address: string): boolean =>
-  isOnTenant(address) && address.startsWith(siteRoot) && /^[\w.~%-]+$/.test(address.slice(siteRoot.length))
+const isOwnSite = ({ aliasOf }: SharePoint, address: string): boolean => /^[\w.~%-]+$/.test(aliasOf(address) ?? '')
 
 /**
  * Combines groups with the address of their site, and adds the other sites. The site is matched by its address: a request

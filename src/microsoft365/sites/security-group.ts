@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type SiteStepInput, type StepResult, TenantError } from '../../core/index.ts'
-import { type FoundGroup, type Graph, needed, notThereYet, upsertRefusal } from '../wire/index.ts'
+import { type FoundGroup, type Graph, namingPolicyError, needed, notThereYet, upsertRefusal } from '../wire/index.ts'
 import { ownersOf, type SiteServices } from './site-step.ts'
 
 const linked = z.object({ requestId: z.string(), extensionAttribute1: z.string(), extensionAttribute3: z.string() })
@@ -11,6 +11,17 @@ const linked = z.object({ requestId: z.string(), extensionAttribute1: z.string()
  * creates duplicates of security groups without an error.
  */
 export async function linkGroup({ graph }: SiteServices, input: SiteStepInput): Promise<StepResult> {
+  try {
+    return await link(graph, input)
+  } catch (error) {
+    // A new extension may take long, longer than a job is repeated, so the step waits and says why.
+    if (!(error instanceof TenantError) || error.code !== 'extension-not-accepted') throw error
+    const { code, message: detail, retryAfterSeconds = 10 } = error
+    return { done: false, retryAfterSeconds, why: { code, detail } }
+  }
+}
+
+async function link(graph: Graph, input: SiteStepInput): Promise<StepResult> {
   const { requestId, progress, signal } = input
   const group = await findOrCreate(graph, input)
   const value = {
@@ -30,7 +41,7 @@ export async function linkGroup({ graph }: SiteServices, input: SiteStepInput): 
 async function findOrCreate(graph: Graph, input: SiteStepInput): Promise<FoundGroup> {
   const { requestId, alias, signal } = input
   const key = `${requestId}-access`
-  const found = await graph.groupByUniqueName(key, signal)
+  const found = await graph.linkedGroup(key, signal)
   if (found) return found
   const group = {
     displayName: `SPO-${alias}`,
@@ -44,8 +55,10 @@ async function findOrCreate(graph: Graph, input: SiteStepInput): Promise<FoundGr
   if (answer.status === 400) {
     const refusal = upsertRefusal(answer, 'making the security group')
     if (refusal instanceof TenantError) throw refusal
+    // The naming policy is about Microsoft 365 groups. A tenant that applies it to this group has its own reasons.
+    if (typeof refusal === 'object') throw namingPolicyError()
   }
-  const created = await graph.groupByUniqueName(key, signal)
+  const created = await graph.linkedGroup(key, signal)
   if (!created) throw notThereYet('The new security group')
   return created
 }

@@ -1,5 +1,16 @@
 import { type SiteStepInput, type StepResult, TenantError } from '../../core/index.ts'
-import { errorOf, type Graph, graphService, needed, notThereYet, type Relation, upsertRefusal } from '../wire/index.ts'
+import {
+  errorOf,
+  type FoundGroup,
+  type Graph,
+  type GroupBody,
+  graphService,
+  namingPolicyError,
+  needed,
+  notThereYet,
+  type Relation,
+  upsertRefusal,
+} from '../wire/index.ts'
 import { nameTaken, notReady, ownersOf, type SiteActions, type SiteServices } from './site-step.ts'
 
 /** A team site is the site of a Microsoft 365 group. The group's alternate key is the request's id. */
@@ -8,12 +19,12 @@ export const teamSite: SiteActions = { create, wait, addOwners, missingOwners }
 async function create({ graph }: SiteServices, input: SiteStepInput): Promise<StepResult> {
   const { requestId, displayName, description, alias, requester, signal } = input
   const found = await graph.groupByUniqueName(requestId, signal)
-  if (found) return { done: true, made: { groupId: found.id } }
+  if (found) return groupMade(found)
   const group = {
     displayName,
+    mailNickname: alias,
     // Graph refuses an empty description.
     ...(description && { description }),
-    mailNickname: alias,
     groupTypes: ['Unified'],
     mailEnabled: true,
     securityEnabled: false,
@@ -21,18 +32,44 @@ async function create({ graph }: SiteServices, input: SiteStepInput): Promise<St
   } as const
   // A group that an app creates has only the owners that are bound, and without an owner it may never get a site.
   const people = { owners: [requester.id], members: [requester.id] }
+  await upsert(graph, requestId, group, people, signal)
+  const created = await graph.groupByUniqueName(requestId, signal)
+  if (!created) throw notThereYet('The new group')
+  return groupMade(created)
+}
+
+/** The names are read back: the tenant's naming policy may have changed them. */
+const groupMade = ({ id, displayName, mailNickname: alias, mail }: FoundGroup): StepResult => ({
+  done: true,
+  made: { groupId: id, createdAs: { displayName, alias, ...(mail && { mail }) } },
+})
+
+/** Graph reports one property at a time: the name, then the alias. */
+const mostSuggestions = 2
+
+/** Creates the group. Under the tenant's naming policy Graph may refuse the names; then those that it suggests are used. */
+async function upsert(
+  graph: Graph,
+  requestId: string,
+  group: GroupBody,
+  people: { readonly [R in Relation]: readonly string[] },
+  signal: AbortSignal,
+  suggestions = 0,
+): Promise<void> {
   const answer = await graph.upsertGroup(requestId, group, people, signal)
   const refusal = answer.status === 400 && upsertRefusal(answer, 'making the group')
   if (refusal instanceof TenantError) throw refusal
+  if (typeof refusal === 'object') {
+    if (suggestions === mostSuggestions) throw namingPolicyError()
+    return upsert(graph, requestId, { ...group, ...refusal.suggested }, people, signal, suggestions + 1)
+  }
   // Our earlier attempt may have the name while replicas do not show its key yet.
-  if (refusal === 'name-taken' && !(await graph.groupByUniqueName(requestId, signal))) throw nameTaken(alias)
+  if (refusal === 'name-taken' && !(await graph.groupByUniqueName(requestId, signal)))
+    throw nameTaken(group.mailNickname)
   if (refusal === 'already-bound') {
     const again = await graph.upsertGroup(requestId, group, {}, signal)
     if (again.status === 400) throw errorOf(graphService, 'making the group', again)
   }
-  const created = await graph.groupByUniqueName(requestId, signal)
-  if (!created) throw notThereYet('The new group')
-  return { done: true, made: { groupId: created.id } }
 }
 
 /** Polls the group's site. The first poll also makes Microsoft 365 create the site. */

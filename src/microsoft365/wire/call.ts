@@ -41,7 +41,13 @@ export interface Call {
 export interface ServiceError {
   readonly code: string
   readonly text: string
-  readonly details: readonly { readonly code?: string | undefined; readonly target?: string | undefined }[]
+  readonly details: readonly ErrorDetail[]
+}
+interface ErrorDetail {
+  readonly code?: string | undefined
+  readonly target?: string | undefined
+  /** The value that the service would accept (Graph, group naming policy). */
+  readonly suggestedPropertyValue?: string | undefined
 }
 export interface Answer {
   readonly status: number
@@ -246,7 +252,15 @@ const messageText = z.union([z.string(), z.object({ value: z.string() }).transfo
 const errorObject = z.object({
   code: z.string().catch(''),
   message: messageText,
-  details: z.array(z.object({ code: z.string().optional(), target: z.string().nullish() })).catch([]),
+  details: z
+    .array(
+      z.object({
+        code: z.string().optional(),
+        target: z.string().nullish(),
+        suggestedPropertyValue: z.string().optional().catch(undefined),
+      }),
+    )
+    .catch([]),
 })
 /** Graph and OData 4: `{error}`; SharePoint's older wrapper: `{"odata.error"}` with `message.value`. */
 const errorBody = z.union([
@@ -257,7 +271,7 @@ const errorBody = z.union([
 function serviceErrorOf(body: unknown): ServiceError | undefined {
   const { data } = errorBody.safeParse(body)
   if (!data) return undefined
-  const details = data.details.map(({ code, target }) => ({ code, target: target ?? undefined }))
+  const details = data.details.map(({ target, ...detail }) => ({ ...detail, target: target ?? undefined }))
   return { code: data.code, text: data.message, details }
 }
 

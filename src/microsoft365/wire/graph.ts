@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { TenantError } from '../../core/index.ts'
-import { type Answer, type CallService, errorOf, parseAnswer, unreadable } from './call.ts'
+import { type Answer, type CallService, errorOf, parseAnswer, type ServiceError, unreadable } from './call.ts'
 import { createPages, query, quoted, segment } from './odata.ts'
 
 export const graphService = 'Microsoft Graph'
@@ -16,7 +16,11 @@ const verifiedDomain = z.object({
   capabilities: z.string().catch(''),
 })
 const organizations = z.object({ value: z.array(z.object({ verifiedDomains: z.array(z.unknown()) })).min(1) })
-const groupEntry = entry.extend({ displayName: z.string(), mailNickname: z.string().nullish() })
+const groupEntry = entry.extend({
+  displayName: z.string(),
+  mailNickname: z.string().nullish(),
+  mail: z.string().nullish().catch(null),
+})
 const siteEntry = z.object({ id: z.string().regex(/^[\w.:-]+,[\da-f-]{36},[\da-f-]{36}$/i), webUrl: z.url() })
 
 /** A person in Microsoft Graph. */
@@ -58,7 +62,10 @@ export interface GroupBody {
 export interface FoundGroup {
   readonly id: string
   readonly displayName: string
-  /** The value of the schema extension, unchecked. */
+  readonly mailNickname: string
+  /** Mail address, or `''`. A new group may not have one yet. */
+  readonly mail: string
+  /** The value of the schema extension, unchecked. Only {@link Graph.linkedGroup} reads it. */
   readonly extension: unknown
 }
 export type Relation = 'owners' | 'members'
@@ -71,6 +78,20 @@ export function createGraph(call: CallService, directoryUrl: string, extension: 
   const byName = (uniqueName: string) => `${root}/groups(uniqueName=${segment(quoted(uniqueName))})`
   const { list, first, pages } = createPages(call, root, graph)
   const bind = (ids: readonly string[]) => ids.map((id) => `${root}/users/${id}`)
+
+  const groupFields = 'id,displayName,mailNickname,mail'
+  async function groupWith(uniqueName: string, $select: string, signal: AbortSignal): Promise<FoundGroup | undefined> {
+    const url = `${byName(uniqueName)}${query({ $select })}`
+    const answer = await call({ url, purpose: 'looking the group up', accept: [404], signal })
+    if (answer.status === 404) return undefined
+    const { id, displayName, mailNickname, mail } = parseAnswer(groupEntry, answer, graph)
+    const known = Reflect.get(Object(answer.body), extension)
+    return { id, displayName, mailNickname: mailNickname ?? '', mail: mail ?? '', extension: known }
+  }
+  function explainExtension(error: unknown): never {
+    const isRefusal = error instanceof TenantError && error.status === 400 && error.cause instanceof Error
+    throw isRefusal && String(error.cause).includes(extension) ? extensionRefused(extension, error) : error
+  }
 
   async function user(path: string, purpose: string): Promise<UserEntry | undefined> {
     const url = `${root}/users/${path}${query({ $select: userFields })}`
@@ -142,14 +163,13 @@ export function createGraph(call: CallService, directoryUrl: string, extension: 
       return list(`${root}/groups${query({ $filter, $select: 'id' })}`, entry, 'checking whether an address is free')
     },
 
-    /** Reads the group with this alternate key (`uniqueName`, see "Upsert group"). */
-    async groupByUniqueName(uniqueName: string, signal: AbortSignal): Promise<FoundGroup | undefined> {
-      const url = `${byName(uniqueName)}${query({ $select: `id,displayName,mailNickname,${extension}` })}`
-      const answer = await call({ url, purpose: 'looking the group up', accept: [404], signal })
-      if (answer.status === 404) return undefined
-      const { id, displayName } = parseAnswer(groupEntry, answer, graph)
-      return { id, displayName, extension: Reflect.get(Object(answer.body), extension) }
-    },
+    /** Reads the group with this alternate key (`uniqueName`, see "Upsert group"), without the schema extension. */
+    groupByUniqueName: (uniqueName: string, signal: AbortSignal) => groupWith(uniqueName, groupFields, signal),
+    /** The same with the schema extension. Throws {@link extensionRefused} while Graph does not know it. */
+    linkedGroup: (uniqueName: string, signal: AbortSignal) =>
+      groupWith(uniqueName, `${groupFields},${extension}`, signal).catch(explainExtension),
+    /** Throws {@link extensionRefused} instead of a 400 that is about the schema extension, else the same error. */
+    explainExtension,
 
     /** Creates or updates the group with this key: `PATCH` with `Prefer: create-if-missing`. */
     upsertGroup: (
@@ -177,7 +197,7 @@ export function createGraph(call: CallService, directoryUrl: string, extension: 
       const url = `${root}/groups/${segment(groupId)}`
       const body = { [extension]: value }
       const purpose = 'linking the security group to the site'
-      const answer = await call({ method: 'PATCH', url, body, purpose, accept: [404], signal })
+      const answer = await call({ method: 'PATCH', url, body, purpose, accept: [404], signal }).catch(explainExtension)
       if (answer.status === 404) throw notThereYet('The security group')
     },
 
@@ -218,14 +238,56 @@ export function createGraph(call: CallService, directoryUrl: string, extension: 
   }
 }
 
-/** Interprets a 400 of a group's upsert: by code and details, or by the message where Graph has no code. */
-export function upsertRefusal(answer: Answer, purpose: string): 'name-taken' | 'already-bound' | TenantError {
+type GroupNames = Partial<Pick<GroupBody, 'displayName' | 'mailNickname'>>
+
+/**
+ * Interprets a 400 of a group's upsert: by code and details, or by the message where Graph has no code. Under the tenant's
+ * naming policy Graph suggests the names to use; the answer has those that are valid.
+ */
+export function upsertRefusal(
+  answer: Answer,
+  purpose: string,
+): 'name-taken' | 'already-bound' | { readonly suggested: GroupNames } | TenantError {
   const { error } = answer
+  if (error?.text.includes(namingRequirements)) {
+    const suggested = suggestedNames(error.details)
+    return Object.keys(suggested).length > 0 ? { suggested } : namingPolicyError()
+  }
   const taken = error?.details.some(({ code, target }) => code === 'ObjectConflict' && target === 'mailNickname')
   if (taken) return 'name-taken'
   if (error?.text.includes('added object references already exist')) return 'already-bound'
   return errorOf(graph, purpose, answer)
 }
+
+/** Words of Graph's message when a name is against the tenant's group naming policy. */
+const namingRequirements = "organization's Group naming requirements"
+
+/** The names that Graph suggests. They become names of a group, so they must be valid ones. */
+function suggestedNames(details: ServiceError['details']): GroupNames {
+  const of = (property: string) =>
+    details.find(({ code, target }) => code === 'MissingPrefixSuffix' && target === property)?.suggestedPropertyValue
+  const [displayName, mailNickname] = [of('displayName'), of('mailNickname')]
+  return {
+    ...(displayName && displayName.length <= 256 && { displayName }),
+    ...(mailNickname && /^[\w.-]{1,64}$/.test(mailNickname) && { mailNickname }),
+  }
+}
+
+/** Error for a name that the tenant's naming policy does not allow, and for which it suggests no other. */
+export const namingPolicyError = (): TenantError =>
+  new TenantError(
+    'naming-policy',
+    `${graph} refuses the name: the group naming policy of the organisation does not allow it. Send the request again with another name, or change the policy in the Entra admin center (Groups, Naming policy).`,
+    { retryable: false },
+  )
+
+/** Error while groups do not take the schema extension: it is new, or the setting names another one. Retryable. */
+const extensionRefused = (extension: string, cause: unknown): TenantError =>
+  new TenantError(
+    'extension-not-accepted',
+    `${graph} does not know the schema extension ${extension} on groups. Groups accept a new extension only after a delay, so this is retried. If it lasts, check that DIRECTORY_EXTENSION is the id of the extension in this tenant.`,
+    { retryable: true, retryAfterSeconds: 10, status: 400, cause },
+  )
 
 /** Error for a missing permission: without it the service cannot tell blocked accounts from others, so it lets nobody in. */
 const accountsHidden = (): TenantError =>

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Person, TenantError } from '../../core/index.ts'
-import { type CallService, parseAnswer } from './call.ts'
+import { type Call, type CallService, parseAnswer } from './call.ts'
 import { quoted } from './odata.ts'
 
 export const sharePointService = 'SharePoint'
@@ -8,6 +8,8 @@ const service = sharePointService
 
 /** OData 4 without metadata: plain property names and `{value: …}`, as in PnP's recordings. */
 export const sharePointHeaders = { accept: 'application/json;odata.metadata=none', 'odata-version': '4.0' }
+/** OData 3 without metadata, with the same bodies: some tenants refuse `odata-version` in app-only calls to the manager of sites. */
+const plainHeaders = { accept: 'application/json;odata=nometadata' }
 
 /** SPSiteManager answers with HTTP 200 and one of these (sp-dev-docs, "Creating SharePoint sites using REST"). */
 export const siteStatus = { notFound: 0, provisioning: 1, ready: 2, error: 3, alreadyExists: 4 } as const
@@ -43,41 +45,88 @@ export const isSameLogin = (one: string, other: string): boolean => one.toLowerC
 
 export type SharePoint = ReturnType<typeof createSharePoint>
 
+/** A host of the tenant and the host of its administration, as URLs. */
+export interface SharePointHost {
+  readonly url: string
+  readonly adminUrl: string
+}
 export interface SharePointOptions {
-  /** Calls with tokens for the tenant's sites, and for its admin host. */
-  readonly call: CallService
-  readonly callAdmin: CallService
-  readonly sharePointUrl: string
-  readonly sharePointAdminUrl: string
+  /** Creates the caller for one origin, which sends tokens for that origin alone, and these headers. */
+  readonly callerFor: (origin: string, headers: Readonly<Record<string, string>>) => CallService
+  /** The tenant's hosts. Communication sites are created at the first. A multi-geo tenant has one for each region. */
+  readonly hosts: readonly [SharePointHost, ...SharePointHost[]]
 }
 
 /** Creates the app-only calls to SharePoint's REST API. */
-export function createSharePoint({ call, callAdmin, sharePointUrl, sharePointAdminUrl }: SharePointOptions) {
-  const { origin } = new URL(sharePointUrl)
-  const admin = new URL(sharePointAdminUrl).origin
+export function createSharePoint({ callerFor, hosts }: SharePointOptions) {
+  const callers = new Map(
+    hosts.map(({ url, adminUrl }) => {
+      const { origin, hostname } = new URL(url)
+      const admin = new URL(adminUrl).origin
+      const calls = { call: callerFor(origin, sharePointHeaders), callAdmin: callerFor(admin, sharePointHeaders) }
+      return [origin, { hostname, admin, ...calls }]
+    }),
+  )
+  const { origin } = new URL(hosts[0].url)
   const siteRoot = `${origin}/sites/`
-  // A Graph site id is "host,collection,web"; the administration uses the collection's id.
-  const administration = (siteId: string) =>
-    `${admin}/_api/SPO.Tenant/sites(${encodeURIComponent(quoted(siteId.split(',')[1] ?? siteId))})`
+  /** Whether the manager of sites refused `odata-version` and answered without it. */
+  let isPlain = false
+  const callPlain = callerFor(origin, plainHeaders)
 
-  /** Whether an address is on this tenant's host: same scheme, host and port, without user name or password. */
+  /** Returns the calls to one of the tenant's hosts, by its origin or its host name. Throws for any other host. */
+  function at(host: string) {
+    const found = callers.get(host) ?? [...callers.values()].find(({ hostname }) => hostname === host)
+    if (found) return found
+    throw foreignAddress(host)
+  }
+  const call = (request: Call) => at(new URL(request.url).origin).call(request)
+  /** A Graph site id is "host,collection,web"; the administration of its host uses the collection's id. */
+  function administration(siteId: string) {
+    const [host = '', collection] = siteId.split(',')
+    const { admin, callAdmin } = at(collection === undefined ? origin : host)
+    const id = encodeURIComponent(quoted(collection ?? siteId))
+    return { url: `${admin}/_api/SPO.Tenant/sites(${id})`, callAdmin }
+  }
+
+  /**
+   * Calls the manager of sites. When it refuses `odata-version`, repeats the call without: the refusal precedes all effects.
+   * The form that works is used until the process ends.
+   */
+  async function callManager(request: Call) {
+    if (isPlain) return callPlain(request)
+    try {
+      return await call(request)
+    } catch (error) {
+      if (!isRefusedVersion(error)) throw error
+      const answer = await callPlain(request)
+      isPlain = true
+      return answer
+    }
+  }
+
+  /** Whether an address is on one of the tenant's hosts: same scheme, host and port, without user name or password. */
   function isOnTenant(address: string): boolean {
     if (!URL.canParse(address)) return false
     const url = new URL(address)
-    return url.origin === origin && url.username === '' && url.password === ''
+    return callers.has(url.origin) && url.username === '' && url.password === ''
   }
   /** Checks a site's address in an answer. Throws for another host: our token must not go there. */
   function onTenant(address: string): string {
     if (isOnTenant(address)) return address.replace(/\/+$/, '')
-    throw new TenantError('foreign-address', `${service} reports a site outside the tenant's own host.`, {
-      retryable: false,
-    })
+    throw foreignAddress(address)
   }
 
   return {
     siteRoot,
+    /** Origins of the tenant's hosts except the first. */
+    otherOrigins: [...callers.keys()].filter((one) => one !== origin),
     isOnTenant,
     onTenant,
+    /** The alias of a site directly under `/sites/` of one of the hosts; undefined for subsites, OneDrive and foreign hosts. */
+    aliasOf(address: string): string | undefined {
+      const [, alias] = /^https?:\/\/[^/]+\/sites\/([^/?#]+)\/*$/.exec(address) ?? []
+      return isOnTenant(address) ? alias : undefined
+    },
     addressOf: (alias: string): string => `${siteRoot}${alias}`,
 
     async siteExists(address: string): Promise<boolean> {
@@ -90,12 +139,12 @@ export function createSharePoint({ call, callAdmin, sharePointUrl, sharePointAdm
     /** Sends a cheap read: the status of the tenant's root site. */
     async ping(signal: AbortSignal): Promise<void> {
       const url = `${origin}/_api/SPSiteManager/status?url=${encodeURIComponent(quoted(origin))}`
-      await call({ url, purpose: 'asking how it does', signal })
+      await callManager({ url, purpose: 'asking how it does', signal })
     },
 
     async creationStatus(address: string, signal: AbortSignal): Promise<SiteCreation> {
       const url = `${origin}/_api/SPSiteManager/status?url=${encodeURIComponent(quoted(address))}`
-      return parseAnswer(creation, await call({ url, purpose: 'looking the site up', signal }), service)
+      return parseAnswer(creation, await callManager({ url, purpose: 'looking the site up', signal }), service)
     },
 
     /** Starts to create a communication site. App-only calls have to name the owner. */
@@ -113,7 +162,7 @@ export function createSharePoint({ call, callAdmin, sharePointUrl, sharePointAdm
         WebTemplate: communicationTemplate,
       }
       const url = `${origin}/_api/SPSiteManager/create`
-      const answer = await call({ method: 'POST', url, body: { request }, purpose: 'making the site', signal })
+      const answer = await callManager({ method: 'POST', url, body: { request }, purpose: 'making the site', signal })
       return parseAnswer(creation, answer, service)
     },
 
@@ -129,7 +178,8 @@ export function createSharePoint({ call, callAdmin, sharePointUrl, sharePointAdm
      * `SPO.Tenant/sites('{id}')` is the REST form of the site properties (CLI for Microsoft 365 and CIPP use it).
      */
     async administered(siteId: string, signal: AbortSignal) {
-      const url = `${administration(siteId)}?$select=Owner,OwnerLoginName,SensitivityLabel2`
+      const { url: site, callAdmin } = administration(siteId)
+      const url = `${site}?$select=Owner,OwnerLoginName,SensitivityLabel2`
       const answer = await callAdmin({ url, purpose: "reading the site's properties", accept: [404], signal })
       return answer.status === 200 ? parseAnswer(administered, answer, service) : undefined
     },
@@ -138,7 +188,8 @@ export function createSharePoint({ call, callAdmin, sharePointUrl, sharePointAdm
     async setLabel(siteId: string, labelId: string, signal: AbortSignal): Promise<void> {
       const body = { SensitivityLabel2: labelId }
       const purpose = 'applying the sensitivity label'
-      await callAdmin({ method: 'PATCH', url: administration(siteId), body, purpose, signal })
+      const { url, callAdmin } = administration(siteId)
+      await callAdmin({ method: 'PATCH', url, body, purpose, signal })
     },
 
     /** Whether a person may open a site; false when SharePoint does not answer for that person. */
@@ -164,4 +215,21 @@ export function createSharePoint({ call, callAdmin, sharePointUrl, sharePointAdm
       await call({ method: 'POST', url, body, purpose: "adding to the site's owners", signal })
     },
   }
+}
+
+/** Whether the manager of sites refuses `odata-version`. Public reports agree on the text, not on the status. */
+const isRefusedVersion = (error: unknown): boolean =>
+  error instanceof TenantError &&
+  error.cause instanceof Error &&
+  /service asserted level PoP/i.test(error.cause.message)
+
+/** Error for a site on a host that is not configured. It names the setting, since a new region of the tenant looks the same. */
+function foreignAddress(address: string): TenantError {
+  const host = (URL.canParse(address) ? new URL(address).host : address).slice(0, 253)
+  const advice = 'If this host is your organisation’s, add it to SHAREPOINT_URL, restart the service and retry.'
+  return new TenantError(
+    'foreign-address',
+    `${service} reports a site on ${host}, a host that SHAREPOINT_URL does not list. ${advice}`,
+    { retryable: false },
+  )
 }

@@ -21,6 +21,7 @@ import {
   updateGroup,
 } from '../tenant/index.ts'
 import { type GroupChange, readGroupBody } from './group-body.ts'
+import { underNamingPolicy } from './naming-policy.ts'
 import { badRequest, filterTest, type GraphSettings, listReply, notFound, refuse, searchTest } from './wire.ts'
 
 const byUniqueName = /^\/v1\.0\/groups\/?\(uniqueName='((?:[^']|'')+)'\)$/
@@ -36,7 +37,7 @@ export function groupOperations(tenant: Tenant, settings: GraphSettings): readon
       created(settings, createGroup(tenant, settings, call, undefined)),
     ),
     operation('graph.groups.getByUniqueName', 'GET', byUniqueName, (call) =>
-      one(settings, call, groupByKey(call) ?? notFound(call, uniqueName(call))),
+      one(tenant, settings, call, groupByKey(call) ?? notFound(call, uniqueName(call))),
     ),
     operation('graph.groups.upsert', 'PATCH', byUniqueName, (call) => {
       const existing = groupByKey(call)
@@ -45,7 +46,7 @@ export function groupOperations(tenant: Tenant, settings: GraphSettings): readon
       if (!mayCreate) return notFound(call, uniqueName(call))
       return created(settings, createGroup(tenant, settings, call, uniqueName(call)))
     }),
-    operation('graph.groups.get', 'GET', byId, (call) => one(settings, call, group(call))),
+    operation('graph.groups.get', 'GET', byId, (call) => one(tenant, settings, call, group(call))),
     operation('graph.groups.update', 'PATCH', byId, (call) => changeGroup(tenant, settings, call, group(call))),
     operation('graph.groups.delete', 'DELETE', byId, (call) => {
       deleteGroup(tenant, group(call))
@@ -73,10 +74,29 @@ export function defaultGroupProperties(doc: Record<string, unknown>, extensionNa
   return Object.keys(doc).filter((name) => name !== extensionName && name !== 'assignedLabels')
 }
 
-function one(settings: GraphSettings, call: Call, group: Group): Reply {
+function one(tenant: Tenant, settings: GraphSettings, call: Call, group: Group): Reply {
   const doc = groupDoc(group, settings.directoryExtension)
+  refuseUnknownProperties(tenant, settings, call)
   const shown = select(doc, call.query, defaultGroupProperties(doc, settings.directoryExtension))
   return { status: 200, body: { '@odata.context': `${settings.url}/v1.0/$metadata#groups/$entity`, ...shown } }
+}
+
+/** Graph knows a schema extension as a property only when groups accept it, in `$select` and in `$filter`. */
+function refuseUnknownProperties(tenant: Tenant, { directoryExtension }: GraphSettings, call: Call): void {
+  const accepted = tenant.modes.groupsAcceptExtension ? [directoryExtension] : []
+  const known = new Set([...Object.keys(groupDoc(anyGroup, directoryExtension)), ...accepted])
+  const selected = (call.query.get('$select') ?? '').split(',').map((name) => name.trim())
+  const filtered = [...(call.query.get('$filter') ?? '').matchAll(/([A-Za-z_]\w*)\/\w+\s+eq\b/g)].map(
+    ([, name = '']) => name,
+  )
+  const unknown = [...selected, ...filtered].find((name) => name !== '' && !known.has(name))
+  if (unknown === undefined) return
+  const message = `Could not find a property named '${unknown}' on type 'microsoft.graph.group'.`
+  refuse(call, 400, 'BadRequest', message)
+}
+const anyGroup: Group = {
+  ...{ id: '', unified: true, mailNickname: '', uniqueName: undefined, doc: {}, createdAt: '' },
+  ...{ extension: undefined, extensionAt: undefined },
 }
 
 function created(settings: GraphSettings, group: Group): Reply {
@@ -95,6 +115,7 @@ function created(settings: GraphSettings, group: Group): Reply {
  */
 function listGroups(tenant: Tenant, settings: GraphSettings, call: Call): Reply {
   const { directoryExtension, directorySeconds, url } = settings
+  refuseUnknownProperties(tenant, settings, call)
   const indexed = now() - directorySeconds * 1000
   const found = allGroups(tenant)
     .map((group) => {
@@ -117,9 +138,10 @@ function listDeleted(tenant: Tenant, { url }: GraphSettings, call: Call): Reply 
 }
 
 function createGroup(tenant: Tenant, settings: GraphSettings, call: Call, key: string | undefined): Group {
-  const change = readGroupBody(call, settings.directoryExtension, true)
+  const body = readBody(tenant, settings, call, true)
+  const unified = body.unified === true
+  const change = unified ? underNamingPolicy(tenant.modes, call, body) : body
   const mailNickname = change.mailNickname ?? ''
-  const unified = change.unified === true
   if (unified) refuseHeldNickname(tenant, call, mailNickname, undefined)
   const uniqueName = key ?? uniqueNameInBody(call)
   if (uniqueName !== undefined && findGroup(tenant, 'unique_name', uniqueName)) conflict(call, 'uniqueName')
@@ -136,13 +158,23 @@ function createGroup(tenant: Tenant, settings: GraphSettings, call: Call, key: s
   return newGroup
 }
 
+/** Reads a body. In the mode `groupsAcceptExtension: false` no group takes the schema extension yet. */
+function readBody(tenant: Tenant, { directoryExtension: extension }: GraphSettings, call: Call, creating: boolean) {
+  const change = readGroupBody(call, extension, creating)
+  if (change.extension !== undefined && !tenant.modes.groupsAcceptExtension) {
+    const names = Object.keys(change.extension ?? {}).map((name) => `${extension}_${name}`)
+    badRequest(call, `The following extension properties are not available: ${names.join(',')}.`)
+  }
+  return change
+}
+
 function uniqueNameInBody(call: Call): string | undefined {
   const value = typeof call.body === 'object' && call.body !== null && Reflect.get(call.body, 'uniqueName')
   return typeof value === 'string' ? value : undefined
 }
 
 function changeGroup(tenant: Tenant, settings: GraphSettings, call: Call, group: Group): Reply {
-  const change = readGroupBody(call, settings.directoryExtension, false)
+  const change = readBody(tenant, settings, call, false)
   if (change.unified !== undefined && change.unified !== group.unified) {
     badRequest(call, "Property 'groupTypes' is read-only and cannot be set.")
   }

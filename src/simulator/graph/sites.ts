@@ -1,4 +1,5 @@
 import {
+  addressOf,
   allSites,
   type Call,
   findGroup,
@@ -9,6 +10,7 @@ import {
   isReady,
   type Operation,
   operation,
+  originOf,
   type Reply,
   type Site,
   select,
@@ -44,9 +46,9 @@ export function siteOperations(tenant: Tenant, settings: GraphSettings): readonl
     }),
     operation('graph.sites.getByPath', 'GET', /^\/v1\.0\/sites\/([^/,]+?):\/sites\/([^/:]+):?$/, (call) => {
       const host = call.params[0] ?? ''
-      const { hostname, host: hostAndPort } = new URL(settings.url)
-      const known = host === hostname || host === hostAndPort
-      return shown(call, known ? findSite(tenant, 'path', call.params[1] ?? '') : undefined)
+      const site = findSite(tenant, 'path', call.params[1] ?? '')
+      const { hostname, host: hostAndPort } = new URL(originOf(site?.doc.host, settings.url))
+      return shown(call, host === hostname || host === hostAndPort ? site : undefined)
     }),
     operation('graph.sites.get', 'GET', /^\/v1\.0\/sites\/([^/]+)$/, (call) => {
       const parts = (call.params[0] ?? '').split(',')
@@ -97,20 +99,21 @@ function siteOfGroup(tenant: Tenant, settings: GraphSettings, group: Group): Sit
       template: 'GROUP#0',
       lcid: 1033,
       label: undefined,
+      host: tenant.modes.newSitesHost ?? undefined,
     },
   })
 }
 
 /** A site in Graph; `id` is `host,siteId,webId`. */
 function siteDoc(site: Site, url: string): Record<string, unknown> {
-  const { hostname } = new URL(url)
+  const { hostname } = new URL(originOf(site.doc.host, url))
   return {
     createdDateTime: site.createdAt,
     description: site.doc.description,
     id: `${hostname},${site.id},${site.webId}`,
     lastModifiedDateTime: site.createdAt,
     name: site.path,
-    webUrl: `${url}/sites/${site.path}`,
+    webUrl: addressOf(site, url),
     displayName: site.doc.title,
     root: {},
     siteCollection: { hostname },

@@ -34,8 +34,11 @@ export interface Tokens {
   issueAt(url: string): void
   access(request: TokenRequest): Promise<string>
   id(person: Person, clientId: string): Promise<string>
-  /** Returns the caller in a bearer token for a service of Microsoft 365. Throws for any other token. */
-  verify(authorization: string | undefined, resource: Resource): Promise<Caller>
+  /**
+   * Returns the caller in a bearer token for a service of Microsoft 365, and for one of `audiences` if they are given.
+   * Throws for any other token.
+   */
+  verify(authorization: string | undefined, resource: Resource, audiences?: readonly string[]): Promise<Caller>
 }
 
 export const defaultLifetime = 3600
@@ -90,7 +93,7 @@ export async function openTokens(tenant: Tenant): Promise<Tokens> {
       return sign({ ...claims, ...request.claims }, tenantId, lifetime)
     },
     id: (person, clientId) => sign({ aud: clientId, ...personClaims(person) }, contoso.tenantId, defaultLifetime),
-    verify: async (authorization, resource) => {
+    verify: async (authorization, resource, audiences) => {
       const [scheme, token] = (authorization ?? '').split(' ')
       if (scheme?.toLowerCase() !== 'bearer' || !token) throw new Error('Access token is empty.')
       const issuer = `${url}/${contoso.tenantId}/v2.0`
@@ -99,7 +102,9 @@ export async function openTokens(tenant: Tenant): Promise<Tokens> {
         issuer,
         requiredClaims: ['exp', 'oid', 'aud'],
       })
-      if (resourceOf(payload.aud) !== resource) throw new Error('Access token validation failure. Invalid audience.')
+      const isAccepted = audiences?.includes(String(payload.aud)) ?? true
+      if (!isAccepted || resourceOf(payload.aud) !== resource)
+        throw new Error('Access token validation failure. Invalid audience.')
       return callerOf(payload)
     },
   }

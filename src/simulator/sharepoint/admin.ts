@@ -1,4 +1,5 @@
 import {
+  addressOf,
   asRecord,
   type Call,
   findGroup,
@@ -80,7 +81,7 @@ function propertiesOf(tenant: Tenant, site: Site, url: string): Record<string, u
     SiteId: site.id,
     GroupId: site.groupId ?? noLabel,
     Title: site.doc.title,
-    Url: `${url}/sites/${site.path}`,
+    Url: addressOf(site, url),
     Template: site.doc.template,
     Lcid: site.doc.lcid,
     Status: 'Active',

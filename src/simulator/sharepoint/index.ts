@@ -11,6 +11,7 @@ import {
   insertSite,
   type Operation,
   operation,
+  originOf,
   Refused,
   type Reply,
   type Service,
@@ -23,13 +24,18 @@ import { webOperations } from './web.ts'
 import {
   badArgument,
   emptyStatus,
+  hostOf,
   parameter,
   pathOf,
+  refuse,
   type SharePointSettings,
   sharePointError,
   siteStatuses,
   statusOf,
 } from './wire.ts'
+
+/** SharePoint's application id, which is an audience of all hosts. */
+const sharePointAppId = '00000003-0000-0ff1-ce00-000000000000'
 
 /** Creates the service of SharePoint's REST API. */
 export function sharePointService(tenant: Tenant, tokens: Tokens, settings: SharePointSettings): Service {
@@ -43,7 +49,9 @@ export function sharePointService(tenant: Tenant, tokens: Tokens, settings: Shar
       ...adminOperations(tenant, settings),
     ].map(permitted),
     admit: async (call) => {
-      const caller = await tokens.verify(call.headers.authorization, 'sharepoint').catch(() => {
+      const audience = originOf(otherHostOf(tenant, call), settings.url)
+      const accepted = [audience, sharePointAppId]
+      const caller = await tokens.verify(call.headers.authorization, 'sharepoint', accepted).catch(() => {
         throw new Refused({
           status: 401,
           headers: { 'www-authenticate': 'Bearer error="invalid_token"' },
@@ -61,14 +69,23 @@ export function sharePointService(tenant: Tenant, tokens: Tokens, settings: Shar
   }
 }
 
+/** Another host of the tenant that a call is about. A token for one host is none for another. */
+function otherHostOf(tenant: Tenant, call: Pick<Call, 'path' | 'headers'>): string | undefined {
+  const [, path = ''] = /^\/sites\/([^/]+)\//.exec(call.path) ?? []
+  const { newSitesHost } = tenant.modes
+  return findSite(tenant, 'path', path)?.doc.host ?? (newSitesHost === hostOf(call) ? newSitesHost : undefined)
+}
+
 const anySite = '(?:/sites/[^/]+)?/_api'
 
 function creationOperations(tenant: Tenant, settings: SharePointSettings): readonly Operation[] {
   return [
-    operation('sharepoint.site.create', 'POST', new RegExp(`^${anySite}/SPSiteManager/create$`, 'i'), (call) =>
-      createSite(tenant, settings, call),
-    ),
+    operation('sharepoint.site.create', 'POST', new RegExp(`^${anySite}/SPSiteManager/create$`, 'i'), (call) => {
+      refuseODataVersion(tenant, call)
+      return createSite(tenant, settings, call)
+    }),
     operation('sharepoint.site.status', 'GET', new RegExp(`^${anySite}/SPSiteManager/status$`, 'i'), (call) => {
+      refuseODataVersion(tenant, call)
       const path = pathOf(settings.url, parameter(call, 'url'))
       const site = path === undefined ? undefined : findSite(tenant, 'path', path)
       return site ? statusOf(site, settings.url) : emptyStatus(siteStatuses.notFound)
@@ -88,6 +105,13 @@ function creationOperations(tenant: Tenant, settings: SharePointSettings): reado
       },
     ),
   ]
+}
+
+/** The mode `refusesODataVersion`. Public reports have the text; the status and the type are an assumption. */
+function refuseODataVersion({ modes }: Tenant, { caller, headers }: Call): void {
+  if (!modes.refusesODataVersion || !caller.appOnly || headers['odata-version'] === undefined) return
+  const text = 'Elevated context should be used only to create service asserted level PoP'
+  refuse(400, '-1, System.InvalidOperationException', text)
 }
 
 const templates = ['SITEPAGEPUBLISHING#0', 'STS#3']

@@ -1,10 +1,10 @@
 import {
+  addressOf,
   addSiteOwner,
   asRecord,
   type Call,
   findGroup,
   findPerson,
-  findSite,
   isReady,
   type Operation,
   objectsOf,
@@ -17,7 +17,16 @@ import {
   type Tenant,
   text,
 } from '../tenant/index.ts'
-import { badArgument, groupClaim, parameter, personClaim, readySite, refuse, type SharePointSettings } from './wire.ts'
+import {
+  badArgument,
+  groupClaim,
+  hostedSite,
+  parameter,
+  personClaim,
+  readySite,
+  refuse,
+  type SharePointSettings,
+} from './wire.ts'
 
 const ownerGroup = /^\/sites\/([^/]+)\/_api\/web\/associatedownergroup\/users$/i
 
@@ -28,7 +37,7 @@ const ownerGroup = /^\/sites\/([^/]+)\/_api\/web\/associatedownergroup\/users$/i
 export function webOperations(tenant: Tenant, settings: SharePointSettings): readonly Operation[] {
   return [
     operation('sharepoint.web.get', 'GET', /^\/sites\/([^/]+)\/_api\/web$/i, (call) => {
-      const site = findSite(tenant, 'path', call.params[0] ?? '') ?? readySite(tenant, call)
+      const site = hostedSite(tenant, call) ?? readySite(tenant, call)
       const doc = webDoc(site, settings.url)
       return { status: 200, body: select(doc, call.query) }
     }),
@@ -74,7 +83,7 @@ function webDoc(site: Site, url: string): Record<string, unknown> {
     Id: site.webId,
     Title: site.doc.title,
     Description: site.doc.description,
-    Url: `${url}/sites/${site.path}`,
+    Url: addressOf(site, url),
     ServerRelativeUrl: `/sites/${site.path}`,
     Language: site.doc.lcid,
     WebTemplate: site.doc.template.split('#')[0],

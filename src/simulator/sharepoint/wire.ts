@@ -1,4 +1,14 @@
-import { type Call, findSite, isReady, now, Refused, type Reply, type Site, type Tenant } from '../tenant/index.ts'
+import {
+  addressOf,
+  type Call,
+  findSite,
+  isReady,
+  now,
+  Refused,
+  type Reply,
+  type Site,
+  type Tenant,
+} from '../tenant/index.ts'
 
 /** Settings of SharePoint's operations. Times are seconds. */
 export interface SharePointSettings {
@@ -22,9 +32,18 @@ export function refuse(status: number, type: string, message: string): never {
 
 export const badArgument = (message: string): never => refuse(400, '-1, System.ArgumentException', message)
 
+/** Finds the site of `/sites/{path}/_api/…` at the host that was called: other hosts of the tenant do not know it. */
+export function hostedSite(tenant: Tenant, call: Call): Site | undefined {
+  const site = findSite(tenant, 'path', call.params[0] ?? '')
+  return site?.doc.host === undefined || site.doc.host === hostOf(call) ? site : undefined
+}
+
+/** The host name that a call was sent to. */
+export const hostOf = ({ headers }: Pick<Call, 'headers'>): string => (headers.host ?? '').replace(/:\d+$/, '')
+
 /** Returns the site of `/sites/{path}/_api/…`. Answers 404 before the site is ready, as SharePoint does. */
 export function readySite(tenant: Tenant, call: Call): Site {
-  const site = findSite(tenant, 'path', call.params[0] ?? '')
+  const site = hostedSite(tenant, call)
   return site && isReady(site)
     ? site
     : refuse(404, '-2147024894, System.IO.FileNotFoundException', '404 FILE NOT FOUND')
@@ -52,7 +71,7 @@ export const siteStatuses = { notFound: 0, provisioning: 1, ready: 2, error: 3, 
 /** The status answer for a site that exists or is being created. */
 export function statusOf(site: Site, url: string): Reply {
   const status = now() >= site.readyAt ? siteStatuses.ready : siteStatuses.provisioning
-  return { status: 200, body: { SiteId: site.id, SiteStatus: status, SiteUrl: `${url}/sites/${site.path}` } }
+  return { status: 200, body: { SiteId: site.id, SiteStatus: status, SiteUrl: addressOf(site, url) } }
 }
 
 /** A status answer without a site. */

@@ -12,6 +12,10 @@ export interface SiteDoc {
   readonly label: string | undefined
   /** True for a site that "Everyone except external users" may open. */
   readonly openToAll?: boolean
+  /** Host name in a multi-geo tenant. Absent: the tenant's own host. */
+  readonly host?: string | undefined
+  /** The site was created in the mode `siteReadySeconds`, which decides when it is ready. */
+  readonly isSlow?: boolean | undefined
 }
 
 /** A stored site. `path` is the part after `/sites/`, `readyAt` is milliseconds since 1970. */
@@ -25,25 +29,40 @@ export interface Site {
   readonly createdAt: string
 }
 
-function siteOf(row: Row): Site {
+function siteOf({ modes }: Tenant, row: Row): Site {
+  const doc: SiteDoc = JSON.parse(String(row['doc']))
+  const isSlow = doc.isSlow === true && modes.siteReadySeconds !== null
+  const slowUntil = Date.parse(String(row['created_at'])) + (modes.siteReadySeconds ?? 0) * 1000
   return {
     id: String(row['id']),
     webId: String(row['web_id']),
     path: String(row['path']),
     groupId: row['group_id'] === null ? undefined : String(row['group_id']),
-    readyAt: Number(row['ready_at']),
-    doc: JSON.parse(String(row['doc'])),
+    readyAt: isSlow ? slowUntil : Number(row['ready_at']),
+    doc,
     createdAt: String(row['created_at']),
   }
 }
 
 export function findSite(tenant: Tenant, by: 'id' | 'path' | 'group_id', value: string): Site | undefined {
   const row = tenant.row(`select * from sites where ${by} = ?`, by === 'path' ? value : value.toLowerCase())
-  return row && siteOf(row)
+  return row && siteOf(tenant, row)
 }
 
 export const allSites = (tenant: Tenant): Site[] =>
-  tenant.rows('select * from sites order by created_at, rowid').map(siteOf)
+  tenant.rows('select * from sites order by created_at, rowid').map((row) => siteOf(tenant, row))
+
+/** The origin of the tenant's SharePoint, or of another host of the same tenant. */
+export function originOf(host: string | undefined, url: string): string {
+  const origin = new URL(url)
+  if (host !== undefined) origin.hostname = host
+  return origin.origin
+}
+
+/** The site's address, at the host that it has. `url` is the tenant's own host. */
+export function addressOf({ path, doc }: Site, url: string): string {
+  return `${originOf(doc.host, url)}/sites/${path}`
+}
 
 export const isReady = (site: Site): boolean => now() >= site.readyAt
 
@@ -63,7 +82,7 @@ export function seedSites(tenant: Tenant): void {
     const template = group ? 'GROUP#0' : 'SITEPAGEPUBLISHING#0'
     const doc = { title, description, template, lcid: 1033, label: undefined, openToAll }
     if (!group) {
-      const site = insertSite(tenant, { path, doc, readySeconds: 0 })
+      const site = insertSite(tenant, { path, doc })
       for (const owner of owners) addSiteOwner(tenant, site.id, owner)
       continue
     }
@@ -73,22 +92,23 @@ export function seedSites(tenant: Tenant): void {
     const { id } = insertGroup(tenant, newGroup)
     for (const owner of owners) addObject(tenant, id, 'owners', owner)
     for (const member of [...owners, ...members]) addObject(tenant, id, 'members', member)
-    insertSite(tenant, { path, groupId: id, doc, readySeconds: 0 })
+    insertSite(tenant, { path, groupId: id, doc })
   }
 }
 
-/** Creates a site that is ready after `readySeconds`. */
+/** Creates a site that is ready after `readySeconds`, or as the mode says; without `readySeconds` it is ready now. */
 export function insertSite(
   tenant: Tenant,
-  site: { path: string; groupId?: string; doc: SiteDoc; readySeconds: number },
+  site: { path: string; groupId?: string; doc: SiteDoc; readySeconds?: number },
 ): Site {
+  const isSlow = site.readySeconds !== undefined && tenant.modes.siteReadySeconds !== null
   const created: Site = {
     id: randomUUID(),
     webId: randomUUID(),
     path: site.path,
     groupId: site.groupId,
-    readyAt: now() + site.readySeconds * 1000,
-    doc: site.doc,
+    readyAt: now() + (site.readySeconds ?? 0) * 1000,
+    doc: { ...site.doc, isSlow },
     createdAt: stamp(),
   }
   tenant.run(
@@ -101,7 +121,7 @@ export function insertSite(
     JSON.stringify(created.doc),
     created.createdAt,
   )
-  return created
+  return findSite(tenant, 'id', created.id) ?? created
 }
 
 export function updateSite(tenant: Tenant, site: Site, change: Partial<SiteDoc>): void {

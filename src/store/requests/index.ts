@@ -51,7 +51,7 @@ export function createRequestStore(database: Database): RequestStore {
     lastCreated: (tenantId, name, but) =>
       one(
         `SELECT body FROM requests WHERE tenant_id = $1 AND request_id <> $3
-           AND ${'alias' in name ? `body ->> 'alias' = $2` : `(body ->> 'address' = $2 OR body ->> 'aliasAddress' = $2)`}
+           AND ${'alias' in name ? hasAlias : `(body ->> 'address' = $2 OR body ->> 'aliasAddress' = $2)`}
            AND body -> 'steps' @> '[{"status": "done"}]' ORDER BY number DESC LIMIT 1`,
         [tenantId, 'alias' in name ? name.alias : name.address, but],
       ),
@@ -165,6 +165,10 @@ export function createRequestStore(database: Database): RequestStore {
 
 const waitingIds = (request: Request): string[] =>
   request.status === 'pendingApproval' ? waitingFor(request.approvals).map(({ id }) => id) : []
+
+/** By the alias that the site got: the tenant's naming policy may have changed the requested one. Both have an index. */
+const createdAlias = `body -> 'progress' -> 'createdAs' ->> 'alias'`
+const hasAlias = `(body ->> 'alias' = $2 OR ${createdAlias} = $2) AND coalesce(${createdAlias}, body ->> 'alias') = $2`
 
 /** As the index of migration 2 has it. */
 const unannounced = `status = 'succeeded' AND body -> 'followUp' ->> 'state' <> 'announced'`

@@ -1,0 +1,172 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { siteSteps } from '../../src/core/index.ts'
+import { answersSignIn, connectTo, type OtherHosts, sendJson, startServer } from '../support/microsoft365.ts'
+import { runStep, runSteps, siteInput, startTenant, type TestTenant } from '../support/simulated-tenant.ts'
+
+let contoso: TestTenant
+beforeAll(async () => {
+  contoso = await startTenant()
+})
+const usual = {
+  ...{ refusesODataVersion: false, newSitesHost: null, groupPrefix: '', groupPrefixConduct: 'refuses' },
+  groupsAcceptExtension: true,
+}
+afterEach(async () => {
+  await contoso.modes(usual)
+  await contoso.forgetCalls()
+})
+afterAll(() => contoso.close())
+const withoutLabel = siteSteps.filter((step) => step !== 'apply-label')
+const connect = (otherSharePointHosts?: OtherHosts) => connectTo(contoso.simulator.url, { otherSharePointHosts }).tenant
+const refusedCalls = async () => (await contoso.calls()).filter(({ status }) => status >= 400 && status !== 404)
+
+describe('a tenant whose manager of sites refuses odata-version', () => {
+  it('creates the site after one repeat without the header, and sends it no more', async () => {
+    await contoso.modes({ refusesODataVersion: true })
+    const tenant = connect()
+    for (const turn of ['first', 'second']) {
+      const input = siteInput({ kind: 'communicationSite' })
+      const { progress } = await runSteps(tenant, withoutLabel, input)
+      expect(progress.url, turn).toBe(`${contoso.simulator.url}/sites/${input.alias}`)
+    }
+    expect(await refusedCalls()).toMatchObject([{ operation: 'sharepoint.site.status', status: 400 }])
+    const created = (await contoso.calls()).filter(({ operation }) => operation === 'sharepoint.site.create')
+    expect(created.map(({ status }) => status)).toEqual([200, 200])
+  })
+
+  it.each([400, 401, 403, 500])(
+    'is understood by the text of the refusal, which comes with status %i',
+    async (status) => {
+      const seen: (string | undefined)[] = []
+      const server = await startServer((request, response) => {
+        if (answersSignIn(request, response)) return
+        const version = request.headers['odata-version']
+        if (request.method === 'POST') seen.push(version?.toString())
+        const value = 'Elevated context should be used only to create service asserted level PoP'
+        const error = { 'odata.error': { code: '-1', message: { lang: 'en-US', value } } }
+        if (version !== undefined && request.method === 'POST') return sendJson(response, status, error)
+        const isPost = request.method === 'POST'
+        const SiteUrl = isPost ? `${server.url}/sites/a` : ''
+        sendJson(response, 200, { SiteId: '', SiteStatus: isPost ? 2 : 0, SiteUrl })
+      })
+      const { tenant } = connectTo(server.url)
+      const input = siteInput({ kind: 'communicationSite', alias: 'a' })
+      expect(await tenant.siteSteps['create-site'](input)).toMatchObject({ done: true })
+      expect(seen.at(-1)).toBeUndefined()
+      expect(seen.filter((version) => version === undefined)).toHaveLength(1)
+      await server.close()
+    },
+  )
+
+  it('repeats nothing after another refusal', async () => {
+    await contoso.fault({ operation: 'sharepoint.site.create', kind: 'failBeforeCommit', status: 400 })
+    const input = siteInput({ kind: 'communicationSite' })
+    await expect(connect().siteSteps['create-site'](input)).rejects.toMatchObject({ status: 400 })
+    expect((await contoso.calls()).filter(({ operation }) => operation === 'sharepoint.site.create')).toHaveLength(1)
+  })
+})
+
+describe('a tenant with a second SharePoint host', () => {
+  const second = () => {
+    const url = new URL(contoso.simulator.url)
+    url.hostname = 'localhost'
+    return url.origin
+  }
+
+  it('has its sites completed at the host that SHAREPOINT_URL lists, with tokens for that host', async () => {
+    await contoso.modes({ newSitesHost: 'localhost' })
+    const tenant = connect([{ url: second(), adminUrl: contoso.simulator.url }])
+    const input = siteInput()
+    const { progress } = await runSteps(tenant, withoutLabel, input)
+    expect(progress.url).toBe(`${second()}/sites/${input.alias}`)
+    expect(progress.siteId).toMatch(/^localhost,/)
+    expect(await refusedCalls()).toEqual([])
+  })
+
+  it('gets no token of ours at a host that is not listed; the error names the setting, and a retry completes', async () => {
+    await contoso.modes({ newSitesHost: 'localhost' })
+    const input = await runSteps(connect(), ['create-site'], siteInput())
+    const wait = runStep(connect(), 'wait-for-site', input)
+    await expect(wait).rejects.toMatchObject({ code: 'foreign-address', retryable: false })
+    await expect(wait).rejects.toThrow(/on localhost:\d+, a host that SHAREPOINT_URL does not list/)
+    expect((await contoso.calls()).filter(({ operation }) => operation === 'sharepoint.web.get')).toEqual([])
+    const listed = connect([{ url: second(), adminUrl: contoso.simulator.url }])
+    expect((await runSteps(listed, withoutLabel.slice(1), input)).progress.url).toContain('//localhost:')
+  })
+})
+
+describe('a tenant with a group naming policy', () => {
+  it.each(['refuses', 'adds'])(
+    'that %s names without the prefix: the site gets the names of the policy',
+    async (conduct) => {
+      await contoso.modes({ groupPrefix: 'GRP ', groupPrefixConduct: conduct })
+      const input = siteInput()
+      const { progress } = await runSteps(connect(), withoutLabel, input)
+      const alias = `GRP${input.alias}`
+      expect(progress.createdAs).toEqual({
+        ...{ displayName: `GRP ${input.displayName}`, alias },
+        mail: `${alias}@contoso.example`,
+      })
+      expect(progress.url).toBe(`${contoso.simulator.url}/sites/${alias}`)
+      // The first steps again, as after a crash: the same group.
+      const again = await runStep(connect(), 'create-site', input)
+      expect(again).toEqual({ groupId: progress.groupId, createdAs: progress.createdAs })
+    },
+  )
+
+  it('names the address that is taken when the policy leads to one', async () => {
+    await contoso.modes({ groupPrefix: 'GRP-' })
+    const { alias } = await runSteps(connect(), ['create-site'], siteInput())
+    const other = connect().siteSteps['create-site'](siteInput({ alias }))
+    await expect(other).rejects.toMatchObject({ code: 'name-taken' })
+    await expect(other).rejects.toThrow(`The address GRP-${alias} is held`)
+  })
+
+  it('changes nothing where the names are as the policy wants them', async () => {
+    await contoso.modes({ groupPrefix: 'GRP-' })
+    const input = siteInput({ alias: 'GRP-plans', displayName: 'GRP-Plans' })
+    const progress = await runStep(connect(), 'create-site', input)
+    expect(progress.createdAs).toMatchObject({ displayName: 'GRP-Plans', alias: 'GRP-plans' })
+  })
+
+  it.each([
+    ['a blocked word', [{ code: 'ContainsBlockedWord', target: 'displayName' }]],
+    [
+      'an alias that cannot be one',
+      [{ code: 'MissingPrefixSuffix', target: 'mailNickname', suggestedPropertyValue: 'a/b' }],
+    ],
+    [
+      'the same name for ever',
+      [{ code: 'MissingPrefixSuffix', target: 'displayName', suggestedPropertyValue: 'Same' }],
+    ],
+  ])('that refuses because of %s is an error that names the policy', async (_, details) => {
+    const server = await startServer((request, response) => {
+      if (answersSignIn(request, response)) return
+      if (request.method === 'GET') return sendJson(response, 404, { error: { code: 'Request_ResourceNotFound' } })
+      const message = "The property is refused per your organization's Group naming requirements."
+      sendJson(response, 400, { error: { code: 'Request_BadRequest', message, details } })
+    })
+    const step = connectTo(server.url).tenant.siteSteps['create-site'](siteInput())
+    await expect(step).rejects.toMatchObject({ code: 'naming-policy', retryable: false })
+    await expect(step).rejects.toThrow('group naming policy')
+    await server.close()
+  })
+})
+
+describe('a tenant whose groups do not know the schema extension', () => {
+  it('waits with the last step, says which setting to check, and is completed when they do', async () => {
+    await contoso.modes({ groupsAcceptExtension: false })
+    const tenant = connect()
+    const input = await runSteps(tenant, withoutLabel.slice(0, -1), siteInput())
+    const why = { code: 'extension-not-accepted', detail: expect.stringContaining('DIRECTORY_EXTENSION') }
+    expect(await tenant.siteSteps['link-group'](input)).toEqual({ done: false, retryAfterSeconds: 10, why })
+    await contoso.modes({ groupsAcceptExtension: true })
+    expect(await runStep(tenant, 'link-group', input)).toHaveProperty('securityGroupId')
+  })
+
+  it('explains the refusal of the look-up of the provisioned group in the same way', async () => {
+    await contoso.modes({ groupsAcceptExtension: false })
+    const found = contoso.directory.findProvisionedGroup(siteInput().requestId)
+    await expect(found).rejects.toThrow('DIRECTORY_EXTENSION')
+  })
+})

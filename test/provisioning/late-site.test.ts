@@ -1,0 +1,210 @@
+import fc from 'fast-check'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { cards } from '../../src/cards/index.ts'
+import {
+  attentionOf,
+  longestInterval,
+  longestSiteWait,
+  pollAfter,
+  type RequestForSite,
+  requestCard,
+  type SiteKind,
+  siteKinds,
+  stillToTell,
+  type Tenant,
+} from '../../src/core/index.ts'
+import { viewerOf } from '../support/card-world.ts'
+import { textOf } from '../support/cards.ts'
+import { actorOf, asSite, kim, type Ordered, priya, tenantWith, withCore } from '../support/core.ts'
+import { startTenant, type TestTenant } from '../support/simulated-tenant.ts'
+
+const asKim = actorOf(kim)
+const admin = actorOf(priya, true)
+const quarter = 15 * 60
+const hour = 3600
+
+describe('the interval between polls', () => {
+  const wait = fc.double({ min: 0, max: longestSiteWait, noNaN: true })
+  const asked = fc.double({ min: 0.1, max: hour, noNaN: true })
+
+  it('is never shorter than what the tenant asks for, and else at most 15 minutes', () => {
+    fc.assert(
+      fc.property(wait, asked, (waited, least) => {
+        const seconds = pollAfter(waited, least)
+        expect(seconds).toBeGreaterThanOrEqual(least)
+        expect(seconds).toBeLessThanOrEqual(Math.max(least, longestInterval))
+      }),
+    )
+  })
+
+  it('grows with the wait, except before the two moments that have a poll of their own', () => {
+    fc.assert(
+      fc.property(wait, wait, (one, other) => {
+        const [earlier, later] = [Math.min(one, other), Math.max(one, other)]
+        const isBefore = (moment: number) => later < moment && pollAfter(later, 2) >= moment - later
+        fc.pre(!isBefore(quarter) && !isBefore(longestSiteWait))
+        expect(pollAfter(later, 2)).toBeGreaterThanOrEqual(Math.min(pollAfter(earlier, 2), longestInterval))
+      }),
+    )
+  })
+
+  it('polls at 15 minutes and at 48 hours, some 250 times in all', () => {
+    const moments = [0]
+    for (let at = 0; at < longestSiteWait; moments.push(at)) at += pollAfter(at, 2)
+    expect(moments.some((at) => at >= quarter && at < quarter + 2)).toBe(true)
+    expect(moments.at(-1)).toBeLessThan(longestSiteWait + 2)
+    expect(moments.length).toBeGreaterThan(150)
+    expect(moments.length).toBeLessThan(350)
+  })
+})
+
+describe('a site that takes long', () => {
+  const core = withCore()
+  let contoso: TestTenant
+  beforeAll(async () => {
+    contoso = await startTenant({ siteReadySeconds: 0 })
+  })
+  afterEach(() => contoso.modes({ siteReadySeconds: null, groupsAcceptExtension: true }))
+  afterAll(() => contoso.close())
+
+  const started = new Date('2026-11-20T10:00:00.000Z')
+  let number = 0
+  const submitted = async (kind: SiteKind): Promise<string> => {
+    const { id: templateId } = await core.template({ kind })
+    number += 1
+    const body = { displayName: `Late ${kind} ${number}`, description: 'Drawings.', templateId }
+    return (await core.provisioning.submitSite(asKim, { body })).requestId
+  }
+  const stored = async (requestId: string): Promise<RequestForSite> =>
+    asSite(await core.provisioning.readRequest(asKim, { requestId }))
+  const provisionAt = (requestId: string, now: Date, tenant: Tenant = contoso.tenant) =>
+    core
+      .with({ tenant, clock: { now: () => now } })
+      .system.provision(requestId, { lastAttempt: false, signal: AbortSignal.timeout(60_000) })
+  /** Runs the work at these moments, in seconds from the start. */
+  const runAt = async (requestId: string, seconds: readonly number[], tenant?: Tenant) => {
+    for (const one of seconds) await provisionAt(requestId, atSecond(one), tenant)
+  }
+  const lastPoll = async (requestId: string): Promise<Date | undefined> => {
+    const orders: Ordered[] = (await core.orders(requestId)).filter(({ name }) => name === 'provision')
+    return orders.at(-1)?.startAfter ?? undefined
+  }
+  const atSecond = (seconds: number) => new Date(started.getTime() + seconds * 1000)
+  const cardsOf = async (requestId: string) =>
+    (await core.orders(requestId)).flatMap(({ name, payload }) =>
+      name.startsWith('notify') ? [`${name} ${String(payload['card']).split(':')[0]}`] : [],
+    )
+  const waitsForever = tenantWith({ 'wait-for-site': async () => ({ done: false, retryAfterSeconds: 2 }) })
+
+  it.each(siteKinds)(
+    '%s: stays in the making for an hour, people are notified once, and it is completed',
+    async (kind) => {
+      await contoso.modes({ siteReadySeconds: hour })
+      const requestId = await submitted(kind)
+      await runAt(requestId, [0, 60, quarter - 1])
+      expect(await cardsOf(requestId)).toEqual([])
+      await runAt(requestId, [quarter, 2 * quarter, hour])
+      const late = await stored(requestId)
+      expect([late.status, late.steps.find(({ lateAt }) => lateAt)?.lateAt]).toEqual([
+        'provisioning',
+        atSecond(quarter).toISOString(),
+      ])
+      expect(await cardsOf(requestId)).toEqual(['notify late', 'notify-admins late'])
+      // SharePoint has the site at last.
+      await contoso.modes({ siteReadySeconds: null })
+      await runAt(requestId, [hour + 60])
+      expect(await stored(requestId)).toMatchObject({ status: 'succeeded', resource: { url: expect.any(String) } })
+      expect(await cardsOf(requestId)).toHaveLength(2)
+      const entries = await core.provisioning.readTimeline(admin, { requestId })
+      expect(entries.filter(({ action }) => action === 'delayed')).toHaveLength(1)
+    },
+  )
+
+  it('tells the requester and the admins on their cards what happens and what to do', async () => {
+    const requestId = await submitted('teamSite')
+    await runAt(requestId, [0, quarter], waitsForever)
+    const late = await stored(requestId)
+    const key = `late:${late.queuedAt}` as const
+    expect(requestCard(late, key, kim.id, atSecond(quarter))).toMatchObject({ kind: 'status', isAdmin: false })
+    expect(requestCard(late, key, priya.id, atSecond(quarter))).toMatchObject({ kind: 'status', isAdmin: true })
+    // Admins who are not the requester get a card of their own, and nobody gets one when the site is there.
+    await core.provisioning.system.notifyAdmins({ requestId, card: key })
+    const sent = (await core.orders(requestId)).filter(({ name }) => name === 'notify')
+    expect(sent.map(({ payload }) => [payload['personId'], payload['card']])).toEqual([
+      [kim.id, key],
+      [priya.id, key],
+    ])
+    expect(stillToTell(late, key)).toBe(true)
+    expect(stillToTell({ ...late, status: 'succeeded' }, key)).toBe(false)
+    const asked = textOf(cards.requestStatus(late, viewerOf(kim)))
+    expect(asked).toContain('Taking longer than usual')
+    expect(asked).toContain('Microsoft 365 is still working on your site. You need to do nothing.')
+    const shown = textOf(cards.requestStatus(late, viewerOf(priya, { isAdmin: true })))
+    expect(shown).toContain('SharePoint has been working on this site since')
+    const why = await core.provisioning.readExplanation(asKim, { requestId })
+    expect(why.map(({ code }) => code)).toContain('step-late')
+  })
+
+  it('is not stuck while it is polled, and is when its polls stop', async () => {
+    const requestId = await submitted('teamSite')
+    let last = 0
+    for (let at = 0; at <= 4 * hour; at += Math.max(pollAfter(at, 2), 60)) {
+      last = at
+      await runAt(requestId, [at], waitsForever)
+    }
+    expect(await lastPoll(requestId)).toEqual(atSecond(last + longestInterval))
+    const watchAt = async (now: Date) => {
+      await core.with({ clock: { now: () => now } }).system.watch([], [])
+      const entries = await core.provisioning.readTimeline(admin, { requestId })
+      return entries.filter(({ action }) => action === 'overdue').length
+    }
+    expect(attentionOf(await stored(requestId), atSecond(last))).toBeUndefined()
+    expect(await watchAt(atSecond(last + longestInterval))).toBe(0)
+    expect(await watchAt(atSecond(last + 2 * hour))).toBe(1)
+  })
+
+  it('fails after 48 hours with what to do, and a retry adopts the site that has appeared', async () => {
+    const requestId = await submitted('communicationSite')
+    await contoso.modes({ siteReadySeconds: 100 * hour })
+    await runAt(requestId, [0])
+    const stays = { ...contoso.tenant, siteSteps: { ...contoso.tenant.siteSteps, ...late } }
+    await runAt(requestId, [60, quarter, 24 * hour, longestSiteWait, longestSiteWait + 2], stays)
+    const failed = await stored(requestId)
+    expect(failed).toMatchObject({ status: 'failed', problem: { code: 'site-not-ready', step: 'wait-for-site' } })
+    expect(failed.problem?.detail).toContain('the retry adopts the site')
+    expect(await cardsOf(requestId)).toEqual([
+      ...['notify late', 'notify-admins late'],
+      ...['notify outcome', 'notify-admins outcome'],
+    ])
+    await contoso.modes({ siteReadySeconds: null })
+    const again = atSecond(50 * hour)
+    await core.with({ clock: { now: () => again } }).retryRequest(admin, { requestId })
+    await runAt(requestId, [50 * hour, 50 * hour + 60])
+    expect((await stored(requestId)).status).toBe('succeeded')
+    const created = (await contoso.calls()).filter(
+      (call) => call.operation === 'sharepoint.site.create' && JSON.stringify(call.body).includes(failed.alias),
+    )
+    expect(created).toHaveLength(1)
+  })
+  const late: Partial<Tenant['siteSteps']> = {
+    'wait-for-site': async () => ({ done: false, retryAfterSeconds: 2 }),
+  }
+
+  it('whose group does not accept the schema extension waits, names the setting to admins, and is completed', async () => {
+    await contoso.modes({ groupsAcceptExtension: false })
+    const requestId = await submitted('teamSite')
+    await runAt(requestId, [0, 10, 60, quarter])
+    const waiting = await stored(requestId)
+    const step = waiting.steps.find(({ name }) => name === 'link-group')
+    expect(step).toMatchObject({ status: 'running', problem: { code: 'extension-not-accepted' } })
+    expect(step?.problem?.detail).toContain('DIRECTORY_EXTENSION')
+    expect(attentionOf(waiting, atSecond(quarter))).toMatchObject({ why: 'retrying' })
+    const shown = textOf(cards.requestStatus(waiting, viewerOf(priya, { isAdmin: true })))
+    expect(shown).toContain('DIRECTORY_EXTENSION')
+    const asked = textOf(cards.requestStatus(waiting, viewerOf(kim)))
+    expect(asked).not.toContain('DIRECTORY_EXTENSION')
+    await contoso.modes({ groupsAcceptExtension: true })
+    await runAt(requestId, [quarter + 60])
+    expect((await stored(requestId)).status).toBe('succeeded')
+  })
+})

@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { cards } from '../../src/cards/index.ts'
+import { reduced, viewOf } from '../../src/core/index.ts'
+import { viewerOf } from '../support/card-world.ts'
+import { textOf } from '../support/cards.ts'
+import { actorOf, asSite, kim, priya, tenantId, withCore } from '../support/core.ts'
+import { startTenant, type TestTenant } from '../support/simulated-tenant.ts'
+
+describe('a site whose names the naming policy of the tenant changes', () => {
+  const core = withCore()
+  let contoso: TestTenant
+  beforeAll(async () => {
+    contoso = await startTenant({ siteReadySeconds: 0 })
+    await contoso.modes({ groupPrefix: 'GRP ' })
+  })
+  afterAll(() => contoso.close())
+  const asKim = actorOf(kim)
+  const madeOf = async (displayName: string) => {
+    const { id: templateId } = await core.template({ kind: 'teamSite' })
+    const { requestId } = await core.provisioning.submitSite(asKim, { body: { displayName, templateId } })
+    const run = { lastAttempt: false, signal: AbortSignal.timeout(30_000) }
+    await core.with({ tenant: contoso.tenant }).system.provision(requestId, run)
+    await core.with({ tenant: contoso.tenant }).system.completeByWebhook(requestId, '')
+    return asSite(await core.provisioning.readRequest(asKim, { requestId }))
+  }
+
+  it('has these names in the REST answer, on its cards, in its explanation and in the audit', async () => {
+    const request = await madeOf('Harbour')
+    const createdAs = { displayName: 'GRP Harbour', alias: 'GRPharbour', mail: 'GRPharbour@contoso.example' }
+    const url = `${contoso.simulator.url}/sites/GRPharbour`
+    expect(viewOf(request)).toMatchObject({
+      ...{ status: 'succeeded', createdAs, resource: { url } },
+      details: { displayName: 'Harbour', alias: 'harbour' },
+    })
+    const sentence =
+      'Your organisation’s naming policy changed the name to GRP Harbour and the address to GRPharbour@contoso.example. The request was for Harbour.'
+    const viewer = viewerOf(kim, { siteRoot: `${contoso.simulator.url}/sites/` })
+    for (const card of [cards.ready(request, viewer), cards.requestStatus(request, viewer)]) {
+      expect(textOf(card)).toContain(sentence)
+      expect(textOf(card)).toContain('/sites/GRPharbour')
+    }
+    const { requestId } = request
+    const why = await core.provisioning.readExplanation(asKim, { requestId })
+    expect(why).toContainEqual(expect.objectContaining({ code: 'name-changed' }))
+    const timeline = await core.provisioning.readTimeline(actorOf(priya, true), { requestId })
+    expect(timeline.find(({ action }) => action === 'renamed')?.data).toEqual(createdAs)
+    expect(textOf(cards.requestStatus(request, viewer, { entries: timeline, isOpen: true }))).toContain(
+      'Your organisation’s naming policy changed the name to GRP Harbour',
+    )
+  })
+
+  it('is the last holder of the address that it got, and not of the one that was requested', async () => {
+    const { requestId } = await madeOf('Quay')
+    const { requests } = core.ports
+    const other = '7d1c2b3a-4e5f-4a6b-8c7d-9e0f1a2b3c99'
+    expect((await requests.lastCreated(tenantId, { alias: 'GRPquay' }, other))?.requestId).toBe(requestId)
+    expect(await requests.lastCreated(tenantId, { alias: 'quay' }, other)).toBeUndefined()
+  })
+
+  it('says nothing about names when its details were removed', async () => {
+    const left = reduced(await madeOf('Pier'), new Date().toISOString())
+    expect(JSON.stringify(viewOf(left))).not.toContain('Pier')
+    expect(textOf(cards.requestStatus(left, viewerOf(kim)))).not.toContain('naming policy')
+  })
+})
