@@ -47,6 +47,8 @@ export interface Service {
   account(who: keyof typeof people, state: 'active' | 'blocked' | 'guest' | 'deleted' | 'unclassified'): Promise<void>
   /** Which permission for people the simulated directory has given to the service. */
   userPermission(users: 'User.Read.All' | 'User.ReadBasic.All'): Promise<void>
+  /** An admin of the simulated tenant installs the app for a person by a setup policy. The bot hears nothing about it. */
+  installedByPolicy(userId: string, teamsAppId: string): Promise<void>
   /** The simulated tenant does everything again. */
   heal(): Promise<void>
   /** What the simulated tenant was asked: of one operation, or of all. */
@@ -94,6 +96,7 @@ export function withService(
   const start = async (change: Record<string, string> = {}) => {
     app = await createApp(readConfig({ ...base, DATA_DIR: dataDir, ...variables, ...change }), {
       chatPace: anyPace,
+      connectorUrl: known(connector).url,
       refusalsPerMinute: 0,
       ...substitutes(),
     })
@@ -159,6 +162,9 @@ export function withService(
     },
     async userPermission(users) {
       await control(simulatorUrl(), 'POST', 'permissions', { users })
+    },
+    async installedByPolicy(userId, teamsAppId) {
+      await control(simulatorUrl(), 'POST', 'installed-apps', { userId, teamsAppId })
     },
     async heal() {
       await control(simulatorUrl(), 'DELETE', 'faults')

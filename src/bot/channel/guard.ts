@@ -154,6 +154,9 @@ function endorses(key: object | undefined, channelId: string): boolean {
   return Array.isArray(endorsements) && endorsements.includes(channelId)
 }
 
+/** The Bot connector's address for the whole world, where the one of the tenant is not known ("Send proactive messages"). */
+export const connectorUrl = 'https://smba.trafficmanager.net/teams/'
+
 /**
  * Whether an address is the Bot connector's, so that the bot may write to it: another address would receive our cards,
  * and our token with them (reliability R24). Loopback counts in local mode only, where the Playground is the connector.

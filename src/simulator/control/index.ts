@@ -8,7 +8,9 @@ import {
   accountStates,
   asRecord,
   type Call,
+  contoso,
   findPerson,
+  installApp,
   modesSchema,
   nobody,
   type Operation,
@@ -42,6 +44,7 @@ const tokenRequest = z.strictObject({
 })
 
 const accountChange = z.strictObject({ userId: z.string(), state: z.enum(accountStates) })
+const appInstallation = z.strictObject({ userId: z.string(), teamsAppId: z.string() })
 const permissionChange = z.strictObject({ users: z.enum(userPermissions) })
 
 /** Creates the service for tests and for `npm run token`: faults, the call log, modes, states of accounts, any token. */
@@ -102,6 +105,16 @@ export function controlService(
         const person = findPerson(userId)
         if (!person) throw new Refused(problem(404, `Nobody in Contoso is called '${userId}'.`))
         setAccount(tenant, person, state)
+        return { status: 204 }
+      }),
+      // As an admin's setup policy does: nobody asks Graph, and the bot may not be running yet.
+      on('installedApps.add', 'POST', /^\/control\/installed-apps$/, (call) => {
+        const { userId, teamsAppId } = parse(appInstallation, call)
+        const person = findPerson(userId)
+        if (!person) throw new Refused(problem(404, `Nobody in Contoso is called '${userId}'.`))
+        if (!contoso.teamsApps.some(({ id }) => id === teamsAppId))
+          throw new Refused(problem(404, `The catalogue has no app '${teamsAppId}'.`))
+        installApp(tenant, person, teamsAppId)
         return { status: 204 }
       }),
       on('permissions.change', 'POST', /^\/control\/permissions$/, (call) => {
