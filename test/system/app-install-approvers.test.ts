@@ -118,7 +118,7 @@ describe('an approver who has no chat with the bot, where the app may be install
 })
 
 describe('a person whose chat only Microsoft 365 knows', () => {
-  const service = withService({ TEAMS_APP_ID: teamsAppId, ADMINS: people.sam.id })
+  const service = withService({ TEAMS_APP_ID: teamsAppId, ADMINS: people.sam.id }, () => ({ reachMinutes: 0.03 }))
   const { user, ask, read, stageOf, lost, settled } = tools(service)
 
   it('has the app by a setup policy and has never written: gets the approval card and approves it', async () => {
@@ -142,6 +142,12 @@ describe('a person whose chat only Microsoft 365 knows', () => {
     await ask('Once more', of(rajesh.id))
     await decisionAbout(user(rajesh), 'Once more')
     expect(await service.calls('graph.installedApps.add')).toHaveLength(1)
+  })
+
+  it('got the app from the service, but the message of Teams to the bot was lost: is found before others are asked', async () => {
+    const requestId = await ask('Lost message', of(astrid.id))
+    await decisionAbout(chatIn(service, astrid), 'Lost message')
+    expect(await stageOf(requestId)).toEqual({ unreachable: [], standIns: [] })
   })
 
   it('was known before the loss of all chats: approver and admin get their cards again', async () => {
