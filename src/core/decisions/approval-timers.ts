@@ -21,7 +21,6 @@ import {
   type Change,
   type Conversation,
   changeRequest,
-  chatOf,
   entry,
   type Request,
   stageLook,
@@ -42,6 +41,7 @@ import {
 } from '../shared/index.ts'
 import { delegationsOf, realignment } from './delegation.ts'
 import { havingDigest } from './digest-choice.ts'
+import { chatOf } from './find-chat.ts'
 import type { DecisionPorts } from './ports.ts'
 
 /** Why a person without a chat cannot be told. */

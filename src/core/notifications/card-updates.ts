@@ -1,5 +1,5 @@
-import { lostRight } from '../decisions/index.ts'
-import { chatOf, type Request, type SentCard } from '../requests/index.ts'
+import { chatOf, lostRight } from '../decisions/index.ts'
+import type { Request, SentCard } from '../requests/index.ts'
 import {
   cardSubject,
   isForApprover,

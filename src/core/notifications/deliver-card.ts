@@ -1,10 +1,9 @@
 import { adminsOf, waitingFor, waitingStage } from '../approvals/index.ts'
-import { couldNotTell, isAdminStill, lostRight, reached } from '../decisions/index.ts'
+import { chatOf, couldNotTell, isAdminStill, lostRight, reached } from '../decisions/index.ts'
 import { erasureNotice } from '../privacy/index.ts'
 import {
   type ChatRefusal,
   type Conversation,
-  chatOf,
   isAtWork,
   type NoticeOrder,
   outcomeCard,

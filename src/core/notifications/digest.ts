@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { adminsOf, askedSince, openStage } from '../approvals/index.ts'
-import { havingDigest } from '../decisions/index.ts'
+import { chatOf, havingDigest } from '../decisions/index.ts'
 import { currentHealth, type HealthState, type QueueEntry, readStuck } from '../operations/index.ts'
-import { type Conversation, chatOf, type NoticeOrder, type Request } from '../requests/index.ts'
+import type { Conversation, NoticeOrder, Request } from '../requests/index.ts'
 import {
   type Actor,
   actorFor,

@@ -1,6 +1,6 @@
+import type { Conversation } from '../requests/index.ts'
 import type { SystemContext } from '../shared/index.ts'
-import type { Conversation } from './chats.ts'
-import type { RequestPorts } from './ports.ts'
+import type { DecisionPorts } from './ports.ts'
 
 /** Where a person has not written yet, their language and time zone are not known. The first activity tells them. */
 const unknownPlace = { locale: 'en', timeZone: 'UTC' }
@@ -11,7 +11,7 @@ const unknownPlace = { locale: 'en', timeZone: 'UTC' }
  * a person who does not have it. Undefined: there is no chat. Throws a retryable `TenantError` when Microsoft Graph does not answer.
  */
 export async function chatOf(
-  { ports }: SystemContext<RequestPorts>,
+  { ports }: SystemContext<DecisionPorts>,
   tenantId: string,
   personId: string,
   how = { install: false },
