@@ -3,7 +3,7 @@ import type { Chat, Group, TeamsAppInstallation, User } from '@microsoft/microso
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { graphClient } from '../support/graph-client.ts'
 import { startTenant } from '../support/simulated-tenant.ts'
-import { dana, kim, tokenOf } from '../support/simulator.ts'
+import { ask, dana, kim, tokenOf } from '../support/simulator.ts'
 
 const requestId = '6f2f8f0e-3a51-4c0b-9a57-0d6f3a1f7c11'
 const teamsAppId = '66666666-ffff-4fff-8fff-000000000001'
@@ -108,8 +108,8 @@ describe('Microsoft’s own Graph client, with each Graph operation of our conne
 
   it('has used every Graph operation that the connector uses', async () => {
     const used = new Set((await tenant.calls()).map(({ operation }) => operation))
-    const { value } = await (await fetch(`${tenant.simulator.url}/control/operations`)).json()
-    const unused = value.filter((name: string) => name.startsWith('graph.') && !used.has(name))
+    const operations = (await ask('GET', `${tenant.simulator.url}/control/operations`)).body.value as string[]
+    const unused = operations.filter((name) => name.startsWith('graph.') && !used.has(name))
     // The connector deletes nothing, and addresses groups and sites in other ways.
     expect(unused.toSorted()).toEqual([
       'graph.groups.create',
