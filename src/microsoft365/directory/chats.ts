@@ -1,6 +1,16 @@
+import type { Chat } from '@microsoft/microsoft-graph-types'
 import { z } from 'zod'
 import { type Tenant, TenantError } from '../../core/index.ts'
-import { type CallService, graphService, parseAnswer, query, quoted, segment } from '../wire/index.ts'
+import {
+  type CallService,
+  fieldsOf,
+  graphService,
+  type InstallationBody,
+  parseAnswer,
+  query,
+  quoted,
+  segment,
+} from '../wire/index.ts'
 import { createCache } from './cache.ts'
 
 export interface ChatFinderParts {
@@ -35,7 +45,7 @@ export function createChatFinder({ call, root, teamsAppId, warn, now }: ChatFind
   const apps = (personId: string) => `${root}/users/${segment(personId)}/teamwork/installedApps`
 
   async function isNew(personId: string): Promise<boolean> {
-    const body = { 'teamsApp@odata.bind': `${root}/appCatalogs/teamsApps/${teamsAppId}` }
+    const body: InstallationBody = { 'teamsApp@odata.bind': `${root}/appCatalogs/teamsApps/${teamsAppId}` }
     const purpose = 'installing the app for an approver'
     const answer = await call({ method: 'POST', url: apps(personId), body, purpose, accept: [409] })
     return answer.status !== 409
@@ -48,7 +58,7 @@ export function createChatFinder({ call, root, teamsAppId, warn, now }: ChatFind
     const { value } = parseAnswer(installations, listed, graphService)
     const own = value.find(({ teamsApp }) => teamsApp.id.toLowerCase() === teamsAppId?.toLowerCase())
     if (!own) return undefined
-    const url = `${apps(personId)}/${segment(own.id)}/chat${query({ $select: 'id' })}`
+    const url = `${apps(personId)}/${segment(own.id)}/chat${query({ $select: fieldsOf<Chat>('id') })}`
     const answer = await call({ url, purpose, accept: [404] })
     return answer.status === 404 ? undefined : parseAnswer(chat, answer, graphService).id
   }

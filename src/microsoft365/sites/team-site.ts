@@ -1,5 +1,14 @@
 import { type SiteStepInput, type StepResult, TenantError } from '../../core/index.ts'
-import { errorOf, type Graph, graphService, needed, notThereYet, type Relation, upsertRefusal } from '../wire/index.ts'
+import {
+  errorOf,
+  type Graph,
+  type GroupBody,
+  graphService,
+  needed,
+  notThereYet,
+  type Relation,
+  upsertRefusal,
+} from '../wire/index.ts'
 import { nameTaken, notReady, ownersOf, type SiteActions, type SiteServices } from './site-step.ts'
 
 /** A team site is the site of a Microsoft 365 group. The group's alternate key is the request's id. */
@@ -18,7 +27,7 @@ async function create({ graph }: SiteServices, input: SiteStepInput): Promise<St
     mailEnabled: true,
     securityEnabled: false,
     visibility: 'Private',
-  } as const
+  } as const satisfies GroupBody
   // A group that an app creates has only the owners that are bound, and without an owner it may never get a site.
   const people = { owners: [requester.id], members: [requester.id] }
   const answer = await graph.upsertGroup(requestId, group, people, signal)
