@@ -67,6 +67,16 @@ describe('a chat that does not take a card', () => {
     expect(await calls[method]()).toEqual(method === 'PUT' ? 'updated' : expect.objectContaining({ state: 'sent' }))
   })
 
+  it('no address for a chat that nobody has written in: the connector’s own is used', async () => {
+    const found = { ...conversation, conversationId: '19:bot_kim@unq.gbl.spaces', reference: null }
+    expect(await sender.send(found, card, 'a card')).toMatchObject({ state: 'sent' })
+    expect(connector.sent).toMatchObject([{ conversationId: found.conversationId }])
+    expect(connector.calls.at(-1)?.activity).toMatchObject({
+      conversation: { id: found.conversationId, conversationType: 'personal', tenantId },
+      recipient: { aadObjectId: kim.id },
+    })
+  })
+
   it('429: no other card goes to that chat before the time that it asks for', async () => {
     connector.fail({ method: 'POST', how: 429, count: 1, headers: { 'retry-after': '30' } })
     await expect(calls.POST()).rejects.toMatchObject({ retryable: true })
