@@ -66,6 +66,8 @@ const STOP_SECONDS = 6
 export interface Substitutes {
   /** Where the Bot connector's keys are. */
   readonly connectorKeysUrl?: string
+  /** The Bot connector's address for chats that nobody has written in yet. */
+  readonly connectorUrl?: string
   /** How fast chats may be written to, where the connector has no limits. */
   readonly chatPace?: Stores['chatPace']
   /** After how many minutes an approver without a chat counts as unreachable. */
@@ -104,7 +106,10 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
     return fetch(input, init)
   }
   const heard = [countedIn(stores.serviceCalls), measuredBy(telemetry)]
-  const microsoft365 = await connectTenant(config, endpoints, database, outgoing, { log, heard })
+  const credentials = credentialsOf(config, endpoints)
+  // Without credentials the chat is the Playground, which knows only the chats that begin in it.
+  const teamsAppId = credentials || substitutes.connectorUrl ? endpoints.teamsAppId : undefined
+  const microsoft365 = await connectTenant(config, { ...endpoints, teamsAppId }, database, outgoing, { log, heard })
   const { tenant, directory, connection } = microsoft365
   const clock = { now: () => new Date() }
   const jobs: Jobs = { enqueue: queue.enqueueAll, dueAt: queue.dueAt }
@@ -131,11 +136,12 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
     }),
   }
   const provisioning = createCore(ports, settings)
-  const credentials = credentialsOf(config, endpoints)
   const { connector } = clouds[config.CLOUD]
   const { adapter, outbox } = createChannel({
     ...{ credentials, connector },
     assertOutside: database.assertOutside,
+    lastReference: () => stores.conversations.lastReference(settings.tenantId),
+    connectorUrl: substitutes.connectorUrl ?? connector.serviceUrl,
     chatPace: stores.chatPace,
     now: clock.now,
     siteRoot: tenant.siteRoot,

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { ConversationState, type Storage, type StoreItems } from 'botbuilder'
+import { type ConversationReference, ConversationState, type Storage, type StoreItems } from 'botbuilder'
 import type { BotStateStore, ChatPaceStore, Outbox, Telemetry } from '../core/index.ts'
 import type { BotServices, Log } from './channel/index.ts'
 import {
@@ -73,6 +73,10 @@ export function createChannel(options: {
   /** The Bot connector of the organisation's cloud. Default: public. */
   connector?: Connector
   assertOutside: (what: string) => void
+  /** The reference of a chat that the bot heard from; its connector serves the whole tenant. */
+  lastReference: () => Promise<unknown>
+  /** The connector's address while the bot has heard from no chat. */
+  connectorUrl: string
   chatPace: ChatPaceStore
   now: () => Date
   siteRoot: string
@@ -85,7 +89,11 @@ export function createChannel(options: {
   const adapter = new GuardedAdapter(credentials, options.connector)
   const chats = createPacedChats(chatPace, log)
   const allowLoopback = credentials === undefined
-  const sender = createCardSender({ adapter, allowLoopback, assertOutside, chats, telemetry, log })
+  const serviceUrl = async () => {
+    const heard = (await options.lastReference()) as Partial<ConversationReference> | undefined
+    return heard?.serviceUrl ?? options.connectorUrl
+  }
+  const sender = createCardSender({ adapter, allowLoopback, serviceUrl, assertOutside, chats, telemetry, log })
   return { adapter, outbox: createOutbox(sender, options) }
 }
 

@@ -12,7 +12,7 @@ import {
   type ServiceHealth,
   type Tenant,
 } from '../core/index.ts'
-import { createAppInstall, createDirectory } from './directory/index.ts'
+import { createChatFinder, createDirectory } from './directory/index.ts'
 import { createMailboxSteps, mailboxStepsOf } from './mailboxes/index.ts'
 import { createSiteSteps } from './sites/index.ts'
 import {
@@ -81,7 +81,7 @@ export interface Microsoft365Options {
   readonly exchangeUrl: string
   /** Name of the schema extension on groups that carries the request id: `svc_group`. */
   readonly directoryExtension: string
-  /** The bot's app in the organisation's catalogue. Without it the app is not installed for people. */
+  /** The bot's app in the organisation's catalogue. Without it no chat is looked up and no app is installed. */
   readonly teamsAppId?: string | undefined
   /** Sends all HTTP. The app passes one that refuses to run inside a database transaction. */
   readonly fetch: typeof fetch
@@ -159,7 +159,7 @@ export function connectMicrosoft365(options: Microsoft365Options): Microsoft365 
       siteRoot: sharePoint.siteRoot,
       otherSiteOrigins: sharePoint.otherOrigins,
       outlookRoot: outlookRootOf(options.exchangeUrl),
-      installApp: createAppInstall({ call: callGraph, root: graph.root, teamsAppId, warn }),
+      findChat: createChatFinder({ call: callGraph, root: graph.root, teamsAppId, warn, now: options.now }),
       health: () => healthOf({ graph, sharePoint, exchange }, lacking),
     },
     directory: createDirectory({ graph, call: callGraph, sharePoint, exchange, extension, warn, now: options.now }),

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { GuardedAdapter } from '../../src/bot/channel/adapter.ts'
 import { createCardSender } from '../../src/bot/channel/card-sender.ts'
+import { connectors } from '../../src/bot/channel/connectors.ts'
 import { isConnector } from '../../src/bot/channel/guard.ts'
 import { contosoTenant } from '../support/teams-user.ts'
 import { withTrap } from '../support/trap.ts'
@@ -44,6 +45,7 @@ describe('an address that we write to', () => {
     const sender = createCardSender({
       adapter: new GuardedAdapter(undefined),
       allowLoopback: false,
+      serviceUrl: async () => connectors.public.serviceUrl,
       assertOutside: () => undefined,
       chats: { write: async (_, __, work) => work(), noteAnswer: () => undefined },
       log,

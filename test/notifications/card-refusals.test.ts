@@ -14,6 +14,7 @@ describe('a chat that does not take a card', () => {
   /** Each test begins when all that was sent before is long past. */
   let now = 0
   let connector: Connector
+  const serviceUrl = async () => connector.url
   let sender: CardSender
   let conversation: Conversation
   const card = cards.requestStatus(requests.waiting, viewerOf(kim))
@@ -30,7 +31,7 @@ describe('a chat that does not take a card', () => {
       chatPaceInMemory(() => now),
       log,
     )
-    sender = createCardSender({ adapter, allowLoopback: true, assertOutside: () => undefined, chats, log })
+    sender = createCardSender({ adapter, allowLoopback: true, serviceUrl, assertOutside: () => undefined, chats, log })
   })
   afterAll(() => connector.close())
   afterEach(() => {
@@ -64,6 +65,16 @@ describe('a chat that does not take a card', () => {
     expect(retryAfterSeconds, 'and not all at once').toBeLessThanOrEqual(72)
     expect(connector.sent).toEqual([])
     expect(await calls[method]()).toEqual(method === 'PUT' ? 'updated' : expect.objectContaining({ state: 'sent' }))
+  })
+
+  it('no address for a chat that nobody has written in: the connector’s own is used', async () => {
+    const found = { ...conversation, conversationId: '19:bot_kim@unq.gbl.spaces', reference: null }
+    expect(await sender.send(found, card, 'a card')).toMatchObject({ state: 'sent' })
+    expect(connector.sent).toMatchObject([{ conversationId: found.conversationId }])
+    expect(connector.calls.at(-1)?.activity).toMatchObject({
+      conversation: { id: found.conversationId, conversationType: 'personal', tenantId },
+      recipient: { aadObjectId: kim.id },
+    })
   })
 
   it('429: no other card goes to that chat before the time that it asks for', async () => {
@@ -110,7 +121,7 @@ describe('a chat that does not take a card', () => {
       chatPaceInMemory(() => now),
       log,
     )
-    const parts = { adapter: nowhere, allowLoopback: true, assertOutside: () => undefined, chats, log }
+    const parts = { adapter: nowhere, allowLoopback: true, serviceUrl, assertOutside: () => undefined, chats, log }
     await expect(createCardSender(parts).send(conversation, card, 'a card')).rejects.toMatchObject({ retryable: true })
     expect(connector.sent).toEqual([])
   })
@@ -120,7 +131,7 @@ describe('a chat that does not take a card', () => {
     const store = { change: () => Promise.reject(away), forgetOld: () => Promise.resolve() }
     const adapter = new GuardedAdapter(undefined)
     const chats = createPacedChats(store, log)
-    const parts = { adapter, allowLoopback: true, assertOutside: () => undefined, chats, log }
+    const parts = { adapter, allowLoopback: true, serviceUrl, assertOutside: () => undefined, chats, log }
     await expect(createCardSender(parts).send(conversation, card, 'a card')).rejects.toBe(away)
   })
 

@@ -230,7 +230,10 @@ describe('Graph', () => {
     expect((await run('Get-Mailbox', { Identity: 'info' })).body.value[0].AccountDisabled).toBe(true)
     expect((await graph('PATCH', path, { city: 'Basel' })).body.error.message).toContain("'city'")
     expect((await graph('PATCH', path, { accountEnabled: 'no' })).status).toBe(400)
-    expect((await graph('PATCH', `/v1.0/users/${kim}`, { accountEnabled: false })).status).toBe(404)
+    expect((await graph('PATCH', `/v1.0/users/${kim}`, { accountEnabled: false })).status).toBe(204)
+    expect((await graph('GET', `/v1.0/users/${kim}?$select=accountEnabled`)).body.accountEnabled).toBe(false)
+    const nobody = '11111111-0000-4000-8000-000000000000'
+    expect((await graph('PATCH', `/v1.0/users/${nobody}`, { accountEnabled: false })).status).toBe(404)
   })
 
   it('finds the account of a mailbox by search, as Graph does', async () => {

@@ -1,6 +1,7 @@
-import { Client, type Context, GraphError, HTTPMessageHandler, RetryHandler } from '@microsoft/microsoft-graph-client'
+import { type Client, GraphError } from '@microsoft/microsoft-graph-client'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { graphClient } from '../support/graph-client.ts'
 import { caller, siteView } from '../support/rest-caller.ts'
 import { templates, tokenFor, withService } from '../support/service.ts'
 import { people } from '../support/teams-user.ts'
@@ -25,17 +26,7 @@ describe('Microsoft’s own Graph client', () => {
   async function graph(who?: keyof typeof people): Promise<Client> {
     const directoryUrl = service.app.endpoints.simulator?.url ?? ''
     const token = who && (await tokenFor(directoryUrl, people[who].id, 'https://graph.microsoft.com/Group.Read.All'))
-    const retries = new RetryHandler()
-    retries.setNext(new HTTPMessageHandler())
-    // Its own step for tokens takes the header away from all that is not https, and the simulated directory is http.
-    const middleware = {
-      execute(context: Context) {
-        const headers = { ...context.options?.headers, ...(token && { Authorization: `Bearer ${token}` }) }
-        context.options = { ...context.options, headers }
-        return retries.execute(context)
-      },
-    }
-    return Client.initWithMiddleware({ baseUrl: `${directoryUrl}/`, middleware })
+    return graphClient(directoryUrl, token)
   }
   const lookFor = async (requestId: string, who?: keyof typeof people): Promise<unknown> =>
     (await graph(who))

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { clientOf, dana, kim, tenantFor } from '../support/simulator.ts'
+import { ask, clientOf, dana, kim, tenantFor } from '../support/simulator.ts'
 
 const app = '66666666-ffff-4fff-8fff-000000000001'
 const apps = (id: string) => `/v1.0/users/${id}/teamwork/installedApps`
@@ -21,6 +21,29 @@ describe('an app of the catalogue', () => {
     ])
     expect(body.value[0].id).not.toBe(app)
     expect((await call('GET', `${apps(kim)}${find}`)).body.value).toEqual([])
+  })
+
+  it('has a chat with the person, with an id that the connector knows; nobody else has it', async () => {
+    const call = await clientOf(await tenantFor())
+    await call('POST', apps(dana), bind(app))
+    const [{ id }] = (await call('GET', `${apps(dana)}?$expand=teamsApp`)).body.value
+    const chat = await call('GET', `${apps(dana)}/${encodeURIComponent(id)}/chat`)
+    expect([chat.status, chat.body.id, chat.body.chatType]).toEqual([
+      200,
+      `19:66666666-ffff-4fff-8fff-000000000002_${dana}@unq.gbl.spaces`,
+      'oneOnOne',
+    ])
+    expect((await call('GET', `${apps(kim)}/${encodeURIComponent(id)}/chat`)).status).toBe(404)
+  })
+
+  it('comes by a setup policy of the organisation too, and then it is installed', async () => {
+    const simulator = await tenantFor()
+    const call = await clientOf(simulator)
+    const policy = (body: object) => ask('POST', `${simulator.url}/control/installed-apps`, { body })
+    expect((await policy({ userId: dana, teamsAppId: app })).status).toBe(204)
+    expect((await policy({ userId: dana, teamsAppId: dana })).status).toBe(404)
+    expect((await call('POST', apps(dana), bind(app))).status).toBe(409)
+    expect((await call('GET', apps(dana))).body.value).toHaveLength(1)
   })
 
   it.each([

@@ -163,6 +163,24 @@ describe.each(engines)('the stores, %s', (engine) => {
     expect(await stores.conversations.ofPerson(randomUUID(), kim.id)).toBeUndefined()
   })
 
+  it('a chat that Microsoft 365 names never replaces one that the bot heard from', async () => {
+    const { conversations } = stores
+    const tenantId = randomUUID()
+    const found = { tenantId, personId: kim.id, conversationId: '19:x', reference: null, locale: 'en', timeZone: 'UTC' }
+    expect(await conversations.lastReference(tenantId)).toBeUndefined()
+    expect(await conversations.add(found)).toBe(true)
+    expect(await conversations.add(found)).toBe(false)
+    expect(await conversations.ofPerson(tenantId, kim.id)).toEqual(found)
+    expect(await conversations.lastReference(tenantId)).toBeUndefined()
+    const heard = { ...found, conversationId: 'chat', reference: { serviceUrl: 'https://a' } }
+    expect(await conversations.put(heard)).toBe(false)
+    expect(await conversations.add(found)).toBe(false)
+    expect(await conversations.ofPerson(tenantId, kim.id)).toEqual(heard)
+    expect(await conversations.lastReference(tenantId)).toEqual(heard.reference)
+    await conversations.close(heard, 'ConversationBlockedByUser', new Date())
+    expect(await conversations.lastReference(tenantId)).toBeUndefined()
+  })
+
   it('the state of the bot is read, replaced and deleted by its keys', async () => {
     const [one, two] = [randomUUID(), randomUUID()]
     await stores.botState.write({ [one]: { a: [1, { b: null }] }, [two]: 'text' })

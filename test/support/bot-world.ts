@@ -154,7 +154,7 @@ export function withBotWorld(): BotWorld {
         siteSteps: forEach(siteSteps, step),
         mailboxSteps: forEach(mailboxSteps, step),
         mailboxStepsOf: () => [...mailboxSteps],
-        installApp: async () => undefined,
+        findChat: async () => undefined,
         health: async () => [
           { name: 'graph', milliseconds: 41 },
           { name: 'sharePoint', milliseconds: 67 },

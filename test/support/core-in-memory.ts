@@ -128,6 +128,8 @@ export function storeInMemory(): Pick<
     jobs: { enqueue: async () => undefined, dueAt: async () => new Map() },
     conversations: {
       put: async () => false,
+      add: async () => false,
+      lastReference: async () => undefined,
       close: async () => false,
       ofPerson: async (tenantId, personId) =>
         lost.has(personId)

@@ -306,6 +306,6 @@ const noTenant: Tenant = {
   siteSteps: everyStep(siteSteps, unexpected('a site to be made')),
   mailboxSteps: everyStep(mailboxSteps, unexpected('a mailbox to be made')),
   mailboxStepsOf: () => [...mailboxSteps],
-  installApp: async () => undefined,
+  findChat: async () => undefined,
   health: unexpected('Microsoft 365 to be asked how it does'),
 }

@@ -55,7 +55,11 @@ export function featuresOf({ tenant, directory }: Microsoft365): Readonly<Record
       for await (const page of directory.addressesInUse()) keys.push(...page.map(({ key }) => key))
       if (!keys.some((key) => key.startsWith('site:'))) throw new TypeError('Addresses of sites are missing.')
     },
-    'app installation': () => tenant.installApp(dana.id),
+    'app installation': async () => {
+      // The second call finds the app installed, and looks for its chat.
+      await tenant.findChat(dana.id, { install: true })
+      await tenant.findChat(dana.id, { install: false })
+    },
   }
 }
 

@@ -47,6 +47,8 @@ export interface Service {
   account(who: keyof typeof people, state: 'active' | 'blocked' | 'guest' | 'deleted' | 'unclassified'): Promise<void>
   /** Sets the roles that an admin has granted to the service's registration. */
   consent(resource: 'graph' | 'sharepoint' | 'exchange', roles: readonly string[]): Promise<void>
+  /** An admin of the simulated tenant installs the app for a person by a setup policy. The bot hears nothing about it. */
+  installedByPolicy(userId: string, teamsAppId: string): Promise<void>
   /** The simulated tenant does everything again. */
   heal(): Promise<void>
   /** What the simulated tenant was asked: of one operation, or of all. */
@@ -94,6 +96,7 @@ export function withService(
   const start = async (change: Record<string, string> = {}) => {
     app = await createApp(readConfig({ ...base, DATA_DIR: dataDir, ...variables, ...change }), {
       chatPace: anyPace,
+      connectorUrl: known(connector).url,
       refusalsPerMinute: 0,
       // Tests count the calls to Microsoft 365.
       reportsAccess: false,
@@ -161,6 +164,9 @@ export function withService(
     },
     async consent(resource, roles) {
       await control(simulatorUrl(), 'POST', 'consents', { resource, roles })
+    },
+    async installedByPolicy(userId, teamsAppId) {
+      await control(simulatorUrl(), 'POST', 'installed-apps', { userId, teamsAppId })
     },
     async heal() {
       await control(simulatorUrl(), 'DELETE', 'faults')

@@ -48,6 +48,7 @@ const vendorRooms: readonly { readonly vendor: RegExp; readonly rooms: readonly 
   { vendor: /^(botbuilder|botframework)/, rooms: ['bot'] },
   { vendor: /^restify/, rooms: ['http'] },
   { vendor: /^@azure\/msal-node/, rooms: ['microsoft365', 'client'] },
+  { vendor: /^@microsoft\/microsoft-graph-types/, rooms: ['microsoft365'] },
   { vendor: /^(adaptivecards|adaptive-expressions)/, rooms: ['cards'] },
   { vendor: /^intl-messageformat/, rooms: ['cards'] },
   { vendor: /^(pg$|@electric-sql)/, rooms: ['store'] },

@@ -35,11 +35,16 @@ export class TeamsUser {
   readonly #connector: Connector
   readonly #person: { id: string; name: string }
 
-  constructor(botUrl: () => string, connector: Connector, person: { id: string; name: string }) {
+  constructor(
+    botUrl: () => string,
+    connector: Connector,
+    person: { id: string; name: string },
+    conversationId = `personal-${person.id}`,
+  ) {
     this.#botUrl = botUrl
     this.#connector = connector
     this.#person = person
-    this.conversationId = `personal-${person.id}`
+    this.conversationId = conversationId
   }
 
   get id(): string {

@@ -19,6 +19,15 @@ const stage = z.object({
 })
 const shown = z.object({ status: z.string(), approvals: z.array(stage) })
 
+/** The chat with the bot of a person who has never written, as Graph and the connector know it. */
+const chatIn = (service: Service, person: { id: string; name: string }) =>
+  new TeamsUser(
+    () => service.app.url,
+    service.connector,
+    person,
+    `19:66666666-ffff-4fff-8fff-000000000002_${person.id}@unq.gbl.spaces`,
+  )
+
 /** What these tests do with a service, in words. */
 function tools(service: Service) {
   const user = (person: { id: string; name: string }) => new TeamsUser(() => service.app.url, service.connector, person)
@@ -105,6 +114,72 @@ describe('an approver who has no chat with the bot, where the app may be install
     )
     await omar.installs()
     await decisionAbout(omar, 'Graph is busy')
+  })
+})
+
+describe('a person whose chat only Microsoft 365 knows', () => {
+  const service = withService({ TEAMS_APP_ID: teamsAppId, ADMINS: people.sam.id }, () => ({ reachMinutes: 0.03 }))
+  const { user, ask, read, stageOf, lost, settled } = tools(service)
+
+  it('has the app by a setup policy and has never written: gets the approval card and approves it', async () => {
+    await service.installedByPolicy(rajesh.id, teamsAppId)
+    const chat = chatIn(service, rajesh)
+    const requestId = await ask('By policy', of(rajesh.id))
+    const card = await decisionAbout(chat, 'By policy')
+    // The activity of a click names the chat by another id, as Teams does.
+    const answer = await user(rajesh).clicks(card, 'Approve', { comment: 'Fine.' })
+    expect(readsAfter(answer)).toContain('Approved by you')
+    expect((await read(requestId)).status).not.toBe('pendingApproval')
+    expect((await stageOf(requestId)).unreachable).toEqual([])
+    const statuses = (await service.calls()).filter(({ operation }) => operation.startsWith('graph.installedApps.'))
+    expect(statuses.map(({ operation, status }) => `${operation} ${status}`)).toEqual([
+      'graph.installedApps.add 409',
+      'graph.installedApps.list 200',
+      'graph.installedApps.chat 200',
+      // The requester does not have the app, and gets none.
+      ...statuses.slice(3).map(() => 'graph.installedApps.list 200'),
+    ])
+    await ask('Once more', of(rajesh.id))
+    await decisionAbout(user(rajesh), 'Once more')
+    expect(await service.calls('graph.installedApps.add')).toHaveLength(1)
+  })
+
+  it('got the app from the service, but the message of Teams to the bot was lost: is found before others are asked', async () => {
+    const requestId = await ask('Lost message', of(astrid.id))
+    await decisionAbout(chatIn(service, astrid), 'Lost message')
+    expect(await stageOf(requestId)).toEqual({ unreachable: [], standIns: [] })
+  })
+
+  it('was known before the loss of all chats: approver and admin get their cards again', async () => {
+    const { dana, sam } = service
+    for (const one of [dana, sam]) {
+      await one.installs()
+      await service.installedByPolicy(one.id, teamsAppId)
+    }
+    await settled()
+    await service.app.database.query('DELETE FROM conversations')
+    const requestId = await ask('After the loss', of(dana.id))
+    await decisionAbout(chatIn(service, people.dana), 'After the loss')
+    await service.app.provisioning.system.notifyAdmins({ requestId, card: 'status' })
+    await chatIn(service, people.sam).sees(/After the loss/)
+    await dana.says('help')
+    await decisionAbout(chatIn(service, people.dana), 'After the loss')
+  })
+
+  it('has blocked the bot: the chat that is found again is closed, and somebody else is asked at once', async () => {
+    const { omar } = service
+    await user(rajesh).installs()
+    await service.installedByPolicy(omar.id, teamsAppId)
+    const { conversationId } = chatIn(service, people.omar)
+    service.connector.fail({
+      ...{ method: 'POST', how: 403, code: 'ConversationBlockedByUser', count: 1000 },
+      when: ({ conversation }) => JSON.stringify(conversation).includes(conversationId),
+    })
+    const requestId = await ask('Blocked before', { ...of(omar.id), backup: [{ user: rajesh.id }] })
+    await decisionAbout(user(rajesh), 'Blocked before')
+    expect((await lost(requestId)).unreachable).toMatchObject([
+      { person: { id: omar.id }, why: 'ConversationBlockedByUser' },
+    ])
   })
 })
 

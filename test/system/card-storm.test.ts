@@ -44,6 +44,7 @@ describe(`follow-up cards to a connector that fails half of its calls (STORM_SEE
     const adapter = new GuardedAdapter(undefined)
     const sender = createCardSender({
       ...{ adapter, allowLoopback: true, assertOutside: core.database.assertOutside, chats, log: silent },
+      serviceUrl: async () => connector.url,
     })
     return createOutbox(sender, {
       now: () => new Date(clock.now),

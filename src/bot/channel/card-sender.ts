@@ -24,6 +24,8 @@ export interface CardSenderOptions {
   readonly adapter: GuardedAdapter
   /** Only loopback addresses beside Microsoft's own are written to, and only in local mode. */
   readonly allowLoopback: boolean
+  /** The connector's address for a chat that nobody has written in yet. */
+  readonly serviceUrl: () => Promise<string>
   /** Throws inside a database transaction. */
   readonly assertOutside: (what: string) => void
   readonly chats: PacedChats
@@ -42,14 +44,16 @@ const jitter = 0.2
 const enough = 2000
 
 /** Writes into chats that nobody is just talking in. */
-export function createCardSender({ adapter, allowLoopback, assertOutside, chats, telemetry, log }: CardSenderOptions) {
+export function createCardSender(options: CardSenderOptions) {
+  const { adapter, allowLoopback, serviceUrl, assertOutside, chats, telemetry, log } = options
   const inChat = async (
     conversation: Conversation,
     what: string,
     logic: (context: TurnContext) => Promise<void>,
   ): Promise<void> => {
     assertOutside('a card')
-    const reference = referenceOf(conversation, allowLoopback, adapter.connector)
+    const known = conversation.reference ?? firstReference(conversation, adapter.appId, await serviceUrl())
+    const reference = checked(known, allowLoopback, adapter.connector)
     await chats.write(conversation.conversationId, what, () => within(longestCall, inContext(reference, logic)), holdOf)
   }
   // What fails inside a turn goes to the adapter's onTurnError and is swallowed there; what becomes of a card must not.
@@ -155,12 +159,22 @@ async function within<T>(milliseconds: number, call: Promise<T>): Promise<T> {
   return Promise.race([call, timeUp]).finally(() => late.abort())
 }
 
-/** The stored reference, if it leads to the connector: a changed one must not make us write elsewhere. */
-function referenceOf(
-  { reference }: Conversation,
-  allowLoopback: boolean,
-  connector: Connector,
-): Partial<ConversationReference> {
+/**
+ * The reference of a chat that Microsoft Graph named. Its id is the conversation's id at the connector (Microsoft Teams, "Send personal
+ * welcome message").
+ */
+function firstReference(
+  { tenantId, personId, conversationId: id }: Conversation,
+  appId: string,
+  serviceUrl: string,
+): Pick<ConversationReference, 'channelId' | 'serviceUrl' | 'bot' | 'user' | 'conversation'> {
+  const conversation = { id, tenantId, conversationType: 'personal', isGroup: false, name: '' }
+  const user = { id: personId, aadObjectId: personId, name: '' }
+  return { channelId: 'msteams', serviceUrl, bot: { id: `28:${appId}`, name: '' }, user, conversation }
+}
+
+/** The reference, if it leads to the connector: a changed one must not make us write elsewhere. */
+function checked(reference: unknown, allowLoopback: boolean, connector: Connector): Partial<ConversationReference> {
   const known = reference as Partial<ConversationReference>
   if (isConnector(known.serviceUrl, allowLoopback, connector)) return known
   throw new TenantError('foreign-service-url', `The chat's address ${known.serviceUrl} is not the Bot connector's.`, {

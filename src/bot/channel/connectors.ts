@@ -5,6 +5,8 @@ export interface Connector {
   readonly keysUrl: string
   /** Hosts of service URLs; one that starts with a dot stands for all hosts below it. */
   readonly hosts: readonly string[]
+  /** The service URL for the whole cloud, where the one of the tenant is not known. */
+  readonly serviceUrl: string
   /** The SDK's name of the cloud: it chooses the login and the audience of the bot's own token. Empty: public. */
   readonly channelService: string
   /** Audience of the bot's own token. */
@@ -23,6 +25,7 @@ export const connectors = {
     issuer: 'https://api.botframework.com',
     keysUrl: 'https://login.botframework.com/v1/.well-known/keys',
     hosts: ['smba.trafficmanager.net', 'smba.infra.gcc.teams.microsoft.com', '.botframework.com'],
+    serviceUrl: 'https://smba.trafficmanager.net/teams/',
     channelService: '',
     audience: 'https://api.botframework.com',
   },
@@ -30,6 +33,7 @@ export const connectors = {
     issuer: 'https://api.botframework.us',
     keysUrl: 'https://login.botframework.azure.us/v1/.well-known/keys',
     hosts: ['smba.infra.gov.teams.microsoft.us', '.botframework.azure.us'],
+    serviceUrl: 'https://smba.infra.gov.teams.microsoft.us/teams/',
     channelService: 'https://botframework.azure.us',
     audience: 'https://api.botframework.us',
   },

@@ -19,6 +19,7 @@ import { type AuditAction, type AuditEntry, system } from '../audit/index.ts'
 import {
   askApprovers,
   type Change,
+  type Conversation,
   changeRequest,
   entry,
   type Request,
@@ -36,9 +37,11 @@ import {
   ProvisioningError,
   PutOff,
   type SystemContext,
+  TenantError,
 } from '../shared/index.ts'
 import { delegationsOf, realignment } from './delegation.ts'
 import { havingDigest } from './digest-choice.ts'
+import { chatOf } from './find-chat.ts'
 import type { DecisionPorts } from './ports.ts'
 
 /** Why a person without a chat cannot be told. */
@@ -108,7 +111,7 @@ async function findOut(
 ): Promise<FoundOut> {
   const { ports } = context
   const due = dueOf(stage, at)
-  const unheard = due.expire ? [] : await withoutChat(ports, request, stage, at)
+  const unheard = due.expire ? [] : await withoutChat(context, request, stage, at)
   const away = await delegationsOf(ports, request, at)
   const known = withUnreachable(stage, unheard, at)
   const silent = due.expire ? [] : due.escalate ? undecided(known) : outOfReach(known)
@@ -206,7 +209,7 @@ function toldOf(
 
 /** Those asked who have no chat with the bot that is open, although they had their time, and of whom it was not noted. */
 async function withoutChat(
-  ports: DecisionPorts,
+  context: SystemContext<DecisionPorts>,
   request: Request,
   stage: ApprovalStage,
   at: string,
@@ -214,8 +217,20 @@ async function withoutChat(
   const known = new Set(stage.unreachable?.map(({ person }) => person.id))
   const hadTime = (id: string): boolean => (reachBy(stage, id) ?? at) <= at
   const asked = waitingFor([stage]).filter(({ id }) => !known.has(id) && hadTime(id))
-  const chats = await Promise.all(asked.map(({ id }) => ports.conversations.ofPerson(request.tenantId, id)))
+  const chats = await Promise.all(asked.map(({ id }) => chatNow(context, request.tenantId, id)))
   return asked.filter((_, index) => chats[index] === undefined || chats[index].closed !== undefined)
+}
+
+/** A person's chat as far as it can be found now: the timers must not wait for Microsoft Graph. */
+async function chatNow(
+  context: SystemContext<DecisionPorts>,
+  tenantId: string,
+  personId: string,
+): Promise<Conversation | undefined> {
+  return chatOf(context, tenantId, personId).catch((error: unknown) => {
+    if (error instanceof TenantError && error.retryable) return undefined
+    throw error
+  })
 }
 
 /** A stage that knows who cannot be told; the same value when it did. */

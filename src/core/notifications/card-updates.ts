@@ -1,4 +1,4 @@
-import { lostRight } from '../decisions/index.ts'
+import { chatOf, lostRight } from '../decisions/index.ts'
 import type { Request, SentCard } from '../requests/index.ts'
 import {
   cardSubject,
@@ -66,7 +66,7 @@ async function refreshCard(
   const { ports } = context
   const { requestId, personId, key, activityId, state } = card
   if (state !== 'sent' || activityId === null) return
-  const conversation = await ports.conversations.ofPerson(request.tenantId, personId)
+  const conversation = await chatOf(context, request.tenantId, personId)
   if (!conversation || conversation.closed !== undefined) return
   const lost = await lostRight(context, request, card)
   // A card about a webhook does not follow the request. It is only withdrawn.

@@ -1,5 +1,5 @@
 import { adminsOf, waitingFor, waitingStage } from '../approvals/index.ts'
-import { couldNotTell, isAdminStill, lostRight, reached } from '../decisions/index.ts'
+import { chatOf, couldNotTell, isAdminStill, lostRight, reached } from '../decisions/index.ts'
 import { erasureNotice } from '../privacy/index.ts'
 import {
   type ChatRefusal,
@@ -49,8 +49,8 @@ interface Card {
   refused(conversation: Conversation, refusal: Pick<ChatRefusal, 'why' | 'closed'>): Promise<void>
   /** What it shows now; undefined: there is nothing to say any more. */
   content(): Promise<CardContent | undefined>
-  /** Its person has no chat with the bot. */
-  withoutChat(): Promise<void>
+  /** Whether the app is installed for its person, if they have no chat with the bot. */
+  readonly installs: boolean
   /** Whether its person may have it. */
   isAllowed(): Promise<boolean>
   /** It was sent before. */
@@ -73,8 +73,8 @@ export async function deliverCard(
   const { ports } = context
   const card = 'notice' in order ? noticeOf(context, order) : await cardOf(context, outbox, order)
   if (!card) return
-  const conversation = await ports.conversations.ofPerson(card.tenantId, order.personId)
-  if (!conversation) return card.withoutChat()
+  const conversation = await chatOf(context, card.tenantId, order.personId, { install: card.installs })
+  if (!conversation) return
   if (!(await card.isAllowed())) return
   if (conversation.closed !== undefined) return card.refused(conversation, { why: conversation.closed, closed: true })
   const before = await card.sent()
@@ -131,7 +131,7 @@ async function cardOf(
         : sentCards.put(recordIn(conversation, 'unknown', null)),
     refused,
     content: async () => show(key),
-    withoutChat: async () => (forApprover ? ports.tenant.installApp(personId) : undefined),
+    installs: forApprover,
     isAllowed: () => mayHave(context, request, { personId, key }),
     wasSent: async (state) => (forApprover && state !== 'withdrawn' ? reached(context, request, personId) : undefined),
     async updateInstead(conversation) {
@@ -224,7 +224,7 @@ function noticeOf(context: SystemContext<NotificationPorts>, order: NoticeOrder)
       if (closed) await ports.conversations.close(conversation, why, ports.clock.now())
     },
     content: async () => ((await mayBeTold(context, order)) ? noticeContent(context, order) : undefined),
-    withoutChat: async () => undefined,
+    installs: false,
     isAllowed: async () => true,
     wasSent: async () => undefined,
     updateInstead: async () => false,

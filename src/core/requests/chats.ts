@@ -36,6 +36,7 @@ export interface Conversation {
   readonly tenantId: string
   readonly personId: string
   readonly conversationId: string
+  /** The bot's to read; null for a chat that Microsoft 365 named and that the person has not written in. */
   readonly reference: unknown
   readonly locale: string
   readonly timeZone: string
@@ -45,6 +46,10 @@ export interface Conversation {
 export interface ConversationStore {
   /** Remembers a chat, which is open then. True when it was not known before, or was closed. */
   put(conversation: Conversation): Promise<boolean>
+  /** Remembers a chat of a person who has none. False when they have one, which stays as it is. */
+  add(conversation: Conversation): Promise<boolean>
+  /** The reference of the open chat that the bot heard from last; undefined when it has heard from none. */
+  lastReference(tenantId: string): Promise<unknown>
   /** Marks a chat that does not take our cards. False when it was closed already, or is another by now. */
   close(conversation: Conversation, why: string, at: Date): Promise<boolean>
   ofPerson(tenantId: string, personId: string): Promise<Conversation | undefined>

@@ -64,10 +64,11 @@ export interface Tenant {
   /** The steps that this mailbox needs, in order: of what was not asked for there is no step. */
   mailboxStepsOf(asked: Pick<MailboxStepInput, 'kind' | 'details' | 'aliasAddress' | 'customAttributes'>): MailboxStep[]
   /**
-   * Has the bot's app put in front of a person, so that there is a chat with them; its arrival tells the bot. Does nothing where that
-   * is not set up or not permitted. Throws a retryable `TenantError` when the directory does not answer.
+   * Finds the id of the chat between a person and the bot. `install`: installs the app if the person does not have it; Teams then tells
+   * the bot about the new chat. Returns undefined when there is no chat yet, and where this is not set up or not permitted. A person
+   * without a chat is looked up once in ten minutes. Throws a retryable `TenantError` when Microsoft Graph does not answer.
    */
-  installApp(personId: string): Promise<void>
+  findChat(personId: string, how: { readonly install: boolean }): Promise<string | undefined>
   /** `https://contoso.sharepoint.com/sites/`: what site addresses begin with, and where links may lead. */
   readonly siteRoot: string
   /** `https://contosoeur.sharepoint.com`: the other hosts of a multi-geo tenant, where links may lead too. */

@@ -1,6 +1,7 @@
+import type { DirectoryObject, Group, User } from '@microsoft/microsoft-graph-types'
 import { z } from 'zod'
 import { type HeldAddress, mailKey, siteKey, TenantError } from '../../core/index.ts'
-import { type Graph, query, quoted, type SharePoint } from '../wire/index.ts'
+import { fieldsOf, type Graph, query, quoted, type SharePoint } from '../wire/index.ts'
 import { smtpAddresses } from './people.ts'
 
 const deleted = 'directory/deletedItems/microsoft.graph.'
@@ -11,7 +12,7 @@ async function deletedAt(graph: Graph, filters: Readonly<Record<'user' | 'group'
   const found = await Promise.all(
     Object.entries(filters).map(([type, $filter]) => {
       if ($filter === undefined) return []
-      const url = `${graph.root}/${deleted}${type}${query({ $filter, $select: 'id,deletedDateTime' })}`
+      const url = `${graph.root}/${deleted}${type}${query({ $filter, $select: fieldsOf<DirectoryObject>('id', 'deletedDateTime') })}`
       return graph.list(url, deletedEntry, 'checking until when a name is kept')
     }),
   )
@@ -47,9 +48,13 @@ export async function* addressesInUse(
   graph: Graph,
   sharePoint: Pick<SharePoint, 'aliasOf'>,
 ): AsyncGenerator<readonly HeldAddress[]> {
-  const users = query({ $select: 'id,userPrincipalName,mail,proxyAddresses', $top: '999' })
+  const users = query({ $select: fieldsOf<User>('id', 'userPrincipalName', 'mail', 'proxyAddresses'), $top: '999' })
   for await (const page of graph.pages(`${graph.root}/users${users}`, mailObject, purpose)) yield page.flatMap(mailOf)
-  const groups = query({ $filter: 'mailEnabled eq true', $select: 'id,mail,proxyAddresses', $top: '999' })
+  const groups = query({
+    $filter: 'mailEnabled eq true',
+    $select: fieldsOf<Group>('id', 'mail', 'proxyAddresses'),
+    $top: '999',
+  })
   for await (const page of graph.pages(`${graph.root}/groups${groups}`, mailObject, purpose)) yield page.flatMap(mailOf)
   const sites = query({ $select: 'id,webUrl' })
   try {

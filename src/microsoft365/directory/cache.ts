@@ -4,17 +4,18 @@ import type { Graph, UserEntry } from '../wire/index.ts'
 import { usersOf } from './people.ts'
 
 /** How long an answer is kept: the rights of a removed member end within a minute. Milliseconds. */
-const keptMilliseconds = 60_000
+const aMinute = 60_000
 /** Maximum number of answers, and of "not found" separately, so that unknown ids never replace known people. */
 const keptEntries = 5_000
 
 /**
- * Caches answers for a minute, including "not found" (`undefined`) but no errors; `anew` skips the cache. Concurrent
+ * Caches answers for a minute or for `keptMilliseconds`, including "not found" (`undefined`) but no errors; `anew` skips the cache. Concurrent
  * requests of one caller share one answer. Different callers do not share pending requests: a request waits in its
  * caller's line, and a flood of one caller must not delay another.
  */
 export function createCache<T>(
   now: () => number = Date.now,
+  keptMilliseconds = aMinute,
 ): (key: string, load: () => Promise<T>, anew?: boolean) => Promise<T> {
   const found = createEntries<T>()
   const missing = createEntries<T>()

@@ -1,6 +1,6 @@
 /**
- * People, groups, addresses and similar resources: core's `Directory` port, and the installation of the Teams app for a
- * person. Reads only, except for that installation. Imports `wire`.
+ * People, groups, addresses and similar resources: core's `Directory` port, and the chats of people with the bot. Reads
+ * only, except for the installation of the Teams app for a person. Imports `wire`.
  */
 import { z } from 'zod'
 import { type Directory, type MailDomains, type Profile, TenantError } from '../../core/index.ts'
@@ -30,7 +30,7 @@ import {
 } from './people.ts'
 import { similar, visibleTo } from './similar.ts'
 
-export { createAppInstall } from './app-install.ts'
+export { createChatFinder } from './chats.ts'
 export { type Names, namesOf, unknownToExchange } from './people.ts'
 
 export interface DirectoryParts extends Services {

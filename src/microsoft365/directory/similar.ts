@@ -1,9 +1,11 @@
+import type { Group, Site, User } from '@microsoft/microsoft-graph-types'
 import { z } from 'zod'
 import { type Candidate, isMailboxKind, type Person, type SimilarQuery, TenantError } from '../../core/index.ts'
 import {
   accountsFilter,
   checkedId,
   type Exchange,
+  fieldsOf,
   type Graph,
   query,
   recipientTypes,
@@ -58,7 +60,7 @@ async function groupsNamed(graph: Graph, texts: readonly string[], signal: Abort
   const url = `${graph.root}/groups${query({
     $search: searchFor(texts),
     $filter: "groupTypes/any(t:t eq 'Unified')",
-    $select: 'id,displayName,mail,mailNickname,visibility',
+    $select: fieldsOf<Group>('id', 'displayName', 'mail', 'mailNickname', 'visibility'),
     $count: 'true',
     $top: maxNames,
   })}`
@@ -73,7 +75,7 @@ async function groupsNamed(graph: Graph, texts: readonly string[], signal: Abort
 async function accountsNamed(graph: Graph, texts: readonly string[], signal: AbortSignal): Promise<Candidate[]> {
   const url = `${graph.root}/users${query({
     $search: searchFor(texts),
-    $select: 'id,displayName,mail',
+    $select: fieldsOf<User>('id', 'displayName', 'mail'),
     $count: 'true',
     $top: maxNames,
   })}`
@@ -91,7 +93,7 @@ const searchFor = (texts: readonly string[]): string => texts.map((text) => `"di
 
 /** Finds this tenant's sites by SharePoint's search ("Search for sites"): free text with an asterisk after the beginning. */
 async function sitesNamed({ graph, sharePoint }: Services, text: string, signal: AbortSignal): Promise<Candidate[]> {
-  const url = `${graph.root}/sites${query({ search: `${text}*`, $select: 'displayName,webUrl', $top: maxNames })}`
+  const url = `${graph.root}/sites${query({ search: `${text}*`, $select: fieldsOf<Site>('displayName', 'webUrl'), $top: maxNames })}`
   const found = await graph.first(url, siteEntry, purpose, { signal })
   return found
     .map(({ displayName, webUrl }) => ({ displayName, address: webUrl.replace(/\/+$/, '') }))

@@ -1,6 +1,14 @@
 import { z } from 'zod'
 import { type SiteStepInput, type StepResult, TenantError } from '../../core/index.ts'
-import { type FoundGroup, type Graph, namingPolicyError, needed, notThereYet, upsertRefusal } from '../wire/index.ts'
+import {
+  type FoundGroup,
+  type Graph,
+  type GroupBody,
+  namingPolicyError,
+  needed,
+  notThereYet,
+  upsertRefusal,
+} from '../wire/index.ts'
 import { ownersOf, type SiteServices } from './site-step.ts'
 
 const linked = z.object({ requestId: z.string(), extensionAttribute1: z.string(), extensionAttribute3: z.string() })
@@ -49,7 +57,7 @@ async function findOrCreate(graph: Graph, input: SiteStepInput): Promise<FoundGr
     groupTypes: [],
     mailEnabled: false,
     securityEnabled: true,
-  }
+  } satisfies GroupBody
   const owners = ownersOf(input).map(({ id }) => id)
   const answer = await graph.upsertGroup(key, group, { owners }, signal)
   if (answer.status === 400) {

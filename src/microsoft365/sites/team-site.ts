@@ -29,7 +29,7 @@ async function create({ graph }: SiteServices, input: SiteStepInput): Promise<St
     mailEnabled: true,
     securityEnabled: false,
     visibility: 'Private',
-  } as const
+  } as const satisfies GroupBody
   // A group that an app creates has only the owners that are bound, and without an owner it may never get a site.
   const people = { owners: [requester.id], members: [requester.id] }
   await upsert(graph, requestId, group, people, signal)

@@ -1,6 +1,8 @@
+import type { User } from '@microsoft/microsoft-graph-types'
 import { z } from 'zod'
 import { TenantError } from '../../core/index.ts'
 import { type Answer, type CallService, errorOf, parseAnswer, type ServiceError, unreadable } from './call.ts'
+import { fieldsOf, type GroupBindings, type GroupBody } from './graph-types.ts'
 import { createPages, query, quoted, segment } from './odata.ts'
 
 export const graphService = 'Microsoft Graph'
@@ -37,7 +39,7 @@ export type UserEntry = z.output<typeof userEntry>
  * The `$select` of a person. Graph returns `accountEnabled` and `userType` only on `$select`, and as null or not at all
  * without the permission: User.ReadBasic.All grants only names and addresses (Microsoft Graph, "user resource type").
  */
-export const userFields = 'id,displayName,userPrincipalName,accountEnabled,userType,mail'
+export const userFields = fieldsOf<User>('id', 'displayName', 'userPrincipalName', 'accountEnabled', 'userType', 'mail')
 
 const known = z.string().nullish()
 /** Where a person works (Microsoft Graph, user resource). */
@@ -47,18 +49,8 @@ export const workplaceEntry = z.object({
   country: known,
   companyName: known,
   officeLocation: known,
-})
+} satisfies { readonly [K in keyof User]?: unknown })
 
-/** Body of a new group (Microsoft Graph, group resource), without owners and members. */
-export interface GroupBody {
-  readonly displayName: string
-  readonly description?: string
-  readonly mailNickname: string
-  readonly groupTypes: readonly string[]
-  readonly mailEnabled: boolean
-  readonly securityEnabled: boolean
-  readonly visibility?: 'Private'
-}
 export interface FoundGroup {
   readonly id: string
   readonly displayName: string
@@ -114,13 +106,13 @@ export function createGraph(call: CallService, directoryUrl: string, extension: 
     /** Blocks the sign-in of an account. Returns false when Graph does not know the account (yet). */
     async blockSignIn(userId: string, signal: AbortSignal): Promise<boolean> {
       const url = `${root}/users/${segment(userId)}`
-      const body = { accountEnabled: false }
+      const body = { accountEnabled: false } satisfies User
       const purpose = "blocking the mailbox's account"
       return (await call({ method: 'PATCH', url, body, purpose, accept: [404], signal })).status !== 404
     },
     /** Whether an account exists and its sign-in is blocked. */
     async isSignInBlocked(userId: string, signal: AbortSignal): Promise<boolean> {
-      const url = `${root}/users/${segment(userId)}${query({ $select: 'id,accountEnabled' })}`
+      const url = `${root}/users/${segment(userId)}${query({ $select: fieldsOf<User>('id', 'accountEnabled') })}`
       const answer = await call({ url, purpose: "reading the mailbox's account", accept: [404], signal })
       return answer.status !== 404 && parseAnswer(account, answer, graph).accountEnabled === false
     },
@@ -185,8 +177,8 @@ export function createGraph(call: CallService, directoryUrl: string, extension: 
         body: {
           ...group,
           // Graph refuses an empty array with 400.
-          ...(people.owners?.length && { 'owners@odata.bind': bind(people.owners) }),
-          ...(people.members?.length && { 'members@odata.bind': bind(people.members) }),
+          ...(people.owners?.length && ({ 'owners@odata.bind': bind(people.owners) } satisfies GroupBindings)),
+          ...(people.members?.length && ({ 'members@odata.bind': bind(people.members) } satisfies GroupBindings)),
         },
         purpose: 'making the group',
         accept: [400],

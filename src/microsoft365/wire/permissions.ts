@@ -58,8 +58,12 @@ export const permissions: readonly Permission[] = [
   {
     ...{ name: 'TeamsAppInstallation.ReadWriteSelfForUser.All', service: 'graph', kind: 'application permission' },
     setting: 'TEAMS_APP_ID',
-    purpose: 'installs the app for approvers',
-    calls: ['POST /users/{id}/teamwork/installedApps'],
+    purpose: 'installs the app for approvers, and finds the chats of people who have it',
+    calls: [
+      'POST /users/{id}/teamwork/installedApps',
+      'GET /users/{id}/teamwork/installedApps',
+      'GET /users/{id}/teamwork/installedApps/{id}/chat',
+    ],
   },
   {
     ...{ name: 'Sites.FullControl.All', service: 'sharePoint', kind: 'application permission' },

@@ -9,9 +9,11 @@ import {
   apiRegistration,
   asRecord,
   type Call,
+  contoso,
   findPerson,
   grantedRoles,
   grantRoles,
+  installApp,
   modesSchema,
   nobody,
   type Operation,
@@ -50,6 +52,7 @@ const consentChange = z.strictObject({
   resource: z.enum(resources),
   roles: z.array(z.string().regex(/^[\w.]+( \w+)*$/)),
 })
+const appInstallation = z.strictObject({ userId: z.string(), teamsAppId: z.string() })
 
 /** Creates the service for tests and for `npm run token`: faults, the call log, modes, consents, states of accounts, any token. */
 export function controlService(
@@ -113,6 +116,16 @@ export function controlService(
         const person = findPerson(userId)
         if (!person) throw new Refused(problem(404, `Nobody in Contoso is called '${userId}'.`))
         setAccount(tenant, person, state)
+        return { status: 204 }
+      }),
+      // As an admin's setup policy does: nobody asks Graph, and the bot may not be running yet.
+      on('installedApps.add', 'POST', /^\/control\/installed-apps$/, (call) => {
+        const { userId, teamsAppId } = parse(appInstallation, call)
+        const person = findPerson(userId)
+        if (!person) throw new Refused(problem(404, `Nobody in Contoso is called '${userId}'.`))
+        if (!contoso.teamsApps.some(({ id }) => id === teamsAppId))
+          throw new Refused(problem(404, `The catalogue has no app '${teamsAppId}'.`))
+        installApp(tenant, person, teamsAppId)
         return { status: 204 }
       }),
       on('consents.read', 'GET', /^\/control\/consents$/, () => ({ status: 200, body: consents() })),

@@ -1,23 +1,25 @@
-import { randomUUID } from 'node:crypto'
 import {
   asRecord,
   type Call,
   contoso,
   findPerson,
+  installApp,
   type Operation,
   operation,
   type Reply,
+  select,
   type Tenant,
   text,
 } from '../tenant/index.ts'
 import { filterTest, type GraphSettings, listReply, notFound, refuse } from './wire.ts'
 
 const path = /^\/v1\.0\/users\/([^/]+)\/teamwork\/installedApps$/
+const chatPath = /^\/v1\.0\/users\/([^/]+)\/teamwork\/installedApps\/([^/]+)\/chat$/
 const catalogued = /^https?:\/\/[^/]+\/v1\.0\/appCatalogs\/teamsApps\/([^/]+)$/
 
 /**
- * Apps in Teams: installation for a person (201 without a body, 409 the second time) and the list. The activity that Teams
- * then sends to the bot is not simulated.
+ * Apps in Teams: installation for a person (201 without a body, 409 the second time), the list, and the chat between the
+ * person and the app. The activity that Teams then sends to the bot is not simulated.
  */
 export function installedAppOperations(tenant: Tenant, { url }: GraphSettings): readonly Operation[] {
   return [
@@ -28,6 +30,13 @@ export function installedAppOperations(tenant: Tenant, { url }: GraphSettings): 
         .filter(filterTest(call))
         .map(({ id, teamsApp }) => (expands ? { id, teamsApp } : { id }))
       return listReply(call, url, `users('${call.params[0]}')/teamwork/installedApps`, shown)
+    }),
+    operation('graph.installedApps.chat', 'GET', chatPath, (call) => {
+      const { id } = teamsUser(call)
+      const own = installedFor(tenant, id).find((one) => one.id === call.params[1])
+      if (!own) return refuse(call, 404, 'NotFound', 'No installation of an app was found with this id.')
+      const chat = select(chatOf(id, own.teamsApp.externalId), call.query)
+      return { status: 200, body: { '@odata.context': `${url}/v1.0/$metadata#chats/$entity`, ...chat } }
     }),
   ]
 }
@@ -45,12 +54,20 @@ function install(tenant: Tenant, call: Call): Reply {
   if (appId === undefined) return refuse(call, 400, 'BadRequest', 'Bind a teamsApp of the catalogue.')
   if (!contoso.teamsApps.some(({ id }) => id === appId.toLowerCase()))
     return refuse(call, 404, 'NotFound', 'No app definition was found in the catalogue.')
-  const { id } = person
-  if (tenant.row('select 1 from installed_apps where user_id = ? and app_id = ?', id, appId.toLowerCase()))
+  if (!installApp(tenant, person, appId))
     return refuse(call, 409, 'Conflict', 'The app is already installed for the user.')
-  tenant.run('insert into installed_apps (id, user_id, app_id) values (?, ?, ?)', randomUUID(), id, appId.toLowerCase())
   return { status: 201 }
 }
+
+/** The chat of a person with the bot, whose id in the manifest is the app's `externalId`. */
+const chatOf = (userId: string, botId: string) => ({
+  id: `19:${botId}_${userId}@unq.gbl.spaces`,
+  topic: null,
+  createdDateTime: '2026-11-02T08:00:00Z',
+  lastUpdatedDateTime: '2026-11-02T08:00:00Z',
+  chatType: 'oneOnOne',
+  tenantId: contoso.tenantId,
+})
 
 function installedFor(tenant: Tenant, userId: string) {
   return tenant

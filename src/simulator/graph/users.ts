@@ -20,6 +20,7 @@ import {
   personNow,
   type Reply,
   select,
+  setAccount,
   type Tenant,
   upnOf,
 } from '../tenant/index.ts'
@@ -170,10 +171,10 @@ function accountDoc(mailbox: Mailbox): Record<string, unknown> {
   }
 }
 
-/** `PATCH /users/{id}`: changes only `accountEnabled` of a mailbox's account. */
+/** `PATCH /users/{id}`: changes only `accountEnabled`, of a mailbox's account or of a person. */
 function changeAccount(tenant: Tenant, call: Call): Reply {
-  const id = call.params[0] ?? ''
-  const mailbox = mailboxOfAccount(tenant, id) ?? notFound(call, id)
+  const mailbox = mailboxOfAccount(tenant, call.params[0] ?? '')
+  const owner = mailbox ? undefined : person(tenant, call)
   const { accountEnabled, ...others } = asRecord(call.body)
   const [other] = Object.keys(others)
   if (other !== undefined) {
@@ -182,7 +183,8 @@ function changeAccount(tenant: Tenant, call: Call): Reply {
   if (typeof accountEnabled !== 'boolean') {
     return badRequest(call, "Invalid value specified for property 'accountEnabled' of resource 'User'.")
   }
-  enableAccount(tenant, mailbox.id, accountEnabled)
+  if (mailbox) enableAccount(tenant, mailbox.id, accountEnabled)
+  if (owner) setAccount(tenant, owner, accountEnabled ? 'active' : 'blocked')
   return { status: 204 }
 }
 

@@ -5,7 +5,13 @@ import { sharePointError } from './wire.ts'
 const levels = ['Sites.Read.All', 'Sites.ReadWrite.All', 'Sites.Manage.All', 'Sites.FullControl.All']
 
 /** Reads of a site's own properties. All other operations create sites, change owners or read people's permissions. */
-const reads = ['sharepoint.web.get', 'sharepoint.owners.list', 'sharepoint.site.exists', 'sharepoint.alias.check']
+const reads = [
+  'sharepoint.web.get',
+  'sharepoint.site.get',
+  'sharepoint.owners.list',
+  'sharepoint.site.exists',
+  'sharepoint.alias.check',
+]
 
 /**
  * Refuses apps without the permission that an operation needs: any level for reads, Sites.FullControl.All for the others.

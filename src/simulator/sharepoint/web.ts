@@ -31,7 +31,7 @@ import {
 const ownerGroup = /^\/sites\/([^/]+)\/_api\/web\/associatedownergroup\/users$/i
 
 /**
- * A site's web and its Owners group: `GET` and `POST /_api/web/associatedownergroup/users`
+ * A site, its web and its Owners group: `GET` and `POST /_api/web/associatedownergroup/users`
  * (SP.Web.associatedOwnerGroup; adding a user by LoginName `i:0#.f|membership|{upn}`). Adding one again is no error.
  */
 export function webOperations(tenant: Tenant, settings: SharePointSettings): readonly Operation[] {
@@ -39,6 +39,11 @@ export function webOperations(tenant: Tenant, settings: SharePointSettings): rea
     operation('sharepoint.web.get', 'GET', /^\/sites\/([^/]+)\/_api\/web$/i, (call) => {
       const site = hostedSite(tenant, call) ?? readySite(tenant, call)
       const doc = webDoc(site, settings.url)
+      return { status: 200, body: select(doc, call.query) }
+    }),
+    operation('sharepoint.site.get', 'GET', /^\/sites\/([^/]+)\/_api\/site$/i, (call) => {
+      const { id, path } = readySite(tenant, call)
+      const doc = { Id: id, Url: `${settings.url}/sites/${path}`, ServerRelativeUrl: `/sites/${path}` }
       return { status: 200, body: select(doc, call.query) }
     }),
     operation('sharepoint.owners.list', 'GET', ownerGroup, (call) => {

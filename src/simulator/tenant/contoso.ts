@@ -114,6 +114,16 @@ export function setAccount(tenant: Tenant, { id }: Person, state: AccountState):
   tenant.run('insert or replace into people_changed (id, state, changed_at) values (?, ?, ?)', id, state, stamp())
 }
 
+/** Installs an app of the catalogue for a person. Returns false when the person has it already. */
+export function installApp(tenant: Tenant, { id }: Person, appId: string): boolean {
+  const app = appId.toLowerCase()
+  if (tenant.row('select 1 from installed_apps where user_id = ? and app_id = ?', id, app)) return false
+  // Graph's id of an installation names the person and the app.
+  const installation = Buffer.from(`${id}##${app}`).toString('base64')
+  tenant.run('insert into installed_apps (id, user_id, app_id) values (?, ?, ?)', installation, id, app)
+  return true
+}
+
 /** Finds a person with the current state, by object id or userPrincipalName; undefined for a deleted account. */
 export function personNow(tenant: Tenant, idOrUpn: string): Person | undefined {
   const person = findPerson(idOrUpn)

@@ -34,6 +34,22 @@ export function createConversationStore(database: Database): ConversationStore {
       )
       return rows[0]?.is_new === true
     },
+    async add(one) {
+      const { rowCount } = await database.query(
+        `INSERT INTO conversations (tenant_id, person_id, conversation_id, reference, locale, time_zone)
+         VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (tenant_id, person_id) DO NOTHING`,
+        [one.tenantId, one.personId, one.conversationId, JSON.stringify(one.reference), one.locale, one.timeZone],
+      )
+      return rowCount === 1
+    },
+    async lastReference(tenantId) {
+      const { rows } = await database.query<Pick<Row, 'reference'>>(
+        `SELECT reference FROM conversations WHERE tenant_id = $1 AND closed_at IS NULL AND reference <> 'null'
+         ORDER BY updated_at DESC LIMIT 1`,
+        [tenantId],
+      )
+      return rows[0]?.reference
+    },
     async close({ tenantId, personId, conversationId }, why, at) {
       const { rowCount } = await database.query(
         `UPDATE conversations SET closed_at = $4, closed_why = $5
