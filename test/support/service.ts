@@ -187,7 +187,8 @@ export function withService(
 function untilClosed(database: Database): Database {
   let isClosed = false
   const open = (): Database => {
-    if (isClosed) throw new ProvisioningError('unavailable', 'The store is closed.')
+    const away = 'The store does not answer just now.'
+    if (isClosed) throw new ProvisioningError('unavailable', away, { cause: new Error('closed') })
     return database
   }
   return {
