@@ -128,7 +128,8 @@ function simulate(config: Environment, dataDir: string, baseUrl: string): Promis
     dataDir,
     port: config.SIMULATOR_PORT,
     directorySeconds: config.SIMULATOR_DIRECTORY_SECONDS,
-    // A directory that knows everything at once goes with mailboxes that are everywhere at once.
+    // A directory that knows everything at once goes with sites that are ready and mailboxes that are everywhere at once.
+    siteReadySeconds: Math.min(1, config.SIMULATOR_DIRECTORY_SECONDS),
     exchangeSettleSeconds: Math.min(1, config.SIMULATOR_DIRECTORY_SECONDS),
     directoryExtension: config.DIRECTORY_EXTENSION ?? 'svc_group',
     baseUrl,

@@ -64,6 +64,8 @@ const STOP_SECONDS = 6
 
 /** What tests put in the place of what is Microsoft's, where no setting may lead elsewhere. */
 export interface Substitutes {
+  /** An open store, which closes with the service. */
+  readonly database?: Database
   /** Where the Bot connector's keys are. */
   readonly connectorKeysUrl?: string
   /** The Bot connector's address for chats that nobody has written in yet. */
@@ -87,11 +89,13 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
   const level = config.LOG_LEVEL ?? (config.MODE === 'local' ? 'warn' : 'info')
   const log = createLog(level, secretsOf(config), substitutes.writeLog)
   const endpoints = await findEndpoints(config, (message) => log.warn({}, message))
-  const database = await openDatabase({
-    dataDir: endpoints.dataDir,
-    ...(config.DATABASE_URL !== undefined && { databaseUrl: config.DATABASE_URL }),
-    log: (message) => log.info(message),
-  })
+  const database =
+    substitutes.database ??
+    (await openDatabase({
+      dataDir: endpoints.dataDir,
+      ...(config.DATABASE_URL !== undefined && { databaseUrl: config.DATABASE_URL }),
+      log: (message) => log.info(message),
+    }))
   const auditKey = await openAudit(database, config, endpoints, log)
   const version = await ownVersion()
   const figures = createFigures(version)

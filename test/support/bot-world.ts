@@ -25,7 +25,7 @@ import { dana, kim, omar, openCommunity, projectSite, siteRoot } from './card-wo
 import { action, actionsOf, textOf, valuesOf } from './cards.ts'
 import type { Card } from './connector.ts'
 import { localConnection } from './core.ts'
-import { withDatabase } from './database.ts'
+import { withLentDatabase } from './database.ts'
 import { people as contoso, contosoTenant } from './teams-user.ts'
 
 /** The sample templates of mailboxes: two shared ones, the second with approval, a room and equipment. */
@@ -63,7 +63,7 @@ export interface BotWorld {
  * what a test did not foresee throws by its name.
  */
 export function withBotWorld(): BotWorld {
-  const store = withDatabase('embedded')
+  const store = withLentDatabase('embedded')
   const jobs: JobOrder[] = []
   const letters: DeadLetter[] = []
   const logged: string[] = []

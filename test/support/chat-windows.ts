@@ -178,7 +178,7 @@ export function inChatWindows(
     })
     conversation({
       async open(name) {
-        const page = await browser.newPage({ viewport: { width: 900, height: 1000 } })
+        const page = await browser.newPage({ viewport: { width: 900, height: 1000 }, reducedMotion: 'reduce' })
         // The window shows only what arrives after it has opened its stream.
         const stream = page.waitForEvent('websocket', (socket) => socket.url().includes('/conversations/stream'))
         await page.goto(local.windows.get(name) ?? '')

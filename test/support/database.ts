@@ -64,33 +64,58 @@ interface SharedStore {
   readonly database: Database
   /** What the tables looked like when it was new. */
   readonly shape: string
+  /** The queue's own row when it was new, as JSON. */
+  readonly version: string
 }
 let shared: SharedStore | undefined
 let isLent = false
 
+/** A store without rows that a block has lent. */
+export interface LentStore {
+  readonly database: Database
+  /** Closes and opens it again, as a restart does. */
+  reopen(): Promise<Database>
+  giveBack(): Promise<void>
+}
+
 /**
- * A store without rows for the tests of a block that change no table and do not close it. The blocks of a worker that run one after
- * another lend the same embedded store: to open one takes longer than most tests.
+ * Lends an embedded store without rows to a block that changes no table. The blocks of a worker that run one after another
+ * lend the same one: to open a store takes longer than most tests. A block within such a block gets one of its own.
  */
-export function withLentDatabase(engine: EngineName): Pick<TestStore, 'database'> {
-  if (engine === 'server') return withDatabase(engine)
-  let own: SharedStore | undefined
-  /** A block around this one has the store of the worker, so this one has its own. */
-  let isBeside = false
-  beforeAll(async () => {
-    isBeside = isLent
-    isLent = true
-    own = isBeside ? await openShared() : ((await emptied(shared)) ?? (await openShared()))
-    if (!isBeside) shared = own
-  })
-  afterAll(async () => {
-    if (!isBeside) isLent = false
-    else if (own) await discardStore(own.database, own.options)
-  })
+export async function lendStore(): Promise<LentStore> {
+  const isBeside = isLent
+  isLent = true
+  let own = isBeside ? await openShared() : ((await emptied(shared)) ?? (await openShared()))
+  if (!isBeside) shared = own
   return {
     get database() {
-      if (!own) throw new Error('The store is open only while the tests of its block run')
       return own.database
+    },
+    async reopen() {
+      await own.database.close()
+      own = { ...own, database: await openDatabase(own.options) }
+      if (!isBeside) shared = own
+      return own.database
+    },
+    async giveBack() {
+      if (isBeside) await discardStore(own.database, own.options)
+      else isLent = false
+    },
+  }
+}
+
+/** A store without rows for the tests of a block that change no table and do not close it: see {@link lendStore}. */
+export function withLentDatabase(engine: EngineName): Pick<TestStore, 'database'> {
+  if (engine === 'server') return withDatabase(engine)
+  let lent: LentStore | undefined
+  beforeAll(async () => {
+    lent = await lendStore()
+  })
+  afterAll(() => lent?.giveBack())
+  return {
+    get database() {
+      if (!lent) throw new Error('The store is open only while the tests of its block run')
+      return lent.database
     },
   }
 }
@@ -99,22 +124,31 @@ async function openShared(): Promise<SharedStore> {
   const options = await newStoreOptions('embedded', { migrated: true })
   const database = await openDatabase(options)
   await migrate(database)
-  return { options, database, shape: await shapeOf(database) }
+  const { rows } = await database.query<{ version: string }>(
+    'SELECT json_agg(v)::text AS version FROM pgboss.version v',
+  )
+  return { options, database, shape: await shapeOf(database), version: rows[0]?.version ?? '' }
 }
 
-/** Empties every table. A store whose tables were changed by the block before is thrown away. */
+/** Deletes every row: a tenth of what TRUNCATE takes. A store whose tables the block before has changed is thrown away. */
 async function emptied(store: SharedStore | undefined): Promise<SharedStore | undefined> {
   if (!store) return undefined
-  const { database, options, shape } = store
+  const { database, options, shape, version } = store
   if ((await shapeOf(database)) !== shape) {
     await discardStore(database, options)
     return undefined
   }
-  const { rows } = await database.query<{ name: string }>(
-    `SELECT table_name AS name FROM information_schema.tables
-     WHERE table_schema = current_schema() AND table_type = 'BASE TABLE' AND table_name <> 'migrations'`,
-  )
-  await database.query(`TRUNCATE ${rows.map(({ name }) => `"${name}"`).join(', ')} RESTART IDENTITY`)
+  await database.query(`DO $$ DECLARE one regclass; BEGIN
+    SET LOCAL session_replication_role = replica;
+    FOR one IN SELECT oid FROM pg_class
+      WHERE relkind = 'r' AND relnamespace::regnamespace::text IN ('public', 'pgboss') AND relname <> 'migrations'
+    LOOP EXECUTE format('DELETE FROM %s', one); END LOOP;
+    FOR one IN SELECT oid FROM pg_class WHERE relkind = 'S' AND relnamespace = 'public'::regnamespace
+    LOOP EXECUTE format('ALTER SEQUENCE %s RESTART', one); END LOOP;
+  END $$`)
+  await database.query('INSERT INTO pgboss.version SELECT * FROM json_populate_recordset(NULL::pgboss.version, $1)', [
+    version,
+  ])
   return store
 }
 

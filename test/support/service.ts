@@ -1,11 +1,14 @@
-import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, inject } from 'vitest'
 import { readConfig } from '../../src/app/config.ts'
 import { type App, createApp, type Substitutes } from '../../src/app/index.ts'
-import { auditKeyOf } from '../../src/store/index.ts'
+import { ProvisioningError } from '../../src/core/index.ts'
+import { auditKeyOf, type Database, ownSetting } from '../../src/store/index.ts'
 import { type Connector, startConnector } from './connector.ts'
-import { migratedStore } from './database.ts'
+import { type LentStore, lendStore } from './database.ts'
+import { certificate } from './microsoft365.ts'
+import { prepareTenant } from './prepared-tenant.ts'
 import { people, scopes, TeamsUser } from './teams-user.ts'
 
 export const templates = {
@@ -75,6 +78,7 @@ export function withService(
 ): Service {
   let app: App | undefined
   let connector: Connector | undefined
+  let store: LentStore | undefined
   let dataDir = ''
   const known = <T>(value: T | undefined): T => {
     if (value === undefined) throw new Error('the service runs only while the tests of its block run')
@@ -93,11 +97,12 @@ export function withService(
     // Summaries go by the time of day; they have tests of their own.
     DIGEST_HOUR: 'off',
   }
-  const start = async (change: Record<string, string> = {}) => {
+  const start = async (database: Database, change: Record<string, string> = {}) => {
     app = await createApp(readConfig({ ...base, DATA_DIR: dataDir, ...variables, ...change }), {
       chatPace: anyPace,
       connectorUrl: known(connector).url,
       refusalsPerMinute: 0,
+      database: untilClosed(database),
       // Tests count the calls to Microsoft 365.
       reportsAccess: false,
       ...substitutes(),
@@ -112,13 +117,16 @@ export function withService(
   }
   beforeAll(async () => {
     dataDir = mkdtempSync(join(inject('runFolder'), 'service-'))
-    cpSync(await migratedStore(), join(dataDir, 'postgres'), { recursive: true })
+    await prepareTenant(dataDir)
+    store = await lendStore()
+    await ownSetting(store.database, 'local-certificate', () => JSON.stringify(certificate))
     if (!('AUDIT_SECRET' in variables)) auditKeyOf(dataDir, undefined)
     connector = await startConnector()
-    await start()
+    await start(store.database)
   })
   afterAll(async () => {
     await app?.close()
+    await store?.giveBack()
     await connector?.close()
     rmSync(dataDir, { recursive: true, force: true })
   })
@@ -178,7 +186,26 @@ export function withService(
     },
     async restart(change = {}) {
       await known(app).close()
-      await start(change)
+      await start(await known(store).reopen(), change)
+    },
+  }
+}
+
+/** A store that its service can close, as one of its own: nothing that is still under way then gets into it any more. */
+function untilClosed(database: Database): Database {
+  let isClosed = false
+  const open = (): Database => {
+    const away = 'The store does not answer just now.'
+    if (isClosed) throw new ProvisioningError('unavailable', away, { cause: new Error('closed') })
+    return database
+  }
+  return {
+    ...database,
+    query: async (...statement) => open().query(...statement),
+    transaction: async (work) => open().transaction(work),
+    ping: async () => open().ping(),
+    close: async () => {
+      isClosed = true
     },
   }
 }

@@ -5,6 +5,7 @@ import type { SiteProgress, SiteStep, SiteStepInput, Tenant } from '../../src/co
 import type { Microsoft365Options } from '../../src/microsoft365/index.ts'
 import { type Simulator, type SimulatorOptions, startSimulator } from '../../src/simulator/index.ts'
 import { connectTo, kim } from './microsoft365.ts'
+import { prepareTenant } from './prepared-tenant.ts'
 
 export interface ObservedCall {
   operation: string
@@ -21,6 +22,7 @@ export async function startTenant(
   connection: Partial<Pick<Microsoft365Options, 'settleSeconds' | 'workSeconds' | 'teamsAppId' | 'warn'>> = {},
 ) {
   const dataDir = mkdtempSync(join(tmpdir(), 'quartermaster-'))
+  await prepareTenant(dataDir)
   const simulator: Simulator = await startSimulator({
     dataDir,
     port: 0,

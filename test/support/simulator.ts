@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { type Simulator, type SimulatorOptions, startSimulator } from '../../src/simulator/index.ts'
+import { prepareTenant } from './prepared-tenant.ts'
 
 /** An answer over HTTP: JSON when it is JSON, else text. */
 export interface Answer {
@@ -22,6 +23,7 @@ export async function temporaryFolder(): Promise<string> {
 /** A tenant of its own for one test; sites, groups and mailboxes are ready at once unless told otherwise. */
 export async function tenantFor(options: Partial<SimulatorOptions> = {}): Promise<Simulator> {
   const dataDir = options.dataDir ?? (await temporaryFolder())
+  await prepareTenant(dataDir)
   const ready = { siteReadySeconds: 0, directorySeconds: 0, exchangeSettleSeconds: 0 }
   const simulator = await startSimulator({ port: 0, ...ready, ...options, dataDir })
   onTestFinished(() => simulator.close())

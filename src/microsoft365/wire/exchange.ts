@@ -1,15 +1,7 @@
 import { z } from 'zod'
 import { TenantError } from '../../core/index.ts'
-import {
-  type Answer,
-  type CallService,
-  type Endpoint,
-  errorOf,
-  isTransient,
-  parseAnswer,
-  parseJson,
-  unreadable,
-} from './call.ts'
+import { type Answer, errorOf, isTransient, parseAnswer, parseJson, unreadable } from './answer.ts'
+import type { CallService, Endpoint } from './call.ts'
 import {
   type Cmdlet,
   type CmdletParameters,

@@ -1,7 +1,8 @@
 import type { User } from '@microsoft/microsoft-graph-types'
 import { z } from 'zod'
 import { TenantError } from '../../core/index.ts'
-import { type Answer, type CallService, errorOf, parseAnswer, type ServiceError, unreadable } from './call.ts'
+import { type Answer, errorOf, parseAnswer, type ServiceError, unreadable } from './answer.ts'
+import type { CallService } from './call.ts'
 import { fieldsOf, type GroupBindings, type GroupBody } from './graph-types.ts'
 import { createPages, query, quoted, segment } from './odata.ts'
 

@@ -3,6 +3,7 @@
  * (Graph, SharePoint, Exchange) and what all provisioning steps share. Nothing here knows templates, requests or kinds of
  * resources. This room imports no other room of the layer.
  */
+export * from './answer.ts'
 export * from './call.ts'
 export * from './certificate.ts'
 export * from './exchange.ts'

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { TenantError } from '../../core/index.ts'
-import { type Call, type CallService, parseAnswer } from './call.ts'
+import { parseAnswer } from './answer.ts'
+import type { Call, CallService } from './call.ts'
 
 const onePage = z.object({ value: z.array(z.unknown()), '@odata.nextLink': z.string().optional() })
 type How = Pick<Call, 'headers' | 'signal'>

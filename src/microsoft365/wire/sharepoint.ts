@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { type Person, TenantError } from '../../core/index.ts'
-import { type Call, type CallService, parseAnswer } from './call.ts'
+import { parseAnswer } from './answer.ts'
+import type { Call, CallService } from './call.ts'
 import { quoted } from './odata.ts'
 
 export const sharePointService = 'SharePoint'

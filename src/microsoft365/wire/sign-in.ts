@@ -1,14 +1,7 @@
 import { AuthError, ConfidentialClientApplication, type INetworkModule } from '@azure/msal-node'
 import { type SignInFacts, TenantError, traceHeaders } from '../../core/index.ts'
-import {
-  isConnectionError,
-  isTransient,
-  parseJson,
-  readText,
-  retryAfterSeconds,
-  type TokenSource,
-  unreadable,
-} from './call.ts'
+import { isTransient, parseJson, readText, retryAfterSeconds, unreadable } from './answer.ts'
+import { isConnectionError, type TokenSource } from './call.ts'
 import type { ClientCertificate } from './certificate.ts'
 
 export interface SignInOptions {

@@ -2,14 +2,92 @@ import { join } from 'node:path'
 import { beforeAll, expect, it } from 'vitest'
 import { inChatWindows, patience, screenshots, type Window } from '../support/chat-windows.ts'
 
-inChatWindows('a room and an admin, in a real browser', { PLAYGROUND: 'admin' }, (windows) => {
+// One walk after the other through the same windows: to start a service and a browser takes as long as a walk.
+inChatWindows('people in chat windows, in a real browser', { PLAYGROUND: 'admin' }, (windows) => {
   let kim: Window
+  let dana: Window
   let sam: Window
   beforeAll(async () => {
     kim = await windows.open('kim')
+    dana = await windows.open('dana')
     sam = await windows.open('sam')
     await sam.sees('what do you need?', 'admin-help')
   }, patience)
+
+  it('greets a person who opens the chat', async () => {
+    const help = await kim.sees('what do you need?', 'help')
+    expect(await help.innerText()).toContain('New site')
+  })
+
+  it(
+    'takes a site from a form to a card with its link, over an approval in the second window',
+    async () => {
+      // A row that types a command: the Playground gets it as data, since it cannot type.
+      await kim.card('what do you need?').getByText('New site').click()
+      const choose = await kim.sees('What kind of site?', 'choose')
+      await choose.getByText('Project site').click()
+
+      const form = await kim.sees('Why do you need it?', 'form')
+      await form.getByLabel('Site name').fill('Project Aurora')
+      await form.getByLabel('Description').fill('Plans and *drawings*')
+      await form.getByLabel('Cost centre').fill('47')
+      await kim.picks(form, 'Who works in it', 'Only people in Contoso')
+      await kim.picks(form, 'People Picker', 'Omar Haddad', 'Omar')
+      await form.getByLabel('Why do you need it?').fill('Four companies need one place for drawings.')
+      await form.getByLabel('Site address').fill('no address!')
+      await form.getByRole('button', { name: 'Review' }).click()
+      // What the client itself can check does not leave it.
+      await form.getByText(/four digits/).waitFor()
+      await form.getByLabel('Cost centre').fill('4711')
+      await form.getByRole('button', { name: 'Review' }).click()
+
+      const returned = await kim.sees('One thing to fix', 'form-returned')
+      expect(await returned.getByLabel('Description').inputValue()).toBe('Plans and *drawings*')
+      await returned.getByLabel('Site address').fill('project-aurora')
+      await returned.getByRole('button', { name: 'Check name' }).click()
+      const checked = await kim.sees('It is free.', 'form-checked')
+      expect(await checked.getByLabel('Description').inputValue()).toBe('Plans and *drawings*')
+      await checked.getByRole('button', { name: 'Review' }).click()
+
+      const review = await kim.sees('Is this right?', 'review')
+      await review.getByRole('button', { name: 'Send' }).click()
+      await kim.sees('Waiting for approval', 'waiting')
+
+      const approval = await dana.sees('Your decision, please', 'approval')
+      await approval.getByRole('button', { name: 'Reject' }).click()
+      const missing = await dana.sees('Please say why you reject it', 'comment-missing')
+      await missing.getByLabel('Comment').fill('Go ahead')
+      await missing.getByRole('button', { name: 'Approve' }).click()
+      await dana.sees(/Approved by you/, 'approved')
+
+      const ready = await kim.sees('Your site is ready', 'ready')
+      expect(await ready.innerText()).toContain('/sites/project-aurora')
+      const [site] = await Promise.all([
+        kim.page.context().waitForEvent('page'),
+        ready.getByRole('link', { name: 'Open site' }).click(),
+      ])
+      await site.waitForLoadState()
+      expect(await site.locator('body').innerText()).toContain('Project Aurora')
+      await site.screenshot({ path: join(screenshots, 'kim-site.png') })
+      await site.close()
+    },
+    2 * patience,
+  )
+
+  it(
+    'lists requests, shows one, cancels one and helps with a word that it does not know',
+    async () => {
+      await kim.type('my requests')
+      await kim.sees('My requests', 'my-requests')
+      await kim.type('status REQ-1001')
+      await kim.sees('Ready', 'status')
+      await kim.type('statsu')
+      await kim.sees('I did not understand', 'unknown')
+      await kim.type('cancel REQ-1001')
+      await kim.sees(/Too late to cancel|Already over/, 'too-late')
+    },
+    patience,
+  )
 
   it(
     'takes a room from a command over two mistakes to a card with its address and what was checked',
@@ -82,7 +160,7 @@ inChatWindows('a room and an admin, in a real browser', { PLAYGROUND: 'admin' },
       await sam.type('admin queue')
       const queue = await sam.sees('Needs a look', 'admin-queue')
       await windows.control('DELETE', 'faults')
-      await queue.getByRole('button', { name: 'Retry REQ-1002' }).click()
+      await queue.getByRole('button', { name: 'Retry REQ-1003' }).click()
       const confirm = await sam.sees('Try it again?', 'admin-confirm')
       await confirm.getByRole('button', { name: 'Try again' }).click()
 
