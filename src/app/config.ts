@@ -218,11 +218,12 @@ function productionFaults(given: Record<string, string | undefined>): string[] {
   const baseUrl = given['BASE_URL']
   if (baseUrl !== undefined && !/^https:\/\//.test(baseUrl))
     faults.push('BASE_URL must be a public https address when MODE=production.')
-  const ofSites = given['SHAREPOINT_URL'] === undefined ? undefined : cloudOfSharePoint(given['SHAREPOINT_URL'])
-  if (ofSites !== undefined && ofSites !== (given['CLOUD'] ?? 'public'))
-    faults.push(
-      `SHAREPOINT_URL is an address of the cloud ${ofSites}: CLOUD ${cloudFault(ofSites) ?? `must be ${ofSites}.`}`,
-    )
+  for (const address of listed(given['SHAREPOINT_URL'] ?? '')) {
+    const cloud = cloudOfSharePoint(address)
+    if (cloud === undefined || cloud === (given['CLOUD'] ?? 'public')) continue
+    const fault = cloudFault(cloud) ?? `must be ${cloud}.`
+    faults.push(`SHAREPOINT_URL names ${address}, an address of the cloud ${cloud}: CLOUD ${fault}`)
+  }
   // Our tokens go there, and links on cards lead there.
   const plain = tenantAddresses.filter((name) =>
     listed(given[name] ?? '').some((address) => address.startsWith('http:')),

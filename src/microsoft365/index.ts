@@ -178,15 +178,18 @@ export const serviceNames: Readonly<Record<string, ServiceHealth['name']>> = {
 
 /**
  * Returns the resource of the tokens for an address of a service: its origin, or Microsoft's application id where several
- * services have this origin.
+ * services have this origin on this computer, as in the simulator. Any other shared host gets no token for these services.
  */
 function resourcesOf({ directoryUrl, sharePointUrl, exchangeUrl }: Microsoft365Options) {
   const origins = [directoryUrl, sharePointUrl, exchangeUrl].map((url) => new URL(url).origin)
   return (service: ServiceHealth['name'], url: string): string => {
-    const { origin } = new URL(url)
-    return origins.filter((one) => one === origin).length > 1 ? applicationIds[service] : origin
+    const { origin, hostname } = new URL(url)
+    const isShared = origins.filter((one) => one === origin).length > 1
+    return isShared && loopback.test(hostname) ? applicationIds[service] : origin
   }
 }
+
+const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
 
 /** Root of Outlook on the web: the public cloud's own host, or that of Exchange (GCC High, the simulator). */
 function outlookRootOf(exchangeUrl: string): string {

@@ -1,4 +1,4 @@
-import { mkdtempSync } from 'node:fs'
+import { mkdtempSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ClaimsIdentity } from 'botframework-connector'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
@@ -11,6 +11,7 @@ import { createSigningKeys } from '../../src/http/index.ts'
 import { connectMicrosoft365 } from '../../src/microsoft365/index.ts'
 import { type Simulator, startSimulator } from '../../src/simulator/index.ts'
 import { clicking } from '../support/bot-activities.ts'
+import { selfSigned } from '../support/certificates.ts'
 import { botAppId, withConnectorKeys } from '../support/connector-keys.ts'
 import { certificate } from '../support/microsoft365.ts'
 import { coreWith, startIssuer, startRest } from '../support/rest.ts'
@@ -22,18 +23,26 @@ const settings = {
   MICROSOFT_APP_ID: botAppId,
   MICROSOFT_APP_PASSWORD: 'secret',
   CLIENT_ID: '0c0ffee0-2222-4222-8222-000000000001',
-  CLIENT_CERTIFICATE_PATH: 'client.pem',
   TENANT_ID: contosoTenant,
   DIRECTORY_EXTENSION: 'svc_group',
   AUDIT_SECRET: Buffer.alloc(32, 7).toString('base64'),
   COLLAB_AUDIENCE: apiIds.collab,
   MAIL_AUDIENCE: apiIds.mail,
   BASE_URL: 'https://quartermaster.contoso.example',
+  ADMINS: people.sam.id,
+}
+
+/** The settings with a certificate, which the configuration reads. */
+function complete(variables: Record<string, string>): Record<string, string> {
+  const { key, certificate: certificateText } = selfSigned()
+  const path = join(mkdtempSync(join(inject('runFolder'), 'clouds-')), 'client.pem')
+  writeFileSync(path, key + certificateText)
+  return { ...settings, CLIENT_CERTIFICATE_PATH: path, ...variables }
 }
 
 function faultsOf(variables: Record<string, string>): readonly string[] {
   try {
-    readConfig({ ...settings, DATA_DIR: 'data', ...variables })
+    readConfig(complete({ DATA_DIR: 'data', ...variables }))
     return []
   } catch (error) {
     if (error instanceof ConfigurationError) return error.faults
@@ -58,6 +67,7 @@ const rows = {
     serviceUrls: ['https://smba.infra.gov.teams.microsoft.us/gcch'],
   },
 } as const
+const exchangeOnline = 'https://outlook.office365.com'
 const names = Object.keys(clouds) as (keyof typeof clouds)[]
 
 /** Shows where the SDK would get the bot's own token, and for which audience. */
@@ -92,15 +102,17 @@ describe.each(names)('in the cloud %s', (name) => {
   const translated = (form: string): string => {
     const fields = new URLSearchParams(form)
     const { host } = new URL(fields.get('scope')?.split(' ')[0] ?? '')
-    expect(row.hosts).toContain(host)
-    fields.set('scope', `${simulator.url}/.default`)
+    const [, graph, sites, exchange] = row.hosts
+    const simulated = { [graph]: 'https://graph.microsoft.com', [sites]: simulator.url, [exchange]: exchangeOnline }
+    expect(Object.keys(simulated)).toContain(host)
+    fields.set('scope', `${simulated[host]}/.default`)
     return fields.toString()
   }
   beforeAll(async () => {
     const folder = mkdtempSync(join(inject('runFolder'), 'clouds-'))
     simulator = await startSimulator({ dataDir: folder, port: 0, siteReadySeconds: 0 })
     const cloud = { CLOUD: name, SHAREPOINT_URL: `https://${sharePoint}`, DATA_DIR: join(folder, 'data') }
-    endpoints = await findEndpoints(readConfig({ ...settings, ...cloud }))
+    endpoints = await findEndpoints(readConfig(complete(cloud)))
     return () => simulator.close()
   })
 
@@ -179,7 +191,7 @@ describe('CLOUD', () => {
       'the cloud usgov-dod: CLOUD must not be usgov-dod: the service does',
     ],
   ])('must be that of the organisation’s sites: %s', (SHAREPOINT_URL, CLOUD, fault) => {
-    const expected = expect.stringContaining(`SHAREPOINT_URL is an address of ${fault}`)
+    const expected = expect.stringContaining(`an address of ${fault}`)
     expect(faultsOf({ CLOUD, SHAREPOINT_URL })).toEqual([expected])
   })
 })

@@ -6,7 +6,7 @@ const mail = 'api://contoso/mail'
 const collab = 'api://contoso/collab'
 const role = 'App.ReadWrite.All'
 /** Claims of an application that acts for itself, as Entra ID gives them. */
-const app = { aud: mail, scp: undefined, idtyp: 'app', roles: [role], azp: appClientId }
+const app = { aud: mail, scp: undefined, idtyp: 'app', roles: [role], azp: appClientId, sub: personId }
 
 /** What each token may do at each address: an answer, or the status of the refusal. */
 const matrix: Record<string, readonly [claims: Record<string, unknown>, Record<Call, 'yes' | 401 | 403>]> = {
@@ -56,11 +56,15 @@ const matrix: Record<string, readonly [claims: Record<string, unknown>, Record<C
     { mailbox: 401, site: 401, requests: 401, templates: 401 },
   ],
   'a person’s ID token that carries roles': [
-    { ...app, idtyp: undefined, azp: undefined, nonce: 'n' },
+    { ...app, idtyp: undefined, azp: undefined, nonce: 'n', sub: 'of-kim' },
     { mailbox: 401, site: 401, requests: 401, templates: 401 },
   ],
   'a person’s token with roles and no scope': [
     { ...app, idtyp: 'user' },
+    { mailbox: 401, site: 401, requests: 401, templates: 401 },
+  ],
+  'a person’s token with roles and no scope, which does not say what it is': [
+    { ...app, idtyp: undefined, sub: 'of-kim' },
     { mailbox: 401, site: 401, requests: 401, templates: 401 },
   ],
   'a person, for mail': [{ aud: mail }, { mailbox: 'yes', site: 401, requests: 'yes', templates: 'yes' }],

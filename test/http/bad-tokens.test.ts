@@ -3,7 +3,7 @@ import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { describe, expect, it } from 'vitest'
 import { withAccessWorld } from '../support/access-world.ts'
 import { encoded, signedWithPublicKey, tampered, under } from '../support/forged-tokens.ts'
-import { type Issuer, tenantId } from '../support/rest.ts'
+import { type Issuer, personId, tenantId } from '../support/rest.ts'
 import { type Call, calls } from '../support/token-door.ts'
 import { withTrap } from '../support/trap.ts'
 
@@ -153,7 +153,7 @@ describe('a bad token', () => {
   })
 
   it('roles without a scope say an application; at the sites it is told that a person must sign in', async () => {
-    const app = { scp: undefined, roles: ['App.ReadWrite.All'] }
+    const app = { scp: undefined, roles: ['App.ReadWrite.All'], sub: personId }
     const answer = await nothingHappens('site', await world.doors.issuer.token(app), 403)
     expect(answer.body.detail).toContain('Application permissions are not supported')
     expect(answer.headers.get('www-authenticate')).toBe(`${challenge}, error="insufficient_scope", scope="${collab}"`)

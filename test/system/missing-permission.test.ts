@@ -37,6 +37,9 @@ describe('a request that a missing permission stops', () => {
     const timeline = await service.rest('kim', 'GET', `/requests/v1/${sent.requestId}/timeline`)
     expect(JSON.stringify(timeline.body)).toContain('A permission is missing.')
     expect(JSON.stringify(timeline.body)).not.toContain(missing)
+    const explanation = await service.rest('kim', 'GET', `/requests/v1/${sent.requestId}/explanation`)
+    expect(JSON.stringify(explanation.body)).toContain('A permission is missing.')
+    expect(JSON.stringify(explanation.body)).not.toContain(missing)
     const alert = await service.sam.sees(new RegExp(`Could not be finished[\\s\\S]*${displayName}`), 'the alert')
     expect(textOf(alert.card)).toContain(named)
     expect(partOn((await service.sam.says('admin health')).card, 'Microsoft Graph')).toMatchObject({

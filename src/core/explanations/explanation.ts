@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { AuditEntry } from '../audit/index.ts'
-import { type Request, readRequest, readTimeline } from '../requests/index.ts'
+import { type Request, readRequest, readTimeline, requestFor } from '../requests/index.ts'
 import { type Context, defineUseCase, instant, person } from '../shared/index.ts'
 import { type ExplanationLine, explanationCodes } from './codes.ts'
 import { whyThisApprover } from './explanation-approval.ts'
@@ -51,8 +51,8 @@ export const readExplanation = defineUseCase({
   permission: 'request.read',
   input: z.object({ requestId: z.uuid() }),
   async handle(context: Context<ExplanationPorts>, { requestId }): Promise<Explanation[]> {
-    const { ports } = context
-    const request = await readRequest.handle(context, { requestId })
+    const { ports, actor } = context
+    const request = requestFor(await readRequest.handle(context, { requestId }), actor)
     return explain(request, await readTimeline.handle(context, { requestId }), ports.clock.now())
   },
 })

@@ -85,7 +85,7 @@ function waitingChange(
     at,
   )
   if (!isLate || step.lateAt !== undefined) return { request: next, audit: [] }
-  const audit = [entry(next, system, 'delayed', { data: { step: step.name, ...(why && { problem: why.detail }) } })]
+  const audit = [entry(next, system, 'delayed', { data: { step: step.name, ...why } })]
   return { request: next, audit, jobs: tellLate(next) }
 }
 

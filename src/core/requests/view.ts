@@ -1,15 +1,7 @@
 import { z } from 'zod'
 import { approvalStage } from '../approvals/index.ts'
 import { check, mailboxDetails, mailboxResource, siteDetails, siteNames, siteResource } from '../resources/index.ts'
-import {
-  instant,
-  isPermissionProblem,
-  mailboxKind,
-  permissionText,
-  person,
-  requestState,
-  siteKind,
-} from '../shared/index.ts'
+import { instant, mailboxKind, person, requestState, siteKind, textForPeople } from '../shared/index.ts'
 import { basedOn, isForMailbox, type Problem, problem, type Request, referenceOf, requestStep } from './request.ts'
 
 const reason = z.string().optional()
@@ -92,21 +84,26 @@ export function viewOf(request: Request): RequestView {
   return { ...shared, kind, details: { ...request.details, name, domain, ...alias, ...reason }, resource }
 }
 
-/** The request as this person may see it: only admins read which permission the service lacks. */
-export function viewFor(request: Request, { isAdmin }: { readonly isAdmin: boolean }): RequestView {
-  if (isAdmin) return viewOf(request)
+/** The request as this person may see it: only admins read which permission, host or setting is wrong. */
+export function requestFor(request: Request, { isAdmin }: { readonly isAdmin: boolean }): Request {
+  if (isAdmin) return request
   const steps = request.steps.map((step) => (step.problem ? { ...step, problem: forPeople(step.problem) } : step))
-  return viewOf({ ...request, steps, problem: request.problem && forPeople(request.problem) })
+  return { ...request, steps, problem: request.problem && forPeople(request.problem) }
 }
+
+export const viewFor = (request: Request, viewer: { readonly isAdmin: boolean }): RequestView =>
+  viewOf(requestFor(request, viewer))
 
 /** The data of a timeline's entry as this person may see it. */
 export function entryDataFor<T extends Readonly<Record<string, unknown>>>(
   data: T,
   { isAdmin }: { isAdmin: boolean },
 ): T {
-  return isAdmin || !isPermissionProblem(String(data['code'])) ? data : { ...data, detail: permissionText }
+  const detail = isAdmin ? undefined : textForPeople(String(data['code']))
+  return detail === undefined ? data : { ...data, detail }
 }
 
-/** A problem without the names of calls and permissions, which only admins read. */
-const forPeople = (problem: Problem): Problem =>
-  isPermissionProblem(problem.code) ? { ...problem, detail: permissionText } : problem
+function forPeople(problem: Problem): Problem {
+  const detail = textForPeople(problem.code)
+  return detail === undefined ? problem : { ...problem, detail }
+}

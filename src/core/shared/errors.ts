@@ -97,6 +97,19 @@ export const isPermissionProblem = (code: string): boolean =>
 export const permissionText =
   'A permission is missing. Your administrators have to grant it, and they are notified. Please try again later.'
 
+/** Problems whose own texts name permissions, hosts or settings, with what people read who are not admins. */
+const textsForPeople: Readonly<Record<string, string>> = {
+  'permission-missing': permissionText,
+  'exchange-role-missing': permissionText,
+  'foreign-address':
+    'The site is on a host that is not configured. Your administrators have to configure it, and they are notified.',
+  'extension-not-accepted':
+    'Microsoft 365 does not accept the link to the site yet. Your administrators are notified if this lasts.',
+}
+/** What people read about a problem who are not admins; undefined where they read its own text. */
+export const textForPeople = (code: string): string | undefined =>
+  Object.hasOwn(textsForPeople, code) ? textsForPeople[code] : undefined
+
 /** Why something was unavailable that people can be told in so many words; undefined: it did not answer. */
 export function whyUnavailable(error: unknown): 'busy' | 'accountUnreadable' | 'permissionMissing' | undefined {
   const cause = error instanceof ProvisioningError ? error.cause : error

@@ -145,9 +145,13 @@ function isOfItsIssuer({ iss = '', ver }: JWTPayload): boolean {
   return ver === (iss.startsWith('https://sts.windows.net/') ? '1.0' : '2.0')
 }
 
-/** Entra, "Access token claims": `idtyp` says it where it was asked for; else an application has roles and no scope. */
-function isAppOnly({ scp, roles, idtyp }: JWTPayload): boolean {
-  return idtyp === 'app' || (idtyp === undefined && scp === undefined && roles !== undefined)
+/**
+ * Entra, "Access token claims": `idtyp` says it where the API requests it; else an application has roles and no scope, and
+ * its subject is its object id. A person's subject is another value.
+ */
+function isAppOnly({ scp, roles, idtyp, sub, oid }: JWTPayload): boolean {
+  if (idtyp !== undefined) return idtyp === 'app'
+  return scp === undefined && roles !== undefined && sub !== undefined && sub === oid
 }
 
 /**

@@ -62,18 +62,20 @@ export function createChatFinder({ call, root, teamsAppId, warn, now }: ChatFind
     const answer = await call({ url, purpose, accept: [404] })
     return answer.status === 404 ? undefined : parseAnswer(chat, answer, graphService).id
   }
-  return (personId, { install }) =>
-    cached(`${install} ${personId}`, async () => {
-      try {
+  return async (personId, { install }) => {
+    try {
+      // A refusal is not kept: a permission that is granted a moment later takes effect at once.
+      return await cached(`${install} ${personId}`, async () =>
         // Teams notifies the bot about a new installation by an activity, and the chat may not exist before.
-        return install && (await isNew(personId)) ? undefined : await find(personId)
-      } catch (error) {
-        if (!(error instanceof TenantError) || error.retryable) throw error
-        // One warning for each reason: further people add no information.
-        if (reported.has(error.message)) return undefined
-        reported.add(error.message)
-        warn('The chat of a person with the bot could not be found', { err: error, personId })
-        return undefined
-      }
-    })
+        install && (await isNew(personId)) ? undefined : find(personId),
+      )
+    } catch (error) {
+      if (!(error instanceof TenantError) || error.retryable) throw error
+      // One warning for each reason: further people add no information.
+      if (reported.has(error.message)) return undefined
+      reported.add(error.message)
+      warn('The chat of a person with the bot could not be found', { err: error, personId })
+      return undefined
+    }
+  }
 }

@@ -107,9 +107,9 @@ export function createCaller(
     }
     const { status } = answer
     if ((status >= 200 && status < 300) || call.accept?.includes(status)) return answer
+    const error = (endpoint.refusal ?? errorOf)(service, call.purpose, answer)
     const missing = isRefused(answer, call) ? lacking(call, token) : []
-    if (missing.length > 0) throw permissionMissing(service, call.purpose, status, missing)
-    throw (endpoint.refusal ?? errorOf)(endpoint.service, call.purpose, answer)
+    throw missing.length > 0 ? permissionMissing(service, call.purpose, status, missing, error) : error
   }
   return async (call) => {
     for (const wait of isRead(call) ? quickRetries : []) {

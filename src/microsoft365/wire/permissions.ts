@@ -9,6 +9,8 @@ export interface Permission {
   readonly kind: 'application permission' | 'directory role'
   /** The setting that turns the feature on. Without it, the permission is not needed. */
   readonly setting?: 'TEAMS_APP_ID'
+  /** Larger permissions that Microsoft's table accepts for all these calls. An admin may have granted one of them. */
+  readonly orAnyOf?: readonly string[]
   /** What it is for, as text that completes "It …". */
   readonly purpose: string
   /** The calls that need it: of Graph as in Microsoft's table, of the others in words. */
@@ -54,6 +56,7 @@ export const permissions: readonly Permission[] = [
     ...{ name: 'Sites.Read.All', service: 'graph', kind: 'application permission' },
     purpose: 'finds the address of a new site, sites with similar names, and former addresses',
     calls: ['GET /groups/{id}/sites/root', 'GET /sites/{host}:/{path}', 'GET /sites', 'GET /sites/getAllSites'],
+    orAnyOf: ['Sites.ReadWrite.All'],
   },
   {
     ...{ name: 'TeamsAppInstallation.ReadWriteSelfForUser.All', service: 'graph', kind: 'application permission' },
@@ -64,6 +67,7 @@ export const permissions: readonly Permission[] = [
       'GET /users/{id}/teamwork/installedApps',
       'GET /users/{id}/teamwork/installedApps/{id}/chat',
     ],
+    orAnyOf: ['TeamsAppInstallation.ReadWriteForUser.All'],
   },
   {
     ...{ name: 'Sites.FullControl.All', service: 'sharePoint', kind: 'application permission' },
@@ -105,8 +109,8 @@ const claims = z.object({ aud: z.string(), roles: names, wids: names.optional() 
 export function lackingIn(token: string, needed: readonly Permission[]): Permission[] {
   const found = claims.safeParse(payloadOf(token)).data
   if (!found) return []
-  return needed.filter(({ name, kind }) => {
-    if (kind === 'application permission') return !found.roles.includes(name)
+  return needed.filter(({ name, kind, orAnyOf = [] }) => {
+    if (kind === 'application permission') return ![name, ...orAnyOf].some((one) => found.roles.includes(one))
     return found.wids !== undefined && !found.wids.includes(exchangeAdministrator)
   })
 }
@@ -175,9 +179,10 @@ export const permissionMissing = (
   purpose: string,
   status: number,
   lacking: readonly Permission[],
+  cause: Error,
 ): TenantError =>
   new TenantError(
     'permission-missing',
     `${service} answered ${status} while ${purpose}: the app registration lacks ${named(lacking)}. ${remedyFor(lacking)} Then retry.`,
-    { retryable: false, status },
+    { retryable: false, status, cause },
   )
