@@ -12,6 +12,7 @@ import {
   siteKinds,
   stillToTell,
   type Tenant,
+  TenantError,
 } from '../../src/core/index.ts'
 import { viewerOf } from '../support/card-world.ts'
 import { textOf } from '../support/cards.ts'
@@ -77,10 +78,10 @@ describe('a site that takes long', () => {
   }
   const stored = async (requestId: string): Promise<RequestForSite> =>
     asSite(await core.provisioning.readRequest(asKim, { requestId }))
-  const provisionAt = (requestId: string, now: Date, tenant: Tenant = contoso.tenant) =>
+  const provisionAt = (requestId: string, now: Date, tenant: Tenant = contoso.tenant, lastAttempt = false) =>
     core
       .with({ tenant, clock: { now: () => now } })
-      .system.provision(requestId, { lastAttempt: false, signal: AbortSignal.timeout(60_000) })
+      .system.provision(requestId, { lastAttempt, signal: AbortSignal.timeout(60_000) })
   /** Runs the work at these moments, in seconds from the start. */
   const runAt = async (requestId: string, seconds: readonly number[], tenant?: Tenant) => {
     for (const one of seconds) await provisionAt(requestId, atSecond(one), tenant)
@@ -161,6 +162,48 @@ describe('a site that takes long', () => {
     expect(attentionOf(await stored(requestId), atSecond(last))).toBeUndefined()
     expect(await watchAt(atSecond(last + longestInterval))).toBe(0)
     expect(await watchAt(atSecond(last + 2 * hour))).toBe(1)
+  })
+
+  it('outlasts an outage of SharePoint that uses up the attempts of a poll, until 48 hours are over', async () => {
+    const requestId = await submitted('teamSite')
+    await runAt(requestId, [0], waitsForever)
+    const refuses = (code: string, retryable: boolean) =>
+      tenantWith({
+        'wait-for-site': async () => {
+          throw new TenantError(code, 'SharePoint does not answer.', { retryable, status: 503 })
+        },
+      })
+    const lastAttemptAt = (seconds: number, tenant = refuses('unavailable', true)) =>
+      provisionAt(requestId, atSecond(seconds), tenant, true)
+    await lastAttemptAt(600)
+    expect(await stored(requestId)).toMatchObject({ status: 'provisioning', problem: null })
+    const step = (await stored(requestId)).steps.find(({ name }) => name === 'wait-for-site')
+    expect(step).toMatchObject({ status: 'running', problem: { code: 'unavailable', step: 'wait-for-site' } })
+    expect(await lastPoll(requestId)).toEqual(atSecond(660))
+    expect(await cardsOf(requestId)).toEqual([])
+    await lastAttemptAt(hour)
+    expect(await lastPoll(requestId)).toEqual(atSecond(hour + 360))
+    expect(await cardsOf(requestId)).toEqual(['notify late', 'notify-admins late'])
+    await lastAttemptAt(longestSiteWait + 2)
+    const failed = await stored(requestId)
+    expect([failed.status, failed.problem?.code]).toEqual(['failed', 'unavailable'])
+    expect(failed.problem?.detail).toBe('SharePoint does not answer. It was tried for 48 hours.')
+    // A refusal that lasts is an end at once.
+    const other = await submitted('teamSite')
+    await runAt(other, [0], waitsForever)
+    await provisionAt(other, atSecond(600), refuses('forbidden', false), true)
+    expect((await stored(other)).status).toBe('failed')
+  })
+
+  it('is polled on when a process whose clock is behind runs the poll of a fixed moment too early', async () => {
+    const requestId = await submitted('teamSite')
+    const polls = async () => (await core.orders(requestId)).filter(({ name }) => name === 'provision').length
+    await runAt(requestId, [0, quarter - 60], waitsForever)
+    expect(await lastPoll(requestId)).toEqual(atSecond(quarter))
+    const before = await polls()
+    await runAt(requestId, [quarter - 3], waitsForever)
+    expect(await lastPoll(requestId)).toEqual(atSecond(quarter))
+    expect(await polls()).toBe(before + 1)
   })
 
   it('fails after 48 hours with what to do, and a retry adopts the site that has appeared', async () => {

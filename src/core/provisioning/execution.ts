@@ -20,7 +20,7 @@ import {
 } from '../requests/index.ts'
 import { ProvisioningError, type SystemContext, TenantError } from '../shared/index.ts'
 import type { ProvisioningPorts } from './ports.ts'
-import { checkFault, type Done, takeStep, withResource } from './step.ts'
+import { checkFault, type Done, takeStep, type Waiting, withResource } from './step.ts'
 import { waits } from './waiting.ts'
 
 export interface Run {
@@ -67,7 +67,7 @@ async function runStep(
   context: SystemContext<ProvisioningPorts>,
   request: Request,
   step: RequestStep,
-  { signal }: Run,
+  { lastAttempt, signal }: Run,
 ): Promise<Request | undefined> {
   const { ports } = context
   const { requestId } = request
@@ -87,12 +87,25 @@ async function runStep(
   })
   if (!begun || isOver(begun, name)) return begun
   await refuseName(context, begun, name)
-  const result = await takeStep(ports, begun, name, signal)
+  const result = await takeStep(ports, begun, name, signal).catch((error: unknown) => {
+    if (lastAttempt && name === 'wait-for-site' && error instanceof TenantError && error.retryable) return outage(error)
+    throw error
+  })
   if (!result.done) return waits(context, begun, name, result)
   return changeRequest(context, requestId, (current, at) =>
     isOver(current, name) ? undefined : ended(current, name, result, at),
   )
 }
+
+/**
+ * An outage that outlasts the attempts of one poll is no end of a site: SharePoint still creates it. So it only puts off
+ * the next poll, until the longest wait is over.
+ */
+const outage = ({ code, message, retryAfterSeconds = 30 }: TenantError): Waiting => ({
+  done: false,
+  retryAfterSeconds,
+  why: { code, detail: message },
+})
 
 /** The end of a step. A ready check that found something wrong is the end of the request, with what was made kept. */
 function ended(current: Request, name: RequestStep['name'], { made, checks }: Done, at: string): Change {
