@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { cards } from '../../src/cards/index.ts'
@@ -74,7 +75,7 @@ describe('a site that takes long', () => {
     const { id: templateId } = await core.template({ kind })
     number += 1
     const body = { displayName: `Late ${kind} ${number}`, description: 'Drawings.', templateId }
-    return (await core.provisioning.submitSite(asKim, { body })).requestId
+    return (await core.with({ clock: { now: () => started } }).submitSite(asKim, { body })).requestId
   }
   const stored = async (requestId: string): Promise<RequestForSite> =>
     asSite(await core.provisioning.readRequest(asKim, { requestId }))
@@ -204,6 +205,43 @@ describe('a site that takes long', () => {
     await runAt(requestId, [quarter - 3], waitsForever)
     expect(await lastPoll(requestId)).toEqual(atSecond(quarter))
     expect(await polls()).toBe(before + 1)
+  })
+
+  it('is looked for in the directory as soon as it is created, and keeps the delay of the directory true', async () => {
+    const requestId = await submitted('teamSite')
+    await runAt(requestId, [0, quarter, 3 * hour], waitsForever)
+    const made = 3 * hour + 600
+    const looks = async () => (await core.orders(requestId)).filter(({ name }) => name === 'follow-up')
+    const listed = (await looks()).length
+    await runAt(requestId, [made], tenantWith())
+    expect((await looks()).slice(listed)).toEqual([
+      { name: 'follow-up', payload: { v: 1, requestId, look: 0 }, startAfter: atSecond(made) },
+    ])
+    const lookAt = (index: number, seconds: number, group?: { id: string; displayName: string }) =>
+      core
+        .with({
+          directory: { ...core.ports.directory, findProvisionedGroup: async () => group },
+          clock: { now: () => atSecond(seconds) },
+        })
+        .system.lookWhetherThere(requestId, index)
+    // Not there yet: the next looks are as close as after any creation.
+    await lookAt(0, made)
+    expect((await looks()).at(-1)).toMatchObject({ payload: { look: 1 }, startAfter: atSecond(made + 30) })
+    await lookAt(1, made + 30, { id: randomUUID(), displayName: 'SPO-late' })
+    expect((await stored(requestId)).followUp).toMatchObject({ state: 'announced', by: 'poll' })
+    const { rows } = await core.database.query<{ seconds: number }>(
+      'SELECT seconds::float AS seconds FROM directory_sightings WHERE request_id = $1',
+      [requestId],
+    )
+    expect(rows).toEqual([{ seconds: 30 }])
+  })
+
+  it('that is created soon gets no looks beside the listed ones', async () => {
+    const requestId = await submitted('teamSite')
+    await runAt(requestId, [0, 200], waitsForever)
+    await runAt(requestId, [290], tenantWith())
+    expect((await stored(requestId)).status).toBe('succeeded')
+    expect((await core.orders(requestId)).filter(({ name }) => name === 'follow-up')).toHaveLength(1)
   })
 
   it('fails after 48 hours with what to do, and a retry adopts the site that has appeared', async () => {

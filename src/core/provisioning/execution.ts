@@ -7,6 +7,7 @@ import {
   changeRequest,
   entry,
   isTakenName,
+  lookOfLate,
   nextStep,
   PeopleUnavailable,
   type Problem,
@@ -123,12 +124,14 @@ const isOver = (request: Request, name: RequestStep['name']): boolean =>
   request.status !== 'provisioning' || request.steps.some((step) => step.name === name && step.status === 'done')
 
 function succeed(context: SystemContext<ProvisioningPorts>, requestId: string): Promise<Request | undefined> {
+  const { settings } = context
   return changeRequest(context, requestId, (request, at) => {
     if (request.status !== 'provisioning') return undefined
     const made = withResource(request)
     const next = { ...transition(made, 'succeeded', at), problem: null }
     const { resource } = made
-    return { request: next, audit: [entry(next, system, 'succeeded', { ...(resource && { data: resource }) })] }
+    const audit = [entry(next, system, 'succeeded', { ...(resource && { data: resource }) })]
+    return { request: next, audit, jobs: lookOfLate(next, settings) }
   })
 }
 
