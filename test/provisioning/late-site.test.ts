@@ -147,7 +147,7 @@ describe('a site that takes long', () => {
     expect(why.map(({ code }) => code)).toContain('step-late')
   })
 
-  it('is not stuck while it is polled, and is when its polls stop', async () => {
+  it('is listed for admins with its reason while it is polled, and can be retried when its polls stop', async () => {
     const requestId = await submitted('teamSite')
     let last = 0
     for (let at = 0; at <= 4 * hour; at += Math.max(pollAfter(at, 2), 60)) {
@@ -160,9 +160,20 @@ describe('a site that takes long', () => {
       const entries = await core.provisioning.readTimeline(admin, { requestId })
       return entries.filter(({ action }) => action === 'overdue').length
     }
-    expect(attentionOf(await stored(requestId), atSecond(last))).toBeUndefined()
+    const attention = { why: 'late', since: expect.any(String), mends: [] }
+    expect(attentionOf(await stored(requestId), atSecond(last))).toEqual(attention)
+    const stuck = await core.with({ clock: { now: () => atSecond(last + 60) } }).readStuck(admin)
+    const entry = stuck.entries.find(({ request }) => request.requestId === requestId)
+    expect(entry).toMatchObject({ attention })
+    const shown = cards.adminStuck({ count: 1, entries: entry ? [entry] : [] }, viewerOf(priya, { isAdmin: true }))
+    expect(textOf(shown)).toMatch(/SharePoint has been creating the site since [^.]*1[01]:00/)
+    expect(JSON.stringify(shown)).not.toContain('admin retry')
     expect(await watchAt(atSecond(last + longestInterval))).toBe(0)
     expect(await watchAt(atSecond(last + 2 * hour))).toBe(1)
+    expect(attentionOf(await stored(requestId), atSecond(last + 2 * hour))).toMatchObject({
+      why: 'standsStill',
+      mends: ['retry'],
+    })
   })
 
   it('outlasts an outage of SharePoint that uses up the attempts of a poll, until 48 hours are over', async () => {
@@ -185,6 +196,12 @@ describe('a site that takes long', () => {
     await lastAttemptAt(hour)
     expect(await lastPoll(requestId)).toEqual(atSecond(hour + 360))
     expect(await cardsOf(requestId)).toEqual(['notify late', 'notify-admins late'])
+    const late = await stored(requestId)
+    const attention = attentionOf(late, atSecond(hour))
+    expect(attention?.why).toBe('late')
+    const entry = { request: late, since: atSecond(hour).toISOString(), attention }
+    const shown = textOf(cards.adminStuck({ count: 1, entries: [entry] }, viewerOf(priya, { isAdmin: true })))
+    expect(shown).toContain('What happened last: SharePoint does not answer.')
     await lastAttemptAt(longestSiteWait + 2)
     const failed = await stored(requestId)
     expect([failed.status, failed.problem?.code]).toEqual(['failed', 'unavailable'])
