@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { cards } from '../../src/cards/index.ts'
@@ -12,6 +13,7 @@ import {
   siteKinds,
   stillToTell,
   type Tenant,
+  TenantError,
 } from '../../src/core/index.ts'
 import { viewerOf } from '../support/card-world.ts'
 import { textOf } from '../support/cards.ts'
@@ -73,14 +75,14 @@ describe('a site that takes long', () => {
     const { id: templateId } = await core.template({ kind })
     number += 1
     const body = { displayName: `Late ${kind} ${number}`, description: 'Drawings.', templateId }
-    return (await core.provisioning.submitSite(asKim, { body })).requestId
+    return (await core.with({ clock: { now: () => started } }).submitSite(asKim, { body })).requestId
   }
   const stored = async (requestId: string): Promise<RequestForSite> =>
     asSite(await core.provisioning.readRequest(asKim, { requestId }))
-  const provisionAt = (requestId: string, now: Date, tenant: Tenant = contoso.tenant) =>
+  const provisionAt = (requestId: string, now: Date, tenant: Tenant = contoso.tenant, lastAttempt = false) =>
     core
       .with({ tenant, clock: { now: () => now } })
-      .system.provision(requestId, { lastAttempt: false, signal: AbortSignal.timeout(60_000) })
+      .system.provision(requestId, { lastAttempt, signal: AbortSignal.timeout(60_000) })
   /** Runs the work at these moments, in seconds from the start. */
   const runAt = async (requestId: string, seconds: readonly number[], tenant?: Tenant) => {
     for (const one of seconds) await provisionAt(requestId, atSecond(one), tenant)
@@ -145,7 +147,7 @@ describe('a site that takes long', () => {
     expect(why.map(({ code }) => code)).toContain('step-late')
   })
 
-  it('is not stuck while it is polled, and is when its polls stop', async () => {
+  it('is listed for admins with its reason while it is polled, and can be retried when its polls stop', async () => {
     const requestId = await submitted('teamSite')
     let last = 0
     for (let at = 0; at <= 4 * hour; at += Math.max(pollAfter(at, 2), 60)) {
@@ -158,9 +160,105 @@ describe('a site that takes long', () => {
       const entries = await core.provisioning.readTimeline(admin, { requestId })
       return entries.filter(({ action }) => action === 'overdue').length
     }
-    expect(attentionOf(await stored(requestId), atSecond(last))).toBeUndefined()
+    const attention = { why: 'late', since: expect.any(String), mends: [] }
+    expect(attentionOf(await stored(requestId), atSecond(last))).toEqual(attention)
+    const stuck = await core.with({ clock: { now: () => atSecond(last + 60) } }).readStuck(admin)
+    const entry = stuck.entries.find(({ request }) => request.requestId === requestId)
+    expect(entry).toMatchObject({ attention })
+    const shown = cards.adminStuck({ count: 1, entries: entry ? [entry] : [] }, viewerOf(priya, { isAdmin: true }))
+    expect(textOf(shown)).toMatch(/SharePoint has been creating the site since [^.]*1[01]:00/)
+    expect(JSON.stringify(shown)).not.toContain('admin retry')
     expect(await watchAt(atSecond(last + longestInterval))).toBe(0)
     expect(await watchAt(atSecond(last + 2 * hour))).toBe(1)
+    expect(attentionOf(await stored(requestId), atSecond(last + 2 * hour))).toMatchObject({
+      why: 'standsStill',
+      mends: ['retry'],
+    })
+  })
+
+  it('outlasts an outage of SharePoint that uses up the attempts of a poll, until 48 hours are over', async () => {
+    const requestId = await submitted('teamSite')
+    await runAt(requestId, [0], waitsForever)
+    const refuses = (code: string, retryable: boolean) =>
+      tenantWith({
+        'wait-for-site': async () => {
+          throw new TenantError(code, 'SharePoint does not answer.', { retryable, status: 503 })
+        },
+      })
+    const lastAttemptAt = (seconds: number, tenant = refuses('unavailable', true)) =>
+      provisionAt(requestId, atSecond(seconds), tenant, true)
+    await lastAttemptAt(600)
+    expect(await stored(requestId)).toMatchObject({ status: 'provisioning', problem: null })
+    const step = (await stored(requestId)).steps.find(({ name }) => name === 'wait-for-site')
+    expect(step).toMatchObject({ status: 'running', problem: { code: 'unavailable', step: 'wait-for-site' } })
+    expect(await lastPoll(requestId)).toEqual(atSecond(660))
+    expect(await cardsOf(requestId)).toEqual([])
+    await lastAttemptAt(hour)
+    expect(await lastPoll(requestId)).toEqual(atSecond(hour + 360))
+    expect(await cardsOf(requestId)).toEqual(['notify late', 'notify-admins late'])
+    const late = await stored(requestId)
+    const attention = attentionOf(late, atSecond(hour))
+    expect(attention?.why).toBe('late')
+    const entry = { request: late, since: atSecond(hour).toISOString(), attention }
+    const shown = textOf(cards.adminStuck({ count: 1, entries: [entry] }, viewerOf(priya, { isAdmin: true })))
+    expect(shown).toContain('What happened last: SharePoint does not answer.')
+    await lastAttemptAt(longestSiteWait + 2)
+    const failed = await stored(requestId)
+    expect([failed.status, failed.problem?.code]).toEqual(['failed', 'unavailable'])
+    expect(failed.problem?.detail).toBe('SharePoint does not answer. It was tried for 48 hours.')
+    // A refusal that lasts is an end at once.
+    const other = await submitted('teamSite')
+    await runAt(other, [0], waitsForever)
+    await provisionAt(other, atSecond(600), refuses('forbidden', false), true)
+    expect((await stored(other)).status).toBe('failed')
+  })
+
+  it('is polled on when a process whose clock is behind runs the poll of a fixed moment too early', async () => {
+    const requestId = await submitted('teamSite')
+    const polls = async () => (await core.orders(requestId)).filter(({ name }) => name === 'provision').length
+    await runAt(requestId, [0, quarter - 60], waitsForever)
+    expect(await lastPoll(requestId)).toEqual(atSecond(quarter))
+    const before = await polls()
+    await runAt(requestId, [quarter - 3], waitsForever)
+    expect(await lastPoll(requestId)).toEqual(atSecond(quarter))
+    expect(await polls()).toBe(before + 1)
+  })
+
+  it('is looked for in the directory as soon as it is created, and keeps the delay of the directory true', async () => {
+    const requestId = await submitted('teamSite')
+    await runAt(requestId, [0, quarter, 3 * hour], waitsForever)
+    const made = 3 * hour + 600
+    const looks = async () => (await core.orders(requestId)).filter(({ name }) => name === 'follow-up')
+    const listed = (await looks()).length
+    await runAt(requestId, [made], tenantWith())
+    expect((await looks()).slice(listed)).toEqual([
+      { name: 'follow-up', payload: { v: 1, requestId, look: 0 }, startAfter: atSecond(made) },
+    ])
+    const lookAt = (index: number, seconds: number, group?: { id: string; displayName: string }) =>
+      core
+        .with({
+          directory: { ...core.ports.directory, findProvisionedGroup: async () => group },
+          clock: { now: () => atSecond(seconds) },
+        })
+        .system.lookWhetherThere(requestId, index)
+    // Not there yet: the next looks are as close as after any creation.
+    await lookAt(0, made)
+    expect((await looks()).at(-1)).toMatchObject({ payload: { look: 1 }, startAfter: atSecond(made + 30) })
+    await lookAt(1, made + 30, { id: randomUUID(), displayName: 'SPO-late' })
+    expect((await stored(requestId)).followUp).toMatchObject({ state: 'announced', by: 'poll' })
+    const { rows } = await core.database.query<{ seconds: number }>(
+      'SELECT seconds::float AS seconds FROM directory_sightings WHERE request_id = $1',
+      [requestId],
+    )
+    expect(rows).toEqual([{ seconds: 30 }])
+  })
+
+  it('that is created soon gets no looks beside the listed ones', async () => {
+    const requestId = await submitted('teamSite')
+    await runAt(requestId, [0, 200], waitsForever)
+    await runAt(requestId, [290], tenantWith())
+    expect((await stored(requestId)).status).toBe('succeeded')
+    expect((await core.orders(requestId)).filter(({ name }) => name === 'follow-up')).toHaveLength(1)
   })
 
   it('fails after 48 hours with what to do, and a retry adopts the site that has appeared', async () => {

@@ -17,6 +17,7 @@ import {
   type Template,
   type TemplateInUse,
   type TemplateReport,
+  withStep,
 } from '../../src/core/index.ts'
 import { mailboxes, mailboxOf, mailboxStepsUntil } from './card-mailboxes.ts'
 import { dana, kim, omar, openCommunity, projectSite, requestOf, requests, sam, viewerOf } from './card-requests.ts'
@@ -40,6 +41,12 @@ export const stuckEntries: readonly QueueEntry[] = [
     mailboxOf({ number: 1038, status: 'provisioning', steps: mailboxStepsUntil(2), updatedAt: '2026-11-20T09:30:00Z' }),
     '2026-11-20T09:30:00Z',
   ),
+]
+const atLate = '2026-11-20T09:56:00Z'
+const outage = { code: 'unavailable', detail: 'SharePoint does not answer (503).', step: 'wait-for-site' } as const
+const lateEntries: readonly QueueEntry[] = [
+  entryOf(requests.delayed, atLate),
+  entryOf(withStep({ ...requests.delayed, number: 1046 }, 'wait-for-site', { problem: outage }, later), atLate),
 ]
 const entries: readonly QueueEntry[] = [
   ...stuckEntries,
@@ -147,6 +154,7 @@ export const adminSamples: readonly Sample[] = [
     adminQueueView({ counts: { waiting: 0, creating: 0, failed: 0 }, open: 0, entries: [] }, asSam),
   ),
   sample('', adminStuckCard, adminStuckView({ count: 4, entries: stuckEntries }, asSam)),
+  sample('late', adminStuckCard, adminStuckView({ count: 2, entries: lateEntries }, asSam)),
   sample('one', adminStuckCard, adminStuckView({ count: 1, entries: stuckEntries.slice(1, 2) }, asSam)),
   ...healthSamples,
   sample('', adminJobsCard, adminJobsView({ total: 3, jobs: givenUpJobs }, asSam)),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Mend, referenceOf, type Stuck } from '../../core/index.ts'
+import { type Attention, type Mend, referenceOf, type Stuck } from '../../core/index.ts'
 import { rowOf, waitingRow } from '../requests/admin-queue.ts'
 import { paged, pageOf } from '../shared/admin-pages.ts'
 import { defineCard } from '../shared/define-card.ts'
@@ -18,8 +18,8 @@ export const adminStuckCard = defineCard({
         asks: z.string(),
         /** What is said of it beside its reason. */
         advice: z.string(),
-        /** What mends it: our words, and the command that they type. */
-        buttons: z.array(z.strictObject({ title: z.string(), types: z.string() })).min(1),
+        /** What mends it: our words, and the command that they type. Empty: nothing does, it only takes long. */
+        buttons: z.array(z.strictObject({ title: z.string(), types: z.string() })),
       }),
     ),
     /** What to type to end one of them; `''`: there is none. */
@@ -54,7 +54,7 @@ export function adminStuckView(
         ...row,
         open: format(strings.list.open, { reference }),
         asks: format(words.asks, { name, age }),
-        advice: mends[0] === 'look' ? words.look : why === 'retrying' ? words.retrying : '',
+        advice: adviceOf(why, mends[0]),
         buttons: mends.map((mend) => buttonOf(mend, reference)),
       }
     }),
@@ -64,6 +64,11 @@ export function adminStuckView(
     ...page,
     older: count > entries.length ? format(words.older, { count: count - entries.length }) : '',
   }
+}
+
+function adviceOf(why: Attention['why'] | undefined, mend: Mend | undefined): string {
+  if (mend === 'look') return strings.stuck.look
+  return why === 'retrying' || why === 'late' ? strings.stuck[why] : ''
 }
 
 const titles = {

@@ -147,6 +147,13 @@ function atWork({ request, attention, nextTryAt }: Parameters<typeof reasonOf>[0
   const step = stepWords(request, next?.name)
   const problem = cut(next?.problem?.detail ?? '', longest.text)
   if (!attention) return { why: 'creating', value: step }
+  if (attention.why === 'late') {
+    const since = next?.startedAt === undefined ? '' : moment(next.startedAt, viewer, 'full')
+    return {
+      why: 'late',
+      value: format(problem ? strings.queue.late.last : strings.queue.late.now, { since, problem }),
+    }
+  }
   if (attention.why === 'retrying') {
     const at = nextTryAt && nextTryAt > viewer.now ? moment(nextTryAt.toISOString(), viewer, 'full') : ''
     const words = at === '' ? strings.queue.tried.now : strings.queue.tried.next

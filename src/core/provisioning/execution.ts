@@ -7,6 +7,7 @@ import {
   changeRequest,
   entry,
   isTakenName,
+  lookOfLate,
   nextStep,
   PeopleUnavailable,
   type Problem,
@@ -20,7 +21,7 @@ import {
 } from '../requests/index.ts'
 import { ProvisioningError, type SystemContext, TenantError } from '../shared/index.ts'
 import type { ProvisioningPorts } from './ports.ts'
-import { checkFault, type Done, takeStep, withResource } from './step.ts'
+import { checkFault, type Done, takeStep, type Waiting, withResource } from './step.ts'
 import { waits } from './waiting.ts'
 
 export interface Run {
@@ -67,7 +68,7 @@ async function runStep(
   context: SystemContext<ProvisioningPorts>,
   request: Request,
   step: RequestStep,
-  { signal }: Run,
+  { lastAttempt, signal }: Run,
 ): Promise<Request | undefined> {
   const { ports } = context
   const { requestId } = request
@@ -87,12 +88,25 @@ async function runStep(
   })
   if (!begun || isOver(begun, name)) return begun
   await refuseName(context, begun, name)
-  const result = await takeStep(ports, begun, name, signal)
+  const result = await takeStep(ports, begun, name, signal).catch((error: unknown) => {
+    if (lastAttempt && name === 'wait-for-site' && error instanceof TenantError && error.retryable) return outage(error)
+    throw error
+  })
   if (!result.done) return waits(context, begun, name, result)
   return changeRequest(context, requestId, (current, at) =>
     isOver(current, name) ? undefined : ended(current, name, result, at),
   )
 }
+
+/**
+ * An outage that outlasts the attempts of one poll is no end of a site: SharePoint still creates it. So it only puts off
+ * the next poll, until the longest wait is over.
+ */
+const outage = ({ code, message, retryAfterSeconds = 30 }: TenantError): Waiting => ({
+  done: false,
+  retryAfterSeconds,
+  why: { code, detail: message },
+})
 
 /** The end of a step. A ready check that found something wrong is the end of the request, with what was made kept. */
 function ended(current: Request, name: RequestStep['name'], { made, checks }: Done, at: string): Change {
@@ -110,12 +124,14 @@ const isOver = (request: Request, name: RequestStep['name']): boolean =>
   request.status !== 'provisioning' || request.steps.some((step) => step.name === name && step.status === 'done')
 
 function succeed(context: SystemContext<ProvisioningPorts>, requestId: string): Promise<Request | undefined> {
+  const { settings } = context
   return changeRequest(context, requestId, (request, at) => {
     if (request.status !== 'provisioning') return undefined
     const made = withResource(request)
     const next = { ...transition(made, 'succeeded', at), problem: null }
     const { resource } = made
-    return { request: next, audit: [entry(next, system, 'succeeded', { ...(resource && { data: resource }) })] }
+    const audit = [entry(next, system, 'succeeded', { ...(resource && { data: resource }) })]
+    return { request: next, audit, jobs: lookOfLate(next, settings) }
   })
 }
 

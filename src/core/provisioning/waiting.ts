@@ -62,7 +62,8 @@ export async function waits(
   const asked = waiting.retryAfterSeconds
   const seconds = isForMailbox(request) ? asked : pollAfter(waited, asked)
   const startAfter = new Date(now.getTime() + Math.ceil(seconds * 1000))
-  const id = jobId('provision', requestId, startAfter.toISOString())
+  // With the present moment: a process whose clock is behind runs a poll too early, and then orders the same moment again.
+  const id = jobId('provision', requestId, now.toISOString(), startAfter.toISOString())
   await ports.jobs.enqueue([{ name: 'provision', payload: { v: 1, requestId }, id, startAfter }])
   return undefined
 }

@@ -78,7 +78,8 @@ async function lookAfter(context: SystemContext<ProvisioningPorts>, requestId: s
 /** Nothing of the request changes but its timeline, so that it stays as old as it is. */
 function overdueChange(request: Request, settings: Settings, at: string): Change | undefined {
   const attention = attentionOf(request, new Date(at))
-  if (!attention) return undefined
+  // Who has to know that SharePoint takes long was notified, and its next poll is ordered.
+  if (!attention || attention.why === 'late') return undefined
   const { requestId, status } = request
   const { since } = attention
   const card = `stuck:${status}:${since}` as const

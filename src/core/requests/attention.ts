@@ -28,22 +28,23 @@ export type LostPeople = ReadonlyMap<string, Exclude<WhyLost, 'unreached'>>
 const whyLost = ['gone', 'blocked', 'left', 'unreached'] as const satisfies readonly WhyLost[]
 
 export type Mend = 'retry' | 'look' | 'reassign' | 'override'
-/** Why an admin should look at a request, and what would mend it, the best first. */
+/** Why an admin should look at a request, and what would mend it, the best first. None mends what only takes long. */
 export interface Attention {
-  readonly why: 'failed' | 'waitsFor' | 'notStarted' | 'standsStill' | 'notFound' | 'retrying' | WhyLost
+  readonly why: 'failed' | 'waitsFor' | 'notStarted' | 'standsStill' | 'notFound' | 'retrying' | 'late' | WhyLost
   /** Since when, ISO 8601. */
   readonly since: string
-  readonly mends: readonly [Mend, ...Mend[]]
+  readonly mends: readonly Mend[]
   /** Those who decide nothing, where that is why. */
   readonly people?: readonly Person[]
 }
 
 /**
  * Whether a request needs somebody, and why; undefined when all is as it should be. It does when it waits for people who cannot
- * decide (`lost`: what the directory says of them), when its step fails again and again, and past the deadline of its state.
+ * decide (`lost`: what the directory says of them), when its step fails again and again or is late, and past the deadline of its
+ * state.
  */
 export function attentionOf(request: Request, now: Date, lost: LostPeople = new Map()): Attention | undefined {
-  return waitsInVain(request, lost) ?? pastDeadline(request, now) ?? triedAgain(request, now)
+  return waitsInVain(request, lost) ?? pastDeadline(request, now) ?? takesLong(request) ?? triedAgain(request, now)
 }
 
 function pastDeadline(request: Request, now: Date): Attention | undefined {
@@ -64,6 +65,13 @@ function pastDeadline(request: Request, now: Date): Attention | undefined {
     default:
       return { why: 'notFound', since, mends: ['look'] }
   }
+}
+
+/** SharePoint takes long, and polls go on by themselves. Another step that is late has a problem, which is what to show. */
+function takesLong(request: Request): Attention | undefined {
+  const step = lateStep(request)
+  if (step?.lateAt === undefined || (step.problem && step.name !== 'wait-for-site')) return undefined
+  return { why: 'late', since: step.lateAt, mends: [] }
 }
 
 /** The work fails at a service that may answer later, and is tried again by itself. */

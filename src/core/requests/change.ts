@@ -144,10 +144,10 @@ export function jobsOfQueued(request: Request, settings: Settings): JobOrder[] {
   ].filter((order): order is JobOrder => order !== undefined)
 }
 
-/** Slow looks after the fast ones, in seconds from the moment the request was queued: 1, 5, 15 and 60 minutes. */
+/** Slow looks after the fast ones, in seconds from the same moment: 1, 5, 15 and 60 minutes. */
 const slowLooks = [60, 300, 900, 3600]
 
-/** When the looks are, in seconds from the moment the request was queued: 20, 30, 40, 50, then the slow ones. */
+/** When the looks are, in seconds from the moment they count from: 20, 30, 40, 50, then the slow ones. */
 export function lookTimes({ followUp }: Pick<Settings, 'followUp'>): { fast: number[]; all: number[] } {
   const { firstSeconds, everySeconds, stopSeconds } = followUp
   const fast = Array.from(
@@ -162,22 +162,41 @@ export function lookTimes({ followUp }: Pick<Settings, 'followUp'>): { fast: num
 const hourlyLooks = 7 * 24
 
 /**
+ * What is made so many seconds after it was queued gets looks of its own, counted from that moment: those since it was
+ * queued are too far apart by then to tell people soon, or how long the directory takes (amber above 300 seconds).
+ */
+const madeLateSeconds = 300
+
+/** From when the looks of a request count: since it was queued, or since it was made, where that was much later. */
+function looksFrom({ queuedAt, finishedAt }: Request): string | null {
+  if (queuedAt === null || finishedAt === null) return queuedAt
+  return Date.parse(finishedAt) - Date.parse(queuedAt) > madeLateSeconds * 1000 ? finishedAt : queuedAt
+}
+
+/** The first look for what was made late: at once. None for what the looks since it was queued find soon. */
+export function lookOfLate(request: Request, settings: Settings): JobOrder[] {
+  const look = looksFrom(request) === request.queuedAt ? undefined : followUpLook(request, 0, settings)
+  return look ? [{ ...look, startAfter: new Date(request.updatedAt) }] : []
+}
+
+/**
  * The order for one look; none when there are no more. `now`: the look before it; after an outage the looks that were
  * missed do not all come at once.
  */
 export function followUpLook(request: Request, look: number, settings: Settings, now?: Date): JobOrder | undefined {
   const { all } = lookTimes(settings)
-  const { requestId, queuedAt } = request
+  const { requestId } = request
+  const from = looksFrom(request)
   const beyond = look - all.length + 1
-  if (queuedAt === null || beyond > hourlyLooks) return undefined
+  if (from === null || beyond > hourlyLooks) return undefined
   const seconds = all[look] ?? (all.at(-1) ?? 0) + beyond * 3600
-  const due = Date.parse(queuedAt) + seconds * 1000
+  const due = Date.parse(from) + seconds * 1000
   const missed = now !== undefined && due < now.getTime()
   const startAfter = new Date(missed ? now.getTime() + settings.followUp.everySeconds * 1000 : due)
   return {
     name: 'follow-up',
     payload: { v: 1, requestId, look },
-    id: jobId('look', requestId, queuedAt, look),
+    id: jobId('look', requestId, from, look),
     startAfter,
   }
 }
