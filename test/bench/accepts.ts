@@ -43,7 +43,7 @@ export async function measureAccepts(
   const bare = await startFloor(floor, tenant.urls)
   const service = await startService(ours.dataDir, { ...variablesOf(ours), ...tenant.urls })
   try {
-    const token = await tokenOf({ url: service.url, simulatorUrl: tenant.url }, people.kim.id)
+    const token = await tokenOf({ simulatorUrl: tenant.url }, people.kim.id)
     const ways = {
       accepts: () => askForSite(service.url, token),
       bare: () => post(`${bare.url}/rows`),

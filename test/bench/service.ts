@@ -5,6 +5,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { type ProductProcess, startProduct } from '../support/process.ts'
+import { scopes } from '../support/teams-user.ts'
 
 /** The service as people run it, without chat windows and limits of use. */
 export interface RunningService {
@@ -77,14 +78,14 @@ async function freePort(): Promise<number> {
 
 /** A person's token of the simulated tenant, for the sites API unless it is for mailboxes. */
 export async function tokenOf(
-  { url, simulatorUrl }: Pick<RunningService, 'url' | 'simulatorUrl'>,
+  { simulatorUrl }: Pick<RunningService, 'simulatorUrl'>,
   userId: string,
   api: 'collab' | 'mail' = 'collab',
 ): Promise<string> {
   const answer = await fetch(`${simulatorUrl}/control/token`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ userId, scope: `${url}/${api}/App.ReadWrite.All` }),
+    body: JSON.stringify({ userId, scope: scopes[api] }),
   })
   const { access_token } = (await answer.json()) as { access_token: string }
   return access_token

@@ -108,6 +108,7 @@ describe('a tenant with a group naming policy', () => {
         mail: `${alias}@contoso.example`,
       })
       expect(progress.url).toBe(`${contoso.simulator.url}/sites/${alias}`)
+      expect(progress.securityGroupName).toBe(`SPO-${alias}`)
       // The first steps again, as after a crash: the same group.
       const again = await runStep(connect(), 'create-site', input)
       expect(again).toEqual({ groupId: progress.groupId, createdAs: progress.createdAs })

@@ -14,7 +14,7 @@ import {
 } from '../../src/core/index.ts'
 import { approvedBy, requestOf, requests, siteRoot, stageOf, stepsUntil } from '../support/card-requests.ts'
 import { textOf } from '../support/cards.ts'
-import { actorOf, dana, kim, omar, tenantId, tenantWith, withCore } from '../support/core.ts'
+import { actorOf, dana, kim, omar, priya, tenantId, tenantWith, withCore } from '../support/core.ts'
 
 type Told = { how: 'send' | 'update'; to: string; card: CardJson }
 const { signal } = new AbortController()
@@ -96,6 +96,23 @@ describe('the cards of a request', () => {
     await deliver(request, 'status')
     expect(await core.ports.sentCards.find(request.requestId, kim.id, 'status')).toBeUndefined()
     expect(toldTo()).toEqual([['send', kim.id]])
+  })
+
+  it('are tried again for a person without a known chat while Graph is away, and in the end left until it is found', async () => {
+    const request = await stored()
+    let findChat = (): Promise<string> =>
+      Promise.reject(new TenantError('graph-503', 'Microsoft Graph is away.', { retryable: true }))
+    const tenant = { ...core.ports.tenant, findChat: () => findChat() }
+    const order = { requestId: request.requestId, personId: priya.id, card: 'status' } as const
+    const attempt = (number: number) => core.with({ tenant }).system.deliverCard(outbox, order, number)
+    for (const number of [1, 2, 3]) await expect(attempt(number)).rejects.toThrow('Graph is away')
+    await attempt(4)
+    expect(toldTo()).toEqual([])
+    findChat = async () => 'chat-of-priya'
+    await attempt(1)
+    expect(toldTo()).toEqual([['send', priya.id]])
+    const { rows } = await core.database.query(`SELECT payload FROM ordered_jobs WHERE name = 'catch-up'`)
+    expect(rows).toEqual([{ payload: { v: 1, tenantId, personId: priya.id } }])
   })
 
   it('are sent at most twice when answers are lost, whatever happens in between', async () => {

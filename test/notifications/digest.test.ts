@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { cards } from '../../src/cards/index.ts'
-import type { DigestNotice, Outbox, Person } from '../../src/core/index.ts'
+import { type DigestNotice, type Outbox, type Person, TenantError } from '../../src/core/index.ts'
 import { viewerOf } from '../support/card-requests.ts'
 import { textOf } from '../support/cards.ts'
 import { actorOf, dana, kim, omar, priya, tenantId, withCore } from '../support/core.ts'
@@ -25,12 +25,13 @@ describe('the summary of a day', () => {
       return { state: 'sent', activityId: randomUUID() }
     },
   }
+  let findChat = async (): Promise<string | undefined> => undefined
   const own = { databaseMilliseconds: 1, queue: { waiting: 0, oldestSeconds: 0 }, version: '0' }
   const core9 = (settings = {}) =>
     core.with(
       {
         clock: { now: () => new Date(now) },
-        tenant: { ...core.ports.tenant, health: async () => [] },
+        tenant: { ...core.ports.tenant, findChat: () => findChat(), health: async () => [] },
         vitals: { own: async () => ({ ...own, startedAt: new Date(now), watchedAt: new Date(now) }) },
       },
       { digest: { hour: 8 }, ...settings },
@@ -188,6 +189,16 @@ describe('the summary of a day', () => {
     await expect(core9().system.orderDigests()).rejects.toThrow()
     core.world.up = true
     expect((await turn()).map((one) => one.split(' ')[0])).toEqual(['Dana', 'Priya'])
+  })
+
+  it('of an admin is not lost because Microsoft Graph does not answer about the chat of another', async () => {
+    const admins = [kim.id, omar.id]
+    const away = new TenantError('graph-429', 'Microsoft Graph has too many calls.', { retryable: true })
+    at('2027-04-08T10:00:00Z')
+    findChat = () => Promise.reject(away)
+    expect((await turn({ admins })).map((one) => one.split(' ')[0])).toContain('Omar')
+    findChat = async () => 'chat of Kim'
+    expect((await turn({ admins })).map((one) => one.split(' ')[0])).toEqual(['Kim'])
   })
 
   it('tells an admin what is stuck, and how the service does', async () => {

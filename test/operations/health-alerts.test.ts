@@ -1,11 +1,16 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { z } from 'zod'
 import {
   afterCheck,
   type HealthPart,
   type HealthWatch,
   healthWatch,
+  type NoticeKey,
+  type NoticeOrder,
+  noticeKey,
+  noticeSubject,
   readHealthNotice,
   redNotice,
   silentAfterSeconds,
@@ -116,14 +121,29 @@ describe('what looks at the health come to', () => {
   })
 
   const secret = { name: 'botSecret', state: 'red', says: 'secretSoon' } as const
-  const checks = (steps: readonly (readonly [second: number, parts: readonly HealthPart[]])[]) => {
-    let watch: HealthWatch | undefined
+  const checks = (
+    steps: readonly (readonly [second: number, parts: readonly HealthPart[]])[],
+    stored?: z.input<typeof healthWatch>,
+  ) => {
+    let watch: HealthWatch | undefined = stored && healthWatch.parse(stored)
     const tell = steps.flatMap(([second, parts]) => {
       const after = afterCheck(watch, { at: at(second), parts })
       watch = healthWatch.parse(JSON.parse(JSON.stringify(after.watch)))
       return after.tell
     })
     return { watch, tell }
+  }
+
+  /** What a card says to somebody who got the card that it is red. */
+  const shown = (watch: HealthWatch | undefined, notice: NoticeKey) => {
+    const subject = noticeSubject(notice)
+    if (subject.kind !== 'health') throw new Error(notice)
+    const told = (asked: NoticeOrder) => (asked.notice === redNotice(at(0)) ? { state: 'sent' } : undefined)
+    const stores = {
+      healthWatch: { find: async () => watch, lock: async () => watch, put: async () => undefined },
+      notices: { find: async (asked: NoticeOrder) => told(asked) } as Parameters<typeof readHealthNotice>[0]['notices'],
+    }
+    return readHealthNotice(stores, { tenantId: 'a', personId: 'b', notice }, subject)
   }
 
   it('a secret that is about to expire is reported also while something else has been broken for long', () => {
@@ -152,14 +172,45 @@ describe('what looks at the health come to', () => {
       [20, [part, secret]],
     ])
     expect(tell).toEqual([redNotice(at(0))])
-    const stores = {
-      healthWatch: { find: async () => watch, lock: async () => watch, put: async () => undefined },
-      notices: {} as Parameters<typeof readHealthNotice>[0]['notices'],
-    }
-    const order = { tenantId: 'a', personId: 'b', notice: redNotice(at(0)) }
-    expect(await readHealthNotice(stores, order, { turned: 'red', since: at(0) })).toMatchObject({
+    expect(await shown(watch, redNotice(at(0)))).toMatchObject({
       ...{ turned: 'red', since: at(0), until: null, parts: [part, secret] },
     })
+  })
+
+  it('each that turned red at the same check has a card when it is well again, and both have one if they are at once', async () => {
+    const red = [0, 20].map((second) => [second, [part, secret]] as const)
+    const first = checks([...red, ...[40, 60, 80, 100].map((second) => [second, [secret]] as const)])
+    const ofPart = wellNotice(at(0))
+    expect(first.tell).toEqual([redNotice(at(0)), ofPart])
+    expect(await shown(first.watch, ofPart)).toMatchObject({ turned: 'well', until: at(40), parts: [part] })
+    const second = checks(
+      [120, 140, 160, 180].map((second) => [second, []] as const),
+      first.watch,
+    )
+    const [ofSecret = ofPart, ...more] = second.tell
+    expect(more).toEqual([])
+    expect(ofSecret).not.toBe(ofPart)
+    expect(noticeKey.parse(ofSecret)).toBe(ofSecret)
+    expect(await shown(second.watch, ofSecret)).toMatchObject({ since: at(0), until: at(120), parts: [secret] })
+    expect(await shown(second.watch, ofPart)).toMatchObject({ since: at(0), until: at(40), parts: [part] })
+    const both = checks([...red, ...[40, 60, 80, 100].map((second) => [second, []] as const)])
+    expect(both.tell).toEqual([redNotice(at(0)), ofPart])
+    expect(await shown(both.watch, ofPart)).toMatchObject({ until: at(40), parts: [part, secret] })
+  })
+
+  it('credentials that an earlier version has reported are not reported again, and not as well before they are', () => {
+    const stored: z.input<typeof healthWatch> = {
+      state: 'red',
+      since: at(-600),
+      turning: null,
+      red: { since: at(-600), parts: [secret] },
+    }
+    const stillRed = [0, 20, 40, 60, 80].map((second) => [second, [secret]] as const)
+    expect(checks(stillRed, stored).tell).toEqual([])
+    const renewed = [100, 120, 140, 160].map((second) => [second, []] as const)
+    expect(checks([...stillRed, ...renewed], stored).tell).toEqual([`${wellNotice(at(-600))}/credentials`])
+    const broken = [0, 20, 40].map((second) => [second, [part, secret]] as const)
+    expect(checks(broken, stored).tell).toEqual([redNotice(at(0))])
   })
 
   it('whatever the looks see, and whoever looks when: red and well are told by turns, each trouble by its own name', () => {

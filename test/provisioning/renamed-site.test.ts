@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { cards } from '../../src/cards/index.ts'
-import { reduced, viewOf } from '../../src/core/index.ts'
+import { reduced, viewOf, webhookBody, webhookOf } from '../../src/core/index.ts'
 import { viewerOf } from '../support/card-world.ts'
 import { textOf } from '../support/cards.ts'
 import { actorOf, asSite, kim, priya, tenantId, withCore } from '../support/core.ts'
@@ -32,6 +32,7 @@ describe('a site whose names the naming policy of the tenant changes', () => {
       ...{ status: 'succeeded', createdAs, resource: { url } },
       details: { displayName: 'Harbour', alias: 'harbour' },
     })
+    expect(webhookBody.parse(webhookOf(request)).data).toMatchObject({ displayName: 'Harbour', createdAs, url })
     const sentence =
       'Your organisation’s naming policy changed the name to GRP Harbour and the address to GRPharbour@contoso.example. The request was for Harbour.'
     const viewer = viewerOf(kim, { siteRoot: `${contoso.simulator.url}/sites/` })
@@ -54,6 +55,7 @@ describe('a site whose names the naming policy of the tenant changes', () => {
     const { requests } = core.ports
     const other = '7d1c2b3a-4e5f-4a6b-8c7d-9e0f1a2b3c99'
     expect((await requests.lastCreated(tenantId, { alias: 'GRPquay' }, other))?.requestId).toBe(requestId)
+    expect((await requests.lastCreated(tenantId, { alias: 'grpquay' }, other))?.requestId).toBe(requestId)
     expect(await requests.lastCreated(tenantId, { alias: 'quay' }, other)).toBeUndefined()
   })
 

@@ -10,7 +10,7 @@ import { freePort } from '../support/free-port.ts'
 import { type ProductProcess, startProduct } from '../support/process.ts'
 import { startDatabase } from '../support/replica-set.ts'
 import { tokenFor, withService } from '../support/service.ts'
-import { people } from '../support/teams-user.ts'
+import { apiIds, people, scopes } from '../support/teams-user.ts'
 
 const templateId = '6c8f2b1e-0d3a-4f57-9b6e-2a4c8d1e7f90'
 const allWell = { database: 'answers', queue: 'is worked on' }
@@ -73,9 +73,9 @@ describe('a service in production over a PostgreSQL server', { timeout: 60_000 }
         NODE_EXTRA_CA_CERTS: tenant.trusted,
         ...{ HOME: nowhere, TMPDIR: nowhere, DATA_DIR: nowhere },
         ...{ MODE: 'production', HOST: '127.0.0.1', PORT: '0', BASE_URL: baseUrl, DATABASE_URL: server.url },
-        ...{ TENANT_ID: tenant.tenantId, ADMINS: people.sam.id, COLLAB_AUDIENCE: `${baseUrl}/collab` },
+        ...{ TENANT_ID: tenant.tenantId, ADMINS: people.sam.id, COLLAB_AUDIENCE: apiIds.collab },
         ...{ LOGIN_URL: tenant.url, DIRECTORY_URL: tenant.url, SHAREPOINT_URL: tenant.url, EXCHANGE_URL: tenant.url },
-        ...{ MICROSOFT_APP_ID: '0c0ffee0-3333-4333-8333-000000000001', MICROSOFT_APP_PASSWORD: 'the bot’s secret' },
+        ...{ MICROSOFT_APP_ID: '0c0ffee0-4444-4444-8444-000000000001', MICROSOFT_APP_PASSWORD: 'the bot’s secret' },
         ...{ CLIENT_ID: '0c0ffee0-2222-4222-8222-000000000001', CLIENT_CERTIFICATE_PATH: certificatePath },
         ...{ DIRECTORY_EXTENSION: 'svc_group', AUDIT_SECRET: Buffer.alloc(32, 7).toString('base64') },
       },
@@ -89,7 +89,7 @@ describe('a service in production over a PostgreSQL server', { timeout: 60_000 }
   })
 
   const call = async (who: 'sam' | 'kim', method: string, path: string, body?: object) => {
-    const token = await tokenFor(tenant.controlUrl, people[who].id, `${baseUrl}/collab/App.ReadWrite.All`)
+    const token = await tokenFor(tenant.controlUrl, people[who].id, scopes.collab)
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'if-none-match': '*' }
     const answer = await fetch(`${url}${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) })
     return { status: answer.status, body: await answer.json() }

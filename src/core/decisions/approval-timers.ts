@@ -19,7 +19,6 @@ import { type AuditAction, type AuditEntry, system } from '../audit/index.ts'
 import {
   askApprovers,
   type Change,
-  type Conversation,
   changeRequest,
   entry,
   type Request,
@@ -37,11 +36,10 @@ import {
   ProvisioningError,
   PutOff,
   type SystemContext,
-  TenantError,
 } from '../shared/index.ts'
 import { delegationsOf, realignment } from './delegation.ts'
 import { havingDigest } from './digest-choice.ts'
-import { chatOf } from './find-chat.ts'
+import { chatIfFound } from './find-chat.ts'
 import type { DecisionPorts } from './ports.ts'
 
 /** Why a person without a chat cannot be told. */
@@ -217,20 +215,8 @@ async function withoutChat(
   const known = new Set(stage.unreachable?.map(({ person }) => person.id))
   const hadTime = (id: string): boolean => (reachBy(stage, id) ?? at) <= at
   const asked = waitingFor([stage]).filter(({ id }) => !known.has(id) && hadTime(id))
-  const chats = await Promise.all(asked.map(({ id }) => chatNow(context, request.tenantId, id)))
+  const chats = await Promise.all(asked.map(({ id }) => chatIfFound(context, request.tenantId, id)))
   return asked.filter((_, index) => chats[index] === undefined || chats[index].closed !== undefined)
-}
-
-/** A person's chat as far as it can be found now: the timers must not wait for Microsoft Graph. */
-async function chatNow(
-  context: SystemContext<DecisionPorts>,
-  tenantId: string,
-  personId: string,
-): Promise<Conversation | undefined> {
-  return chatOf(context, tenantId, personId).catch((error: unknown) => {
-    if (error instanceof TenantError && error.retryable) return undefined
-    throw error
-  })
 }
 
 /** A stage that knows who cannot be told; the same value when it did. */

@@ -1,5 +1,5 @@
 import type { Conversation } from '../requests/index.ts'
-import type { SystemContext } from '../shared/index.ts'
+import { type SystemContext, TenantError } from '../shared/index.ts'
 import type { DecisionPorts } from './ports.ts'
 
 /** Where a person has not written yet, their language and time zone are not known. The first activity tells them. */
@@ -28,4 +28,16 @@ export async function chatOf(
     if (isNew) await ports.jobs.enqueue([{ name: 'catch-up', payload: { v: 1, tenantId, personId } }])
   })
   return ports.conversations.ofPerson(tenantId, personId)
+}
+
+/** Returns a person's chat as far as it can be found now: undefined also while Microsoft Graph does not answer. Installs nothing. */
+export async function chatIfFound(
+  context: SystemContext<DecisionPorts>,
+  tenantId: string,
+  personId: string,
+): Promise<Conversation | undefined> {
+  return chatOf(context, tenantId, personId).catch((error: unknown) => {
+    if (error instanceof TenantError && error.retryable) return undefined
+    throw error
+  })
 }

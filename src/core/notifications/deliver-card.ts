@@ -1,5 +1,5 @@
 import { adminsOf, waitingFor, waitingStage } from '../approvals/index.ts'
-import { chatOf, couldNotTell, isAdminStill, lostRight, reached } from '../decisions/index.ts'
+import { chatIfFound, chatOf, couldNotTell, isAdminStill, lostRight, reached } from '../decisions/index.ts'
 import { erasureNotice } from '../privacy/index.ts'
 import {
   type ChatRefusal,
@@ -60,6 +60,12 @@ interface Card {
 }
 
 /**
+ * The attempt at which a card ends quietly for a person without a known chat while Microsoft Graph does not answer, 15 to 30
+ * seconds after the first. Cards of approvers go on. What a person has missed of their requests is ordered when their chat is found.
+ */
+const lastLookUp = 4
+
+/**
  * Delivers one card to one person, once. The record `sending` is written before the card goes out, so that a process that dies in
  * between is seen afterwards: then a card of the request that we know is updated instead, and only where there is none the card is
  * sent once more. `attempt` is the job's, 1 for the first. Throws what makes sense to try again.
@@ -73,7 +79,10 @@ export async function deliverCard(
   const { ports } = context
   const card = 'notice' in order ? noticeOf(context, order) : await cardOf(context, outbox, order)
   if (!card) return
-  const conversation = await chatOf(context, card.tenantId, order.personId, { install: card.installs })
+  const isInsistent = card.installs || attempt < lastLookUp
+  const conversation = isInsistent
+    ? await chatOf(context, card.tenantId, order.personId, { install: card.installs })
+    : await chatIfFound(context, card.tenantId, order.personId)
   if (!conversation) return
   if (!(await card.isAllowed())) return
   if (conversation.closed !== undefined) return card.refused(conversation, { why: conversation.closed, closed: true })

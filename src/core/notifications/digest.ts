@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { adminsOf, askedSince, openStage } from '../approvals/index.ts'
-import { chatOf, havingDigest } from '../decisions/index.ts'
+import { chatIfFound, havingDigest } from '../decisions/index.ts'
 import { currentHealth, type HealthState, type QueueEntry, readStuck } from '../operations/index.ts'
 import type { Conversation, NoticeOrder, Request } from '../requests/index.ts'
 import {
@@ -167,6 +167,7 @@ export async function orderDigests(context: SystemContext<NotificationPorts>): P
   // Last, since the directory has to say who is one.
   const admins = (await adminsOf(ports, settings)).map(({ id }) => id)
   const have = await havingDigest(context, tenantId, admins)
-  const chats = await Promise.all([...have].map((id) => chatOf(context, tenantId, id)))
+  // A chat that cannot be looked up now costs the others nothing: the next turn looks again.
+  const chats = await Promise.all([...have].map((id) => chatIfFound(context, tenantId, id)))
   await order(chats.flatMap((chat) => (chat && chat.closed === undefined ? [chat] : [])))
 }

@@ -46,6 +46,16 @@ export type HealthWatch = z.output<typeof healthWatch>
 
 const isCredential = ({ name }: HealthPart): boolean => name === 'certificate' || name === 'botSecret'
 
+/** Ends the key of a card that credentials are well again: other parts may have turned red at the same check and be well later. */
+const alone = '/credentials'
+
+/** Whether a result is that of credentials: earlier versions kept one result of all parts, and credentials were the red ones. */
+const isOfCredentials = (watch: HealthWatch | undefined): boolean =>
+  watch?.red != null &&
+  watch.credentials === undefined &&
+  watch.red.parts.length > 0 &&
+  watch.red.parts.every(isCredential)
+
 /** Returns the result after one more check, and what admins are to be told. `before` is undefined for the first check ever. */
 export function afterCheck(
   before: HealthWatch | undefined,
@@ -53,13 +63,16 @@ export function afterCheck(
   times: Pick<WatchTimes, 'confirmAfter' | 'wellAfter'> = watchTimes,
 ): { readonly watch: HealthWatch; readonly tell: readonly NoticeKey[] } {
   const next = (known: WatchOfParts | undefined, red: HealthPart[]) => afterCheckOf(known, { at, parts: red }, times)
-  const credentials = next(before?.credentials, parts.filter(isCredential))
+  const isEarlier = isOfCredentials(before)
+  const credentials = next(isEarlier ? before : before?.credentials, parts.filter(isCredential))
   const others = next(
-    before,
+    isEarlier ? undefined : before,
     parts.filter((part) => !isCredential(part)),
   )
-  // Both have the same key if they turned red at the same check: then one card names both.
-  const tell = new Set([others.tell, credentials.tell].filter((key) => key !== undefined))
+  // Both have the same key if they turned red, or well, at the same check: then one card names both.
+  const isApart = credentials.watch.state === 'well' && credentials.tell !== others.tell
+  const ofCredentials = isApart && credentials.tell ? (`${credentials.tell}${alone}` as const) : credentials.tell
+  const tell = new Set([others.tell, ofCredentials].filter((key) => key !== undefined))
   return { watch: { ...others.watch, credentials: credentials.watch }, tell: [...tell] }
 }
 
@@ -119,12 +132,14 @@ export async function readHealthNotice(
   { turned, since }: { readonly turned: HealthNotice['turned']; readonly since: string },
 ): Promise<HealthNotice | undefined> {
   const watch = await healthWatch.find(order.tenantId)
-  const [content, ...more] = [watch, watch?.credentials].flatMap((of) => {
+  const began = since.replace(alone, '')
+  const [content, ...more] = [began === since ? watch : undefined, watch?.credentials].flatMap((of) => {
     const notice = of && healthNotice(of, turned)
-    return notice?.since === since ? [notice] : []
+    return notice?.since === began ? [notice] : []
   })
   if (!content) return undefined
-  const whole = { ...content, parts: [content, ...more].flatMap(({ parts }) => parts) }
-  if (turned === 'red' || (await notices.find({ ...order, notice: redNotice(since) }))) return whole
+  const same = [content, ...more.filter(({ until }) => until === content.until)]
+  const whole = { ...content, parts: same.flatMap(({ parts }) => parts) }
+  if (turned === 'red' || (await notices.find({ ...order, notice: redNotice(began) }))) return whole
   return undefined
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { decision, overrideOf } from '../approvals/index.ts'
+import { siteNames } from '../resources/index.ts'
 import { instant, person, type RequestState } from '../shared/index.ts'
 import { eventTypes } from '../templates/index.ts'
 import { isForMailbox, type Request, referenceOf } from './request.ts'
@@ -14,7 +15,10 @@ export const webhookBody = z.object({
     reference: z.string(),
     kind: z.string(),
     status: z.string(),
-    displayName: z.string(),
+    displayName: z.string().describe('The name that was requested and approved.'),
+    createdAs: siteNames
+      .optional()
+      .describe('Team sites: the names in Entra ID. The naming policy of the tenant may have changed those requested.'),
     url: z.string().optional(),
     siteId: z.string().optional(),
     groupId: z.string().nullable().optional(),
@@ -54,11 +58,13 @@ export function webhookOf(request: Request): WebhookBody | undefined {
   if (type === undefined) return undefined
   const { by, decision, comment, at } = overrideOf(request.approvals) ?? {}
   const override = by && decision && at && { by, decision, ...(comment && { comment }), at }
+  const createdAs = isForMailbox(request) ? undefined : request.progress.createdAs
   const data = {
     reference: referenceOf(request),
     kind,
     status,
     displayName: request.details.displayName,
+    ...(createdAs && { createdAs }),
     ...resource,
     ...(override && { override }),
   }

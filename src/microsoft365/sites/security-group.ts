@@ -47,7 +47,9 @@ async function link(graph: Graph, input: SiteStepInput): Promise<StepResult> {
 }
 
 async function findOrCreate(graph: Graph, input: SiteStepInput): Promise<FoundGroup> {
-  const { requestId, alias, signal } = input
+  const { requestId, progress, signal } = input
+  // The site's own: the requested alias may belong to another site once a naming policy has changed it.
+  const alias = progress.createdAs?.alias ?? input.alias
   const key = `${requestId}-access`
   const found = await graph.linkedGroup(key, signal)
   if (found) return found

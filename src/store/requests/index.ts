@@ -166,9 +166,8 @@ export function createRequestStore(database: Database): RequestStore {
 const waitingIds = (request: Request): string[] =>
   request.status === 'pendingApproval' ? waitingFor(request.approvals).map(({ id }) => id) : []
 
-/** By the alias that the site got: the tenant's naming policy may have changed the requested one. Both have an index. */
-const createdAlias = `body -> 'progress' -> 'createdAs' ->> 'alias'`
-const hasAlias = `(body ->> 'alias' = $2 OR ${createdAlias} = $2) AND coalesce(${createdAlias}, body ->> 'alias') = $2`
+/** By the alias that the site got: the tenant's naming policy may have changed the requested one. As the index of migration 24 has it. */
+const hasAlias = `lower(coalesce(body -> 'progress' -> 'createdAs' ->> 'alias', body ->> 'alias')) = lower($2)`
 
 /** As the index of migration 2 has it. */
 const unannounced = `status = 'succeeded' AND body -> 'followUp' ->> 'state' <> 'announced'`

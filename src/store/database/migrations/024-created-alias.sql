@@ -1,2 +1,3 @@
--- The alias that a team site got, where the naming policy of the tenant changed the requested one.
-CREATE INDEX requests_by_created_alias ON requests (tenant_id, (body -> 'progress' -> 'createdAs' ->> 'alias'));
+-- The alias that a site got: the naming policy of the tenant may have changed the requested one. Capitals make no other address.
+CREATE INDEX requests_by_created_alias
+  ON requests (tenant_id, lower(coalesce(body -> 'progress' -> 'createdAs' ->> 'alias', body ->> 'alias')));
