@@ -104,6 +104,13 @@ describe('what the pages for people who run the service show is what happens:', 
     expect(await ends(requestId, 'failed')).toMatchObject({ problem: expect.anything(), resource: null })
   })
 
+  it('docs/permissions.md, a permission that is taken away and granted again', async () => {
+    const shown = example('docs/permissions.md', 'curl -X POST http://127.0.0.1:3979/control/consents')
+    expect(await print(shown)).toContain(
+      '"graph":["Group.ReadWrite.All","User.Read.All","User.EnableDisableAccount.All"]',
+    )
+  })
+
   it('README.md, the calls', async () => {
     const first = example('README.md', 'TOKEN=$(npm run --silent token')
     const answer = example('README.md', 'HTTP/1.1 202 Accepted')

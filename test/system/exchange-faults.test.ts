@@ -157,7 +157,7 @@ describe('a mailbox request', () => {
     const { status, problem } = await read(requestId)
     expect([status, problem?.code]).toEqual(['failed', 'exchange-role-missing'])
     const { requester, admin } = await cards(requestId)
-    expect(requester).toContain('Microsoft 365 refused it')
+    expect(requester).toContain('Quartermaster needs a permission from your administrators.')
     for (const part of ['Exchange Online', "writing the mailbox's contact details", 'Exchange Administrator'])
       expect(admin).toContain(part)
     await contoso.healthy()
