@@ -44,12 +44,14 @@ describe("a template's own webhook", () => {
     const { headers, body } = await nth(1)
     const answer = await service.rest('sam', 'GET', `/requests/v1/${requestId}`)
     const { resource, tenantId, reference, kind } = requestView.parse(answer.body)
+    const { createdAs } = Object(answer.body)
+    expect(createdAs).toMatchObject({ displayName: 'Signed', alias: expect.any(String) })
     expect(new Webhook(secret).verify(body, headers)).toEqual({
       type: 'site.provisioned',
       timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
       requestId,
       tenantId,
-      data: { reference, kind, status: 'succeeded', displayName: 'Signed', ...resource },
+      data: { reference, kind, status: 'succeeded', displayName: 'Signed', createdAs, ...resource },
     })
     const other = `whsec_${Buffer.alloc(32, 4).toString('base64')}`
     expect(() => new Webhook(other).verify(body, headers)).toThrow()
