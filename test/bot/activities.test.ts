@@ -103,7 +103,8 @@ function mutated(activity: Record<string, unknown>, random: () => number): unkno
         continue
       }
       if (random() < 0.25) delete here[key]
-      else here[key] = pick(oddValues)
+      // A copy: the next change may go into it, and would otherwise change all later activities, or close a circle.
+      else here[key] = structuredClone(pick(oddValues))
       break
     }
   }
