@@ -28,7 +28,7 @@ import {
   type Tenant,
   usualModes,
 } from '../tenant/index.ts'
-import { clearCalls, listCalls } from './calls.ts'
+import { clearCalls, listCalls } from './dispatch.ts'
 import { type Faults, faultRequest, matches } from './faults.ts'
 
 export { createDispatcher } from './dispatch.ts'

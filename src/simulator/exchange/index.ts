@@ -14,10 +14,9 @@ import {
   text,
 } from '../tenant/index.ts'
 import { accessCmdlets } from './access.ts'
+import { resourceCmdlets, userCmdlets } from './mailbox-settings.ts'
 import { mailboxCmdlets } from './mailboxes.ts'
 import { bind, type Cmdlet } from './parameters.ts'
-import { resourceCmdlets } from './resources.ts'
-import { userCmdlets } from './users.ts'
 import { answer, type ExchangeSettings, exceptions, failBinding, failLimit, type Result, serviceError } from './wire.ts'
 
 export { mailboxDoc, trusteeName } from './recipients.ts'

@@ -11,9 +11,7 @@ import {
   type Tenant,
   updateMailbox,
 } from '../tenant/index.ts'
-import { parseOpath } from './filter.ts'
-import { type Cmdlet, changedList, changeOf, listOf, only, type Parameters, textOf } from './parameters.ts'
-import { quotaNames, readQuotas } from './quota.ts'
+import { type Cmdlet, changedList, changeOf, listOf, only, type Parameters, parseOpath, textOf } from './parameters.ts'
 import {
   allRecipients,
   checkAddress,
@@ -23,6 +21,8 @@ import {
   holderOf,
   listedMailboxes,
   mailboxDoc,
+  quotaNames,
+  readQuotas,
   settledMailbox,
 } from './recipients.ts'
 import {

@@ -18,15 +18,14 @@ import {
   type Tenant,
   text,
 } from '../tenant/index.ts'
-import { adminOperations } from './admin.ts'
-import { permitted } from './permissions.ts'
-import { webOperations } from './web.ts'
+import { adminOperations, webOperations } from './sites.ts'
 import {
   badArgument,
   emptyStatus,
   hostOf,
   parameter,
   pathOf,
+  permitted,
   refuse,
   type SharePointSettings,
   sharePointError,

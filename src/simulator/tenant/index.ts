@@ -3,12 +3,9 @@
  * replies (`wire.ts`). No service's URLs or errors belong here. This room imports no other room of the layer.
  */
 
-export * from './apis.ts'
-export * from './consents.ts'
 export * from './contoso.ts'
 export * from './groups.ts'
 export * from './mailboxes.ts'
-export * from './modes.ts'
 export * from './sites.ts'
 export * from './state.ts'
 export * from './wire.ts'

@@ -1,8 +1,7 @@
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue } from 'node:sqlite'
-import type { ApiRegistration } from './apis.ts'
-import { type Modes, usualModes } from './modes.ts'
+import { z } from 'zod'
 
 export type Row = Record<string, SQLOutputValue>
 
@@ -131,3 +130,68 @@ export const now = (): number => Date.now()
 
 /** The current time in Microsoft's format: ISO 8601 UTC without fractions. */
 export const stamp = (): string => new Date(now()).toISOString().replace(/\.\d{3}Z$/, 'Z')
+
+/**
+ * Conduct of Microsoft 365 that differs between organisations and days. `POST /control/tenant` changes it, for a test or
+ * a person. It is in memory only: a restart restores the defaults. Times are seconds.
+ */
+export const modesSchema = z.strictObject({
+  /** Version of the access tokens for our own APIs: 2 has the API's client id as `aud`, 1 its App ID URI. */
+  apiTokenVersion: z.union([z.literal(1), z.literal(2)]).default(2),
+  /** Prefix of the group naming policy, which new Microsoft 365 groups need in their name and in their alias. */
+  groupPrefix: z.string().max(30).default(''),
+  /**
+   * What Graph does with a name without the prefix: `refuses` with 400 MissingPrefixSuffix and the name to use, one property
+   * at a time (msgraph-sdk-dotnet #1153, microsoft-teams-apps-requestateam #250), or `adds` it, as Microsoft's apps do
+   * ("Enforce a naming policy on Microsoft 365 groups"). Only administrator roles are exempt, so apps are not.
+   */
+  groupPrefixConduct: z.enum(['refuses', 'adds']).default('refuses'),
+  /** False: groups do not accept the schema extension yet, as just after its creation. */
+  groupsAcceptExtension: z.boolean().default(true),
+  /** How long a new site is not ready. `null`: the simulator's own setting, also for sites that were late until then. */
+  siteReadySeconds: z.number().min(0).max(604_800).nullable().default(null),
+  /** The manager of sites refuses app-only calls that carry `odata-version` (CIPP-API, Invoke-DeleteSharepointSite). */
+  refusesODataVersion: z.boolean().default(false),
+  /**
+   * Host name of new group sites, as in a multi-geo tenant where the group's data location decides. `localhost` is a second
+   * name of the simulator. `null`: the host of the tenant.
+   */
+  newSitesHost: z.string().nullable().default(null),
+  /** How long Get-Place shows the former values of a room. */
+  placeLagSeconds: z.number().min(0).max(604_800).default(0),
+  /** How long Get-Place does not know a new room. It answers with all places then. */
+  newPlaceSeconds: z.number().min(0).max(604_800).default(0),
+  /** Whether mailboxes have a licence, which allows more than 50 GB. */
+  mailboxesAreLicensed: z.boolean().default(false),
+})
+export type Modes = z.infer<typeof modesSchema>
+
+export const usualModes = (): Modes => modesSchema.parse({})
+
+/** An API of the organisation itself, registered with Entra ID. */
+export const apiRegistration = z.strictObject({
+  /** Entra ID's id of the registration (application id). */
+  clientId: z.uuid().toLowerCase(),
+  /** Clients name the API by one of these URIs in a scope, or by the client id. */
+  appIdUris: z.array(z.string().regex(/^[a-z]+:\/\/\S*[^\s/]$/, 'must be an address without a slash at the end')),
+  /** Names of the delegated scopes, and of the app roles. */
+  permissions: z.array(z.string()).default(['App.ReadWrite.All']),
+})
+export type ApiRegistration = z.output<typeof apiRegistration>
+
+type Registrations = { apis: readonly ApiRegistration[] }
+
+/** Finds the API that a scope names before its last slash: by client id or App ID URI. */
+export function findApi({ apis }: Readonly<Registrations>, resource: string): ApiRegistration | undefined {
+  const key = resource.toLowerCase()
+  return apis.find(({ clientId, appIdUris }) => clientId === key || appIdUris.some((uri) => uri.toLowerCase() === key))
+}
+
+/** Registers an API, or adds App ID URIs to its registration. In memory only: a restart forgets it. */
+export function registerApi(tenant: Registrations, registration: z.input<typeof apiRegistration>): ApiRegistration {
+  const api = apiRegistration.parse(registration)
+  const known = findApi(tenant, api.clientId)
+  const registered = { ...api, appIdUris: [...new Set([...(known?.appIdUris ?? []), ...api.appIdUris])] }
+  tenant.apis = [...tenant.apis.filter((each) => each !== known), registered]
+  return registered
+}
