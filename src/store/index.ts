@@ -2,6 +2,30 @@
  * PostgreSQL, embedded or on a server. `database/` is the engine; each other room holds the aggregates of one capability.
  * No rules of the product: the core decides, this layer keeps.
  */
+import { randomBytes } from 'node:crypto'
+import type { BotStateStore, ChatPaceStore, IdempotencyStore, Inbox, Ports, TokenBuckets } from '../core/index.ts'
+import { createDelegationStore } from './approvals/index.ts'
+import { createAuditLog } from './audit/index.ts'
+import { createBatchStore } from './batches/index.ts'
+import type { Database } from './database/index.ts'
+import { createDraftStore } from './drafts/index.ts'
+import { createFormerAddresses, createNameCounters, createReservations } from './naming/index.ts'
+import {
+  createChatPace,
+  createConversationStore,
+  createDigestStore,
+  createHealthWatchStore,
+  createNoticeStore,
+  createSentCards,
+} from './notifications/index.ts'
+import { type CallCounts, createCallCounts, createProcessStore, createStatsStore } from './operations/index.ts'
+import { createExportSource, createExportTickets, createPersonStore, createRetentionStore } from './privacy/index.ts'
+import { createDirectorySightings } from './provisioning/index.ts'
+import { createRequestStore } from './requests/index.ts'
+import { createBotState, createIdempotencyKeys, createInbox, createTokenBuckets } from './shared/index.ts'
+import { createTemplateStore } from './templates/index.ts'
+import { createDeliveryStore, createWebhookEndpointStore } from './webhooks/index.ts'
+
 export {
   auditKeyOf,
   chainExisting,
@@ -27,7 +51,137 @@ export {
   restoreStore,
   routeOf,
 } from './database/index.ts'
-export { cleanUp, forgetOld } from './housekeeping.ts'
 export { chatPaceInMemory } from './notifications/index.ts'
 export { ownSetting } from './shared/index.ts'
-export { createStores, type Stores } from './stores.ts'
+
+type StorePorts = Pick<
+  Ports,
+  | 'requests'
+  | 'batches'
+  | 'templates'
+  | 'audit'
+  | 'delegations'
+  | 'nameCounters'
+  | 'reservations'
+  | 'addresses'
+  | 'drafts'
+  | 'deliveries'
+  | 'endpoints'
+  | 'sightings'
+  | 'sentCards'
+  | 'notices'
+  | 'stats'
+  | 'exports'
+  | 'exportTickets'
+  | 'retention'
+  | 'personData'
+  | 'digests'
+  | 'conversations'
+  | 'processes'
+  | 'healthWatch'
+>
+/** The stores that the core asks for, and those that the edges keep beside them. */
+export interface Stores extends StorePorts {
+  readonly botState: BotStateStore
+  readonly chatPace: ChatPaceStore
+  readonly serviceCalls: CallCounts
+  readonly inbox: Inbox
+  readonly idempotency: IdempotencyStore
+  /** Limits of use that all processes count together; one process alone needs no store for them. */
+  readonly tokenBuckets: TokenBuckets | undefined
+}
+
+/**
+ * One file for each aggregate, over one database. `auditKey` seals the timelines: what is sealed without one is proved by
+ * the same stores alone.
+ */
+export function createStores(database: Database, auditKey: Uint8Array = randomBytes(32)): Stores {
+  return {
+    requests: createRequestStore(database),
+    batches: createBatchStore(database),
+    templates: createTemplateStore(database),
+    audit: createAuditLog(database, auditKey),
+    delegations: createDelegationStore(database),
+    nameCounters: createNameCounters(database),
+    reservations: createReservations(database),
+    addresses: createFormerAddresses(database, auditKey),
+    drafts: createDraftStore(database),
+    deliveries: createDeliveryStore(database),
+    endpoints: createWebhookEndpointStore(database),
+    sightings: createDirectorySightings(database),
+    serviceCalls: createCallCounts(database),
+    sentCards: createSentCards(database),
+    notices: createNoticeStore(database),
+    stats: createStatsStore(database),
+    exports: createExportSource(database),
+    exportTickets: createExportTickets(database),
+    retention: createRetentionStore(database),
+    personData: createPersonStore(database),
+    digests: createDigestStore(database),
+    conversations: createConversationStore(database),
+    processes: createProcessStore(database),
+    healthWatch: createHealthWatchStore(database),
+    botState: createBotState(database),
+    chatPace: createChatPace(database),
+    inbox: createInbox(database),
+    idempotency: createIdempotencyKeys(database),
+    tokenBuckets: database.engine === 'server' ? createTokenBuckets(database) : undefined,
+  }
+}
+
+interface Housekeeping {
+  readonly database: Database
+  readonly stores: Stores
+  readonly now: () => Date
+  /** Removes the details of requests that ended long ago, until it is told to stop. */
+  readonly reduce?: (stopping: AbortSignal) => Promise<unknown>
+  /** Records which addresses are in use, until it is told to stop. */
+  readonly noteAddresses?: (stopping: AbortSignal) => Promise<unknown>
+}
+
+/** Deletes old data. Stops early when `stopping` aborts. Throws the first failure, after everything else is done. */
+export function cleanUp(
+  { database, stores, now, reduce, noteAddresses }: Housekeeping,
+  stopping: AbortSignal,
+): Promise<void> {
+  return database.patiently(async () => {
+    // First, so that the stores then delete what belonged to a reduced request. A request that cannot be reduced delays nothing else.
+    const failed = await reduce?.(stopping).then(
+      () => undefined,
+      (error: unknown) => ({ error }),
+    )
+    await forgetOld(stores, now())
+    // Last, because Microsoft 365 may be slow to answer, or away.
+    await noteAddresses?.(stopping)
+    if (failed) throw failed.error
+  })
+}
+
+/** What only grows otherwise; each store knows how long it keeps what. */
+export async function forgetOld(stores: Stores, at: Date): Promise<void> {
+  const { idempotency, drafts, batches, deliveries, delegations, templates, botState, notices } = stores
+  const { serviceCalls, sightings, exportTickets } = stores
+  const all = [
+    () => stores.inbox.forgetOld(),
+    async () => stores.tokenBuckets?.forgetFull(),
+    () => stores.chatPace.forgetOld(),
+    () => stores.processes.forgetOld(),
+    ...[
+      idempotency,
+      drafts,
+      batches,
+      deliveries,
+      delegations,
+      templates,
+      botState,
+      notices,
+      exportTickets,
+      serviceCalls,
+      sightings,
+    ].map((store) => () => store.forgetOld(at)),
+  ]
+  const failures: unknown[] = []
+  // One after another, and one that fails keeps no other from its turn.
+  for (const forget of all) await forget().catch((error: unknown) => failures.push(error))
+  if (failures.length > 0) throw failures[0]
+}

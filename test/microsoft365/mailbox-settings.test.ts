@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { visibleText } from '../../src/microsoft365/mailboxes/html.ts'
+import { visibleText } from '../../src/microsoft365/mailboxes/fields.ts'
 import { mailboxInput, runMailbox, wholeMailbox } from '../support/mailbox-steps.ts'
 import { startTenant, type TestTenant } from '../support/simulated-tenant.ts'
 import { exchangeOf } from '../support/simulator.ts'

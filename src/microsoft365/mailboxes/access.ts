@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { type AccessLevel, type MailboxStepInput, type Person, TenantError } from '../../core/index.ts'
 import { type Names, namesOf, unknownToExchange } from '../directory/index.ts'
 import { isRefusal, needed } from '../wire/index.ts'
+import { done, type MailboxResult, type MailboxServices, notYetVisible } from './create.ts'
 import { parametersFor } from './fields.ts'
-import { done, type MailboxResult, type MailboxServices, notYetVisible } from './mailbox-step.ts'
 
 type Level = Exclude<AccessLevel, 'None'>
 const rights = z

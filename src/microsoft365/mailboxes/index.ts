@@ -6,17 +6,17 @@ import { z } from 'zod'
 import { type MailboxStepInput, type Tenant, TenantError } from '../../core/index.ts'
 import { CmdletError, type CmdletParameters, isRefusal, needed, type WritingCmdlet } from '../wire/index.ts'
 import { grantAccess } from './access.ts'
-import { createMailbox } from './create.ts'
-import { parametersFor, placeParts } from './fields.ts'
 import {
   aliasTaken,
+  createMailbox,
   done,
   type MailboxAction,
   type MailboxResult,
   type MailboxServices,
   notYetVisible,
   whenVisible,
-} from './mailbox-step.ts'
+} from './create.ts'
+import { parametersFor, placeParts } from './fields.ts'
 import { checkMailbox } from './ready-check.ts'
 
 export { mailboxStepsOf } from './fields.ts'

@@ -3,9 +3,8 @@ import { type Check, countryCode, type MailboxStepInput } from '../../core/index
 import { namesOf } from '../directory/index.ts'
 import { checkOf, type Graph, missingText, needed, readyResult, recipientTypes } from '../wire/index.ts'
 import { holdersOf, isAmong } from './access.ts'
-import { parametersFor, unlicensedMegabytes } from './fields.ts'
-import { normalizeSpace, visibleText } from './html.ts'
-import type { MailboxResult, MailboxServices } from './mailbox-step.ts'
+import type { MailboxResult, MailboxServices } from './create.ts'
+import { normalizeSpace, parametersFor, unlicensedMegabytes, visibleText } from './fields.ts'
 
 /** Compares the mailbox in the tenant with the request. Reports faults in the checks and does not throw them. */
 export const checkMailbox = (services: MailboxServices, input: MailboxStepInput): Promise<MailboxResult> =>

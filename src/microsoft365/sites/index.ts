@@ -2,11 +2,30 @@
  * Creates sites: core's steps for team sites and communication sites. A step checks what exists before it creates
  * anything, so a step that runs twice creates one site. Imports `wire`.
  */
-import type { Check, SiteKind, SiteStepInput, StepResult, Tenant } from '../../core/index.ts'
-import { checkOf, missingText, needed, readyResult } from '../wire/index.ts'
+
+import { z } from 'zod'
+import {
+  type Check,
+  type SiteKind,
+  type SiteStepInput,
+  type StepResult,
+  type Tenant,
+  TenantError,
+} from '../../core/index.ts'
+import {
+  checkOf,
+  type FoundGroup,
+  type Graph,
+  type GroupBody,
+  missingText,
+  namingPolicyError,
+  needed,
+  notThereYet,
+  readyResult,
+  upsertRefusal,
+} from '../wire/index.ts'
 import { communicationSite } from './communication-site.ts'
-import { linkGroup } from './security-group.ts'
-import type { SiteAction, SiteActions, SiteServices } from './site-step.ts'
+import { ownersOf, type SiteAction, type SiteActions, type SiteServices } from './site-step.ts'
 import { teamSite } from './team-site.ts'
 
 const kinds: { readonly [K in SiteKind]: SiteActions } = { teamSite, communicationSite }
@@ -54,3 +73,65 @@ async function checksOf(services: SiteServices, input: SiteStepInput): Promise<C
 
 const isLabel = (found: string | null | undefined, wanted: string): boolean =>
   found?.replace(/[{}]/g, '').toLowerCase() === wanted.toLowerCase()
+
+const linked = z.object({ requestId: z.string(), extensionAttribute1: z.string(), extensionAttribute3: z.string() })
+
+/**
+ * Creates the security group that is linked to the site (API document, "Provisioned group record"). A separate call writes
+ * the extension last, so a group that is found by request id means a complete site. The group has a key, since Graph
+ * creates duplicates of security groups without an error.
+ */
+export async function linkGroup({ graph }: SiteServices, input: SiteStepInput): Promise<StepResult> {
+  try {
+    return await link(graph, input)
+  } catch (error) {
+    // A new extension may take long, longer than a job is repeated, so the step waits and says why.
+    if (!(error instanceof TenantError) || error.code !== 'extension-not-accepted') throw error
+    const { code, message: detail, retryAfterSeconds = 10 } = error
+    return { done: false, retryAfterSeconds, why: { code, detail } }
+  }
+}
+
+async function link(graph: Graph, input: SiteStepInput): Promise<StepResult> {
+  const { requestId, progress, signal } = input
+  const group = await findOrCreate(graph, input)
+  const value = {
+    requestId,
+    extensionAttribute1: needed(progress, 'siteId'),
+    extensionAttribute3: needed(progress, 'url'),
+  }
+  const known = linked.safeParse(group.extension).data
+  const isLinked =
+    known?.requestId === value.requestId &&
+    known.extensionAttribute1 === value.extensionAttribute1 &&
+    known.extensionAttribute3 === value.extensionAttribute3
+  if (!isLinked) await graph.patchExtension(group.id, value, signal)
+  return { done: true, made: { securityGroupId: group.id, securityGroupName: group.displayName } }
+}
+
+async function findOrCreate(graph: Graph, input: SiteStepInput): Promise<FoundGroup> {
+  const { requestId, progress, signal } = input
+  // The site's own: the requested alias may belong to another site once a naming policy has changed it.
+  const alias = progress.createdAs?.alias ?? input.alias
+  const key = `${requestId}-access`
+  const found = await graph.linkedGroup(key, signal)
+  if (found) return found
+  const group = {
+    displayName: `SPO-${alias}`,
+    mailNickname: `spo-${alias}`.slice(0, 64),
+    groupTypes: [],
+    mailEnabled: false,
+    securityEnabled: true,
+  } satisfies GroupBody
+  const owners = ownersOf(input).map(({ id }) => id)
+  const answer = await graph.upsertGroup(key, group, { owners }, signal)
+  if (answer.status === 400) {
+    const refusal = upsertRefusal(answer, 'making the security group')
+    if (refusal instanceof TenantError) throw refusal
+    // The naming policy is about Microsoft 365 groups. A tenant that applies it to this group has its own reasons.
+    if (typeof refusal === 'object') throw namingPolicyError()
+  }
+  const created = await graph.linkedGroup(key, signal)
+  if (!created) throw notThereYet('The new security group')
+  return created
+}

@@ -1,8 +1,7 @@
-import { createHash, generateKeyPairSync } from 'node:crypto'
+import { createHash, createPrivateKey, generateKeyPairSync, type KeyObject, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import type { CertificateFacts, CertificateReading } from '../../core/index.ts'
-import { CertificateError, keyPairFromPem } from './pem.ts'
 
 /** Proves that the caller is the registered application. SharePoint refuses secrets, so a certificate is required. */
 export interface ClientCertificate {
@@ -145,4 +144,139 @@ const reasons: Readonly<Record<string, string>> = {
   ENOTDIR: 'There is no such file. Check the path.',
   EISDIR: 'The path names a folder. Add the name of the file.',
   EACCES: 'The user of the service may not read it. Change its owner, or allow its group to read it and nobody else.',
+}
+
+/** A private key and the certificate that belongs to it. */
+export interface KeyPair {
+  readonly key: KeyObject
+  readonly certificate: X509Certificate
+}
+
+/** Says why a file cannot be used, in words for admins, with the command that creates a correct file. */
+export class CertificateError extends Error {
+  override readonly name = 'CertificateError'
+}
+
+const fromPfx =
+  'openssl pkcs12 -in service.pfx -out service.pem -noenc (OpenSSL 1.1: -nodes; add -legacy if OpenSSL 3 reports "unsupported")'
+const joined = 'cat key.pem certificate.pem > service.pem'
+const created =
+  'openssl req -x509 -newkey rsa:2048 -noenc -days 365 -subj /CN=quartermaster -keyout key.pem -out certificate.pem'
+
+/** Entra ID and the library that signs in accept no shorter keys. Bits. */
+const shortestKey = 2048
+
+/**
+ * Reads a private key and its certificate from a PEM file (RFC 7468): in any order, among other text, with certificates
+ * of authorities. Of several certificates of the key, returns the one that is valid now and ends last. Throws a
+ * {@link CertificateError}.
+ */
+export function keyPairFromPem(file: Uint8Array, password: string | undefined, now = new Date()): KeyPair {
+  const text = textOf(file)
+  if (!text.includes('-----BEGIN ')) throw new CertificateError(notPem(file))
+  const blocks = [...text.matchAll(/-----BEGIN ([A-Z0-9 ]+)-----[\s\S]+?-----END \1-----/g)]
+  const [keyBlock] = blocks.filter(([, label = '']) => label.endsWith('PRIVATE KEY'))
+  const certificateBlocks = blocks.filter(([, label]) => label === 'CERTIFICATE')
+  if (text.split('-----BEGIN ').length !== blocks.length + 1)
+    throw new CertificateError('The file is incomplete: a block begins and does not end. Copy the whole file again.')
+  if (!keyBlock)
+    throw new CertificateError(
+      `The PEM file holds no private key. If the key is in another file, run: ${joined}. If you have a .pfx file, run: ${fromPfx}.`,
+    )
+  if (certificateBlocks.length === 0)
+    throw new CertificateError(
+      `The PEM file holds a private key, but no certificate. Add the certificate: ${joined}. The registration in Entra ID must have the same certificate.`,
+    )
+  const key = readKey(keyBlock[0], password)
+  const certificates = certificateBlocks.map(([block]) => readCertificate(block))
+  const ofTheKey = certificates.filter((one) => one.checkPrivateKey(key))
+  const isValid = ({ validFromDate, validToDate }: X509Certificate) => validFromDate <= now && now < validToDate
+  const certificate = ofTheKey.toSorted(
+    (one, other) =>
+      Number(isValid(other)) - Number(isValid(one)) || other.validToDate.getTime() - one.validToDate.getTime(),
+  )[0]
+  if (!certificate)
+    throw new CertificateError(
+      `The private key does not belong to ${certificates.length === 1 ? 'the certificate' : `any of the ${certificates.length} certificates`} in the same PEM file. Put the key of the certificate into the file, or convert its .pfx file: ${fromPfx}.`,
+    )
+  return { key, certificate }
+}
+
+function readKey(block: string, password: string | undefined): KeyObject {
+  const isEncrypted = /^-----BEGIN ENCRYPTED |^Proc-Type: *4, *ENCRYPTED/m.test(block)
+  if (isEncrypted && password === undefined)
+    throw new CertificateError(
+      'The private key in the PEM file is encrypted. Set CLIENT_CERTIFICATE_PASSWORD to its password and restart, or remove the encryption: openssl pkey -in service.pem -out key.pem && openssl x509 -in service.pem >> key.pem. Then use key.pem.',
+    )
+  const key = parsed(
+    () => createPrivateKey({ key: block, ...(isEncrypted && { passphrase: password }) }),
+    (code) =>
+      isEncrypted ? notDecrypted(code) : `The private key in the PEM file cannot be read. Copy it again (${code}).`,
+  )
+  const bits = key.asymmetricKeyDetails?.modulusLength ?? 0
+  if (key.asymmetricKeyType === 'rsa' && bits >= shortestKey) return key
+  const found =
+    key.asymmetricKeyType === 'rsa' ? `an RSA key of ${bits} bits` : `a key of type ${key.asymmetricKeyType}`
+  throw new CertificateError(
+    `The PEM file holds ${found}. Entra ID needs an RSA key of ${shortestKey} bits or more. Run: ${created} && ${joined}. Upload certificate.pem to the registration.`,
+  )
+}
+
+/** A wrong password looks like a bad decryption, or like a key that is damaged. */
+function notDecrypted(code: string): string {
+  if (code.includes('UNSUPPORTED'))
+    return `The private key is encrypted with a method that is no longer supported (${code}). Encrypt it again: openssl pkey -provider legacy -provider default -in service.pem -aes256 -out key.pem && openssl x509 -in service.pem >> key.pem. Then use key.pem.`
+  return `CLIENT_CERTIFICATE_PASSWORD does not open the private key in the PEM file. Check the password and restart, or copy the file again (${code}).`
+}
+
+const readCertificate = (block: string): X509Certificate =>
+  parsed(
+    () => new X509Certificate(block),
+    (code) => `A certificate in the PEM file cannot be read. Copy it again (${code}).`,
+  )
+
+/** Omits the original message, which may quote the file. */
+function parsed<T>(read: () => T, explain: (code: string) => string): T {
+  try {
+    return read()
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'no reason is known'
+    throw new CertificateError(explain(code))
+  }
+}
+
+/** Windows tools also write UTF-16 with a byte order mark. */
+function textOf(file: Uint8Array): string {
+  const [first, second] = file
+  if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le').decode(file)
+  if (first === 0xfe && second === 0xff) return new TextDecoder('utf-16be').decode(file)
+  return new TextDecoder().decode(file)
+}
+
+/** PKCS#12 (RFC 7292 §4): the version 3 follows the header of the outermost sequence. */
+const pfxVersion = Buffer.from([0x02, 0x01, 0x03])
+
+/** Names the format of a file that is not PEM. */
+function notPem(file: Uint8Array): string {
+  if (file.length === 0) return `The file is empty. To create it from a .pfx file, run: ${fromPfx}.`
+  const wanted = 'The service needs one PEM file with the private key and the certificate.'
+  if (Buffer.from(file.subarray(0, 10)).includes(pfxVersion))
+    return `The file is a .pfx file (PKCS#12), not a PEM file. ${wanted} Run: ${fromPfx}.`
+  if (isReadable(() => new X509Certificate(file)))
+    return `The file is a certificate without its private key (.cer). The service needs both in one PEM file. Export them as a .pfx file, and run: ${fromPfx}.`
+  if (['pkcs8', 'pkcs1'].some((type) => isReadable(() => createPrivateKey(derKey(file, type)))))
+    return `The file is a private key in DER form. ${wanted} Run: openssl pkey -inform DER -in key.der -out key.pem && ${joined}.`
+  return `The file is not a PEM file. ${wanted} To create it from a .pfx file, run: ${fromPfx}.`
+}
+
+const derKey = (file: Uint8Array, type: string) =>
+  ({ key: Buffer.from(file), format: 'der', type: type === 'pkcs1' ? 'pkcs1' : 'pkcs8' }) as const
+
+function isReadable(read: () => unknown): boolean {
+  try {
+    read()
+    return true
+  } catch {
+    return false
+  }
 }

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { TenantError } from '../../core/index.ts'
 import { type Answer, errorOf, isTransient, parseAnswer, parseJson, unreadable } from './answer.ts'
 import type { CallService, Endpoint } from './call.ts'
+import { foreignPage, quoted } from './call.ts'
 import {
   type Cmdlet,
   type CmdletParameters,
@@ -9,7 +10,6 @@ import {
   type ReadingCmdlet,
   type WritingCmdlet,
 } from './exchange-cmdlets.ts'
-import { foreignPage, quoted } from './odata.ts'
 
 export const exchangeService = 'Exchange Online'
 const service = exchangeService

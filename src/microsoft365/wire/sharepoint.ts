@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type Person, TenantError } from '../../core/index.ts'
 import { parseAnswer } from './answer.ts'
 import type { Call, CallService } from './call.ts'
-import { quoted } from './odata.ts'
+import { quoted } from './call.ts'
 
 export const sharePointService = 'SharePoint'
 const service = sharePointService

@@ -1,9 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import pg from 'pg'
 import { ProvisioningError } from '../../core/index.ts'
-import { type Availability, thereUntilItEnds } from './availability.ts'
 import { openEmbedded } from './embedded.ts'
-import { openServer } from './server.ts'
+import { type Availability, openServer, thereUntilItEnds } from './server.ts'
 import {
   explained,
   hasEnded,

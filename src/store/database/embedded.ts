@@ -4,9 +4,8 @@ import { join, resolve } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
 import { createPgConfig } from '@electric-sql/pglite/node-postgres'
 import pg from 'pg'
+import { lockStore, makePrivate } from './data-folder.ts'
 import { DurableFiles, finishRestore, measureFlush, syncFolder, syncTree } from './durable-files.ts'
-import { makePrivate } from './private-folder.ts'
-import { lockStore } from './store-lock.ts'
 import { keepPlans, type QueryResult, runStatement } from './transaction.ts'
 
 /** PostgreSQL inside this process: a pool of exactly one connection, and what a server would do by itself. */

@@ -2,10 +2,19 @@
  * The database itself: the embedded engine and the server, transactions, migrations, backup, move, and the lock
  * and permissions of the data folder. No table of the product is read or written here.
  */
-export { BackupError, backUpStore, type Contents, contentsOf, openStopped, restoreStore } from './backup.ts'
-export { copyRows, lockAndFindRows, ownTables } from './copy.ts'
+export {
+  BackupError,
+  backUpStore,
+  type Contents,
+  contentsOf,
+  copyRows,
+  lockAndFindRows,
+  openStopped,
+  ownTables,
+  restoreStore,
+} from './backup.ts'
+export { foreignWriters, makePrivate } from './data-folder.ts'
 export { type Database, openDatabase } from './database.ts'
 export { syncFolder } from './durable-files.ts'
 export { migrate } from './migrate.ts'
-export { foreignWriters, makePrivate } from './private-folder.ts'
 export { routeOf } from './server.ts'

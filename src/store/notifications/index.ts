@@ -1,7 +1,131 @@
 /**
  * What is known about chats and cards: conversations, sent cards, the pace of a chat, notices and daily summaries.
  */
+import {
+  type Conversation,
+  type DigestStore,
+  type HealthWatch,
+  type HealthWatchStore,
+  healthWatch,
+  type NoticeStore,
+  type SentNotice,
+} from '../../core/index.ts'
+import type { Database } from '../database/index.ts'
+
 export { chatPaceInMemory, createChatPace, createConversationStore, createSentCards } from './chats.ts'
-export { createDigestStore } from './digests.ts'
-export { createHealthWatchStore } from './health-watch.ts'
-export { createNoticeStore } from './notices.ts'
+
+/** For how many days it is known that one was sent: longer than any job that may still send it lives. */
+const keptDays = 100
+
+/** Which cards that tell of no one request are on their way, or were sent. */
+export function createNoticeStore(database: Database): NoticeStore {
+  return {
+    async find({ tenantId, personId, notice }) {
+      const { rows } = await database.query<{ state: SentNotice['state']; at: Date }>(
+        'SELECT state, updated_at AS at FROM notices WHERE tenant_id = $1 AND person_id = $2 AND key = $3',
+        [tenantId, personId, notice],
+      )
+      const [row] = rows
+      return row && { state: row.state, updatedAt: row.at }
+    },
+    async claim({ tenantId, personId, notice }) {
+      const { rowCount } = await database.query(
+        `INSERT INTO notices (tenant_id, person_id, key, state) VALUES ($1, $2, $3, 'sending')
+         ON CONFLICT (tenant_id, person_id, key) DO NOTHING`,
+        [tenantId, personId, notice],
+      )
+      return rowCount === 1
+    },
+    async put({ tenantId, personId, notice }, state) {
+      await database.query(
+        `INSERT INTO notices (tenant_id, person_id, key, state) VALUES ($1, $2, $3, $4)
+         ON CONFLICT (tenant_id, person_id, key) DO UPDATE SET state = excluded.state, updated_at = now()`,
+        [tenantId, personId, notice, state],
+      )
+    },
+    async remove({ tenantId, personId, notice }) {
+      const values = [tenantId, personId, notice]
+      await database.query('DELETE FROM notices WHERE tenant_id = $1 AND person_id = $2 AND key = $3', values)
+    },
+    async forgetOld(at) {
+      const before = new Date(at.getTime() - keptDays * 86_400_000).toISOString()
+      await database.query('DELETE FROM notices WHERE updated_at < $1', [before])
+    },
+  }
+}
+
+interface Chat {
+  readonly person_id: string
+  readonly locale: string
+  readonly time_zone: string
+}
+
+/** Only what waits is read, by its index. */
+const awaited = `
+  SELECT chat.person_id, chat.locale, chat.time_zone FROM conversations chat
+  WHERE chat.tenant_id = $1 AND chat.closed_at IS NULL
+    AND chat.person_id IN (
+      SELECT unnest(waiting_for) FROM requests WHERE tenant_id = $1 AND status = 'pendingApproval')
+    AND NOT EXISTS (
+      SELECT FROM digest_choices chosen
+      WHERE chosen.tenant_id = $1 AND chosen.person_id = chat.person_id AND NOT chosen.is_on)
+  ORDER BY chat.person_id`
+
+/** Who has chosen whether to have a summary each day. */
+export function createDigestStore(database: Database): DigestStore {
+  return {
+    async choose(tenantId, personId, isOn, at) {
+      await database.query(
+        `INSERT INTO digest_choices (tenant_id, person_id, is_on, chosen_at) VALUES ($1, $2, $3, $4)
+         ON CONFLICT (tenant_id, person_id) DO UPDATE SET is_on = excluded.is_on, chosen_at = excluded.chosen_at`,
+        [tenantId, personId, isOn, at.toISOString()],
+      )
+    },
+    async without(tenantId, personIds) {
+      const { rows } = await database.query<{ person_id: string }>(
+        'SELECT person_id FROM digest_choices WHERE tenant_id = $1 AND person_id = ANY($2::uuid[]) AND NOT is_on',
+        [tenantId, personIds],
+      )
+      return new Set(rows.map(({ person_id }) => person_id))
+    },
+    async awaited(tenantId) {
+      const { rows } = await database.query<Chat>(awaited, [tenantId])
+      return rows.map(({ person_id: personId, locale, time_zone: timeZone }) => {
+        return { personId, locale, timeZone } satisfies Pick<Conversation, 'personId' | 'locale' | 'timeZone'>
+      })
+    },
+  }
+}
+
+/** `holder` and `held_until` say which process checks, to versions that elect one. A row of ours names none, and its time is over. */
+const nobody = '00000000-0000-0000-0000-000000000000'
+
+/** The result of the health checks: one row, which all processes share. */
+export function createHealthWatchStore(database: Database): HealthWatchStore {
+  const read = async (tenantId: string, more: '' | ' FOR UPDATE'): Promise<HealthWatch | undefined> => {
+    const { rows } = await database.query<{ body: unknown }>(
+      `SELECT body FROM health_watch WHERE tenant_id = $1${more}`,
+      [tenantId],
+    )
+    // A result that only another version can read is replaced.
+    return healthWatch.safeParse(rows[0]?.body).data
+  }
+  return {
+    find: (tenantId) => read(tenantId, ''),
+    async lock(tenantId) {
+      await database.query(
+        `INSERT INTO health_watch (tenant_id, holder, held_until) VALUES ($1, $2, now())
+         ON CONFLICT (tenant_id) DO NOTHING`,
+        [tenantId, nobody],
+      )
+      return read(tenantId, ' FOR UPDATE')
+    },
+    async put(tenantId, watch) {
+      await database.query(
+        `INSERT INTO health_watch (tenant_id, holder, held_until, body) VALUES ($1, $2, now(), $3)
+         ON CONFLICT (tenant_id) DO UPDATE SET body = excluded.body`,
+        [tenantId, nobody, JSON.stringify(watch)],
+      )
+    },
+  }
+}

@@ -1,6 +1,316 @@
 /**
  * Personal data: what the store knows about a person, erasure, retention and exports.
  */
-export { createRetentionStore } from './erasure.ts'
+import {
+  type ErasureCounts,
+  type KnownPerson,
+  openStates,
+  type Person,
+  type PersonRecord,
+  type PersonStore,
+  person,
+  type RetentionStore,
+  shortestName,
+  tellsOf,
+  withoutPerson,
+} from '../../core/index.ts'
+import type { Database } from '../database/index.ts'
+import { hasAny, patternOf, patternsOf } from '../shared/index.ts'
+
 export { createExportSource, createExportTickets } from './exports.ts'
-export { createPersonStore } from './person-data.ts'
+
+/** How many rows are read at a time. */
+const pageSize = 200
+
+/**
+ * A text of SQL in which `$1` is the tenant, `$2` the person's id, `$3` the last row of the page before, and `$4` the patterns
+ * of their names. `own` of a row: it is theirs. Any other row counts only if it tells of them.
+ */
+interface Part {
+  readonly table: string
+  readonly sql: string
+}
+/** What a table holds: of the person, or of somebody else and perhaps with the person in it. */
+interface Rows {
+  readonly table: string
+  readonly key: string
+  readonly record: string
+  readonly within?: string
+  readonly own: string
+  /** Columns of others in which the person may be. */
+  readonly mentions?: readonly string[]
+}
+const ofRows = ({ table, key, record, within = 'tenant_id = $1', own, mentions = [] }: Rows): Part => ({
+  table,
+  sql: `SELECT ${key}::text AS key, ${record} AS record, (${own}) IS TRUE AS own FROM ${table}
+    WHERE ${within} AND (${[own, ...mentions.map((column) => hasAny(`${column}::text`, '$4'))].join(' OR ')})
+      AND $1::uuid IS NOT NULL AND $2::text IS NOT NULL AND $4::text[] IS NOT NULL
+      AND ($3::text = '' OR ${key}::text > $3) ORDER BY ${key}::text`,
+})
+const row = (table: string, ...without: string[]): string =>
+  `to_jsonb(${table}.*)${without.map((column) => ` - '${column}'`).join('')}`
+/** What stands in an address may be a secret as well. */
+const withoutAddress = `to_jsonb(deliveries.*) #- '{body,url}'`
+const withoutSecrets = `body #- '{webhook,secret}' #- '{webhook,formerSecrets}'`
+/** Chats have keys of the channel's own: the person's conversation, and their id there. */
+const theirChat = (column: string): string =>
+  `EXISTS (SELECT FROM conversations c WHERE c.tenant_id = $1 AND c.person_id = $2::uuid
+     AND (position(c.conversation_id in ${column}) > 0 OR position(c.reference -> 'user' ->> 'id' in ${column}) > 0))`
+const rowsOfTenant = 'EXISTS (SELECT FROM batches b WHERE b.batch_id = batch_rows.batch_id AND b.tenant_id = $1)'
+const theirs = 'person_id = $2::uuid'
+const nobodys = 'false'
+const anywhere = 'true'
+const body = ['body'] as const
+
+/** Every table that holds something of a person: all that {@link forgetPerson} and the erasure of requests and words change. */
+const parts: readonly Part[] = (
+  [
+    { table: 'requests', key: 'request_id', record: 'body', own: 'requester_id = $2::uuid', mentions: body },
+    { table: 'drafts', key: 'request_id', record: 'body', own: theirs, mentions: body },
+    {
+      ...{ table: 'delegations', key: 'delegation_id', record: 'body' },
+      own: 'person_id = $2::uuid OR delegate_id = $2::uuid',
+    },
+    { table: 'conversations', key: 'person_id', record: row('conversations'), own: theirs },
+    {
+      ...{ table: 'bot_state', key: 'key', record: row('bot_state'), within: anywhere },
+      ...{ own: `${theirChat('key')} OR ${theirChat('body::text')}`, mentions: body },
+    },
+    {
+      ...{ table: 'inbox', key: '(channel, conversation_id, activity_id)', record: row('inbox'), within: anywhere },
+      ...{ own: theirChat('conversation_id'), mentions: ['answer'] },
+    },
+    {
+      ...{ table: 'chat_pace', key: 'conversation_id', record: row('chat_pace'), within: anywhere },
+      own: theirChat('conversation_id'),
+    },
+    { table: 'notices', key: 'key', record: row('notices'), own: theirs },
+    { table: 'digest_choices', key: 'person_id', record: row('digest_choices'), own: theirs },
+    { table: 'sent_cards', key: '(request_id, key)', record: row('sent_cards'), within: anywhere, own: theirs },
+    { table: 'batches', key: 'batch_id', record: 'body', own: theirs, mentions: body },
+    {
+      ...{ table: 'batch_rows', key: '(batch_id, place)', record: row('batch_rows'), within: rowsOfTenant },
+      own: 'EXISTS (SELECT FROM batches b WHERE b.batch_id = batch_rows.batch_id AND b.person_id = $2::uuid)',
+      mentions: ['body', 'problem'],
+    },
+    // A key is the caller's secret; what was answered is about them.
+    {
+      ...{ table: 'idempotency_keys', key: '(route, request_id, key)', within: 'tenant_id = $1::text' },
+      record: row('idempotency_keys', 'key', 'fingerprint', 'holder'),
+      ...{ own: 'person_id = $2', mentions: ['answer'] },
+    },
+    {
+      ...{ table: 'export_tickets', key: 'hash', record: row('export_tickets', 'hash') },
+      own: 'issued_by = $2::uuid OR person_id = $2::uuid',
+    },
+    { table: 'deliveries', key: 'delivery_id', record: withoutAddress, own: nobodys, mentions: body },
+    { table: 'templates', key: 'template_id', record: withoutSecrets, own: nobodys, mentions: body },
+    {
+      ...{ table: 'template_versions', key: '(template_id, version)', record: row('template_versions') },
+      ...{ own: nobodys, mentions: ['body', 'changed_by'] },
+    },
+    {
+      ...{ table: 'audit_log', key: `to_char(entry, 'FM0000000000000000000')`, own: 'actor_id = $2', mentions: body },
+      record: `jsonb_build_object('requestId', request_id, 'entry', seq, 'at', at, 'action', action, 'actorId', actor_id,
+       'from', origin, 'words', body, 'hash', hash)`,
+    },
+  ] satisfies Rows[]
+).map(ofRows)
+
+/** What all tables together hold of a person. */
+export function createPersonStore(database: Database): PersonStore {
+  return {
+    known: (tenantId, idOrAddress) => knownPeople(database, tenantId, idOrAddress),
+    namesOf: (tenantId, personId) => storedNames(database, tenantId, personId),
+    records: (tenantId, one) => recordsOf(database, tenantId, one),
+    async requestsWith(tenantId, one) {
+      const { rows } = await database.patiently(() =>
+        database.query<{ id: string }>(
+          `SELECT request_id AS id FROM requests WHERE tenant_id = $1 AND
+             (requester_id = $2::uuid OR ${hasAny('body::text', '$3')}) ORDER BY number`,
+          [tenantId, one.id, patternsOf(one)],
+        ),
+      )
+      return rows.map(({ id }) => id)
+    },
+    async openWith(tenantId, personId) {
+      const { rows } = await database.query<{ id: string }>(
+        `SELECT request_id AS id FROM requests WHERE tenant_id = $1 AND status = ANY($3) AND requester_id <> $2::uuid
+           AND position($2::text in lower(concat(body -> 'owners', body -> 'people', body -> 'details'))) > 0 ORDER BY number LIMIT 50`,
+        [tenantId, personId, openStates],
+      )
+      return rows.map(({ id }) => id)
+    },
+    forget: (tenantId, one) => database.patiently(() => forgetPerson(database, tenantId, one)),
+  }
+}
+
+async function* recordsOf(database: Database, tenantId: string, one: KnownPerson): AsyncGenerator<PersonRecord[]> {
+  const patterns = patternsOf(one)
+  for (const { table, sql } of parts) {
+    let after = ''
+    for (;;) {
+      const { rows } = await database.patiently(() =>
+        database.query<{ key: string; record: unknown; own: boolean }>(`${sql} LIMIT ${pageSize}`, [
+          ...[tenantId, one.id, after],
+          patterns,
+        ]),
+      )
+      const last = rows.at(-1)
+      if (!last) break
+      yield rows.filter(({ own, record }) => own || tellsOf(record, one)).map(({ record }) => ({ table, record }))
+      after = last.key
+      if (rows.length < pageSize) break
+    }
+  }
+}
+
+/** Every name and sign-in name beside this id, also those that they had before. */
+async function storedNames(database: Database, tenantId: string, personId: string): Promise<string[]> {
+  const mentioned = ['requests', 'delegations', 'batches', 'audit_log'].map(
+    (table) => `SELECT body FROM ${table} WHERE tenant_id = $1 AND position($2 in body::text) > 0`,
+  )
+  const { rows } = await database.patiently(() =>
+    database.query<{ one: unknown }>(
+      `SELECT DISTINCT one FROM (${mentioned.join(' UNION ALL ')} UNION ALL
+           SELECT changed_by FROM template_versions WHERE tenant_id = $1 AND position($2 in changed_by::text) > 0) AS found,
+         jsonb_path_query(found.body, '$.** ? (@.id == $id)', jsonb_build_object('id', $2::text)) AS one`,
+      [tenantId, personId],
+    ),
+  )
+  const names = rows.flatMap(({ one }) => peopleIn(one)).filter(({ id }) => id === personId)
+  return [...new Set(names.flatMap(({ displayName, userPrincipalName }) => [displayName, userPrincipalName]))]
+}
+
+/** Everybody whom the store names so, the newest mention of each. Who was erased is known by id alone. */
+async function knownPeople(database: Database, tenantId: string, idOrAddress: string): Promise<Person[]> {
+  const wanted = idOrAddress.toLowerCase()
+  if (wanted.length < shortestName) return []
+  const mentioning = (table: string, order: string): string =>
+    `(SELECT body FROM ${table} WHERE tenant_id = $1 AND lower(body::text) LIKE $2 ORDER BY ${order} DESC LIMIT 20)`
+  const { rows } = await database.patiently(() =>
+    database.query<{ body: unknown }>(
+      `${mentioning('requests', 'number')} UNION ALL ${mentioning('delegations', 'until')}
+       UNION ALL ${mentioning('batches', 'updated_at')} UNION ALL ${mentioning('audit_log', 'entry')}
+       UNION ALL (SELECT changed_by FROM template_versions WHERE tenant_id = $1 AND lower(changed_by::text) LIKE $2)
+       UNION ALL (SELECT jsonb_build_object('id', person_id, 'displayName', '', 'userPrincipalName', '')
+         FROM conversations WHERE tenant_id = $1 AND person_id::text = $3)`,
+      [tenantId, patternOf(wanted), wanted],
+    ),
+  )
+  const found = rows.flatMap(({ body }) => peopleIn(body)).filter((one) => isMeant(one, wanted))
+  // A mention with a name tells more than one without.
+  const best = new Map<string, Person>()
+  for (const one of found) if (!best.get(one.id)?.userPrincipalName) best.set(one.id, one)
+  return [...best.values()]
+}
+
+const isMeant = ({ id, userPrincipalName }: Person, wanted: string): boolean =>
+  id === wanted || userPrincipalName.toLowerCase() === wanted
+
+function peopleIn(value: unknown): Person[] {
+  if (Array.isArray(value)) return value.flatMap(peopleIn)
+  if (typeof value !== 'object' || value === null) return []
+  const one = person.safeParse(value)
+  return [...(one.success ? [one.data] : []), ...Object.values(value).flatMap(peopleIn)]
+}
+
+type Forgotten = Omit<ErasureCounts, 'requests' | 'entries'>
+
+/** Forgets what is a person's alone, and takes them out of copies of what is others', in one transaction. */
+export function forgetPerson(database: Database, tenantId: string, person: KnownPerson): Promise<Forgotten> {
+  return database.transaction(async () => {
+    const values = [tenantId, person.id]
+    const remove = async (sql: string): Promise<number> => (await database.query(sql, values)).rowCount
+    const own = 'tenant_id = $1 AND person_id = $2'
+    // While it is known which chat is theirs.
+    const chats = await forgetChat(database, tenantId, person)
+    const drafts = await remove(`DELETE FROM drafts WHERE ${own}`)
+    const delegations = await remove(
+      'DELETE FROM delegations WHERE tenant_id = $1 AND (person_id = $2 OR delegate_id = $2)',
+    )
+    const batches = await remove(`DELETE FROM batches WHERE ${own}`)
+    const copies =
+      (await remove(`DELETE FROM notices WHERE ${own}`)) +
+      (await remove(`DELETE FROM digest_choices WHERE ${own}`)) +
+      (await remove('DELETE FROM sent_cards WHERE $1::uuid IS NOT NULL AND person_id = $2')) +
+      (await remove('DELETE FROM idempotency_keys WHERE tenant_id = $1 AND person_id = $2')) +
+      (await remove('DELETE FROM export_tickets WHERE tenant_id = $1 AND (issued_by = $2 OR person_id = $2)')) +
+      (await redactCopies(database, person))
+    return { drafts, delegations, batches, chats, copies }
+  })
+}
+
+/** Where their chat is, what was said in it lately, and the state of its dialog. */
+async function forgetChat(database: Database, tenantId: string, { id }: Person): Promise<number> {
+  const { rows } = await database.query<{ chat: string; account: string | null }>(
+    `DELETE FROM conversations WHERE tenant_id = $1 AND person_id = $2
+     RETURNING conversation_id AS chat, reference -> 'user' ->> 'id' AS account`,
+    [tenantId, id],
+  )
+  const chats = rows.map(({ chat }) => chat)
+  const keys = [...chats, ...rows.flatMap(({ account }) => (account ? [account] : [])), id]
+  const gone = [
+    await database.query('DELETE FROM inbox WHERE conversation_id = ANY($1)', [chats]),
+    await database.query('DELETE FROM chat_pace WHERE conversation_id = ANY($1)', [chats]),
+    await database.query(
+      `DELETE FROM bot_state WHERE EXISTS (SELECT FROM unnest($1::text[]) AS their (part)
+         WHERE position(their.part in key) > 0 OR position(their.part in body::text) > 0)`,
+      [keys],
+    ),
+  ]
+  return rows.length + gone.reduce((sum, { rowCount }) => sum + rowCount, 0)
+}
+
+/** Columns that keep copies of what others were told, or who wrote what. `id` is what finds the row again. */
+const copied = [
+  { table: 'inbox', column: 'answer' },
+  { table: 'idempotency_keys', column: 'answer' },
+  { table: 'batch_rows', column: 'body' },
+  { table: 'batch_rows', column: 'problem' },
+  { table: 'batches', column: 'body' },
+  { table: 'drafts', column: 'body' },
+  { table: 'deliveries', column: 'body' },
+  { table: 'template_versions', column: 'changed_by' },
+  { table: 'template_versions', column: 'body' },
+  { table: 'bot_state', column: 'body' },
+] as const
+
+async function redactCopies(database: Database, person: KnownPerson): Promise<number> {
+  let count = 0
+  for (const { table, column } of copied) {
+    const { rows } = await database.query<{ place: string; value: unknown }>(
+      `SELECT ctid::text AS place, ${column} AS value FROM ${table}
+       WHERE ${hasAny(`${column}::text`, '$1')} FOR UPDATE`,
+      [patternsOf(person)],
+    )
+    for (const { place, value } of rows) {
+      const left = JSON.stringify(withoutPerson(value, person))
+      if (left === JSON.stringify(value)) continue
+      await database.query(`UPDATE ${table} SET ${column} = $2 WHERE ctid = $1::tid`, [place, left])
+      count += 1
+    }
+  }
+  return count
+}
+
+/** What has ended long ago, by the index of migration 17. */
+export function createRetentionStore(database: Database): RetentionStore {
+  return {
+    async due({ tenantId, before, but, limit }) {
+      const { rows } = await database.query<{ id: string }>(
+        `SELECT request_id AS id FROM requests
+         WHERE tenant_id = $1 AND body ->> 'finishedAt' IS NOT NULL AND body ->> 'reducedAt' IS NULL
+           AND (body ->> 'finishedAt') COLLATE "C" < $2 AND request_id <> ALL($3::uuid[])
+         ORDER BY (body ->> 'finishedAt') COLLATE "C" LIMIT ${Number(limit)}`,
+        [tenantId, before.toISOString(), but],
+      )
+      return rows.map(({ id }) => id)
+    },
+    async forgetParts(requestId) {
+      await database.query('DELETE FROM sent_cards WHERE request_id = $1', [requestId])
+      await database.query('DELETE FROM drafts WHERE request_id = $1', [requestId])
+      await database.query(`DELETE FROM deliveries WHERE request_id = $1 AND status <> 'pending'`, [requestId])
+    },
+  }
+}

@@ -2,7 +2,136 @@
  * What several capabilities keep: claimed activities and bot state, idempotency keys, token buckets, the service’s own
  * settings, and SQL that finds a person. Nothing that belongs to one capability.
  */
-export { createBotState, createInbox } from './bot.ts'
+import { type BotStateStore, type Inbox, type KnownPerson, namesOf } from '../../core/index.ts'
+import type { Database } from '../database/index.ts'
+
 export { createIdempotencyKeys, createTokenBuckets } from './calls.ts'
-export { hasAny, patternOf, patternsOf } from './person-names.ts'
-export { ownSetting } from './settings.ts'
+
+/** How long the state of a conversation that nobody continues is kept, in days. */
+const keptDays = 90
+
+/** botbuilder's state, kept so that a restart in mid-conversation is not noticed. */
+export function createBotState(database: Database): BotStateStore {
+  return {
+    async read(keys) {
+      const { rows } = await database.query<{ key: string; body: unknown }>(
+        'SELECT key, body FROM bot_state WHERE key = ANY($1)',
+        [keys],
+      )
+      return Object.fromEntries(rows.map(({ key, body }) => [key, body]))
+    },
+    async write(changes) {
+      for (const [key, body] of Object.entries(changes)) {
+        await database.query(
+          `INSERT INTO bot_state (key, body) VALUES ($1, $2) ON CONFLICT (key) DO UPDATE SET body = excluded.body, updated_at = now()`,
+          [key, JSON.stringify(body)],
+        )
+      }
+    },
+    async delete(keys) {
+      await database.query('DELETE FROM bot_state WHERE key = ANY($1)', [keys])
+    },
+    async forgetOld(at) {
+      await database.query('DELETE FROM bot_state WHERE updated_at < $1::timestamptz - make_interval(days => $2)', [
+        at,
+        keptDays,
+      ])
+    },
+  }
+}
+
+/** How long a heard activity is remembered, in hours. Channels repeat within minutes. */
+const rememberedHours = 48
+
+/** A claim without an answer after this long is of a process that died; the channel's next delivery is heard. Seconds. */
+const abandonedSeconds = 30
+
+/** Activities that have been heard, so that one delivered twice has its effect once (reliability F7). */
+export function createInbox(database: Database): Inbox {
+  // Each turn does this, and losing the last moments of it in a crash means hearing an activity once more, which
+  // drafts, versions and decisions take: so these commits, and no others, do not wait for the disk.
+  const quick = `WITH quick AS (SELECT set_config('synchronous_commit', 'off', true))`
+  return {
+    async claim({ channel, conversationId, activityId }) {
+      const { rowCount } = await database.query(
+        `${quick}
+         INSERT INTO inbox (channel, conversation_id, activity_id) SELECT $1, $2, $3 FROM quick
+         ON CONFLICT (channel, conversation_id, activity_id) DO UPDATE SET received_at = now()
+         WHERE inbox.answer IS NULL AND inbox.received_at < now() - make_interval(secs => $4)`,
+        [channel, conversationId, activityId, abandonedSeconds],
+      )
+      return rowCount === 1
+    },
+    async answer({ channel, conversationId, activityId }) {
+      const { rows } = await database.query<{ answer: unknown }>(
+        'SELECT answer FROM inbox WHERE channel = $1 AND conversation_id = $2 AND activity_id = $3',
+        [channel, conversationId, activityId],
+      )
+      return rows[0]?.answer ?? undefined
+    },
+    async remember({ channel, conversationId, activityId }, answer) {
+      await database.query(
+        `${quick}
+         UPDATE inbox SET answer = $4 FROM quick WHERE channel = $1 AND conversation_id = $2 AND activity_id = $3`,
+        [channel, conversationId, activityId, JSON.stringify(answer)],
+      )
+    },
+    async release({ channel, conversationId, activityId }) {
+      await database.query('DELETE FROM inbox WHERE channel = $1 AND conversation_id = $2 AND activity_id = $3', [
+        channel,
+        conversationId,
+        activityId,
+      ])
+    },
+    async forgetOld() {
+      await database.query(`DELETE FROM inbox WHERE received_at < now() - make_interval(hours => $1)`, [
+        rememberedHours,
+      ])
+    },
+  }
+}
+
+/** A value that the service makes for itself once. `make` runs only while there is none; whoever stores first wins. */
+export async function ownSetting(database: Database, name: string, make: () => string): Promise<string> {
+  const known = await find(database, name)
+  if (known !== undefined) return known
+  await database.query('INSERT INTO settings (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING', [
+    name,
+    make(),
+  ])
+  const made = await find(database, name)
+  if (made === undefined) throw new Error(`setting ${name} was neither made nor found`)
+  return made
+}
+
+async function find(database: Database, name: string): Promise<string | undefined> {
+  const { rows } = await database.query<{ value: string }>('SELECT value FROM settings WHERE name = $1', [name])
+  return rows[0]?.value
+}
+
+/**
+ * What a person's id and names look like inside of JSON, as patterns of LIKE. They find every row that may tell of the person,
+ * and a few more: the words between spaces may be apart, an address may have a tag. Letters beyond ASCII are looked for in both
+ * cases and both forms of Unicode, since the store may not know them.
+ */
+export const patternsOf = (person: KnownPerson): string[] => [
+  ...new Set([person.id, ...namesOf(person).flatMap(formsOf)].map(patternOf)),
+]
+
+/** The same of one text. */
+export const patternOf = (name: string): string => {
+  const parts = name.split(/\s+|(?<=@)|(?=@)/u).filter((part) => part !== '' && part !== '@')
+  const inJson = parts.map((part) =>
+    JSON.stringify(part)
+      .slice(1, -1)
+      .replace(/[\\%_]/g, '\\$&'),
+  )
+  return `%${inJson.join('%')}%`
+}
+
+const formsOf = (name: string): string[] =>
+  [name, name.toLowerCase(), name.toUpperCase()].flatMap((one) => [one.normalize('NFC'), one.normalize('NFD')])
+
+/** Whether a text of SQL has one of these patterns in it, in any case. */
+export const hasAny = (text: string, parameter: string): string =>
+  `lower(${text}) LIKE ANY (SELECT lower(one) FROM unnest(${parameter}::text[]) AS these (one))`
