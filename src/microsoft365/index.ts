@@ -2,6 +2,8 @@
  * The only place that knows Microsoft's wire protocol. This file connects the rooms and fills core's ports. Rooms import
  * each other in one direction: `wire`, `directory`, `sites`, `mailboxes`.
  */
+import { setTimeout as pause } from 'node:timers/promises'
+import { z } from 'zod'
 import {
   type Connection,
   createGate,
@@ -11,6 +13,7 @@ import {
   type GateState,
   type ServiceHealth,
   type Tenant,
+  TenantError,
 } from '../core/index.ts'
 import { createChatFinder, createDirectory } from './directory/index.ts'
 import { createMailboxSteps, mailboxStepsOf } from './mailboxes/index.ts'
@@ -30,10 +33,11 @@ import {
   exchangeEndpoint,
   exchangeService,
   graphService,
-  healthOf,
-  type Lacking,
   lackingIn,
+  lackingText,
+  type Permission,
   permissions,
+  type Services,
   type SharePointHost,
   sharePointService,
 } from './wire/index.ts'
@@ -196,3 +200,78 @@ function outlookRootOf(exchangeUrl: string): string {
   const { hostname, origin } = new URL(exchangeUrl)
   return hostname.endsWith('office365.com') ? 'https://outlook.office.com/' : `${origin}/`
 }
+
+/** Returns the permissions that our token for a service lacks. */
+type Lacking = (service: ServiceHealth['name']) => Promise<readonly Permission[]>
+
+/** Time limit of a health check. Seconds. */
+const limitSeconds = 5
+
+/** Checks all services of Microsoft 365 at the same time. Reports problems and does not throw them. */
+function healthOf({ graph, sharePoint, exchange }: Services, lacking: Lacking): Promise<ServiceHealth[]> {
+  const measured = (...[name, service, ask]: [ServiceHealth['name'], string, Ask]) =>
+    measure({ name, service, ask, lacking: () => lacking(name) })
+  return Promise.all([
+    measured('graph', graphService, (signal) => graph.ping(signal)),
+    measured('sharePoint', sharePointService, (signal) => sharePoint.ping(signal)),
+    measured('exchange', exchangeService, (signal) =>
+      exchange.read('Get-Mailbox', { ResultSize: 1 }, z.unknown(), { signal }),
+    ),
+  ])
+}
+
+type Ask = (signal: AbortSignal) => Promise<unknown>
+
+async function measure(part: {
+  name: ServiceHealth['name']
+  service: string
+  ask: Ask
+  lacking: () => Promise<readonly Permission[]>
+}): Promise<ServiceHealth> {
+  const { name, service, ask, lacking } = part
+  let missing: readonly Permission[] = []
+  const started = performance.now()
+  const over = new AbortController()
+  const late = new TenantError('timeout', `${service} did not answer in ${limitSeconds} seconds.`, {
+    retryable: true,
+  })
+  // The sign-in before the call cannot be aborted, so the race ends without it.
+  const limit = pause(limitSeconds * 1000, undefined, { signal: over.signal, ref: false }).then(() =>
+    Promise.reject(late),
+  )
+  limit.catch(() => undefined)
+  const work = async () => {
+    // A sign-in that fails is the result of the question below.
+    missing = await lacking().catch(() => [])
+    await ask(over.signal)
+  }
+  const refusal = await Promise.race([work(), limit])
+    .then(() => undefined)
+    .catch((error: unknown) => {
+      if (error instanceof TenantError) return error
+      throw error
+    })
+    // The reason tells the metrics that the call timed out.
+    .finally(() => over.abort(late))
+  const milliseconds = Math.round(performance.now() - started)
+  if (missing.length > 0) {
+    // Hidden accounts have a consequence of their own, which comes first.
+    const hidden = refusal?.code === 'accounts-hidden' ? `${refusal.message} ` : ''
+    const isOptional = missing.every(({ setting }) => setting !== undefined) && refusal === undefined
+    const trouble = isOptional ? 'optionalPermissionMissing' : 'permissionMissing'
+    return { name, milliseconds, problem: hidden + lackingText(service, missing), trouble }
+  }
+  return { name, milliseconds, ...(refusal && { problem: describe(refusal), trouble: troubleOf(refusal) }) }
+}
+
+function troubleOf({ code, status }: TenantError): NonNullable<ServiceHealth['trouble']> {
+  if (code === 'permission-missing') return 'permissionMissing'
+  if (code === 'timeout') return 'timedOut'
+  if (code === 'unreachable') return 'unreachable'
+  if (code.startsWith('sign-in-')) return 'noSignIn'
+  if (status === 429) return 'throttled'
+  return status === 401 || status === 403 ? 'refused' : 'failed'
+}
+
+const describe = ({ message, code }: TenantError): string =>
+  message.includes(code) || code === 'permission-missing' ? message : `${message.replace(/\.$/, '')} (${code}).`

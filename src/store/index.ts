@@ -3,7 +3,6 @@
  * No rules of the product: the core decides, this layer keeps.
  */
 import { randomBytes } from 'node:crypto'
-import type { BotStateStore, ChatPaceStore, IdempotencyStore, Inbox, Ports, TokenBuckets } from '../core/index.ts'
 import { createDelegationStore } from './approvals/index.ts'
 import { createAuditLog } from './audit/index.ts'
 import { createBatchStore } from './batches/index.ts'
@@ -18,7 +17,7 @@ import {
   createNoticeStore,
   createSentCards,
 } from './notifications/index.ts'
-import { type CallCounts, createCallCounts, createProcessStore, createStatsStore } from './operations/index.ts'
+import { createCallCounts, createProcessStore, createStatsStore } from './operations/index.ts'
 import { createExportSource, createExportTickets, createPersonStore, createRetentionStore } from './privacy/index.ts'
 import { createDirectorySightings } from './provisioning/index.ts'
 import { createRequestStore } from './requests/index.ts'
@@ -54,48 +53,11 @@ export {
 export { chatPaceInMemory } from './notifications/index.ts'
 export { ownSetting } from './shared/index.ts'
 
-type StorePorts = Pick<
-  Ports,
-  | 'requests'
-  | 'batches'
-  | 'templates'
-  | 'audit'
-  | 'delegations'
-  | 'nameCounters'
-  | 'reservations'
-  | 'addresses'
-  | 'drafts'
-  | 'deliveries'
-  | 'endpoints'
-  | 'sightings'
-  | 'sentCards'
-  | 'notices'
-  | 'stats'
-  | 'exports'
-  | 'exportTickets'
-  | 'retention'
-  | 'personData'
-  | 'digests'
-  | 'conversations'
-  | 'processes'
-  | 'healthWatch'
->
-/** The stores that the core asks for, and those that the edges keep beside them. */
-export interface Stores extends StorePorts {
-  readonly botState: BotStateStore
-  readonly chatPace: ChatPaceStore
-  readonly serviceCalls: CallCounts
-  readonly inbox: Inbox
-  readonly idempotency: IdempotencyStore
-  /** Limits of use that all processes count together; one process alone needs no store for them. */
-  readonly tokenBuckets: TokenBuckets | undefined
-}
-
 /**
- * One file for each aggregate, over one database. `auditKey` seals the timelines: what is sealed without one is proved by
- * the same stores alone.
+ * Creates all stores over one database: those of core's ports, and those of bot and REST. `auditKey` seals the timelines.
+ * Without it the key is random, and only these stores can prove what they sealed.
  */
-export function createStores(database: Database, auditKey: Uint8Array = randomBytes(32)): Stores {
+export function createStores(database: Database, auditKey: Uint8Array = randomBytes(32)) {
   return {
     requests: createRequestStore(database),
     batches: createBatchStore(database),
@@ -125,9 +87,11 @@ export function createStores(database: Database, auditKey: Uint8Array = randomBy
     chatPace: createChatPace(database),
     inbox: createInbox(database),
     idempotency: createIdempotencyKeys(database),
+    /** Limits of use that all processes count together. One process alone needs no store for them. */
     tokenBuckets: database.engine === 'server' ? createTokenBuckets(database) : undefined,
   }
 }
+export type Stores = ReturnType<typeof createStores>
 
 interface Housekeeping {
   readonly database: Database
@@ -157,31 +121,11 @@ export function cleanUp(
   })
 }
 
-/** What only grows otherwise; each store knows how long it keeps what. */
+/** Deletes from each store what is older than that store keeps. Throws the first failure, after all stores had their turn. */
 export async function forgetOld(stores: Stores, at: Date): Promise<void> {
-  const { idempotency, drafts, batches, deliveries, delegations, templates, botState, notices } = stores
-  const { serviceCalls, sightings, exportTickets } = stores
-  const all = [
-    () => stores.inbox.forgetOld(),
-    async () => stores.tokenBuckets?.forgetFull(),
-    () => stores.chatPace.forgetOld(),
-    () => stores.processes.forgetOld(),
-    ...[
-      idempotency,
-      drafts,
-      batches,
-      deliveries,
-      delegations,
-      templates,
-      botState,
-      notices,
-      exportTickets,
-      serviceCalls,
-      sightings,
-    ].map((store) => () => store.forgetOld(at)),
-  ]
+  const ageing = Object.values(stores).filter((store) => store !== undefined && 'forgetOld' in store)
   const failures: unknown[] = []
-  // One after another, and one that fails keeps no other from its turn.
-  for (const forget of all) await forget().catch((error: unknown) => failures.push(error))
+  for (const store of ageing) await store.forgetOld(at).catch((error: unknown) => failures.push(error))
+  await stores.tokenBuckets?.forgetFull().catch((error: unknown) => failures.push(error))
   if (failures.length > 0) throw failures[0]
 }

@@ -7,11 +7,12 @@ import {
   exchangeService,
   isRefusal,
   nameFilter,
+  normalizeSpace,
   recipientTypes,
   type Services,
   unreadable,
 } from '../wire/index.ts'
-import { normalizeSpace, parametersFor } from './fields.ts'
+import { parametersFor } from './fields.ts'
 
 export interface MailboxServices extends Pick<Services, 'graph' | 'exchange'> {
   /** How long a fault must last before the ready check reports it. Seconds. */

@@ -10,7 +10,13 @@ import {
   mailboxSteps,
   type Tenant,
 } from '../../core/index.ts'
-import { type CmdletParameters, customAttributeNumbers, localPartOf, type WritingCmdlet } from '../wire/index.ts'
+import {
+  type CmdletParameters,
+  customAttributeNumbers,
+  localPartOf,
+  normalizeSpace,
+  type WritingCmdlet,
+} from '../wire/index.ts'
 
 /** The requested mailbox, as the table reads it. */
 export type RequestedMailbox = Pick<
@@ -236,7 +242,7 @@ function roomTags(has: MailboxDetails['roomMailboxMetadata']): string[] | undefi
 const entities = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' } as const
 
 /** Converts plain text to HTML that shows the text unchanged. */
-export const toHtml = (text: string): string =>
+const toHtml = (text: string): string =>
   text.replace(/[&<>"']/g, (character) => Reflect.get(entities, character)).replace(/\r\n|\r|\n/g, '<br>')
 
 /** Longer than any of our replies with its entities. Characters. */
@@ -288,6 +294,3 @@ function decodeEntity(entity: string, decimal?: string, hexadecimal?: string, na
   const code = decimal === undefined ? Number.parseInt(hexadecimal ?? '', 16) : Number(decimal)
   return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : entity
 }
-
-/** Normalizes white space, for comparisons: services may change it. */
-export const normalizeSpace = (text: string): string => text.replace(/\s+/g, ' ').trim()

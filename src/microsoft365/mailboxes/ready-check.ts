@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { type Check, countryCode, type MailboxStepInput } from '../../core/index.ts'
 import { namesOf } from '../directory/index.ts'
-import { checkOf, type Graph, missingText, needed, readyResult, recipientTypes } from '../wire/index.ts'
+import { checkOf, type Graph, missingText, needed, normalizeSpace, readyResult, recipientTypes } from '../wire/index.ts'
 import { holdersOf, isAmong } from './access.ts'
 import type { MailboxResult, MailboxServices } from './create.ts'
-import { normalizeSpace, parametersFor, unlicensedMegabytes, visibleText } from './fields.ts'
+import { parametersFor, unlicensedMegabytes, visibleText } from './fields.ts'
 
 /** Compares the mailbox in the tenant with the request. Reports faults in the checks and does not throw them. */
 export const checkMailbox = (services: MailboxServices, input: MailboxStepInput): Promise<MailboxResult> =>

@@ -24,9 +24,14 @@ import {
   readyResult,
   upsertRefusal,
 } from '../wire/index.ts'
-import { communicationSite } from './communication-site.ts'
-import { ownersOf, type SiteAction, type SiteActions, type SiteServices } from './site-step.ts'
-import { teamSite } from './team-site.ts'
+import {
+  communicationSite,
+  ownersOf,
+  type SiteAction,
+  type SiteActions,
+  type SiteServices,
+  teamSite,
+} from './site-kinds.ts'
 
 const kinds: { readonly [K in SiteKind]: SiteActions } = { teamSite, communicationSite }
 
@@ -81,7 +86,7 @@ const linked = z.object({ requestId: z.string(), extensionAttribute1: z.string()
  * the extension last, so a group that is found by request id means a complete site. The group has a key, since Graph
  * creates duplicates of security groups without an error.
  */
-export async function linkGroup({ graph }: SiteServices, input: SiteStepInput): Promise<StepResult> {
+async function linkGroup({ graph }: SiteServices, input: SiteStepInput): Promise<StepResult> {
   try {
     return await link(graph, input)
   } catch (error) {

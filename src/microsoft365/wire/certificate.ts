@@ -147,7 +147,7 @@ const reasons: Readonly<Record<string, string>> = {
 }
 
 /** A private key and the certificate that belongs to it. */
-export interface KeyPair {
+interface KeyPair {
   readonly key: KeyObject
   readonly certificate: X509Certificate
 }
@@ -171,7 +171,7 @@ const shortestKey = 2048
  * of authorities. Of several certificates of the key, returns the one that is valid now and ends last. Throws a
  * {@link CertificateError}.
  */
-export function keyPairFromPem(file: Uint8Array, password: string | undefined, now = new Date()): KeyPair {
+function keyPairFromPem(file: Uint8Array, password: string | undefined, now = new Date()): KeyPair {
   const text = textOf(file)
   if (!text.includes('-----BEGIN ')) throw new CertificateError(notPem(file))
   const blocks = [...text.matchAll(/-----BEGIN ([A-Z0-9 ]+)-----[\s\S]+?-----END \1-----/g)]

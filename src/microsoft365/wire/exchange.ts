@@ -266,7 +266,7 @@ function exceptionIn(message: string): Exception | undefined {
 const lastSegment = (type: string): string => /[\w`]+$/.exec(type)?.[0] ?? ''
 
 /** Turns an answer of InvokeCommand that is not 2xx into an error with its meaning. */
-export function cmdletErrorOf(service: string, purpose: string, answer: Answer): TenantError {
+function cmdletErrorOf(service: string, purpose: string, answer: Answer): TenantError {
   const { status } = answer
   const { type, text, wrapped = false } = exceptionOf(answer.body)
   const cause = new Error(`${wrapped ? 'CmdletProxyException ' : ''}${type} ${text}`.trim().slice(0, 500))

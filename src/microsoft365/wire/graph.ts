@@ -17,7 +17,7 @@ type Bound<T, K extends keyof T & string, V> = { readonly [P in K as `${P}@odata
 export type GroupBody = Sent<Group, 'displayName' | 'mailNickname' | 'groupTypes' | 'mailEnabled' | 'securityEnabled'> &
   Partial<Sent<Group, 'description' | 'visibility'>>
 /** Owners and members of a new group, by their addresses. */
-export type GroupBindings = Bound<Group, 'owners' | 'members', readonly string[]>
+type GroupBindings = Bound<Group, 'owners' | 'members', readonly string[]>
 /** Body of the installation of an app of the catalogue. */
 export type InstallationBody = Bound<TeamsAppInstallation, 'teamsApp', string>
 

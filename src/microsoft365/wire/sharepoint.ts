@@ -8,7 +8,7 @@ export const sharePointService = 'SharePoint'
 const service = sharePointService
 
 /** OData 4 without metadata: plain property names and `{value: …}`, as in PnP's recordings. */
-export const sharePointHeaders = { accept: 'application/json;odata.metadata=none', 'odata-version': '4.0' }
+const sharePointHeaders = { accept: 'application/json;odata.metadata=none', 'odata-version': '4.0' }
 /** OData 3 without metadata, with the same bodies: some tenants refuse `odata-version` in app-only calls to the manager of sites. */
 const plainHeaders = { accept: 'application/json;odata=nometadata' }
 

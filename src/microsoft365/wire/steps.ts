@@ -1,4 +1,14 @@
 import { type Check, isFault, TenantError } from '../../core/index.ts'
+import type { Exchange } from './exchange.ts'
+import type { Graph } from './graph.ts'
+import type { SharePoint } from './sharepoint.ts'
+
+/** The callers of all services. */
+export interface Services {
+  readonly graph: Graph
+  readonly sharePoint: SharePoint
+  readonly exchange: Exchange
+}
 
 /** Result of one check. `fault` is text for admins, `''` when the check passes. */
 export const checkOf = (name: Check['name'], fault: string): Check => ({ name, ok: fault === '', detail: fault })
@@ -47,3 +57,6 @@ export function needed<P extends object>(progress: P, name: keyof P & string): s
   if (typeof value === 'string' && value !== '') return value
   throw new TenantError('missing-progress', `No earlier step of this request made its ${name}.`, { retryable: false })
 }
+
+/** Normalizes white space, for comparisons: services may change it. */
+export const normalizeSpace = (text: string): string => text.replace(/\s+/g, ' ').trim()

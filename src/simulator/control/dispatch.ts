@@ -192,7 +192,7 @@ const secrets = new Set([
 ])
 
 /** Logs a call without its secrets. The log keeps the newest 20,000 calls. */
-export function logCall(
+function logCall(
   tenant: Tenant,
   operation: string,
   call: Pick<Call, 'method' | 'path' | 'query' | 'headers' | 'body' | 'clientRequestId'>,

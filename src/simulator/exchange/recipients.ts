@@ -211,7 +211,7 @@ const defaults = {
 export const quotaNames = ['IssueWarningQuota', 'ProhibitSendQuota', 'ProhibitSendReceiveQuota'] as const
 
 /** A mailbox's quotas in Exchange's format, e.g. `49.5 GB (53,150,220,288 bytes)`. Stored values are bytes. */
-export function quotaDoc(stored: Readonly<Record<string, unknown>>): Record<string, string> {
+function quotaDoc(stored: Readonly<Record<string, unknown>>): Record<string, string> {
   return Object.fromEntries(quotaNames.map((name) => [name, format(bytesOf(stored, name))]))
 }
 

@@ -75,7 +75,7 @@ export function groupOf(tenant: Tenant, call: Call): Group {
 const uniqueName = (call: Call): string => (call.params[0] ?? '').replaceAll("''", "'")
 
 /** The properties of a group without $select: all but the extension and the labels. */
-export function defaultGroupProperties(doc: Record<string, unknown>, extensionName: string): string[] {
+function defaultGroupProperties(doc: Record<string, unknown>, extensionName: string): string[] {
   return Object.keys(doc).filter((name) => name !== extensionName && name !== 'assignedLabels')
 }
 
@@ -198,7 +198,7 @@ function bind(tenant: Tenant, call: Call, groupId: string, change: Pick<GroupCha
 }
 
 /** Graph's answer to a reference that exists already. */
-export const alreadyThere = (call: Call, role: Role): never =>
+const alreadyThere = (call: Call, role: Role): never =>
   badRequest(
     call,
     `One or more added object references already exist for the following modified properties: '${role}'.`,

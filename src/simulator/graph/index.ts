@@ -119,7 +119,7 @@ const callOf: Readonly<Record<string, string>> = table.operations
 const accepted: Readonly<Record<string, Accepted>> = table.calls
 
 /** Returns what Graph accepts for an operation of the simulator, without the marks of the least privileged. */
-export function acceptedFor(operation: string): Accepted | undefined {
+function acceptedFor(operation: string): Accepted | undefined {
   const entry = accepted[callOf[operation] ?? '']
   const plain = (names: readonly string[]) => names.map((name) => name.replace('*', ''))
   return entry && { application: plain(entry.application), delegated: plain(entry.delegated) }

@@ -191,7 +191,7 @@ interface ApiToken {
  * registration must request, so an app-only token has only roles and no scope.
  * Sources: learn.microsoft.com/entra/identity-platform/access-token-claims-reference and /optional-claims-reference.
  */
-export function apiClaims(api: ApiRegistration, token: ApiToken): Record<string, unknown> {
+function apiClaims(api: ApiRegistration, token: ApiToken): Record<string, unknown> {
   const { version, tenantId, clientId, proof, person, subject } = token
   const client =
     version === 2

@@ -20,7 +20,7 @@ const searchOfOthers = 0o011
 const sticky = 0o1000
 
 /** What {@link makePrivate} found and changed. */
-export interface Tightened {
+interface Tightened {
   /** Files and folders that had permission bits for group or others. */
   readonly changed: number
   /** Those of them that others could have written to. */
@@ -157,7 +157,7 @@ const modeOf = ({ mode }: { mode: number }): string => (mode & 0o777).toString(8
 const quoted = (path: string): string => (/^[\w./:@+-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`)
 
 /** An exclusive claim on a data folder, released by `release` or by the end of the process, however it ends. */
-export interface StoreLock {
+interface StoreLock {
   release(): void
 }
 

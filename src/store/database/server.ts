@@ -199,7 +199,7 @@ function unlessAway<T>(work: Promise<T>, waiting: Set<(error: unknown) => void>)
 }
 
 /** `probe` asks the store over a connection of its own, and ends when the signal says so. */
-export function watchAvailability(probe: (signal: AbortSignal) => Promise<unknown>): Availability {
+function watchAvailability(probe: (signal: AbortSignal) => Promise<unknown>): Availability {
   let state: 'there' | 'doubtful' | 'away' = 'there'
   let doubt: Promise<void> = Promise.resolve()
   const waiting = new Set<(error: unknown) => void>()

@@ -218,7 +218,7 @@ function peopleIn(value: unknown): Person[] {
 type Forgotten = Omit<ErasureCounts, 'requests' | 'entries'>
 
 /** Forgets what is a person's alone, and takes them out of copies of what is others', in one transaction. */
-export function forgetPerson(database: Database, tenantId: string, person: KnownPerson): Promise<Forgotten> {
+function forgetPerson(database: Database, tenantId: string, person: KnownPerson): Promise<Forgotten> {
   return database.transaction(async () => {
     const values = [tenantId, person.id]
     const remove = async (sql: string): Promise<number> => (await database.query(sql, values)).rowCount

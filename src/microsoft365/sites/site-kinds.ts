@@ -1,0 +1,252 @@
+import { type Person, type SiteStepInput, type StepResult, TenantError } from '../../core/index.ts'
+import {
+  type Administered,
+  claimOf,
+  errorOf,
+  type FoundGroup,
+  type Graph,
+  type GroupBody,
+  graphService,
+  isSameLogin,
+  namingPolicyError,
+  needed,
+  normalizeSpace,
+  notThereYet,
+  type Relation,
+  type Services,
+  siteStatus,
+  upsertRefusal,
+} from '../wire/index.ts'
+
+export interface SiteServices extends Pick<Services, 'graph' | 'sharePoint'> {
+  /** How long a fault must last before the ready check reports it. Seconds. */
+  readonly settleSeconds: number
+}
+
+/** One step for one kind of site. */
+export type SiteAction = (services: SiteServices, input: SiteStepInput) => Promise<StepResult>
+/** The differences between the two kinds of sites. `missingOwners` returns the names of owners who are not added yet. */
+export interface SiteActions {
+  readonly create: SiteAction
+  readonly wait: SiteAction
+  readonly addOwners: SiteAction
+  readonly missingOwners: (services: SiteServices, input: SiteStepInput) => Promise<string[]>
+}
+
+/** All owners of the site without duplicates, the requester first. */
+export function ownersOf({ requester, owners }: Pick<SiteStepInput, 'requester' | 'owners'>): Person[] {
+  return [requester, ...owners.filter(({ id }) => id !== requester.id)]
+}
+
+/** Result while the site is not ready. SharePoint does not say when to ask again. */
+export const notReady = { done: false, retryAfterSeconds: 2 } as const
+
+/** Error for an address that another group or site has: a person has to choose another address. */
+export const nameTaken = (alias: string): TenantError =>
+  new TenantError('name-taken', `The address ${alias} is held by another group or site.`, { retryable: false })
+
+/** A team site is the site of a Microsoft 365 group. The group's alternate key is the request's id. */
+export const teamSite: SiteActions = {
+  create: createGroup,
+  wait: waitForGroupSite,
+  addOwners: addGroupOwners,
+  missingOwners: missingGroupOwners,
+}
+
+async function createGroup({ graph }: SiteServices, input: SiteStepInput): Promise<StepResult> {
+  const { requestId, displayName, description, alias, requester, signal } = input
+  const found = await graph.groupByUniqueName(requestId, signal)
+  if (found) return groupMade(found)
+  const group = {
+    displayName,
+    mailNickname: alias,
+    // Graph refuses an empty description.
+    ...(description && { description }),
+    groupTypes: ['Unified'],
+    mailEnabled: true,
+    securityEnabled: false,
+    visibility: 'Private',
+  } as const satisfies GroupBody
+  // A group that an app creates has only the owners that are bound, and without an owner it may never get a site.
+  const people = { owners: [requester.id], members: [requester.id] }
+  await upsert(graph, requestId, group, people, signal)
+  const created = await graph.groupByUniqueName(requestId, signal)
+  if (!created) throw notThereYet('The new group')
+  return groupMade(created)
+}
+
+/** The names are read back: the tenant's naming policy may have changed them. */
+const groupMade = ({ id, displayName, mailNickname: alias, mail }: FoundGroup): StepResult => ({
+  done: true,
+  made: { groupId: id, createdAs: { displayName, alias, ...(mail && { mail }) } },
+})
+
+/** Graph reports one property at a time: the name, then the alias. */
+const mostSuggestions = 2
+
+/** Creates the group. Under the tenant's naming policy Graph may refuse the names; then those that it suggests are used. */
+async function upsert(
+  graph: Graph,
+  requestId: string,
+  group: GroupBody,
+  people: { readonly [R in Relation]: readonly string[] },
+  signal: AbortSignal,
+  suggestions = 0,
+): Promise<void> {
+  const answer = await graph.upsertGroup(requestId, group, people, signal)
+  const refusal = answer.status === 400 && upsertRefusal(answer, 'making the group')
+  if (refusal instanceof TenantError) throw refusal
+  if (typeof refusal === 'object') {
+    if (suggestions === mostSuggestions) throw namingPolicyError()
+    return upsert(graph, requestId, { ...group, ...refusal.suggested }, people, signal, suggestions + 1)
+  }
+  // Our earlier attempt may have the name while replicas do not show its key yet.
+  if (refusal === 'name-taken' && !(await graph.groupByUniqueName(requestId, signal)))
+    throw nameTaken(group.mailNickname)
+  if (refusal === 'already-bound') {
+    const again = await graph.upsertGroup(requestId, group, {}, signal)
+    if (again.status === 400) throw errorOf(graphService, 'making the group', again)
+  }
+}
+
+/** Polls the group's site. The first poll also makes Microsoft 365 create the site. */
+async function waitForGroupSite(
+  { graph, sharePoint }: SiteServices,
+  { progress, signal }: SiteStepInput,
+): Promise<StepResult> {
+  const { site, retryAfterSeconds } = await graph.siteOfGroup(needed(progress, 'groupId'), signal)
+  if (!site) return retryAfterSeconds ? { done: false, retryAfterSeconds } : notReady
+  const url = sharePoint.onTenant(site.webUrl)
+  const web = await sharePoint.web(url, signal)
+  return web?.IsProvisioningComplete === false || !web ? notReady : { done: true, made: { siteId: site.id, url } }
+}
+
+async function addGroupOwners({ graph }: SiteServices, input: SiteStepInput): Promise<StepResult> {
+  const groupId = needed(input.progress, 'groupId')
+  // Members first: an owner who is not a member has no access to the group's content.
+  for (const relation of ['members', 'owners'] as const) {
+    const present = new Set(await graph.related(groupId, relation, input.signal))
+    for (const { id, displayName } of ownersOf(input)) {
+      if (!present.has(id)) await addRelated(graph, groupId, relation, { id, displayName }, input.signal)
+    }
+  }
+  return { done: true, made: {} }
+}
+
+async function addRelated(
+  graph: Graph,
+  groupId: string,
+  relation: Relation,
+  { id, displayName }: { id: string; displayName: string },
+  signal: AbortSignal,
+): Promise<void> {
+  const answer = await graph.addRelated(groupId, relation, id, signal)
+  if (answer.status === 404) {
+    if (await graph.user(id)) throw notThereYet('The new group')
+    throw new TenantError('owner-not-found', `${displayName} is no longer in the directory.`, { retryable: false })
+  }
+  // A 400 has no code for "already added", so the list decides.
+  if (answer.status === 400 && !(await graph.related(groupId, relation, signal)).includes(id))
+    throw errorOf(graphService, `adding to the group's ${relation}`, answer)
+}
+
+async function missingGroupOwners({ graph }: SiteServices, input: SiteStepInput): Promise<string[]> {
+  const present = new Set(await graph.related(needed(input.progress, 'groupId'), 'owners', input.signal))
+  return ownersOf(input).flatMap(({ id, displayName }) => (present.has(id) ? [] : [displayName]))
+}
+
+/** A communication site has no Microsoft 365 group. SharePoint creates it under its address, with an own group of owners. */
+export const communicationSite: SiteActions = {
+  create: createSite,
+  wait: waitForSite,
+  addOwners: addSiteOwners,
+  missingOwners: missingSiteOwners,
+}
+
+async function createSite(services: SiteServices, input: SiteStepInput): Promise<StepResult> {
+  const { sharePoint } = services
+  const { displayName: title, description, alias, requester, progress, signal } = input
+  const address = sharePoint.addressOf(alias)
+  // This step stored the address, so the site is ours.
+  if (progress.url) return { done: true, made: {} }
+  const before = await sharePoint.creationStatus(address, signal)
+  if (before.SiteStatus !== siteStatus.notFound) return adopt(services, input, before)
+  const owner = requester.userPrincipalName
+  const created = await sharePoint.createCommunicationSite({ title, description, address, owner }, signal)
+  if (created.SiteStatus === siteStatus.error) throw creationFailed()
+  // Somebody else created it meanwhile, or our earlier attempt did and its answer was lost.
+  if (created.SiteStatus === siteStatus.alreadyExists) {
+    const current = await sharePoint.creationStatus(address, signal)
+    // A deleted site has the address, or a group without its site yet.
+    if (current.SiteStatus === siteStatus.notFound) throw nameTaken(alias)
+    return adopt(services, input, current)
+  }
+  return { done: true, made: { url: sharePoint.onTenant(created.SiteUrl || address) } }
+}
+
+/**
+ * Adopts a site that exists at our address: it is ours when the answer of an earlier attempt was lost. SharePoint stores no
+ * key of the caller, so title, description and owner must match the request. The name has been reserved since the request,
+ * so only the requester could have created another matching site manually, for the same purpose.
+ */
+async function adopt(
+  { sharePoint }: SiteServices,
+  input: SiteStepInput,
+  { SiteStatus, SiteId, SiteUrl }: { SiteStatus: number; SiteId: string; SiteUrl: string },
+): Promise<StepResult> {
+  const { displayName, description, alias, requester, signal } = input
+  if (SiteStatus === siteStatus.error) throw creationFailed()
+  const url = sharePoint.onTenant(SiteUrl || sharePoint.addressOf(alias))
+  const web = await sharePoint.web(url, signal)
+  if (!web) return notReady
+  const site = SiteId ? await sharePoint.administered(SiteId, signal) : undefined
+  if (SiteId && !site) return notReady
+  const isOwner = isSitesOwner(site, requester.userPrincipalName)
+  const isSame =
+    normalizeSpace(web.Title) === normalizeSpace(displayName) &&
+    normalizeSpace(web.Description ?? '') === normalizeSpace(description)
+  if (!isOwner || !isSame) throw nameTaken(alias)
+  return { done: true, made: { url } }
+}
+
+async function waitForSite(
+  { graph, sharePoint }: SiteServices,
+  { progress, signal }: SiteStepInput,
+): Promise<StepResult> {
+  const address = needed(progress, 'url')
+  const { SiteStatus } = await sharePoint.creationStatus(address, signal)
+  if (SiteStatus === siteStatus.error) throw creationFailed()
+  if (SiteStatus === siteStatus.provisioning || SiteStatus === siteStatus.notFound) return notReady
+  // SharePoint still works on a "ready" site; the web says when it is complete.
+  const web = await sharePoint.web(address, signal)
+  if (web?.IsProvisioningComplete === false || !web) return notReady
+  const site = await graph.siteAt(address, signal)
+  return site ? { done: true, made: { siteId: site.id, url: sharePoint.onTenant(site.webUrl) } } : notReady
+}
+
+async function addSiteOwners({ sharePoint }: SiteServices, input: SiteStepInput): Promise<StepResult> {
+  const url = needed(input.progress, 'url')
+  const present = await sharePoint.owners(url, input.signal)
+  for (const { userPrincipalName } of ownersOf(input)) {
+    const isThere = present.some((login) => isSameLogin(login, claimOf(userPrincipalName)))
+    if (!isThere) await sharePoint.addOwner(url, userPrincipalName, input.signal)
+  }
+  return { done: true, made: {} }
+}
+
+/** The requester owns the site collection; the other owners are in the site's owners group. */
+async function missingSiteOwners({ sharePoint }: SiteServices, input: SiteStepInput): Promise<string[]> {
+  const { progress, signal } = input
+  const site = await sharePoint.administered(needed(progress, 'siteId'), signal)
+  const logins = await sharePoint.owners(needed(progress, 'url'), signal)
+  const owns = (upn: string) => isSitesOwner(site, upn) || logins.some((login) => isSameLogin(login, claimOf(upn)))
+  return ownersOf(input).flatMap(({ userPrincipalName, displayName }) => (owns(userPrincipalName) ? [] : [displayName]))
+}
+
+/** Whether a person is the site collection's owner, by login name or by UPN. */
+const isSitesOwner = (site: Administered | undefined, userPrincipalName: string): boolean =>
+  isSameLogin(site?.OwnerLoginName ?? '', claimOf(userPrincipalName)) ||
+  isSameLogin(site?.Owner ?? '', userPrincipalName)
+
+const creationFailed = (): TenantError =>
+  new TenantError('site-creation-failed', 'SharePoint could not make the site.', { retryable: true })
