@@ -1,6 +1,6 @@
 /**
- * The only place that knows Microsoft's wire protocol. This file connects the rooms and fills core's ports. Rooms import
- * each other in one direction: `wire`, `directory`, `sites`, `mailboxes`.
+ * The only place that knows Microsoft's wire protocol. This file connects the rooms, fills core's ports and
+ * checks the health of the services. Rooms import each other in one direction: `wire`, `directory`, `sites`, `mailboxes`.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'

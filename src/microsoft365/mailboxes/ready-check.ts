@@ -120,12 +120,12 @@ async function replyFault({ exchange }: MailboxServices, input: MailboxStepInput
   const found = (await exchange.readOne(cmdlet, identityOf(input), properties, { signal, anchor })) ?? {}
   if (found['AutoReplyState'] !== 'Enabled') return 'it is off'
   const wanted = parametersFor('Set-MailboxAutoReplyConfiguration', input)
-  for (const [name, whom] of [
+  for (const [name, place] of [
     ['InternalMessage', 'in the organisation'],
     ['ExternalMessage', 'outside'],
   ] as const)
     if (visibleText(textOf(found[name])) !== visibleText(wanted[name] ?? ''))
-      return `it has another text for people ${whom}`
+      return `it has another text for people ${place}`
   return found['ExternalAudience'] === 'All' ? '' : 'it does not answer everybody outside'
 }
 

@@ -1,13 +1,11 @@
-/**
- * Checks of our calls against Microsoft's own types of Graph: a misspelled property does not compile. Types only, so
- * nothing of Microsoft's package is in the running service.
- */
 import type { Group, TeamsAppInstallation, User } from '@microsoft/microsoft-graph-types'
 import { z } from 'zod'
 import { TenantError } from '../../core/index.ts'
 import { type Answer, errorOf, parseAnswer, type ServiceError, unreadable } from './answer.ts'
 import { type CallService, createPages, query, quoted, segment } from './call.ts'
 
+// Microsoft's own types of Graph check our calls: a misspelled property does not compile. Only types are imported, so
+// nothing of Microsoft's package is in the running service.
 /** Properties of a Graph type, as we send them: without null and not changed afterwards. */
 type Sent<T, K extends keyof T> = { readonly [P in K]-?: Readonly<NonNullable<T[P]>> }
 /** References to other objects in a body: `owners@odata.bind`. */

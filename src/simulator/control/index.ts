@@ -18,6 +18,7 @@ import {
   nobody,
   type Operation,
   operation,
+  type Person,
   Refused,
   type Reply,
   registerApi,
@@ -113,16 +114,13 @@ export function controlService(
       }),
       on('accounts.change', 'POST', /^\/control\/accounts$/, (call) => {
         const { userId, state } = parse(accountChange, call)
-        const person = findPerson(userId)
-        if (!person) throw new Refused(problem(404, `Nobody in Contoso is called '${userId}'.`))
-        setAccount(tenant, person, state)
+        setAccount(tenant, personNamed(userId), state)
         return { status: 204 }
       }),
       // As an admin's setup policy does: nobody asks Graph, and the bot may not be running yet.
       on('installedApps.add', 'POST', /^\/control\/installed-apps$/, (call) => {
         const { userId, teamsAppId } = parse(appInstallation, call)
-        const person = findPerson(userId)
-        if (!person) throw new Refused(problem(404, `Nobody in Contoso is called '${userId}'.`))
+        const person = personNamed(userId)
         if (!contoso.teamsApps.some(({ id }) => id === teamsAppId))
           throw new Refused(problem(404, `The catalogue has no app '${teamsAppId}'.`))
         installApp(tenant, person, teamsAppId)
@@ -155,19 +153,25 @@ function parse<T>(schema: z.ZodType<T>, call: Call): T {
   throw new Refused(problem(400, z.prettifyError(result.error)))
 }
 
+/** Finds a person by object id or userPrincipalName; 404 for an unknown person. */
+function personNamed(idOrUpn: string): Person {
+  const person = findPerson(idOrUpn)
+  if (person) return person
+  throw new Refused(problem(404, `Nobody in Contoso is called '${idOrUpn}'.`))
+}
+
 function mintToken(tenant: Tenant, tokens: Tokens, request: z.infer<typeof tokenRequest>): Reply {
   const named = request.userPrincipalName ?? request.userId
-  const person = named === undefined ? undefined : findPerson(named)
   if (!request.appOnly && named === undefined) {
     throw new Refused(problem(400, 'Name a person by userPrincipalName or userId, or ask for appOnly.'))
   }
-  if (!request.appOnly && !person) throw new Refused(problem(404, `Nobody in Contoso is called '${named}'.`))
+  const person = request.appOnly || named === undefined ? undefined : personNamed(named)
   const { resource, names, oidc } = readScope(tenant, request.scope)
   const { lifetime = defaultLifetime, audience } = request
   const access = tokens.access({
     audience: resource,
     scopes: request.appOnly ? names : [...names, ...oidc],
-    person: request.appOnly ? undefined : person,
+    person,
     clientId: request.clientId,
     proof: request.appOnly ? '2' : '0',
     lifetime,

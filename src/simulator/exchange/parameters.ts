@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { asRecord } from '../tenant/index.ts'
+import { asRecord, same } from '../tenant/index.ts'
 import parametersJson from './exo-cmdlet-parameters.json' with { type: 'json' }
 import { exceptions, fail, failBinding, failLimit, failTransformation, type Result } from './wire.ts'
 
@@ -34,10 +34,10 @@ const harmless = new Set(['Confirm', 'Force', 'IgnoreDefaultScope', 'UseCustomRo
  * Binds a body to a cmdlet's published parameters as PowerShell does: by name without case. An unknown or missing parameter
  * ends the call, and so does a value of another type or a published parameter that is not simulated.
  */
-export function bind(cmdlet: Cmdlet, given: Readonly<Record<string, unknown>>): Parameters {
+export function bind(cmdlet: Cmdlet, values: Readonly<Record<string, unknown>>): Parameters {
   const known = new Map(Object.entries(published[cmdlet.name] ?? {}).map((each) => [each[0].toLowerCase(), each]))
   const bound: Record<string, unknown> = {}
-  for (const [key, value] of Object.entries(given)) {
+  for (const [key, value] of Object.entries(values)) {
     const [name = '', annotation] = key.split('@')
     const parameter = known.get(name.toLowerCase())
     if (!parameter) return failBinding(`${unknownParameter} ${name}`, exceptions.unknownParameter)
@@ -275,9 +275,6 @@ function equals(property: string, wanted: { is: unknown }): Test {
     return is === null ? held === null || held === '' : same(held, is)
   }
 }
-
-const same = (left: unknown, right: unknown): boolean =>
-  typeof left === 'string' && typeof right === 'string' ? left.toLowerCase() === right.toLowerCase() : left === right
 
 const hasAddress = (held: unknown, wanted: string): boolean =>
   Array.isArray(held) && held.some((each) => same(each, wanted.includes(':') ? wanted : `smtp:${wanted}`))

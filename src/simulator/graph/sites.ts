@@ -30,13 +30,9 @@ export function siteOperations(tenant: Tenant, settings: GraphSettings): readonl
   }
   return [
     operation('graph.sites.search', 'GET', /^\/v1\.0\/sites$/, (call) => searchSites(tenant, settings, call)),
-    operation('graph.sites.getAllSites', 'GET', /^\/v1\.0\/sites\/getAllSites$/, (call) => {
-      const found = allSites(tenant)
-        .filter((site) => isShown(tenant, site))
-        .map((site) => siteDoc(site, settings.url))
-        .map((doc) => select(doc, call.query))
-      return listReply(call, settings.url, 'sites', found)
-    }),
+    operation('graph.sites.getAllSites', 'GET', /^\/v1\.0\/sites\/getAllSites$/, (call) =>
+      listSites(tenant, settings, call, () => true),
+    ),
     operation('graph.groups.site', 'GET', /^\/v1\.0\/groups\/([^/]+)\/sites\/root$/, (call) => {
       const group = groupOf(tenant, call)
       if (!group.unified) return refuse(call, 404, 'itemNotFound', 'The group has no site.')
@@ -65,20 +61,22 @@ const isShown = (tenant: Tenant, site: Site): boolean =>
  * "Search for sites": finds all words in title, description and path, with `*` words by their beginning. An app finds
  * every site, whatever its permissions.
  */
-function searchSites(tenant: Tenant, { url }: GraphSettings, call: Call): Reply {
+function searchSites(tenant: Tenant, settings: GraphSettings, call: Call): Reply {
   const search = call.query.get('search') ?? ''
   if (search.trim() === '') return refuse(call, 400, 'invalidRequest', 'A search needs words.')
   const wanted = search.toLowerCase().split(/\s+/)
+  return listSites(tenant, settings, call, ({ doc, path }) => {
+    const words = `${doc.title} ${doc.description} ${path}`.toLowerCase().split(/[^\p{L}\p{M}\p{N}]+/u)
+    const has = (one: string) =>
+      one.endsWith('*') ? words.some((word) => word.startsWith(one.slice(0, -1))) : words.includes(one)
+    return wanted.every(has)
+  })
+}
+
+function listSites(tenant: Tenant, { url }: GraphSettings, call: Call, test: (site: Site) => boolean): Reply {
   const found = allSites(tenant)
-    .filter((site) => isShown(tenant, site))
-    .filter(({ doc, path }) => {
-      const words = `${doc.title} ${doc.description} ${path}`.toLowerCase().split(/[^\p{L}\p{M}\p{N}]+/u)
-      const has = (one: string) =>
-        one.endsWith('*') ? words.some((word) => word.startsWith(one.slice(0, -1))) : words.includes(one)
-      return wanted.every(has)
-    })
-    .map((site) => siteDoc(site, url))
-    .map((doc) => select(doc, call.query))
+    .filter((site) => isShown(tenant, site) && test(site))
+    .map((site) => select(siteDoc(site, url), call.query))
   return listReply(call, url, 'sites', found)
 }
 

@@ -1,4 +1,4 @@
-import { type Call, Refused, type Reply } from '../tenant/index.ts'
+import { type Call, Refused, type Reply, same } from '../tenant/index.ts'
 
 /** Settings of Graph's operations. Times are seconds. */
 export interface GraphSettings {
@@ -104,10 +104,6 @@ function filterClause(source: string): Test {
   }
   throw new BadQuery(`Invalid filter clause: '${source}'.`)
 }
-
-/** Compares directory strings without case. */
-const same = (left: unknown, right: unknown): boolean =>
-  typeof left === 'string' && typeof right === 'string' ? left.toLowerCase() === right.toLowerCase() : left === right
 
 const literal = (quoted: string | undefined): string => (quoted ?? '').replaceAll("''", "'")
 

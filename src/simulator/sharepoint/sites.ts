@@ -75,7 +75,7 @@ const rights = {
 function effectivePermissions(tenant: Tenant, call: Call): Reply {
   const site = readySite(tenant, call)
   const loginName = parameter(call, '@user')
-  const person = loginName.startsWith(personClaim) ? findPerson(loginName.slice(personClaim.length)) : undefined
+  const person = personOfLogin(loginName)
   if (!person)
     return refuse(500, '-2146232832, Microsoft.SharePoint.SPException', 'The specified user could not be found.')
   const roles = site.groupId === undefined ? [] : (['owners', 'members'] as const)
@@ -86,6 +86,9 @@ function effectivePermissions(tenant: Tenant, call: Call): Reply {
   const isReader = members.includes(person.id) || (isOpen && person.userType === 'Member')
   return { status: 200, body: rights[isOwner ? 'owner' : isReader ? 'reader' : 'nobody'] }
 }
+
+const personOfLogin = (loginName: string): Person | undefined =>
+  loginName.startsWith(personClaim) ? findPerson(loginName.slice(personClaim.length)) : undefined
 
 function webDoc(site: Site, url: string): Record<string, unknown> {
   return {
@@ -145,7 +148,7 @@ function addOwner(tenant: Tenant, call: Call): Reply {
   const site = readySite(tenant, call)
   const loginName = text(asRecord(call.body), 'LoginName')
   if (loginName === '') badArgument('The property LoginName is missing.')
-  const person = loginName.startsWith(personClaim) ? findPerson(loginName.slice(personClaim.length)) : undefined
+  const person = personOfLogin(loginName)
   if (!person) {
     const message = `The specified user ${loginName} could not be found.`
     return refuse(400, '-2146232832, Microsoft.SharePoint.SPException', message)

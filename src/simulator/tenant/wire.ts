@@ -137,6 +137,10 @@ export function text(record: Record<string, unknown>, key: string): string {
   return typeof value === 'string' ? value : ''
 }
 
+/** Compares texts without case, as the directory and Exchange do, and other values as they are. */
+export const same = (left: unknown, right: unknown): boolean =>
+  typeof left === 'string' && typeof right === 'string' ? left.toLowerCase() === right.toLowerCase() : left === right
+
 /** Returns `doc` with the properties in `$select`, or with the default properties. */
 export function select(
   doc: Readonly<Record<string, unknown>>,
