@@ -1,8 +1,8 @@
-/** Delegations: who decides for whom. */
+/** Delegations: the people who decide for approvers who are away. */
 import { type Delegation, type DelegationStore, delegation } from '../../core/index.ts'
 import type { Database } from '../database/index.ts'
 
-/** For how many days those that are over are kept: longer than anybody asks why they were asked. */
+/** How long ended delegations are kept, in days, so that explanations of decisions can name them. */
 const keptDays = 90
 
 interface Row {
@@ -10,7 +10,6 @@ interface Row {
   readonly ended_at: Date | null
 }
 
-/** Who decides for whoever is away. */
 export function createDelegationStore(database: Database): DelegationStore {
   const read = async (sql: string, values: readonly unknown[]): Promise<Delegation[]> => {
     const { rows } = await database.query<Row>(sql, values)
@@ -18,7 +17,7 @@ export function createDelegationStore(database: Database): DelegationStore {
       delegation.parse({ ...Object(body), endedAt: ended_at?.toISOString() ?? null }),
     )
   }
-  // What was over by itself is ended too, but nobody is told that it was, and its end is left to be recorded.
+  // Ends an expired delegation too, but does not return it, and leaves its end for `takeEnded`.
   const end = async (tenantId: string, personId: string, at: string): Promise<Delegation | undefined> => {
     const ended = await read(
       `UPDATE delegations SET ended_at = $3,
@@ -29,15 +28,15 @@ export function createDelegationStore(database: Database): DelegationStore {
     return ended.find(({ until }) => Date.parse(until) > Date.parse(at))
   }
   return {
-    async put(given) {
-      const { delegationId, tenantId, person, delegate, until, from, endedAt } = given
-      // Two at once would not see each other's, and a person has one.
+    async put(added) {
+      const { delegationId, tenantId, person, delegate, until, from, endedAt } = added
+      // A person has one delegation, and concurrent transactions do not see each other's.
       await database.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`delegation of ${person.id}`])
       const former = await end(tenantId, person.id, from)
       await database.query(
         `INSERT INTO delegations (delegation_id, tenant_id, person_id, delegate_id, until, ended_at, body)
          VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-        [delegationId, tenantId, person.id, delegate.id, until, endedAt, JSON.stringify(given)],
+        [delegationId, tenantId, person.id, delegate.id, until, endedAt, JSON.stringify(added)],
       )
       return former
     },
@@ -84,7 +83,7 @@ export function createDelegationStore(database: Database): DelegationStore {
       const before = new Date(at.getTime() - keptDays * 86_400_000).toISOString()
       await database.query('DELETE FROM delegations WHERE until < $1 AND end_noted_at IS NOT NULL', [before])
     },
-    // Joined by UNION, which leaves out what is there already, so that a circle ends.
+    // UNION omits rows that were found already, so a circle of delegations ends.
     reaching: (tenantId, personIds, at) =>
       read(
         `WITH RECURSIVE away AS (

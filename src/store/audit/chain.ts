@@ -16,34 +16,34 @@ import {
 } from '../../core/index.ts'
 import { type Database, syncFolder } from '../database/index.ts'
 
-/** Where the key lies when no setting gives it: beside the store, not in it. */
+/** Path of the key when no setting contains it: next to the store, not in it. */
 export const keyFile = (dataDir: string): string => join(dataDir, 'audit.key')
 
 /**
- * The key that seals the audit: of the setting, or of a file that only its owner can read, which is made the first time.
- * Of several processes that start at once, all have the key of the first.
+ * Returns the key that seals the audit: from the setting, or from a file that only its owner can read. The first call
+ * creates the file. Processes that start at the same time all get the key of the first.
  */
 export function auditKeyOf(dataDir: string, secret: string | undefined): { key: Uint8Array; isNew: boolean } {
   if (secret !== undefined) return { key: Buffer.from(secret, 'base64'), isNew: false }
   const known = readKey(dataDir)
   if (known) return { key: known, isNew: false }
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-  const making = `${keyFile(dataDir)}.${randomBytes(6).toString('hex')}`
-  writeFileSync(making, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600, flush: true })
+  const draft = `${keyFile(dataDir)}.${randomBytes(6).toString('hex')}`
+  writeFileSync(draft, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600, flush: true })
   try {
-    linkSync(making, keyFile(dataDir))
+    linkSync(draft, keyFile(dataDir))
     syncFolder(dataDir)
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
   } finally {
-    rmSync(making)
+    rmSync(draft)
   }
-  const made = readKey(dataDir)
-  if (!made) throw new Error(`${keyFile(dataDir)} was neither made nor found`)
-  return { key: made, isNew: true }
+  const stored = readKey(dataDir)
+  if (!stored) throw new Error(`${keyFile(dataDir)} was neither made nor found`)
+  return { key: stored, isNew: true }
 }
 
-/** The key of the file; undefined when there is none. */
+/** Reads the key from its file; undefined without a file. */
 export function readKey(dataDir: string): Uint8Array | undefined {
   try {
     return Buffer.from(readFileSync(keyFile(dataDir), 'utf8').trim(), 'base64')
@@ -53,7 +53,7 @@ export function readKey(dataDir: string): Uint8Array | undefined {
   }
 }
 
-/** A moment as entries have it; of one with more digits, all of them. */
+/** SQL of a time in the form of entries: milliseconds, or microseconds where the time has them. */
 export const iso = (column: string): string =>
   `regexp_replace(to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US'), '000$', '') || 'Z'`
 
@@ -64,7 +64,7 @@ interface Row {
   readonly entries: readonly StoredEntry[]
 }
 
-/** Reads all of each chain at one moment: what is written meanwhile must not look like a change. */
+/** Reads each whole chain in one statement: entries that are written meanwhile must not look like a change. */
 const chains = `
   SELECT asked.id AS "requestId",
     (SELECT json_build_object('seq', seq, 'hash', hash, 'seal', seal)
@@ -78,7 +78,7 @@ const chains = `
      FROM audit_log WHERE request_id = asked.id) AS entries
   FROM unnest($1::uuid[]) WITH ORDINALITY AS asked (id, place) ORDER BY place`
 
-/** Proves the chains of these requests, in their order. Of one that nothing is known of there is no proof. */
+/** Proves the chains of these requests, in their order. Omits unknown requests. */
 export async function proofsOf(database: Database, key: Uint8Array, requestIds: readonly string[]): Promise<Proof[]> {
   const { rows } = await database.query<Row>(chains, [requestIds])
   return rows.flatMap((row) => {
@@ -98,14 +98,14 @@ function proofOf(row: Row, tenantId: string, key: Uint8Array): Proof {
   }
 }
 
-/** What lacks a part is shown all the same. */
+/** Shows an entry also when parts of it are missing. */
 function shown(entry: StoredEntry): Proof['entries'][number] {
   const { seq, requestId, tenantId, at, action, actorId, from, digest, hash, text } = entry
-  const said = auditEntry.safeParse(text)
+  const parsed = auditEntry.safeParse(text)
   return {
     ...{ ...entry, seq: seq ?? 0, requestId: requestId ?? '', tenantId: tenantId ?? '', at: at ?? '' },
     ...{ action: action ?? '', actorId: actorId ?? 'system', from: from ?? '', digest: digest ?? '', hash: hash ?? '' },
-    said: said.success ? said.data : undefined,
+    said: parsed.success ? parsed.data : undefined,
   }
 }
 
@@ -128,11 +128,11 @@ export async function* provedAll(database: Database, key: Uint8Array): AsyncGene
 const beforeAll = '00000000-0000-0000-0000-000000000000'
 const part = (table: string): string =>
   `(SELECT DISTINCT request_id AS id FROM ${table} WHERE request_id > $1 ORDER BY 1 LIMIT ${batch})`
-/** The next requests that anything is known of, whatever is left of them. */
+/** The next requests with a row in one of these tables. */
 const known = `SELECT id FROM (${['requests', 'audit_heads', 'audit_log'].map(part).join(' UNION ')}) AS known
   ORDER BY id LIMIT ${batch}`
 
-/** Numbers that were given to requests of which nothing is left: each tenant's are without a gap. The first of them. */
+/** Returns the first numbers of requests that no longer exist: the numbers of a tenant have no gaps. */
 export async function missingNumbers(database: Database): Promise<number[]> {
   const { rows } = await database.query<{ number: number }>(
     `SELECT given.number FROM counters, generate_series(1001, last_number) AS given (number)
@@ -147,8 +147,8 @@ interface Unchained extends Words {
 }
 
 /**
- * Chains what stands in the store from before there were chains, as it is found. To be called in the transaction of
- * migration 7, so that nothing can be brought into a chain later. Returns how many chains there are now.
+ * Chains the entries that are older than the chains, unchanged. Call it in the transaction of migration 7, so that nobody
+ * can add entries to these chains later. Returns the number of chains.
  */
 export async function chainExisting(database: Database, key: Uint8Array): Promise<number> {
   let after = beforeAll
@@ -183,8 +183,8 @@ interface Chained {
 }
 
 function chained(key: Uint8Array, rows: readonly Unchained[]): Chained {
-  const words = rows.map(({ entry: _, ...said }) => said)
-  const links = chain(undefined, words, { from: 'migration' })
+  const texts = rows.map(({ entry: _, ...text }) => text)
+  const links = chain(undefined, texts, { from: 'migration' })
   return {
     head: headOf(key, links, true),
     entries: links.map((link, index) => ({ ...link, entry: rows[index]?.entry ?? 0 })),

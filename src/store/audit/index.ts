@@ -24,22 +24,22 @@ import { proofsOf } from './chain.ts'
 
 export { auditKeyOf, chainExisting, iso, keyFile, missingNumbers, provedAll, readKey } from './chain.ts'
 
-/** Who did what, when: appended in the transaction of the change itself, each entry tied to the one before. */
+/** Creates the audit log. Entries are appended in the transaction of the change, each chained to the previous entry. */
 export function createAuditLog(database: Database, key: Uint8Array): AuditLog {
-  /** Of a new request nothing has to be read: its chain begins here. False: somebody else has begun it. */
+  /** Begins the chain of a new request without reading. Returns false when another process has begun it. */
   async function begin(entries: readonly AuditEntry[], state?: AuditedState): Promise<boolean> {
     const chained = chain(undefined, entries.map(wordsOf), originNow(), state)
     return write(database, chained, headOf(key, chained, true), beginning)
   }
 
-  /** Waits for whoever is at the same chain. */
+  /** Appends to an existing chain. Waits for transactions that write to the same chain. */
   async function goOn(requestId: string, entries: readonly AuditEntry[], state?: AuditedState): Promise<boolean> {
     const { rows } = await database.query<SealedHead>(
       'SELECT seq, hash, seal FROM audit_heads WHERE request_id = $1 FOR UPDATE',
       [requestId],
     )
     const [head] = rows
-    // What stands on something that is not ours gets no seal: it would prove what nobody can prove any more.
+    // A chain whose head has a foreign seal gets no seal of ours: the seal would prove entries that we cannot prove.
     const isSealed = head !== undefined && head.seal === sealOf(key, requestId, head)
     const last = head ?? (await lastOf(requestId))
     const chained = chain(last, entries.map(wordsOf), originNow(), state)
@@ -87,7 +87,7 @@ export function createAuditLog(database: Database, key: Uint8Array): AuditLog {
     },
     async erase(person, at) {
       const written = patternsOf(person)
-      // Those that have the id come last: whoever goes on after a crash learns the name from them.
+      // Chains with the person's id come last: after a crash, the next run learns the names from them.
       const { rows } = await database.patiently(() =>
         database.query<{ requestId: string; tenantId: string }>(
           `SELECT request_id AS "requestId", tenant_id AS "tenantId" FROM audit_log
@@ -99,8 +99,15 @@ export function createAuditLog(database: Database, key: Uint8Array): AuditLog {
       for (const { requestId, tenantId } of rows)
         erased += await database.transaction(async () => {
           const entries = await eraseIn(database, requestId, person, written)
-          const said = { requestId, tenantId, at: at.toISOString(), actor: system, action: erasure, data: { entries } }
-          if (entries.length > 0) await appendTo(requestId, [said])
+          const notice = {
+            requestId,
+            tenantId,
+            at: at.toISOString(),
+            actor: system,
+            action: erasure,
+            data: { entries },
+          }
+          if (entries.length > 0) await appendTo(requestId, [notice])
           return entries.length
         })
       return erased
@@ -108,12 +115,12 @@ export function createAuditLog(database: Database, key: Uint8Array): AuditLog {
   }
 }
 
-/** What is about no one request stands in a chain whose id is the tenant's, which begins with its first entry. */
+/** Entries about no single request are in a chain with the tenant's id. */
 const isOfOrganisation = (chainId: string, entries: readonly AuditEntry[]): boolean =>
   entries.every(({ tenantId }) => tenantId === chainId)
 
 const isById = '(actor_id = $1 OR position($1 IN lower(body::text)) > 0)'
-/** Entries by a person, and those that may name them; but for those that say by id that they were erased. */
+/** Entries by a person, and entries that may name the person, except those that record the erasure by id. */
 const mentions = `body IS NOT NULL AND (${isById} OR ${hasAny('body::text', '$2')})
   AND NOT (request_id = tenant_id AND actor_id <> $1
     AND action = ANY('{erasure-ordered,erasure-begun,erasure-stopped,person-erased}'))`
@@ -141,7 +148,7 @@ const beginning = `INSERT INTO audit_heads (request_id, seq, hash, seal) VALUES 
   ON CONFLICT (request_id) DO NOTHING RETURNING 1`
 const continuing = 'UPDATE audit_heads SET seq = $2, hash = $3, seal = $4 WHERE request_id = $1 RETURNING 1'
 
-/** Writes entries and their head in one statement; false when the head is not there to be moved, or is already. */
+/** Writes entries and their head in one statement. Returns false when the head was not written: another process was first. */
 async function write(
   database: Database,
   entries: readonly ChainedEntry[],

@@ -10,7 +10,7 @@ import {
 } from '../../core/index.ts'
 import type { Database } from '../database/index.ts'
 
-/** For how many days a batch is kept after its end. Its requests stay. */
+/** How long a batch is kept after its end, in days. Its requests stay. */
 const keptDays = 30
 
 interface Row {
@@ -23,7 +23,6 @@ interface Row {
   readonly state: string | null
 }
 
-/** Batches, each with its rows. */
 export function createBatchStore(database: Database): BatchStore {
   return {
     async insert(one, rows) {
@@ -101,7 +100,7 @@ export function createBatchStore(database: Database): BatchStore {
   }
 }
 
-/** With how their requests do, without reading those whole. */
+/** Lists rows with the states of their requests, without reading whole requests. */
 async function rowsOf(
   database: Database,
   { batchId, status, after, limit }: Parameters<BatchStore['rows']>[0],
@@ -113,8 +112,8 @@ async function rowsOf(
      ORDER BY r.place LIMIT ${Number(limit)}`,
     [batchId, after ?? -1, status ?? null],
   )
-  return rows.map(({ place, key, status: stands, request_id: requestId, problem, number, state }) => ({
-    ...{ place, key, status: rowStatusOf(stands) },
+  return rows.map(({ place, key, status: stored, request_id: requestId, problem, number, state }) => ({
+    ...{ place, key, status: rowStatusOf(stored) },
     request: number === null ? null : { requestId, number, status: requestState.parse(state) },
     problem: problem === null ? null : rowProblem.parse(problem),
   }))
@@ -132,8 +131,8 @@ async function countsOf(database: Database, batchId: string): Promise<Awaited<Re
     requests: {},
   }
   for (const { status, state, n } of rows) {
-    const stands = rowStatusOf(status)
-    counts.rows[stands] = (counts.rows[stands] ?? 0) + n
+    const rowStatus = rowStatusOf(status)
+    counts.rows[rowStatus] = (counts.rows[rowStatus] ?? 0) + n
     if (state !== null) counts.requests[requestState.parse(state)] = n
   }
   return counts

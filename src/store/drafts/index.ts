@@ -2,7 +2,7 @@
 import { type DraftStore, draft } from '../../core/index.ts'
 import type { Database } from '../database/index.ts'
 
-/** How long a draft is kept after it was last changed, in days: one that has ended, and any other. */
+/** How long a draft is kept after its last change, in days: an ended draft and an open draft. */
 const keptDays = { ended: 30, open: 90 } as const
 
 export function createDraftStore(database: Database): DraftStore {
@@ -14,7 +14,7 @@ export function createDraftStore(database: Database): DraftStore {
       return rows[0] && draft.parse(rows[0].body)
     },
     async listBegun(tenantId, personId, limit) {
-      // In the words of the index of migration 10.
+      // The condition of the index of migration 10.
       const { rows } = await database.query<{ body: unknown }>(
         `SELECT body FROM drafts WHERE tenant_id = $1 AND person_id = $2
          AND body ->> 'begun' = 'true' AND body ->> 'step' IN ('details', 'review')

@@ -3,14 +3,14 @@ import { createHmac } from 'node:crypto'
 import type { AddressStore, NameCounters, Reservations } from '../../core/index.ts'
 import type { Database } from '../database/index.ts'
 
-/** Names are compared without case, as addresses are. Not as the store's own `lower` has it, which depends on its locale. */
+/** Compares names without case, as addresses are. The store's own `lower` depends on its locale. */
 const folded = (name: string): string => name.toLowerCase()
 
-/** Names kept for requests that have not ended. */
+/** Names that are reserved for requests that have not ended. */
 export function createReservations(database: Database): Reservations {
   return {
     async reserve(tenantId, names, requestId) {
-      // In one order, so that two requests that want the same names do not each wait for the other.
+      // In one order, so that two requests for the same names cannot deadlock.
       const { rows } = await database.query<{ name: string; request_id: string }>(
         `INSERT INTO reservations (tenant_id, name, request_id)
          SELECT DISTINCT $1::uuid, name, $3::uuid FROM unnest($2::text[]) AS name ORDER BY 2
@@ -33,7 +33,7 @@ export function createReservations(database: Database): Reservations {
   }
 }
 
-/** The numbers in names. One statement takes one, so that two who ask in the same moment get two. */
+/** The numbers in names. One statement takes a number, so concurrent callers get different numbers. */
 export function createNameCounters(database: Database): NameCounters {
   return {
     async last(tenantId, scope) {
@@ -56,8 +56,8 @@ export function createNameCounters(database: Database): NameCounters {
 }
 
 /**
- * Addresses that were in use, as HMAC-SHA-256 with a key made of the audit's, which is outside of the store: without the key nobody
- * finds out which addresses these were, not even by trying all names.
+ * Addresses that were in use, as HMAC-SHA-256. Its key is derived from the audit's key, which is outside of the store:
+ * without it nobody can find the addresses, not even by trying all names.
  */
 export function createFormerAddresses(database: Database, auditKey: Uint8Array): AddressStore {
   const key = createHmac('sha256', auditKey).update('former addresses').digest()
@@ -67,7 +67,7 @@ export function createFormerAddresses(database: Database, auditKey: Uint8Array):
   return {
     async note(tenantId, day, held) {
       const holders = new Map(held.map((one) => [digest(tenantId, one.key), digest(tenantId, one.holder)]))
-      // In one order, so that two processes that write the same addresses do not each wait for the other.
+      // In one order, so that two processes that write the same addresses cannot deadlock.
       await database.query(
         `INSERT INTO former_addresses AS known (tenant_id, address, holder, last_day)
          SELECT $1, address, holder, $4::date FROM unnest($2::text[], $3::text[]) AS seen (address, holder) ORDER BY address

@@ -19,7 +19,7 @@ interface Row {
   closed_why: string | null
 }
 
-/** The personal chats that the bot knows: one a person, refreshed and opened by everything they say. */
+/** The personal chats with the bot, one for each person. Every message of the person updates and reopens it. */
 export function createConversationStore(database: Database): ConversationStore {
   return {
     async put(one) {
@@ -130,7 +130,7 @@ export function createSentCards(database: Database): SentCards {
   }
 }
 
-/** Undefined for a card that another version of the service sent: it keeps nobody from the cards that this one knows. */
+/** Undefined for a card of an unknown kind, which another version of the service sent. */
 function readCard(row: CardRow): SentCard | undefined {
   const key = cardKey.safeParse(row.key)
   if (!key.success) return undefined
@@ -145,13 +145,13 @@ function readCard(row: CardRow): SentCard | undefined {
   }
 }
 
-/** Longer than the longest window of the connector's limits: what is older limits nothing. */
+/** Longer than the longest window of the connector's limits. */
 const keptMilliseconds = 2 * 3_600_000
 const nothing: ChatTraffic = { sent: [], waiting: [], heldUntil: 0 }
 
 /**
- * What chats were sent lately. On a server it stands in the store, by the server's clock, since all replicas write to the
- * same chats; the embedded store belongs to one process, whose memory is enough, and quicker.
+ * The recent traffic of chats. On a server it is in the store, by the server's clock, since all replicas write to the same
+ * chats. The embedded store belongs to one process, so that process keeps it in memory, which is faster.
  */
 export function createChatPace(database: Database, now: () => number = Date.now): ChatPaceStore {
   return database.engine === 'server' ? chatPaceInStore(database) : chatPaceInMemory(now)
@@ -176,8 +176,8 @@ function chatPaceInStore(database: Database): ChatPaceStore {
   return {
     async change(conversationId, decide) {
       return database.transaction(async () => {
-        // The row is locked from here on, and the time is that of the lock. Losing the last moments in a crash of the
-        // server costs nothing that the connector would not tell us by a 429.
+        // Locks the row; the time is that of the lock. If a crash of the server loses the last moments, the connector
+        // answers 429.
         const { rows } = await database.query<{ body: ChatTraffic; now: number }>(
           `WITH quick AS (SELECT set_config('synchronous_commit', 'off', true))
            INSERT INTO chat_pace (conversation_id, body) SELECT $1, $2 FROM quick

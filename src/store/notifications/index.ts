@@ -14,10 +14,10 @@ import type { Database } from '../database/index.ts'
 
 export { chatPaceInMemory, createChatPace, createConversationStore, createSentCards } from './chats.ts'
 
-/** For how many days it is known that one was sent: longer than any job that may still send it lives. */
+/** How long a sent notice is remembered, in days: longer than any job that may still send it. */
 const keptDays = 100
 
-/** Which cards that tell of no one request are on their way, or were sent. */
+/** Notices (cards about no single request) that are being sent or were sent. */
 export function createNoticeStore(database: Database): NoticeStore {
   return {
     async find({ tenantId, personId, notice }) {
@@ -60,7 +60,7 @@ interface Chat {
   readonly time_zone: string
 }
 
-/** Only what waits is read, by its index. */
+/** Reads only pending requests, by their index. */
 const awaited = `
   SELECT chat.person_id, chat.locale, chat.time_zone FROM conversations chat
   WHERE chat.tenant_id = $1 AND chat.closed_at IS NULL
@@ -71,7 +71,7 @@ const awaited = `
       WHERE chosen.tenant_id = $1 AND chosen.person_id = chat.person_id AND NOT chosen.is_on)
   ORDER BY chat.person_id`
 
-/** Who has chosen whether to have a summary each day. */
+/** People's choices about the daily digest. */
 export function createDigestStore(database: Database): DigestStore {
   return {
     async choose(tenantId, personId, isOn, at) {
@@ -97,7 +97,7 @@ export function createDigestStore(database: Database): DigestStore {
   }
 }
 
-/** `holder` and `held_until` say which process checks, to versions that elect one. A row of ours names none, and its time is over. */
+/** For versions that elect a process for the checks (`holder`, `held_until`). Our rows name no process and have expired. */
 const nobody = '00000000-0000-0000-0000-000000000000'
 
 /** The result of the health checks: one row, which all processes share. */
@@ -107,7 +107,7 @@ export function createHealthWatchStore(database: Database): HealthWatchStore {
       `SELECT body FROM health_watch WHERE tenant_id = $1${more}`,
       [tenantId],
     )
-    // A result that only another version can read is replaced.
+    // A result that only another version can read counts as missing.
     return healthWatch.safeParse(rows[0]?.body).data
   }
   return {

@@ -6,13 +6,13 @@ import type { Database } from '../database/index.ts'
 
 export { type CallCounts, createCallCounts } from './service-calls.ts'
 
-/** As the index of migration 16 has it. */
+/** The condition of the index of migration 16. */
 const outcomes = `log.tenant_id = $1 AND log.at >= $2 AND log.at < $3
   AND log.action IN ('approved', 'rejected', 'succeeded', 'failed')`
 
 const template = `request.body -> 'template'`
-/** The name that the newest of them has. */
-const asked = `
+/** Requests by kind, state and template, with the newest name of the template. */
+const byTemplate = `
   SELECT request.kind, request.status, ${template} ->> 'id' AS "templateId", count(*)::int AS count,
     first_value(max(named.name)) OVER (PARTITION BY ${template} ->> 'id' ORDER BY max(request.number) DESC) AS name
   FROM requests request
@@ -24,8 +24,8 @@ const half = 'percentile_cont(ARRAY[0.5, 0.95]) WITHIN GROUP'
 const seconds = (from: string, until: string) => `(ORDER BY extract(epoch FROM ${until} - ${from})::float8)`
 const queuedAt = `coalesce((request.body ->> 'queuedAt')::timestamptz, request.submitted_at)`
 /**
- * A request is decided with its last decision, unless it ended before all that it needed: then it was neither queued nor
- * rejected. Each one has its last decision, and is made, once.
+ * A request counts as decided with its last decision if it was queued or rejected, and not if it ended before all decisions
+ * that it needed. Each request is decided and created at most once.
  */
 const measured = `
   WITH happened AS (SELECT log.request_id, log.action, log.at FROM audit_log log WHERE ${outcomes}),
@@ -48,7 +48,7 @@ const measured = `
     (SELECT ${half} ${seconds('submitted_at', 'at')} FROM made) AS "toCompletion",
     (SELECT ${half} ${seconds('queued_at', 'at')} FROM made) AS work`
 
-/** What an admin decided over the heads of the approvers is nobody's turn. A decision is timed from when its stage's turn came; stages of older requests do not say when. */
+/** Decisions without overrides by admins. The time counts from the start of the stage, or from the submission for older requests. */
 const approvers = `
   WITH decisions AS (
     SELECT decision -> 'by' AS by, decision ->> 'decision' AS decision,
@@ -76,11 +76,11 @@ interface MeasuredRow extends Record<'decided' | 'rejected' | 'made' | 'failed',
 }
 type ApproverRow = Awaited<ReturnType<StatsStore['approvers']>>['approvers'][number] & { readonly all: number }
 
-/** What happened when, of all requests. What is read of a request stays when its words are taken out. */
+/** Statistics over all requests. They use only values that stay when a request's details are removed. */
 export function createStatsStore(database: Database): StatsStore {
   const of = (tenantId: string, { from, until }: Span) => [tenantId, from.toISOString(), until.toISOString()]
   return {
-    asked: async (tenantId, span) => (await database.query<AskedRow>(asked, of(tenantId, span))).rows,
+    asked: async (tenantId, span) => (await database.query<AskedRow>(byTemplate, of(tenantId, span))).rows,
     async countAsked(tenantId, span) {
       const { rows } = await database.query<{ count: number }>(
         `SELECT count(*)::int AS count FROM requests WHERE tenant_id = $1 AND submitted_at >= $2 AND submitted_at < $3`,
@@ -104,14 +104,14 @@ export function createStatsStore(database: Database): StatsStore {
   }
 }
 
-/** Clocks of replicas differ a little; nothing takes less than no time. */
-function spreadOf(given: readonly number[] | null): Spread {
-  const [median, p95] = given ?? []
+/** Clocks of replicas differ a little, so negative times count as 0. */
+function spreadOf(percentiles: readonly number[] | null): Spread {
+  const [median, p95] = percentiles ?? []
   return median === undefined || p95 === undefined ? null : { median: whole(median), p95: whole(p95) }
 }
 const whole = (seconds: number): number => Math.max(0, Math.round(seconds))
 
-/** For how many hours a process that ended without a goodbye is remembered. */
+/** How long a process that stopped unexpectedly is remembered, in hours. */
 const keptHours = 24
 
 interface Row {
@@ -126,7 +126,7 @@ interface Row {
 const columns = `process_id, name, version, works, started_at, seen_at,
   greatest(extract(epoch FROM now() - seen_at), 0)::float8 AS silent`
 
-/** The processes of the service. Times are the store's, so that their clocks need not agree. */
+/** The processes of the service. Times are those of the store, since clocks of processes differ. */
 export function createProcessStore(database: Database): ProcessStore {
   return {
     async beat({ processId, name, version, works, startedAt }) {

@@ -1,7 +1,6 @@
 import type { ServiceCalls, ServiceTraffic } from '../../core/index.ts'
 import type { Database } from '../database/index.ts'
 
-/** One call, as it is counted. */
 export interface CountedCall {
   readonly service: ServiceTraffic['name']
   readonly outcome: 'answered' | 'refused' | 'throttled' | 'failed' | 'timedOut' | 'unreachable'
@@ -18,24 +17,24 @@ interface Tally {
 }
 
 const minuteMilliseconds = 60_000
-/** How far back counts are told, in minutes. */
-const toldMinutes = 15
-/** For how many days it is known when a service last answered. */
+/** Length of the reported time, in minutes. */
+const reportedMinutes = 15
+/** How long counts are kept, in days, so that the last answer of a service is known. */
 const keptDays = 2
-/** How often what was counted is written, in milliseconds. */
-const writtenEvery = 10_000
+/** How often counts are written. Milliseconds. */
+const writeInterval = 10_000
 
 export interface CallCounts extends ServiceCalls {
-  /** Counts in this process; no call waits for the store. */
+  /** Counts a call in memory, so that no call waits for the store. */
   count(call: CountedCall): void
-  /** Writes what was counted since the last time, so that other processes know. */
+  /** Writes the new counts to the store, so that other processes know them. */
   write(): Promise<void>
-  /** Writes again and again until the returned function is called, which writes once more. */
+  /** Writes every 10 seconds until the returned function is called, which writes once more. */
   start(): () => Promise<void>
   forgetOld(at: Date): Promise<void>
 }
 
-/** How the calls to Microsoft 365 went: counted in the process, added up in the store. While that is away a process tells its own. */
+/** Counts the calls to Microsoft 365 by outcome, in the process and then in the store. Without the store it returns the process's own counts. */
 export function createCallCounts(database: Database, now: () => Date = () => new Date()): CallCounts {
   const own = new Map<string, Tally>()
   let unwritten = new Map<string, Tally>()
@@ -54,7 +53,7 @@ export function createCallCounts(database: Database, now: () => Date = () => new
     }
   }
 
-  /** One at a time: a store that takes long gets no second question on top, and none is asked while it has not answered. */
+  /** One write at a time: a slow store gets no second statement meanwhile. */
   const write = (): Promise<void> => {
     writing ??= writeAll().finally(() => {
       writing = undefined
@@ -71,13 +70,13 @@ export function createCallCounts(database: Database, now: () => Date = () => new
     },
     write,
     async lately() {
-      const since = Math.floor(now().getTime() / minuteMilliseconds - toldMinutes + 1) * minuteMilliseconds
+      const since = Math.floor(now().getTime() / minuteMilliseconds - reportedMinutes + 1) * minuteMilliseconds
       const stored = await read(database, since).catch(() => undefined)
       return addedUp(stored ? [...stored, ...unwritten.values()] : [...own.values()], since)
     },
     start() {
       const quietly = () => write().catch(() => undefined)
-      const timer = setInterval(() => void database.outside(quietly), writtenEvery)
+      const timer = setInterval(() => void database.outside(quietly), writeInterval)
       timer.unref()
       return async () => {
         clearInterval(timer)
@@ -125,11 +124,11 @@ const latest = (one: number | null, other: number | null): number | null =>
   one === null || other === null ? (one ?? other) : Math.max(one, other)
 
 function prune(tallies: Map<string, Tally>, at: Date): void {
-  const before = at.getTime() - 2 * toldMinutes * minuteMilliseconds
+  const before = at.getTime() - 2 * reportedMinutes * minuteMilliseconds
   for (const [key, { minute }] of tallies) if (minute < before) tallies.delete(key)
 }
 
-/** By service. What is older than `since` tells only when the last ones were. */
+/** Adds counts up by service. Counts before `since` only contribute the times of the last calls. */
 function addedUp(tallies: readonly Tally[], since: number): ServiceTraffic[] {
   const byService = new Map<string, Tally>()
   const none = { calls: 0, failed: 0, throttled: 0, timedOut: 0 }
@@ -142,7 +141,7 @@ function addedUp(tallies: readonly Tally[], since: number): ServiceTraffic[] {
   }))
 }
 
-/** In one order, whoever writes: of two that lock the same rows in different ones, one would be broken off (deadlock). */
+/** Writes in one order, so that two processes cannot deadlock. */
 async function add(database: Database, tallies: readonly Tally[]): Promise<void> {
   const moment = (at: number | null) => (at === null ? null : new Date(at).toISOString())
   const rows = tallies.map((one) => ({

@@ -15,14 +15,14 @@ import {
 import { iso } from '../audit/index.ts'
 import type { Database } from '../database/index.ts'
 
-/** How many rows are read at a time: few enough that others get their turn on the event loop, many enough to be quick. */
+/** Rows that are read at a time: few, so that other work on the event loop gets its turn. */
 const pageSize = 100
 
 interface RequestRow {
   readonly id: string
   readonly number: number
   readonly status: string
-  /** With all its digits, which a Date would lose. */
+  /** With microseconds, which a Date would lose. */
   readonly at: string
   readonly body: unknown
 }
@@ -31,7 +31,7 @@ interface EntryRow extends ExportedEntry {
   readonly exactly: string
 }
 
-/** Requests and the audit between two moments, a page at a time, so that many of them fill no memory. */
+/** Requests and audit entries between two times, page by page, so that memory stays small. */
 export function createExportSource(database: Database): ExportSource {
   return {
     async count({ tenantId, from, before }) {
@@ -67,7 +67,7 @@ async function* requestsOf(
   }
 }
 
-/** One that cannot be read keeps nobody from the others. */
+/** Marks a request that cannot be parsed, so that the export continues. */
 function readRequest({ id, number, status, body }: RequestRow): Request | UnreadableRequest {
   const parsed = provisioningRequest.safeParse(body)
   if (parsed.success) return parsed.data
@@ -95,14 +95,14 @@ async function* entriesOf(
     )
     const last = rows.at(-1)
     if (!last) return
-    yield rows.map(({ entry: _, exactly: __, ...told }) => told)
+    yield rows.map(({ entry: _, exactly: __, ...exported }) => exported)
     after = [last.exactly, last.entry]
   }
 }
 
 const beforeAll = '00000000-0000-0000-0000-000000000000'
 
-/** For how many hours a ticket is kept after its end, so that its link is answered "used" or "expired". */
+/** How long a ticket is kept after its expiry, in hours, so that its link is answered "used" or "expired". */
 const keptHours = 24
 
 const row = z

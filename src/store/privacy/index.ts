@@ -23,21 +23,21 @@ export { createExportSource, createExportTickets } from './exports.ts'
 const pageSize = 200
 
 /**
- * A text of SQL in which `$1` is the tenant, `$2` the person's id, `$3` the last row of the page before, and `$4` the patterns
- * of their names. `own` of a row: it is theirs. Any other row counts only if it tells of them.
+ * SQL in which `$1` is the tenant, `$2` the person's id, `$3` the key of the previous page's last row, and `$4` the patterns
+ * of the person's names. `own` marks the person's rows. Other rows count only if they mention the person.
  */
 interface Part {
   readonly table: string
   readonly sql: string
 }
-/** What a table holds: of the person, or of somebody else and perhaps with the person in it. */
+/** How to find a person's data in a table: own rows, and rows of other people that mention the person. */
 interface Rows {
   readonly table: string
   readonly key: string
   readonly record: string
   readonly within?: string
   readonly own: string
-  /** Columns of others in which the person may be. */
+  /** Columns that may mention the person in other people's rows. */
   readonly mentions?: readonly string[]
 }
 const ofRows = ({ table, key, record, within = 'tenant_id = $1', own, mentions = [] }: Rows): Part => ({
@@ -49,10 +49,10 @@ const ofRows = ({ table, key, record, within = 'tenant_id = $1', own, mentions =
 })
 const row = (table: string, ...without: string[]): string =>
   `to_jsonb(${table}.*)${without.map((column) => ` - '${column}'`).join('')}`
-/** What stands in an address may be a secret as well. */
+/** Omits the address, which may contain a secret. */
 const withoutAddress = `to_jsonb(deliveries.*) #- '{body,url}'`
 const withoutSecrets = `body #- '{webhook,secret}' #- '{webhook,formerSecrets}'`
-/** Chats have keys of the channel's own: the person's conversation, and their id there. */
+/** Rows of chats have keys of the channel: the person's conversation id, or the person's id in the channel. */
 const theirChat = (column: string): string =>
   `EXISTS (SELECT FROM conversations c WHERE c.tenant_id = $1 AND c.person_id = $2::uuid
      AND (position(c.conversation_id in ${column}) > 0 OR position(c.reference -> 'user' ->> 'id' in ${column}) > 0))`
@@ -62,7 +62,7 @@ const nobodys = 'false'
 const anywhere = 'true'
 const body = ['body'] as const
 
-/** Every table that holds something of a person: all that {@link forgetPerson} and the erasure of requests and words change. */
+/** All tables with personal data: those that {@link forgetPerson} and the erasure of requests and entries change. */
 const parts: readonly Part[] = (
   [
     { table: 'requests', key: 'request_id', record: 'body', own: 'requester_id = $2::uuid', mentions: body },
@@ -93,7 +93,7 @@ const parts: readonly Part[] = (
       own: 'EXISTS (SELECT FROM batches b WHERE b.batch_id = batch_rows.batch_id AND b.person_id = $2::uuid)',
       mentions: ['body', 'problem'],
     },
-    // A key is the caller's secret; what was answered is about them.
+    // The key is the caller's secret, but the answer is personal data.
     {
       ...{ table: 'idempotency_keys', key: '(route, request_id, key)', within: 'tenant_id = $1::text' },
       record: row('idempotency_keys', 'key', 'fingerprint', 'holder'),
@@ -117,7 +117,7 @@ const parts: readonly Part[] = (
   ] satisfies Rows[]
 ).map(ofRows)
 
-/** What all tables together hold of a person. */
+/** A person's data in all tables. */
 export function createPersonStore(database: Database): PersonStore {
   return {
     known: (tenantId, idOrAddress) => knownPeople(database, tenantId, idOrAddress),
@@ -165,7 +165,7 @@ async function* recordsOf(database: Database, tenantId: string, one: KnownPerson
   }
 }
 
-/** Every name and sign-in name beside this id, also those that they had before. */
+/** Returns all names and sign-in names that are stored with this id, also former names. */
 async function storedNames(database: Database, tenantId: string, personId: string): Promise<string[]> {
   const mentioned = ['requests', 'delegations', 'batches', 'audit_log'].map(
     (table) => `SELECT body FROM ${table} WHERE tenant_id = $1 AND position($2 in body::text) > 0`,
@@ -182,7 +182,7 @@ async function storedNames(database: Database, tenantId: string, personId: strin
   return [...new Set(names.flatMap(({ displayName, userPrincipalName }) => [displayName, userPrincipalName]))]
 }
 
-/** Everybody whom the store names so, the newest mention of each. Who was erased is known by id alone. */
+/** Finds people by id or sign-in name, by the newest mention of each. Erased people are found by id only. */
 async function knownPeople(database: Database, tenantId: string, idOrAddress: string): Promise<Person[]> {
   const wanted = idOrAddress.toLowerCase()
   if (wanted.length < shortestName) return []
@@ -199,7 +199,7 @@ async function knownPeople(database: Database, tenantId: string, idOrAddress: st
     ),
   )
   const found = rows.flatMap(({ body }) => peopleIn(body)).filter((one) => isMeant(one, wanted))
-  // A mention with a name tells more than one without.
+  // Prefers a mention with a name.
   const best = new Map<string, Person>()
   for (const one of found) if (!best.get(one.id)?.userPrincipalName) best.set(one.id, one)
   return [...best.values()]
@@ -217,13 +217,13 @@ function peopleIn(value: unknown): Person[] {
 
 type Forgotten = Omit<ErasureCounts, 'requests' | 'entries'>
 
-/** Forgets what is a person's alone, and takes them out of copies of what is others', in one transaction. */
+/** Deletes a person's own data and removes the person from copies of other people's data, in one transaction. */
 function forgetPerson(database: Database, tenantId: string, person: KnownPerson): Promise<Forgotten> {
   return database.transaction(async () => {
     const values = [tenantId, person.id]
     const remove = async (sql: string): Promise<number> => (await database.query(sql, values)).rowCount
     const own = 'tenant_id = $1 AND person_id = $2'
-    // While it is known which chat is theirs.
+    // First, while the person's chat is still known.
     const chats = await forgetChat(database, tenantId, person)
     const drafts = await remove(`DELETE FROM drafts WHERE ${own}`)
     const delegations = await remove(
@@ -241,7 +241,7 @@ function forgetPerson(database: Database, tenantId: string, person: KnownPerson)
   })
 }
 
-/** Where their chat is, what was said in it lately, and the state of its dialog. */
+/** Deletes the person's conversation, its recent activities and the state of its dialog. */
 async function forgetChat(database: Database, tenantId: string, { id }: Person): Promise<number> {
   const { rows } = await database.query<{ chat: string; account: string | null }>(
     `DELETE FROM conversations WHERE tenant_id = $1 AND person_id = $2
@@ -262,7 +262,7 @@ async function forgetChat(database: Database, tenantId: string, { id }: Person):
   return rows.length + gone.reduce((sum, { rowCount }) => sum + rowCount, 0)
 }
 
-/** Columns that keep copies of what others were told, or who wrote what. `id` is what finds the row again. */
+/** Columns that copy answers to other people, or the names of authors. */
 const copied = [
   { table: 'inbox', column: 'answer' },
   { table: 'idempotency_keys', column: 'answer' },
@@ -294,7 +294,7 @@ async function redactCopies(database: Database, person: KnownPerson): Promise<nu
   return count
 }
 
-/** What has ended long ago, by the index of migration 17. */
+/** Requests that ended long ago, by the index of migration 17. */
 export function createRetentionStore(database: Database): RetentionStore {
   return {
     async due({ tenantId, before, but, limit }) {

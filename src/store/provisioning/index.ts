@@ -2,10 +2,9 @@
 import type { DirectorySightings } from '../../core/index.ts'
 import type { Database } from '../database/index.ts'
 
-/** For how many days it is kept how long the directory took. */
+/** How long a delay is kept, in days. */
 const keptDays = 2
 
-/** How long the directory took to show what was made: one row for each site. */
 export function createDirectorySightings(database: Database): DirectorySightings {
   return {
     async note({ tenantId, requestId, seenAt, seconds }) {

@@ -1,4 +1,4 @@
-/** Requests as whole aggregates. */
+/** Requests as whole aggregates. Every row is parsed by the core's schema when it is read. */
 import {
   openStates,
   provisioningRequest,
@@ -10,10 +10,9 @@ import {
 } from '../../core/index.ts'
 import type { Database } from '../database/index.ts'
 
-/** The first number of a tenant is 1001, so references look the same from the first day. */
+/** The first number of a tenant is 1001, so all references have the same length. */
 const numberBeforeFirst = 1000
 
-/** Requests as whole aggregates. Every row is parsed by the core's schema on its way out. */
 export function createRequestStore(database: Database): RequestStore {
   const one = async (sql: string, values: readonly unknown[]): Promise<Request | undefined> => {
     const { rows } = await database.query<{ body: unknown }>(sql, values)
@@ -166,13 +165,13 @@ export function createRequestStore(database: Database): RequestStore {
 const waitingIds = (request: Request): string[] =>
   request.status === 'pendingApproval' ? waitingFor(request.approvals).map(({ id }) => id) : []
 
-/** By the alias that the site got: the tenant's naming policy may have changed the requested one. As the index of migration 24 has it. */
+/** The site's own alias: the tenant's naming policy may have changed the requested alias. The expression of migration 24's index. */
 const hasAlias = `lower(coalesce(body -> 'progress' -> 'createdAs' ->> 'alias', body ->> 'alias')) = lower($2)`
 
-/** As the index of migration 2 has it. */
+/** The condition of the index of migration 2. */
 const unannounced = `status = 'succeeded' AND body -> 'followUp' ->> 'state' <> 'announced'`
 
-/** Each part has an index of its own, and reads only what is open. */
+/** Each part has its own index and reads only open requests. */
 const overdue = `
   SELECT request_id, version FROM (
     SELECT version, request_id, number, updated_at, $2::timestamptz AS said_before FROM requests
@@ -189,7 +188,7 @@ const overdue = `
     WHERE request_id = late.request_id AND action = 'overdue' AND at >= greatest(late.updated_at, late.said_before))
   ORDER BY number LIMIT $6`
 
-/** As core's `sinceOf` counts. What waits for nobody's decision is not looked for. */
+/** The start of the current state, as core's `sinceOf` computes it. Omits pending requests without an approver. */
 const stood = `(status <> 'pendingApproval' OR waiting_for <> '{}') AND CASE status
   WHEN 'pendingApproval' THEN submitted_at
   WHEN 'queued' THEN coalesce((body ->> 'queuedAt')::timestamptz, submitted_at)
@@ -205,10 +204,10 @@ function conditions(query: Omit<RequestQuery, 'limit'>): { where: string; values
     clauses.push(clause(`$${values.length}`))
   }
   add((place) => `requester_id = ${place}`, query.requesterId)
-  // Said in the words of the index, which holds only these: nobody waits for any other.
+  // Only pending requests have approvers, and the index contains only these.
   if (query.approverId !== undefined) clauses.push(`status = 'pendingApproval'`)
   add((place) => `waiting_for @> ARRAY[${place}]::uuid[]`, query.approverId)
-  // One state alone is asked for as such: then the index gives the order too.
+  // With `=` for a single state, the index also provides the order.
   const states = typeof query.status === 'string' ? [query.status] : query.status
   if (states?.length === 1) add((place) => `status = ${place}`, states[0])
   else add((place) => `status = ANY(${place})`, states)

@@ -17,9 +17,9 @@ interface Row {
 const mine = 'tenant_id = $1 AND person_id = $2 AND route = $3 AND key = $4'
 const placesOf = ({ tenantId, personId, route, key }: IdempotencyKey): string[] => [tenantId, personId, route, key]
 
-/** Idempotency keys: each claim is one transaction, so of many at once exactly one is the first. */
+/** Idempotency keys. Each claim is one transaction, so exactly one of several concurrent claims is the first. */
 export function createIdempotencyKeys(database: Database): IdempotencyStore {
-  // Nobody else is at work over an embedded store: a claim that is not of this process is of one that died.
+  // An embedded store has one process: a claim of another process belongs to a dead one.
   const process = randomUUID()
   const holderOf = (holder: string): string => `${process} ${holder}`
   const mayLive = ({ holder }: Row): boolean => database.engine === 'server' || holder?.startsWith(process) === true
@@ -94,8 +94,8 @@ interface BucketRow {
 }
 
 /**
- * Buckets that all processes over one store share: one statement for each request, whatever the number of buckets. Time is
- * the store's, so that clocks of processes that differ give nobody more; only tests set another.
+ * Token buckets that all processes share: one statement for each request, for any number of buckets. The time is that of
+ * the store, since clocks of processes differ; only tests set another time.
  */
 export function createTokenBuckets(database: Database, now: () => Date | null = () => null): TokenBuckets {
   return {

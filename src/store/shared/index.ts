@@ -7,10 +7,10 @@ import type { Database } from '../database/index.ts'
 
 export { createIdempotencyKeys, createTokenBuckets } from './calls.ts'
 
-/** How long the state of a conversation that nobody continues is kept, in days. */
+/** How long the state of an unused conversation is kept, in days. */
 const keptDays = 90
 
-/** botbuilder's state, kept so that a restart in mid-conversation is not noticed. */
+/** botbuilder's state, stored so that conversations survive a restart. */
 export function createBotState(database: Database): BotStateStore {
   return {
     async read(keys) {
@@ -40,16 +40,16 @@ export function createBotState(database: Database): BotStateStore {
   }
 }
 
-/** How long a heard activity is remembered, in hours. Channels repeat within minutes. */
+/** How long a received activity is remembered, in hours. Channels repeat activities within minutes. */
 const rememberedHours = 48
 
-/** A claim without an answer after this long is of a process that died; the channel's next delivery is heard. Seconds. */
+/** A claim without an answer after this time belongs to a dead process, and the next delivery is accepted. Seconds. */
 const abandonedSeconds = 30
 
-/** Activities that have been heard, so that one delivered twice has its effect once (reliability F7). */
+/** Received activities, so that a repeated delivery has its effect once (reliability F7). */
 export function createInbox(database: Database): Inbox {
-  // Each turn does this, and losing the last moments of it in a crash means hearing an activity once more, which
-  // drafts, versions and decisions take: so these commits, and no others, do not wait for the disk.
+  // Every turn claims an activity. A crash that loses the last claims only repeats activities, which drafts, versions and
+  // decisions tolerate, so these commits do not wait for the disk. All other commits do.
   const quick = `WITH quick AS (SELECT set_config('synchronous_commit', 'off', true))`
   return {
     async claim({ channel, conversationId, activityId }) {
@@ -91,7 +91,7 @@ export function createInbox(database: Database): Inbox {
   }
 }
 
-/** A value that the service makes for itself once. `make` runs only while there is none; whoever stores first wins. */
+/** Returns a value that the service creates once. `make` runs only without a stored value; the first stored value wins. */
 export async function ownSetting(database: Database, name: string, make: () => string): Promise<string> {
   const known = await find(database, name)
   if (known !== undefined) return known
@@ -110,15 +110,15 @@ async function find(database: Database, name: string): Promise<string | undefine
 }
 
 /**
- * What a person's id and names look like inside of JSON, as patterns of LIKE. They find every row that may tell of the person,
- * and a few more: the words between spaces may be apart, an address may have a tag. Letters beyond ASCII are looked for in both
- * cases and both forms of Unicode, since the store may not know them.
+ * Returns LIKE patterns for a person's id and names inside JSON. They match every row that may mention the person, and a
+ * few more: other text may stand between the words of a name. Non-ASCII letters are matched in both cases and in both forms
+ * of Unicode, since the store may not fold them.
  */
 export const patternsOf = (person: KnownPerson): string[] => [
   ...new Set([person.id, ...namesOf(person).flatMap(formsOf)].map(patternOf)),
 ]
 
-/** The same of one text. */
+/** Returns the LIKE pattern for one text inside JSON. */
 export const patternOf = (name: string): string => {
   const parts = name.split(/\s+|(?<=@)|(?=@)/u).filter((part) => part !== '' && part !== '@')
   const inJson = parts.map((part) =>
@@ -132,6 +132,6 @@ export const patternOf = (name: string): string => {
 const formsOf = (name: string): string[] =>
   [name, name.toLowerCase(), name.toUpperCase()].flatMap((one) => [one.normalize('NFC'), one.normalize('NFD')])
 
-/** Whether a text of SQL has one of these patterns in it, in any case. */
+/** Builds the SQL condition that a text matches one of these patterns, without case. */
 export const hasAny = (text: string, parameter: string): string =>
   `lower(${text}) LIKE ANY (SELECT lower(one) FROM unnest(${parameter}::text[]) AS these (one))`

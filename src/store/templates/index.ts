@@ -9,9 +9,9 @@ import {
 } from '../../core/index.ts'
 import type { Database } from '../database/index.ts'
 
-/** How many templates are kept parsed. */
+/** Maximum number of cached templates. */
 const keptParsed = 500
-/** Both with the template's old version as the fifth value: 0 where there was none. */
+/** In both statements the fifth value is the template's previous version; 0 for a new template. */
 const inserted = `INSERT INTO templates (tenant_id, template_id, version, body)
   SELECT $1::uuid, $2::uuid, $3::integer, $4::jsonb WHERE $5::integer = 0
   ON CONFLICT (tenant_id, template_id) DO NOTHING`
@@ -28,8 +28,8 @@ interface VersionRow {
 const mark = `xmin::text || ' ' || ctid::text`
 
 /**
- * Templates as whole aggregates. One that was read before is not sent and parsed again while its row is the same: every
- * request asks for its template, and templates hardly change.
+ * Templates as whole aggregates. `find` caches parsed templates while their row is unchanged: every request reads its
+ * template, and templates rarely change.
  */
 export function createTemplateStore(database: Database): TemplateStore {
   const parsed = new Map<string, { readonly mark: string; readonly template: Template }>()
@@ -44,7 +44,7 @@ export function createTemplateStore(database: Database): TemplateStore {
     async find(tenantId, id) {
       const key = `${tenantId} ${id.toLowerCase()}`
       const known = parsed.get(key)
-      // The transaction that wrote the row as it is, and where it put it: any change of it shows.
+      // The row's transaction and position: every change of the row changes them.
       const { rows } = await database.query<{ mark: string; body: unknown }>(
         `SELECT ${mark} AS mark, CASE WHEN ${mark} = $3 THEN NULL ELSE body END AS body
          FROM templates WHERE tenant_id = $1 AND template_id::text = lower($2)`,
@@ -93,7 +93,7 @@ export function createTemplateStore(database: Database): TemplateStore {
   }
 }
 
-/** Whoever is given it shares it with others. */
+/** Freezes a value, since callers share it. */
 function frozen<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value
   for (const part of Object.values(value)) frozen(part)

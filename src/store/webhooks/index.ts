@@ -13,7 +13,7 @@ import type { Database } from '../database/index.ts'
 /** How long an ended delivery is kept, in days. */
 const keptDays = 90
 
-/** Webhooks on their way, with what became of each. */
+/** Deliveries of webhooks with their results. */
 export function createDeliveryStore(database: Database): DeliveryStore {
   const one = async (deliveryId: string, more = ''): Promise<Delivery | undefined> => {
     const { rows } = await database.query<{ body: unknown }>(
@@ -85,8 +85,8 @@ export function createDeliveryStore(database: Database): DeliveryStore {
 function conditions({ tenantId, status, templateId, requestId, after }: DeliveryQuery) {
   const values: unknown[] = [tenantId]
   const clauses = ['tenant_id = $1']
-  const given = { status, template_id: templateId, request_id: requestId }
-  for (const [column, value] of Object.entries(given)) {
+  const wanted = { status, template_id: templateId, request_id: requestId }
+  for (const [column, value] of Object.entries(wanted)) {
     if (value === undefined) continue
     if (value === null) {
       clauses.push(`${column} IS NULL`)
@@ -102,7 +102,7 @@ function conditions({ tenantId, status, templateId, requestId, after }: Delivery
   return { where: clauses.join(' AND '), values }
 }
 
-/** How receivers of webhooks do: a row for each that has failed since its template was last written. */
+/** The status of receivers: a row for each receiver that has failed since its template was last written. */
 export function createWebhookEndpointStore(database: Database): WebhookEndpointStore {
   const read = async (endpointId: string, more = '') => {
     const { rows } = await database.query<{ body: unknown }>(
