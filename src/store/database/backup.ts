@@ -10,17 +10,17 @@ import { type Database, openDatabase } from './database.ts'
 import { replaceStore, syncFolder } from './durable-files.ts'
 import { openEmbedded } from './embedded.ts'
 
-/** What a store holds, in the words of people who look after it. */
+/** What a store contains, for its operators. */
 export interface Contents {
   readonly requests: number
   readonly templates: number
-  /** When a request was changed last, in ISO 8601; null = there is none. */
+  /** Time of the last change of a request, in ISO 8601; null without requests. */
   readonly newestChange: string | null
 }
 
 type Ask = (sql: string) => Promise<{ readonly rows: readonly unknown[] }>
 
-/** Counts what is in the store. One that no service has run over yet has no tables, and holds nothing. */
+/** Counts requests and templates. A store that no service has used yet has no tables and counts as empty. */
 export async function contentsOf(ask: Ask): Promise<Contents> {
   const [tables] = (await ask(`select to_regclass('requests') is not null as there`)).rows as { there: boolean }[]
   if (!tables?.there) return { requests: 0, templates: 0, newestChange: null }
@@ -33,7 +33,7 @@ export async function contentsOf(ask: Ask): Promise<Contents> {
   return { requests: held.requests, templates: held.templates, newestChange: held.newest }
 }
 
-/** What can be done about it is in the words of its message; nothing has been changed. */
+/** The message says what to do. Nothing has been changed. */
 export class BackupError extends Error {
   override readonly name = 'BackupError'
 }
@@ -61,12 +61,12 @@ export async function backUpStore(dataDir: string, file: string): Promise<Conten
 }
 
 interface Restored extends Contents {
-  /** Where the store that was there before is kept. */
+  /** Where the replaced store is kept. */
   readonly kept: string | undefined
 }
 
 /**
- * Puts the store that a backup file holds into `dataDir`. A store that is there is replaced only when told so, and kept
+ * Restores a backup file into `dataDir`. Replaces an existing store only with `replace`, and keeps the replaced store
  * beside it. Throws a {@link BackupError} and leaves everything as it was when the service runs over it, or when the file
  * cannot be opened as a store.
  */
@@ -117,8 +117,8 @@ async function locked(home: string) {
 function explain(dataDir: string): (error: unknown) => never {
   return (error) => {
     if (!(error instanceof StoreInUse)) throw error
-    const words = `The service runs over ${resolve(dataDir)}. Stop it first (Ctrl-C, or SIGTERM), then run this again.`
-    throw new BackupError(words, { cause: error })
+    const message = `The service runs over ${resolve(dataDir)}. Stop it first (Ctrl-C, or SIGTERM), then run this again.`
+    throw new BackupError(message, { cause: error })
   }
 }
 
@@ -133,7 +133,7 @@ async function load(dataDir: string, from: Blob, file: string): Promise<Contents
   }
 }
 
-/** What a dump holds, found by opening it in memory. */
+/** Opens a dump in memory and counts its contents. */
 async function contentsOfDump(dump: Blob): Promise<Contents> {
   const lite = await PGlite.create({ loadDataDir: dump })
   try {
@@ -146,8 +146,8 @@ async function contentsOfDump(dump: Blob): Promise<Contents> {
 const pack = promisify<Buffer, Buffer>(gzip)
 
 /**
- * The tar file in a backup file. Gzip's checksum finds what is cut or altered; PGlite would unpack it too, but what it
- * cannot unpack ends the process.
+ * Unpacks the tar file in a backup file. Gzip's checksum finds damage. PGlite could unpack it too, but a damaged file
+ * would end the process.
  */
 async function unpack(file: string): Promise<Blob> {
   const packed = await readFile(file).catch((error: unknown) => {
@@ -165,8 +165,8 @@ async function unpack(file: string): Promise<Blob> {
 const TAR_END = Buffer.alloc(1024)
 
 /**
- * Writes a file under another name first, flushed and looked at, so that its own name never stands for half of it. Only its
- * owner may read it: it holds people's requests and the service's secrets.
+ * Writes, flushes and checks a file under a temporary name first, so that its final name never belongs to half a file. Only
+ * the owner may read it: it contains people's requests and the service's secrets.
  */
 async function writeWhole(file: string, bytes: Buffer, check: (written: string) => Promise<void>): Promise<void> {
   const folder = dirname(resolve(file))
@@ -188,7 +188,7 @@ async function writeWhole(file: string, bytes: Buffer, check: (written: string) 
   }
 }
 
-/** How many rows travel at once: few enough for memory, whatever is in them. */
+/** Rows that are copied at a time, so that memory stays small. */
 const BATCH = 500
 
 /**
@@ -227,7 +227,7 @@ interface Column {
   readonly identity: boolean
 }
 
-/** Generated columns make themselves. */
+/** Returns the columns of a table, except generated columns. */
 async function columnsOf(database: Database, table: string): Promise<Column[]> {
   const { rows } = await database.query<Column>(
     `select attname as name, format_type(atttypid, atttypmod) as type, attidentity <> '' as identity
@@ -264,7 +264,7 @@ export async function ownTables(database: Database): Promise<string[]> {
   return rows.map(({ name }) => name)
 }
 
-/** Keeps everybody else from writing to these tables until the transaction ends, and names those that have rows. */
+/** Locks these tables against writes until the transaction ends, and returns the tables that have rows. */
 export async function lockAndFindRows(database: Database, tables: readonly string[]): Promise<string[]> {
   await database.query(`lock table ${tables.join(', ')} in share row exclusive mode`)
   const filled: string[] = []

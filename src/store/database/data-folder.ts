@@ -19,7 +19,7 @@ const writeOfOthers = 0o022
 const searchOfOthers = 0o011
 const sticky = 0o1000
 
-/** What {@link makePrivate} found and changed. */
+/** Result of {@link makePrivate}. */
 interface Tightened {
   /** Files and folders that had permission bits for group or others. */
   readonly changed: number
@@ -144,7 +144,7 @@ function foldersAbove(path: string): string[] {
 
 type Found = { readonly path: string; readonly stat: { readonly mode: number; readonly uid: number } }
 
-/** The first three of them; the command is for all. */
+/** Names the first three; the command fixes all. */
 const named = (found: readonly Found[]): string =>
   `${found
     .slice(0, 3)

@@ -15,18 +15,18 @@ import {
   Transaction,
 } from './transaction.ts'
 
-/** Who may use the store's one connection next. */
+/** Turns on the store's only connection. */
 interface Turns {
-  /** Waits for a turn, and returns what ends it. `patient`: it is for work that nobody waits for. */
+  /** Waits for a turn and returns the function that ends it. `patient`: for background work. */
   enter(patient: boolean): Promise<() => void>
 }
 
-/** Of so many turns that people wait for, one goes to patient work all the same: it is put behind, not put off. */
+/** After so many turns for people, background work gets a turn, so that it never waits for ever. */
 const PEOPLE_IN_A_ROW = 3
 
 /**
- * Turns on the embedded store's one connection: what a person or a client waits for goes before jobs. A server decides
- * for itself, and has a connection for each.
+ * Turns on the embedded store's only connection: requests of people and clients go before jobs. A server has several
+ * connections and needs no turns.
  */
 function createTurns(): Turns {
   const waiting: { readonly people: (() => void)[]; readonly patient: (() => void)[] } = { people: [], patient: [] }
@@ -54,7 +54,7 @@ function createTurns(): Turns {
   }
 }
 
-/** For a server: nobody waits. */
+/** For a server: every caller gets a turn at once. */
 const noTurns: Turns = { enter: async () => () => undefined }
 
 /** PostgreSQL, embedded or on a server. Timestamps are read as Date, bigint as number, jsonb parsed. */
@@ -227,7 +227,7 @@ function databaseOf({ queueConnection, close, ...lender }: Engine): Database {
   }
 }
 
-/** Lends a connection. A doubtful one is thrown away afterwards, and makes the store itself doubted. */
+/** Lends a connection. Discards a doubtful connection afterwards and then probes the store. */
 async function withClient<T>(
   { pool, engine, availability, turns }: Pick<Engine, 'pool' | 'engine' | 'availability' | 'turns'>,
   isPatient: boolean,
@@ -257,7 +257,7 @@ async function lentTo<T>(
     return await work(client)
   } finally {
     client.off('error', onError)
-    // The embedded store has one session for its whole life: throwing its client away would not make a new one.
+    // The embedded store has one session for its whole life: discarding its client would not create a new one.
     const lost = engine === 'server' && isDoubtful(client)
     client.release(lost)
     if (lost) availability.suspect()
@@ -268,7 +268,7 @@ async function lentTo<T>(
 async function lend(pool: pg.Pool, availability: Availability): Promise<pg.PoolClient> {
   const connecting = pool.connect()
   let wanted = true
-  // One that comes when nobody waits for it any longer goes back.
+  // Returns a connection that arrives when the caller no longer waits.
   connecting.then((client) => !wanted && client.release()).catch(() => undefined)
   try {
     return await availability.orAway(connecting)

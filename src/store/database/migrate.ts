@@ -11,14 +11,14 @@ interface Migration {
   readonly sql: string
 }
 
-/** Any number, the same in every replica: whoever migrates holds the advisory lock of this name. */
+/** Advisory lock of the process that migrates; the same number in every replica. */
 const LOCK = 7_163_524_001
 const LOCK_WAIT_MILLISECONDS = 60_000
 const LOCK_POLL_MILLISECONDS = 100
 
 const OWN_FOLDER = fileURLToPath(new URL('./migrations/', import.meta.url))
 
-/** What goes with a migration and is no SQL, by the migration's number: it runs in the same transaction. */
+/** Code that completes a migration in the same transaction, by the migration's number. */
 export type Completions = Readonly<Record<number, (database: Database) => Promise<unknown>>>
 
 /**
@@ -53,7 +53,7 @@ async function readMigrations(folder: string): Promise<Migration[]> {
   return migrations
 }
 
-/** Runs the lowest migration that the store does not have; undefined when it has them all. */
+/** Runs the next missing migration and returns its number; undefined when none is missing. */
 async function runNext(
   database: Database,
   migrations: readonly Migration[],
@@ -88,7 +88,7 @@ async function runNext(
   return next.number
 }
 
-/** Asks for the lock again and again instead of waiting inside PostgreSQL, where a long wait looks like a dead server. */
+/** Polls for the lock: a long wait inside PostgreSQL would look like a dead server. */
 async function underLock<T>(database: Database, work: () => Promise<T>): Promise<T> {
   const deadline = Date.now() + LOCK_WAIT_MILLISECONDS
   for (;;) {

@@ -2,7 +2,6 @@ import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
 import { ProvisioningError } from '../../core/index.ts'
 
-/** A PostgreSQL server, as this process reaches it. */
 interface ServerStore {
   readonly pool: pg.Pool
   readonly availability: Availability
@@ -10,21 +9,21 @@ interface ServerStore {
 }
 
 /**
- * Milliseconds until somebody who waits is told that the store does not answer: for a connection, and for each statement.
- * With the probe of a doubtful store after it, that is still less than the five seconds in which people get an answer.
+ * Time limit for a connection and for each statement. Together with the probe that follows, it is less than the five
+ * seconds in which people get an answer. Milliseconds.
  */
 const ANSWER_MILLISECONDS = 3000
-/** Less than that, so that a row which somebody holds is told from a store that is gone. */
+/** Shorter, to distinguish a locked row from an unavailable store. Milliseconds. */
 const LOCK_MILLISECONDS = 2800
-/** What a lost process had locked is free again after this. */
+/** Locks of a lost process end after this time. Milliseconds. */
 const IDLE_IN_TRANSACTION_MILLISECONDS = 10_000
 
-/** Opens a pool of connections to a server. Throws when it cannot be reached, in words when its certificate is refused. */
+/** Opens a pool of connections to a server. Throws when the server cannot be reached; explains a refused certificate. */
 export async function openServer(
   databaseUrl: string,
   options: { schema?: string; log?: (message: string) => void; types: pg.CustomTypesConfig },
 ): Promise<ServerStore> {
-  // Says in words what is wrong with an address before a pool fails on it at some later time.
+  // Explains an invalid address now, before the pool fails on it later.
   routeOf(databaseUrl)
   const server = {
     connectionString: databaseUrl,
@@ -42,7 +41,7 @@ export async function openServer(
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MILLISECONDS,
     ...(options.schema === undefined ? {} : { options: `-c search_path=${options.schema}` }),
   })
-  // Who watches says how long is listened for.
+  // The watcher limits the time of probes itself.
   const patient = { ...server, connectionTimeoutMillis: 0, query_timeout: 0 }
   const availability = watchAvailability((signal) => askServer(patient, signal))
   pool.on('error', (error) => {
@@ -62,7 +61,7 @@ export async function openServer(
   return { pool, availability, close }
 }
 
-/** Asks over a connection of its own, which tells nothing about any other. */
+/** Probes the server over a new connection. */
 async function askServer(server: pg.ClientConfig, signal: AbortSignal): Promise<void> {
   const client = new pg.Client(server)
   const hangUp = () => void client.end().catch(() => undefined)
@@ -116,7 +115,7 @@ function readAs(connectionString: string): { host: string; ssl: unknown } {
   }
 }
 
-/** Says which certificate was refused, why, and what to change; an error of any other kind stays as it is. */
+/** Explains which certificate was refused, why, and what to change. Returns any other error unchanged. */
 function explainRefusal(error: unknown, databaseUrl: string): unknown {
   if (!(error instanceof Error)) return error
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
@@ -141,32 +140,32 @@ function explainRefusal(error: unknown, databaseUrl: string): unknown {
   return error
 }
 
-/** How long those who wait for a doubtful store are kept waiting, in milliseconds; then it counts as away. */
+/** How long callers wait while the store is in doubt; then it counts as unavailable. Milliseconds. */
 const DOUBT_MILLISECONDS = 1200
 /**
- * How long a question is listened for, in milliseconds: a store that is only slow, or far away, is there when it answers.
- * A new connection alone takes several round trips.
+ * How long a probe waits for an answer: a slow or distant store is available when it answers, and a new connection alone
+ * takes several round trips. Milliseconds.
  */
 const PROBE_MILLISECONDS = 8000
-/** How often an absent store is asked whether it is back, in milliseconds; it may be asked anew before it has answered. */
+/** How often an unavailable store is probed. A new probe may start before the previous one ends. Milliseconds. */
 const PROBE_AGAIN_MILLISECONDS = 1500
 
-/** Whether the store is there. Whoever needs several answers of a store that is away waits for one time-out, not for each. */
+/** Whether the store is available. A caller with several statements waits for one time-out, not for several. */
 export interface Availability {
-  /** Passes at once while the store is there; throws `unavailable` while it is away. Waits out a doubt, which is short. */
+  /** Returns at once while the store is available; throws `unavailable` otherwise. Waits while the store is in doubt. */
   admit(): Promise<void>
-  /** Something did not come back: a fresh connection finds out whether that was this connection or the store. */
+  /** Reports a lost connection: a new connection finds out whether the store is available. */
   suspect(): void
-  /** It ended, and will not answer again by itself: an embedded store does so that cannot write its log any more. */
+  /** Reports the end of an embedded store, which cannot restart by itself when it cannot write its log. */
   end(): void
-  /** The work's outcome, or `unavailable` as soon as the store is found to be away. */
+  /** Returns the work's result; throws `unavailable` as soon as the store is unavailable. */
   orAway<T>(work: Promise<T>): Promise<T>
   close(): void
 }
 
 /**
- * A store in this process is there until it ends, with a log that cannot be written because the disk is full: it answers
- * nobody any more, and only another process can open it again. `log` is told so.
+ * Availability of an embedded store: available until PostgreSQL ends, because its disk is full. Only another process can
+ * open the store again, which `log` reports.
  */
 export function thereUntilItEnds(log?: (message: string) => void): Availability {
   let hasEnded = false
@@ -190,7 +189,7 @@ export function thereUntilItEnds(log?: (message: string) => void): Availability 
   }
 }
 
-/** The work's outcome, unless it is called off before. */
+/** Returns the work's result, unless one of `waiting` rejects it first. */
 function unlessAway<T>(work: Promise<T>, waiting: Set<(error: unknown) => void>): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     waiting.add(reject)
@@ -198,7 +197,7 @@ function unlessAway<T>(work: Promise<T>, waiting: Set<(error: unknown) => void>)
   })
 }
 
-/** `probe` asks the store over a connection of its own, and ends when the signal says so. */
+/** Availability of a server. `probe` queries the store over its own connection until the signal aborts. */
 function watchAvailability(probe: (signal: AbortSignal) => Promise<unknown>): Availability {
   let state: 'there' | 'doubtful' | 'away' = 'there'
   let doubt: Promise<void> = Promise.resolve()
@@ -208,8 +207,8 @@ function watchAvailability(probe: (signal: AbortSignal) => Promise<unknown>): Av
   async function answers(): Promise<boolean> {
     const patience = AbortSignal.any([AbortSignal.timeout(PROBE_MILLISECONDS), closed.signal])
     const outOfTime = new Promise<false>((resolve) => patience.addEventListener('abort', () => resolve(false)))
-    const asked = probe(patience).then(() => true, isAnswer)
-    return Promise.race([asked, outOfTime])
+    const answered = probe(patience).then(() => true, isAnswer)
+    return Promise.race([answered, outOfTime])
   }
 
   async function findOut(): Promise<void> {
@@ -225,7 +224,7 @@ function watchAvailability(probe: (signal: AbortSignal) => Promise<unknown>): Av
     awaitReturn(answer).catch(() => undefined)
   }
 
-  /** Ends with the first answer, to whichever question: one that is under way may be lost when the store comes back. */
+  /** Ends with the first answer to any probe: a pending probe may get lost when the store returns. */
   async function awaitReturn(first: Promise<boolean>): Promise<void> {
     const listen = (answer: Promise<boolean>) =>
       void answer.then((is) => {
@@ -247,14 +246,14 @@ function watchAvailability(probe: (signal: AbortSignal) => Promise<unknown>): Av
       state = 'doubtful'
       doubt = findOut()
     },
-    // Somebody starts a server again.
+    // A server is restarted from outside.
     end: () => undefined,
     orAway: (work) => unlessAway(work, waiting),
     close: () => closed.abort(),
   }
 }
 
-/** A server that refuses by an SQLSTATE of its own, too many connections say, is there; one that starts or ends is not. */
+/** Whether an error proves that the server is available: any SQLSTATE (such as too many connections), except during start and shutdown. */
 function isAnswer(error: unknown): boolean {
   const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined
   return typeof code === 'string' && /^(?=.*\d)[0-9A-Z]{5}$/.test(code) && !/^(57P|08|25)/.test(code)

@@ -9,7 +9,7 @@ interface Plans {
   next: number
 }
 
-/** Statements are few, since their values are apart from them; of texts beyond this no plan is kept. */
+/** Maximum number of plans on a connection. There are few statements, since values are parameters. */
 const MOST = 500
 const plans = new WeakMap<pg.ClientBase, Plans>()
 let connections = 0
@@ -37,7 +37,7 @@ function planName(client: pg.ClientBase, sql: string): string | undefined {
   return name
 }
 
-/** A plan of `SELECT *` is of no use any more when the table has changed. */
+/** Forgets all plans when a table changes, since a plan of `SELECT *` is then invalid. */
 function noteSchemaChange(client: pg.ClientBase, sql: string): void {
   if (/^\s*(create|alter|drop)\b/im.test(sql)) plans.get(client)?.names.clear()
 }
@@ -57,7 +57,7 @@ const IDLE_LIMIT_MILLISECONDS = 30_000
 export class Transaction {
   readonly #client: pg.PoolClient
   #open = true
-  /** Why it must not commit, although its work came to an end. */
+  /** Why it must not commit, although its work has ended. */
   #doom: unknown
   #last: Promise<unknown> = Promise.resolve()
   #idle: NodeJS.Timeout | undefined
@@ -151,10 +151,10 @@ export class Transaction {
 const doubtful = new WeakSet<pg.ClientBase>()
 const ended = new WeakSet<pg.ClientBase>()
 
-/** Whether PostgreSQL itself ended with a panic: embedded there is nobody who would start it again. */
+/** Whether PostgreSQL ended with a panic. An embedded one is not restarted. */
 export const hasEnded = (client: pg.ClientBase): boolean => ended.has(client)
 
-/** It would not refuse: it would never answer, and whoever waits for a turn behind that would not be answered either. */
+/** Throws after a panic: PostgreSQL would never answer, and callers that wait for a turn would hang too. */
 function refuseEnded(client: pg.ClientBase): void {
   if (ended.has(client)) throw explained(new Error('PostgreSQL has ended'))
 }
@@ -163,7 +163,7 @@ export function isDoubtful(client: pg.ClientBase): boolean {
   return doubtful.has(client)
 }
 
-/** How long statements may take, in milliseconds, where that is not what callers who wait for an answer can bear. */
+/** Time limit of statements in background work. Milliseconds. */
 export const patience = new AsyncLocalStorage<number>()
 
 /** Runs one statement (or several without values, whose rows are then joined). */
@@ -237,10 +237,10 @@ function isSqlError(error: unknown): error is Error & { code: string } {
  * is going down or is a read-only standby, a row that somebody holds for too long, a session that was ended for idling.
  */
 const NOT_NOW = /^(08|53|57P|58|25006|55P03|25P03)/
-/** Those after which the connection itself is of no use any more. */
+/** SQLSTATE classes after which the connection is unusable. */
 const LOST = /^(08|57P|25006|25P03)/
 
-/** The error that callers see: `unavailable` when the store is not there just now, else what PostgreSQL said. */
+/** Returns the error for callers: `unavailable` when the store is not available now, else PostgreSQL's error. */
 export function explained(error: unknown): unknown {
   if (isSqlError(error) && !NOT_NOW.test(error.code)) return error
   return new ProvisioningError('unavailable', 'The store does not answer just now.', { cause: error })
