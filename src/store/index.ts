@@ -121,7 +121,10 @@ export function cleanUp(
   })
 }
 
-/** Deletes from each store what is older than that store keeps. Throws the first failure, after all stores had their turn. */
+/**
+ * Deletes from each store what is older than that store keeps. Throws the first failure, after all stores had their
+ * turn.
+ */
 export async function forgetOld(stores: Stores, at: Date): Promise<void> {
   const ageing = Object.values(stores).filter((store) => store !== undefined && 'forgetOld' in store)
   const failures: unknown[] = []

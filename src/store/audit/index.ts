@@ -148,7 +148,10 @@ const beginning = `INSERT INTO audit_heads (request_id, seq, hash, seal) VALUES 
   ON CONFLICT (request_id) DO NOTHING RETURNING 1`
 const continuing = 'UPDATE audit_heads SET seq = $2, hash = $3, seal = $4 WHERE request_id = $1 RETURNING 1'
 
-/** Writes entries and their head in one statement. Returns false when the head was not written: another process was first. */
+/**
+ * Writes entries and their head in one statement. Returns false when the head was not written: another process was
+ * first.
+ */
 async function write(
   database: Database,
   entries: readonly ChainedEntry[],

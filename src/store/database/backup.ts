@@ -92,7 +92,9 @@ export async function restoreStore(dataDir: string, file: string, options: { rep
   }
 }
 
-/** Opens the store of `dataDir` for copying. Throws a {@link BackupError} when there is none, or while the service runs. */
+/**
+ * Opens the store of `dataDir` for copying. Throws a {@link BackupError} when there is none, or while the service runs.
+ */
 export async function openStopped(dataDir: string): Promise<Database> {
   assertStore(dataDir)
   return openDatabase({ dataDir }).catch(explain(dataDir))

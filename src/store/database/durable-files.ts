@@ -35,7 +35,9 @@ interface NodeFiles {
 type Start = Parameters<NodeFS['init']>[1]
 type Module = Parameters<Exclude<NonNullable<Start['preRun']>, (...args: never) => unknown>[number]>[0]
 
-/** EIO as emscripten numbers it (WASI): PostgreSQL panics on it, as it should when the disk refuses to keep a commit. */
+/**
+ * EIO as emscripten numbers it (WASI): PostgreSQL panics on it, as it should when the disk refuses to keep a commit.
+ */
 const INPUT_OUTPUT_ERROR = 29
 
 /**
@@ -70,7 +72,7 @@ export class DurableFiles extends NodeFS {
   }
 }
 
-/** Everything that PostgreSQL creates, or whose mode it sets, is for its owner alone. */
+/** Limits the mode of everything that PostgreSQL creates or changes to its owner. */
 function keepPrivate({ node_ops, stream_ops }: NodeFiles): void {
   const own = (mode: number): number => mode & ~0o077
   const { mknod, setattr } = node_ops
@@ -100,7 +102,7 @@ export function syncTree(folder: string): void {
   syncFolder(folder)
 }
 
-/** Milliseconds that a flush of this folder's disk takes, tried once. Every commit costs one. */
+/** Measures one flush of this folder's disk, which every commit needs. Milliseconds. */
 export function measureFlush(folder: string): number {
   const probe = join(folder, 'flush.probe')
   const descriptor = openSync(probe, 'w', 0o600)
@@ -115,12 +117,12 @@ export function measureFlush(folder: string): number {
   }
 }
 
-/** Where a restored store lies, whole and flushed, until it takes the place of `folder`. */
+/** Where a restored store is, complete and flushed, until it replaces `folder`. */
 const waiting = (folder: string): string => `${folder}.restored`
 
 /**
- * Puts the store in `fresh` in the place of the one in `folder`, whose files are kept in `kept`. A process that dies between
- * the two renames leaves no store in `folder`: the next one to open it finishes what was begun.
+ * Replaces the store in `folder` by the store in `fresh`, and keeps the replaced files in `kept`. If the process dies between
+ * the two renames, `folder` has no store: the next process that opens it finishes the replacement.
  */
 export function replaceStore(folder: string, fresh: string, kept: string): void {
   const parent = dirname(folder)
@@ -134,7 +136,7 @@ export function replaceStore(folder: string, fresh: string, kept: string): void 
   syncFolder(parent)
 }
 
-/** Finishes what a process began that died while it replaced the store. To be called by whoever holds the store's lock. */
+/** Finishes a replacement of the store that a dead process started. The caller holds the store's lock. */
 export function finishRestore(folder: string): void {
   if (existsSync(folder) || !existsSync(waiting(folder))) return
   renameSync(waiting(folder), folder)

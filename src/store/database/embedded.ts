@@ -8,14 +8,19 @@ import { lockStore, makePrivate } from './data-folder.ts'
 import { DurableFiles, finishRestore, measureFlush, syncFolder, syncTree } from './durable-files.ts'
 import { keepPlans, type QueryResult, runStatement } from './transaction.ts'
 
-/** PostgreSQL inside this process: a pool of exactly one connection, and what a server would do by itself. */
+/**
+ * PostgreSQL inside this process: a pool of exactly one connection, and the maintenance that a server does by itself.
+ */
 export interface EmbeddedStore {
   readonly pool: pg.Pool
   /** Milliseconds that one flush of the disk takes, measured at start. It blocks the event loop for that long. */
   readonly flushMilliseconds: number
   /** How often something was flushed to disk since the start. */
   flushes(): number
-  /** What a server's checkpointer and autovacuum do. Runs by itself every minute. Throws where a disk is too full for it. */
+  /**
+   * What a server's checkpointer and autovacuum do. Runs by itself every minute. Throws where a disk is too full for
+   * it.
+   */
   maintain(): Promise<void>
   /** Calls back on every NOTIFY of the channel, until the returned function is called. */
   listen(channel: string, heard: (payload: string) => void): Promise<() => Promise<void>>
@@ -25,7 +30,7 @@ export interface EmbeddedStore {
 }
 
 const MAINTENANCE_MILLISECONDS = 60_000
-/** What a checkpoint may need on disk: one more file of PostgreSQL's log, and a little. */
+/** Disk space that a checkpoint may need: one more file of PostgreSQL's log, and a little. */
 const CHECKPOINT_BYTES = 17 * 2 ** 20
 
 /**
@@ -98,7 +103,7 @@ function startParameters(schema: string): string[] {
   return [...own, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])]
 }
 
-/** A marker lies beside the folder while initdb fills it; a folder found with its marker holds nobody's data yet. */
+/** A marker exists beside the folder while initdb fills it. A folder with its marker has no data yet and is deleted. */
 async function prepareFiles(folder: string): Promise<DurableFiles> {
   const marker = `${folder}.initialising`
   if (existsSync(marker)) rmSync(folder, { recursive: true, force: true })

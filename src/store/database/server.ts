@@ -18,7 +18,9 @@ const LOCK_MILLISECONDS = 2800
 /** Locks of a lost process end after this time. Milliseconds. */
 const IDLE_IN_TRANSACTION_MILLISECONDS = 10_000
 
-/** Opens a pool of connections to a server. Throws when the server cannot be reached; explains a refused certificate. */
+/**
+ * Opens a pool of connections to a server. Throws when the server cannot be reached; explains a refused certificate.
+ */
 export async function openServer(
   databaseUrl: string,
   options: { schema?: string; log?: (message: string) => void; types: pg.CustomTypesConfig },
@@ -76,7 +78,9 @@ async function askServer(server: pg.ClientConfig, signal: AbortSignal): Promise<
   }
 }
 
-/** How `pg` would reach a server: what it makes of the address, its query parameters and PGHOST, PGSSLMODE and others. */
+/**
+ * How `pg` would reach a server: what it makes of the address, its query parameters and PGHOST, PGSSLMODE and others.
+ */
 interface ServerRoute {
   readonly host: string
   /** Through a Unix socket, so not over a network. */
@@ -152,7 +156,9 @@ const PROBE_AGAIN_MILLISECONDS = 1500
 
 /** Whether the store is available. A caller with several statements waits for one time-out, not for several. */
 export interface Availability {
-  /** Returns at once while the store is available; throws `unavailable` otherwise. Waits while the store is in doubt. */
+  /**
+   * Returns at once while the store is available; throws `unavailable` otherwise. Waits while the store is in doubt.
+   */
   admit(): Promise<void>
   /** Reports a lost connection: a new connection finds out whether the store is available. */
   suspect(): void
@@ -253,7 +259,10 @@ function watchAvailability(probe: (signal: AbortSignal) => Promise<unknown>): Av
   }
 }
 
-/** Whether an error proves that the server is available: any SQLSTATE (such as too many connections), except during start and shutdown. */
+/**
+ * Whether an error proves that the server is available: any SQLSTATE (such as too many connections), except during
+ * start and shutdown.
+ */
 function isAnswer(error: unknown): boolean {
   const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined
   return typeof code === 'string' && /^(?=.*\d)[0-9A-Z]{5}$/.test(code) && !/^(57P|08|25)/.test(code)

@@ -71,7 +71,10 @@ export class Transaction {
     return this.#open
   }
 
-  /** Called when a part that joined failed: what it left half done must not be committed by a caller who caught the error. */
+  /**
+   * Called when a part that joined failed: what it left half done must not be committed by a caller who caught the
+   * error.
+   */
   doom(cause: unknown): void {
     this.#doom ??= cause
   }

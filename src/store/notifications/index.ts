@@ -97,7 +97,9 @@ export function createDigestStore(database: Database): DigestStore {
   }
 }
 
-/** For versions that elect a process for the checks (`holder`, `held_until`). Our rows name no process and have expired. */
+/**
+ * For versions that elect a process for the checks (`holder`, `held_until`). Our rows name no process and have expired.
+ */
 const nobody = '00000000-0000-0000-0000-000000000000'
 
 /** The result of the health checks: one row, which all processes share. */

@@ -48,7 +48,10 @@ const measured = `
     (SELECT ${half} ${seconds('submitted_at', 'at')} FROM made) AS "toCompletion",
     (SELECT ${half} ${seconds('queued_at', 'at')} FROM made) AS work`
 
-/** Decisions without overrides by admins. The time counts from the start of the stage, or from the submission for older requests. */
+/**
+ * Decisions without overrides by admins. The time counts from the start of the stage, or from the submission for older
+ * requests.
+ */
 const approvers = `
   WITH decisions AS (
     SELECT decision -> 'by' AS by, decision ->> 'decision' AS decision,

@@ -34,7 +34,10 @@ export interface CallCounts extends ServiceCalls {
   forgetOld(at: Date): Promise<void>
 }
 
-/** Counts the calls to Microsoft 365 by outcome, in the process and then in the store. Without the store it returns the process's own counts. */
+/**
+ * Counts the calls to Microsoft 365 by outcome, in the process and then in the store. Without the store it returns the
+ * process's own counts.
+ */
 export function createCallCounts(database: Database, now: () => Date = () => new Date()): CallCounts {
   const own = new Map<string, Tally>()
   let unwritten = new Map<string, Tally>()

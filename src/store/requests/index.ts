@@ -165,7 +165,10 @@ export function createRequestStore(database: Database): RequestStore {
 const waitingIds = (request: Request): string[] =>
   request.status === 'pendingApproval' ? waitingFor(request.approvals).map(({ id }) => id) : []
 
-/** The site's own alias: the tenant's naming policy may have changed the requested alias. The expression of migration 24's index. */
+/**
+ * The site's own alias: the tenant's naming policy may have changed the requested alias. The expression of migration
+ * 24's index.
+ */
 const hasAlias = `lower(coalesce(body -> 'progress' -> 'createdAs' ->> 'alias', body ->> 'alias')) = lower($2)`
 
 /** The condition of the index of migration 2. */

@@ -91,7 +91,9 @@ export function createInbox(database: Database): Inbox {
   }
 }
 
-/** Returns a value that the service creates once. `make` runs only without a stored value; the first stored value wins. */
+/**
+ * Returns a value that the service creates once. `make` runs only without a stored value; the first stored value wins.
+ */
 export async function ownSetting(database: Database, name: string, make: () => string): Promise<string> {
   const known = await find(database, name)
   if (known !== undefined) return known
