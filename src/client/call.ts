@@ -1,6 +1,14 @@
-import { type Answer, readAnswer } from './answer.ts'
-import { type CallAbout, NetworkError, ProblemError, type QuartermasterError, TimedOutError } from './errors.ts'
-import type { Timing } from './timing.ts'
+import {
+  type CallAbout,
+  DirectoryError,
+  type FieldFault,
+  NetworkError,
+  ProblemError,
+  problemCodeOf,
+  type QuartermasterError,
+  TimedOutError,
+  UnexpectedAnswerError,
+} from './errors.ts'
 import type { TokenResource } from './types.ts'
 
 /** Fetch, as this client uses it: `globalThis.fetch` is one. */
@@ -124,4 +132,185 @@ function initOf({ about, headers, body }: Call, token: string): RequestInit {
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   }
+}
+
+/** An answer that is a success, or the 304 that was asked for. */
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  /** Of a 304: undefined. */
+  readonly body: Readonly<Record<string, unknown>> | undefined
+}
+
+/** The longest answer that is read: a page of a hundred requests with the longest automatic replies is a third of it. */
+const longestAnswer = 16 * 1024 * 1024
+
+/** What an answer says, read to its end. Throws what it is instead of a success. Whatever breaks the reading passes through. */
+export async function readAnswer(
+  response: Response,
+  call: CallAbout,
+  expects: {
+    readonly from: 'service' | 'directory'
+    readonly fields: readonly string[]
+    readonly mayBeUnchanged: boolean
+  },
+  now: number,
+): Promise<Answer> {
+  const { status, headers } = response
+  const retryAfter = retryAfterOf(headers, now)
+  const unexpected = (what: string) => new UnexpectedAnswerError(what, status, call, retryAfter)
+  if (status === 304 && expects.mayBeUnchanged) return { status, headers, body: undefined }
+  if (isRedirect(response)) throw await dropped(response, unexpected('a redirect, which is never followed'))
+  const text = await readText(response)
+  if (text === undefined) throw unexpected(`more than ${longestAnswer} bytes`)
+  const body = objectIn(headers.get('content-type') ?? '', text)
+  if (!response.ok) throw body ? refusal(expects.from, body, status, call, headers, retryAfter) : unexpected('no JSON')
+  if (!body) throw unexpected('no JSON')
+  if (expects.fields.some((field) => !isThere(field, body[field]))) throw unexpected('what this API does not answer')
+  return { status, headers, body }
+}
+
+/** A followed redirect could lead anywhere; browsers hide its status and show its type alone. */
+const isRedirect = ({ status, type, redirected }: Response): boolean =>
+  (status >= 300 && status < 400) || type === 'opaqueredirect' || redirected
+
+async function dropped(response: Response, error: Error): Promise<Error> {
+  await response.body?.cancel?.().catch(() => undefined)
+  return error
+}
+
+/** undefined: it is longer than any answer of this API, and was not read to its end. */
+async function readText(response: Response): Promise<string | undefined> {
+  const reader = response.body?.getReader?.()
+  if (!reader) {
+    const text = await response.text()
+    return text.length > longestAnswer ? undefined : text
+  }
+  const decoder = new TextDecoder()
+  let [text, bytes] = ['', 0]
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) return text + decoder.decode()
+    bytes += value.byteLength
+    if (bytes > longestAnswer) {
+      await reader.cancel().catch(() => undefined)
+      return undefined
+    }
+    text += decoder.decode(value, { stream: true })
+  }
+}
+
+/** `value` is what every list of this API is called. */
+const isThere = (field: string, value: unknown): boolean =>
+  field === 'value' ? Array.isArray(value) : value !== undefined && value !== null
+
+function objectIn(contentType: string, text: string): Record<string, unknown> | undefined {
+  if (!/^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(contentType)) return undefined
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+function refusal(
+  from: 'service' | 'directory',
+  body: Readonly<Record<string, unknown>>,
+  status: number,
+  call: CallAbout,
+  headers: Headers,
+  retryAfterSeconds: number | undefined,
+): QuartermasterError {
+  const wait = retryAfterSeconds !== undefined && { retryAfterSeconds }
+  if (from === 'directory') {
+    const code = isObject(body['error']) ? textOf(body['error']['code']) : ''
+    return new DirectoryError(status, code.slice(0, 100), call, retryAfterSeconds)
+  }
+  const { code, title, detail, instance, traceId, errors } = body
+  const problem = {
+    ...{ status, code: problemCodeOf(code), givenCode: textOf(code), title: textOf(title), detail: textOf(detail) },
+    ...{ instance: textOf(instance), traceId: textOf(traceId) || (headers.get('x-request-id') ?? '') },
+    errors: Array.isArray(errors) ? errors.filter(isObject).map(faultOf) : [],
+    ...wait,
+  }
+  return new ProblemError(problem, call)
+}
+
+const faultOf = ({ pointer, code, detail, suggestion }: Record<string, unknown>): FieldFault => ({
+  pointer: textOf(pointer),
+  code: textOf(code),
+  detail: textOf(detail),
+  ...(typeof suggestion === 'string' && { suggestion }),
+})
+
+/** Time, as calls and waits take it; tests bring their own. */
+export interface Timing {
+  /** Milliseconds since 1970. */
+  now(): number
+  /** From 0 to 1. */
+  random(): number
+  /** Throws the signal's reason when it is aborted meanwhile. */
+  sleep(milliseconds: number, signal?: AbortSignal): Promise<void>
+}
+
+export const realTiming: Timing = {
+  now: Date.now,
+  random: Math.random,
+  sleep: (milliseconds, signal) =>
+    new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(signal.reason)
+      const abort = () => {
+        clearTimeout(timer)
+        reject(signal?.reason)
+      }
+      const timer = setTimeout(() => {
+        signal?.removeEventListener('abort', abort)
+        resolve()
+      }, milliseconds)
+      signal?.addEventListener('abort', abort, { once: true })
+    }),
+}
+
+/** `Retry-After` in seconds, or as a date (RFC 9110 §10.2.3), as seconds from now; undefined when it is neither. */
+export function retryAfterOf(headers: Headers, now: number): number | undefined {
+  const text = headers.get('retry-after')?.trim() ?? ''
+  if (/^\d{1,9}$/.test(text)) return Number(text)
+  if (!/^[A-Z][a-z]{2,8},? .+ GMT$/.test(text)) return undefined
+  const date = Date.parse(text)
+  return Number.isNaN(date) ? undefined : Math.max(0, Math.ceil((date - now) / 1000))
+}
+
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+const onThisMachine = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
+
+/** Whether an address is this computer's: only there http is let through. */
+export const isLoopback = (address: string): boolean => onThisMachine.test(new URL(address).hostname)
+
+/**
+ * An address that tokens are sent below, without a slash at the end. Throws TypeError for what is no address, and for http to
+ * another machine: tokens are never sent in the clear (RFC 6750 §5.3).
+ */
+export function rootOf(name: string, given: string): string {
+  if (!URL.canParse(given)) throw new TypeError(`${name} is an address such as https://provisioning.contoso.com.`)
+  const { protocol, hostname, username, password, search, hash, origin, pathname } = new URL(given)
+  if (protocol !== 'https:' && !(protocol === 'http:' && onThisMachine.test(hostname)))
+    throw new TypeError(`${name} begins with https://; http:// is for this machine only.`)
+  if (username + password + search + hash !== '')
+    throw new TypeError(`${name} has no user name, no password, no query and no fragment.`)
+  return origin + pathname.replace(/\/+$/, '')
+}
+
+/** An id as part of a path or filter. Throws TypeError for what is no UUID, such as the reference REQ-1042. */
+export function idOf(what: 'request' | 'template' | 'batch', given: string): string {
+  if (uuid.test(given)) return given.toLowerCase()
+  throw new TypeError(
+    what === 'request'
+      ? 'A request is named by its requestId, which is a UUID; REQ-1042 is what people call it.'
+      : `A ${what} is named by its id, which is a UUID.`,
+  )
 }

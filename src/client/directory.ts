@@ -1,8 +1,6 @@
-import { idOf } from './address.ts'
-import { isObject, textOf } from './answer.ts'
-import type { SendCall } from './call.ts'
+import type { SendCall, Timing } from './call.ts'
+import { idOf, isObject, textOf } from './call.ts'
 import { DirectoryError } from './errors.ts'
-import type { Timing } from './timing.ts'
 import type { CallOptions, ProvisionedGroup } from './types.ts'
 
 export interface DirectoryParts {

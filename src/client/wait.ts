@@ -1,8 +1,6 @@
-import { idOf } from './address.ts'
-import type { Answer } from './answer.ts'
-import type { SendCall } from './call.ts'
+import type { Answer, SendCall } from './call.ts'
+import { idOf, retryAfterOf, type Timing } from './call.ts'
 import { StillUnderWayError, UnexpectedAnswerError } from './errors.ts'
-import { retryAfterOf, type Timing } from './timing.ts'
 import type { CallOptions, ProvisioningRequest, RequestState, TokenResource } from './types.ts'
 
 /** How a request is waited for. */

@@ -1,5 +1,5 @@
 import { Webhook } from 'standardwebhooks'
-import { isObject } from './answer.ts'
+import { isObject } from './call.ts'
 import type { ProvisioningEvent } from './types.ts'
 
 /** Headers as Node, frameworks or fetch have them. */

@@ -3,12 +3,9 @@ import type { BatchRow, BatchTrial, NewBatch } from '../index.ts'
 import type { Body, FieldFlags } from './body.ts'
 import { fingerprintOf, type ResultLine, readResults, readRows, resultsPathOf, writeResults } from './csv.ts'
 import type { Scope } from './define-command.ts'
-import { type ExitCode, exitCodes, UsageError } from './exit-codes.ts'
-import { type ProgressBar, progressBar } from './progress.ts'
 import { askerOf } from './questions.ts'
-import { faultLines } from './show.ts'
-import { clean } from './terminal.ts'
-import { fill, words } from './words.ts'
+import { faultLines, type ProgressBar, progressBar } from './show.ts'
+import { clean, type ExitCode, exitCodes, fill, UsageError, words } from './terminal.ts'
 
 export interface CreatingMany {
   readonly resource: NewBatch['resource']

@@ -4,9 +4,7 @@ import { CsvError, parse } from 'csv-parse/sync'
 import { type Options, stringify } from 'csv-stringify/sync'
 import { z } from 'zod'
 import { type Body, type FieldFlag, type FieldFlags, flagsOf, withValue } from './body.ts'
-import { UsageError } from './exit-codes.ts'
-import { clean } from './terminal.ts'
-import { fill, nearest, words } from './words.ts'
+import { clean, fill, nearest, UsageError, words } from './terminal.ts'
 
 /** One line of a list, as a request. */
 interface CsvRow {

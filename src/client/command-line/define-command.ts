@@ -1,8 +1,7 @@
 import type { Client } from '../index.ts'
-import type { ExitCode } from './exit-codes.ts'
 import type { Sessions } from './sessions.ts'
 import type { Given, SavedService, Settings, Variables } from './settings.ts'
-import type { Terminal } from './terminal.ts'
+import type { ExitCode, Terminal } from './terminal.ts'
 
 /** What a flag takes. A `list` may be given several times; a `flag` is there or not. */
 export interface OptionSpec {

@@ -4,9 +4,7 @@ import type { AnyTemplate, Client } from '../index.ts'
 import { SignInError } from '../sign-in.ts'
 import { type Body, withoutValue, withValue } from './body.ts'
 import type { Scope } from './define-command.ts'
-import { UsageError } from './exit-codes.ts'
-import { clean } from './terminal.ts'
-import { fill, words } from './words.ts'
+import { clean, fill, UsageError, words } from './terminal.ts'
 
 /** Questions to the person at the terminal; they go to the error stream, so that a result can still be piped. */
 export interface Asker {

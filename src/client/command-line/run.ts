@@ -10,13 +10,22 @@ import {
 } from '../index.ts'
 import { SignInError } from '../sign-in.ts'
 import type { Scope } from './define-command.ts'
-import { type ExitCode, exitCodes, NotFoundError, UsageError } from './exit-codes.ts'
 import { parse } from './program.ts'
 import { createSessions } from './sessions.ts'
 import { givenSettings, readSettings, type Settings, settingsFolder, type Variables } from './settings.ts'
 import { faultLines } from './show.ts'
-import { clean, createTerminal, type Streams, type Terminal } from './terminal.ts'
-import { fill, words } from './words.ts'
+import {
+  clean,
+  createTerminal,
+  type ExitCode,
+  exitCodes,
+  fill,
+  NotFoundError,
+  type Streams,
+  type Terminal,
+  UsageError,
+  words,
+} from './terminal.ts'
 
 /** What a process gives the command line. */
 export interface Environment {

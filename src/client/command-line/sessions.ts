@@ -2,10 +2,8 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import type { TokenResource } from '../index.ts'
 import { createSignIn, type SignIn, SignInError } from '../sign-in.ts'
-import { UsageError } from './exit-codes.ts'
 import { type Api, type Given, harmlessText, isScope, isTenant, type SettingName, type Settings } from './settings.ts'
-import { clean } from './terminal.ts'
-import { fill, words } from './words.ts'
+import { clean, fill, UsageError, words } from './terminal.ts'
 
 /** Who is signed in at which service. */
 export interface Sessions {

@@ -1,11 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { isLoopback } from '../address.ts'
+import { isLoopback } from '../call.ts'
 import { lock, writePrivately } from '../private-file.ts'
-import { isMicrosoftLogin } from '../sign-in-wire.ts'
-import { UsageError } from './exit-codes.ts'
-import { fill, words } from './words.ts'
+import { isMicrosoftLogin } from '../sign-in.ts'
+import { fill, UsageError, words } from './terminal.ts'
 
 /** Where a service is, and how its people sign in. */
 export interface Settings {

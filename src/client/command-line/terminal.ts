@@ -1,4 +1,6 @@
+import { createRequire } from 'node:module'
 import type { Readable, Writable } from 'node:stream'
+import { distance } from 'fastest-levenshtein'
 
 /** A stream that may be a terminal. */
 export type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number }
@@ -80,3 +82,59 @@ const harmless = (text: string): string =>
 /** JSON in one line; what a terminal would obey is written as JSON escapes, so that the value stays what it is. */
 export const harmlessJson = (value: unknown): string =>
   JSON.stringify(value).replace(obeyed, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`)
+
+/** What the process ends with: a contract with scripts, told by `--help` and never renumbered. */
+export const exitCodes = {
+  /** It is done. */
+  done: 0,
+  /** The request that was waited for failed, was rejected, has expired or was cancelled; or the webhook that was tried was not taken. */
+  cameToNothing: 1,
+  /** The command line, a setting or a file is not right; nothing was sent. */
+  usage: 2,
+  /** Nobody is signed in, or signing in came to nothing. */
+  notSignedIn: 3,
+  /** The service said no: a field, a right, a state. */
+  refused: 4,
+  /** The service, the login or the directory does not answer, or is too busy. */
+  unavailable: 5,
+  /** The time to wait is over, and the request is still under way. */
+  stillUnderWay: 6,
+  /** A defect of the command line itself (EX_SOFTWARE of sysexits.h). */
+  defect: 70,
+  /** Ctrl-C. */
+  interrupted: 130,
+} as const
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
+export type ExitName = keyof typeof exitCodes
+
+/** What cannot be done as it was requested: nothing was sent. Ends the process with {@link exitCodes.usage}. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+  /** The command whose help says more. */
+  readonly command: string | undefined
+  constructor(message: string, command?: string) {
+    super(message)
+    this.command = command
+  }
+}
+
+/** Nothing of this name is among what the caller may see. Ends the process with {@link exitCodes.refused}. */
+export class NotFoundError extends Error {
+  override readonly name = 'NotFoundError'
+}
+
+/** All texts of the command line. Read as a file: Node 20 warns of JSON that is imported. */
+export const words: typeof import('../strings/en.json', { with: { type: 'json' }}) = createRequire(import.meta.url)(
+  '../strings/en.json',
+)
+
+/** A sentence with its blanks filled in: `{name}`. A blank without a value stays as it is, and so is seen in tests. */
+export const fill = (sentence: string, values: Readonly<Record<string, string | number>>): string =>
+  sentence.replace(/\{(\w+)\}/g, (blank, name: string) => String(values[name] ?? blank))
+
+/** What somebody probably meant: the name that differs in the fewest letters, if it differs in few. */
+export function nearest(typed: string, names: readonly string[]): string | undefined {
+  const ranked = names.map((name) => ({ name, off: distance(typed.toLowerCase(), name.toLowerCase()) }))
+  const [best] = ranked.sort((one, other) => one.off - other.off)
+  return best && best.off <= Math.max(1, Math.floor(typed.length / 3)) ? best.name : undefined
+}

@@ -4,19 +4,19 @@ import {
   bodyOfFlags,
   type FieldFlags,
   mailboxFlags,
+  mailboxKinds,
   optionsOf,
+  peopleBySignInName,
   siteFlags,
+  siteKinds,
+  templateIdOf,
   withValue,
 } from '../command-line/body.ts'
 import { createMany } from '../command-line/create-many.ts'
 import { type Command, defineCommand, type Scope } from '../command-line/define-command.ts'
-import { type ExitCode, exitCodes, UsageError } from '../command-line/exit-codes.ts'
-import { mailboxKinds, peopleBySignInName, siteKinds, templateIdOf } from '../command-line/find.ts'
-import { watch } from '../command-line/progress.ts'
 import { answer, askerOf, chooseTemplate, type Question, questionsOf } from '../command-line/questions.ts'
-import { faultLines, previewLines, previewOf, table } from '../command-line/show.ts'
-import { clean } from '../command-line/terminal.ts'
-import { fill, words } from '../command-line/words.ts'
+import { faultLines, previewLines, previewOf, table, watch } from '../command-line/show.ts'
+import { clean, type ExitCode, exitCodes, fill, UsageError, words } from '../command-line/terminal.ts'
 import {
   type Accepted,
   type AnyTemplate,

@@ -1,10 +1,7 @@
+import { findRequest, mailboxKinds, siteKinds } from '../command-line/body.ts'
 import { defineCommand, type Scope } from '../command-line/define-command.ts'
-import { type ExitCode, exitCodes, NotFoundError, UsageError } from '../command-line/exit-codes.ts'
-import { findRequest, mailboxKinds, siteKinds } from '../command-line/find.ts'
-import { watch } from '../command-line/progress.ts'
-import { madeOf, requestLines, stateOf, table } from '../command-line/show.ts'
-import { clean } from '../command-line/terminal.ts'
-import { fill, words } from '../command-line/words.ts'
+import { madeOf, requestLines, stateOf, table, watch } from '../command-line/show.ts'
+import { clean, type ExitCode, exitCodes, fill, NotFoundError, UsageError, words } from '../command-line/terminal.ts'
 import type { Client, ProvisioningRequest, RequestState, ResourceKind } from '../index.ts'
 
 const states = Object.keys(words.states) as readonly RequestState[]

@@ -1,9 +1,7 @@
 import { defineCommand, type Scope } from '../command-line/define-command.ts'
-import { exitCodes, UsageError } from '../command-line/exit-codes.ts'
 import { discover, type Offer, refusedLogin, refusedScopes } from '../command-line/sessions.ts'
 import { isScope, isTrustedLogin, type Settings, saveSettings, settingsOf } from '../command-line/settings.ts'
-import { clean } from '../command-line/terminal.ts'
-import { fill, words } from '../command-line/words.ts'
+import { clean, exitCodes, fill, UsageError, words } from '../command-line/terminal.ts'
 import { type DeviceCode, type SignIn, SignInError } from '../sign-in.ts'
 
 /** Asks the service how its people sign in, shows a code, waits, and keeps what was learnt for the next commands. */

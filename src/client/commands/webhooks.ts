@@ -1,11 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { mailboxKinds, siteKinds, templateIdOf } from '../command-line/body.ts'
 import { defineCommand, type Scope } from '../command-line/define-command.ts'
-import { exitCodes, UsageError } from '../command-line/exit-codes.ts'
-import { mailboxKinds, siteKinds, templateIdOf } from '../command-line/find.ts'
-import { clean } from '../command-line/terminal.ts'
-import { fill, words } from '../command-line/words.ts'
+import { clean, exitCodes, fill, UsageError, words } from '../command-line/terminal.ts'
 import { type ProvisioningEvent, verifyProvisioningWebhook, WebhookError } from '../index.ts'
 
 const usualPort = 8787

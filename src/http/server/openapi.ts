@@ -1,16 +1,23 @@
+import { z } from 'zod'
 import { anyWebhookBody } from '../../core/index.ts'
 import examples from '../routes/webhooks/examples.json' with { type: 'json' }
-import { type Route, tags } from './define-route.ts'
-import { type Access, type Books, headerParameters, operationOf, securitySchemes } from './openapi-operation.ts'
+import { type AnswerHeader, type AnswerSpec, type Example, type RequestHeader, requestHeaders } from './answers.ts'
+import { type BodySpec, type Route, tags } from './define-route.ts'
 import {
   createRefusalBook,
   createSchemaBook,
+  describeProblems,
   headerComponents,
+  headersOf,
+  type JsonSchema,
   type Part,
+  problemContent,
   problemExampleComponents,
+  type RefusalBook,
   type SchemaBook,
 } from './openapi-schemas.ts'
 import { problemBody } from './problem.ts'
+import { type ProblemCode, problemCodes } from './problem-codes.ts'
 
 const description = `Asks for Microsoft 365 mailboxes and SharePoint sites by templates and their policies.
 
@@ -107,4 +114,247 @@ function webhookOf(book: SchemaBook): Part {
       },
     },
   }
+}
+
+/** What stands once in the document. */
+export interface Books {
+  readonly schemas: SchemaBook
+  readonly refusals: RefusalBook
+}
+
+/** One route as an OpenAPI operation. */
+export function operationOf(route: Route, books: Books, access: Access): Part {
+  const { schemas: book } = books
+  const body = route.body && bodyOf(route, route.body, book)
+  return {
+    operationId: route.id,
+    tags: [route.tag],
+    summary: route.summary,
+    security: securityOf(route, access),
+    parameters: [...parametersOf(route, book), ...headersTaken(route).map(referTo)],
+    ...(body && { requestBody: body }),
+    responses: responsesOf(route, books),
+  }
+}
+
+function parametersOf({ params, query, examples }: Route, book: SchemaBook): Part[] {
+  const [example] = Object.values(examples)
+  const inPath = params ? fieldsOf(book.taken(params)) : []
+  const inQuery = query ? fieldsOf(book.answered(query)) : []
+  return [
+    ...inPath.map(([name, schema]) => ({
+      ...{ name, in: 'path', required: true, schema },
+      ...(example?.params?.[name] && { example: example.params[name] }),
+    })),
+    ...inQuery.map(([name, schema]) => ({ name, in: 'query', schema })),
+  ]
+}
+
+const fieldsOf = ({ properties = {} }: JsonSchema): [string, unknown][] => Object.entries(properties)
+
+/** The headers that a call may have: its own, and those that come with how it is served. */
+function headersTaken({ headers = [], idempotent, method, answers }: Route): RequestHeader[] {
+  const isVersioned = method === 'GET' && answers[200]?.headers?.includes('ETag') === true
+  return [
+    ...headers,
+    ...(idempotent ? ['Idempotency-Key' as const] : []),
+    ...(isVersioned ? ['If-None-Match' as const] : []),
+    'traceparent',
+  ]
+}
+const referTo = (name: RequestHeader): Part => ({ $ref: `#/components/parameters/${name}` })
+
+export const headerParameters = (): Part =>
+  Object.fromEntries(
+    Object.entries(requestHeaders).map(([name, { required = false, ...header }]) => [
+      name,
+      { name, in: 'header', required, ...header },
+    ]),
+  )
+
+function bodyOf({ examples }: Route, spec: BodySpec, book: SchemaBook): Part {
+  const schema = documented(spec)
+  const shown = Object.entries(examples).filter(([, { body }]) => body !== undefined)
+  return {
+    required: !schema.safeParse(undefined).success,
+    content: {
+      'application/json': {
+        schema: book.taken(schema),
+        ...(shown.length > 0 && { examples: examplesOf(shown, ({ body }) => body) }),
+      },
+    },
+  }
+}
+
+function documented(spec: BodySpec): z.ZodType {
+  if (spec instanceof z.ZodType) return spec
+  return 'signed' in spec ? spec.signed : spec.documents
+}
+
+const examplesOf = (shown: [string, Example][], pick: (example: Example) => unknown): Part =>
+  Object.fromEntries(shown.map(([name, example]) => [name, { summary: example.summary, value: pick(example) }]))
+
+/** What every answer to somebody whose calls are counted may carry: how much of the limits of use is left. */
+const ofCallers = ['RateLimit-Policy', 'RateLimit'] as const
+
+function responsesOf(route: Route, books: Books): Part {
+  const codes = refusalsOf(route)
+  const sometimes: readonly AnswerHeader[] = codes.includes('rate-limited') ? ofCallers : []
+  const refusals = byStatus(codes)
+  const answered = Object.entries(route.answers).map(([status, spec]) => {
+    const codes = refusals.get(Number(status)) ?? []
+    return [status, answerOf(route, Number(status), spec, codes, books.schemas, sometimes)]
+  })
+  const unchanged = headersTaken(route).includes('If-None-Match') && route.method === 'GET'
+  const refused = [...refusals]
+    .filter(([status]) => !(status in route.answers))
+    .map(([status, codes]) => [status, books.refusals.refused(codes, sometimes)])
+  return Object.fromEntries([
+    ...answered,
+    ...(unchanged
+      ? [
+          [
+            304,
+            {
+              description: 'It has not changed.',
+              headers: headersOf(
+                ['ETag'],
+                [...(route.answers[200]?.headers ?? []), ...(route.answers[200]?.sometimes ?? []), ...sometimes],
+              ),
+            },
+          ],
+        ]
+      : []),
+    ...refused,
+  ])
+}
+
+function answerOf(
+  route: Route,
+  status: number,
+  { says, body, mediaTypes = ['application/json'], headers = [], sometimes: perhaps = [] }: AnswerSpec,
+  codes: readonly ProblemCode[],
+  book: SchemaBook,
+  sometimes: readonly AnswerHeader[],
+): Part {
+  const shown = Object.entries(route.examples).filter(([, one]) => one.status === status && one.answer !== undefined)
+  const examples = shown.length > 0 && { examples: examplesOf(shown, ({ answer }) => answer) }
+  const content = {
+    ...(body && Object.fromEntries(mediaTypes.map((one) => [one, { schema: book.answered(body), ...examples }]))),
+    ...(codes.length > 0 && problemContent(codes)),
+  }
+  const replayed: readonly AnswerHeader[] = route.idempotent ? ['Idempotency-Replayed'] : []
+  return {
+    description: [says, ...(codes.length > 0 ? [describeProblems(codes)] : [])].join('\n\n'),
+    headers: headersOf(codes.length > 0 ? [] : headers, [...headers, ...perhaps, ...sometimes, ...replayed]),
+    ...(Object.keys(content).length > 0 && { content }),
+  }
+}
+
+/** Where callers get tokens, and for what. */
+export interface Access {
+  /** The address that callers know. */
+  readonly baseUrl: string
+  /** `{login}/{tenant}`: where people and applications sign in. */
+  readonly authority: string
+  /** The scope of each API. The two are the same where one registration has both APIs. */
+  readonly scopes: { readonly collab: string; readonly mail: string }
+}
+
+const scopesOf = ({ scopes: { collab, mail } }: Access) => ({
+  collab,
+  mail,
+  application: mail.replace(/[^/]+$/, '.default'),
+})
+
+/** What a caller has to show for a route: any one of these. */
+function securityOf({ audience, ...route }: Route, access: Access): Part[] {
+  if (audience === null) return route.permission === 'public' && route.credential ? [{ [route.credential]: [] }] : []
+  const { collab, mail, application } = scopesOf(access)
+  const scopes = { collab: [collab], mail: [mail, application], any: [collab, mail, application] }[audience]
+  return [...[...new Set(scopes)].map((scope) => ({ entra: [scope] })), { token: [] }]
+}
+
+/** The security schemes of the document (API document, "Authentication"). */
+export function securitySchemes(access: Access): Part {
+  const { collab, mail, application } = scopesOf(access)
+  const tokenUrl = `${access.authority}/oauth2/v2.0/token`
+  const people =
+    collab === mail
+      ? { [collab]: 'Sites and mailboxes, on behalf of a person' }
+      : { [collab]: 'Sites, on behalf of a person', [mail]: 'Mailboxes, on behalf of a person' }
+  return {
+    entra: {
+      type: 'oauth2',
+      description:
+        'Register an application with Microsoft Entra ID and sign people in, by device code ' +
+        `(${access.authority}/oauth2/v2.0/devicecode) or by code with PKCE. Applications may ask for mailboxes without ` +
+        'a person when they are listed in `MAIL_APP_CLIENTS`; sites always take a person.',
+      flows: {
+        authorizationCode: {
+          authorizationUrl: `${access.authority}/oauth2/v2.0/authorize`,
+          tokenUrl,
+          refreshUrl: tokenUrl,
+          scopes: people,
+        },
+        clientCredentials: { tokenUrl, scopes: { [application]: 'Mailboxes, without a person' } },
+      },
+    },
+    token: {
+      type: 'http',
+      scheme: 'bearer',
+      bearerFormat: 'JWT',
+      description: 'An access token that you have already.',
+    },
+    signature: {
+      type: 'apiKey',
+      in: 'header',
+      name: 'webhook-signature',
+      description: 'The signature of Standard Webhooks 1.0.0.',
+    },
+    metrics: {
+      type: 'http',
+      scheme: 'bearer',
+      description: 'The value of `METRICS_TOKEN`. None in local mode without it, which is on loopback only.',
+    },
+    connector: {
+      type: 'http',
+      scheme: 'bearer',
+      bearerFormat: 'JWT',
+      description:
+        'A token of the Bot connector, for the app id of the bot. None in local mode, which is on loopback only.',
+    },
+  }
+}
+
+/** Answered whatever the service does, so that probes can see its health. */
+const always = ['/healthz', '/readyz', '/metrics']
+
+/**
+ * Every code that a call of this route can be refused with: those that its own work names, and those that come of how it is
+ * served (`serve-route.ts`, in the same order). Tests hold every answer that they see against it.
+ */
+function refusalsOf(route: Route): ProblemCode[] {
+  const { params, query, body, permission, idempotent, anyAccept, refusals, path } = route
+  const codes: [when: boolean, ...codes: ProblemCode[]][] = [
+    [!always.includes(path), 'starting', 'draining'],
+    [!anyAccept, 'not-acceptable'],
+    [permission !== 'public', 'unauthenticated', 'invalid-token', 'insufficient-scope', 'keys-unreachable'],
+    [permission !== 'public', 'rate-limited', 'forbidden', 'unavailable'],
+    [idempotent === true, 'idempotency-key-malformed', 'idempotency-key-in-flight', 'idempotency-key-reused'],
+    [params !== undefined, 'no-such-address'],
+    [query !== undefined, 'validation-failed'],
+    [body !== undefined, 'request-timeout', 'body-too-large', 'unsupported-media-type'],
+    [body !== undefined, 'malformed-json', 'duplicate-key', 'too-deep', 'validation-failed'],
+    [true, 'malformed-request', 'headers-too-large', 'internal'],
+  ]
+  const served = codes.flatMap(([when, ...some]) => (when ? some : []))
+  const all = Object.keys(problemCodes) as ProblemCode[]
+  return all.filter((code) => served.includes(code) || refusals.includes(code))
+}
+
+/** The codes in groups of one status, in the order of the statuses. */
+function byStatus(codes: readonly ProblemCode[]): Map<number, ProblemCode[]> {
+  const groups = Map.groupBy(codes, (code) => problemCodes[code].status)
+  return new Map([...groups].sort(([one], [other]) => one - other))
 }

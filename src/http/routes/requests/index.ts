@@ -1,3 +1,269 @@
+import { z } from 'zod'
+import {
+  auditEntry,
+  type Core,
+  entryDataFor,
+  isTerminal,
+  mailboxRequest,
+  ProvisioningError,
+  type Request,
+  readsOf,
+  requestState,
+  requestView,
+  resourceKind,
+  simulatedPreview,
+  siteRequest,
+  viewFor,
+} from '../../../core/index.ts'
+import { type ActorScope, checkedByCore, checkedWhole, defineRoute } from '../../server/define-route.ts'
+import { errorsOf } from '../../server/problem.ts'
+import { hasEntity } from '../../server/respond.ts'
+import { type WaitEnd, waitWished } from '../../server/waiting.ts'
+import { listOf, ofOneRequest, paging, showing, shown } from '../shared/index.ts'
+import examples from './examples.json' with { type: 'json' }
+
+/** API document, "creation response (queued request)" of either resource, and the state that the request is in. */
+export const accepted = z.strictObject({
+  requestId: z.uuid(),
+  tenantId: z.uuid(),
+  approvalRequired: z.boolean(),
+  status: requestState,
+})
+
+/** The answer that both resources have. */
+const accepting = {
+  says: 'Accepted: queued, or waiting for approval. Look at `Location` after `Retry-After`, then every ten seconds.',
+  body: accepted,
+  headers: ['Location', 'Retry-After'],
+} as const
+
+/** The answer to a request that was accepted: where it can be read, and when the first look at it makes sense (seconds). */
+function acceptance({ requestId, tenantId, status, approvals }: Request, { settings }: Core) {
+  return {
+    status: 202,
+    headers: { Location: `/requests/v1/${requestId}`, 'Retry-After': String(settings.followUp.firstSeconds) },
+    body: { requestId, tenantId, approvalRequired: approvals.length > 0, status },
+  } as const
+}
+
+/**
+ * `POST {base_url}/collab/v1/spo/` (API document, "Create the service site"): queued, not done. What is left open the template
+ * decides, so core reads the body itself.
+ */
+const createSite = defineRoute({
+  id: 'createSite',
+  tag: 'Sites',
+  method: 'POST',
+  path: '/collab/v1/spo',
+  summary: 'Ask for a site',
+  permission: 'request.create',
+  audience: 'collab',
+  body: checkedWhole(siteRequest),
+  answers: { 202: accepting },
+  refusals: ['name-taken', 'too-many-open-requests', 'not-found'],
+  examples: examples.createSite,
+  idempotent: true,
+  async handle({ actor, provisioning, requestId }, { body }) {
+    return acceptance(await provisioning.submitSite(actor, { body, requestId }), provisioning)
+  },
+})
+
+/**
+ * `POST {base_url}/mail/v1/mailboxes/` (API document, "Create mailbox"): queued, not done. What a field means depends on
+ * the template's kind, so core reads the body itself and tells all faults at once: of form, kind, template and names.
+ */
+const createMailbox = defineRoute({
+  id: 'createMailbox',
+  tag: 'Mailboxes',
+  method: 'POST',
+  path: '/mail/v1/mailboxes',
+  summary: 'Ask for a mailbox',
+  permission: 'request.create',
+  audience: 'mail',
+  body: checkedByCore(mailboxRequest),
+  answers: { 202: accepting },
+  refusals: ['name-taken', 'too-many-open-requests', 'not-found'],
+  examples: examples.createMailbox,
+  idempotent: true,
+  async handle({ actor, provisioning, requestId }, { body }) {
+    return acceptance(await provisioning.submitMailbox(actor, { body, requestId }), provisioning)
+  },
+})
+
+/**
+ * `POST {base_url}/requests/v1/preview`: what either of the calls that create something would make of a body. Nothing is written.
+ * What the call would refuse is part of the answer, so a form can show it while it is being filled in.
+ */
+const previewRequest = defineRoute({
+  id: 'previewRequest',
+  tag: 'Requests',
+  method: 'POST',
+  path: '/requests/v1/preview',
+  summary: 'See what a request would be, without sending it',
+  permission: 'request.create',
+  audience: 'any',
+  query: z.strictObject({
+    as: z.uuid().toLowerCase().optional().describe('User id of the person who would ask; for admins'),
+  }),
+  body: checkedByCore(
+    z
+      .looseObject({})
+      .describe('The body of the call that would create it: `POST /collab/v1/spo` or `POST /mail/v1/mailboxes`.'),
+  ),
+  answers: {
+    200: {
+      says: 'What it would be, and all that would be refused.',
+      body: simulatedPreview.partial({ simulated: true }),
+    },
+  },
+  refusals: [],
+  examples: examples.previewRequest,
+  onlyReads: true,
+  extraReads: (body) => readsOf(body) - 1,
+  async handle({ actor, provisioning }, { query: { as }, body }) {
+    const { outlook: _, ...preview } =
+      as === undefined
+        ? await provisioning.previewRequest(actor, { body })
+        : await provisioning.previewRequestAs(actor, { personId: as, body })
+    return { status: 200, body: { ...preview, errors: errorsOf(preview.errors) } }
+  },
+})
+
+export const submissionRoutes = [createSite, createMailbox, previewRequest] as const
+
+const readRequest = defineRoute({
+  id: 'readRequest',
+  tag: 'Requests',
+  method: 'GET',
+  path: '/requests/v1/:requestId',
+  summary: 'Read a request, or wait until it changes',
+  permission: 'request.read',
+  audience: 'any',
+  params: ofOneRequest,
+  headers: ['Prefer'],
+  answers: { 200: { ...showing, sometimes: ['Preference-Applied'] } },
+  refusals: ['not-found'],
+  examples: examples.readRequest,
+  handle: (scope, { params }) => readWaiting(scope, params.requestId),
+})
+
+const listRequests = defineRoute({
+  id: 'listRequests',
+  tag: 'Requests',
+  method: 'GET',
+  path: '/requests/v1',
+  summary: 'List own requests, newest first (an admin: all), or those that wait for the caller',
+  permission: 'request.list',
+  audience: 'any',
+  query: z.strictObject({
+    status: requestState.optional(),
+    kind: resourceKind.optional(),
+    reference: z
+      .string()
+      .regex(/^REQ-\d{1,9}$/i, { error: 'a reference such as REQ-1042' })
+      .optional()
+      .describe('The one request that people call so, if the caller may see it, whoever asked for it'),
+    waitingFor: z
+      .literal('me')
+      .optional()
+      .describe('Those that wait for a decision of the caller, whoever asked for them'),
+    ...paging,
+  }),
+  answers: { 200: { says: 'A page of the list.', body: listOf(requestView) } },
+  refusals: [],
+  examples: examples.listRequests,
+  async handle({ actor, provisioning }, { query: { status, kind, reference, waitingFor, limit, cursor } }) {
+    if (reference !== undefined) {
+      const found = await oneOf(provisioning.readRequestByReference(actor, { reference }))
+      const isMeant = (one: Request) => (!status || one.status === status) && (!kind || one.kind === kind)
+      return { status: 200, body: { value: found.filter(isMeant).map((one) => viewFor(one, actor)) } }
+    }
+    const { requests, nextCursor } = await provisioning.listRequests(actor, {
+      limit,
+      ...(status && { status }),
+      ...(kind && { kind }),
+      ...(cursor && { cursor }),
+      ...(waitingFor && { waitingForMe: true }),
+    })
+    return {
+      status: 200,
+      body: { value: requests.map((one) => viewFor(one, actor)), ...(nextCursor && { nextCursor }) },
+    }
+  },
+})
+
+/** A list of what is there and may be seen: a list is never a refusal. */
+async function oneOf(reading: Promise<Request>): Promise<Request[]> {
+  try {
+    return [await reading]
+  } catch (error) {
+    if (error instanceof ProvisioningError && error.code === 'not-found') return []
+    throw error
+  }
+}
+
+/** A line of the timeline: the request is in the address already. */
+const timelineEntry = auditEntry.omit({ requestId: true, tenantId: true, attempt: true })
+
+const readTimeline = defineRoute({
+  id: 'readTimeline',
+  tag: 'Requests',
+  method: 'GET',
+  path: '/requests/v1/:requestId/timeline',
+  summary: 'Who did what, when, with which comment',
+  permission: 'request.read',
+  audience: 'any',
+  params: ofOneRequest,
+  answers: {
+    200: { says: 'The timeline, the oldest entry first.', body: z.strictObject({ value: z.array(timelineEntry) }) },
+  },
+  refusals: ['not-found'],
+  examples: examples.readTimeline,
+  async handle({ actor, provisioning }, { params }) {
+    const entries = await provisioning.readTimeline(actor, { requestId: params.requestId })
+    const shownTo = ({ data, ...entry }: (typeof entries)[number]) =>
+      timelineEntry.parse({ ...entry, ...(data && { data: entryDataFor(data, actor) }) })
+    return { status: 200, body: { value: entries.map(shownTo) } }
+  },
+})
+
+/** The request, or its next version when the caller wants to wait for it and there is a place to wait. */
+async function readWaiting(scope: ActorScope, requestId: string) {
+  const { actor, provisioning, request } = scope
+  const found = await provisioning.readRequest(actor, { requestId })
+  const seconds = waitWished([request.headers['prefer'] ?? []].flat().join())
+  if (seconds === 0) return shown(found, actor)
+  const ended = hasNews(scope, found) ? 'changed' : await hold(scope, found, seconds)
+  if (ended === undefined) return shown(found, actor)
+  // What may be read, and by whom, is decided anew.
+  const current = ended === 'gone' ? found : await provisioning.readRequest(actor, { requestId })
+  if (ended === 'stopping') return shown(current, actor)
+  const { headers, ...answer } = shown(current, actor)
+  return { ...answer, headers: { ...headers, 'Preference-Applied': `wait=${seconds}` } }
+}
+
+/** Whether there is something to tell at once: another version than the caller knows, or that no other will come. */
+function hasNews({ actor, request }: ActorScope, found: Request): boolean {
+  if (isTerminal(found.status)) return true
+  return request.headers['if-none-match'] !== undefined && !hasEntity(request, shown(found, actor).headers.ETag)
+}
+
+async function hold(
+  { services, actor, response }: ActorScope,
+  { requestId, version }: Request,
+  seconds: number,
+): Promise<WaitEnd | undefined> {
+  const gone = new AbortController()
+  const leave = () => gone.abort()
+  response.once('close', leave)
+  if (response.destroyed) leave()
+  try {
+    return await services.waiting.hold({ requestId, version, personId: actor.id, seconds, gone: gone.signal })
+  } finally {
+    response.off('close', leave)
+  }
+}
+
+export const readingRoutes = [listRequests, readRequest, readTimeline] as const
+
 /** Requests: submit, preview, list, read, and wait for a change. Decisions about them have their own room. */
-export { readingRoutes } from './read.ts'
-export { accepted, submissionRoutes } from './submit.ts'
