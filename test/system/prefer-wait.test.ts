@@ -21,7 +21,7 @@ async function serve(more: Parameters<typeof requestOf>[0] = {}) {
   }
   const issuer = await startIssuer()
   const rest = await startRest(issuer, {
-    provisioning: coreWith({
+    core: coreWith({
       async readRequest(_: unknown, { requestId }: { requestId: string }) {
         fail()
         return requestOf({ requestId, version: versionOf(requestId), ...more })
@@ -154,7 +154,7 @@ describe('Prefer: wait', () => {
     const readVersions = async () => new Map([[requestId, 1]])
     const provisioning = coreWith({ readRequest: async () => requestOf(), system: { readVersions } })
     const now = new Date()
-    const rest = await startRest(issuer, { provisioning, limits, clock: { now: () => now } })
+    const rest = await startRest(issuer, { core: provisioning, limits, clock: { now: () => now } })
     const headers = { ...waiting, prefer: 'wait=1' }
     expect((await rest.call('GET', path, { headers })).headers.get('ratelimit')).toContain('r=1;')
     expect((await rest.call('GET', path, { headers })).headers.get('ratelimit')).toContain('r=0;')

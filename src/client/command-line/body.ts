@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
 import { type AnyTemplate, type Client, DirectoryError, type MailboxRequest, type SiteRequest } from '../index.ts'
 import type { OptionSpec, Scope } from './define-command.ts'
-import { clean, fill, NotFoundError, nearest, UsageError, words } from './terminal.ts'
+import { clean, fill, NotFoundError, nearest, texts, UsageError } from './terminal.ts'
 
 /** How a flag's value becomes part of a body. `pairs`: `key=value`; `person-pairs`: `<person>=FullAccess`, by sign-in name or user id. */
 export interface FieldFlag {
@@ -113,13 +113,13 @@ function flagValue({ flag, takes }: FieldFlag, values: Readonly<Record<string, u
   const given = values[flag]
   if (takes === 'boolean') {
     const [yes, no] = [given === true, values[`no-${flag}`] === true]
-    if (yes && no) throw new UsageError(fill(words.usage.both, { option: `--${flag}`, other: `--no-${flag}` }), command)
+    if (yes && no) throw new UsageError(fill(texts.usage.both, { option: `--${flag}`, other: `--no-${flag}` }), command)
     return yes || no ? yes : undefined
   }
   if (given === undefined || (takes !== 'pairs' && takes !== 'person-pairs')) return given
   const pairs = (given as readonly string[]).map((pair): [string, unknown] => {
     const sign = pair.indexOf('=')
-    if (sign < 1) throw new UsageError(fill(words.usage.noPair, { option: `--${flag}`, value: pair }), command)
+    if (sign < 1) throw new UsageError(fill(texts.usage.noPair, { option: `--${flag}`, value: pair }), command)
     return [pair.slice(0, sign), pair.slice(sign + 1)]
   })
   return Object.fromEntries(pairs)
@@ -153,11 +153,11 @@ export async function bodyOfFile(path: string, { terminal, signal }: Scope): Pro
   try {
     parsed = JSON.parse(text.replace(/^\ufeff/, ''))
   } catch (error) {
-    throw new UsageError(fill(words.usage.noJson, { path, why: error instanceof Error ? error.message : '' }))
+    throw new UsageError(fill(texts.usage.noJson, { path, why: error instanceof Error ? error.message : '' }))
   }
   const body = anyObject.safeParse(parsed)
   if (body.success) return body.data
-  throw new UsageError(fill(words.usage.noObject, { path }))
+  throw new UsageError(fill(texts.usage.noObject, { path }))
 }
 
 async function readText(path: string): Promise<string> {
@@ -166,9 +166,9 @@ async function readText(path: string): Promise<string> {
     if (bytes.length <= largestFile) return bytes.toString('utf8')
   } catch (error) {
     const why = error instanceof Error && 'code' in error ? String(error.code) : String(error)
-    throw new UsageError(fill(words.usage.noFile, { path, why }))
+    throw new UsageError(fill(texts.usage.noFile, { path, why }))
   }
-  throw new UsageError(fill(words.usage.fileTooLarge, { path }))
+  throw new UsageError(fill(texts.usage.fileTooLarge, { path }))
 }
 
 async function readAll(input: NodeJS.ReadableStream, signal: AbortSignal): Promise<string> {
@@ -179,7 +179,7 @@ async function readAll(input: NodeJS.ReadableStream, signal: AbortSignal): Promi
   for await (const chunk of input) {
     const bytes = Buffer.from(chunk)
     size += bytes.length
-    if (size > largestFile) throw new UsageError(fill(words.usage.fileTooLarge, { path: '-' }))
+    if (size > largestFile) throw new UsageError(fill(texts.usage.fileTooLarge, { path: '-' }))
     chunks.push(bytes)
   }
   signal.throwIfAborted()
@@ -195,11 +195,11 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 export async function findRequest(client: Client, said: string, signal: AbortSignal): Promise<string> {
   if (uuid.test(said)) return said.toLowerCase()
   const number = /^(?:req-?|#)?(\d{1,9})$/i.exec(said)?.[1]
-  if (number === undefined) throw new UsageError(fill(words.usage.noRequest, { said: clean(said) }))
+  if (number === undefined) throw new UsageError(fill(texts.usage.noRequest, { said: clean(said) }))
   const reference = `REQ-${Number(number)}`
   const [found] = (await client.listRequests({ reference }, { signal })).value
   if (found) return found.requestId
-  throw new NotFoundError(fill(words.refused.noRequest, { reference }))
+  throw new NotFoundError(fill(texts.refused.noRequest, { reference }))
 }
 
 /** A template by its id, or by its name in any case. What is no name of one goes to the service as it is. */
@@ -209,11 +209,11 @@ export async function templateIdOf(client: Client, said: string, kinds: Kinds, s
   const named = templates.filter(({ name }) => name.toLowerCase() === said.trim().toLowerCase())
   const [only] = named
   if (only && named.length === 1) return only.id
-  if (named.length > 1) throw new UsageError(fill(words.usage.severalTemplates, { said: clean(said) }))
+  if (named.length > 1) throw new UsageError(fill(texts.usage.severalTemplates, { said: clean(said) }))
   const names = templates.map(({ name }) => clean(name))
   const meant = nearest(said, names)
-  const hint = meant === undefined ? words.usage.seeTemplates : fill(words.usage.didYouMean, { meant })
-  throw new UsageError(`${fill(words.usage.noTemplate, { said: clean(said) })} ${hint}`)
+  const hint = meant === undefined ? texts.usage.seeTemplates : fill(texts.usage.didYouMean, { meant })
+  throw new UsageError(`${fill(texts.usage.noTemplate, { said: clean(said) })} ${hint}`)
 }
 type Kinds = readonly AnyTemplate['kind'][]
 export const siteKinds: Kinds = ['teamSite', 'communicationSite']
@@ -251,7 +251,7 @@ async function lookUp(scope: Scope, name: string): Promise<string> {
     if (id !== undefined && id !== '') return id
   } catch (error) {
     if (!(error instanceof DirectoryError) || error.status !== 403) throw error
-    throw new UsageError(fill(words.csv.noDirectory, { why: error.code || String(error.status) }))
+    throw new UsageError(fill(texts.csv.noDirectory, { why: error.code || String(error.status) }))
   }
-  throw new UsageError(fill(words.csv.noPerson, { said: clean(name) }))
+  throw new UsageError(fill(texts.csv.noPerson, { said: clean(name) }))
 }

@@ -5,7 +5,7 @@ import { fingerprintOf, type ResultLine, readResults, readRows, resultsPathOf, w
 import type { Scope } from './define-command.ts'
 import { askerOf } from './questions.ts'
 import { faultLines, type ProgressBar, progressBar } from './show.ts'
-import { clean, type ExitCode, exitCodes, fill, UsageError, words } from './terminal.ts'
+import { clean, type ExitCode, exitCodes, fill, texts, UsageError } from './terminal.ts'
 
 export interface CreatingMany {
   readonly resource: NewBatch['resource']
@@ -41,7 +41,7 @@ export async function createMany(scope: Scope, creating: CreatingMany, how: How)
   const good = fresh.filter(({ key }) => !isRefused.has(key))
   if (how.onlyTry) return isRefused.size === 0 ? exitCodes.done : exitCodes.refused
   if (good.length > 0 && !(await agreed(scope, how, good.length))) {
-    terminal.note(words.ask.notSent)
+    terminal.note(texts.ask.notSent)
     return exitCodes.cameToNothing
   }
   const lines = new Map<string, ResultLine>()
@@ -74,7 +74,7 @@ async function rowsOf({ fields, complete }: CreatingMany, path: string): Promise
     const body = await complete(given)
     const fingerprint = fingerprintOf(body)
     const other = known.get(fingerprint)
-    if (other !== undefined) throw new UsageError(fill(words.csv.rowTwice, { key: clean(key), other: clean(other) }))
+    if (other !== undefined) throw new UsageError(fill(texts.csv.rowTwice, { key: clean(key), other: clean(other) }))
     known.set(fingerprint, key)
     rows.push({ key, body, fingerprint })
   }
@@ -129,19 +129,19 @@ async function tried(
     trials.push(...(await client.tryBatch(batchOf(resource, some), { signal: scope.signal })).rows)
   }
   for (const { key, errors } of trials.filter(({ status }) => status === 'refused')) {
-    scope.terminal.note(fill(words.csv.wouldBeRefused, { key: clean(key) }))
+    scope.terminal.note(fill(texts.csv.wouldBeRefused, { key: clean(key) }))
     for (const line of faultLines(errors)) scope.terminal.note(line)
     refused.set(key, errors.map(({ pointer, detail }) => `${pointer}: ${detail}`).join(' '))
   }
   const approvals = trials.filter(({ approvalRequired }) => approvalRequired).length
-  scope.terminal.note(fill(words.csv.tried, { good: rows.length - refused.size, refused: refused.size, approvals }))
+  scope.terminal.note(fill(texts.csv.tried, { good: rows.length - refused.size, refused: refused.size, approvals }))
   return refused
 }
 
 async function agreed(scope: Scope, { yes, path }: How, count: number): Promise<boolean> {
   if (yes) return true
-  if (!scope.terminal.isInteractive) throw new UsageError(fill(words.csv.yesNeeded, { path }))
-  return askerOf(scope).yes(fill(words.csv.send, { count }), false)
+  if (!scope.terminal.isInteractive) throw new UsageError(fill(texts.csv.yesNeeded, { path }))
+  return askerOf(scope).yes(fill(texts.csv.send, { count }), false)
 }
 
 function lineOf(row: Row, before: ReadonlyMap<string, ResultLine>, refused: string | undefined): ResultLine {
@@ -171,8 +171,8 @@ function told({ terminal }: Scope, lines: readonly ResultLine[], path: string): 
     return { key, name, status, reference, requestId, error }
   })
   terminal.result({ ...counts, results: path, rows: results }, [
-    fill(words.csv.done, counts),
-    fill(words.csv.results, { path }),
+    fill(texts.csv.done, counts),
+    fill(texts.csv.results, { path }),
   ])
   return refused > 0 ? exitCodes.refused : nothing > 0 ? exitCodes.cameToNothing : exitCodes.done
 }

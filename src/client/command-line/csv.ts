@@ -4,7 +4,7 @@ import { CsvError, parse } from 'csv-parse/sync'
 import { type Options, stringify } from 'csv-stringify/sync'
 import { z } from 'zod'
 import { type Body, type FieldFlag, type FieldFlags, flagsOf, withValue } from './body.ts'
-import { clean, fill, nearest, UsageError, words } from './terminal.ts'
+import { clean, fill, nearest, texts, UsageError } from './terminal.ts'
 
 /** One line of a list, as a request. */
 interface CsvRow {
@@ -22,12 +22,12 @@ const several = /[;|\n]+/
 /** Reads the lists of requests: the first line names fields of the API, each further one is a request. Throws {@link UsageError}. */
 export async function readRows(path: string, fields: FieldFlags): Promise<CsvRow[]> {
   const [header, ...lines] = linesOf(await textOf(path), path)
-  if (!header || lines.length === 0) throw new UsageError(fill(words.csv.empty, { path }))
+  if (!header || lines.length === 0) throw new UsageError(fill(texts.csv.empty, { path }))
   const columns = columnsOf(header, fields)
   const rows = lines.map((cells, index) => rowOf(cells, columns, index + 2))
   const keys = new Set<string>()
   for (const { key } of rows) {
-    if (keys.has(key)) throw new UsageError(fill(words.csv.keyTwice, { key: clean(key) }))
+    if (keys.has(key)) throw new UsageError(fill(texts.csv.keyTwice, { key: clean(key) }))
     keys.add(key)
   }
   return rows
@@ -36,13 +36,13 @@ export async function readRows(path: string, fields: FieldFlags): Promise<CsvRow
 async function textOf(path: string): Promise<string> {
   try {
     const bytes = await readFile(path)
-    if (bytes.length > largestList) throw new UsageError(fill(words.csv.tooLarge, { path }))
+    if (bytes.length > largestList) throw new UsageError(fill(texts.csv.tooLarge, { path }))
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch (error) {
     if (error instanceof UsageError) throw error
-    if (error instanceof TypeError) throw new UsageError(fill(words.csv.notUtf8, { path }))
+    if (error instanceof TypeError) throw new UsageError(fill(texts.csv.notUtf8, { path }))
     const why = error instanceof Error && 'code' in error ? String(error.code) : String(error)
-    throw new UsageError(fill(words.usage.noFile, { path, why }))
+    throw new UsageError(fill(texts.usage.noFile, { path, why }))
   }
 }
 
@@ -55,7 +55,7 @@ function linesOf(text: string, path: string): string[][] {
     return lines.filter((cells) => cells.some((cell) => cell !== ''))
   } catch (error) {
     if (!(error instanceof CsvError)) throw error
-    throw new UsageError(fill(words.csv.notCsv, { path, why: clean(error.message) }))
+    throw new UsageError(fill(texts.csv.notCsv, { path, why: clean(error.message) }))
   }
 }
 
@@ -71,7 +71,7 @@ function columnsOf(header: readonly string[], fields: FieldFlags): Column[] {
   const columns = header.map((given) => columnOf(given, known))
   for (const [index, { name }] of columns.entries())
     if (columns.findIndex((one) => one.name === name) < index)
-      throw new UsageError(fill(words.csv.columnTwice, { column: clean(name) }))
+      throw new UsageError(fill(texts.csv.columnTwice, { column: clean(name) }))
   return columns
 }
 
@@ -94,8 +94,8 @@ function columnOf(given: string, known: KnownFields): Column {
   if (group !== '' && access && known.has('permissions')) return { name: low, isKey: false, put: peopleTo(access) }
   const names = ['key', 'template', ...[...known.values()].map(({ path }) => path), 'permissions.FullAccess']
   const meant = nearest(name, [...names, 'permissions.SendAs'])
-  const hint = meant === undefined ? words.csv.columns : fill(words.usage.didYouMean, { meant })
-  throw new UsageError(`${fill(words.csv.unknownColumn, { column: clean(name) })} ${hint}`)
+  const hint = meant === undefined ? texts.csv.columns : fill(texts.usage.didYouMean, { meant })
+  throw new UsageError(`${fill(texts.csv.unknownColumn, { column: clean(name) })} ${hint}`)
 }
 
 /** Several people in one cell, each with this access. */
@@ -117,7 +117,7 @@ const peopleTo =
 function readCell(takes: FieldFlag['takes'], cell: string): unknown {
   if (takes === 'number') return /^-?\d+(\.\d+)?$/.test(cell) ? Number(cell) : cell
   if (takes === 'boolean')
-    return words.csv.yes.includes(cell.toLowerCase()) ? true : words.csv.no.includes(cell.toLowerCase()) ? false : cell
+    return texts.csv.yes.includes(cell.toLowerCase()) ? true : texts.csv.no.includes(cell.toLowerCase()) ? false : cell
   if (takes !== 'list') return cell
   const parts = cell.split(several).map((one) => one.trim())
   return parts.filter((one) => one !== '')
@@ -173,7 +173,7 @@ export async function readResults(path: string): Promise<ResultLine[]> {
     text = await readFile(path, 'utf8')
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
-    throw new UsageError(fill(words.usage.noFile, { path, why: error instanceof Error ? error.message : '' }))
+    throw new UsageError(fill(texts.usage.noFile, { path, why: error instanceof Error ? error.message : '' }))
   }
   try {
     const [header = [], ...lines]: string[][] = parse(text, { bom: true, skip_empty_lines: true })
@@ -184,7 +184,7 @@ export async function readResults(path: string): Promise<ResultLine[]> {
       .parse(given)
       .map((line) => ({ ...line, key: line.key.replace(defused, '$1') }))
   } catch {
-    throw new UsageError(fill(words.csv.notResults, { path }))
+    throw new UsageError(fill(texts.csv.notResults, { path }))
   }
 }
 

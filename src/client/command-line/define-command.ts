@@ -42,7 +42,7 @@ export interface Scope {
 
 /** A command: its words, what it takes, what it does. Its texts stand in the words, under its own. */
 export interface Command {
-  readonly words: string
+  readonly name: string
   readonly options: OptionSpecs
   /** Names of what follows the words; all of them are needed. */
   readonly operands: readonly string[]
@@ -50,7 +50,7 @@ export interface Command {
 }
 
 export interface CommandSpec<O extends OptionSpecs> {
-  readonly words: string
+  readonly name: string
   readonly options: O
   readonly operands?: readonly string[]
   run(scope: Scope, values: ValuesOf<O>, operands: readonly string[]): Promise<ExitCode>
@@ -58,7 +58,7 @@ export interface CommandSpec<O extends OptionSpecs> {
 
 export function defineCommand<const O extends OptionSpecs>(spec: CommandSpec<O>): Command {
   return {
-    words: spec.words,
+    name: spec.name,
     options: spec.options,
     operands: spec.operands ?? [],
     // The values were read by these very options.
@@ -69,9 +69,9 @@ export function defineCommand<const O extends OptionSpecs>(spec: CommandSpec<O>)
 /** All commands; refuses two of one name. */
 export function commandRegistry(...commands: readonly Command[]): readonly Command[] {
   const names = new Set<string>()
-  for (const { words } of commands) {
-    if (names.has(words)) throw new Error(`two commands are called ${words}`)
-    names.add(words)
+  for (const { name } of commands) {
+    if (names.has(name)) throw new Error(`two commands are called ${name}`)
+    names.add(name)
   }
   return commands
 }

@@ -4,7 +4,7 @@ import type { AnyTemplate, Client } from '../index.ts'
 import { SignInError } from '../sign-in.ts'
 import { type Body, withoutValue, withValue } from './body.ts'
 import type { Scope } from './define-command.ts'
-import { clean, fill, UsageError, words } from './terminal.ts'
+import { clean, fill, texts, UsageError } from './terminal.ts'
 
 /** Questions to the person at the terminal; they go to the error stream, so that a result can still be piped. */
 export interface Asker {
@@ -59,7 +59,7 @@ export function askerOf({ terminal, signal }: Scope): Asker {
   return {
     text,
     choose(message, choices, otherwise) {
-      const numberNeeded = fill(words.ask.numberNeeded, { most: choices.length })
+      const numberNeeded = fill(texts.ask.numberNeeded, { most: choices.length })
       const config = {
         ...{ message, default: otherwise, theme: { style: { error: () => `> ${numberNeeded}` } } },
         choices: choices.map(({ title, value }) => ({ name: title, value })),
@@ -67,7 +67,7 @@ export function askerOf({ terminal, signal }: Scope): Asker {
       return ask((context) => rawlist(config, context))
     },
     async yes(question, otherwise) {
-      const { yes, no, yesOrNo, noOrYes, yesNeeded } = words.ask
+      const { yes, no, yesOrNo, noOrYes, yesNeeded } = texts.ask
       const known = ['', ...yes, ...no]
       const check = (typed: string) => (known.includes(typed.toLowerCase()) ? undefined : yesNeeded)
       const typed = (await text(`${question} ${otherwise ? yesOrNo : noOrYes}`, '', check)).toLowerCase()
@@ -88,7 +88,7 @@ export interface Question {
 }
 
 type Kind = AnyTemplate['kind']
-type Asked = keyof typeof words.fields
+type Asked = keyof typeof texts.fields
 /** What is asked of each kind, as on the bot's first page; all else has a flag. */
 const asked: Readonly<Record<Kind, readonly Asked[]>> = {
   teamSite: ['displayName', 'description', 'alias', 'owners'],
@@ -118,7 +118,7 @@ export function questionsOf(template: AnyTemplate): Question[] {
     if (rule?.fixed !== undefined || rule?.shown === false) return []
     const required = needed.includes(path) || rule?.required === true
     const otherwise = rule?.default === undefined ? undefined : String(rule.default)
-    return [{ path, label: words.fields[path], takes: takes[path] ?? 'text', required, otherwise }]
+    return [{ path, label: texts.fields[path], takes: takes[path] ?? 'text', required, otherwise }]
   })
   const own = template.fields.map((field): Question => {
     const label = field.help === '' ? clean(field.label) : `${clean(field.label)} (${clean(field.help)})`
@@ -138,7 +138,7 @@ function labelOf({ labels }: AnyTemplate): Question[] {
   if (labels.allowed.length < 2) return []
   const choices = labels.allowed.map(({ id, name }) => ({ title: clean(name), value: id }))
   const otherwise = labels.default ?? undefined
-  return [{ path: 'labelId', label: words.fields.labelId, takes: 'choice', required: false, otherwise, choices }]
+  return [{ path: 'labelId', label: texts.fields.labelId, takes: 'choice', required: false, otherwise, choices }]
 }
 
 /** The template that is chosen from those of the kinds. */
@@ -151,10 +151,10 @@ export async function chooseTemplate(
   const templates = (await client.templates({ signal }))
     .filter(({ kind }) => kinds.includes(kind))
     .sort((one, other) => one.order - other.order)
-  if (templates.length === 0) throw new UsageError(words.ask.noTemplates)
+  if (templates.length === 0) throw new UsageError(texts.ask.noTemplates)
   const choices = templates.map((one) => ({ title: titleOf(one), value: one }))
   const [only] = templates
-  return asker.choose(words.ask.template, choices, templates.length === 1 ? only : undefined)
+  return asker.choose(texts.ask.template, choices, templates.length === 1 ? only : undefined)
 }
 const titleOf = ({ name, description }: AnyTemplate): string =>
   description === '' ? clean(name) : `${clean(name)}: ${clean(description)}`
@@ -176,7 +176,7 @@ export async function answer(
   const otherwise = question.otherwise ?? suggested(path, body)
   if (kind === 'boolean') return withValue(body, place, await asker.yes(label, otherwise === 'true'))
   if (kind === 'choice') {
-    const none = required ? [] : [{ title: words.ask.none, value: '' }]
+    const none = required ? [] : [{ title: texts.ask.none, value: '' }]
     const chosen = await asker.choose(
       label,
       [...(question.choices ?? []), ...none],
@@ -185,9 +185,9 @@ export async function answer(
     return chosen === '' ? body : withValue(body, place, chosen)
   }
   let whole = body
-  await asker.text(required ? `${label}:` : `${label} ${words.ask.optional}:`, otherwise, async (typed) => {
-    if (typed === '') return required ? words.ask.needed : undefined
-    if (kind === 'number' && !/^-?\d{1,15}(\.\d+)?$/.test(typed)) return words.ask.noNumber
+  await asker.text(required ? `${label}:` : `${label} ${texts.ask.optional}:`, otherwise, async (typed) => {
+    if (typed === '') return required ? texts.ask.needed : undefined
+    if (kind === 'number' && !/^-?\d{1,15}(\.\d+)?$/.test(typed)) return texts.ask.noNumber
     try {
       whole = await named(placed(body, place, kind, typed))
     } catch (error) {

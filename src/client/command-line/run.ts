@@ -10,7 +10,7 @@ import {
 } from '../index.ts'
 import { SignInError } from '../sign-in.ts'
 import type { Scope } from './define-command.ts'
-import { parse } from './program.ts'
+import { flagsIn, parse } from './program.ts'
 import { createSessions } from './sessions.ts'
 import { givenSettings, readSettings, type Settings, settingsFolder, type Variables } from './settings.ts'
 import { faultLines } from './show.ts'
@@ -23,8 +23,8 @@ import {
   NotFoundError,
   type Streams,
   type Terminal,
+  texts,
   UsageError,
-  words,
 } from './terminal.ts'
 
 /** What a process gives the command line. */
@@ -43,7 +43,7 @@ export interface Environment {
 export async function runCommandLine(environment: Environment): Promise<ExitCode> {
   const { args, variables, streams, signal } = environment
   const colours = !variables['NO_COLOR'] && variables['TERM'] !== 'dumb'
-  const terminal = createTerminal(streams, { json: args.includes('--json'), colours })
+  const terminal = createTerminal(streams, { json: flagsIn(args).includes('--json'), colours })
   let settings: Settings | undefined
   try {
     const parsed = parse(args, commands, terminal)
@@ -117,7 +117,7 @@ interface Report {
 /** An error in words: what happened and what to do. Nothing of it holds a token. */
 export function reportOf(error: unknown, settings: Settings | undefined): Report {
   if (error instanceof UsageError) {
-    const see = error.command === undefined ? [] : [fill(words.usage.seeCommand, { command: error.command })]
+    const see = error.command === undefined ? [] : [fill(texts.usage.seeCommand, { command: error.command })]
     return report(exitCodes.usage, 'usage', error.message, see)
   }
   if (error instanceof SignInError) return signInReport(error, settings)
@@ -126,21 +126,21 @@ export function reportOf(error: unknown, settings: Settings | undefined): Report
   if (error instanceof DirectoryError) return directoryReport(error)
   const baseUrl = settings?.baseUrl ?? ''
   if (error instanceof NetworkError)
-    return report(exitCodes.unavailable, 'network', fill(words.unavailable.network, { address: baseUrl }), [
-      fill(words.unavailable.networkHint, { why: causeOf(error) }),
+    return report(exitCodes.unavailable, 'network', fill(texts.unavailable.network, { address: baseUrl }), [
+      fill(texts.unavailable.networkHint, { why: causeOf(error) }),
     ])
   if (error instanceof TimedOutError)
-    return report(exitCodes.unavailable, 'timed-out', fill(words.unavailable.timedOut, { address: baseUrl }))
+    return report(exitCodes.unavailable, 'timed-out', fill(texts.unavailable.timedOut, { address: baseUrl }))
   if (error instanceof UnexpectedAnswerError)
     return report(
       exitCodes.unavailable,
       'unexpected-answer',
-      fill(words.unavailable.unexpected, { address: baseUrl }),
+      fill(texts.unavailable.unexpected, { address: baseUrl }),
       [clean(error.message)],
     )
   if (error instanceof WebhookError) return report(exitCodes.refused, 'webhook', error.message)
   const message = error instanceof Error ? error.message : String(error)
-  return report(exitCodes.defect, 'defect', fill(words.defect, { message: clean(message) }))
+  return report(exitCodes.defect, 'defect', fill(texts.defect, { message: clean(message) }))
 }
 
 const report = (
@@ -162,12 +162,12 @@ function problemReport(error: ProblemError): Report {
   const exit = exitOfStatus(error)
   const hint =
     exit === exitCodes.notSignedIn
-      ? [words.signIn.again]
+      ? [texts.signIn.again]
       : status === 500
-        ? [fill(words.refused.trace, { traceId })]
+        ? [fill(texts.refused.trace, { traceId })]
         : []
   // A detail that only repeats the faults is not said twice.
-  const message = faults.length > 0 && exit === exitCodes.refused ? words.refused.fields : clean(detail || title)
+  const message = faults.length > 0 && exit === exitCodes.refused ? texts.refused.fields : clean(detail || title)
   const json = { status, detail, errors, traceId, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) }
   return report(exit, clean(givenCode), message, [...faults, ...hint], json)
 }
@@ -185,9 +185,9 @@ function directoryReport({ status, code, message }: DirectoryError): Report {
 }
 
 function signInReport({ problem, description }: SignInError, settings: Settings | undefined): Report {
-  if (problem === 'cancelled') return report(exitCodes.interrupted, problem, words.signIn.cancelled)
+  if (problem === 'cancelled') return report(exitCodes.interrupted, problem, texts.signIn.cancelled)
   const exit = problem === 'unreachable' ? exitCodes.unavailable : exitCodes.notSignedIn
-  const sentence = fill(words.signIn[problem], { address: settings?.loginUrl ?? '', service: settings?.baseUrl ?? '' })
+  const sentence = fill(texts.signIn[problem], { address: settings?.loginUrl ?? '', service: settings?.baseUrl ?? '' })
   return report(exit, problem, sentence, description === '' ? [] : [clean(description)])
 }
 

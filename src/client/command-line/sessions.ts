@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { TokenResource } from '../index.ts'
 import { createSignIn, type SignIn, SignInError } from '../sign-in.ts'
 import { type Api, type Given, harmlessText, isScope, isTenant, type SettingName, type Settings } from './settings.ts'
-import { clean, fill, UsageError, words } from './terminal.ts'
+import { clean, fill, texts, UsageError } from './terminal.ts'
 
 /** Who is signed in at which service. */
 export interface Sessions {
@@ -25,7 +25,7 @@ export function createSessions({ fetch, onCall, given }: SessionParts): Sessions
   const made = new Map<string, SignIn>()
   const of = (settings: Settings): SignIn => {
     const { loginUrl, tenantId, clientId, folder } = settings
-    if (tenantId === '' || clientId === '') throw new UsageError(words.usage.registrationNeeded, 'login')
+    if (tenantId === '' || clientId === '') throw new UsageError(texts.usage.registrationNeeded, 'login')
     const key = `${loginUrl} ${tenantId} ${clientId}`
     const signIn =
       made.get(key) ??
@@ -106,17 +106,17 @@ function scopeFor(api: Api, { components, paths }: Document): string | undefined
 /** Refuses a login that only the service names. The message has the command that names it. */
 export function refusedLogin(baseUrl: string, loginUrl: string, given: Given): UsageError {
   const command = loginCommand(baseUrl, given, { authority: loginUrl })
-  return new UsageError(fill(words.trust.login, { service: baseUrl, login: clean(loginUrl), command }))
+  return new UsageError(fill(texts.trust.login, { service: baseUrl, login: clean(loginUrl), command }))
 }
 
 /** Refuses scopes that are not the service's own. The message has the command that accepts them. */
 export function refusedScopes({ baseUrl, scopes, foreignScopes }: Settings, given: Given): UsageError {
   const offered = foreignScopes.map((api) => scopes[api])
   const values = { service: baseUrl, scopes: clean(offered.join(', ')) }
-  if (!offered.every(isScope)) return new UsageError(fill(words.trust.noScope, values))
+  if (!offered.every(isScope)) return new UsageError(fill(texts.trust.noScope, values))
   const accepted = Object.fromEntries(foreignScopes.map((api) => [`${api}-scope`, scopes[api]]))
   const command = loginCommand(baseUrl, given, accepted)
-  const sentence = offered.length === 1 ? words.trust.scope : words.trust.scopes
+  const sentence = offered.length === 1 ? texts.trust.scope : texts.trust.scopes
   return new UsageError(fill(sentence, { ...values, command }))
 }
 

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { isLoopback } from '../call.ts'
 import { lock, writePrivately } from '../private-file.ts'
 import { isMicrosoftLogin } from '../sign-in.ts'
-import { fill, UsageError, words } from './terminal.ts'
+import { fill, texts, UsageError } from './terminal.ts'
 
 /** Where a service is, and how its people sign in. */
 export interface Settings {
@@ -128,11 +128,11 @@ function foreignOf(baseUrl: string, scopes: Readonly<Record<Api, string>>, accep
 function readUrl(name: SettingName, text: string | undefined): string | undefined {
   if (text === undefined) return undefined
   const parsed = url.safeParse(text)
-  if (!parsed.success) throw new UsageError(fill(words.usage.noUrl, { option: `--${name}`, value: text }))
+  if (!parsed.success) throw new UsageError(fill(texts.usage.noUrl, { option: `--${name}`, value: text }))
   const { protocol, username, password } = new URL(parsed.data)
-  if (username !== '' || password !== '') throw new UsageError(fill(words.usage.noPassword, { option: `--${name}` }))
+  if (username !== '' || password !== '') throw new UsageError(fill(texts.usage.noPassword, { option: `--${name}` }))
   if (protocol === 'http:' && !isLoopback(parsed.data))
-    throw new UsageError(fill(words.usage.plainHttp, { option: `--${name}`, value: text }))
+    throw new UsageError(fill(texts.usage.plainHttp, { option: `--${name}`, value: text }))
   return parsed.data
 }
 
@@ -143,7 +143,7 @@ function readAuthority(text: string | undefined): { loginUrl: string; tenantId?:
   const { origin, pathname } = new URL(address)
   const [, tenantId = ''] = pathname.split('/')
   if (tenantId === '') return { loginUrl: origin }
-  if (!isTenant(tenantId)) throw new UsageError(fill(words.usage.noTenant, { option: '--authority', value: tenantId }))
+  if (!isTenant(tenantId)) throw new UsageError(fill(texts.usage.noTenant, { option: '--authority', value: tenantId }))
   return { loginUrl: origin, tenantId }
 }
 
@@ -152,7 +152,7 @@ export const isTenant = (text: string): boolean => /^[a-z0-9]+([.-]+[a-z0-9]+)*$
 
 function readTenant(text: string | undefined): string | undefined {
   if (text === undefined || isTenant(text)) return text
-  throw new UsageError(fill(words.usage.noTenant, { option: '--tenant', value: text }))
+  throw new UsageError(fill(texts.usage.noTenant, { option: '--tenant', value: text }))
 }
 
 const fileOf = (folder: string): string => join(folder, 'settings.json')

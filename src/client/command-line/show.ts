@@ -11,7 +11,7 @@ import {
 } from '../index.ts'
 import type { Body } from './body.ts'
 import type { Scope } from './define-command.ts'
-import { clean, type ExitCode, exitCodes, fill, type Output, type Style, type Terminal, words } from './terminal.ts'
+import { clean, type ExitCode, exitCodes, fill, type Output, type Style, type Terminal, texts } from './terminal.ts'
 
 type Step = ProvisioningRequest['steps'][number]
 
@@ -26,7 +26,7 @@ const colours: Partial<Record<ProvisioningRequest['status'], Style>> = {
 const marks: Readonly<Record<Step['status'], string>> = { pending: '·', running: '…', done: '✓', failed: '✗' }
 
 export const stateOf = (terminal: Terminal, { status }: Pick<ProvisioningRequest, 'status'>): string =>
-  terminal.style(colours[status] ?? 'bold', words.states[status] ?? clean(status))
+  terminal.style(colours[status] ?? 'bold', texts.states[status] ?? clean(status))
 
 /** What people call it and what it is: `REQ-1042 Apollo`. */
 export const titleOf = ({ reference, details }: ProvisioningRequest): string =>
@@ -35,17 +35,17 @@ export const titleOf = ({ reference, details }: ProvisioningRequest): string =>
 /** `✓ create the site` */
 export const stepLine = (terminal: Terminal, step: Step): string => {
   const mark = step.status === 'done' ? terminal.style('green', marks.done) : marks[step.status]
-  return `${step.status === 'failed' ? terminal.style('red', marks.failed) : mark} ${stepWords(step)}`
+  return `${step.status === 'failed' ? terminal.style('red', marks.failed) : mark} ${stepLabel(step)}`
 }
-export const stepWords = ({ name }: Pick<Step, 'name'>): string => words.steps[name] ?? clean(name)
+export const stepLabel = ({ name }: Pick<Step, 'name'>): string => texts.steps[name] ?? clean(name)
 
 /** All that matters of a request, a line for each. */
 export function requestLines(terminal: Terminal, request: ProvisioningRequest): string[] {
   const { requester, submittedAt, kind, steps, approvals } = request
   const lines = [
     `${terminal.style('bold', titleOf(request))}  ${stateOf(terminal, request)}`,
-    fill(words.show.asked, {
-      kind: words.kinds[kind] ?? clean(kind),
+    fill(texts.show.asked, {
+      kind: texts.kinds[kind] ?? clean(kind),
       who: clean(requester.displayName),
       when: momentOf(submittedAt),
     }),
@@ -61,19 +61,19 @@ export function endLines(terminal: Terminal, request: ProvisioningRequest): stri
   const made = madeOf(request)
   return [
     ...(request.problem ? [terminal.style('red', clean(request.problem.detail))] : []),
-    ...(made === undefined ? [] : [fill(words.show.made, { made })]),
+    ...(made === undefined ? [] : [fill(texts.show.made, { made })]),
   ]
 }
 
 function approvalLine({ stage, approvers, decisions }: ProvisioningRequest['approvals'][number]): string {
   const names = approvers.map(({ displayName }) => clean(displayName)).join(', ')
   const decided = decisions.map(({ by, decision, comment, override }) => {
-    const said = fill(words.show[override ? (`${decision}Over` as const) : decision], { who: clean(by.displayName) })
+    const said = fill(texts.show[override ? (`${decision}Over` as const) : decision], { who: clean(by.displayName) })
     return comment ? `${said} “${clean(comment)}”` : said
   })
   return decided.length > 0
-    ? fill(words.show.stageDecided, { stage, decisions: decided.join('; ') })
-    : fill(words.show.stageWaits, { stage, names: names || words.show.nobody })
+    ? fill(texts.show.stageDecided, { stage, decisions: decided.join('; ') })
+    : fill(texts.show.stageWaits, { stage, names: names || texts.show.nobody })
 }
 
 /** The address of what was made, if it is there. */
@@ -121,20 +121,20 @@ export async function previewOf(scope: Scope, body: Body): Promise<Preview | und
 export function previewLines({ kind, names, approvals, defaults, warnings, errors, similar }: Preview): string[] {
   const address = names?.url ?? names?.address
   return [
-    fill(words.preview.kind, { kind: words.kinds[kind] ?? clean(kind), name: clean(names?.displayName ?? '') }),
+    fill(texts.preview.kind, { kind: texts.kinds[kind] ?? clean(kind), name: clean(names?.displayName ?? '') }),
     ...(address === undefined
       ? []
-      : [`  ${fill(names?.free ? words.preview.address : words.preview.taken, { address: clean(address) })}`]),
+      : [`  ${fill(names?.free ? texts.preview.address : texts.preview.taken, { address: clean(address) })}`]),
     ...defaults.map(
-      ({ field, value }) => `  ${fill(words.preview.byTemplate, { field: clean(field), value: clean(String(value)) })}`,
+      ({ field, value }) => `  ${fill(texts.preview.byTemplate, { field: clean(field), value: clean(String(value)) })}`,
     ),
     ...approvals.map(({ stage, approvers }) => {
       const names = approvers.map(({ displayName }) => clean(displayName)).join(', ')
-      return `  ${fill(words.preview.approval, { stage, names: names || words.show.nobody })}`
+      return `  ${fill(texts.preview.approval, { stage, names: names || texts.show.nobody })}`
     }),
-    ...(approvals.length === 0 ? [`  ${words.preview.noApproval}`] : []),
-    ...similar.value.map(({ displayName }) => `  ${fill(words.preview.similar, { name: clean(displayName) })}`),
-    ...warnings.map(({ detail }) => `  ${fill(words.preview.warning, { detail: clean(detail) })}`),
+    ...(approvals.length === 0 ? [`  ${texts.preview.noApproval}`] : []),
+    ...similar.value.map(({ displayName }) => `  ${fill(texts.preview.similar, { name: clean(displayName) })}`),
+    ...warnings.map(({ detail }) => `  ${fill(texts.preview.warning, { detail: clean(detail) })}`),
     ...faultLines(errors),
   ]
 }
@@ -143,7 +143,7 @@ export function previewLines({ kind, names, approvals, defaults, warnings, error
 export const faultLines = (errors: readonly FieldFault[]): string[] =>
   errors.map(({ pointer, detail, suggestion }) => {
     const line = `  ${clean(pointer)}: ${clean(detail)}`
-    return suggestion === undefined ? line : `${line} ${fill(words.refused.suggestion, { value: clean(suggestion) })}`
+    return suggestion === undefined ? line : `${line} ${fill(texts.refused.suggestion, { value: clean(suggestion) })}`
   })
 
 /**
@@ -172,7 +172,7 @@ export async function watch(
   } catch (error) {
     progress.end()
     if (!(error instanceof StillUnderWayError)) throw error
-    if (!terminal.json) terminal.note(fill(words.watch.stillUnderWay, { reference: error.request.reference }))
+    if (!terminal.json) terminal.note(fill(texts.watch.stillUnderWay, { reference: error.request.reference }))
     return exitCodes.stillUnderWay
   }
 }
@@ -199,7 +199,7 @@ function liveLine(terminal: Scope['terminal']): Progress {
     show(request) {
       const ticks = request.steps.map((step) => [...stepLine(plain, step)][0]).join('')
       const running = request.steps.find(({ status }) => status === 'running')
-      const now = running ? stepWords(running) : stateOf(plain, request)
+      const now = running ? stepLabel(running) : stateOf(plain, request)
       drawOver(output, `${titleOf(request)}  ${ticks} ${now}`, terminal.columns)
     },
     end: () => drawOver(output),
@@ -255,8 +255,8 @@ export function progressBar(terminal: Terminal, total: number, before: number): 
       const done = before + batch.rows.refused + doneOf(batch)
       const full = Math.floor((done / total) * cells)
       const bar = `${'█'.repeat(full)}${'░'.repeat(cells - full)}`
-      const counts = fill(words.csv.progress, { made: before + succeeded, total, refused: batch.rows.refused })
-      const waits = batch.waitsFor === null ? '' : ` · ${waitWords(batch.waitsFor.code)}`
+      const counts = fill(texts.csv.progress, { made: before + succeeded, total, refused: batch.rows.refused })
+      const waits = batch.waitsFor === null ? '' : ` · ${waitLabel(batch.waitsFor.code)}`
       if (isLive) drawOver(errors, `${bar} ${counts}${waits}`, terminal.columns)
       const tenth = `${Math.floor((done * 10) / total)}${waits}`
       if (!isLive && !terminal.json && tenth !== said) terminal.note(`${counts}${waits}`)
@@ -271,5 +271,5 @@ const doneOf = ({ requests }: Batch): number =>
   Object.entries(requests).reduce((sum, [state, count]) => (open.includes(state) ? sum : sum + count), 0)
 const open: readonly string[] = ['pendingApproval', 'queued', 'provisioning']
 
-const waitWords = (code: string): string =>
-  words.csv.waits[code as keyof typeof words.csv.waits] ?? words.csv.waits.unavailable
+const waitLabel = (code: string): string =>
+  texts.csv.waits[code as keyof typeof texts.csv.waits] ?? texts.csv.waits.unavailable

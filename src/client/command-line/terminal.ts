@@ -124,7 +124,7 @@ export class NotFoundError extends Error {
 }
 
 /** All texts of the command line. Read as a file: Node 20 warns of JSON that is imported. */
-export const words: typeof import('../strings/en.json', { with: { type: 'json' }}) = createRequire(import.meta.url)(
+export const texts: typeof import('../strings/en.json', { with: { type: 'json' }}) = createRequire(import.meta.url)(
   '../strings/en.json',
 )
 

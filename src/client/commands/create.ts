@@ -16,7 +16,7 @@ import { createMany } from '../command-line/create-many.ts'
 import { type Command, defineCommand, type Scope } from '../command-line/define-command.ts'
 import { answer, askerOf, chooseTemplate, type Question, questionsOf } from '../command-line/questions.ts'
 import { faultLines, previewLines, previewOf, table, watch } from '../command-line/show.ts'
-import { clean, type ExitCode, exitCodes, fill, UsageError, words } from '../command-line/terminal.ts'
+import { clean, type ExitCode, exitCodes, fill, texts, UsageError } from '../command-line/terminal.ts'
 import {
   type Accepted,
   type AnyTemplate,
@@ -28,7 +28,7 @@ import {
 } from '../index.ts'
 
 export interface Creating {
-  readonly words: 'site create' | 'mailbox create'
+  readonly name: 'site create' | 'mailbox create'
   readonly kinds: readonly AnyTemplate['kind'][]
   readonly fields: FieldFlags
   send(scope: Scope, body: Body, how: WriteOptions): Promise<Accepted>
@@ -37,7 +37,7 @@ export interface Creating {
 /** A command that asks for a resource: by flags, by a file, or by questions when nothing is given at a terminal. */
 export function createCommand(creating: Creating): Command {
   return defineCommand({
-    words: creating.words,
+    name: creating.name,
     options: {
       ...optionsOf(creating.fields),
       file: { type: 'text', value: '<path>', short: 'f' },
@@ -53,10 +53,10 @@ export function createCommand(creating: Creating): Command {
         signal: scope.signal,
         ...(idempotencyKey !== undefined && { idempotencyKey: keyOf(idempotencyKey) }),
       }
-      const said = bodyOfFlags(creating.fields, values, creating.words)
+      const said = bodyOfFlags(creating.fields, values, creating.name)
       if (values.csv !== undefined) return sendList(scope, creating, said, { ...values, csv: values.csv })
       if (file === undefined && Object.keys(said).length === 0) {
-        if (!scope.terminal.isInteractive) throw new UsageError(words.usage.nothingGiven, creating.words)
+        if (!scope.terminal.isInteractive) throw new UsageError(texts.usage.nothingGiven, creating.name)
         return askAndSend(scope, creating, how, values)
       }
       const fromFile = file === undefined ? {} : await bodyOfFile(file, scope)
@@ -80,7 +80,7 @@ interface ListFlags {
 async function sendList(scope: Scope, creating: Creating, said: Body, values: ListFlags): Promise<ExitCode> {
   for (const option of ['file', 'idempotency-key'] as const)
     if (values[option] !== undefined)
-      throw new UsageError(fill(words.csv.withFile, { option: `--${option}` }), creating.words)
+      throw new UsageError(fill(texts.csv.withFile, { option: `--${option}` }), creating.name)
   const people = peopleBySignInName(scope)
   const templates = new Map<string, Promise<Body>>()
   const withKnownTemplate = async (body: Body): Promise<Body> => {
@@ -93,7 +93,7 @@ async function sendList(scope: Scope, creating: Creating, said: Body, values: Li
   return createMany(
     scope,
     {
-      resource: creating.words === 'site create' ? 'site' : 'mailbox',
+      resource: creating.name === 'site create' ? 'site' : 'mailbox',
       fields: creating.fields,
       complete: async (body) => people(await withKnownTemplate(joined(body, said))),
     },
@@ -108,14 +108,14 @@ const joined = (file: Body, flags: Body): Body =>
 /** What it would be; nothing is sent. */
 async function tryOnly(scope: Scope, body: Body): Promise<ExitCode> {
   const preview = await previewOf(scope, body)
-  if (!preview) throw new UsageError(words.usage.noPreview)
+  if (!preview) throw new UsageError(texts.usage.noPreview)
   scope.terminal.result(preview, previewLines(preview))
   return preview.valid ? exitCodes.done : exitCodes.refused
 }
 
 function keyOf(key: string): string {
   if (/^[\x20-\x7e]{1,255}$/.test(key)) return key
-  throw new UsageError(words.usage.noKey)
+  throw new UsageError(texts.usage.noKey)
 }
 
 /** A template may be named as people call it. */
@@ -129,11 +129,11 @@ async function accepted(scope: Scope, answered: Accepted, follows: boolean): Pro
   const { terminal } = scope
   const { requestId, approvalRequired } = answered
   // With --json the last value on a watched line is the request itself.
-  if (follows && !terminal.json) terminal.note(approvalRequired ? words.create.waits : words.create.accepted)
+  if (follows && !terminal.json) terminal.note(approvalRequired ? texts.create.waits : texts.create.accepted)
   if (follows) return watch(scope, requestId)
   terminal.result(answered, [
-    approvalRequired ? words.create.waits : words.create.accepted,
-    fill(words.create.follow, { requestId }),
+    approvalRequired ? texts.create.waits : texts.create.accepted,
+    fill(texts.create.follow, { requestId }),
   ])
   return exitCodes.done
 }
@@ -153,12 +153,12 @@ async function askAndSend(
   for (const question of questions) body = await put(question, body)
   for (;;) {
     const faults = await faultsBefore(scope, body)
-    if (faults.length === 0 && (flags['dry-run'] || !(await asker.yes(words.ask.send, true)))) break
+    if (faults.length === 0 && (flags['dry-run'] || !(await asker.yes(texts.ask.send, true)))) break
     const outcome = faults.length > 0 ? faults : await sendOrFaults(scope, creating, body, how)
     if ('requestId' in outcome) return accepted(scope, outcome, flags.watch === true)
     body = await askAgain(put, outcome, questions, body)
   }
-  scope.terminal.note(words.ask.notSent)
+  scope.terminal.note(texts.ask.notSent)
   return flags['dry-run'] ? exitCodes.done : exitCodes.cameToNothing
 }
 
@@ -192,7 +192,7 @@ async function askAgain(
   before: Body,
 ): Promise<Body> {
   const again = questions.filter(({ path }) => faults.some(({ pointer }) => isAt(pointer, path)))
-  if (again.length === 0) throw new UsageError(words.ask.byFlags)
+  if (again.length === 0) throw new UsageError(texts.ask.byFlags)
   let body = before
   for (const question of again) {
     const pointed = faults.find(({ pointer }) => isAt(pointer, question.path))
@@ -210,7 +210,7 @@ function isAt(pointer: string, path: string): boolean {
 }
 
 export const createSite = createCommand({
-  words: 'site create',
+  name: 'site create',
   kinds: siteKinds,
   fields: siteFlags,
   // The service judges what it is: every fault comes back with its field.
@@ -218,7 +218,7 @@ export const createSite = createCommand({
 })
 
 export const createMailbox = createCommand({
-  words: 'mailbox create',
+  name: 'mailbox create',
   kinds: mailboxKinds,
   fields: mailboxFlags,
   // The service judges what it is: every fault comes back with its field.
@@ -226,7 +226,7 @@ export const createMailbox = createCommand({
 })
 
 export const templates = defineCommand({
-  words: 'templates',
+  name: 'templates',
   options: {},
   async run(scope) {
     const { terminal, signal } = scope
@@ -235,11 +235,11 @@ export const templates = defineCommand({
     )
     const rows = found.map((one) => {
       const approval = 'approvalRequired' in one ? one.approvalRequired : one.approval !== null
-      const kind = words.kinds[one.kind] ?? clean(one.kind)
-      return [one.id, clean(one.name), kind, approval ? words.templates.approval : '', clean(one.description)]
+      const kind = texts.kinds[one.kind] ?? clean(one.kind)
+      return [one.id, clean(one.name), kind, approval ? texts.templates.approval : '', clean(one.description)]
     })
-    const { id, name, kind, approval, description } = words.templates.heads
-    const none = [words.templates.none]
+    const { id, name, kind, approval, description } = texts.templates.heads
+    const none = [texts.templates.none]
     const lines = found.length === 0 ? none : table([id, name, kind, approval, description], rows, terminal)
     terminal.result({ value: found }, lines)
     return exitCodes.done

@@ -1,12 +1,12 @@
 import { defineCommand, type Scope } from '../command-line/define-command.ts'
 import { discover, type Offer, refusedLogin, refusedScopes } from '../command-line/sessions.ts'
 import { isScope, isTrustedLogin, type Settings, saveSettings, settingsOf } from '../command-line/settings.ts'
-import { clean, exitCodes, fill, UsageError, words } from '../command-line/terminal.ts'
+import { clean, exitCodes, fill, texts, UsageError } from '../command-line/terminal.ts'
 import { type DeviceCode, type SignIn, SignInError } from '../sign-in.ts'
 
 /** Asks the service how its people sign in, shows a code, waits, and keeps what was learnt for the next commands. */
 export const login = defineCommand({
-  words: 'login',
+  name: 'login',
   options: {
     'collab-scope': { type: 'text', value: '<scope>' },
     'mail-scope': { type: 'text', value: '<scope>' },
@@ -36,7 +36,7 @@ export const login = defineCommand({
     })
     const { id, tenantId, userPrincipalName, displayName } = person
     terminal.result({ id, tenantId, userPrincipalName, displayName, baseUrl }, [
-      fill(words.login.done, { who: clean(displayName), name: clean(userPrincipalName), service: baseUrl }),
+      fill(texts.login.done, { who: clean(displayName), name: clean(userPrincipalName), service: baseUrl }),
     ])
     return exitCodes.done
   },
@@ -46,7 +46,7 @@ export const login = defineCommand({
 function acceptedScopes(typed: { readonly [N in 'collab-scope' | 'mail-scope']?: string }): string[] {
   for (const [option, value] of Object.entries(typed))
     if (option.endsWith('-scope') && !isScope(value))
-      throw new UsageError(fill(words.usage.noScope, { option: `--${option}`, value }), 'login')
+      throw new UsageError(fill(texts.usage.noScope, { option: `--${option}`, value }), 'login')
   return [typed['collab-scope'], typed['mail-scope']].filter((each) => each !== undefined)
 }
 
@@ -56,7 +56,7 @@ async function trustedOffer({ settings, known, given, terminal, signal, fetch }:
   const offer: Offer = await discover(baseUrl, fetch, signal).catch(() => {
     signal.throwIfAborted()
     // Signing in needs the login alone; whether the service answers is seen by the first command that needs it.
-    terminal.note(fill(words.login.noAnswer, { address: baseUrl }))
+    terminal.note(fill(texts.login.noAnswer, { address: baseUrl }))
     return {}
   })
   const { loginUrl, tenantId, ...scopes } = offer
@@ -71,7 +71,7 @@ async function trustedOffer({ settings, known, given, terminal, signal, fetch }:
 function showCode({ terminal }: Scope, { verificationUri, userCode, expiresInSeconds }: DeviceCode): void {
   const minutes = Math.max(1, Math.round(expiresInSeconds / 60))
   if (terminal.json) terminal.result({ verificationUri, userCode, expiresInSeconds }, [])
-  else terminal.note(fill(words.login.code, { page: clean(verificationUri), code: clean(userCode), minutes }))
+  else terminal.note(fill(texts.login.code, { page: clean(verificationUri), code: clean(userCode), minutes }))
 }
 
 /** Sites and mailboxes are two audiences: one sign-in serves both where consent was given; else a second code asks. */
@@ -80,14 +80,14 @@ async function alsoForMailboxes(scope: Scope, session: SignIn, settings: Setting
     await session.token(settings.scopes.mail, account)
   } catch (error) {
     if (!(error instanceof SignInError) || error.problem !== 'not-signed-in') throw error
-    if (!scope.terminal.json) scope.terminal.note(words.login.mailboxes)
+    if (!scope.terminal.json) scope.terminal.note(texts.login.mailboxes)
     await session.signIn(settings.scopes.mail, { show: (code) => showCode(scope, code), signal: scope.signal })
   }
 }
 
 /** Forgets everybody who has signed in at this service; doing so twice is no fault. */
 export const logout = defineCommand({
-  words: 'logout',
+  name: 'logout',
   options: {},
   async run({ settings, sessions, terminal, known }) {
     const isSet = settings.tenantId !== '' && settings.clientId !== ''
@@ -96,14 +96,14 @@ export const logout = defineCommand({
     for (const { account } of people) await session?.signOut(account)
     const { account, ...rest } = known
     if (account !== undefined) await saveSettings(settings.folder, settings.baseUrl, rest)
-    const line = people.length > 0 ? words.logout.done : words.logout.nobody
+    const line = people.length > 0 ? texts.logout.done : texts.logout.nobody
     terminal.result({ signedOut: people.length }, [fill(line, { service: settings.baseUrl })])
     return exitCodes.done
   },
 })
 
 export const whoami = defineCommand({
-  words: 'whoami',
+  name: 'whoami',
   options: {},
   async run({ settings, sessions, terminal }) {
     const people = settings.account === undefined ? [] : await sessions.of(settings).people()
@@ -115,7 +115,7 @@ export const whoami = defineCommand({
     const { baseUrl, directoryUrl, loginUrl, clientId } = settings
     terminal.result({ id, tenantId, userPrincipalName, displayName, baseUrl, directoryUrl, loginUrl, clientId }, [
       `${clean(displayName)} (${clean(userPrincipalName)})`,
-      fill(words.whoami.where, { service: baseUrl, tenant: clean(tenantId) }),
+      fill(texts.whoami.where, { service: baseUrl, tenant: clean(tenantId) }),
     ])
     return exitCodes.done
   },

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { mailboxKinds, siteKinds, templateIdOf } from '../command-line/body.ts'
 import { defineCommand, type Scope } from '../command-line/define-command.ts'
-import { clean, exitCodes, fill, UsageError, words } from '../command-line/terminal.ts'
+import { clean, exitCodes, fill, texts, UsageError } from '../command-line/terminal.ts'
 import { type ProvisioningEvent, verifyProvisioningWebhook, WebhookError } from '../index.ts'
 
 const usualPort = 8787
@@ -12,7 +12,7 @@ const largestBody = 64 * 1024
 
 /** Receives webhooks, and prints those that are proven to come from the service. */
 export const listenToWebhooks = defineCommand({
-  words: 'webhook listen',
+  name: 'webhook listen',
   options: {
     port: { type: 'number', value: '<number>' },
     host: { type: 'text', value: '<address>' },
@@ -21,7 +21,7 @@ export const listenToWebhooks = defineCommand({
   },
   async run(scope, { port = usualPort, host = '127.0.0.1', secret, count = Number.POSITIVE_INFINITY }) {
     const { terminal, signal, variables } = scope
-    if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new UsageError(words.usage.port, 'webhook listen')
+    if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new UsageError(texts.usage.port, 'webhook listen')
     const given = secret ?? (variables['QUARTERMASTER_WEBHOOK_SECRET'] || undefined)
     const used = given ?? `whsec_${randomBytes(32).toString('base64')}`
     checkSecret(used)
@@ -30,12 +30,12 @@ export const listenToWebhooks = defineCommand({
     server.listen(port, host)
     await once(server, 'listening', { signal }).catch((error: unknown) => {
       signal.throwIfAborted()
-      throw new UsageError(fill(words.listen.noPort, { port, why: Object(error).code ?? '' }))
+      throw new UsageError(fill(texts.listen.noPort, { port, why: Object(error).code ?? '' }))
     })
     const address = server.address()
     const at = `http://${host.includes(':') ? `[${host}]` : host}:${typeof address === 'object' ? address?.port : port}/`
-    if (!given) terminal.note(fill(words.listen.secret, { secret: used }))
-    terminal.note(fill(words.listen.listening, { address: at }))
+    if (!given) terminal.note(fill(texts.listen.secret, { secret: used }))
+    terminal.note(fill(texts.listen.listening, { address: at }))
     try {
       await heard.enough(signal)
     } finally {
@@ -51,9 +51,9 @@ function checkSecret(secret: string): void {
     verifyProvisioningWebhook({}, '', secret)
   } catch (error) {
     // Nothing was signed; a secret that is none is told apart from that by its kind.
-    if (!(error instanceof WebhookError)) throw new UsageError(words.usage.secret, 'webhook listen')
+    if (!(error instanceof WebhookError)) throw new UsageError(texts.usage.secret, 'webhook listen')
   }
-  if (!/^whsec_[A-Za-z0-9+/]+=*$/.test(secret)) throw new UsageError(words.usage.secret, 'webhook listen')
+  if (!/^whsec_[A-Za-z0-9+/]+=*$/.test(secret)) throw new UsageError(texts.usage.secret, 'webhook listen')
 }
 
 /** What came until now: the same message may come again, under the same id. */
@@ -74,13 +74,13 @@ class Heard {
   event(event: ProvisioningEvent): void {
     const again = this.#ids.has(event.id)
     this.#ids.add(event.id)
-    const line = fill(words.listen.event, {
+    const line = fill(texts.listen.event, {
       at: clean(event.timestamp),
       type: clean(event.type),
       request: clean(event.requestId),
     })
     this.#scope.terminal.result(event, [
-      again ? `${line} ${words.listen.again}` : line,
+      again ? `${line} ${texts.listen.again}` : line,
       ...Object.entries(event.data).map(([name, value]) => `  ${clean(name)}: ${clean(textOf(value))}`),
     ])
     this.#left -= 1
@@ -112,7 +112,7 @@ async function receive(
     answer(204)
   } catch (error) {
     if (!(error instanceof WebhookError)) return void response.destroy()
-    heard.note(fill(words.listen.refused, { why: error.message }))
+    heard.note(fill(texts.listen.refused, { why: error.message }))
     answer(error.reason === 'body' ? 400 : 401)
   }
 }
@@ -131,7 +131,7 @@ async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
 
 /** Has the service try the webhook of a template once, and says what came back: a receiver's own test can wait for it. */
 export const testWebhook = defineCommand({
-  words: 'webhook test',
+  name: 'webhook test',
   options: {},
   operands: ['template'],
   async run(scope, _, [said = '']) {
@@ -139,7 +139,7 @@ export const testWebhook = defineCommand({
     const client = await scope.client()
     const templateId = await templateIdOf(client, said, [...siteKinds, ...mailboxKinds], signal)
     const result = await client.testWebhook(templateId, { signal })
-    const { taken, notTaken } = words.testWebhook
+    const { taken, notTaken } = texts.testWebhook
     const values = { status: clean(result.status), url: clean(result.url), milliseconds: result.milliseconds }
     terminal.result(result, [fill(result.delivered ? taken : notTaken, values)])
     return result.delivered ? exitCodes.done : exitCodes.cameToNothing

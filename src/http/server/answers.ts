@@ -125,7 +125,7 @@ export const entityTag = (text: string): string =>
 /** One answer of a route that is no problem. The handler gives what stands here: the body and each header. */
 export interface AnswerSpec {
   /** What it means, in one sentence. */
-  readonly says: string
+  readonly description: string
   /** null = no body. A schema that takes `undefined`: with or without one. */
   readonly body: z.ZodType | null
   /** Where the handler gives the text or bytes itself: which of these they are. */

@@ -44,7 +44,7 @@ export interface Scope {
 /** What a handler may use that acts for somebody. */
 export interface ActorScope extends Scope {
   readonly actor: Actor
-  readonly provisioning: Core
+  readonly core: Core
 }
 
 /** What came in, not trusted yet. */

@@ -65,14 +65,14 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
 }
 
 function doorOf(options: HttpOptions, lifecycle: Lifecycle): Door {
-  const { clock, provisioning, texts, webhookSecret, messages, health, tokenBuckets: buckets, log } = options
+  const { clock, core, texts, webhookSecret, messages, health, tokenBuckets: buckets, log } = options
   const now = clock ? () => clock.now().getTime() : Date.now
   const refusals = createRefusals(options.limits.refusalsPerMinute ?? 0, now)
   const addressOf = createClientAddress(options.trustedProxies ?? [])
   const shared = buckets && { buckets, warn: log.warn.bind(log) }
   return {
     services: {
-      provisioning,
+      core,
       texts,
       webhookSecret,
       messages,
@@ -81,7 +81,7 @@ function doorOf(options: HttpOptions, lifecycle: Lifecycle): Door {
       ...(options.metrics && { metrics: options.metrics }),
       openApi: describer(options),
       waiting: createWaiting({
-        versions: (requestIds) => provisioning.system.readVersions(requestIds),
+        versions: (requestIds) => core.system.readVersions(requestIds),
         stopping: lifecycle.stopping,
       }),
     },

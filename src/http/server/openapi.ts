@@ -232,7 +232,7 @@ function responsesOf(route: Route, books: Books): Part {
 function answerOf(
   route: Route,
   status: number,
-  { says, body, mediaTypes = ['application/json'], headers = [], sometimes: perhaps = [] }: AnswerSpec,
+  { description, body, mediaTypes = ['application/json'], headers = [], sometimes: perhaps = [] }: AnswerSpec,
   codes: readonly ProblemCode[],
   book: SchemaBook,
   sometimes: readonly AnswerHeader[],
@@ -245,7 +245,7 @@ function answerOf(
   }
   const replayed: readonly AnswerHeader[] = route.idempotent ? ['Idempotency-Replayed'] : []
   return {
-    description: [says, ...(codes.length > 0 ? [describeProblems(codes)] : [])].join('\n\n'),
+    description: [description, ...(codes.length > 0 ? [describeProblems(codes)] : [])].join('\n\n'),
     headers: headersOf(codes.length > 0 ? [] : headers, [...headers, ...perhaps, ...sometimes, ...replayed]),
     ...(Object.keys(content).length > 0 && { content }),
   }

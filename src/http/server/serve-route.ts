@@ -165,25 +165,25 @@ async function actorScope(
   caller: Identity,
   { raw, requestId }: { readonly raw: RawInput; readonly requestId: string },
 ): Promise<ActorScope> {
-  const { provisioning } = door.services
+  const { core } = door.services
   const actor = await admitted(door, route, exchange, caller, raw)
   if (isDecidedHere(route.permission)) authorize(actor, route.permission)
-  return { ...scopeOf(door, exchange, requestId), actor, provisioning }
+  return { ...scopeOf(door, exchange, requestId), actor, core }
 }
 
 /** Who calls; that somebody tried to decide who is let into nothing is written down with the request. */
 async function admitted(
-  { services: { provisioning } }: Door,
+  { services: { core } }: Door,
   { decides, permission }: ActorRoute,
   { log }: Exchange,
   caller: Identity,
   { params }: RawInput,
 ): Promise<Actor> {
   try {
-    return await (permission === 'health.read' ? provisioning.actorForHealth(caller) : provisioning.actor(caller))
+    return await (permission === 'health.read' ? core.actorForHealth(caller) : core.actor(caller))
   } catch (error) {
     if (decides && error instanceof ProvisioningError && error.code === 'forbidden')
-      await provisioning.system
+      await core.system
         .noteForbidden(caller, Object(params).requestId, decides)
         .catch((err: unknown) => log.warn({ err }, 'that somebody was refused was not noted'))
     throw error

@@ -49,7 +49,7 @@ export interface ApiTexts {
 
 /** What the handlers of routes use. */
 export interface Services {
-  readonly provisioning: Core
+  readonly core: Core
   readonly texts: ApiTexts
   /** `whsec_` and base64: what the bot's own subscription is signed with (Standard Webhooks 1.0.0). */
   readonly webhookSecret: string

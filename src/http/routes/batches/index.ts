@@ -49,9 +49,9 @@ const createBatch = defineRoute({
   body: batchOrder,
   largest: largestBatch,
   answers: {
-    200: { says: 'Of a dry run: what each row would be. Nothing was written.', body: dryRun },
+    200: { description: 'Of a dry run: what each row would be. Nothing was written.', body: dryRun },
     202: {
-      says: 'Accepted: rows are submitted one after the other. Look at `Location` after `Retry-After`.',
+      description: 'Accepted: rows are submitted one after the other. Look at `Location` after `Retry-After`.',
       body: batchView,
       headers: ['Location', 'Retry-After'],
     },
@@ -66,15 +66,15 @@ const createBatch = defineRoute({
     return rows.slice(0, mostRows).reduce((sum, row) => sum + readsOf(Object(row).body), 0)
   },
   changesNothing: (body) => Object(body).dryRun === true,
-  async handle({ actor, provisioning, requestId: batchId }, { body }) {
+  async handle({ actor, core, requestId: batchId }, { body }) {
     if (body.dryRun) {
-      const rows = await provisioning.checkBatch(actor, body)
+      const rows = await core.checkBatch(actor, body)
       return { status: 200, body: { valid: rows.every(({ status }) => status === 'ok'), rows: rows.map(showChecked) } }
     }
     return {
       status: 202,
       headers: { Location: `/batches/v1/${batchId}`, 'Retry-After': firstLook },
-      body: viewOfBatch(await provisioning.beginBatch(actor, { batchId, ...body })),
+      body: viewOfBatch(await core.beginBatch(actor, { batchId, ...body })),
     }
   },
 })
@@ -90,11 +90,11 @@ const readBatch = defineRoute({
   permission: 'batch.read',
   audience: 'any',
   params: ofOneBatch,
-  answers: { 200: { says: 'The batch as it is now.', body: batchView } },
+  answers: { 200: { description: 'The batch as it is now.', body: batchView } },
   refusals: ['not-found'],
   examples: examples.readBatch,
-  async handle({ actor, provisioning }, { params: { batchId } }) {
-    return { status: 200, body: viewOfBatch(await provisioning.readBatch(actor, { batchId })) }
+  async handle({ actor, core }, { params: { batchId } }) {
+    return { status: 200, body: viewOfBatch(await core.readBatch(actor, { batchId })) }
   },
 })
 
@@ -108,11 +108,11 @@ const listBatchRows = defineRoute({
   audience: 'any',
   params: ofOneBatch,
   query: z.strictObject({ status: z.enum(batchRowStatuses).optional(), ...paging }),
-  answers: { 200: { says: 'A page of the list.', body: listOf(batchRowView) } },
+  answers: { 200: { description: 'A page of the list.', body: listOf(batchRowView) } },
   refusals: ['not-found'],
   examples: examples.listBatchRows,
-  async handle({ actor, provisioning }, { params: { batchId }, query: { status, limit, cursor } }) {
-    const { rows, nextCursor } = await provisioning.readBatchRows(actor, {
+  async handle({ actor, core }, { params: { batchId }, query: { status, limit, cursor } }) {
+    const { rows, nextCursor } = await core.readBatchRows(actor, {
       batchId,
       limit,
       ...(status && { status }),
@@ -140,14 +140,14 @@ const cancelBatch = defineRoute({
   permission: 'batch.cancel',
   audience: 'any',
   params: ofOneBatch,
-  answers: { 200: { says: 'The batch as it is now.', body: batchView } },
+  answers: { 200: { description: 'The batch as it is now.', body: batchView } },
   refusals: ['not-found', 'already-ended'],
   examples: examples.cancelBatch,
   idempotent: true,
   // Whoever may read a batch may cancel it.
-  mayStill: ({ actor, provisioning }, { batchId }) => provisioning.readBatch(actor, { batchId }),
-  async handle({ actor, provisioning }, { params: { batchId } }) {
-    return { status: 200, body: viewOfBatch(await provisioning.cancelBatch(actor, { batchId })) }
+  mayStill: ({ actor, core }, { batchId }) => core.readBatch(actor, { batchId }),
+  async handle({ actor, core }, { params: { batchId } }) {
+    return { status: 200, body: viewOfBatch(await core.cancelBatch(actor, { batchId })) }
   },
 })
 

@@ -20,7 +20,7 @@ export const readOpenApi = definePublicRoute({
   summary: 'This description of the API, as OpenAPI 3.1',
   answers: {
     200: {
-      says: 'The description.',
+      description: 'The description.',
       body: openApiBody,
       mediaTypes: ['application/json'],
       headers: ['ETag', 'Cache-Control'],
@@ -75,7 +75,7 @@ const readDocs = definePublicRoute({
   summary: 'A page to read this description and to try the API',
   answers: {
     200: {
-      says: 'The page.',
+      description: 'The page.',
       body: z.string(),
       mediaTypes: ['text/html'],
       headers: ['Content-Security-Policy', 'ETag', 'Cache-Control'],
@@ -106,7 +106,7 @@ export const readDocsFile = definePublicRoute({
   params: z.object({ file: fileName }),
   answers: {
     200: {
-      says: 'The file.',
+      description: 'The file.',
       body: z.string(),
       mediaTypes: ['text/javascript', 'text/css'],
       headers: ['ETag', 'Cache-Control'],

@@ -21,7 +21,7 @@ const readHealth = defineRoute({
   audience: 'any',
   answers: {
     200: {
-      says: 'How all does, also while the database does not answer: then nothing is told of what lies in it.',
+      description: 'How all does, also while the database does not answer: then nothing is told of what lies in it.',
       body: z.strictObject({
         state: healthState,
         at: z.iso.datetime(),
@@ -33,8 +33,8 @@ const readHealth = defineRoute({
   },
   refusals: [],
   examples: examples.readHealth,
-  async handle({ actor, provisioning, services }) {
-    const { state, at, version, startedAt, parts } = await provisioning.readHealth(actor)
+  async handle({ actor, core, services }) {
+    const { state, at, version, startedAt, parts } = await core.readHealth(actor)
     const uptimeSeconds = Math.max(0, Math.round((at.getTime() - startedAt.getTime()) / 1000))
     const shown = parts.map((part) => {
       const { name, state, says: _, ...measures } = part
@@ -54,15 +54,18 @@ const readStats = defineRoute({
   audience: 'any',
   query: z.strictObject({ period: z.enum(['week', 'month']).default('week') }),
   answers: {
-    200: { says: 'The numbers of the period, and of as long a time before it. Times are in seconds.', body: stats },
+    200: {
+      description: 'The numbers of the period, and of as long a time before it. Times are in seconds.',
+      body: stats,
+    },
   },
   refusals: [],
   examples: examples.readStats,
-  async handle({ actor, provisioning }, { query: { period } }) {
+  async handle({ actor, core }, { query: { period } }) {
     // These two are counted back from now, so that they are the same everywhere.
     const anywhere = { timeZone: 'UTC', locale: 'en' }
     const span = periodOf(period, new Date(), anywhere)
-    return { status: 200, body: await provisioning.readStats(actor, { period: span }) }
+    return { status: 200, body: await core.readStats(actor, { period: span }) }
   },
 })
 
@@ -84,12 +87,12 @@ const listDeadLetters = defineRoute({
   permission: 'deadLetter.read',
   audience: 'any',
   query: z.strictObject(paging),
-  answers: { 200: { says: 'A page of the list.', body: listOf(deadLetter) } },
+  answers: { 200: { description: 'A page of the list.', body: listOf(deadLetter) } },
   refusals: [],
   examples: examples.listDeadLetters,
-  async handle({ actor, provisioning }, { query: { limit, cursor } }) {
+  async handle({ actor, core }, { query: { limit, cursor } }) {
     const page = { limit, ...(cursor !== undefined && { cursor }) }
-    const { jobs, nextCursor } = await provisioning.listDeadLetters(actor, page)
+    const { jobs, nextCursor } = await core.listDeadLetters(actor, page)
     const value = jobs.map(({ letterId, job, problem, at, request }) => ({
       id: letterId,
       ...{ job, problem, at: at.toISOString() },
@@ -108,12 +111,12 @@ const dismissDeadLetter = defineRoute({
   permission: 'deadLetter.dismiss',
   audience: 'any',
   params: z.object({ letterId: z.uuid().toLowerCase() }),
-  answers: { 204: { says: 'It is off the list.', body: null } },
+  answers: { 204: { description: 'It is off the list.', body: null } },
   refusals: ['not-found'],
   examples: examples.dismissDeadLetter,
   idempotent: true,
-  async handle({ actor, provisioning }, { params }) {
-    await provisioning.dismissDeadLetter(actor, { letterId: params.letterId })
+  async handle({ actor, core }, { params }) {
+    await core.dismissDeadLetter(actor, { letterId: params.letterId })
     return { status: 204 }
   },
 })
@@ -127,12 +130,12 @@ const replayDeadLetter = defineRoute({
   permission: 'deadLetter.replay',
   audience: 'any',
   params: z.object({ letterId: z.uuid().toLowerCase() }),
-  answers: { 204: { says: 'It will be run again.', body: null } },
+  answers: { 204: { description: 'It will be run again.', body: null } },
   refusals: ['not-found', 'illegal-transition'],
   examples: examples.replayDeadLetter,
   idempotent: true,
-  async handle({ actor, provisioning }, { params }) {
-    await provisioning.replayDeadLetter(actor, { letterId: params.letterId })
+  async handle({ actor, core }, { params }) {
+    await core.replayDeadLetter(actor, { letterId: params.letterId })
     return { status: 204 }
   },
 })
@@ -156,7 +159,7 @@ const live = definePublicRoute({
   summary: 'Whether the process is alive',
   permission: 'public',
   audience: null,
-  answers: { 200: { says: 'It is.', body: healthBody } },
+  answers: { 200: { description: 'It is.', body: healthBody } },
   refusals: [],
   examples: examples.readLiveness,
   handle: async () => ({ status: 200, body: { status: 'ok' as const, checks: {} } }),
@@ -172,8 +175,8 @@ const ready = definePublicRoute({
   permission: 'public',
   audience: null,
   answers: {
-    200: { says: 'It can.', body: healthBody },
-    503: { says: 'It cannot just now; `checks` says why.', body: healthBody, headers: ['Retry-After'] },
+    200: { description: 'It can.', body: healthBody },
+    503: { description: 'It cannot just now; `checks` says why.', body: healthBody, headers: ['Retry-After'] },
   },
   refusals: [],
   examples: examples.readReadiness,
@@ -194,7 +197,7 @@ const readMetrics = definePublicRoute({
   permission: 'public',
   audience: null,
   credential: 'metrics',
-  answers: { 200: { says: 'The figures.', body: z.string(), mediaTypes: ['text/plain'] } },
+  answers: { 200: { description: 'The figures.', body: z.string(), mediaTypes: ['text/plain'] } },
   refusals: ['no-such-address', 'invalid-token', 'unauthenticated'],
   examples: examples.readMetrics,
   anyAccept: true,

@@ -17,7 +17,7 @@ import { commonHeaders } from '../../server/respond.ts'
 
 const page = z.string().describe('A page for people, where the caller accepts `text/html`.')
 const headers = ['Content-Security-Policy', 'Referrer-Policy'] as const
-const showing = (says: string) => ({ says, body: page, mediaTypes: ['text/html'], headers }) as const
+const showing = (description: string) => ({ description, body: page, mediaTypes: ['text/html'], headers }) as const
 const notAdmin = showing('The person who requested the link is not an admin now.')
 const unknown = showing('The link was not issued, or its key has changed.')
 const ended = showing('The link was used, or has expired.')
@@ -41,7 +41,7 @@ const showExport = definePublicRoute({
   answers: { 200: showing('The page. The link stays unused.'), 403: notAdmin, 404: unknown, 410: ended },
   refusals: [...refused, 'link-needs-post'],
   async handle(scope, { params: { token } }) {
-    const found = await scope.services.provisioning.system.previewExport(token)
+    const found = await scope.services.core.system.previewExport(token)
     if (found.state !== 'open') return refusal(scope, found)
     if (acceptsPage(scope)) return { status: 200 as const, ...pageOfLink(found) }
     const detail = 'This link gives its file once, to a POST: curl -X POST -OJ and this address.'
@@ -57,7 +57,7 @@ const downloadExport = definePublicRoute({
   summary: 'The file behind a link that the bot gave to an admin, once',
   answers: {
     200: {
-      says: 'The file, a part at a time. The link is used up, also if the download breaks off.',
+      description: 'The file, a part at a time. The link is used up, also if the download breaks off.',
       body: z.string(),
       mediaTypes: ['text/csv', 'application/json'],
       headers: ['Content-Disposition', ...headers],
@@ -68,33 +68,33 @@ const downloadExport = definePublicRoute({
   },
   refusals: refused,
   async handle(scope, { params: { token } }) {
-    const found = await scope.services.provisioning.system.openExport(token)
+    const found = await scope.services.core.system.openExport(token)
     return found.state === 'open' ? download(scope, found) : refusal(scope, found)
   },
 })
 
 const again = 'Ask the bot for a new one in Teams: type admin export, or admin export person.'
 const refusals = {
-  used: { status: 410, code: 'link-used', says: `This link was used: it works once. ${again}` },
+  used: { status: 410, code: 'link-used', detail: `This link was used: it works once. ${again}` },
   expired: {
     status: 410,
     code: 'link-expired',
-    says: `This link has expired: it worked for ${linkMinutes} minutes. ${again}`,
+    detail: `This link has expired: it worked for ${linkMinutes} minutes. ${again}`,
   },
   changed: {
     status: 404,
     code: 'link-changed',
-    says: `This link is unknown: a part of it is missing, or it expired long ago. ${again}`,
+    detail: `This link is unknown: a part of it is missing, or it expired long ago. ${again}`,
   },
-  refused: { status: 403, code: 'link-refused', says: 'The person who requested this link is not an admin now.' },
-} as const satisfies Record<ClosedLink['state'], { status: number; code: HttpErrorCode; says: string }>
+  refused: { status: 403, code: 'link-refused', detail: 'The person who requested this link is not an admin now.' },
+} as const satisfies Record<ClosedLink['state'], { status: number; code: HttpErrorCode; detail: string }>
 
 const acceptsPage = ({ headers }: Scope): boolean => /\btext\/html\b/.test(headers.accept ?? '')
 
 function refusal(scope: Scope, { state }: ClosedLink) {
-  const { status, code, says } = refusals[state]
-  if (!acceptsPage(scope)) throw new HttpError(code, says)
-  return { status, ...pageSaying(says) }
+  const { status, code, detail } = refusals[state]
+  if (!acceptsPage(scope)) throw new HttpError(code, detail)
+  return { status, ...pageSaying(detail) }
 }
 
 /** The address is a secret, so it goes to nobody; and nothing that stands in the file is run. */
@@ -159,7 +159,7 @@ ${days}<p class="file">${name}</p>
 }
 
 /** Says why a link gives nothing. */
-const pageSaying = (says: string): ExportPage => pageOf(`<p>${says}</p>`, 'no-referrer')
+const pageSaying = (text: string): ExportPage => pageOf(`<p>${text}</p>`, 'no-referrer')
 
 const pageOf = (content: string, referrer: string): ExportPage => ({
   mediaType: 'text/html',

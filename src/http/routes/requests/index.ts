@@ -32,7 +32,8 @@ export const accepted = z.strictObject({
 
 /** The answer that both resources have. */
 const accepting = {
-  says: 'Accepted: queued, or waiting for approval. Look at `Location` after `Retry-After`, then every ten seconds.',
+  description:
+    'Accepted: queued, or waiting for approval. Look at `Location` after `Retry-After`, then every ten seconds.',
   body: accepted,
   headers: ['Location', 'Retry-After'],
 } as const
@@ -63,8 +64,8 @@ const createSite = defineRoute({
   refusals: ['name-taken', 'too-many-open-requests', 'not-found'],
   examples: examples.createSite,
   idempotent: true,
-  async handle({ actor, provisioning, requestId }, { body }) {
-    return acceptance(await provisioning.submitSite(actor, { body, requestId }), provisioning)
+  async handle({ actor, core, requestId }, { body }) {
+    return acceptance(await core.submitSite(actor, { body, requestId }), core)
   },
 })
 
@@ -85,8 +86,8 @@ const createMailbox = defineRoute({
   refusals: ['name-taken', 'too-many-open-requests', 'not-found'],
   examples: examples.createMailbox,
   idempotent: true,
-  async handle({ actor, provisioning, requestId }, { body }) {
-    return acceptance(await provisioning.submitMailbox(actor, { body, requestId }), provisioning)
+  async handle({ actor, core, requestId }, { body }) {
+    return acceptance(await core.submitMailbox(actor, { body, requestId }), core)
   },
 })
 
@@ -112,7 +113,7 @@ const previewRequest = defineRoute({
   ),
   answers: {
     200: {
-      says: 'What it would be, and all that would be refused.',
+      description: 'What it would be, and all that would be refused.',
       body: simulatedPreview.partial({ simulated: true }),
     },
   },
@@ -120,11 +121,11 @@ const previewRequest = defineRoute({
   examples: examples.previewRequest,
   onlyReads: true,
   extraReads: (body) => readsOf(body) - 1,
-  async handle({ actor, provisioning }, { query: { as }, body }) {
+  async handle({ actor, core }, { query: { as }, body }) {
     const { outlook: _, ...preview } =
       as === undefined
-        ? await provisioning.previewRequest(actor, { body })
-        : await provisioning.previewRequestAs(actor, { personId: as, body })
+        ? await core.previewRequest(actor, { body })
+        : await core.previewRequestAs(actor, { personId: as, body })
     return { status: 200, body: { ...preview, errors: errorsOf(preview.errors) } }
   },
 })
@@ -169,16 +170,16 @@ const listRequests = defineRoute({
       .describe('Those that wait for a decision of the caller, whoever asked for them'),
     ...paging,
   }),
-  answers: { 200: { says: 'A page of the list.', body: listOf(requestView) } },
+  answers: { 200: { description: 'A page of the list.', body: listOf(requestView) } },
   refusals: [],
   examples: examples.listRequests,
-  async handle({ actor, provisioning }, { query: { status, kind, reference, waitingFor, limit, cursor } }) {
+  async handle({ actor, core }, { query: { status, kind, reference, waitingFor, limit, cursor } }) {
     if (reference !== undefined) {
-      const found = await oneOf(provisioning.readRequestByReference(actor, { reference }))
+      const found = await oneOf(core.readRequestByReference(actor, { reference }))
       const isMeant = (one: Request) => (!status || one.status === status) && (!kind || one.kind === kind)
       return { status: 200, body: { value: found.filter(isMeant).map((one) => viewFor(one, actor)) } }
     }
-    const { requests, nextCursor } = await provisioning.listRequests(actor, {
+    const { requests, nextCursor } = await core.listRequests(actor, {
       limit,
       ...(status && { status }),
       ...(kind && { kind }),
@@ -215,12 +216,15 @@ const readTimeline = defineRoute({
   audience: 'any',
   params: ofOneRequest,
   answers: {
-    200: { says: 'The timeline, the oldest entry first.', body: z.strictObject({ value: z.array(timelineEntry) }) },
+    200: {
+      description: 'The timeline, the oldest entry first.',
+      body: z.strictObject({ value: z.array(timelineEntry) }),
+    },
   },
   refusals: ['not-found'],
   examples: examples.readTimeline,
-  async handle({ actor, provisioning }, { params }) {
-    const entries = await provisioning.readTimeline(actor, { requestId: params.requestId })
+  async handle({ actor, core }, { params }) {
+    const entries = await core.readTimeline(actor, { requestId: params.requestId })
     const shownTo = ({ data, ...entry }: (typeof entries)[number]) =>
       timelineEntry.parse({ ...entry, ...(data && { data: entryDataFor(data, actor) }) })
     return { status: 200, body: { value: entries.map(shownTo) } }
@@ -229,14 +233,14 @@ const readTimeline = defineRoute({
 
 /** The request, or its next version when the caller wants to wait for it and there is a place to wait. */
 async function readWaiting(scope: ActorScope, requestId: string) {
-  const { actor, provisioning, request } = scope
-  const found = await provisioning.readRequest(actor, { requestId })
+  const { actor, core, request } = scope
+  const found = await core.readRequest(actor, { requestId })
   const seconds = waitWished([request.headers['prefer'] ?? []].flat().join())
   if (seconds === 0) return shown(found, actor)
   const ended = hasNews(scope, found) ? 'changed' : await hold(scope, found, seconds)
   if (ended === undefined) return shown(found, actor)
   // What may be read, and by whom, is decided anew.
-  const current = ended === 'gone' ? found : await provisioning.readRequest(actor, { requestId })
+  const current = ended === 'gone' ? found : await core.readRequest(actor, { requestId })
   if (ended === 'stopping') return shown(current, actor)
   const { headers, ...answer } = shown(current, actor)
   return { ...answer, headers: { ...headers, 'Preference-Applied': `wait=${seconds}` } }

@@ -22,7 +22,7 @@ export const listOf = <S extends z.ZodType>(entry: S) =>
 export const ofOneRequest = z.object({ requestId: z.uuid().toLowerCase() })
 
 /** The answer of all that end in one request. */
-export const showing = { says: 'The request as it is now.', body: requestView, headers: ['ETag'] } as const
+export const showing = { description: 'The request as it is now.', body: requestView, headers: ['ETag'] } as const
 
 /** The version counts every change of a request, and all that is shown comes from the request. */
 export const shown = (request: Request, actor: Actor) =>
@@ -31,5 +31,5 @@ export const shown = (request: Request, actor: Actor) =>
 /** For routes about one request: throws unless the caller may see the request and has this permission on it now. */
 export const mayStill =
   (permission: Permission) =>
-  async ({ actor, provisioning }: ActorScope, { requestId }: z.output<typeof ofOneRequest>): Promise<void> =>
-    authorize(actor, permission, await provisioning.readRequest(actor, { requestId }))
+  async ({ actor, core }: ActorScope, { requestId }: z.output<typeof ofOneRequest>): Promise<void> =>
+    authorize(actor, permission, await core.readRequest(actor, { requestId }))

@@ -34,7 +34,7 @@ const receiveWebhook = definePublicRoute({
   credential: 'signature',
   headers: ['webhook-id', 'webhook-timestamp', 'webhook-signature'],
   body: signedBody(anyWebhookBody),
-  answers: { 204: { says: 'Taken. Types that are not known are taken too.', body: null } },
+  answers: { 204: { description: 'Taken. Types that are not known are taken too.', body: null } },
   refusals: ['invalid-signature', 'rate-limited', 'unavailable'],
   examples: examples.receiveWebhook,
   anyAccept: true,
@@ -45,7 +45,7 @@ const receiveWebhook = definePublicRoute({
     const parsed = webhookBody.safeParse(message)
     if (!parsed.success) return refuseFields(faultsOf(parsed.error, message))
     const { requestId, data } = parsed.data
-    await services.provisioning.system.completeByWebhook(requestId, data.url ?? '')
+    await services.core.system.completeByWebhook(requestId, data.url ?? '')
     return { status: 204 }
   },
 })
@@ -87,11 +87,11 @@ const listDeliveries = defineRoute({
     requestId: z.uuid().toLowerCase().optional(),
     ...paging,
   }),
-  answers: { 200: { says: 'A page of the list.', body: listOf(deliveryView) } },
+  answers: { 200: { description: 'A page of the list.', body: listOf(deliveryView) } },
   refusals: [],
   examples: examples.listDeliveries,
-  async handle({ actor, provisioning }, { query: { status, templateId, requestId, limit, cursor } }) {
-    const { deliveries, nextCursor } = await provisioning.listDeliveries(actor, {
+  async handle({ actor, core }, { query: { status, templateId, requestId, limit, cursor } }) {
+    const { deliveries, nextCursor } = await core.listDeliveries(actor, {
       limit,
       ...(status && { status }),
       ...(templateId && { templateId }),
@@ -111,11 +111,11 @@ const readDelivery = defineRoute({
   permission: 'delivery.read',
   audience: 'any',
   params,
-  answers: { 200: { says: 'The delivery.', body: deliveryDetails } },
+  answers: { 200: { description: 'The delivery.', body: deliveryDetails } },
   refusals: ['not-found'],
   examples: examples.readDelivery,
-  async handle({ actor, provisioning }, { params: { deliveryId } }) {
-    return { status: 200, body: showDeliveryDetails(await provisioning.readDelivery(actor, { deliveryId })) }
+  async handle({ actor, core }, { params: { deliveryId } }) {
+    return { status: 200, body: showDeliveryDetails(await core.readDelivery(actor, { deliveryId })) }
   },
 })
 
@@ -129,12 +129,12 @@ const replayDelivery = defineRoute({
   permission: 'delivery.replay',
   audience: 'any',
   params,
-  answers: { 202: { says: 'It is on its way again.', body: deliveryDetails, headers: ['Location'] } },
+  answers: { 202: { description: 'It is on its way again.', body: deliveryDetails, headers: ['Location'] } },
   refusals: ['not-found', 'illegal-transition'],
   examples: examples.replayDelivery,
   idempotent: true,
-  async handle({ actor, provisioning }, { params: { deliveryId } }) {
-    const body = showDeliveryDetails(await provisioning.replayDelivery(actor, { deliveryId }))
+  async handle({ actor, core }, { params: { deliveryId } }) {
+    const body = showDeliveryDetails(await core.replayDelivery(actor, { deliveryId }))
     return { status: 202, headers: { Location: `/webhooks/v1/deliveries/${deliveryId}` }, body }
   },
 })
@@ -149,11 +149,13 @@ const testWebhook = defineRoute({
   permission: 'webhook.test',
   audience: 'any',
   params: z.object({ templateId: z.uuid().toLowerCase() }),
-  answers: { 200: { says: 'It was tried once. `delivered` tells whether it was taken.', body: webhookTestResult } },
+  answers: {
+    200: { description: 'It was tried once. `delivered` tells whether it was taken.', body: webhookTestResult },
+  },
   refusals: ['not-found'],
   examples: examples.testWebhook,
-  async handle({ actor, provisioning }, { params: { templateId } }) {
-    return { status: 200, body: await provisioning.testReceiver(actor, { subscriber: { templateId } }) }
+  async handle({ actor, core }, { params: { templateId } }) {
+    return { status: 200, body: await core.testReceiver(actor, { subscriber: { templateId } }) }
   },
 })
 
