@@ -1,6 +1,5 @@
 import type { Client } from '../index.ts'
-import type { Sessions } from './sessions.ts'
-import type { Given, SavedService, Settings, Variables } from './settings.ts'
+import type { Given, SavedService, Sessions, Settings, Variables } from './settings.ts'
 import type { ExitCode, Terminal } from './terminal.ts'
 
 /** What a flag takes. A `list` may be given several times; a `flag` is there or not. */

@@ -11,8 +11,14 @@ import {
 import { SignInError } from '../sign-in.ts'
 import type { Scope } from './define-command.ts'
 import { flagsIn, parse } from './program.ts'
-import { createSessions } from './sessions.ts'
-import { givenSettings, readSettings, type Settings, settingsFolder, type Variables } from './settings.ts'
+import {
+  createSessions,
+  givenSettings,
+  readSettings,
+  type Settings,
+  settingsFolder,
+  type Variables,
+} from './settings.ts'
 import { faultLines } from './show.ts'
 import {
   clean,

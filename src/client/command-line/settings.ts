@@ -2,9 +2,10 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { isLoopback } from '../call.ts'
+import type { TokenResource } from '../index.ts'
 import { lock, writePrivately } from '../private-file.ts'
-import { isMicrosoftLogin } from '../sign-in.ts'
-import { fill, texts, UsageError } from './terminal.ts'
+import { createSignIn, isMicrosoftLogin, type SignIn, SignInError } from '../sign-in.ts'
+import { clean, fill, texts, UsageError } from './terminal.ts'
 
 /** Where a service is, and how its people sign in. */
 export interface Settings {
@@ -220,3 +221,60 @@ function isSameOrigin(one: URL, other: URL): boolean {
 /** Whether people may be sent to a login because a service names it: Microsoft's, or this computer's for a local service. */
 export const isTrustedLogin = (loginUrl: string, baseUrl: string): boolean =>
   isMicrosoftLogin(loginUrl) || (isLoopback(loginUrl) && isLoopback(baseUrl))
+
+/** Who is signed in at which service. */
+export interface Sessions {
+  of(settings: Settings): SignIn
+  /**
+   * A token for a resource, without asking anybody. Throws `not-signed-in` where nobody is, and {@link UsageError} for a scope
+   * that was not accepted for this service.
+   */
+  token(settings: Settings, resource: TokenResource): Promise<string>
+}
+
+interface SessionParts {
+  readonly fetch: typeof fetch
+  readonly onCall: (method: string, url: string, status: number | string) => void
+  readonly given: Given
+}
+
+export function createSessions({ fetch, onCall, given }: SessionParts): Sessions {
+  const made = new Map<string, SignIn>()
+  const of = (settings: Settings): SignIn => {
+    const { loginUrl, tenantId, clientId, folder } = settings
+    if (tenantId === '' || clientId === '') throw new UsageError(texts.usage.registrationNeeded, 'login')
+    const key = `${loginUrl} ${tenantId} ${clientId}`
+    const signIn =
+      made.get(key) ??
+      createSignIn({ loginUrl, tenantId, clientId, cacheFile: join(folder, 'tokens.json'), fetch, onCall })
+    made.set(key, signIn)
+    return signIn
+  }
+  return {
+    of,
+    async token(settings, resource) {
+      if (settings.account === undefined) throw new SignInError('not-signed-in')
+      if (resource !== 'directory' && settings.foreignScopes.includes(resource)) throw refusedScopes(settings, given)
+      return of(settings).token(settings.scopes[resource], settings.account)
+    },
+  }
+}
+
+/** Refuses scopes that are not the service's own. The message has the command that accepts them. */
+export function refusedScopes({ baseUrl, scopes, foreignScopes }: Settings, given: Given): UsageError {
+  const offered = foreignScopes.map((api) => scopes[api])
+  const values = { service: baseUrl, scopes: clean(offered.join(', ')) }
+  if (!offered.every(isScope)) return new UsageError(fill(texts.trust.noScope, values))
+  const accepted = Object.fromEntries(foreignScopes.map((api) => [`${api}-scope`, scopes[api]]))
+  const command = loginCommand(baseUrl, given, accepted)
+  const sentence = offered.length === 1 ? texts.trust.scope : texts.trust.scopes
+  return new UsageError(fill(sentence, { ...values, command }))
+}
+
+/** The `login` that somebody has typed, with more flags. Values that a shell would change are quoted. */
+export function loginCommand(baseUrl: string, given: Given, more: Given): string {
+  const flags = Object.entries({ ...given, 'base-url': baseUrl, ...more }) as [SettingName, string | undefined][]
+  const written = flags.flatMap(([name, value]) => (value === undefined ? [] : [`--${name} ${quoted(value)}`]))
+  return ['quartermaster login', ...written].join(' ')
+}
+const quoted = (value: string): string => (harmlessText.test(value) ? value : `'${value.replaceAll("'", `'\\''`)}'`)

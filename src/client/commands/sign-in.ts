@@ -1,6 +1,17 @@
+import { z } from 'zod'
 import { defineCommand, type Scope } from '../command-line/define-command.ts'
-import { discover, type Offer, refusedLogin, refusedScopes } from '../command-line/sessions.ts'
-import { isScope, isTrustedLogin, type Settings, saveSettings, settingsOf } from '../command-line/settings.ts'
+import {
+  type Api,
+  type Given,
+  isScope,
+  isTenant,
+  isTrustedLogin,
+  loginCommand,
+  refusedScopes,
+  type Settings,
+  saveSettings,
+  settingsOf,
+} from '../command-line/settings.ts'
 import { clean, exitCodes, fill, texts, UsageError } from '../command-line/terminal.ts'
 import { type DeviceCode, type SignIn, SignInError } from '../sign-in.ts'
 
@@ -120,3 +131,69 @@ export const whoami = defineCommand({
     return exitCodes.done
   },
 })
+
+const operation = z.object({ security: z.array(z.record(z.string(), z.array(z.string()))) })
+/** As much of an OpenAPI document as says how people sign in. */
+const signInOf = z.object({
+  components: z.object({
+    securitySchemes: z.object({
+      entra: z.object({
+        flows: z.object({
+          authorizationCode: z.object({ tokenUrl: z.url(), scopes: z.record(z.string(), z.string()) }),
+        }),
+      }),
+    }),
+  }),
+  paths: z
+    .object({
+      '/collab/v1/spo': z.object({ post: operation }).optional(),
+      '/mail/v1/mailboxes': z.object({ post: operation }).optional(),
+    })
+    .optional(),
+})
+type Document = z.output<typeof signInOf>
+
+/** How people sign in, as a service says it. Nobody has judged it yet. */
+export interface Offer {
+  readonly loginUrl?: string
+  readonly tenantId?: string
+  readonly collabScope?: string
+  readonly mailScope?: string
+}
+
+/** Reads the login, the tenant and the two scopes from `/openapi.json`. The offer is empty if the document has none. */
+export async function discover(baseUrl: string, send: typeof fetch, signal: AbortSignal): Promise<Offer> {
+  const response = await send(`${baseUrl}/openapi.json`, {
+    redirect: 'manual',
+    signal: AbortSignal.any([signal, AbortSignal.timeout(10_000)]),
+  }).catch((error: unknown) => {
+    signal.throwIfAborted()
+    throw error
+  })
+  const document: unknown = response.ok ? await response.json().catch(() => undefined) : undefined
+  const parsed = signInOf.safeParse(document)
+  if (!parsed.success) return {}
+  const { origin, pathname } = new URL(parsed.data.components.securitySchemes.entra.flows.authorizationCode.tokenUrl)
+  const [, tenantId = ''] = pathname.split('/')
+  const [collabScope, mailScope] = [scopeFor('collab', parsed.data), scopeFor('mail', parsed.data)]
+  return {
+    // `null` is the origin of everything but http and https.
+    ...(origin !== 'null' && { loginUrl: origin }),
+    ...(isTenant(tenantId) && { tenantId }),
+    ...(collabScope !== undefined && { collabScope }),
+    ...(mailScope !== undefined && { mailScope }),
+  }
+}
+
+/** The scope that people need to send a site or a mailbox. Scopes of applications are not offered to people. */
+function scopeFor(api: Api, { components, paths }: Document): string | undefined {
+  const { scopes } = components.securitySchemes.entra.flows.authorizationCode
+  const sending = api === 'collab' ? paths?.['/collab/v1/spo'] : paths?.['/mail/v1/mailboxes']
+  return sending?.post.security.flatMap(({ entra = [] }) => entra).find((scope) => Object.hasOwn(scopes, scope))
+}
+
+/** Refuses a login that only the service names. The message has the command that names it. */
+export function refusedLogin(baseUrl: string, loginUrl: string, given: Given): UsageError {
+  const command = loginCommand(baseUrl, given, { authority: loginUrl })
+  return new UsageError(fill(texts.trust.login, { service: baseUrl, login: clean(loginUrl), command }))
+}

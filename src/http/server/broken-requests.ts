@@ -2,8 +2,8 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { HttpError, problemOf } from './problem.ts'
 import type { HttpErrorCode } from './problem-codes.ts'
+import type { HttpLog } from './respond.ts'
 import { idsOfBroken } from './respond.ts'
-import type { HttpLog } from './services.ts'
 
 const loopback = /^(?:localhost|\[::1\]|127(?:\.\d{1,3}){3})(?::\d{1,5})?$/i
 

@@ -6,7 +6,9 @@ import {
   access,
   type Core,
   type Deciding,
+  type Explanation,
   faultsOf,
+  type HealthPart,
   type Permission,
   refuseFields,
 } from '../../core/index.ts'
@@ -14,7 +16,7 @@ import type { Answer, AnswerOf, Answers, answered, Example, RequestHeader } from
 import type { Audience } from './authenticate.ts'
 import { HttpError } from './problem.ts'
 import type { ProblemCode } from './problem-codes.ts'
-import type { Services } from './services.ts'
+import type { Waiting } from './waiting.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT'
 /** What a route is about: the chapters of the API document, in its order. */
@@ -28,6 +30,51 @@ export const tags = {
   Service: 'How the service does, its description, and the address of its bot.',
 } as const
 export type Tag = keyof typeof tags
+
+/** Takes one activity of a channel and writes the answer. `request.body` is the parsed JSON; nothing of it is trusted. */
+export type MessagesHandler = (request: Request, response: Response) => Promise<void>
+
+/** Judges the token of an activity before its body is read. False: refused, and answered. */
+export type AdmitsActivity = (request: Request, response: Response) => Promise<boolean>
+
+/** Whether the service can do its work, with one word about each part it needs. */
+export interface Health {
+  ready(): Promise<{ ok: boolean; checks: Record<string, string> }>
+}
+
+/** What Prometheus reads. */
+export interface Metrics {
+  /** The figures of this process, as text (Prometheus, "Text-based format"). Tells what is known when the store does not answer. */
+  text(): Promise<string>
+  /** What a scraper has to show; without it nobody may read them, unless they are open. */
+  readonly token?: string | undefined
+  /** Only this machine can ask: then it may without a token, if none is set. */
+  readonly isOpen: boolean
+}
+
+/** The sentences that people read beside the codes of an answer. The composition root has them from the message catalogue. */
+export interface ApiTexts {
+  explanation(line: Explanation): string
+  healthPart(part: HealthPart): string
+}
+
+/** What the handlers of routes use. */
+export interface Services {
+  readonly core: Core
+  readonly texts: ApiTexts
+  /** `whsec_` and base64: what the bot's own subscription is signed with (Standard Webhooks 1.0.0). */
+  readonly webhookSecret: string
+  readonly messages: MessagesHandler
+  /** Without it `messages` judges the token too, when the body has been read. */
+  readonly admitsActivity?: AdmitsActivity
+  readonly health: Health
+  /** Without it there is nothing to read. */
+  readonly metrics?: Metrics
+  /** The API document as it is sent, and its ETag. */
+  readonly openApi: () => { readonly text: Uint8Array; readonly etag: string }
+  /** Calls whose answers are held until something changes. */
+  readonly waiting: Waiting
+}
 
 /** What a public handler may use. */
 export interface Scope {

@@ -3,19 +3,69 @@ import type { IncomingMessage, Server as NodeServer } from 'node:http'
 import { type AddressInfo, Server as NetServer } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import restify, { type Request, type Response } from 'restify'
+import type { Clock, IdempotencyStore, Telemetry, TokenBuckets } from '../../core/index.ts'
 import { from } from '../../core/index.ts'
 import { routes } from '../routes/index.ts'
 import { entityTag } from './answers.ts'
+import type { TokenOptions } from './authenticate.ts'
 import { createAuthenticate } from './authenticate.ts'
 import { answerBrokenRequests, misdirected } from './broken-requests.ts'
-import type { Route } from './define-route.ts'
+import type { Health, Route, Services } from './define-route.ts'
+import type { LimitOptions } from './limits.ts'
 import { createClientAddress, createLimits, createRefusals, networkOf } from './limits.ts'
 import { openApiOf } from './openapi.ts'
 import { HttpError } from './problem.ts'
+import type { HttpLog } from './respond.ts'
 import { type Exchange, exchangeOf, pathOf, sendError, tellAnswer } from './respond.ts'
 import { type Door, serveRoute } from './serve-route.ts'
-import type { Health, HttpOptions, HttpServer, Services } from './services.ts'
 import { createWaiting } from './waiting.ts'
+
+/** What an HTTP server is made of. */
+export interface HttpOptions extends Omit<Services, 'openApi' | 'waiting'> {
+  /** 0 = any free port. */
+  readonly port: number
+  readonly host: string
+  /** The address that callers know, without a slash at the end. */
+  readonly baseUrl: string
+  readonly tokens: TokenOptions
+  readonly idempotency: IdempotencyStore
+  readonly limits: LimitOptions
+  /** Local mode, where the chat takes no tokens: requests under other names than this machine's are refused. */
+  readonly loopbackOnly?: boolean
+  /** Networks whose `X-Forwarded-For` is believed; none unless given. */
+  readonly trustedProxies?: readonly string[]
+  /** Where all that count do so together: replicas, and batches. Without it this server counts alone. */
+  readonly tokenBuckets?: TokenBuckets | undefined
+  readonly log: HttpLog
+  readonly telemetry?: Telemetry
+  /** Listens, and answers 503 until it is opened: whoever looks sees that the service is on its way. */
+  readonly starting?: boolean
+  /** How long answers may take to go out when the server closes; half a second unless a test knows better. */
+  readonly farewellMilliseconds?: number
+  /** How long a request may take to come, in milliseconds; half a minute at most unless a test knows better. */
+  readonly patience?: {
+    headersTimeout: number
+    requestTimeout: number
+    connectionsCheckingInterval: number
+    timeout?: number
+  }
+  /** Only tests set another clock than the system's. */
+  readonly clock?: Clock
+}
+
+export interface HttpServer {
+  readonly url: string
+  readonly port: number
+  /** Takes requests, if it was made `starting`. */
+  open(): void
+  /**
+   * New requests get 503 and Retry-After from now on; ends when those under way are answered: by their handlers, or with
+   * 503 after four seconds.
+   */
+  drain(): Promise<void>
+  /** Drains, stops listening and lets go of all connections. Done within 5 s. */
+  close(): Promise<void>
+}
 
 /**
  * Milliseconds. Who sends slower than this is cut off within half a minute: Node looks at its connections at intervals. A

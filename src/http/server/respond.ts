@@ -5,7 +5,14 @@ import { z } from 'zod'
 import { originOf, type Telemetry, traceIdOf } from '../../core/index.ts'
 import type { Answer, headersOfAll } from './answers.ts'
 import { type Problem, problemOf } from './problem.ts'
-import type { HttpLog } from './services.ts'
+
+/** The log as this room uses it; pino is one. */
+export interface HttpLog {
+  debug(fields: object, message: string): void
+  info(fields: object, message: string): void
+  warn(fields: object, message: string): void
+  error(fields: object, message: string): void
+}
 
 /** One request as it begins: its own id, and the trace that its caller names or that begins with it. */
 export function exchangeOf(log: HttpLog, request: Request, response: Response): Exchange {

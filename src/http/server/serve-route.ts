@@ -13,6 +13,7 @@ import {
 import { answered } from './answers.ts'
 import type { Authenticate, Identity } from './authenticate.ts'
 import { largestBody, parseJson, readBody } from './bodies.ts'
+import type { Services } from './define-route.ts'
 import {
   type ActorRoute,
   type ActorScope,
@@ -25,7 +26,6 @@ import {
 import type { Limits } from './limits.ts'
 import { HttpError, problemOf } from './problem.ts'
 import { acceptsJson, type Exchange, type Outgoing, outgoing, pathOf, send, sent } from './respond.ts'
-import type { Services } from './services.ts'
 
 /** All that serving a route takes. */
 export interface Door {

@@ -3,9 +3,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { z } from 'zod'
 import { healthPart, healthState, periodOf, referenceOf, stats } from '../../../core/index.ts'
+import type { Metrics } from '../../server/define-route.ts'
 import { definePublicRoute, defineRoute } from '../../server/define-route.ts'
 import { HttpError } from '../../server/problem.ts'
-import type { Metrics } from '../../server/services.ts'
 import { listOf, paging } from '../shared/index.ts'
 import examples from './examples.json' with { type: 'json' }
 
