@@ -15,7 +15,7 @@ import type { TokenResource } from './types.ts'
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
 /** One call, before it is known how often it has to be sent. */
-export interface Call {
+interface Call {
   readonly about: CallAbout
   readonly url: string
   readonly resource: TokenResource
@@ -28,7 +28,7 @@ export interface Call {
   readonly signal?: AbortSignal | undefined
 }
 
-export interface CallParts {
+interface CallParts {
   readonly fetch: Fetch
   readonly token: (resource: TokenResource) => Promise<string>
   readonly retries: number
@@ -81,9 +81,9 @@ function retryOf(error: unknown): 'busy' | 'in-flight' | undefined {
 }
 
 function pauseAfter(error: QuartermasterError, kind: 'busy' | 'in-flight', failures: number, timing: Timing): number {
-  const asked = 'retryAfterSeconds' in error ? error.retryAfterSeconds : undefined
+  const retryAfter = 'retryAfterSeconds' in error ? error.retryAfterSeconds : undefined
   // A little more than asked for, so that those who were refused together do not come back together.
-  if (asked !== undefined) return Math.max(asked * 1000, firstPause / 2) + timing.random() * firstPause
+  if (retryAfter !== undefined) return Math.max(retryAfter * 1000, firstPause / 2) + timing.random() * firstPause
   const most = kind === 'in-flight' ? 2 * firstPause : Math.min(longestPause, firstPause * 2 ** failures)
   return most / 2 + (timing.random() * most) / 2
 }
@@ -146,7 +146,7 @@ export interface Answer {
 const longestAnswer = 16 * 1024 * 1024
 
 /** What an answer says, read to its end. Throws what it is instead of a success. Whatever breaks the reading passes through. */
-export async function readAnswer(
+async function readAnswer(
   response: Response,
   call: CallAbout,
   expects: {
@@ -295,9 +295,9 @@ export const isLoopback = (address: string): boolean => onThisMachine.test(new U
  * An address that tokens are sent below, without a slash at the end. Throws TypeError for what is no address, and for http to
  * another machine: tokens are never sent in the clear (RFC 6750 §5.3).
  */
-export function rootOf(name: string, given: string): string {
-  if (!URL.canParse(given)) throw new TypeError(`${name} is an address such as https://provisioning.contoso.com.`)
-  const { protocol, hostname, username, password, search, hash, origin, pathname } = new URL(given)
+export function rootOf(name: string, address: string): string {
+  if (!URL.canParse(address)) throw new TypeError(`${name} is an address such as https://provisioning.contoso.com.`)
+  const { protocol, hostname, username, password, search, hash, origin, pathname } = new URL(address)
   if (protocol !== 'https:' && !(protocol === 'http:' && onThisMachine.test(hostname)))
     throw new TypeError(`${name} begins with https://; http:// is for this machine only.`)
   if (username + password + search + hash !== '')
@@ -306,8 +306,8 @@ export function rootOf(name: string, given: string): string {
 }
 
 /** An id as part of a path or filter. Throws TypeError for what is no UUID, such as the reference REQ-1042. */
-export function idOf(what: 'request' | 'template' | 'batch', given: string): string {
-  if (uuid.test(given)) return given.toLowerCase()
+export function idOf(what: 'request' | 'template' | 'batch', id: string): string {
+  if (uuid.test(id)) return id.toLowerCase()
   throw new TypeError(
     what === 'request'
       ? 'A request is named by its requestId, which is a UUID; REQ-1042 is what people call it.'

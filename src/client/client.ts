@@ -83,76 +83,83 @@ export function createClient(options: ClientOptions) {
   const readWrite = createReadWrite(send, root, eitherToken)
   const { read, inquire, write } = readWrite
   const ofRequest = (requestId: string, rest = '') => `/requests/v1/${idOf('request', requestId)}${rest}`
-  const decide = (verb: string) => async (requestId: string, given: DecisionOptions) =>
-    write<ProvisioningRequest>(ofRequest(requestId, `/${verb}`), eitherToken, decisionIn(given), given)
-  const [approve, reject, cancel, retry] = [decide('approve'), decide('reject'), decide('cancel'), decide('retry')]
+  const decide =
+    (verb: string) =>
+    async (requestId: string, options: DecisionOptions = {}) =>
+      write<ProvisioningRequest>(ofRequest(requestId, `/${verb}`), eitherToken, decisionIn(options), options)
+  const end: (verb: string) => (requestId: string, options?: EndingOptions) => Promise<ProvisioningRequest> = decide
   const directory = () => {
     if (directoryRoot === undefined) throw new TypeError('Looking for a group needs the directoryUrl of the client.')
     return { send, root: directoryRoot, extension }
   }
-  const listRequests = (filter: RequestFilter = {}, given: CallOptions = {}) =>
-    read<Page<ProvisioningRequest>>('/requests/v1/', ['value'], given, { ...filter })
+  const listRequests = (filter: RequestFilter = {}, options: CallOptions = {}) =>
+    read<Page<ProvisioningRequest>>('/requests/v1/', ['value'], options, { ...filter })
 
   return {
     /** Asks for a mailbox. It is accepted, not made: wait for the request, or listen to the template's webhook. */
-    createMailbox: (body: MailboxRequest, given: WriteOptions = {}): Promise<Accepted> =>
-      write('/mail/v1/mailboxes/', 'mail', body, given),
+    createMailbox: (body: MailboxRequest, options: WriteOptions = {}): Promise<Accepted> =>
+      write('/mail/v1/mailboxes/', 'mail', body, options),
     /** Asks for a site. It is accepted, not made: wait for the request or its group, or listen to the webhook. */
-    createSite: (body: SiteRequest, given: WriteOptions = {}): Promise<Accepted> =>
-      write('/collab/v1/spo/', 'collab', body, given),
+    createSite: (body: SiteRequest, options: WriteOptions = {}): Promise<Accepted> =>
+      write('/collab/v1/spo/', 'collab', body, options),
 
-    getRequest: async (requestId: string, given: CallOptions = {}): Promise<ProvisioningRequest> =>
-      read(ofRequest(requestId), ['requestId', 'status'], given),
+    getRequest: async (requestId: string, options: CallOptions = {}): Promise<ProvisioningRequest> =>
+      read(ofRequest(requestId), ['requestId', 'status'], options),
     /** One page, newest first. */
     listRequests,
     /** All pages, one request after the other: `for await (const request of client.allRequests())`. */
-    allRequests: (filter: Omit<RequestFilter, 'cursor'> = {}, given: CallOptions = {}) =>
-      eachOf((cursor) => listRequests({ limit: 100, ...filter, ...(cursor && { cursor }) }, given)),
+    allRequests: (filter: Omit<RequestFilter, 'cursor'> = {}, options: CallOptions = {}) =>
+      eachOf((cursor) => listRequests({ limit: 100, ...filter, ...(cursor && { cursor }) }, options)),
     /**
      * Waits until a request has ended or failed, and gives it. The service holds its answers while nothing changes; where it does
      * not, it is asked after 20 s and then every 10 s.
      */
-    waitForRequest: (requestId: string, given: WaitOptions = {}): Promise<ProvisioningRequest> =>
-      waitForRequest({ send, root, resource: eitherToken, timing }, requestId, given),
+    waitForRequest: (requestId: string, options: WaitOptions = {}): Promise<ProvisioningRequest> =>
+      waitForRequest({ send, root, resource: eitherToken, timing }, requestId, options),
     /** What either creation would make of a body, and what it would refuse. Nothing is sent, nothing written. */
-    preview: async (body: SiteRequest | MailboxRequest, { as, ...given }: PreviewOptions = {}): Promise<Preview> =>
-      inquire('/requests/v1/preview', ['valid', 'errors'], body, given, { query: { as } }),
-    ...createBatches(readWrite, eachOf, timing),
+    preview: async (body: SiteRequest | MailboxRequest, { as, ...options }: PreviewOptions = {}): Promise<Preview> =>
+      inquire('/requests/v1/preview', ['valid', 'errors'], body, options, { query: { as } }),
+    ...createBatches(readWrite, timing),
 
     /** Who did what, when, with which comment; the oldest first. */
-    timeline: async (requestId: string, given: CallOptions = {}): Promise<readonly TimelineEntry[]> =>
-      (await read<Page<TimelineEntry>>(ofRequest(requestId, '/timeline'), ['value'], given)).value,
+    timeline: async (requestId: string, options: CallOptions = {}): Promise<readonly TimelineEntry[]> =>
+      (await read<Page<TimelineEntry>>(ofRequest(requestId, '/timeline'), ['value'], options)).value,
     /** Why these approvers, why this name, why it takes this long. */
-    explanation: async (requestId: string, given: CallOptions = {}): Promise<readonly Explanation[]> =>
-      (await read<Page<Explanation>>(ofRequest(requestId, '/explanation'), ['value'], given)).value,
+    explanation: async (requestId: string, options: CallOptions = {}): Promise<readonly Explanation[]> =>
+      (await read<Page<Explanation>>(ofRequest(requestId, '/explanation'), ['value'], options)).value,
 
-    approve: (requestId: string, given: DecisionOptions = {}): Promise<ProvisioningRequest> =>
-      approve(requestId, given),
-    reject: (requestId: string, given: RejectionOptions): Promise<ProvisioningRequest> => reject(requestId, given),
-    cancel: (requestId: string, given: EndingOptions = {}): Promise<ProvisioningRequest> => cancel(requestId, given),
+    approve: decide('approve'),
+    reject: (requestId: string, options: RejectionOptions): Promise<ProvisioningRequest> =>
+      decide('reject')(requestId, options),
+    cancel: end('cancel'),
     /** Continues a failed request at the step that failed. For admins. */
-    retry: (requestId: string, given: EndingOptions = {}): Promise<ProvisioningRequest> => retry(requestId, given),
+    retry: end('retry'),
 
     /** The templates that the caller may use. */
-    templates: async (given: CallOptions = {}): Promise<readonly AnyTemplate[]> =>
-      (await read<Page<AnyTemplate>>('/templates/v1/', ['value'], given)).value,
-    template: async (templateId: string, given: CallOptions = {}): Promise<AnyTemplate> =>
-      read(`/templates/v1/${idOf('template', templateId)}`, ['id', 'kind'], given),
+    templates: async (options: CallOptions = {}): Promise<readonly AnyTemplate[]> =>
+      (await read<Page<AnyTemplate>>('/templates/v1/', ['value'], options)).value,
+    template: async (templateId: string, options: CallOptions = {}): Promise<AnyTemplate> =>
+      read(`/templates/v1/${idOf('template', templateId)}`, ['id', 'kind'], options),
     /** Has one signed `webhook.test` sent to the webhook of a template now, and gives what came back. For admins. */
-    testWebhook: async (templateId: string, given: CallOptions = {}): Promise<WebhookTestResult> =>
-      inquire(`/templates/v1/${idOf('template', templateId)}/webhook/test`, ['delivered', 'status'], undefined, given),
+    testWebhook: async (templateId: string, options: CallOptions = {}): Promise<WebhookTestResult> =>
+      inquire(
+        `/templates/v1/${idOf('template', templateId)}/webhook/test`,
+        ['delivered', 'status'],
+        undefined,
+        options,
+      ),
 
     /** The user id of somebody by their sign-in name; undefined where the directory knows nobody of it. */
-    findUserId: async (signInName: string, given: CallOptions = {}): Promise<string | undefined> =>
-      findUserId(directory(), signInName, given),
+    findUserId: async (signInName: string, options: CallOptions = {}): Promise<string | undefined> =>
+      findUserId(directory(), signInName, options),
     /** One look into the directory for the group of a provisioned site; undefined when it is not there. */
-    findProvisionedGroup: async (requestId: string, given: CallOptions = {}): Promise<ProvisionedGroup | undefined> =>
-      findProvisionedGroup(directory(), requestId, given),
+    findProvisionedGroup: async (requestId: string, options: CallOptions = {}): Promise<ProvisionedGroup | undefined> =>
+      findProvisionedGroup(directory(), requestId, options),
     /** Looks after 20 s, then every 10 s for 30 s (API document, "Limits"); undefined when it is not there by then. */
     waitForProvisionedGroup: async (
       requestId: string,
-      given: GroupWaitOptions = {},
-    ): Promise<ProvisionedGroup | undefined> => waitForProvisionedGroup(directory(), timing, requestId, given),
+      options: GroupWaitOptions = {},
+    ): Promise<ProvisionedGroup | undefined> => waitForProvisionedGroup(directory(), timing, requestId, options),
   }
 }
 
@@ -184,7 +191,7 @@ export interface BatchWaitOptions extends CallOptions {
 }
 
 /** Looks come so fast at first, and so much slower with each, up to the slowest. Milliseconds. */
-const looks = { first: 1000, slower: 1.2, slowest: 10_000 } as const
+const pollPauses = { first: 1000, slower: 1.2, slowest: 10_000 } as const
 /** A dry run looks at all rows before it answers. Seconds. */
 const trialSeconds = 120
 
@@ -193,42 +200,43 @@ export const isBatchOver = ({ status, requests: { queued = 0, provisioning = 0 }
   status !== 'running' && queued + provisioning === 0
 
 /** Many requests in one call: see `client.createBatch`. */
-export function createBatches({ read, inquire, write }: ReadWrite, eachOf: EachOf, timing: Timing) {
+function createBatches({ read, inquire, write }: ReadWrite, timing: Timing) {
   const tokenOf = ({ resource }: Pick<NewBatch, 'resource'>): TokenResource =>
     resource === 'mailbox' ? 'mail' : 'collab'
   const at = (batchId: string, rest = '') => `/batches/v1/${idOf('batch', batchId)}${rest}`
   const fields = ['batchId', 'status', 'rows']
-  const getBatch = async (batchId: string, given: CallOptions = {}): Promise<Batch> => read(at(batchId), fields, given)
-  const batchRows = async (batchId: string, filter: BatchRowFilter = {}, given: CallOptions = {}) =>
-    read<Page<BatchRow>>(at(batchId, '/rows'), ['value'], given, { ...filter })
+  const getBatch = async (batchId: string, options: CallOptions = {}): Promise<Batch> =>
+    read(at(batchId), fields, options)
+  const batchRows = async (batchId: string, filter: BatchRowFilter = {}, options: CallOptions = {}) =>
+    read<Page<BatchRow>>(at(batchId, '/rows'), ['value'], options, { ...filter })
   return {
     /** What each row would be, and what would be refused; as if the rows before it were there. Nothing is written. */
-    tryBatch: (batch: NewBatch, given: CallOptions = {}): Promise<BatchTrial> =>
-      inquire('/requests/v1/batch', ['valid', 'rows'], { ...batch, dryRun: true }, given, {
+    tryBatch: (batch: NewBatch, options: CallOptions = {}): Promise<BatchTrial> =>
+      inquire('/requests/v1/batch', ['valid', 'rows'], { ...batch, dryRun: true }, options, {
         ...{ resource: tokenOf(batch), seconds: trialSeconds },
       }),
     /**
      * Asks for many at once: rows are submitted one after the other, as the limits of use allow, and one that is refused keeps no
      * other. Repeated under the same Idempotency-Key it is the same batch, so give your own to repeat after your own crash.
      */
-    createBatch: (batch: NewBatch, given: WriteOptions = {}): Promise<Batch> =>
-      write('/requests/v1/batch', tokenOf(batch), batch, given, fields),
+    createBatch: (batch: NewBatch, options: WriteOptions = {}): Promise<Batch> =>
+      write('/requests/v1/batch', tokenOf(batch), batch, options, fields),
     getBatch,
     /** One page of what became of its rows, in their order. */
     batchRows,
     /** All of them: `for await (const row of client.allBatchRows(batchId))`. */
-    allBatchRows: (batchId: string, filter: Omit<BatchRowFilter, 'cursor'> = {}, given: CallOptions = {}) =>
-      eachOf((cursor) => batchRows(batchId, { limit: 100, ...filter, ...(cursor && { cursor }) }, given)),
+    allBatchRows: (batchId: string, filter: Omit<BatchRowFilter, 'cursor'> = {}, options: CallOptions = {}) =>
+      eachOf((cursor) => batchRows(batchId, { limit: 100, ...filter, ...(cursor && { cursor }) }, options)),
     /** Submits no more rows; what was submitted stays, each to be cancelled by itself. */
-    cancelBatch: (batchId: string, given: WriteOptions = {}): Promise<Batch> =>
-      write(at(batchId, '/cancel'), 'either', undefined, given, fields),
+    cancelBatch: (batchId: string, options: WriteOptions = {}): Promise<Batch> =>
+      write(at(batchId, '/cancel'), 'either', undefined, options, fields),
     /** Waits until each row was done and what came of it was made, or waits for an approval. */
     async waitForBatch(
       batchId: string,
       { signal, onLook, until = isBatchOver }: BatchWaitOptions = {},
     ): Promise<Batch> {
       const options = signal === undefined ? {} : { signal }
-      for (let pause: number = looks.first; ; pause = Math.min(looks.slowest, pause * looks.slower)) {
+      for (let pause: number = pollPauses.first; ; pause = Math.min(pollPauses.slowest, pause * pollPauses.slower)) {
         const batch = await getBatch(batchId, options)
         await onLook?.(batch)
         if (until(batch)) return batch
@@ -238,21 +246,6 @@ export function createBatches({ read, inquire, write }: ReadWrite, eachOf: EachO
   }
 }
 
-type EachOf = <T>(page: (cursor: string | undefined) => Promise<Page<T>>) => AsyncGenerator<T, void, undefined>
-
-/** Reads and writes below the service's address. An answer is taken for `T` when it has the fields that are named. */
-export interface ReadWrite {
-  read<T>(path: string, fields: readonly string[], given: CallOptions, query?: Query): Promise<T>
-  /** A POST that changes nothing, so that it needs no key to be repeated. */
-  inquire<T>(path: string, fields: readonly string[], body: unknown, given: CallOptions, how?: How): Promise<T>
-  write<T>(
-    path: string,
-    resource: TokenResource | 'either',
-    body: unknown,
-    given: WriteOptions,
-    fields?: readonly string[],
-  ): Promise<T>
-}
 /** Whose token an inquiry takes where not either's will do, and how much longer than other calls it may take, in seconds. */
 interface How {
   readonly query?: Query
@@ -261,20 +254,24 @@ interface How {
 }
 type Query = Readonly<Record<string, string | number | undefined>>
 
-export function createReadWrite(send: SendCall, root: string, eitherToken: 'collab' | 'mail'): ReadWrite {
+type ReadWrite = ReturnType<typeof createReadWrite>
+
+/** Reads and writes below the service's address. An answer is a `T` if it has all of `fields`. */
+function createReadWrite(send: SendCall, root: string, eitherToken: 'collab' | 'mail') {
   return {
-    async read<T>(path: string, fields: readonly string[], { signal }: CallOptions, query: Query = {}) {
+    async read<T>(path: string, fields: readonly string[], { signal }: CallOptions, query: Query = {}): Promise<T> {
       const about = { method: 'GET', path, ...requestIn(path) } as const
       const { body } = await send({ about, url: root + path + searchOf(query), resource: eitherToken, fields, signal })
       return body as T
     },
+    /** A POST that changes nothing, so it needs no key to be repeated. */
     async inquire<T>(
       path: string,
       fields: readonly string[],
       body: unknown,
       { signal }: CallOptions,
       { query = {}, resource = eitherToken, seconds: heldSeconds = 0 }: How = {},
-    ) {
+    ): Promise<T> {
       const about = { method: 'POST', path } as const
       const url = root + path + searchOf(query)
       return (await send({ about, url, resource, body, fields, signal, heldSeconds })).body as T
@@ -283,16 +280,15 @@ export function createReadWrite(send: SendCall, root: string, eitherToken: 'coll
       path: string,
       whose: TokenResource | 'either',
       body: unknown,
-      given: WriteOptions,
+      options: WriteOptions,
       fields: readonly string[] = ['requestId', 'status'],
-    ) {
+    ): Promise<T> {
       const resource = whose === 'either' ? eitherToken : whose
-      const { signal, idempotencyKey = globalThis.crypto.randomUUID() } = given
+      const { signal, idempotencyKey = globalThis.crypto.randomUUID() } = options
       if (!/^[\x20-\x7e]{1,255}$/.test(idempotencyKey))
         throw new TypeError('An Idempotency-Key is 1 to 255 printable ASCII characters.')
       const about = { method: 'POST', path, idempotencyKey, ...requestIn(path) } as const
-      const answer = await send({ about, url: root + path, resource, body, fields, signal })
-      return answer.body as T
+      return (await send({ about, url: root + path, resource, body, fields, signal })).body as T
     },
   }
 }

@@ -3,7 +3,7 @@ import { idOf, isObject, textOf } from './call.ts'
 import { DirectoryError } from './errors.ts'
 import type { CallOptions, ProvisionedGroup } from './types.ts'
 
-export interface DirectoryParts {
+interface DirectoryParts {
   readonly send: SendCall
   readonly root: string
   /** The name of the extension on groups: `svc_group`. */

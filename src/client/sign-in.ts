@@ -124,7 +124,7 @@ interface Shown {
 const isSameTenant = (one: string, other: string): boolean =>
   one.toLowerCase() === other.toLowerCase() || !/^[0-9a-f-]{36}$/i.test(other)
 
-function applicationOf({ loginUrl, tenantId, clientId, cacheFile, fetch: given, onCall }: SignInOptions) {
+function applicationOf({ loginUrl, tenantId, clientId, cacheFile, fetch: send = fetch, onCall }: SignInOptions) {
   const { protocol, host } = new URL(rootOf('loginUrl', loginUrl))
   const authority = `https://${host}/${tenantId}`
   return new PublicClientApplication({
@@ -135,7 +135,7 @@ function applicationOf({ loginUrl, tenantId, clientId, cacheFile, fetch: given, 
       ...(!isMicrosoftLogin(loginUrl) && { knownAuthorities: [host], authorityMetadata: metadataOf(authority) }),
     },
     cache: { cachePlugin: fileCache(cacheFile) },
-    system: { networkClient: loginNetwork({ fetch: given ?? fetch, protocol, onCall }) },
+    system: { networkClient: loginNetwork({ fetch: send, protocol, onCall }) },
   })
 }
 
@@ -193,7 +193,7 @@ function asSignInError(error: unknown): unknown {
 }
 
 /** An answer of the login that is a refusal (RFC 6749 §5.2), or that it cannot be had. */
-export interface LoginFault {
+interface LoginFault {
   readonly kind: 'refused' | 'unreachable'
   /** `authorization_declined`, `invalid_grant`, …; what went wrong on the line otherwise. */
   readonly code: string
@@ -202,7 +202,7 @@ export interface LoginFault {
 }
 
 /** MSAL passes on only what derives from its own AuthError; everything else it replaces by "network_error". */
-export class LoginError extends AuthError {
+class LoginError extends AuthError {
   readonly fault: LoginFault
   constructor(fault: LoginFault) {
     super(fault.code, fault.description)
@@ -224,7 +224,7 @@ const slowDownMilliseconds = 5000
 /** MSAL goes on polling on this answer alone. */
 const goOn = { status: 400, body: { error: 'authorization_pending' } }
 
-export interface LoginWire {
+interface LoginWire {
   readonly fetch: typeof fetch
   /** `http:` for a login on this computer, which MSAL would not take. */
   readonly protocol: string
@@ -236,7 +236,7 @@ export interface LoginWire {
  * MSAL's way out. It takes https authorities only: a login on this computer is given to it as https, and mapped back
  * here. Refusals become {@link LoginError}s that say what the login said.
  */
-export function loginNetwork(wire: LoginWire): INetworkModule {
+function loginNetwork(wire: LoginWire): INetworkModule {
   const send = async (method: string, url: string, options: Sending = {}) => {
     const polls = options.body?.includes('device_code=') ?? false
     const answer = await call(wire, method, url, options).catch((error: unknown) => {
@@ -306,7 +306,7 @@ const sentenceOf = (body: unknown): string =>
  * changing and writing one step, so that two processes do not lose each other's sign-in; the file is replaced as a whole, so
  * that nobody ever reads half of it. What cannot be read as JSON counts as empty: people sign in once more.
  */
-export function fileCache(path: string): ICachePlugin {
+function fileCache(path: string): ICachePlugin {
   const releases = new WeakMap<TokenCacheContext, () => Promise<void>>()
   return {
     async beforeCacheAccess(context) {

@@ -13,7 +13,7 @@ export interface WaitOptions extends CallOptions {
   readonly until?: (request: ProvisioningRequest) => boolean
 }
 
-export interface WaitParts {
+interface WaitParts {
   readonly send: SendCall
   readonly root: string
   readonly resource: TokenResource
@@ -23,7 +23,7 @@ export interface WaitParts {
 /** The longest that the service holds an answer, in seconds. */
 const longestHold = 30
 /** Where answers are not held (API document, "Limits"): the first look after 20 s, then every 10 s. Milliseconds. */
-const [firstLook, everyLook] = [20_000, 10_000]
+const [firstPoll, pollEvery] = [20_000, 10_000]
 /** However fast answers come, looks are so far apart. Milliseconds. */
 const shortestPause = 500
 /** A server that holds answers, and answers sooner than this that nothing has changed, does not. Milliseconds. */
@@ -36,7 +36,7 @@ const over: readonly RequestState[] = ['succeeded', 'failed', 'rejected', 'expir
 /** Whether nothing more happens to a request by itself. What has failed goes on when an admin retries it. */
 export const isOver = ({ status }: Pick<ProvisioningRequest, 'status'>): boolean => over.includes(status)
 
-interface Seen {
+interface Snapshot {
   readonly request: ProvisioningRequest
   readonly etag: string
 }
@@ -51,26 +51,26 @@ export async function waitForRequest(
   const about = { method: 'GET', path: `/requests/v1/${idOf('request', requestId)}`, requestId } as const
   const began = timing.now()
   const deadline = timeoutSeconds === undefined ? Number.POSITIVE_INFINITY : began + timeoutSeconds * 1000
-  let seen: Seen | undefined
+  let latest: Snapshot | undefined
   for (;;) {
-    const lookedAt = timing.now()
-    const seconds = Math.max(0, Math.min(longestHold, Math.ceil((deadline - lookedAt) / 1000)))
-    const answer = await look(parts, about, seconds, seen?.etag ?? noVersion, signal)
-    const next = seenIn(answer, seen)
-    const isNew = next !== seen
+    const polledAt = timing.now()
+    const seconds = Math.max(0, Math.min(longestHold, Math.ceil((deadline - polledAt) / 1000)))
+    const answer = await poll(parts, about, seconds, latest?.etag ?? noVersion, signal)
+    const next = snapshotOf(answer, latest)
+    const isNew = next !== latest
     if (next === undefined) throw new UnexpectedAnswerError('a request that has not changed', answer.status, about)
-    seen = next
-    if (isNew) await onChange?.(seen.request)
-    if (until(seen.request)) return seen.request
+    latest = next
+    if (isNew) await onChange?.(latest.request)
+    if (until(latest.request)) return latest.request
     const now = timing.now()
-    if (now >= deadline) throw new StillUnderWayError(seen.request, about)
-    const isHeld = answer.headers.has('preference-applied') && (isNew || now - lookedAt >= shortestHold)
+    if (now >= deadline) throw new StillUnderWayError(latest.request, about)
+    const isHeld = answer.headers.has('preference-applied') && (isNew || now - polledAt >= shortestHold)
     const pause = isHeld ? shortestPause : pauseBetween(answer, now, began)
     await timing.sleep(Math.min(pause, Math.max(0, deadline - now)), signal)
   }
 }
 
-function look(
+function poll(
   { send, root, resource }: WaitParts,
   about: { readonly method: 'GET'; readonly path: string; readonly requestId: string },
   seconds: number,
@@ -89,7 +89,7 @@ function look(
 }
 
 /** What is known after an answer; the same as before when it tells nothing new. */
-function seenIn({ body, headers }: Answer, before: Seen | undefined): Seen | undefined {
+function snapshotOf({ body, headers }: Answer, before: Snapshot | undefined): Snapshot | undefined {
   if (body === undefined) return before
   // Its form is the service's promise (OpenAPI); that it is an answer of this call was checked when it was read.
   const request = body as unknown as ProvisioningRequest
@@ -100,7 +100,7 @@ function seenIn({ body, headers }: Answer, before: Seen | undefined): Seen | und
 }
 
 function pauseBetween({ headers }: Answer, now: number, began: number): number {
-  const asked = retryAfterOf(headers, now)
-  if (asked !== undefined) return Math.max(shortestPause, Math.min(asked, longestRetryAfter) * 1000)
-  return now < began + firstLook ? began + firstLook - now : everyLook
+  const retryAfter = retryAfterOf(headers, now)
+  if (retryAfter !== undefined) return Math.max(shortestPause, Math.min(retryAfter, longestRetryAfter) * 1000)
+  return now < began + firstPoll ? began + firstPoll - now : pollEvery
 }

@@ -4,7 +4,7 @@ import { afterAll, describe, expect, it, test } from 'vitest'
 import { flagsOf, mailboxFlags, siteFlags } from '../../src/client/command-line/body.ts'
 import { commandRegistry, defineCommand } from '../../src/client/command-line/define-command.ts'
 import { commonOptions, version } from '../../src/client/command-line/program.ts'
-import { givenSettings, readSettings, saveSettings, settingsFolder } from '../../src/client/command-line/settings.ts'
+import { overridesFrom, readSettings, saveSettings, settingsFolder } from '../../src/client/command-line/settings.ts'
 import { watch } from '../../src/client/command-line/show.ts'
 import { clean, createTerminal, exitCodes, harmlessJson, texts } from '../../src/client/command-line/terminal.ts'
 import { commands } from '../../src/client/commands/index.ts'
@@ -183,7 +183,7 @@ describe('settings', () => {
     expect(kept.directoryUrl).toBe('https://graph.microsoft.com')
     expect(kept.scopes.mail).toBe(`${https}/mail/App.ReadWrite.All`)
     const variables = { QUARTERMASTER_CLIENT_ID: 'of-variable', QUARTERMASTER_TENANT: '' }
-    const said = givenSettings({ authority: 'https://login.contoso.example/tenant' }, variables)
+    const said = overridesFrom({ authority: 'https://login.contoso.example/tenant' }, variables)
     const mixed = (await readSettings(said, folder.path)).settings
     expect(mixed).toMatchObject({
       clientId: 'of-variable',

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { ProvisioningError } from '../../src/core/index.ts'
-import { waitWished } from '../../src/http/server/waiting.ts'
+import { preferredWait } from '../../src/http/server/waiting.ts'
 import { coreWith, requestOf, startIssuer, startRest } from '../support/rest.ts'
 import { until } from '../support/until.ts'
 
@@ -181,5 +181,5 @@ test.each([
   ['', 0],
   [undefined, 0],
 ])('Prefer: %s is a wish to wait %i s', (prefer, seconds) => {
-  expect(waitWished(prefer)).toBe(seconds)
+  expect(preferredWait(prefer)).toBe(seconds)
 })

@@ -110,14 +110,14 @@ export function bodyOfFlags(fields: FieldFlags, values: Readonly<Record<string, 
 }
 
 function flagValue({ flag, takes }: FieldFlag, values: Readonly<Record<string, unknown>>, command: string): unknown {
-  const given = values[flag]
+  const value = values[flag]
   if (takes === 'boolean') {
-    const [yes, no] = [given === true, values[`no-${flag}`] === true]
+    const [yes, no] = [value === true, values[`no-${flag}`] === true]
     if (yes && no) throw new UsageError(fill(texts.usage.both, { option: `--${flag}`, other: `--no-${flag}` }), command)
     return yes || no ? yes : undefined
   }
-  if (given === undefined || (takes !== 'pairs' && takes !== 'person-pairs')) return given
-  const pairs = (given as readonly string[]).map((pair): [string, unknown] => {
+  if (value === undefined || (takes !== 'pairs' && takes !== 'person-pairs')) return value
+  const pairs = (value as readonly string[]).map((pair): [string, unknown] => {
     const sign = pair.indexOf('=')
     if (sign < 1) throw new UsageError(fill(texts.usage.noPair, { option: `--${flag}`, value: pair }), command)
     return [pair.slice(0, sign), pair.slice(sign + 1)]
@@ -192,10 +192,10 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
  * The id of a request by what people call it: `REQ-1042`, `1042`, or the id itself. Throws {@link UsageError} for what is no
  * such thing, {@link NotFoundError} when there is none that the caller may see.
  */
-export async function findRequest(client: Client, said: string, signal: AbortSignal): Promise<string> {
-  if (uuid.test(said)) return said.toLowerCase()
-  const number = /^(?:req-?|#)?(\d{1,9})$/i.exec(said)?.[1]
-  if (number === undefined) throw new UsageError(fill(texts.usage.noRequest, { said: clean(said) }))
+export async function findRequest(client: Client, typed: string, signal: AbortSignal): Promise<string> {
+  if (uuid.test(typed)) return typed.toLowerCase()
+  const number = /^(?:req-?|#)?(\d{1,9})$/i.exec(typed)?.[1]
+  if (number === undefined) throw new UsageError(fill(texts.usage.noRequest, { typed: clean(typed) }))
   const reference = `REQ-${Number(number)}`
   const [found] = (await client.listRequests({ reference }, { signal })).value
   if (found) return found.requestId
@@ -203,17 +203,17 @@ export async function findRequest(client: Client, said: string, signal: AbortSig
 }
 
 /** A template by its id, or by its name in any case. What is no name of one goes to the service as it is. */
-export async function templateIdOf(client: Client, said: string, kinds: Kinds, signal: AbortSignal): Promise<string> {
-  if (uuid.test(said)) return said.toLowerCase()
+export async function templateIdOf(client: Client, typed: string, kinds: Kinds, signal: AbortSignal): Promise<string> {
+  if (uuid.test(typed)) return typed.toLowerCase()
   const templates = (await client.templates({ signal })).filter(({ kind }) => kinds.includes(kind))
-  const named = templates.filter(({ name }) => name.toLowerCase() === said.trim().toLowerCase())
+  const named = templates.filter(({ name }) => name.toLowerCase() === typed.trim().toLowerCase())
   const [only] = named
   if (only && named.length === 1) return only.id
-  if (named.length > 1) throw new UsageError(fill(texts.usage.severalTemplates, { said: clean(said) }))
+  if (named.length > 1) throw new UsageError(fill(texts.usage.severalTemplates, { typed: clean(typed) }))
   const names = templates.map(({ name }) => clean(name))
-  const meant = nearest(said, names)
+  const meant = nearest(typed, names)
   const hint = meant === undefined ? texts.usage.seeTemplates : fill(texts.usage.didYouMean, { meant })
-  throw new UsageError(`${fill(texts.usage.noTemplate, { said: clean(said) })} ${hint}`)
+  throw new UsageError(`${fill(texts.usage.noTemplate, { typed: clean(typed) })} ${hint}`)
 }
 type Kinds = readonly AnyTemplate['kind'][]
 export const siteKinds: Kinds = ['teamSite', 'communicationSite']
@@ -222,9 +222,9 @@ export const mailboxKinds: Kinds = ['sharedMailbox', 'equipmentMailbox', 'roomMa
 /** People call each other by sign-in names; the API takes user ids. Gives a body with ids in place of names, each looked up once. */
 export function peopleBySignInName(scope: Scope): (body: Body) => Promise<Body> {
   const known = new Map<string, Promise<string>>()
-  const idOf = (said: string): Promise<string> => {
-    const name = said.trim().toLowerCase()
-    if (!name.includes('@')) return Promise.resolve(said)
+  const idOf = (typed: string): Promise<string> => {
+    const name = typed.trim().toLowerCase()
+    if (!name.includes('@')) return Promise.resolve(typed)
     const found = known.get(name) ?? lookUp(scope, name)
     known.set(name, found)
     return found
@@ -237,9 +237,9 @@ export function peopleBySignInName(scope: Scope): (body: Body) => Promise<Body> 
     if (Array.isArray(owners))
       changed['owners'] = await Promise.all(owners.map((one) => (typeof one === 'string' ? idOf(one) : one)))
     if (typeof permissions === 'object' && permissions !== null) {
-      const given: [string, unknown][] = []
-      for (const [person, access] of Object.entries(permissions)) given.push([await idOf(person), access])
-      changed['permissions'] = Object.fromEntries(given)
+      const byId: [string, unknown][] = []
+      for (const [person, access] of Object.entries(permissions)) byId.push([await idOf(person), access])
+      changed['permissions'] = Object.fromEntries(byId)
     }
     return changed
   }
@@ -253,5 +253,5 @@ async function lookUp(scope: Scope, name: string): Promise<string> {
     if (!(error instanceof DirectoryError) || error.status !== 403) throw error
     throw new UsageError(fill(texts.csv.noDirectory, { why: error.code || String(error.status) }))
   }
-  throw new UsageError(fill(texts.csv.noPerson, { said: clean(name) }))
+  throw new UsageError(fill(texts.csv.noPerson, { typed: clean(name) }))
 }

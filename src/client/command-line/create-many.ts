@@ -3,11 +3,11 @@ import type { BatchRow, BatchTrial, NewBatch } from '../index.ts'
 import type { Body, FieldFlags } from './body.ts'
 import { fingerprintOf, type ResultLine, readResults, readRows, resultsPathOf, writeResults } from './csv.ts'
 import type { Scope } from './define-command.ts'
-import { askerOf } from './questions.ts'
+import { promptsOf } from './questions.ts'
 import { faultLines, type ProgressBar, progressBar } from './show.ts'
 import { clean, type ExitCode, exitCodes, fill, texts, UsageError } from './terminal.ts'
 
-export interface CreatingMany {
+interface CreatingMany {
   readonly resource: NewBatch['resource']
   readonly fields: FieldFlags
   /** Makes a body of a line: the template by its name, what flags say of all, people by their sign-in names. */
@@ -37,15 +37,15 @@ export async function createMany(scope: Scope, creating: CreatingMany, how: How)
     return line !== undefined && (line.requestId !== '' || line.status === 'sending' || line.status === 'waiting')
   }
   const fresh = rows.filter((row) => !isSent(row))
-  const isRefused = await tried(scope, creating, fresh)
+  const isRefused = await dryRun(scope, creating, fresh)
   const good = fresh.filter(({ key }) => !isRefused.has(key))
   if (how.onlyTry) return isRefused.size === 0 ? exitCodes.done : exitCodes.refused
-  if (good.length > 0 && !(await agreed(scope, how, good.length))) {
+  if (good.length > 0 && !(await confirmed(scope, how, good.length))) {
     terminal.note(texts.ask.notSent)
     return exitCodes.cameToNothing
   }
   const lines = new Map<string, ResultLine>()
-  const chunks = [...interrupted(rows, before), ...chunksOf(good)]
+  const chunks = [...interruptedChunks(rows, before), ...chunksOf(good)]
   for (const row of rows) lines.set(row.fingerprint, lineOf(row, before, isRefused.get(row.key)))
   for (const { rows: some, sentAs } of chunks)
     for (const row of some) setLine(lines, row, { status: 'sending', sentAs, error: '' })
@@ -63,15 +63,15 @@ export async function createMany(scope: Scope, creating: CreatingMany, how: How)
     }
     done += chunk.rows.length
   }
-  return told(scope, [...lines.values()], resultsPath)
+  return reportResults(scope, [...lines.values()], resultsPath)
 }
 
 /** A list that says one thing twice would ask for it twice. */
 async function rowsOf({ fields, complete }: CreatingMany, path: string): Promise<Row[]> {
   const known = new Map<string, string>()
   const rows: Row[] = []
-  for (const { key, body: given } of await readRows(path, fields)) {
-    const body = await complete(given)
+  for (const { key, body: typedBody } of await readRows(path, fields)) {
+    const body = await complete(typedBody)
     const fingerprint = fingerprintOf(body)
     const other = known.get(fingerprint)
     if (other !== undefined) throw new UsageError(fill(texts.csv.rowTwice, { key: clean(key), other: clean(other) }))
@@ -87,7 +87,7 @@ interface Chunk {
 }
 
 /** What was being sent when a run before ended: the same rows in the same order, under the same key. */
-function interrupted(rows: readonly Row[], before: ReadonlyMap<string, ResultLine>): Chunk[] {
+function interruptedChunks(rows: readonly Row[], before: ReadonlyMap<string, ResultLine>): Chunk[] {
   const byPrint = new Map(rows.map((row) => [row.fingerprint, row]))
   const sent = new Map<string, ResultLine[]>()
   for (const line of before.values()) sent.set(line.sentAs, [...(sent.get(line.sentAs) ?? []), line])
@@ -116,7 +116,7 @@ function chunksOf(rows: readonly Row[]): Chunk[] {
 }
 
 /** Tells what the service would refuse, and gives it by row. */
-async function tried(
+async function dryRun(
   scope: Scope,
   { resource }: CreatingMany,
   rows: readonly Row[],
@@ -138,10 +138,10 @@ async function tried(
   return refused
 }
 
-async function agreed(scope: Scope, { yes, path }: How, count: number): Promise<boolean> {
+async function confirmed(scope: Scope, { yes, path }: How, count: number): Promise<boolean> {
   if (yes) return true
   if (!scope.terminal.isInteractive) throw new UsageError(fill(texts.csv.yesNeeded, { path }))
-  return askerOf(scope).yes(fill(texts.csv.send, { count }), false)
+  return promptsOf(scope).yes(fill(texts.csv.send, { count }), false)
 }
 
 function lineOf(row: Row, before: ReadonlyMap<string, ResultLine>, refused: string | undefined): ResultLine {
@@ -157,7 +157,7 @@ function setLine(lines: Map<string, ResultLine>, { fingerprint }: Row, to: Parti
   if (line) lines.set(fingerprint, { ...line, ...to })
 }
 
-function told({ terminal }: Scope, lines: readonly ResultLine[], path: string): ExitCode {
+function reportResults({ terminal }: Scope, lines: readonly ResultLine[], path: string): ExitCode {
   const count = (...status: string[]) => lines.filter((line) => status.includes(line.status)).length
   const refused = count('refused', 'cancelledBefore')
   const nothing = count('failed', 'rejected', 'expired', 'cancelled')
@@ -178,7 +178,7 @@ function told({ terminal }: Scope, lines: readonly ResultLine[], path: string): 
 }
 
 /** One request of a list. */
-export interface Row {
+interface Row {
   readonly key: string
   readonly body: Body
   readonly fingerprint: string

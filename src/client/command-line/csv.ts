@@ -68,7 +68,7 @@ interface Column {
 
 function columnsOf(header: readonly string[], fields: FieldFlags): Column[] {
   const known = new Map(flagsOf(fields).map((one) => [one.path.toLowerCase(), one]))
-  const columns = header.map((given) => columnOf(given, known))
+  const columns = header.map((title) => columnOf(title, known))
   for (const [index, { name }] of columns.entries())
     if (columns.findIndex((one) => one.name === name) < index)
       throw new UsageError(fill(texts.csv.columnTwice, { column: clean(name) }))
@@ -77,8 +77,8 @@ function columnsOf(header: readonly string[], fields: FieldFlags): Column[] {
 
 type KnownFields = ReadonlyMap<string, FieldFlag & { readonly path: string }>
 
-function columnOf(given: string, known: KnownFields): Column {
-  const name = given.trim()
+function columnOf(title: string, known: KnownFields): Column {
+  const name = title.trim()
   const low = name.toLowerCase()
   if (low === 'key') return { name: low, isKey: true, put: (body) => body }
   if (low === 'template') return columnOf('templateId', known)
@@ -178,10 +178,10 @@ export async function readResults(path: string): Promise<ResultLine[]> {
   try {
     const [header = [], ...lines]: string[][] = parse(text, { bom: true, skip_empty_lines: true })
     if (header.join() !== columns.join()) throw new TypeError('other columns')
-    const given = lines.map((cells) => Object.fromEntries(columns.map((column, index) => [column, cells[index]])))
+    const records = lines.map((cells) => Object.fromEntries(columns.map((column, index) => [column, cells[index]])))
     return z
       .array(resultLine)
-      .parse(given)
+      .parse(records)
       .map((line) => ({ ...line, key: line.key.replace(defused, '$1') }))
   } catch {
     throw new UsageError(fill(texts.csv.notResults, { path }))

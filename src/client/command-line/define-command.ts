@@ -1,5 +1,5 @@
 import type { Client } from '../index.ts'
-import type { Given, SavedService, Sessions, Settings, Variables } from './settings.ts'
+import type { Overrides, SavedService, Sessions, Settings, Variables } from './settings.ts'
 import type { ExitCode, Terminal } from './terminal.ts'
 
 /** What a flag takes. A `list` may be given several times; a `flag` is there or not. */
@@ -21,13 +21,13 @@ type ValueOf<S extends OptionSpec> = S['type'] extends 'flag'
       : S extends { readonly choices: readonly (infer C)[] }
         ? C
         : string
-export type ValuesOf<O extends OptionSpecs> = { readonly [N in keyof O]?: ValueOf<O[N]> }
+type ValuesOf<O extends OptionSpecs> = { readonly [N in keyof O]?: ValueOf<O[N]> }
 
 /** What a command works with. */
 export interface Scope {
   readonly settings: Settings
   /** What of the settings was said now, and what was known of the service before. */
-  readonly given: Given
+  readonly overrides: Overrides
   readonly known: SavedService
   readonly variables: Variables
   readonly fetch: typeof fetch
@@ -48,7 +48,7 @@ export interface Command {
   run(scope: Scope, values: Readonly<Record<string, unknown>>, operands: readonly string[]): Promise<ExitCode>
 }
 
-export interface CommandSpec<O extends OptionSpecs> {
+interface CommandSpec<O extends OptionSpecs> {
   readonly name: string
   readonly options: O
   readonly operands?: readonly string[]

@@ -19,7 +19,7 @@ export const commonOptions = {
 } as const satisfies OptionSpecs
 
 /** A command to run, with what was typed for it. */
-export interface Invocation {
+interface Invocation {
   readonly command: Spec
   readonly values: Readonly<Record<string, Value>>
   readonly operands: readonly string[]
@@ -77,7 +77,7 @@ function commandOf(text: string, commands: readonly Spec[]): Spec | undefined {
   if (command || text === '' || names.some((name) => name.startsWith(`${text} `))) return command
   const meant = nearest(text, names) ?? nearest(text.split(' ', 2).join(' '), names)
   const hint = meant === undefined ? texts.usage.seeHelp : fill(texts.usage.didYouMean, { meant })
-  throw new UsageError(`${fill(texts.usage.unknownCommand, { said: text })} ${hint}`)
+  throw new UsageError(`${fill(texts.usage.unknownCommand, { typed: text })} ${hint}`)
 }
 
 /** Throws {@link UsageError} for an unknown flag, or an operand after `--`, without a whole command before it. */
@@ -253,7 +253,7 @@ class CommandHelp extends Help {
 }
 
 /** A command of the library, with our help. */
-export class Program extends Command {
+class Program extends Command {
   override createCommand(name?: string): Program {
     return new Program(name)
   }
@@ -263,7 +263,7 @@ export class Program extends Command {
 }
 
 /** What the help of all commands says after them: where the service is, the exit codes, how to begin. */
-export function endOfHelp(help: Help, width: number): string {
+function endOfHelp(help: Help, width: number): string {
   help.prepareContext({ helpWidth: width })
   const exits = Object.entries(exitCodes).map(([name, code]) =>
     help.formatItem(String(code), 3, texts.exits[name as ExitName], help),
@@ -285,7 +285,7 @@ export function endOfHelp(help: Help, width: number): string {
 }
 
 /** What the help of one command says after its flags. Examples are never wrapped: people copy them. */
-export function endOfCommandHelp(help: Help, width: number, examples: readonly Example[]): string {
+function endOfCommandHelp(help: Help, width: number, examples: readonly Example[]): string {
   return [
     '',
     texts.help.examples,

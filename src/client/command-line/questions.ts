@@ -7,7 +7,7 @@ import type { Scope } from './define-command.ts'
 import { clean, fill, texts, UsageError } from './terminal.ts'
 
 /** Questions to the person at the terminal; they go to the error stream, so that a result can still be piped. */
-export interface Asker {
+interface Prompts {
   /**
    * What is typed, without blanks around it; the default for nothing. `check` gives what is wrong with an answer, which is
    * then asked for again.
@@ -24,7 +24,7 @@ export interface Asker {
 type Check = (answer: string) => Promise<string | undefined> | string | undefined
 
 /** Asks with the library's prompts. Ctrl-C and the end of the input end a question as cancelled. */
-export function askerOf({ terminal, signal }: Scope): Asker {
+export function promptsOf({ terminal, signal }: Scope): Prompts {
   const { input: keys, errors: output } = terminal.streams
   const ask = async <T>(prompt: (context: PromptContext, fail: (error: unknown) => void) => Promise<T>): Promise<T> => {
     const ended = new AbortController()
@@ -39,7 +39,7 @@ export function askerOf({ terminal, signal }: Scope): Asker {
       throw isEnded ? new SignInError('cancelled') : error
     }
   }
-  const text: Asker['text'] = (question, otherwise = '', check = () => undefined) => {
+  const text: Prompts['text'] = (question, otherwise = '', check = () => undefined) => {
     // A default of the library's would be shown as it came, with whatever a terminal obeys.
     const message = otherwise === '' ? question : `${question} [${clean(otherwise)}]`
     const read = (typed: string) => typed.trim() || otherwise
@@ -88,9 +88,9 @@ export interface Question {
 }
 
 type Kind = AnyTemplate['kind']
-type Asked = keyof typeof texts.fields
+type StandardField = keyof typeof texts.fields
 /** What is asked of each kind, as on the bot's first page; all else has a flag. */
-const asked: Readonly<Record<Kind, readonly Asked[]>> = {
+const standardFields: Readonly<Record<Kind, readonly StandardField[]>> = {
   teamSite: ['displayName', 'description', 'alias', 'owners'],
   communicationSite: ['displayName', 'description', 'alias', 'owners'],
   sharedMailbox: ['displayName', 'name', 'permissions.FullAccess', 'reason'],
@@ -100,8 +100,8 @@ const asked: Readonly<Record<Kind, readonly Asked[]>> = {
   ],
   equipmentMailbox: ['displayName', 'name', 'reason'],
 }
-const needed: readonly string[] = ['displayName', 'name']
-const takes: Partial<Record<Asked, Question['takes']>> = {
+const requiredFields: readonly string[] = ['displayName', 'name']
+const takes: Partial<Record<StandardField, Question['takes']>> = {
   owners: 'list',
   'permissions.FullAccess': 'people',
   'metadata.seats': 'number',
@@ -113,10 +113,10 @@ const takes: Partial<Record<Asked, Question['takes']>> = {
 /** The questions of a template: those of its kind as its policy has them, its own, and its label. */
 export function questionsOf(template: AnyTemplate): Question[] {
   const rules = template.properties
-  const standard = asked[template.kind].flatMap((path): Question[] => {
+  const standard = standardFields[template.kind].flatMap((path): Question[] => {
     const rule = rules[path]
     if (rule?.fixed !== undefined || rule?.shown === false) return []
-    const required = needed.includes(path) || rule?.required === true
+    const required = requiredFields.includes(path) || rule?.required === true
     const otherwise = rule?.default === undefined ? undefined : String(rule.default)
     return [{ path, label: texts.fields[path], takes: takes[path] ?? 'text', required, otherwise }]
   })
@@ -143,7 +143,7 @@ function labelOf({ labels }: AnyTemplate): Question[] {
 
 /** The template that is chosen from those of the kinds. */
 export async function chooseTemplate(
-  asker: Asker,
+  prompts: Prompts,
   client: Client,
   kinds: readonly Kind[],
   { signal }: Scope,
@@ -154,7 +154,7 @@ export async function chooseTemplate(
   if (templates.length === 0) throw new UsageError(texts.ask.noTemplates)
   const choices = templates.map((one) => ({ title: titleOf(one), value: one }))
   const [only] = templates
-  return asker.choose(texts.ask.template, choices, templates.length === 1 ? only : undefined)
+  return prompts.choose(texts.ask.template, choices, templates.length === 1 ? only : undefined)
 }
 const titleOf = ({ name, description }: AnyTemplate): string =>
   description === '' ? clean(name) : `${clean(name)}: ${clean(description)}`
@@ -163,8 +163,8 @@ const titleOf = ({ name, description }: AnyTemplate): string =>
  * Asks one question until the answer can be read, and puts it into the body in place of what was there; nothing said = left out.
  * `named` gives a body with ids in place of sign-in names.
  */
-export async function answer(
-  asker: Asker,
+export async function askQuestion(
+  prompts: Prompts,
   question: Question,
   before: Body,
   named: (body: Body) => Promise<Body>,
@@ -174,10 +174,10 @@ export async function answer(
   // All people together are one answer, whatever each of them may do.
   const body = withoutValue(before, kind === 'people' ? place.slice(0, 1) : place)
   const otherwise = question.otherwise ?? suggested(path, body)
-  if (kind === 'boolean') return withValue(body, place, await asker.yes(label, otherwise === 'true'))
+  if (kind === 'boolean') return withValue(body, place, await prompts.yes(label, otherwise === 'true'))
   if (kind === 'choice') {
     const none = required ? [] : [{ title: texts.ask.none, value: '' }]
-    const chosen = await asker.choose(
+    const chosen = await prompts.choose(
       label,
       [...(question.choices ?? []), ...none],
       otherwise ?? (required ? undefined : ''),
@@ -185,7 +185,7 @@ export async function answer(
     return chosen === '' ? body : withValue(body, place, chosen)
   }
   let whole = body
-  await asker.text(required ? `${label}:` : `${label} ${texts.ask.optional}:`, otherwise, async (typed) => {
+  await prompts.text(required ? `${label}:` : `${label} ${texts.ask.optional}:`, otherwise, async (typed) => {
     if (typed === '') return required ? texts.ask.needed : undefined
     if (kind === 'number' && !/^-?\d{1,15}(\.\d+)?$/.test(typed)) return texts.ask.noNumber
     try {

@@ -13,7 +13,7 @@ import type { Scope } from './define-command.ts'
 import { flagsIn, parse } from './program.ts'
 import {
   createSessions,
-  givenSettings,
+  overridesFrom,
   readSettings,
   type Settings,
   settingsFolder,
@@ -34,7 +34,7 @@ import {
 } from './terminal.ts'
 
 /** What a process gives the command line. */
-export interface Environment {
+interface Environment {
   readonly args: readonly string[]
   readonly variables: Variables
   readonly streams: Streams
@@ -72,29 +72,29 @@ async function scopeOf(
   values: Readonly<Record<string, unknown>>,
   terminal: Terminal,
 ): Promise<Scope> {
-  const given = givenSettings(values, variables)
-  const { settings, known } = await readSettings(given, settingsFolder(variables, platform, home))
+  const overrides = overridesFrom(values, variables)
+  const { settings, known } = await readSettings(overrides, settingsFolder(variables, platform, home))
   const onCall = (method: string, url: string, outcome: number | string) => {
     if (values['verbose'] === true) terminal.note(`${method} ${url} → ${outcome}`)
   }
-  const heard = overheard(fetch, onCall)
-  const sessions = createSessions({ fetch, onCall, given })
+  const loggedFetch = withCallLog(fetch, onCall)
+  const sessions = createSessions({ fetch, onCall, overrides })
   const { baseUrl, directoryUrl } = settings
-  const scope = { settings, known, given, variables, terminal, signal, fetch: heard, sessions }
+  const scope = { settings, known, overrides, variables, terminal, signal, fetch: loggedFetch, sessions }
   return {
     ...scope,
     client: async () =>
       createClient({
         baseUrl,
         directoryUrl,
-        fetch: (url, init) => heard(url, init),
+        fetch: (url, init) => loggedFetch(url, init),
         token: (resource) => sessions.token(settings, resource),
       }),
   }
 }
 
 /** Fetch that tells of each call: its address and what came of it; never a header or a body. */
-function overheard(
+function withCallLog(
   send: typeof fetch,
   onCall: (method: string, url: string, outcome: number | string) => void,
 ): typeof fetch {
@@ -121,7 +121,7 @@ interface Report {
 }
 
 /** An error in words: what happened and what to do. Nothing of it holds a token. */
-export function reportOf(error: unknown, settings: Settings | undefined): Report {
+function reportOf(error: unknown, settings: Settings | undefined): Report {
   if (error instanceof UsageError) {
     const see = error.command === undefined ? [] : [fill(texts.usage.seeCommand, { command: error.command })]
     return report(exitCodes.usage, 'usage', error.message, see)

@@ -52,7 +52,7 @@ export const settingVariables = {
   'mail-scope': 'QUARTERMASTER_MAIL_SCOPE',
 } as const
 export type SettingName = keyof typeof settingVariables
-export type Given = { readonly [N in SettingName]?: string | undefined }
+export type Overrides = { readonly [N in SettingName]?: string | undefined }
 
 /** What `npm start` of a clone offers, when nothing is said. Its simulated login takes any client id. */
 const local = { baseUrl: 'http://127.0.0.1:3978', loginUrl: 'http://127.0.0.1:3979' }
@@ -69,7 +69,7 @@ const government = { loginUrl: 'https://login.microsoftonline.us', directoryUrl:
 export type Variables = Readonly<Record<string, string | undefined>>
 
 /** What was said by flags, else by variables; empty is not said. */
-export function givenSettings(flags: Readonly<Record<string, unknown>>, variables: Variables): Given {
+export function overridesFrom(flags: Readonly<Record<string, unknown>>, variables: Variables): Overrides {
   const names = Object.keys(settingVariables) as SettingName[]
   return Object.fromEntries(
     names.map((name) => [name, String(flags[name] ?? variables[settingVariables[name]] ?? '') || undefined]),
@@ -81,28 +81,28 @@ export function givenSettings(flags: Readonly<Record<string, unknown>>, variable
  * service. Throws {@link UsageError}.
  */
 export async function readSettings(
-  given: Given,
+  overrides: Overrides,
   folder: string,
 ): Promise<{ readonly settings: Settings; readonly known: SavedService }> {
   const saved = await readSaved(folder)
-  const baseUrl = readUrl('base-url', given['base-url'] ?? saved?.baseUrl) ?? local.baseUrl
+  const baseUrl = readUrl('base-url', overrides['base-url'] ?? saved?.baseUrl) ?? local.baseUrl
   const known = saved?.services[baseUrl] ?? {}
-  return { settings: settingsOf(baseUrl, given, known, folder), known }
+  return { settings: settingsOf(baseUrl, overrides, known, folder), known }
 }
 
 /** Settings of one service from what is given and what is known of it. */
-export function settingsOf(baseUrl: string, given: Given, known: SavedService, folder: string): Settings {
+export function settingsOf(baseUrl: string, overrides: Overrides, known: SavedService, folder: string): Settings {
   const isLocal = isLoopback(baseUrl)
-  const authority = readAuthority(given.authority)
+  const authority = readAuthority(overrides.authority)
   const loginUrl = authority?.loginUrl ?? known.loginUrl ?? (isLocal ? local.loginUrl : microsoft.loginUrl)
   const directoryUrl =
-    readUrl('directory-url', given['directory-url']) ??
+    readUrl('directory-url', overrides['directory-url']) ??
     known.directoryUrl ??
     (isLoopback(loginUrl) ? loginUrl : (loginUrl === government.loginUrl ? government : microsoft).directoryUrl)
   const isSimulated = isLocal && isLoopback(loginUrl)
   const usualScope = (api: Api) => (isSimulated ? localScopes[api] : `${baseUrl}/${api}/App.ReadWrite.All`)
-  const collab = given['collab-scope'] ?? known.collabScope ?? usualScope('collab')
-  const mail = given['mail-scope'] ?? known.mailScope ?? usualScope('mail')
+  const collab = overrides['collab-scope'] ?? known.collabScope ?? usualScope('collab')
+  const mail = overrides['mail-scope'] ?? known.mailScope ?? usualScope('mail')
   // The scopes of local mode belong to no service, and a login on this computer gives no tokens of a real tenant.
   const accepted = [...(known.acceptedScopes ?? []), ...(isSimulated ? Object.values(localScopes) : [])]
   // Tokens for a simulated Graph have Microsoft's audience, too.
@@ -111,8 +111,8 @@ export function settingsOf(baseUrl: string, given: Given, known: SavedService, f
     baseUrl,
     directoryUrl,
     loginUrl,
-    tenantId: readTenant(given.tenant) ?? authority?.tenantId ?? known.tenantId ?? (isLocal ? localTenant : ''),
-    clientId: given['client-id'] ?? known.clientId ?? (isLocal ? localClient : ''),
+    tenantId: readTenant(overrides.tenant) ?? authority?.tenantId ?? known.tenantId ?? (isLocal ? localTenant : ''),
+    clientId: overrides['client-id'] ?? known.clientId ?? (isLocal ? localClient : ''),
     scopes: { collab, mail, directory: `${directoryResource}/Group.Read.All` },
     foreignScopes: foreignOf(baseUrl, { collab, mail }, accepted),
     account: known.account,
@@ -181,8 +181,8 @@ export async function saveSettings(folder: string, baseUrl: string, service: Sav
 
 /** `$XDG_CONFIG_HOME/quartermaster`, `~/.config/quartermaster`; on Windows `%APPDATA%\quartermaster`. */
 export function settingsFolder(variables: Variables, platform: string, home: string): string {
-  const given = variables['QUARTERMASTER_HOME']
-  if (given) return given
+  const overrides = variables['QUARTERMASTER_HOME']
+  if (overrides) return overrides
   if (platform === 'win32') return join(variables['APPDATA'] || join(home, 'AppData', 'Roaming'), 'quartermaster')
   return join(variables['XDG_CONFIG_HOME'] || join(home, '.config'), 'quartermaster')
 }
@@ -191,7 +191,7 @@ export function settingsFolder(variables: Variables, platform: string, home: str
 export type Api = 'collab' | 'mail'
 
 /** Characters that mean nothing to a shell or to a list of scopes. So a scope can stand in a command that people copy. */
-export const harmlessText = /^[A-Za-z0-9][A-Za-z0-9._:/~-]*$/
+const harmlessText = /^[A-Za-z0-9][A-Za-z0-9._:/~-]*$/
 
 /** Whether a text is one scope, such as `api://11112222-3333-4444-8555-666677778888/App.ReadWrite.All`. */
 export const isScope = (text: string): boolean => text.length <= 500 && harmlessText.test(text)
@@ -235,10 +235,10 @@ export interface Sessions {
 interface SessionParts {
   readonly fetch: typeof fetch
   readonly onCall: (method: string, url: string, status: number | string) => void
-  readonly given: Given
+  readonly overrides: Overrides
 }
 
-export function createSessions({ fetch, onCall, given }: SessionParts): Sessions {
+export function createSessions({ fetch, onCall, overrides }: SessionParts): Sessions {
   const made = new Map<string, SignIn>()
   const of = (settings: Settings): SignIn => {
     const { loginUrl, tenantId, clientId, folder } = settings
@@ -254,26 +254,27 @@ export function createSessions({ fetch, onCall, given }: SessionParts): Sessions
     of,
     async token(settings, resource) {
       if (settings.account === undefined) throw new SignInError('not-signed-in')
-      if (resource !== 'directory' && settings.foreignScopes.includes(resource)) throw refusedScopes(settings, given)
+      if (resource !== 'directory' && settings.foreignScopes.includes(resource))
+        throw refusedScopes(settings, overrides)
       return of(settings).token(settings.scopes[resource], settings.account)
     },
   }
 }
 
 /** Refuses scopes that are not the service's own. The message has the command that accepts them. */
-export function refusedScopes({ baseUrl, scopes, foreignScopes }: Settings, given: Given): UsageError {
+export function refusedScopes({ baseUrl, scopes, foreignScopes }: Settings, overrides: Overrides): UsageError {
   const offered = foreignScopes.map((api) => scopes[api])
   const values = { service: baseUrl, scopes: clean(offered.join(', ')) }
   if (!offered.every(isScope)) return new UsageError(fill(texts.trust.noScope, values))
   const accepted = Object.fromEntries(foreignScopes.map((api) => [`${api}-scope`, scopes[api]]))
-  const command = loginCommand(baseUrl, given, accepted)
+  const command = loginCommand(baseUrl, overrides, accepted)
   const sentence = offered.length === 1 ? texts.trust.scope : texts.trust.scopes
   return new UsageError(fill(sentence, { ...values, command }))
 }
 
 /** The `login` that somebody has typed, with more flags. Values that a shell would change are quoted. */
-export function loginCommand(baseUrl: string, given: Given, more: Given): string {
-  const flags = Object.entries({ ...given, 'base-url': baseUrl, ...more }) as [SettingName, string | undefined][]
+export function loginCommand(baseUrl: string, overrides: Overrides, more: Overrides): string {
+  const flags = Object.entries({ ...overrides, 'base-url': baseUrl, ...more }) as [SettingName, string | undefined][]
   const written = flags.flatMap(([name, value]) => (value === undefined ? [] : [`--${name} ${quoted(value)}`]))
   return ['quartermaster login', ...written].join(' ')
 }

@@ -29,15 +29,15 @@ export const stateOf = (terminal: Terminal, { status }: Pick<ProvisioningRequest
   terminal.style(colours[status] ?? 'bold', texts.states[status] ?? clean(status))
 
 /** What people call it and what it is: `REQ-1042 Apollo`. */
-export const titleOf = ({ reference, details }: ProvisioningRequest): string =>
+const titleOf = ({ reference, details }: ProvisioningRequest): string =>
   `${clean(reference)} ${clean(details.displayName)}`
 
 /** `✓ create the site` */
-export const stepLine = (terminal: Terminal, step: Step): string => {
+const stepLine = (terminal: Terminal, step: Step): string => {
   const mark = step.status === 'done' ? terminal.style('green', marks.done) : marks[step.status]
   return `${step.status === 'failed' ? terminal.style('red', marks.failed) : mark} ${stepLabel(step)}`
 }
-export const stepLabel = ({ name }: Pick<Step, 'name'>): string => texts.steps[name] ?? clean(name)
+const stepLabel = ({ name }: Pick<Step, 'name'>): string => texts.steps[name] ?? clean(name)
 
 /** All that matters of a request, a line for each. */
 export function requestLines(terminal: Terminal, request: ProvisioningRequest): string[] {
@@ -57,7 +57,7 @@ export function requestLines(terminal: Terminal, request: ProvisioningRequest): 
 }
 
 /** What has become of it: why it failed, where it is. */
-export function endLines(terminal: Terminal, request: ProvisioningRequest): string[] {
+function endLines(terminal: Terminal, request: ProvisioningRequest): string[] {
   const made = madeOf(request)
   return [
     ...(request.problem ? [terminal.style('red', clean(request.problem.detail))] : []),
@@ -68,8 +68,8 @@ export function endLines(terminal: Terminal, request: ProvisioningRequest): stri
 function approvalLine({ stage, approvers, decisions }: ProvisioningRequest['approvals'][number]): string {
   const names = approvers.map(({ displayName }) => clean(displayName)).join(', ')
   const decided = decisions.map(({ by, decision, comment, override }) => {
-    const said = fill(texts.show[override ? (`${decision}Over` as const) : decision], { who: clean(by.displayName) })
-    return comment ? `${said} “${clean(comment)}”` : said
+    const line = fill(texts.show[override ? (`${decision}Over` as const) : decision], { who: clean(by.displayName) })
+    return comment ? `${line} “${clean(comment)}”` : line
   })
   return decided.length > 0
     ? fill(texts.show.stageDecided, { stage, decisions: decided.join('; ') })
@@ -89,7 +89,7 @@ const momentOf = (at: string): string => {
 }
 
 /** How a request ended, for scripts. */
-export const endOf = ({ status }: Pick<ProvisioningRequest, 'status'>): ExitCode =>
+const endOf = ({ status }: Pick<ProvisioningRequest, 'status'>): ExitCode =>
   ['failed', 'rejected', 'expired', 'cancelled'].includes(status) ? exitCodes.cameToNothing : exitCodes.done
 
 /** Columns under their heads, as wide as what is in them; the last takes what is left. */
@@ -208,10 +208,10 @@ function liveLine(terminal: Scope['terminal']): Progress {
 
 /** What is new since the last time: the state, and each step that is done or has failed. */
 function plainLines(terminal: Scope['terminal']): Progress {
-  const said = new Set<string>()
-  const once = (key: string, line: () => string) => {
-    if (said.has(key)) return
-    said.add(key)
+  const printed = new Set<string>()
+  const printOnce = (key: string, line: () => string) => {
+    if (printed.has(key)) return
+    printed.add(key)
     terminal.line(line())
   }
   let status = ''
@@ -225,7 +225,7 @@ function plainLines(terminal: Scope['terminal']): Progress {
       if (!isOver(request)) showState(request)
       for (const step of request.steps)
         if (step.status === 'done' || step.status === 'failed')
-          once(`${step.name} ${step.status} ${step.attempts}`, () => `  ${stepLine(terminal, step)}`)
+          printOnce(`${step.name} ${step.status} ${step.attempts}`, () => `  ${stepLine(terminal, step)}`)
       showState(request)
     },
     end: () => undefined,
@@ -248,7 +248,7 @@ const cells = 24
 export function progressBar(terminal: Terminal, total: number, before: number): ProgressBar {
   const { errors } = terminal.streams
   const isLive = terminal.isLive && errors.isTTY === true
-  let said = ''
+  let lastTenth = ''
   return {
     show(batch) {
       const { succeeded = 0 } = batch.requests
@@ -259,8 +259,8 @@ export function progressBar(terminal: Terminal, total: number, before: number): 
       const waits = batch.waitsFor === null ? '' : ` · ${waitLabel(batch.waitsFor.code)}`
       if (isLive) drawOver(errors, `${bar} ${counts}${waits}`, terminal.columns)
       const tenth = `${Math.floor((done * 10) / total)}${waits}`
-      if (!isLive && !terminal.json && tenth !== said) terminal.note(`${counts}${waits}`)
-      said = tenth
+      if (!isLive && !terminal.json && tenth !== lastTenth) terminal.note(`${counts}${waits}`)
+      lastTenth = tenth
     },
     end: () => (isLive ? drawOver(errors) : undefined),
   }

@@ -4,7 +4,7 @@ import { distance } from 'fastest-levenshtein'
 
 /** A stream that may be a terminal. */
 export type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number }
-export type Input = Readable & { readonly isTTY?: boolean }
+type Input = Readable & { readonly isTTY?: boolean }
 
 export interface Streams {
   readonly input: Input

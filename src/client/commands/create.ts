@@ -14,7 +14,7 @@ import {
 } from '../command-line/body.ts'
 import { createMany } from '../command-line/create-many.ts'
 import { type Command, defineCommand, type Scope } from '../command-line/define-command.ts'
-import { answer, askerOf, chooseTemplate, type Question, questionsOf } from '../command-line/questions.ts'
+import { askQuestion, chooseTemplate, promptsOf, type Question, questionsOf } from '../command-line/questions.ts'
 import { faultLines, previewLines, previewOf, table, watch } from '../command-line/show.ts'
 import { clean, type ExitCode, exitCodes, fill, texts, UsageError } from '../command-line/terminal.ts'
 import {
@@ -27,7 +27,7 @@ import {
   type WriteOptions,
 } from '../index.ts'
 
-export interface Creating {
+interface Creating {
   readonly name: 'site create' | 'mailbox create'
   readonly kinds: readonly AnyTemplate['kind'][]
   readonly fields: FieldFlags
@@ -35,7 +35,7 @@ export interface Creating {
 }
 
 /** A command that asks for a resource: by flags, by a file, or by questions when nothing is given at a terminal. */
-export function createCommand(creating: Creating): Command {
+function createCommand(creating: Creating): Command {
   return defineCommand({
     name: creating.name,
     options: {
@@ -53,15 +53,15 @@ export function createCommand(creating: Creating): Command {
         signal: scope.signal,
         ...(idempotencyKey !== undefined && { idempotencyKey: keyOf(idempotencyKey) }),
       }
-      const said = bodyOfFlags(creating.fields, values, creating.name)
-      if (values.csv !== undefined) return sendList(scope, creating, said, { ...values, csv: values.csv })
-      if (file === undefined && Object.keys(said).length === 0) {
+      const fromFlags = bodyOfFlags(creating.fields, values, creating.name)
+      if (values.csv !== undefined) return sendList(scope, creating, fromFlags, { ...values, csv: values.csv })
+      if (file === undefined && Object.keys(fromFlags).length === 0) {
         if (!scope.terminal.isInteractive) throw new UsageError(texts.usage.nothingGiven, creating.name)
         return askAndSend(scope, creating, how, values)
       }
       const fromFile = file === undefined ? {} : await bodyOfFile(file, scope)
       const people = peopleBySignInName(scope)
-      const body = await people(await withTemplate(scope, creating, joined(fromFile, said)))
+      const body = await people(await withTemplate(scope, creating, joined(fromFile, fromFlags)))
       if (values['dry-run']) return tryOnly(scope, body)
       return accepted(scope, await creating.send(scope, body, how), follows === true)
     },
@@ -77,7 +77,7 @@ interface ListFlags {
 }
 
 /** Every line of a list is a request; what flags say holds for all of them. */
-async function sendList(scope: Scope, creating: Creating, said: Body, values: ListFlags): Promise<ExitCode> {
+async function sendList(scope: Scope, creating: Creating, fromFlags: Body, values: ListFlags): Promise<ExitCode> {
   for (const option of ['file', 'idempotency-key'] as const)
     if (values[option] !== undefined)
       throw new UsageError(fill(texts.csv.withFile, { option: `--${option}` }), creating.name)
@@ -95,7 +95,7 @@ async function sendList(scope: Scope, creating: Creating, said: Body, values: Li
     {
       resource: creating.name === 'site create' ? 'site' : 'mailbox',
       fields: creating.fields,
-      complete: async (body) => people(await withKnownTemplate(joined(body, said))),
+      complete: async (body) => people(await withKnownTemplate(joined(body, fromFlags))),
     },
     { path: values.csv, onlyTry: values['dry-run'] === true, yes: values.yes === true },
   )
@@ -144,16 +144,16 @@ async function askAndSend(
   how: WriteOptions,
   flags: { readonly watch?: boolean; readonly 'dry-run'?: boolean },
 ): Promise<ExitCode> {
-  const asker = askerOf(scope)
-  const template = await chooseTemplate(asker, await scope.client(), creating.kinds, scope)
+  const prompts = promptsOf(scope)
+  const template = await chooseTemplate(prompts, await scope.client(), creating.kinds, scope)
   const questions = questionsOf(template)
   const people = peopleBySignInName(scope)
-  const put = (question: Question, body: Body) => answer(asker, question, body, people)
+  const put = (question: Question, body: Body) => askQuestion(prompts, question, body, people)
   let body: Body = { templateId: template.id }
   for (const question of questions) body = await put(question, body)
   for (;;) {
     const faults = await faultsBefore(scope, body)
-    if (faults.length === 0 && (flags['dry-run'] || !(await asker.yes(texts.ask.send, true)))) break
+    if (faults.length === 0 && (flags['dry-run'] || !(await prompts.yes(texts.ask.send, true)))) break
     const outcome = faults.length > 0 ? faults : await sendOrFaults(scope, creating, body, how)
     if ('requestId' in outcome) return accepted(scope, outcome, flags.watch === true)
     body = await askAgain(put, outcome, questions, body)

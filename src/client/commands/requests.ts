@@ -52,10 +52,10 @@ export const showRequest = defineCommand({
   name: 'request show',
   options: {},
   operands: ['request'],
-  async run(scope, _, [said = '']) {
+  async run(scope, _, [operand = '']) {
     const { terminal, signal } = scope
     const client = await scope.client()
-    const request = await client.getRequest(await findRequest(client, said, signal), { signal })
+    const request = await client.getRequest(await findRequest(client, operand, signal), { signal })
     terminal.result(request, requestLines(terminal, request))
     return exitCodes.done
   },
@@ -65,9 +65,9 @@ export const watchRequest = defineCommand({
   name: 'request watch',
   options: { timeout: { type: 'number', value: '<seconds>' } },
   operands: ['request'],
-  async run(scope, { timeout }, [said = '']) {
+  async run(scope, { timeout }, [operand = '']) {
     if (timeout !== undefined && timeout < 0) throw new UsageError(texts.usage.timeout, 'request watch')
-    return watch(scope, await findRequest(await scope.client(), said, scope.signal), timeout)
+    return watch(scope, await findRequest(await scope.client(), operand, scope.signal), timeout)
   },
 })
 
@@ -76,9 +76,9 @@ const stageOption = { stage: { type: 'number', value: '<number>' } } as const
 
 type Change = (client: Client, requestId: string) => Promise<ProvisioningRequest>
 
-async function change(scope: Scope, said: string, doIt: Change): Promise<ExitCode> {
+async function change(scope: Scope, operand: string, doIt: Change): Promise<ExitCode> {
   const client = await scope.client()
-  const request = await doIt(client, await findRequest(client, said, scope.signal))
+  const request = await doIt(client, await findRequest(client, operand, scope.signal))
   scope.terminal.result(request, requestLines(scope.terminal, request))
   return exitCodes.done
 }
@@ -87,17 +87,17 @@ export const approveRequest = defineCommand({
   name: 'request approve',
   options: { ...commentOption, ...stageOption },
   operands: ['request'],
-  run: (scope, values, [said = '']) =>
-    change(scope, said, (client, id) => client.approve(id, { ...values, signal: scope.signal })),
+  run: (scope, values, [operand = '']) =>
+    change(scope, operand, (client, id) => client.approve(id, { ...values, signal: scope.signal })),
 })
 
 export const rejectRequest = defineCommand({
   name: 'request reject',
   options: { ...commentOption, ...stageOption },
   operands: ['request'],
-  async run(scope, { comment, ...values }, [said = '']) {
+  async run(scope, { comment, ...values }, [operand = '']) {
     if (comment === undefined) throw new UsageError(texts.usage.commentNeeded, 'request reject')
-    return change(scope, said, (client, id) => client.reject(id, { ...values, comment, signal: scope.signal }))
+    return change(scope, operand, (client, id) => client.reject(id, { ...values, comment, signal: scope.signal }))
   },
 })
 
@@ -105,8 +105,8 @@ export const cancelRequest = defineCommand({
   name: 'request cancel',
   options: commentOption,
   operands: ['request'],
-  run: (scope, values, [said = '']) =>
-    change(scope, said, (client, id) => client.cancel(id, { ...values, signal: scope.signal })),
+  run: (scope, values, [operand = '']) =>
+    change(scope, operand, (client, id) => client.cancel(id, { ...values, signal: scope.signal })),
 })
 
 /** The provisioned group in the directory (API document, "Look up the provisioned group"): one look, or the waiting it recommends. */
@@ -114,10 +114,10 @@ export const findGroup = defineCommand({
   name: 'request group',
   options: { wait: { type: 'flag' } },
   operands: ['request'],
-  async run(scope, { wait }, [said = '']) {
+  async run(scope, { wait }, [operand = '']) {
     const { terminal, signal } = scope
     const client = await scope.client()
-    const requestId = await findRequest(client, said, signal)
+    const requestId = await findRequest(client, operand, signal)
     const group = wait
       ? await client.waitForProvisionedGroup(requestId, { signal, firstSeconds: 0 })
       : await client.findProvisionedGroup(requestId, { signal })

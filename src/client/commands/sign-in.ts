@@ -2,11 +2,11 @@ import { z } from 'zod'
 import { defineCommand, type Scope } from '../command-line/define-command.ts'
 import {
   type Api,
-  type Given,
   isScope,
   isTenant,
   isTrustedLogin,
   loginCommand,
+  type Overrides,
   refusedScopes,
   type Settings,
   saveSettings,
@@ -23,12 +23,12 @@ export const login = defineCommand({
     'mail-scope': { type: 'text', value: '<scope>' },
   },
   async run(scope, typed) {
-    const { terminal, signal, given } = scope
+    const { terminal, signal, overrides } = scope
     const { baseUrl, folder } = scope.settings
     const accepted = acceptedScopes(typed)
     const known = { ...scope.known, acceptedScopes: [...(scope.known.acceptedScopes ?? []), ...accepted] }
-    const settings = settingsOf(baseUrl, given, { ...known, ...(await trustedOffer(scope)) }, folder)
-    if (settings.foreignScopes.length > 0) throw refusedScopes(settings, given)
+    const settings = settingsOf(baseUrl, overrides, { ...known, ...(await trustedOffer(scope)) }, folder)
+    if (settings.foreignScopes.length > 0) throw refusedScopes(settings, overrides)
     const session = scope.sessions.of(settings)
     const show = (code: DeviceCode) => showCode(scope, code)
     const person = await session.signIn(settings.scopes.collab, { show, signal })
@@ -62,7 +62,7 @@ function acceptedScopes(typed: { readonly [N in 'collab-scope' | 'mail-scope']?:
 }
 
 /** What the service says about sign-in. A login that is not Microsoft's counts only if somebody has named it. */
-async function trustedOffer({ settings, known, given, terminal, signal, fetch }: Scope): Promise<Offer> {
+async function trustedOffer({ settings, known, overrides, terminal, signal, fetch }: Scope): Promise<Offer> {
   const { baseUrl } = settings
   const offer: Offer = await discover(baseUrl, fetch, signal).catch(() => {
     signal.throwIfAborted()
@@ -72,9 +72,9 @@ async function trustedOffer({ settings, known, given, terminal, signal, fetch }:
   })
   const { loginUrl, tenantId, ...scopes } = offer
   if (loginUrl === undefined) return scopes
-  const named = given.authority === undefined ? known.loginUrl : settings.loginUrl
-  if (named === loginUrl || (given.authority === undefined && isTrustedLogin(loginUrl, baseUrl))) return offer
-  if (given.authority === undefined) throw refusedLogin(baseUrl, loginUrl, given)
+  const named = overrides.authority === undefined ? known.loginUrl : settings.loginUrl
+  if (named === loginUrl || (overrides.authority === undefined && isTrustedLogin(loginUrl, baseUrl))) return offer
+  if (overrides.authority === undefined) throw refusedLogin(baseUrl, loginUrl, overrides)
   // The tenant is of the login that the service names, and somebody has named another.
   return scopes
 }
@@ -154,7 +154,7 @@ const signInOf = z.object({
 type Document = z.output<typeof signInOf>
 
 /** How people sign in, as a service says it. Nobody has judged it yet. */
-export interface Offer {
+interface Offer {
   readonly loginUrl?: string
   readonly tenantId?: string
   readonly collabScope?: string
@@ -162,7 +162,7 @@ export interface Offer {
 }
 
 /** Reads the login, the tenant and the two scopes from `/openapi.json`. The offer is empty if the document has none. */
-export async function discover(baseUrl: string, send: typeof fetch, signal: AbortSignal): Promise<Offer> {
+async function discover(baseUrl: string, send: typeof fetch, signal: AbortSignal): Promise<Offer> {
   const response = await send(`${baseUrl}/openapi.json`, {
     redirect: 'manual',
     signal: AbortSignal.any([signal, AbortSignal.timeout(10_000)]),
@@ -193,7 +193,7 @@ function scopeFor(api: Api, { components, paths }: Document): string | undefined
 }
 
 /** Refuses a login that only the service names. The message has the command that names it. */
-export function refusedLogin(baseUrl: string, loginUrl: string, given: Given): UsageError {
-  const command = loginCommand(baseUrl, given, { authority: loginUrl })
+function refusedLogin(baseUrl: string, loginUrl: string, overrides: Overrides): UsageError {
+  const command = loginCommand(baseUrl, overrides, { authority: loginUrl })
   return new UsageError(fill(texts.trust.login, { service: baseUrl, login: clean(loginUrl), command }))
 }

@@ -22,11 +22,11 @@ export const listenToWebhooks = defineCommand({
   async run(scope, { port = usualPort, host = '127.0.0.1', secret, count = Number.POSITIVE_INFINITY }) {
     const { terminal, signal, variables } = scope
     if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new UsageError(texts.usage.port, 'webhook listen')
-    const given = secret ?? (variables['QUARTERMASTER_WEBHOOK_SECRET'] || undefined)
-    const used = given ?? `whsec_${randomBytes(32).toString('base64')}`
+    const known = secret ?? (variables['QUARTERMASTER_WEBHOOK_SECRET'] || undefined)
+    const used = known ?? `whsec_${randomBytes(32).toString('base64')}`
     checkSecret(used)
-    const heard = new Heard(scope, count)
-    const server = createServer((request, response) => void receive(request, response, used, heard))
+    const received = new ReceivedWebhooks(scope, count)
+    const server = createServer((request, response) => void receive(request, response, used, received))
     server.listen(port, host)
     await once(server, 'listening', { signal }).catch((error: unknown) => {
       signal.throwIfAborted()
@@ -34,10 +34,10 @@ export const listenToWebhooks = defineCommand({
     })
     const address = server.address()
     const at = `http://${host.includes(':') ? `[${host}]` : host}:${typeof address === 'object' ? address?.port : port}/`
-    if (!given) terminal.note(fill(texts.listen.secret, { secret: used }))
+    if (!known) terminal.note(fill(texts.listen.secret, { secret: used }))
     terminal.note(fill(texts.listen.listening, { address: at }))
     try {
-      await heard.enough(signal)
+      await received.enough(signal)
     } finally {
       server.close()
       server.closeAllConnections()
@@ -57,7 +57,7 @@ function checkSecret(secret: string): void {
 }
 
 /** What came until now: the same message may come again, under the same id. */
-class Heard {
+class ReceivedWebhooks {
   readonly #scope: Scope
   readonly #ids = new Set<string>()
   readonly #done = new AbortController()
@@ -101,18 +101,18 @@ async function receive(
   request: IncomingMessage,
   response: ServerResponse,
   secret: string,
-  heard: Heard,
+  received: ReceivedWebhooks,
 ): Promise<void> {
   const answer = (status: number) => void response.writeHead(status, { connection: 'close' }).end()
   try {
     if (request.method !== 'POST') return answer(405)
     const body = await readBody(request)
     if (body === undefined) return answer(413)
-    heard.event(verifyProvisioningWebhook(request.headers, body, secret))
+    received.event(verifyProvisioningWebhook(request.headers, body, secret))
     answer(204)
   } catch (error) {
     if (!(error instanceof WebhookError)) return void response.destroy()
-    heard.note(fill(texts.listen.refused, { why: error.message }))
+    received.note(fill(texts.listen.refused, { why: error.message }))
     answer(error.reason === 'body' ? 400 : 401)
   }
 }
@@ -134,10 +134,10 @@ export const testWebhook = defineCommand({
   name: 'webhook test',
   options: {},
   operands: ['template'],
-  async run(scope, _, [said = '']) {
+  async run(scope, _, [operand = '']) {
     const { terminal, signal } = scope
     const client = await scope.client()
-    const templateId = await templateIdOf(client, said, [...siteKinds, ...mailboxKinds], signal)
+    const templateId = await templateIdOf(client, operand, [...siteKinds, ...mailboxKinds], signal)
     const result = await client.testWebhook(templateId, { signal })
     const { taken, notTaken } = texts.testWebhook
     const values = { status: clean(result.status), url: clean(result.url), milliseconds: result.milliseconds }

@@ -51,9 +51,9 @@ export type Authenticate = (request: IncomingMessage, audience: Audience) => Pro
 const scope = 'App.ReadWrite.All'
 const skewSeconds = 60
 /** A token that was found good is not checked anew for so long; a key that is withdrawn ends with it. Milliseconds. */
-const goodMilliseconds = 60_000
+const cachedMilliseconds = 60_000
 /** So many good tokens are kept; refused ones never are, so nobody fills this from outside. */
-const goodTokens = 2000
+const mostCached = 2000
 const objectId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /**
@@ -62,7 +62,7 @@ const objectId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
  */
 export function createAuthenticate(options: TokenOptions, now: () => number): Authenticate {
   const keys = createSigningKeys({ url: options.jwksUrl, fetch: options.fetch ?? fetch, now })
-  const verified = rememberGood((token, audience) => verify(token, options, audience, keys, now), now)
+  const verified = cacheVerified((token, audience) => verify(token, options, audience, keys, now), now)
   return async (request, audience) => {
     const refuse = refusalsOf(options, audience)
     const token = bearerToken(request, refuse)
@@ -77,9 +77,9 @@ export function createAuthenticate(options: TokenOptions, now: () => number): Au
 }
 
 function bearerToken(request: IncomingMessage, { unauthenticated, invalid }: Refusals): string {
-  const given = request.headersDistinct['authorization'] ?? []
-  const [first = ''] = given
-  if (given.length > 1) throw invalid()
+  const headers = request.headersDistinct['authorization'] ?? []
+  const [first = ''] = headers
+  if (headers.length > 1) throw invalid()
   if (!/^bearer(\s|$)/i.test(first)) throw unauthenticated()
   const token = /^bearer +([A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+)$/i.exec(first)?.[1]
   if (token === undefined) throw invalid()
@@ -89,7 +89,7 @@ function bearerToken(request: IncomingMessage, { unauthenticated, invalid }: Ref
 type Verify = (token: string, audience: Audience) => Promise<JWTPayload>
 
 /** Remembers what was found good, by its hash and by whom it was for; never longer than the token itself is good. */
-function rememberGood(verify: Verify, now: () => number): Verify {
+function cacheVerified(verify: Verify, now: () => number): Verify {
   const good = new Map<string, { readonly claims: JWTPayload; readonly from: number; readonly until: number }>()
   return async (token, audience) => {
     const key = `${audience} ${createHash('sha256').update(token).digest('base64')}`
@@ -100,11 +100,11 @@ function rememberGood(verify: Verify, now: () => number): Verify {
     const claims = await verify(token, audience)
     good.delete(key)
     const [oldest] = good.keys()
-    if (good.size >= goodTokens && oldest !== undefined) good.delete(oldest)
+    if (good.size >= mostCached && oldest !== undefined) good.delete(oldest)
     good.set(key, {
       claims,
       from: at,
-      until: Math.min(at + goodMilliseconds, ((claims.exp ?? 0) + skewSeconds) * 1000),
+      until: Math.min(at + cachedMilliseconds, ((claims.exp ?? 0) + skewSeconds) * 1000),
     })
     return claims
   }
@@ -215,14 +215,14 @@ function refusalsOf({ collab, mail }: TokenOptions, audience: Audience): Refusal
 }
 
 /** The issuer's keys cannot be had and none are known, so no token can be judged. */
-export class KeysUnreachable extends Error {
+class KeysUnreachable extends Error {
   constructor(cause: unknown) {
     super('The keys of the token issuer cannot be fetched.', { cause })
     this.name = 'KeysUnreachable'
   }
 }
 
-export interface SigningKeysOptions {
+interface SigningKeysOptions {
   readonly url: string
   readonly fetch: typeof fetch
   /** Milliseconds since 1970. */
@@ -238,7 +238,7 @@ const firstKeysMilliseconds = 1_000
 const fetchTimeoutMilliseconds = 5_000
 
 /** Finds the key of a token; and all keys as they were published, with whatever else they say. */
-export type SigningKeys = JWTVerifyGetKey & { readonly jwks: () => JSONWebKeySet | undefined }
+type SigningKeys = JWTVerifyGetKey & { readonly jwks: () => JSONWebKeySet | undefined }
 
 /**
  * The issuer's public keys (RFC 7517). A key id that is not known throws jose's `JWKSNoMatchingKey`; when no keys could

@@ -15,7 +15,7 @@ const loopback = /^(?:localhost|\[::1\]|127(?:\.\d{1,3}){3})(?::\d{1,5})?$/i
  * no tokens, so any page in the developer's browser could speak in anybody's name: from its own address (Origin), or under
  * a name of its own that leads here (DNS rebinding: Host).
  */
-export function misdirected(request: IncomingMessage, loopbackOnly: boolean): HttpError | undefined {
+export function hostError(request: IncomingMessage, loopbackOnly: boolean): HttpError | undefined {
   const { host: hosts = [], origin: origins = [] } = request.headersDistinct
   if (hosts.length > 1 || (hosts.length === 0 && request.httpVersion !== '1.0'))
     return refused('A request names one Host.')

@@ -18,7 +18,7 @@ import { HttpError } from './problem.ts'
 import type { ProblemCode } from './problem-codes.ts'
 import type { Waiting } from './waiting.ts'
 
-export type Method = 'GET' | 'POST' | 'PUT'
+type Method = 'GET' | 'POST' | 'PUT'
 /** What a route is about: the chapters of the API document, in its order. */
 export const tags = {
   Sites: 'Ask for SharePoint sites.',
@@ -29,13 +29,13 @@ export const tags = {
   Administration: 'How the service does, and work that was given up.',
   Service: 'How the service does, its description, and the address of its bot.',
 } as const
-export type Tag = keyof typeof tags
+type Tag = keyof typeof tags
 
 /** Takes one activity of a channel and writes the answer. `request.body` is the parsed JSON; nothing of it is trusted. */
-export type MessagesHandler = (request: Request, response: Response) => Promise<void>
+type MessagesHandler = (request: Request, response: Response) => Promise<void>
 
 /** Judges the token of an activity before its body is read. False: refused, and answered. */
-export type AdmitsActivity = (request: Request, response: Response) => Promise<boolean>
+type AdmitsActivity = (request: Request, response: Response) => Promise<boolean>
 
 /** Whether the service can do its work, with one word about each part it needs. */
 export interface Health {
@@ -53,7 +53,7 @@ export interface Metrics {
 }
 
 /** The sentences that people read beside the codes of an answer. The composition root has them from the message catalogue. */
-export interface ApiTexts {
+interface ApiTexts {
   explanation(line: Explanation): string
   healthPart(part: HealthPart): string
 }
@@ -102,7 +102,7 @@ export interface RawInput {
 }
 
 /** A body whose schema the route names, and that core reads. */
-export interface CheckedByCore {
+interface CheckedByCore {
   readonly documents: z.ZodType
   /** Core's is the second look: what the schema finds wrong is refused before. */
   readonly isChecked?: true
@@ -113,7 +113,7 @@ export const checkedByCore = (schema: z.ZodType): CheckedByCore => ({ documents:
 export const checkedWhole = (schema: z.ZodType): CheckedByCore => ({ documents: schema, isChecked: true })
 
 /** A body whose bytes the handler gets, for a signature over them. */
-export interface SignedBody {
+interface SignedBody {
   readonly signed: z.ZodType
 }
 /** For a body that is signed: the handler gets its bytes. `schema` is what it documents. */
@@ -135,12 +135,12 @@ interface Input<P, Q, B> {
 }
 
 /** What a route takes in. */
-interface Taken<P, Q, B> {
+interface InputSchemas<P, Q, B> {
   readonly params?: P
   readonly query?: Q
   readonly body?: B
 }
-interface Common<P, Q, B, A extends Answers> extends Taken<P, Q, B> {
+interface Common<P, Q, B, A extends Answers> extends InputSchemas<P, Q, B> {
   /** What clients that are made of the API document call it (`operationId`). */
   readonly id: string
   readonly tag: Tag
@@ -272,14 +272,14 @@ export function routeRegistry(...routes: readonly Route[]): readonly Route[] {
   return routes
 }
 
-function parseInput<P, Q, B>(spec: Taken<P, Q, B>, raw: RawInput): Input<P, Q, B> {
+function parseInput<P, Q, B>(spec: InputSchemas<P, Q, B>, raw: RawInput): Input<P, Q, B> {
   const params = paramsOf(spec, raw)
   const query = spec.query instanceof z.ZodType ? parseFields(spec.query, raw.query) : undefined
   const body = parseBody(spec.body, raw.body)
   return { params, query, body } as Input<P, Q, B>
 }
 
-function paramsOf<P, Q, B>({ params }: Taken<P, Q, B>, raw: RawInput): Input<P, Q, B>['params'] {
+function paramsOf<P, Q, B>({ params }: InputSchemas<P, Q, B>, raw: RawInput): Input<P, Q, B>['params'] {
   return (params instanceof z.ZodType ? parseParams(params, raw.params) : undefined) as Input<P, Q, B>['params']
 }
 

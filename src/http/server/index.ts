@@ -9,15 +9,15 @@ import { routes } from '../routes/index.ts'
 import { entityTag } from './answers.ts'
 import type { TokenOptions } from './authenticate.ts'
 import { createAuthenticate } from './authenticate.ts'
-import { answerBrokenRequests, misdirected } from './broken-requests.ts'
+import { answerBrokenRequests, hostError } from './broken-requests.ts'
 import type { Health, Route, Services } from './define-route.ts'
 import type { LimitOptions } from './limits.ts'
 import { createClientAddress, createLimits, createRefusals, networkOf } from './limits.ts'
 import { openApiOf } from './openapi.ts'
 import { HttpError } from './problem.ts'
 import type { HttpLog } from './respond.ts'
-import { type Exchange, exchangeOf, pathOf, sendError, tellAnswer } from './respond.ts'
-import { type Door, serveRoute } from './serve-route.ts'
+import { type Exchange, exchangeOf, logAnswer, pathOf, sendError } from './respond.ts'
+import { type ServerContext, serveRoute } from './serve-route.ts'
 import { createWaiting } from './waiting.ts'
 
 /** What an HTTP server is made of. */
@@ -53,7 +53,7 @@ export interface HttpOptions extends Omit<Services, 'openApi' | 'waiting'> {
   readonly clock?: Clock
 }
 
-export interface HttpServer {
+interface HttpServer {
   readonly url: string
   readonly port: number
   /** Takes requests, if it was made `starting`. */
@@ -102,8 +102,8 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
   node.listen(options.port, options.host)
   await once(node, 'listening')
   const { port } = node.address() as AddressInfo
-  const door = doorOf(options, lifecycle)
-  mount(server, door, options, lifecycle)
+  const context = contextOf(options, lifecycle)
+  mount(server, context, options, lifecycle)
   const host = options.host.includes(':') ? `[${options.host}]` : options.host
   return {
     url: `http://${host}:${port}`,
@@ -114,7 +114,7 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
   }
 }
 
-function doorOf(options: HttpOptions, lifecycle: Lifecycle): Door {
+function contextOf(options: HttpOptions, lifecycle: Lifecycle): ServerContext {
   const { clock, core, texts, webhookSecret, messages, health, tokenBuckets: buckets, log } = options
   const now = clock ? () => clock.now().getTime() : Date.now
   const refusals = createRefusals(options.limits.refusalsPerMinute ?? 0, now)
@@ -161,7 +161,7 @@ function guard(options: HttpOptions, lifecycle: Lifecycle) {
   return (request: Request, response: Response): boolean => {
     // restify builds a URL of this header: "Host: [" would end the process, "Host: x/healthz?" would change the path.
     request.headers.host = 'localhost'
-    const refusal = misdirected(request, options.loopbackOnly ?? false) ?? lifecycle.refusal({ request })
+    const refusal = hostError(request, options.loopbackOnly ?? false) ?? lifecycle.refusal({ request })
     if (refusal) {
       refuse(options, request, response, refusal)
       return false
@@ -176,12 +176,12 @@ function guard(options: HttpOptions, lifecycle: Lifecycle) {
 function refuse(options: HttpOptions, request: Request, response: Response, error: unknown): void {
   const exchange = exchangeOf(options.log, request, response)
   const { status, defect } = sendError(exchange, error)
-  tellAnswer(exchange, { status, milliseconds: 0, ...(defect && { error: { thrown: error } }) }, options.telemetry)
+  logAnswer(exchange, { status, milliseconds: 0, ...(defect && { error: { thrown: error } }) }, options.telemetry)
 }
 
-function mount(server: restify.Server, door: Door, options: HttpOptions, lifecycle: Lifecycle): void {
+function mount(server: restify.Server, context: ServerContext, options: HttpOptions, lifecycle: Lifecycle): void {
   for (const route of routes) {
-    const handler = handlerOf(door, route, options, lifecycle)
+    const handler = handlerOf(context, route, options, lifecycle)
     if (route.method === 'POST') server.post(route.path, handler)
     else if (route.method === 'PUT') server.put(route.path, handler)
     else {
@@ -203,7 +203,7 @@ function routingError(error: { statusCode?: number }, request: IncomingMessage):
   return error
 }
 
-function handlerOf(door: Door, route: Route, options: HttpOptions, lifecycle: Lifecycle) {
+function handlerOf(context: ServerContext, route: Route, options: HttpOptions, lifecycle: Lifecycle) {
   return async (request: Request, response: Response): Promise<void> => {
     const exchange = exchangeOf(options.log, request, response)
     lifecycle.follow(exchange)
@@ -212,13 +212,13 @@ function handlerOf(door: Door, route: Route, options: HttpOptions, lifecycle: Li
     await from({ from: 'rest', trace, sampled }, async () => {
       let failure: { readonly thrown: unknown } | undefined
       try {
-        await serveRoute(door, route, exchange)
+        await serveRoute(context, route, exchange)
       } catch (error) {
-        if (sendError(exchange, await door.refusals(error, request)).defect) failure = { thrown: error }
+        if (sendError(exchange, await context.refusals(error, request)).defect) failure = { thrown: error }
       }
       const { statusCode: status } = response
       const milliseconds = performance.now() - began
-      tellAnswer(exchange, { route, status, milliseconds, ...(failure && { error: failure }) }, options.telemetry)
+      logAnswer(exchange, { route, status, milliseconds, ...(failure && { error: failure }) }, options.telemetry)
     })
   }
 }
@@ -234,7 +234,7 @@ const longestFarewell = 500
 const always = ['/healthz', '/readyz', '/metrics']
 
 /** Whether the server takes requests, and which ones are under way: so that none ends without an answer. */
-export class Lifecycle {
+class Lifecycle {
   #phase: Phase
   readonly #underWay = new Set<Exchange>()
   readonly #stopping = new AbortController()

@@ -37,9 +37,9 @@ export interface Limits {
 }
 
 /** How long a request waits to be counted by all replicas together, in milliseconds; then this process counts alone. */
-const sharedPatience = 1000
+const sharedTimeout = 1000
 /** Counting alone is told of once in so many milliseconds: it goes on for as long as the store is away. */
-const toldEvery = 60_000
+const warnEvery = 60_000
 
 /** The shared buckets, and who is told when a request could not be counted there. */
 interface SharedBuckets {
@@ -54,19 +54,18 @@ interface SharedBuckets {
  */
 export function createLimits(options: LimitOptions, now: () => number, shared?: SharedBuckets): Limits {
   const own = createOwnBuckets(now)
-  const draw = shared === undefined ? own.draw : orElse(shared.buckets.draw, own.draw, seldom(shared.warn, now))
+  const draw =
+    shared === undefined ? own.draw : withFallback(shared.buckets.draw, own.draw, warnRarely(shared.warn, now))
   return {
     async attempt({ tenantId, id }) {
       const limits = limitOf('attempts', `${tenantId}/${id}`, options.readsPerMinute, 0)
-      const { taken, tokens } = await own.draw(limits)
-      const counted = limits.map((limit, place) => ({ ...limit, tokens: tokens[place] ?? 0 }))
+      const { taken, counted } = await count(own.draw, limits)
       if (!taken && counted[0]) throw tooMany(counted[0], headersOf(counted))
     },
     async take(kind, { tenantId, id }, cost = 1) {
       const limits = costing(cost, limitsOf(options, kind, tenantId, id))
       if (limits.length === 0) return {}
-      const { taken, tokens } = await draw(limits)
-      const counted = limits.map((limit, place) => ({ ...limit, tokens: tokens[place] ?? 0 }))
+      const { taken, counted } = await count(draw, limits)
       const headers = headersOf(counted)
       const empty = taken ? undefined : counted.find((one) => one.tokens < (one.cost ?? 1))
       if (empty) throw tooMany(empty, headers)
@@ -82,21 +81,15 @@ const share = { kept: 0.5, filled: 0.8 } as const
 export const createLimitsOfUse = (options: LimitOptions, buckets: TokenBuckets): LimitsOfUse => ({
   async takeWrite({ tenantId, id }) {
     const limits = limitsOf(options, 'write', tenantId, id)
-    const { taken, tokens } = limits.length === 0 ? { taken: true, tokens: [] } : await buckets.draw(limits)
-    const counted = limits.map((limit, place) => ({ ...limit, tokens: tokens[place] ?? 0 }))
+    const { taken, counted } = await count(buckets.draw, limits)
     const short = counted.filter((one) => one.tokens < Math.floor(one.capacity * share.kept))
     const seconds = short.map((one) => secondsUntil(one, Math.max(1, one.capacity * share.filled)))
     return { taken, againInMilliseconds: Math.max(taken ? 0 : 1, ...seconds) * 1000 }
   },
   async takeReads({ tenantId, id }, cost) {
     const limits = costing(cost, limitsOf(options, 'read', tenantId, id))
-    if (limits.length === 0) return 0
-    const { taken, tokens } = await buckets.draw(limits)
-    if (taken) return 0
-    const seconds = limits.map((limit, place) =>
-      secondsUntil({ ...limit, tokens: tokens[place] ?? 0 }, limit.cost ?? 1),
-    )
-    return Math.max(1, ...seconds)
+    const { taken, counted } = await count(buckets.draw, limits)
+    return taken ? 0 : Math.max(1, ...counted.map((limit) => secondsUntil(limit, limit.cost ?? 1)))
   },
 })
 
@@ -118,17 +111,23 @@ function limitsOf(options: LimitOptions, kind: 'read' | 'write', tenantId: strin
 
 type Draw = TokenBuckets['draw']
 
+/** Draws from the buckets of these limits; without limits everything is taken. */
+async function count(draw: Draw, limits: readonly Limit[]) {
+  const { taken, tokens } = limits.length === 0 ? { taken: true, tokens: [] } : await draw(limits)
+  return { taken, counted: limits.map((limit, place): Counted => ({ ...limit, tokens: tokens[place] ?? 0 })) }
+}
+
 /** Counts alone when the shared count fails or takes too long. */
-function orElse(shared: Draw, own: Draw, tell: (why: unknown) => void): Draw {
+function withFallback(shared: Draw, own: Draw, warn: (why: unknown) => void): Draw {
   return async (rules) => {
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error(`no answer in ${sharedPatience} ms`)), sharedPatience)
+      timer = setTimeout(() => reject(new Error(`no answer in ${sharedTimeout} ms`)), sharedTimeout)
     })
     try {
       return await Promise.race([shared(rules), late])
     } catch (error) {
-      tell(error)
+      warn(error)
       return own(rules)
     } finally {
       clearTimeout(timer)
@@ -136,14 +135,14 @@ function orElse(shared: Draw, own: Draw, tell: (why: unknown) => void): Draw {
   }
 }
 
-function seldom(warn: SharedBuckets['warn'], now: () => number): (why: unknown) => void {
-  let told = Number.NEGATIVE_INFINITY
+function warnRarely(warn: SharedBuckets['warn'], now: () => number): (why: unknown) => void {
+  let warnedAt = Number.NEGATIVE_INFINITY
   let requests = 0
   return (why) => {
     requests += 1
-    if (now() - told < toldEvery) return
+    if (now() - warnedAt < warnEvery) return
     warn({ err: why, requests }, 'limits of use could not be counted with the other processes; this one counts alone')
-    told = now()
+    warnedAt = now()
     requests = 0
   }
 }
@@ -241,7 +240,7 @@ export function createRefusals(perMinute: number, now: () => number) {
 const refusesCaller: ReadonlySet<string> = new Set(['unauthenticated', 'invalid-token', 'invalid-signature'])
 
 /** What is read of a request. */
-export interface Forwarded {
+interface Forwarded {
   readonly socket: { readonly remoteAddress?: string | undefined }
   readonly headersDistinct: NodeJS.Dict<string[]>
 }

@@ -1,13 +1,15 @@
 import { z } from 'zod'
 import { anyWebhookBody } from '../../core/index.ts'
 import examples from '../routes/webhooks/examples.json' with { type: 'json' }
-import { type AnswerHeader, type AnswerSpec, type Example, type RequestHeader, requestHeaders } from './answers.ts'
+import type { AnswerHeader, AnswerSpec, Example, RequestHeader } from './answers.ts'
 import { type BodySpec, type Route, tags } from './define-route.ts'
 import {
+  type Access,
   createRefusalBook,
   createSchemaBook,
   describeProblems,
   headerComponents,
+  headerParameters,
   headersOf,
   type JsonSchema,
   type Part,
@@ -15,7 +17,9 @@ import {
   problemExampleComponents,
   type RefusalBook,
   type SchemaBook,
-} from './openapi-schemas.ts'
+  scopesOf,
+  securitySchemes,
+} from './openapi-components.ts'
 import { problemBody } from './problem.ts'
 import { type ProblemCode, problemCodes } from './problem-codes.ts'
 
@@ -35,7 +39,7 @@ cancelled; or have the template’s webhook tell you.
 /** The API document: everything that stands in the routes, as OpenAPI 3.1.1 (https://spec.openapis.org/oas/v3.1.1). */
 export function openApiOf(routes: readonly Route[], access: Access): Part & { readonly openapi: '3.1.1' } {
   const books = { schemas: createSchemaBook(), refusals: createRefusalBook() }
-  books.schemas.answered(problemBody)
+  books.schemas.output(problemBody)
   const paths = pathsOf(routes, books, access)
   const webhooks = { provisioning: webhookOf(books.schemas) }
   return withoutUnused({
@@ -100,7 +104,7 @@ function webhookOf(book: SchemaBook): Part {
         required: true,
         content: {
           'application/json': {
-            schema: book.taken(anyWebhookBody),
+            schema: book.input(anyWebhookBody),
             examples: {
               provisioned: { summary: 'A site is ready', value: examples.receiveWebhook.ready.body },
               test: { summary: 'An admin tries the receiver', value: examples.receiveWebhook.test.body },
@@ -117,13 +121,13 @@ function webhookOf(book: SchemaBook): Part {
 }
 
 /** What stands once in the document. */
-export interface Books {
+interface Books {
   readonly schemas: SchemaBook
   readonly refusals: RefusalBook
 }
 
 /** One route as an OpenAPI operation. */
-export function operationOf(route: Route, books: Books, access: Access): Part {
+function operationOf(route: Route, books: Books, access: Access): Part {
   const { schemas: book } = books
   const body = route.body && bodyOf(route, route.body, book)
   return {
@@ -131,7 +135,7 @@ export function operationOf(route: Route, books: Books, access: Access): Part {
     tags: [route.tag],
     summary: route.summary,
     security: securityOf(route, access),
-    parameters: [...parametersOf(route, book), ...headersTaken(route).map(referTo)],
+    parameters: [...parametersOf(route, book), ...headersAccepted(route).map(referTo)],
     ...(body && { requestBody: body }),
     responses: responsesOf(route, books),
   }
@@ -139,8 +143,8 @@ export function operationOf(route: Route, books: Books, access: Access): Part {
 
 function parametersOf({ params, query, examples }: Route, book: SchemaBook): Part[] {
   const [example] = Object.values(examples)
-  const inPath = params ? fieldsOf(book.taken(params)) : []
-  const inQuery = query ? fieldsOf(book.answered(query)) : []
+  const inPath = params ? fieldsOf(book.input(params)) : []
+  const inQuery = query ? fieldsOf(book.output(query)) : []
   return [
     ...inPath.map(([name, schema]) => ({
       ...{ name, in: 'path', required: true, schema },
@@ -153,24 +157,18 @@ function parametersOf({ params, query, examples }: Route, book: SchemaBook): Par
 const fieldsOf = ({ properties = {} }: JsonSchema): [string, unknown][] => Object.entries(properties)
 
 /** The headers that a call may have: its own, and those that come with how it is served. */
-function headersTaken({ headers = [], idempotent, method, answers }: Route): RequestHeader[] {
-  const isVersioned = method === 'GET' && answers[200]?.headers?.includes('ETag') === true
+function headersAccepted(route: Route): RequestHeader[] {
+  const { headers = [], idempotent } = route
   return [
     ...headers,
     ...(idempotent ? ['Idempotency-Key' as const] : []),
-    ...(isVersioned ? ['If-None-Match' as const] : []),
+    ...(isVersioned(route) ? ['If-None-Match' as const] : []),
     'traceparent',
   ]
 }
+const isVersioned = ({ method, answers }: Route): boolean =>
+  method === 'GET' && answers[200]?.headers?.includes('ETag') === true
 const referTo = (name: RequestHeader): Part => ({ $ref: `#/components/parameters/${name}` })
-
-export const headerParameters = (): Part =>
-  Object.fromEntries(
-    Object.entries(requestHeaders).map(([name, { required = false, ...header }]) => [
-      name,
-      { name, in: 'header', required, ...header },
-    ]),
-  )
 
 function bodyOf({ examples }: Route, spec: BodySpec, book: SchemaBook): Part {
   const schema = documented(spec)
@@ -179,7 +177,7 @@ function bodyOf({ examples }: Route, spec: BodySpec, book: SchemaBook): Part {
     required: !schema.safeParse(undefined).success,
     content: {
       'application/json': {
-        schema: book.taken(schema),
+        schema: book.input(schema),
         ...(shown.length > 0 && { examples: examplesOf(shown, ({ body }) => body) }),
       },
     },
@@ -205,28 +203,15 @@ function responsesOf(route: Route, books: Books): Part {
     const codes = refusals.get(Number(status)) ?? []
     return [status, answerOf(route, Number(status), spec, codes, books.schemas, sometimes)]
   })
-  const unchanged = headersTaken(route).includes('If-None-Match') && route.method === 'GET'
+  const { headers = [], sometimes: perhaps = [] } = route.answers[200] ?? {}
+  const unchanged = {
+    description: 'It has not changed.',
+    headers: headersOf(['ETag'], [...headers, ...perhaps, ...sometimes]),
+  }
   const refused = [...refusals]
     .filter(([status]) => !(status in route.answers))
     .map(([status, codes]) => [status, books.refusals.refused(codes, sometimes)])
-  return Object.fromEntries([
-    ...answered,
-    ...(unchanged
-      ? [
-          [
-            304,
-            {
-              description: 'It has not changed.',
-              headers: headersOf(
-                ['ETag'],
-                [...(route.answers[200]?.headers ?? []), ...(route.answers[200]?.sometimes ?? []), ...sometimes],
-              ),
-            },
-          ],
-        ]
-      : []),
-    ...refused,
-  ])
+  return Object.fromEntries([...answered, ...(isVersioned(route) ? [[304, unchanged]] : []), ...refused])
 }
 
 function answerOf(
@@ -240,7 +225,7 @@ function answerOf(
   const shown = Object.entries(route.examples).filter(([, one]) => one.status === status && one.answer !== undefined)
   const examples = shown.length > 0 && { examples: examplesOf(shown, ({ answer }) => answer) }
   const content = {
-    ...(body && Object.fromEntries(mediaTypes.map((one) => [one, { schema: book.answered(body), ...examples }]))),
+    ...(body && Object.fromEntries(mediaTypes.map((one) => [one, { schema: book.output(body), ...examples }]))),
     ...(codes.length > 0 && problemContent(codes)),
   }
   const replayed: readonly AnswerHeader[] = route.idempotent ? ['Idempotency-Replayed'] : []
@@ -251,80 +236,12 @@ function answerOf(
   }
 }
 
-/** Where callers get tokens, and for what. */
-export interface Access {
-  /** The address that callers know. */
-  readonly baseUrl: string
-  /** `{login}/{tenant}`: where people and applications sign in. */
-  readonly authority: string
-  /** The scope of each API. The two are the same where one registration has both APIs. */
-  readonly scopes: { readonly collab: string; readonly mail: string }
-}
-
-const scopesOf = ({ scopes: { collab, mail } }: Access) => ({
-  collab,
-  mail,
-  application: mail.replace(/[^/]+$/, '.default'),
-})
-
 /** What a caller has to show for a route: any one of these. */
 function securityOf({ audience, ...route }: Route, access: Access): Part[] {
   if (audience === null) return route.permission === 'public' && route.credential ? [{ [route.credential]: [] }] : []
   const { collab, mail, application } = scopesOf(access)
   const scopes = { collab: [collab], mail: [mail, application], any: [collab, mail, application] }[audience]
   return [...[...new Set(scopes)].map((scope) => ({ entra: [scope] })), { token: [] }]
-}
-
-/** The security schemes of the document (API document, "Authentication"). */
-export function securitySchemes(access: Access): Part {
-  const { collab, mail, application } = scopesOf(access)
-  const tokenUrl = `${access.authority}/oauth2/v2.0/token`
-  const people =
-    collab === mail
-      ? { [collab]: 'Sites and mailboxes, on behalf of a person' }
-      : { [collab]: 'Sites, on behalf of a person', [mail]: 'Mailboxes, on behalf of a person' }
-  return {
-    entra: {
-      type: 'oauth2',
-      description:
-        'Register an application with Microsoft Entra ID and sign people in, by device code ' +
-        `(${access.authority}/oauth2/v2.0/devicecode) or by code with PKCE. Applications may ask for mailboxes without ` +
-        'a person when they are listed in `MAIL_APP_CLIENTS`; sites always take a person.',
-      flows: {
-        authorizationCode: {
-          authorizationUrl: `${access.authority}/oauth2/v2.0/authorize`,
-          tokenUrl,
-          refreshUrl: tokenUrl,
-          scopes: people,
-        },
-        clientCredentials: { tokenUrl, scopes: { [application]: 'Mailboxes, without a person' } },
-      },
-    },
-    token: {
-      type: 'http',
-      scheme: 'bearer',
-      bearerFormat: 'JWT',
-      description: 'An access token that you have already.',
-    },
-    signature: {
-      type: 'apiKey',
-      in: 'header',
-      name: 'webhook-signature',
-      description: 'The signature of Standard Webhooks 1.0.0.',
-    },
-    metrics: {
-      type: 'http',
-      scheme: 'bearer',
-      description: 'The value of `METRICS_TOKEN`. None in local mode without it, which is on loopback only.',
-    },
-    connector: {
-      type: 'http',
-      scheme: 'bearer',
-      bearerFormat: 'JWT',
-      description:
-        'A token of the Bot connector, for the app id of the bot. None in local mode, which is on loopback only.',
-    },
-  }
 }
 
 /** Answered whatever the service does, so that probes can see its health. */

@@ -2,7 +2,7 @@ import type { ErrorCode } from '../../core/index.ts'
 import type { AnswerHeader } from './answers.ts'
 
 /** What a code says: the status it comes with, what happened, and what the caller can do about it. */
-export interface ProblemCodeEntry {
+interface ProblemCodeEntry {
   readonly status: number
   readonly means: string
   readonly remedy: string

@@ -18,11 +18,11 @@ export interface HttpLog {
 export function exchangeOf(log: HttpLog, request: Request, response: Response): Exchange {
   const callId = randomUUID()
   const { trace = traceIdOf(callId), sampled = false } = originOf(request.headers.traceparent)
-  return { request, response, callId, traceId: trace, sampled, log, told: {}, extra: {} }
+  return { request, response, callId, traceId: trace, sampled, log, facts: {}, extraHeaders: {} }
 }
 
 /** What there is to tell of an answer. */
-export interface Answered {
+interface AnswerFacts {
   /** The pattern of the path, and its method; none where no route took the request. */
   readonly route?: { readonly path: string; readonly method: string } | undefined
   readonly status: number
@@ -35,22 +35,22 @@ export interface Answered {
  * Tells the log and the figures of an answer: one line for each request. Its address is told by the route's pattern and the
  * ids in it, since people put anything else into addresses.
  */
-export function tellAnswer(
-  { log, callId, traceId, request, told }: Exchange,
-  { route, status, milliseconds, error }: Answered,
+export function logAnswer(
+  { log, callId, traceId, request, facts }: Exchange,
+  { route, status, milliseconds, error }: AnswerFacts,
   telemetry: Telemetry | undefined,
 ): void {
   const method = route?.method ?? 'any'
   telemetry?.requestAnswered({ method, route: route?.path ?? 'none', status, seconds: milliseconds / 1000 })
-  const facts = {
+  const fields = {
     ...{ traceId, callId, method: request.method, route: route?.path ?? 'none' },
     ...(route && idsIn(request.params)),
     ...{ status, milliseconds: Math.round(milliseconds) },
-    ...(told.personId !== undefined && { personId: told.personId }),
+    ...(facts.personId !== undefined && { personId: facts.personId }),
   }
-  if (error) log.error({ ...facts, err: error.thrown }, 'a request failed')
-  else if (told.byHandler) log.debug(facts, 'answered')
-  else log.info(facts, 'answered')
+  if (error) log.error({ ...fields, err: error.thrown }, 'a request failed')
+  else if (facts.isLogged) log.debug(fields, 'answered')
+  else log.info(fields, 'answered')
 }
 
 const isId = (value: unknown): boolean => z.uuid().safeParse(value).success
@@ -75,9 +75,9 @@ export interface Exchange {
   readonly sampled: boolean
   readonly log: HttpLog
   /** What is found out while it is served: who calls, once their token is found good; whether the handler tells the log itself. */
-  readonly told: { personId?: string; byHandler?: boolean }
+  readonly facts: { personId?: string; isLogged?: boolean }
   /** Headers that whatever answer comes will carry. */
-  readonly extra: Record<string, string>
+  readonly extraHeaders: Record<string, string>
 }
 
 /** An answer as it goes out; what an Idempotency-Key keeps. */
@@ -122,7 +122,7 @@ export const sent = (answer: Answer): Sent =>
 
 /** Writes an answer past restify's formatters, so that what goes out is what is tested and kept. */
 export function send(exchange: Exchange, { status, headers, body }: Sent, mediaType = 'application/json'): void {
-  const { request, response, callId, extra } = exchange
+  const { request, response, callId, extraHeaders } = exchange
   if (response.headersSent || response.destroyed) return
   const same = status === 200 && headers['ETag'] !== undefined && hasEntity(request, headers['ETag'])
   const content = same ? '' : body
@@ -131,7 +131,7 @@ export function send(exchange: Exchange, { status, headers, body }: Sent, mediaT
     ...(status !== 204 && !same && { 'Content-Length': String(Buffer.byteLength(content)) }),
     ...commonHeaders(callId),
     ...(closesConnection(request) && { Connection: 'close' }),
-    ...extra,
+    ...extraHeaders,
     ...headers,
   })
   response.end(content)
@@ -139,9 +139,9 @@ export function send(exchange: Exchange, { status, headers, body }: Sent, mediaT
 
 /** If-None-Match of a GET or HEAD (RFC 9110 §13.1.2): weak comparison. */
 export function hasEntity({ method, headers }: IncomingMessage, etag: string): boolean {
-  const given = headers['if-none-match']
-  if (given === undefined || (method !== 'GET' && method !== 'HEAD')) return false
-  const tags = given.split(',').map((tag) => tag.trim().replace(/^W\//, ''))
+  const header = headers['if-none-match']
+  if (header === undefined || (method !== 'GET' && method !== 'HEAD')) return false
+  const tags = header.split(',').map((tag) => tag.trim().replace(/^W\//, ''))
   return tags.includes(etag) || tags.includes('*')
 }
 

@@ -28,7 +28,7 @@ import { HttpError, problemOf } from './problem.ts'
 import { acceptsJson, type Exchange, type Outgoing, outgoing, pathOf, send, sent } from './respond.ts'
 
 /** All that serving a route takes. */
-export interface Door {
+export interface ServerContext {
   readonly services: Services
   readonly authenticate: Authenticate
   readonly limits: Limits
@@ -42,16 +42,16 @@ export interface Door {
 const apiDepth = 10
 
 /** Serves one call of a route: who, how much, what, and only then the work. Throws what becomes a problem. */
-export async function serveRoute(door: Door, route: Route, exchange: Exchange): Promise<void> {
+export async function serveRoute(context: ServerContext, route: Route, exchange: Exchange): Promise<void> {
   if (!route.anyAccept && !acceptsJson(exchange.request.headers.accept))
     throw new HttpError('not-acceptable', 'This API answers application/json.')
   if (route.permission === 'public') {
-    return servePublic(door, route, exchange)
+    return servePublic(context, route, exchange)
   }
-  const caller = await door.authenticate(exchange.request, route.audience)
-  exchange.told.personId = caller.id
+  const caller = await context.authenticate(exchange.request, route.audience)
+  exchange.facts.personId = caller.id
   const abandoned = isReading(route) ? abandonedBy(exchange) : undefined
-  return within({ caller: caller.id, abandoned }, () => serveCaller(door, route, exchange, caller))
+  return within({ caller: caller.id, abandoned }, () => serveCaller(context, route, exchange, caller))
 }
 
 const isReading = ({ method, onlyReads }: ActorRoute): boolean => method === 'GET' || onlyReads === true
@@ -66,31 +66,39 @@ function abandonedBy({ response }: Exchange): AbortSignal {
   return abandoned.signal
 }
 
-async function servePublic(door: Door, route: PublicRoute, exchange: Exchange): Promise<void> {
-  const scope = scopeOf(door, exchange, exchange.callId)
-  exchange.told.byHandler = route.admit !== undefined && !(await route.admit(scope))
-  if (exchange.told.byHandler) return
+async function servePublic(context: ServerContext, route: PublicRoute, exchange: Exchange): Promise<void> {
+  const scope = scopeOf(context, exchange, exchange.callId)
+  exchange.facts.isLogged = route.admit !== undefined && !(await route.admit(scope))
+  if (exchange.facts.isLogged) return
   const call = route.prepare(await rawInput(route, exchange))
   const answer = await call(scope)
-  if (answer === answered) exchange.told.byHandler = true
+  if (answer === answered) exchange.facts.isLogged = true
   else send(exchange, sent(answer), answer.mediaType)
 }
 
-async function serveCaller(door: Door, route: ActorRoute, exchange: Exchange, caller: Identity): Promise<void> {
+async function serveCaller(
+  context: ServerContext,
+  route: ActorRoute,
+  exchange: Exchange,
+  caller: Identity,
+): Promise<void> {
   const { request } = exchange
   const kind = isReading(route) ? 'read' : 'write'
   const key = route.idempotent && idempotencyKeyOf(request)
-  const count = async () => Object.assign(exchange.extra, await door.limits.take(kind, caller))
+  const count = async () => Object.assign(exchange.extraHeaders, await context.limits.take(kind, caller))
   // A replayed answer is not counted, and whether it is one is known only with the body.
-  if (key) await door.limits.attempt(caller)
+  if (key) await context.limits.attempt(caller)
   else await count()
   const raw = await rawInput(route, exchange)
-  if (route.audienceOf) await door.authenticate(request, route.audienceOf(raw.body))
-  const enter = (requestId: string) => actorScope(door, route, exchange, caller, { raw, requestId })
+  if (route.audienceOf) await context.authenticate(request, route.audienceOf(raw.body))
+  const enter = (requestId: string) => actorScope(context, route, exchange, caller, { raw, requestId })
   const countWork = async () => {
     const reads = route.extraReads?.(raw.body) ?? 0
     if (reads > 0)
-      Object.assign(exchange.extra, joined(exchange.extra, await door.limits.take('read', caller, reads), kind))
+      Object.assign(
+        exchange.extraHeaders,
+        joined(exchange.extraHeaders, await context.limits.take('read', caller, reads), kind),
+      )
   }
   if (!key) {
     await countWork()
@@ -100,7 +108,7 @@ async function serveCaller(door: Door, route: ActorRoute, exchange: Exchange, ca
   // Both forms of an address are the same call.
   const path = pathOf(request).replace(/\/$/, '')
   const about = { route: `${route.method} ${route.path}`, key, path, body: raw.body }
-  const claimed = await claimKey(door.idempotency, caller, about, door.now)
+  const claimed = await claimKey(context.idempotency, caller, about, context.now)
   if ('answer' in claimed) {
     // The answer was for somebody who might have it then: what the caller may do now decides.
     await route.recheck(raw, await enter(exchange.callId))
@@ -159,21 +167,21 @@ async function quietly(exchange: Exchange, write: () => Promise<void>): Promise<
 
 /** The caller as the directory knows them now. Throws 403 unless they are let in and have the route's permission. */
 async function actorScope(
-  door: Door,
+  context: ServerContext,
   route: ActorRoute,
   exchange: Exchange,
   caller: Identity,
   { raw, requestId }: { readonly raw: RawInput; readonly requestId: string },
 ): Promise<ActorScope> {
-  const { core } = door.services
-  const actor = await admitted(door, route, exchange, caller, raw)
+  const { core } = context.services
+  const actor = await admitted(context, route, exchange, caller, raw)
   if (isDecidedHere(route.permission)) authorize(actor, route.permission)
-  return { ...scopeOf(door, exchange, requestId), actor, core }
+  return { ...scopeOf(context, exchange, requestId), actor, core }
 }
 
 /** Who calls; that somebody tried to decide who is let into nothing is written down with the request. */
 async function admitted(
-  { services: { core } }: Door,
+  { services: { core } }: ServerContext,
   { decides, permission }: ActorRoute,
   { log }: Exchange,
   caller: Identity,
@@ -190,8 +198,8 @@ async function admitted(
   }
 }
 
-function scopeOf(door: Door, { request, response }: Exchange, requestId: string): Scope {
-  return { services: door.services, request, response, headers: request.headers, requestId }
+function scopeOf(context: ServerContext, { request, response }: Exchange, requestId: string): Scope {
+  return { services: context.services, request, response, headers: request.headers, requestId }
 }
 
 async function rawInput(route: Route, { request, response }: Exchange): Promise<RawInput> {
@@ -216,7 +224,7 @@ function queryOf(url: string): Record<string, string | string[]> {
 }
 
 /** A claimed key and what to do with it, or the answer that was given before. */
-export type Claimed =
+type Claimed =
   | {
       readonly requestId: string
       /** Whether an earlier attempt under this key may have done the work, so that this one only continues it. */
@@ -239,11 +247,11 @@ const renewSeconds = 3
 const heldSeconds = 60
 
 /** The request's Idempotency-Key, or undefined. Throws 400 `idempotency-key-malformed`. */
-export function idempotencyKeyOf(request: IncomingMessage): string | undefined {
-  const given = request.headersDistinct['idempotency-key']
-  if (given === undefined) return undefined
-  const [key = ''] = given
-  if (given.length === 1 && /^[\x20-\x7e]{1,255}$/.test(key)) return key
+function idempotencyKeyOf(request: IncomingMessage): string | undefined {
+  const values = request.headersDistinct['idempotency-key']
+  if (values === undefined) return undefined
+  const [key = ''] = values
+  if (values.length === 1 && /^[\x20-\x7e]{1,255}$/.test(key)) return key
   throw new HttpError('idempotency-key-malformed', 'Idempotency-Key is one header of 1 to 255 printable characters.')
 }
 
@@ -251,7 +259,7 @@ export function idempotencyKeyOf(request: IncomingMessage): string | undefined {
  * Claims a key for one attempt. Throws 422 `idempotency-key-reused` when it came with another body before, and 409
  * `idempotency-key-in-flight` while the first attempt is still being answered (draft-ietf-httpapi-idempotency-key-header).
  */
-export async function claimKey(
+async function claimKey(
   store: IdempotencyStore,
   caller: Identity,
   about: { route: string; key: string; path: string; body: unknown },

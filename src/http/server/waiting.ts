@@ -44,24 +44,24 @@ interface Waiter extends Hold {
  */
 export function createWaiting({ versions, stopping, limits = usual }: WaitingOptions): Waiting {
   const waiters = new Set<Waiter>()
-  let isLooking = false
+  let isPolling = false
 
   const endAll = (why: WaitEnd): void => {
     for (const { end } of [...waiters]) end(why)
   }
-  const look = async (): Promise<void> => {
-    const asked = [...waiters]
+  const poll = async (): Promise<void> => {
+    const polled = [...waiters]
     try {
-      const now = await versions([...new Set(asked.map(({ requestId }) => requestId))])
-      for (const { requestId, version, end } of asked) if (now.get(requestId) !== version) end('changed')
+      const now = await versions([...new Set(polled.map(({ requestId }) => requestId))])
+      for (const { requestId, version, end } of polled) if (now.get(requestId) !== version) end('changed')
     } catch {
       // Each reads for itself, and is told that the store does not answer.
       endAll('changed')
     }
   }
-  const lookOn = (): void => {
-    isLooking = waiters.size > 0
-    if (isLooking) setTimeout(() => void look().then(lookOn), limits.every).unref()
+  const pollAgain = (): void => {
+    isPolling = waiters.size > 0
+    if (isPolling) setTimeout(() => void poll().then(pollAgain), limits.every).unref()
   }
   const join = (about: Hold): Promise<WaitEnd> =>
     new Promise((resolve) => {
@@ -85,7 +85,7 @@ export function createWaiting({ versions, stopping, limits = usual }: WaitingOpt
       if (stopping.aborted || waiters.size >= limits.all || own.length >= limits.each) return undefined
       if (about.gone.aborted) return Promise.resolve('gone')
       const ended = join(about)
-      if (!isLooking) lookOn()
+      if (!isPolling) pollAgain()
       return ended
     },
   }
@@ -98,7 +98,7 @@ const longestWait = 30
  * How many seconds a caller would rather wait than hear that nothing has changed (`Prefer: wait=30`, RFC 7240 §4.3), up to
  * {@link longestWait}. 0: there is no such wish. What is malformed is no wish (§2), and the first of two counts.
  */
-export function waitWished(prefer: string | undefined): number {
+export function preferredWait(prefer: string | undefined): number {
   // What stands in quotes belongs to other preferences, commas and all.
   const wishes = (prefer ?? '').replace(/"(?:[^"\\]|\\.)*"?/g, '').split(',')
   const named = wishes.map((wish) => wish.split(';')[0]?.split('=') ?? [])

@@ -212,21 +212,21 @@ function admit(metrics: Metrics | undefined, authorization: string | undefined):
   if (!metrics || (metrics.token === undefined && !metrics.isOpen))
     throw new HttpError('no-such-address', 'There is nothing at this address.')
   if (metrics.token === undefined) return
-  const [, given] = /^Bearer (.+)$/i.exec(authorization ?? '') ?? []
+  const [, token] = /^Bearer (.+)$/i.exec(authorization ?? '') ?? []
   const realm = 'Bearer realm="quartermaster"'
-  if (given === undefined)
+  if (token === undefined)
     throw new HttpError('unauthenticated', 'Send METRICS_TOKEN as Authorization: Bearer.', {
       headers: { 'WWW-Authenticate': realm },
     })
-  if (!isSame(given, metrics.token))
+  if (!isSame(token, metrics.token))
     throw new HttpError('invalid-token', 'This is not the METRICS_TOKEN of the service.', {
       headers: { 'WWW-Authenticate': `${realm}, error="invalid_token"` },
     })
 }
 
 /** Takes as long for any token. Digests are compared, since their lengths are the same. */
-function isSame(given: string, known: string): boolean {
-  const [one, other] = [given, known].map((text) => createHash('sha256').update(text).digest())
+function isSame(token: string, known: string): boolean {
+  const [one, other] = [token, known].map((text) => createHash('sha256').update(text).digest())
   return one !== undefined && other !== undefined && timingSafeEqual(one, other)
 }
 

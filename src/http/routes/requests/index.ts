@@ -18,7 +18,7 @@ import {
 import { type ActorScope, checkedByCore, checkedWhole, defineRoute } from '../../server/define-route.ts'
 import { errorsOf } from '../../server/problem.ts'
 import { hasEntity } from '../../server/respond.ts'
-import { type WaitEnd, waitWished } from '../../server/waiting.ts'
+import { preferredWait, type WaitEnd } from '../../server/waiting.ts'
 import { listOf, ofOneRequest, paging, showing, shown } from '../shared/index.ts'
 import examples from './examples.json' with { type: 'json' }
 
@@ -235,7 +235,7 @@ const readTimeline = defineRoute({
 async function readWaiting(scope: ActorScope, requestId: string) {
   const { actor, core, request } = scope
   const found = await core.readRequest(actor, { requestId })
-  const seconds = waitWished([request.headers['prefer'] ?? []].flat().join())
+  const seconds = preferredWait([request.headers['prefer'] ?? []].flat().join())
   if (seconds === 0) return shown(found, actor)
   const ended = hasNews(scope, found) ? 'changed' : await hold(scope, found, seconds)
   if (ended === undefined) return shown(found, actor)

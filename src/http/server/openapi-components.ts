@@ -24,7 +24,7 @@ import { explanationBody } from '../routes/explanations/index.ts'
 import { deadLetter, healthBody, healthPartBody } from '../routes/operations/index.ts'
 import { accepted } from '../routes/requests/index.ts'
 import { templateForAdmins, templateToWrite } from '../routes/templates/index.ts'
-import { type AnswerHeader, answerHeaders, headersOfAll } from './answers.ts'
+import { type AnswerHeader, answerHeaders, headersOfAll, requestHeaders } from './answers.ts'
 import { type ProblemBody, problemBody } from './problem.ts'
 import { type ProblemCode, problemCodes, problemTitles, problemTypeOf } from './problem-codes.ts'
 import problems from './problem-examples.json' with { type: 'json' }
@@ -32,7 +32,7 @@ import problems from './problem-examples.json' with { type: 'json' }
 type Named = readonly [name: string, schema: z.ZodType, description: string]
 
 /** The bodies that are taken: what stands in them is another schema than in an answer, for what has a default may be left out. */
-const taken: readonly Named[] = [
+const inputs: readonly Named[] = [
   ['SiteRequest', siteRequest, 'A wish for a site.'],
   [
     'MailboxRequest',
@@ -44,7 +44,7 @@ const taken: readonly Named[] = [
   ['WebhookTest', webhookTestBody, 'What an admin sends to try a receiver. It is about no request.'],
 ]
 
-const answered: readonly Named[] = [
+const outputs: readonly Named[] = [
   ['Accepted', accepted, 'A request that was accepted: queued, or waiting for approval.'],
   ['Request', requestView, 'A request with all that became of it.'],
   ['Person', person, 'A person of the organisation. `id` is the Entra object id.'],
@@ -84,7 +84,7 @@ function registryOf(all: readonly Named[]) {
   return registry
 }
 /** What the API document calls the schemas that stand in it once, and says of them. Others stand where they are used. */
-export const schemaNames = { input: registryOf(taken), output: registryOf(answered) } as const
+const schemaNames = { input: registryOf(inputs), output: registryOf(outputs) } as const
 
 /** A JSON Schema (2020-12), which is what OpenAPI 3.1 has for its own. */
 export type JsonSchema = z.core.JSONSchema.BaseSchema
@@ -92,9 +92,9 @@ export type JsonSchema = z.core.JSONSchema.BaseSchema
 /** The schemas that stand once in the document, and how others refer to them. */
 export interface SchemaBook {
   /** What is taken: fields with a default may be left out, and no other fields may be sent. */
-  taken(schema: z.ZodType): JsonSchema
+  input(schema: z.ZodType): JsonSchema
   /** What is answered: fields with a default are there. More fields may come with a later version. */
-  answered(schema: z.ZodType): JsonSchema
+  output(schema: z.ZodType): JsonSchema
   readonly components: Readonly<Record<string, JsonSchema>>
 }
 
@@ -104,7 +104,7 @@ export function createSchemaBook(): SchemaBook {
   const add = (name: string, schema: JsonSchema): void => {
     const known = components[name]
     if (known !== undefined && JSON.stringify(known) !== JSON.stringify(schema))
-      throw new Error(`the schema ${name} is another one where it is taken than where it is answered`)
+      throw new Error(`the schema ${name} is another one where it is input than where it is answered`)
     components[name] = schema
   }
   const convert = (schema: z.ZodType, io: 'input' | 'output'): JsonSchema => {
@@ -121,7 +121,7 @@ export function createSchemaBook(): SchemaBook {
     for (const [name, definition] of Object.entries($defs)) add(name, referring(definition))
     return referring(own)
   }
-  return { taken: (schema) => convert(schema, 'input'), answered: (schema) => convert(schema, 'output'), components }
+  return { input: (schema) => convert(schema, 'input'), output: (schema) => convert(schema, 'output'), components }
 }
 
 /** What says the same again in more words goes, and so does the promise that an answer will never have more fields. */
@@ -211,12 +211,12 @@ export function createRefusalBook(): RefusalBook {
 }
 
 /** Where a problem is answered, in which words, naming which fields. A test has the service say each. */
-const said: Readonly<Record<ProblemCode, Pick<ProblemBody, 'instance' | 'detail' | 'errors'>>> = problems
+const problemFacts: Readonly<Record<ProblemCode, Pick<ProblemBody, 'instance' | 'detail' | 'errors'>>> = problems
 
 /** A problem with this code, as the service answers it. */
 function problemExample(code: ProblemCode): ProblemBody {
   const { status } = problemCodes[code]
-  const { instance, detail, errors } = said[code]
+  const { instance, detail, errors } = problemFacts[code]
   const title = problemTitles[status] ?? ''
   const traceId = '4bf92f3577b34da6a3ce929d0e0e4736'
   return { type: problemTypeOf(code), title, status, detail, instance, code, traceId, ...(errors && { errors }) }
@@ -230,3 +230,79 @@ export const problemExampleComponents = (): Part =>
       { summary: problemCodes[code].means, value: problemExample(code) },
     ]),
   )
+
+export const headerParameters = (): Part =>
+  Object.fromEntries(
+    Object.entries(requestHeaders).map(([name, { required = false, ...header }]) => [
+      name,
+      { name, in: 'header', required, ...header },
+    ]),
+  )
+
+/** Where callers get tokens, and for what. */
+export interface Access {
+  /** The address that callers know. */
+  readonly baseUrl: string
+  /** `{login}/{tenant}`: where people and applications sign in. */
+  readonly authority: string
+  /** The scope of each API. The two are the same where one registration has both APIs. */
+  readonly scopes: { readonly collab: string; readonly mail: string }
+}
+
+export const scopesOf = ({ scopes: { collab, mail } }: Access) => ({
+  collab,
+  mail,
+  application: mail.replace(/[^/]+$/, '.default'),
+})
+
+/** The security schemes of the document (API document, "Authentication"). */
+export function securitySchemes(access: Access): Part {
+  const { collab, mail, application } = scopesOf(access)
+  const tokenUrl = `${access.authority}/oauth2/v2.0/token`
+  const people =
+    collab === mail
+      ? { [collab]: 'Sites and mailboxes, on behalf of a person' }
+      : { [collab]: 'Sites, on behalf of a person', [mail]: 'Mailboxes, on behalf of a person' }
+  return {
+    entra: {
+      type: 'oauth2',
+      description:
+        'Register an application with Microsoft Entra ID and sign people in, by device code ' +
+        `(${access.authority}/oauth2/v2.0/devicecode) or by code with PKCE. Applications may ask for mailboxes without ` +
+        'a person when they are listed in `MAIL_APP_CLIENTS`; sites always take a person.',
+      flows: {
+        authorizationCode: {
+          authorizationUrl: `${access.authority}/oauth2/v2.0/authorize`,
+          tokenUrl,
+          refreshUrl: tokenUrl,
+          scopes: people,
+        },
+        clientCredentials: { tokenUrl, scopes: { [application]: 'Mailboxes, without a person' } },
+      },
+    },
+    token: {
+      type: 'http',
+      scheme: 'bearer',
+      bearerFormat: 'JWT',
+      description: 'An access token that you have already.',
+    },
+    signature: {
+      type: 'apiKey',
+      in: 'header',
+      name: 'webhook-signature',
+      description: 'The signature of Standard Webhooks 1.0.0.',
+    },
+    metrics: {
+      type: 'http',
+      scheme: 'bearer',
+      description: 'The value of `METRICS_TOKEN`. None in local mode without it, which is on loopback only.',
+    },
+    connector: {
+      type: 'http',
+      scheme: 'bearer',
+      bearerFormat: 'JWT',
+      description:
+        'A token of the Bot connector, for the app id of the bot. None in local mode, which is on loopback only.',
+    },
+  }
+}
