@@ -20,62 +20,62 @@ import { type Exchange, exchangeOf, logAnswer, pathOf, sendError } from './respo
 import { type ServerContext, serveRoute } from './serve-route.ts'
 import { createWaiting } from './waiting.ts'
 
-/** What an HTTP server is made of. */
+/** The parts and settings of an HTTP server. */
 export interface HttpOptions extends Omit<Services, 'openApi' | 'waiting'> {
   /** 0 = any free port. */
   readonly port: number
   readonly host: string
-  /** The address that callers know, without a slash at the end. */
+  /** The public address, without a slash at the end. */
   readonly baseUrl: string
   readonly tokens: TokenOptions
   readonly idempotency: IdempotencyStore
   readonly limits: LimitOptions
-  /** Local mode, where the chat takes no tokens: requests under other names than this machine's are refused. */
+  /** Local mode, whose chat has no tokens: refuses requests for other hosts than this machine. */
   readonly loopbackOnly?: boolean
-  /** Networks whose `X-Forwarded-For` is believed; none unless given. */
+  /** Networks whose `X-Forwarded-For` is trusted; none by default. */
   readonly trustedProxies?: readonly string[]
-  /** Where all that count do so together: replicas, and batches. Without it this server counts alone. */
+  /** Buckets that replicas and batches share. Without them this server counts alone. */
   readonly tokenBuckets?: TokenBuckets | undefined
   readonly log: HttpLog
   readonly telemetry?: Telemetry
-  /** Listens, and answers 503 until it is opened: whoever looks sees that the service is on its way. */
+  /** Listens and answers 503 until `open` is called, so that callers see that the service is starting. */
   readonly starting?: boolean
-  /** How long answers may take to go out when the server closes; half a second unless a test knows better. */
+  /** How long answers may take to go out when the server closes; 500 ms by default. */
   readonly farewellMilliseconds?: number
-  /** How long a request may take to come, in milliseconds; half a minute at most unless a test knows better. */
+  /** How long a request may take to arrive, in milliseconds; 30 s at most by default. */
   readonly patience?: {
     headersTimeout: number
     requestTimeout: number
     connectionsCheckingInterval: number
     timeout?: number
   }
-  /** Only tests set another clock than the system's. */
+  /** Only tests replace the system's clock. */
   readonly clock?: Clock
 }
 
 interface HttpServer {
   readonly url: string
   readonly port: number
-  /** Takes requests, if it was made `starting`. */
+  /** Accepts requests, if the server was created `starting`. */
   open(): void
   /**
-   * New requests get 503 and Retry-After from now on; ends when those under way are answered: by their handlers, or with
-   * 503 after four seconds.
+   * Refuses new requests with 503 and Retry-After. Resolves when all open requests are answered: by their handlers, or
+   * with 503 after four seconds.
    */
   drain(): Promise<void>
-  /** Drains, stops listening and lets go of all connections. Done within 5 s. */
+  /** Drains, stops listening and closes all connections, within 5 s. */
   close(): Promise<void>
 }
 
 /**
- * Milliseconds. Who sends slower than this is cut off within half a minute: Node looks at its connections at intervals. A
- * connection on which nothing moves at all, since nobody reads the answer, ends after `timeout`: longer than any answer takes.
+ * Milliseconds. Slow senders are cut off within 30 s: Node checks its connections at intervals. A connection without
+ * any traffic, because nobody reads the answer, ends after `timeout`, which is longer than any answer takes.
  */
 const patience = {
   ...{ headersTimeout: 15_000, requestTimeout: 26_000, connectionsCheckingInterval: 2_000 },
   timeout: 90_000,
 } as const
-/** restify logs nothing of its own: each request has one line, written here. */
+/** restify logs nothing itself: `logAnswer` writes one line for each request. */
 const nothing = () => false
 const silent = { trace: nothing, debug: nothing, info: nothing, warn: nothing, error: nothing, fatal: nothing }
 
@@ -90,10 +90,10 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
     log: silent as restify.ServerOptions['log'],
   })
   const node: NodeServer = server.server
-  // Node would refuse a missing Host itself, in words of its own.
+  // Node would refuse a missing Host with its own text.
   Object.assign(node, patience, options.patience, { requireHostHeader: false })
   answerBrokenRequests(node, options.log)
-  // restify takes over "Connection: Upgrade" and then answers nothing; HTTP/2-minded clients send it with ordinary calls.
+  // restify takes over "Connection: Upgrade" and then never answers; HTTP/2 clients send it with ordinary calls.
   node.removeAllListeners('upgrade')
   const lifecycle = new Lifecycle(options.starting ? 'starting' : 'open')
   const admit = guard(options, lifecycle)
@@ -143,7 +143,7 @@ function contextOf(options: HttpOptions, lifecycle: Lifecycle): ServerContext {
   }
 }
 
-/** The API document is made when it is first asked for: it is long, and most processes are never asked. */
+/** Builds the API document on its first call: it is long, and most processes never need it. */
 function describer({ baseUrl, tokens: { authority, collab, mail } }: HttpOptions) {
   let made: ReturnType<Services['openApi']> | undefined
   return () => {
@@ -156,10 +156,10 @@ function describer({ baseUrl, tokens: { authority, collab, mail } }: HttpOptions
   }
 }
 
-/** Runs before restify looks for a route; false = answered here. */
+/** Runs before restify looks for a route. False: answered here. */
 function guard(options: HttpOptions, lifecycle: Lifecycle) {
   return (request: Request, response: Response): boolean => {
-    // restify builds a URL of this header: "Host: [" would end the process, "Host: x/healthz?" would change the path.
+    // restify builds a URL from this header: "Host: [" would end the process, "Host: x/healthz?" would change the path.
     request.headers.host = 'localhost'
     const refusal = hostError(request, options.loopbackOnly ?? false) ?? lifecycle.refusal({ request })
     if (refusal) {
@@ -190,12 +190,12 @@ function mount(server: restify.Server, context: ServerContext, options: HttpOpti
     }
   }
   server.on('restifyError', (request: Request, response: Response, error: { statusCode?: number }) => {
-    // restify's callback is not called: it would send its own answer after ours.
+    // restify's callback is not called: it would send a second answer.
     refuse(options, request, response, routingError(error, request))
   })
 }
 
-/** What restify itself refuses: an address or method that no route has (the Allow header is set by then). */
+/** Errors of restify itself: an unknown address or method (restify has set the Allow header). */
 function routingError(error: { statusCode?: number }, request: IncomingMessage): unknown {
   if (error.statusCode === 404) return new HttpError('no-such-address', 'There is nothing at this address.')
   if (error.statusCode === 405)
@@ -225,15 +225,15 @@ function handlerOf(context: ServerContext, route: Route, options: HttpOptions, l
 
 type Phase = 'starting' | 'open' | 'draining'
 
-/** How long a request that is under way may take when the server drains, in milliseconds; then it is answered for it. */
+/** How long a request may take while the server drains; then it is answered with 503. */
 const drainMilliseconds = 4000
-/** How long what was answered may take to go out, and what was sent to come in, in milliseconds. */
+/** How long open answers and requests may take to go through when the server closes, in milliseconds. */
 const longestFarewell = 500
 
-/** These are answered in every phase: that the process lives, that it is not ready, and how it does meanwhile. */
+/** Answered in every phase. */
 const always = ['/healthz', '/readyz', '/metrics']
 
-/** Whether the server takes requests, and which ones are under way: so that none ends without an answer. */
+/** The phase of the server and its open requests, so that each gets an answer. */
 class Lifecycle {
   #phase: Phase
   readonly #underWay = new Set<Exchange>()
@@ -243,18 +243,18 @@ class Lifecycle {
     this.#phase = phase
   }
 
-  /** Aborted when no more requests are taken: what waits for something is to end. */
+  /** Aborted when the server accepts no more requests: waiting calls end. */
   get stopping(): AbortSignal {
     return this.#stopping.signal
   }
 
-  /** Why a request is not taken just now; undefined when it is. */
+  /** The error for a request that is not accepted in this phase. */
   refusal(exchange: Pick<Exchange, 'request'>): HttpError | undefined {
     if (this.#phase === 'open' || always.includes(pathOf(exchange.request).replace(/\/$/, ''))) return undefined
     return this.#notNow()
   }
 
-  /** Counts a request as under way until its answer has gone out or its caller has gone. */
+  /** Counts a request as open until its answer has gone out or its caller has disconnected. */
   follow(exchange: Exchange): void {
     this.#underWay.add(exchange)
     exchange.response.once('close', () => this.#underWay.delete(exchange))
@@ -264,7 +264,7 @@ class Lifecycle {
     if (this.#phase === 'starting') this.#phase = 'open'
   }
 
-  /** Who is not open is not ready, whatever else is. */
+  /** Reports "not ready" in every phase except `open`. */
   healthWith(health: Health): Health {
     return {
       ready: async () =>
@@ -272,7 +272,10 @@ class Lifecycle {
     }
   }
 
-  /** Refuses what comes from now on; ends when what is under way is answered: by its handler, or by us after four seconds. */
+  /**
+   * Refuses new requests. Resolves when all open requests are answered: by their handlers, or with 503 after four
+   * seconds.
+   */
   async drain(): Promise<void> {
     this.#phase = 'draining'
     this.#stopping.abort()
@@ -281,12 +284,12 @@ class Lifecycle {
     for (const exchange of this.#underWay) sendError(exchange, this.#notNow())
   }
 
-  /** Stops listening and lets go of all connections; those with an answer on its way a moment later. */
+  /** Stops listening and closes all connections; those with an open answer a moment later. */
   async close(node: NodeServer, farewellMilliseconds = longestFarewell): Promise<void> {
     await this.drain()
     if (!node.listening) return
     const closed = once(node, 'close')
-    // Node's own `close` for HTTP also cuts connections that have just come and whose request is still on its way.
+    // Node's own `close` for HTTP also cuts new connections whose request has not arrived yet.
     NetServer.prototype.close.call(node)
     await Promise.race([closed, wait(farewellMilliseconds)])
     node.close(() => undefined)

@@ -4,13 +4,13 @@ import proxyaddr from 'proxy-addr'
 import type { BucketRule, LimitsOfUse, TokenBuckets } from '../../core/index.ts'
 import { HttpError } from './problem.ts'
 
-/** Requests per minute; 0 = no limit. `writeBurst` is how many writes may come at once (0: a whole minute's). */
+/** Calls per minute; 0 = no limit. `writeBurst`: how many writes may come at once (0: as many as in a minute). */
 export interface LimitOptions {
   readonly writesPerMinute: number
   readonly writeBurst: number
   readonly readsPerMinute: number
   readonly tenantWritesPerMinute: number
-  /** Calls without a good token or signature, by address; none unless given. */
+  /** Calls without a valid token or signature, by address; no limit by default. */
   readonly refusalsPerMinute?: number
 }
 
@@ -24,33 +24,33 @@ interface Counted extends Limit {
 /** Limits of use per person and per tenant. */
 export interface Limits {
   /**
-   * Counts one request, or as many as it costs, and gives the RateLimit headers for its answer
-   * (draft-ietf-httpapi-ratelimit-headers). Throws 429 with Retry-After when there is too little left. A request that costs more
-   * than there can ever be takes all of it.
+   * Counts one call, or as many as it costs, and returns the RateLimit headers of its answer
+   * (draft-ietf-httpapi-ratelimit-headers). Throws 429 with Retry-After when too little is left. A call that costs more
+   * than the capacity takes all of it.
    */
   take(kind: 'read' | 'write', caller: { tenantId: string; id: string }, cost?: number): Promise<Record<string, string>>
   /**
-   * Counts a call with an Idempotency-Key before it is known to be a repeat, which `take` does not count: as many a minute
-   * as reads, by this process alone, so that a flood of repeats does not reach the store. Throws 429.
+   * Counts a call with an Idempotency-Key before it is known to be a repeat, which `take` does not count: as many a
+   * minute as reads, by this process alone, so that repeats cannot flood the store. Throws 429.
    */
   attempt(caller: { tenantId: string; id: string }): Promise<void>
 }
 
-/** How long a request waits to be counted by all replicas together, in milliseconds; then this process counts alone. */
+/** How long a call waits for the shared buckets, in milliseconds; then this process counts alone. */
 const sharedTimeout = 1000
-/** Counting alone is told of once in so many milliseconds: it goes on for as long as the store is away. */
+/** The least time between two warnings that this process counts alone, in milliseconds. */
 const warnEvery = 60_000
 
-/** The shared buckets, and who is told when a request could not be counted there. */
+/** The shared buckets, and the log for calls that could not be counted there. */
 interface SharedBuckets {
   readonly buckets: TokenBuckets
   readonly warn: (fields: object, message: string) => void
 }
 
 /**
- * Limits of use as token buckets: the shared ones where there are any, else those of this process. `now` is in
- * milliseconds. While shared ones do not answer, this process's own hold: nobody is refused for that, and nobody gets more
- * than the limit from one process.
+ * Limits of use as token buckets: the shared ones, or this process's own without shared ones. `now` is in milliseconds.
+ * While shared buckets do not answer, this process counts alone: nobody is refused for that, and nobody gets more than
+ * the limit from one process.
  */
 export function createLimits(options: LimitOptions, now: () => number, shared?: SharedBuckets): Limits {
   const own = createOwnBuckets(now)
@@ -74,10 +74,10 @@ export function createLimits(options: LimitOptions, now: () => number, shared?: 
   }
 }
 
-/** Of each bucket so much is left to what people do by hand, and it fills up so far before work that can wait goes on. */
+/** Batches leave half of each bucket to people, and continue when it is filled to 80 %. */
 const share = { kept: 0.5, filled: 0.8 } as const
 
-/** The same limits for work that waits for its turn. It takes from the buckets of those for whom it is done. */
+/** The same limits for queued work. It draws from the buckets of the people who ordered the work. */
 export const createLimitsOfUse = (options: LimitOptions, buckets: TokenBuckets): LimitsOfUse => ({
   async takeWrite({ tenantId, id }) {
     const limits = limitsOf(options, 'write', tenantId, id)
@@ -111,13 +111,13 @@ function limitsOf(options: LimitOptions, kind: 'read' | 'write', tenantId: strin
 
 type Draw = TokenBuckets['draw']
 
-/** Draws from the buckets of these limits; without limits everything is taken. */
+/** Draws from the buckets of these limits. Without limits every call is accepted. */
 async function count(draw: Draw, limits: readonly Limit[]) {
   const { taken, tokens } = limits.length === 0 ? { taken: true, tokens: [] } : await draw(limits)
   return { taken, counted: limits.map((limit, place): Counted => ({ ...limit, tokens: tokens[place] ?? 0 })) }
 }
 
-/** Counts alone when the shared count fails or takes too long. */
+/** Draws from our own buckets when the shared ones fail or take too long. */
 function withFallback(shared: Draw, own: Draw, warn: (why: unknown) => void): Draw {
   return async (rules) => {
     let timer: NodeJS.Timeout | undefined
@@ -174,10 +174,10 @@ interface Bucket {
   filledAt: number
 }
 
-/** More buckets than this are looked through for those that nobody uses any more. */
+/** Above this number, full buckets are removed. */
 const bucketsBeforeSweep = 10_000
 
-/** Buckets of this process alone: for the embedded store, which has one. `now` is in milliseconds. */
+/** Buckets of this process alone, for the embedded store, which has only one process. `now` is in milliseconds. */
 export function createOwnBuckets(now: () => number): TokenBuckets {
   const buckets = new Map<string, Bucket>()
 
@@ -210,14 +210,14 @@ const fill = ({ capacity, perSecond }: BucketRule, tokens: number, milliseconds:
   Math.min(capacity, tokens + (Math.max(0, milliseconds) / 1000) * perSecond)
 
 /**
- * Counts by address the callers who show no good token or signature. Above so many a minute (0 = no limit) they are told
- * to wait in place of what was wrong. It refuses nobody else: who shows a good token is served, whoever shares the address.
- * Counted by each process for itself, so that a flood of refusals writes nothing into the store.
+ * Counts callers without a valid token or signature by address. Above the limit per minute (0 = no limit) they get 429
+ * instead of the refusal. Callers with a valid token are served, also from the same address. Each process counts alone,
+ * so that a flood of refusals writes nothing into the store.
  */
 export function createRefusals(perMinute: number, now: () => number) {
   const buckets = createOwnBuckets(now)
   return {
-    /** The error itself, or 429 with Retry-After when this address has had too many of its kind. */
+    /** Returns the error itself, or 429 with Retry-After above the limit of this address. */
     async judge(error: unknown, address: string): Promise<unknown> {
       if (perMinute === 0 || !(error instanceof HttpError) || !refusesCaller.has(error.code)) return error
       const rule = { key: address, capacity: perMinute, perSecond: perMinute / 60 }
@@ -229,7 +229,7 @@ export function createRefusals(perMinute: number, now: () => number) {
       const detail = `That is more than ${perMinute} refused calls a minute from one address. Wait ${seconds} s.`
       const policy = `"refusals";q=${perMinute};w=60`
       return new HttpError('rate-limited', detail, {
-        // What is wrong is said all the same: whoever shares the address may only need a new token.
+        // The reason stays in the headers: another caller at this address may only need a new token.
         headers: { ...error.headers, 'Retry-After': String(seconds), 'RateLimit-Policy': policy, RateLimit: limit },
         cause: error,
       })
@@ -239,44 +239,43 @@ export function createRefusals(perMinute: number, now: () => number) {
 
 const refusesCaller: ReadonlySet<string> = new Set(['unauthenticated', 'invalid-token', 'invalid-signature'])
 
-/** What is read of a request. */
 interface Forwarded {
   readonly socket: { readonly remoteAddress?: string | undefined }
   readonly headersDistinct: NodeJS.Dict<string[]>
 }
 
-/** More hops than this nobody has; the rest of the header is not looked at. */
+/** Further hops are ignored. */
 const mostHops = 20
 
 /**
- * Finds the address that a request comes from. `X-Forwarded-For` is anybody's text: it is read from the right, where each
- * proxy has written who asked it, and only as far as the ones that wrote are `trusted` networks (`10.0.0.0/8`). The first
- * address from the right that is none of ours is the caller's. Without trusted proxies it is that of the connection.
+ * Finds the address that a request comes from. Anybody can write `X-Forwarded-For`, so it is read from the right, as
+ * long as the hops are in `trusted` networks (`10.0.0.0/8`). The first other address is the caller's. Without trusted
+ * proxies it is the address of the connection.
  */
 export function createClientAddress(trusted: readonly string[]): (request: Forwarded) => string {
   const isTrusted = proxyaddr.compile(trusted.flatMap(halved))
   return ({ socket, headersDistinct }) => {
     const named = (headersDistinct['x-forwarded-for'] ?? []).join(',').split(',').slice(-mostHops)
     const hops = named.map((hop) => plain(withoutPort(hop.trim())))
-    // What is no address was written by nobody that we trust: the hop after it is the last one known.
+    // No trusted proxy writes an invalid address, so only the hops after it count.
     const known = hops.slice(hops.findLastIndex((hop) => isIP(hop) === 0) + 1)
     const read: Pick<Forwarded, 'socket'> & Pick<IncomingMessage, 'headers'> = {
       socket: { remoteAddress: plain(socket.remoteAddress ?? '') },
       headers: { 'x-forwarded-for': known.join(', ') },
     }
-    // Of a request the library reads no more than this.
+    // The library reads only these two parts of a request.
     return proxyaddr(read as IncomingMessage, isTrusted)
   }
 }
 
-/** The library refuses a network of all addresses, so such a network is named by its halves. That of IPv6 holds IPv4 too. */
+/** The library refuses a network of all addresses, so its halves are listed. The IPv6 network includes IPv4. */
 function halved(network: string): string[] {
   if (!network.endsWith('/0')) return [network]
   const halves = ['0.0.0.0/1', '128.0.0.0/1']
   return network.includes(':') ? [...halves, '::/1', '8000::/1'] : halves
 }
 
-/** What limits are counted by: somebody with IPv6 has a whole /64 (RFC 6177), so its addresses count as one. */
+/** The network that is counted as one caller: a whole /64 for IPv6 (RFC 6177). */
 export function networkOf(address: string): string {
   if (isIP(address) !== 6) return address
   const groups = new URL(`http://[${address}]/`).hostname.slice(1, -1).split('::')
@@ -285,8 +284,8 @@ export function networkOf(address: string): string {
   return `${whole.slice(0, 4).join(':')}::/64`
 }
 
-/** Without the zone, and IPv4 as itself where a socket of both families writes it as IPv6. */
+/** Without the zone, and without the IPv6 form of IPv4 addresses. */
 const plain = (address: string): string => (address.split('%')[0] ?? '').replace(/^::ffff:(?=\d+\.)/i, '')
-/** Some proxies write the port too: `192.0.2.1:4711`, `[2001:db8::1]:4711`. */
+/** Some proxies append the port: `192.0.2.1:4711`, `[2001:db8::1]:4711`. */
 const withoutPort = (hop: string): string =>
   /^\[(.+)\](?::\d+)?$/.exec(hop)?.[1] ?? /^(\d+(?:\.\d+){3}):\d+$/.exec(hop)?.[1] ?? hop

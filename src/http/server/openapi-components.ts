@@ -31,7 +31,7 @@ import problems from './problem-examples.json' with { type: 'json' }
 
 type Named = readonly [name: string, schema: z.ZodType, description: string]
 
-/** The bodies that are taken: what stands in them is another schema than in an answer, for what has a default may be left out. */
+/** Request bodies. Their schemas differ from answers: fields with a default may be omitted. */
 const inputs: readonly Named[] = [
   ['SiteRequest', siteRequest, 'A wish for a site.'],
   [
@@ -83,22 +83,22 @@ function registryOf(all: readonly Named[]) {
   for (const [id, schema, description] of all) registry.add(schema, { id, description })
   return registry
 }
-/** What the API document calls the schemas that stand in it once, and says of them. Others stand where they are used. */
+/** Names and descriptions of the schemas that the document defines once. Other schemas are inlined. */
 const schemaNames = { input: registryOf(inputs), output: registryOf(outputs) } as const
 
-/** A JSON Schema (2020-12), which is what OpenAPI 3.1 has for its own. */
+/** A JSON Schema (2020-12), as in OpenAPI 3.1. */
 export type JsonSchema = z.core.JSONSchema.BaseSchema
 
-/** The schemas that stand once in the document, and how others refer to them. */
+/** The named schemas of the document, and references to them. */
 export interface SchemaBook {
-  /** What is taken: fields with a default may be left out, and no other fields may be sent. */
+  /** For requests: fields with a default may be omitted, and unknown fields are refused. */
   input(schema: z.ZodType): JsonSchema
-  /** What is answered: fields with a default are there. More fields may come with a later version. */
+  /** For answers: fields with a default are present. Later versions may add fields. */
   output(schema: z.ZodType): JsonSchema
   readonly components: Readonly<Record<string, JsonSchema>>
 }
 
-/** Makes JSON Schemas of zod's. Those with a name (`openapi-names.ts`) are collected, and referred to by it. */
+/** Converts zod schemas to JSON Schema. Named schemas are collected and replaced by references. */
 export function createSchemaBook(): SchemaBook {
   const components: Record<string, JsonSchema> = {}
   const add = (name: string, schema: JsonSchema): void => {
@@ -124,7 +124,7 @@ export function createSchemaBook(): SchemaBook {
   return { input: (schema) => convert(schema, 'input'), output: (schema) => convert(schema, 'output'), components }
 }
 
-/** What says the same again in more words goes, and so does the promise that an answer will never have more fields. */
+/** Removes redundant keywords, and `additionalProperties: false` from answers. */
 function tidy({ zodSchema, jsonSchema }: TidyContext, io: 'input' | 'output'): void {
   const { description } = z.globalRegistry.get(zodSchema) ?? {}
   if (description !== undefined) jsonSchema.description ??= description
@@ -135,15 +135,15 @@ function tidy({ zodSchema, jsonSchema }: TidyContext, io: 'input' | 'output'): v
 }
 type TidyContext = Parameters<NonNullable<z.core.ToJSONSchemaParams['override']>>[0]
 
-/** With references into the components of the document. */
+/** With references to the components of the document. */
 function referring(schema: JsonSchema): JsonSchema {
   return JSON.parse(JSON.stringify(schema).replaceAll('"#/$defs/', '"#/components/schemas/'))
 }
 
-/** A part of the document: it is written as JSON, so its form is OpenAPI's matter. */
+/** A part of the document. */
 export type Part = Readonly<Record<string, unknown>>
 
-/** References to headers of answers; those of `always` are in every answer, those of `sometimes` in some. */
+/** References to headers of answers: those of `always` are in every answer, those of `sometimes` in some. */
 export function headersOf(always: readonly AnswerHeader[], sometimes: readonly AnswerHeader[] = []): Part {
   const names = [...new Set([...headersOfAll, ...always, ...sometimes])]
   const must = new Set<AnswerHeader>([...headersOfAll, ...always])
@@ -152,7 +152,7 @@ export function headersOf(always: readonly AnswerHeader[], sometimes: readonly A
   )
 }
 
-/** Each header twice: one that is always there, and one that may be. */
+/** Each header twice: required and optional. */
 export const headerComponents = (): Part =>
   Object.fromEntries(
     Object.entries(answerHeaders).flatMap(([name, { description, schema, example }]) => [
@@ -177,7 +177,6 @@ export function problemContent(codes: readonly ProblemCode[]): Part {
   return { 'application/problem+json': { schema, examples: Object.fromEntries(examples) } }
 }
 
-/** What a refusal with one of these codes says, and carries. */
 export const describeProblems = (codes: readonly ProblemCode[]): string =>
   codes.map((code) => `\`${code}\`: ${problemCodes[code].means} ${problemCodes[code].remedy}`).join('\n\n')
 
@@ -188,7 +187,7 @@ function headersOfProblems(codes: readonly ProblemCode[], sometimes: readonly An
   return headersOf(always, [...each.flat(), ...perhaps, ...sometimes])
 }
 
-/** The refusals of one status as a response that stands once in the document, and a reference to it. */
+/** The refusals of one status as a response that the document defines once, and a reference to it. */
 export interface RefusalBook {
   refused(codes: readonly ProblemCode[], sometimes: readonly AnswerHeader[]): Part
   readonly components: Part
@@ -210,10 +209,9 @@ export function createRefusalBook(): RefusalBook {
   }
 }
 
-/** Where a problem is answered, in which words, naming which fields. A test has the service say each. */
+/** Address, detail and fields of an example for each code. A test makes the service answer each. */
 const problemFacts: Readonly<Record<ProblemCode, Pick<ProblemBody, 'instance' | 'detail' | 'errors'>>> = problems
 
-/** A problem with this code, as the service answers it. */
 function problemExample(code: ProblemCode): ProblemBody {
   const { status } = problemCodes[code]
   const { instance, detail, errors } = problemFacts[code]
@@ -222,7 +220,6 @@ function problemExample(code: ProblemCode): ProblemBody {
   return { type: problemTypeOf(code), title, status, detail, instance, code, traceId, ...(errors && { errors }) }
 }
 
-/** The example of every code. */
 export const problemExampleComponents = (): Part =>
   Object.fromEntries(
     (Object.keys(problemCodes) as ProblemCode[]).map((code) => [
@@ -239,13 +236,13 @@ export const headerParameters = (): Part =>
     ]),
   )
 
-/** Where callers get tokens, and for what. */
+/** Where callers get tokens, and for which scopes. */
 export interface Access {
-  /** The address that callers know. */
+  /** The public address of the service. */
   readonly baseUrl: string
   /** `{login}/{tenant}`: where people and applications sign in. */
   readonly authority: string
-  /** The scope of each API. The two are the same where one registration has both APIs. */
+  /** The scope of each API. They are the same if one registration has both APIs. */
   readonly scopes: { readonly collab: string; readonly mail: string }
 }
 

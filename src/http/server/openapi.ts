@@ -36,7 +36,7 @@ cancelled; or have the template’s webhook tell you.
   \`method-not-allowed\` and Allow.
 - Answers may get more fields; bodies with a field that is not described are refused.`
 
-/** The API document: everything that stands in the routes, as OpenAPI 3.1.1 (https://spec.openapis.org/oas/v3.1.1). */
+/** The API document, built from the routes, as OpenAPI 3.1.1 (https://spec.openapis.org/oas/v3.1.1). */
 export function openApiOf(routes: readonly Route[], access: Access): Part & { readonly openapi: '3.1.1' } {
   const books = { schemas: createSchemaBook(), refusals: createRefusalBook() }
   books.schemas.output(problemBody)
@@ -66,7 +66,7 @@ export function openApiOf(routes: readonly Route[], access: Access): Part & { re
   })
 }
 
-/** Parts that nothing refers to are left out, but for the security schemes, which are referred to by name. */
+/** Removes unused components. Security schemes stay, because they are referred to by name. */
 function withoutUnused<D extends { readonly components: Readonly<Record<string, Part>> }>(document: D): D {
   const text = JSON.stringify(document)
   const components = Object.entries(document.components).map(([kind, parts]) => {
@@ -88,7 +88,7 @@ function pathsOf(routes: readonly Route[], books: Books, access: Access): Part {
   return paths
 }
 
-/** What we send to the subscriber of a template (DESIGN §5). */
+/** The webhook to a template's receiver (DESIGN §5). */
 function webhookOf(book: SchemaBook): Part {
   const headers = (['webhook-id', 'webhook-timestamp', 'webhook-signature'] as const).map((name) => ({
     $ref: `#/components/parameters/${name}`,
@@ -120,7 +120,6 @@ function webhookOf(book: SchemaBook): Part {
   }
 }
 
-/** What stands once in the document. */
 interface Books {
   readonly schemas: SchemaBook
   readonly refusals: RefusalBook
@@ -156,7 +155,7 @@ function parametersOf({ params, query, examples }: Route, book: SchemaBook): Par
 
 const fieldsOf = ({ properties = {} }: JsonSchema): [string, unknown][] => Object.entries(properties)
 
-/** The headers that a call may have: its own, and those that come with how it is served. */
+/** The headers of a call: those that the handler reads, and those of serving. */
 function headersAccepted(route: Route): RequestHeader[] {
   const { headers = [], idempotent } = route
   return [
@@ -192,7 +191,7 @@ function documented(spec: BodySpec): z.ZodType {
 const examplesOf = (shown: [string, Example][], pick: (example: Example) => unknown): Part =>
   Object.fromEntries(shown.map(([name, example]) => [name, { summary: example.summary, value: pick(example) }]))
 
-/** What every answer to somebody whose calls are counted may carry: how much of the limits of use is left. */
+/** Answers to callers with a token may carry what is left of the limits of use. */
 const ofCallers = ['RateLimit-Policy', 'RateLimit'] as const
 
 function responsesOf(route: Route, books: Books): Part {
@@ -236,7 +235,7 @@ function answerOf(
   }
 }
 
-/** What a caller has to show for a route: any one of these. */
+/** The credentials that a route accepts: any one of these. */
 function securityOf({ audience, ...route }: Route, access: Access): Part[] {
   if (audience === null) return route.permission === 'public' && route.credential ? [{ [route.credential]: [] }] : []
   const { collab, mail, application } = scopesOf(access)
@@ -244,12 +243,12 @@ function securityOf({ audience, ...route }: Route, access: Access): Part[] {
   return [...[...new Set(scopes)].map((scope) => ({ entra: [scope] })), { token: [] }]
 }
 
-/** Answered whatever the service does, so that probes can see its health. */
+/** Answered in every phase, for probes. */
 const always = ['/healthz', '/readyz', '/metrics']
 
 /**
- * Every code that a call of this route can be refused with: those that its own work names, and those that come of how it is
- * served (`serve-route.ts`, in the same order). Tests hold every answer that they see against it.
+ * Every code that a call of this route can be refused with: those of its own work, and those of serving (in the order
+ * of `serve-route.ts`). Tests compare all answers with it.
  */
 function refusalsOf(route: Route): ProblemCode[] {
   const { params, query, body, permission, idempotent, anyAccept, refusals, path } = route

@@ -6,7 +6,7 @@ import { originOf, type Telemetry, traceIdOf } from '../../core/index.ts'
 import type { Answer, headersOfAll } from './answers.ts'
 import { type Problem, problemOf } from './problem.ts'
 
-/** The log as this room uses it; pino is one. */
+/** The log of this layer; pino implements it. */
 export interface HttpLog {
   debug(fields: object, message: string): void
   info(fields: object, message: string): void
@@ -14,26 +14,25 @@ export interface HttpLog {
   error(fields: object, message: string): void
 }
 
-/** One request as it begins: its own id, and the trace that its caller names or that begins with it. */
+/** Starts an exchange: its own id, and the caller's trace or a new one. */
 export function exchangeOf(log: HttpLog, request: Request, response: Response): Exchange {
   const callId = randomUUID()
   const { trace = traceIdOf(callId), sampled = false } = originOf(request.headers.traceparent)
   return { request, response, callId, traceId: trace, sampled, log, facts: {}, extraHeaders: {} }
 }
 
-/** What there is to tell of an answer. */
 interface AnswerFacts {
-  /** The pattern of the path, and its method; none where no route took the request. */
+  /** The pattern of the path, and its method; none if no route matched. */
   readonly route?: { readonly path: string; readonly method: string } | undefined
   readonly status: number
   readonly milliseconds: number
-  /** A defect: what was thrown. */
+  /** A defect: the error that was thrown. */
   readonly error?: { readonly thrown: unknown }
 }
 
 /**
- * Tells the log and the figures of an answer: one line for each request. Its address is told by the route's pattern and the
- * ids in it, since people put anything else into addresses.
+ * Writes one log line for each request and counts it. The line has the route's pattern and ids, because addresses may
+ * contain personal data.
  */
 export function logAnswer(
   { log, callId, traceId, request, facts }: Exchange,
@@ -58,39 +57,39 @@ const isId = (value: unknown): boolean => z.uuid().safeParse(value).success
 const idsIn = (params: object | undefined): Record<string, unknown> =>
   Object.fromEntries(Object.entries(params ?? {}).filter(([, value]) => isId(value)))
 
-/** The ids of an answer to what is no request, and so names no trace. */
+/** The ids of an answer to a request that could not be read, and so names no trace. */
 export function idsOfBroken(): { callId: string; traceId: string } {
   const callId = randomUUID()
   return { callId, traceId: traceIdOf(callId) }
 }
 
-/** One request and its answer, and the ids by which both are found in the log. */
+/** One request and its answer, with the ids that the log shows. */
 export interface Exchange {
   readonly request: Request
   readonly response: Response
-  /** A UUID, of this call alone: its `X-Request-Id`. */
+  /** The UUID of this call: its `X-Request-Id`. */
   readonly callId: string
-  /** The trace that it belongs to: the caller's if there is a valid `traceparent`, else one that begins here. */
+  /** The caller's trace if `traceparent` is valid, else a new one. */
   readonly traceId: string
   readonly sampled: boolean
   readonly log: HttpLog
-  /** What is found out while it is served: who calls, once their token is found good; whether the handler tells the log itself. */
+  /** Found while the call is served: the caller, and whether the handler writes its own log line. */
   readonly facts: { personId?: string; isLogged?: boolean }
-  /** Headers that whatever answer comes will carry. */
+  /** Headers of every answer to this call. */
   readonly extraHeaders: Record<string, string>
 }
 
-/** An answer as it goes out; what an Idempotency-Key keeps. */
+/** A serialised answer; an Idempotency-Key stores it. */
 export interface Outgoing {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
 }
 
-/** Bodies up to this size are read to their end before the connection is used again. Bytes. */
+/** Larger bodies are not read to their end, so the connection closes. Bytes. */
 const readToTheEnd = 1024 * 1024
 
-/** Whether the connection ends with the answer: an unread body is thrown away by Node, unless it may be long. */
+/** Whether the connection closes with the answer: Node discards an unread body, unless it may be long. */
 export function closesConnection({ complete, headers }: IncomingMessage): boolean {
   if (complete) return false
   const announced = Number(headers['content-length'] ?? 0)
@@ -103,24 +102,23 @@ export const outgoing = ({ status, headers = {}, body, mediaType }: Answer): Out
   body: body === undefined ? '' : mediaType === undefined ? JSON.stringify(body) : String(body),
 })
 
-/** What every answer carries, whoever writes it. */
+/** The headers of every answer. */
 export const commonHeaders = (callId: string): Record<(typeof headersOfAll)[number], string> => ({
   'X-Request-Id': callId,
   'X-Content-Type-Options': 'nosniff',
   'Cache-Control': 'no-store',
 })
 
-/** An answer whose bytes may be the same for everybody: those are not copied. */
+/** An answer whose bytes may be shared between calls and are not copied. */
 interface Sent extends Omit<Outgoing, 'body'> {
   readonly body: string | Uint8Array
 }
-/** The same as `outgoing`, but bytes stay what they are. */
 export const sent = (answer: Answer): Sent =>
   answer.body instanceof Uint8Array
     ? { status: answer.status, headers: answer.headers ?? {}, body: answer.body }
     : outgoing(answer)
 
-/** Writes an answer past restify's formatters, so that what goes out is what is tested and kept. */
+/** Writes an answer without restify's formatters, so that the bytes are those that are tested and stored. */
 export function send(exchange: Exchange, { status, headers, body }: Sent, mediaType = 'application/json'): void {
   const { request, response, callId, extraHeaders } = exchange
   if (response.headersSent || response.destroyed) return
@@ -145,7 +143,7 @@ export function hasEntity({ method, headers }: IncomingMessage, etag: string): b
   return tags.includes(etag) || tags.includes('*')
 }
 
-/** Writes the problem that an error is. */
+/** Writes an error as a problem. */
 export function sendError(exchange: Exchange, error: unknown): Problem {
   const { traceId, request } = exchange
   const problem = problemOf(error, { traceId, instance: pathOf(request) })
@@ -154,12 +152,15 @@ export function sendError(exchange: Exchange, error: unknown): Problem {
   return problem
 }
 
-/** The path as it was asked for, without the query: people put secrets there. A link to an export is a secret itself. */
+/**
+ * The path for logs and problems: without the query, which may contain secrets, and without the secret of an export
+ * link.
+ */
 export const pathOf = ({ url = '/' }: IncomingMessage): string =>
   (url.split(/[?#]/, 1)[0] ?? '/').replace(secretPath, '$1…').slice(0, 500)
 const secretPath = /(\/exports\/v1\/).+/i
 
-/** Whether an Accept header takes JSON (RFC 9110 §12.5.1): the most specific range that matches decides. */
+/** Whether an Accept header allows JSON (RFC 9110 §12.5.1): the most specific matching range decides. */
 export function acceptsJson(accept: string | undefined): boolean {
   if (accept === undefined || accept.trim() === '') return true
   const ranges = accept.split(',').map((range) => {

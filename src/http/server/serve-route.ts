@@ -27,21 +27,21 @@ import type { Limits } from './limits.ts'
 import { HttpError, problemOf } from './problem.ts'
 import { acceptsJson, type Exchange, type Outgoing, outgoing, pathOf, send, sent } from './respond.ts'
 
-/** All that serving a route takes. */
+/** What serving a route needs. */
 export interface ServerContext {
   readonly services: Services
   readonly authenticate: Authenticate
   readonly limits: Limits
-  /** What a refused call is answered, by how many its address has had. */
+  /** The error for a refused call, depending on the refusals of its address. */
   readonly refusals: (error: unknown, request: IncomingMessage) => Promise<unknown>
   readonly idempotency: IdempotencyStore
   readonly now: () => number
 }
 
-/** How deep a body of our API may nest; the deepest documented one has three levels. */
+/** How deep a body of our API may nest; the deepest documented body has three levels. */
 const apiDepth = 10
 
-/** Serves one call of a route: who, how much, what, and only then the work. Throws what becomes a problem. */
+/** Serves one call of a route: caller, limits, input, then the work. Throws errors that become problems. */
 export async function serveRoute(context: ServerContext, route: Route, exchange: Exchange): Promise<void> {
   if (!route.anyAccept && !acceptsJson(exchange.request.headers.accept))
     throw new HttpError('not-acceptable', 'This API answers application/json.')
@@ -56,7 +56,7 @@ export async function serveRoute(context: ServerContext, route: Route, exchange:
 
 const isReading = ({ method, onlyReads }: ActorRoute): boolean => method === 'GET' || onlyReads === true
 
-/** Aborts when the caller hangs up before the answer: for reads only, since a write that was begun is completed. */
+/** Aborts when the caller disconnects before the answer. Only for reads: a write always completes. */
 function abandonedBy({ response }: Exchange): AbortSignal {
   const abandoned = new AbortController()
   response.once('close', () => {
@@ -86,7 +86,7 @@ async function serveCaller(
   const kind = isReading(route) ? 'read' : 'write'
   const key = route.idempotent && idempotencyKeyOf(request)
   const count = async () => Object.assign(exchange.extraHeaders, await context.limits.take(kind, caller))
-  // A replayed answer is not counted, and whether it is one is known only with the body.
+  // A repeated answer is not counted, and only the body shows whether it is one.
   if (key) await context.limits.attempt(caller)
   else await count()
   const raw = await rawInput(route, exchange)
@@ -110,7 +110,7 @@ async function serveCaller(
   const about = { route: `${route.method} ${route.path}`, key, path, body: raw.body }
   const claimed = await claimKey(context.idempotency, caller, about, context.now)
   if ('answer' in claimed) {
-    // The answer was for somebody who might have it then: what the caller may do now decides.
+    // The caller's rights may have changed since the answer was stored.
     await route.recheck(raw, await enter(exchange.callId))
     const headers = { ...claimed.answer.headers, 'Idempotency-Replayed': 'true' }
     return send(exchange, { ...claimed.answer, headers })
@@ -122,28 +122,30 @@ async function serveCaller(
     await countWork()
     const scope = await enter(claimed.requestId)
     const call = route.prepare(raw)
-    // What an earlier attempt has done is only shown, so the right to see it is checked as for a stored answer.
+    // An earlier attempt may have done the work, so the right to see it is checked as for a stored answer.
     if (claimed.isContinued) await route.recheck(raw, scope)
     isBegun = true
     answer = outgoing(await call(scope))
   } catch (error) {
     const { status } = problemOf(error, { traceId: exchange.traceId, instance: '' })
-    // A refusal changes nothing. What else goes wrong after the beginning may have come after the commit.
+    // A refusal changes nothing. Another error during the work may have come after the commit.
     const isUnknown = isBegun && status >= 500 && !isRefusedAsBusy(route, error)
     await quietly(exchange, () => claimed.release(isUnknown ? 'unknown' : 'refused'))
     throw error
   }
-  // Nothing was done, so there is nothing that a repeat must not do again.
+  // Nothing was done, so a repeat may run again.
   const isCheck = route.changesNothing?.(raw.body) === true
   await quietly(exchange, () => (isCheck ? claimed.release('refused') : claimed.complete(answer)))
   send(exchange, answer)
 }
 
-/** A new request is checked before anything is stored, so a check that found no place at Microsoft 365 has done nothing. */
+/**
+ * A new request is checked before anything is stored, so a check that Microsoft 365 refused as busy has done nothing.
+ */
 const isRefusedAsBusy = ({ permission }: ActorRoute, error: unknown): boolean =>
   permission === 'request.create' && (isBusy(error) || (error instanceof ProvisioningError && isBusy(error.cause)))
 
-/** The RateLimit headers of a call that was counted twice: as a write and as reads, or as reads alone. */
+/** The RateLimit headers of a call that was counted twice (as a write and as reads), or only as reads. */
 const joined = (
   known: Readonly<Record<string, string>>,
   more: Readonly<Record<string, string>>,
@@ -156,7 +158,7 @@ const joined = (
     ]),
   )
 
-/** What is done is done: if the key cannot be written, a repeat finds the same requestId when the lease has ended. */
+/** The work is done: if the key cannot be written, a repeat finds the same requestId after the lease. */
 async function quietly(exchange: Exchange, write: () => Promise<void>): Promise<void> {
   try {
     await write()
@@ -165,7 +167,7 @@ async function quietly(exchange: Exchange, write: () => Promise<void>): Promise<
   }
 }
 
-/** The caller as the directory knows them now. Throws 403 unless they are let in and have the route's permission. */
+/** The caller as the directory knows them now. Throws 403 without access or without the route's permission. */
 async function actorScope(
   context: ServerContext,
   route: ActorRoute,
@@ -179,7 +181,7 @@ async function actorScope(
   return { ...scopeOf(context, exchange, requestId), actor, core }
 }
 
-/** Who calls; that somebody tried to decide who is let into nothing is written down with the request. */
+/** Reads the caller, and audits a decision that a person without access attempted. */
 async function admitted(
   { services: { core } }: ServerContext,
   { decides, permission }: ActorRoute,
@@ -212,7 +214,7 @@ async function rawInput(route: Route, { request, response }: Exchange): Promise<
   return { params, query, body: bytes === undefined ? undefined : parseJson(bytes, rules) }
 }
 
-/** A parameter that comes twice is a list, which no schema takes for one value. */
+/** A repeated parameter becomes a list, which schemas of single values refuse. */
 function queryOf(url: string): Record<string, string | string[]> {
   const search = new URLSearchParams(url.split('?').slice(1).join('?'))
   return Object.fromEntries(
@@ -223,11 +225,11 @@ function queryOf(url: string): Record<string, string | string[]> {
   )
 }
 
-/** A claimed key and what to do with it, or the answer that was given before. */
+/** A claimed key, or the answer that was stored under it. */
 type Claimed =
   | {
       readonly requestId: string
-      /** Whether an earlier attempt under this key may have done the work, so that this one only continues it. */
+      /** Whether an earlier attempt under this key may have done the work, so that this one continues it. */
       readonly isContinued: boolean
       complete(answer: StoredAnswer): Promise<void>
       /** `refused`: this attempt did nothing. */
@@ -237,16 +239,16 @@ type Claimed =
 
 const keptDays = 7
 /**
- * A repeat after a crash waits this long at most. Seconds. A process that is only slow, or whose clock is behind, may lose
- * its claim: the repeat continues the same request, so that nothing is done twice.
+ * The longest wait of a repeat after a crash. Seconds. A slow process may lose its claim: the repeat continues the same
+ * request, so nothing is done twice.
  */
 const leaseSeconds = 10
-/** How often an attempt that is still being answered says so. Seconds. */
+/** How often a running attempt renews its lease. Seconds. */
 const renewSeconds = 3
-/** Longer than any answer takes: an attempt that hangs does not hold its key for ever. Seconds. */
+/** Longer than any answer takes: an attempt that hangs releases its key. Seconds. */
 const heldSeconds = 60
 
-/** The request's Idempotency-Key, or undefined. Throws 400 `idempotency-key-malformed`. */
+/** The request's Idempotency-Key, if any. Throws 400 `idempotency-key-malformed`. */
 function idempotencyKeyOf(request: IncomingMessage): string | undefined {
   const values = request.headersDistinct['idempotency-key']
   if (values === undefined) return undefined
@@ -256,8 +258,8 @@ function idempotencyKeyOf(request: IncomingMessage): string | undefined {
 }
 
 /**
- * Claims a key for one attempt. Throws 422 `idempotency-key-reused` when it came with another body before, and 409
- * `idempotency-key-in-flight` while the first attempt is still being answered (draft-ietf-httpapi-idempotency-key-header).
+ * Claims a key for one attempt. Throws 422 `idempotency-key-reused` for another body, and 409
+ * `idempotency-key-in-flight` while the first attempt is running (draft-ietf-httpapi-idempotency-key-header).
  */
 async function claimKey(
   store: IdempotencyStore,
@@ -290,7 +292,7 @@ async function claimKey(
   }
   const stopRenewing = every(renewSeconds, () => {
     if (now() - at > heldSeconds * 1000) stopRenewing()
-    // One that fails is made good by the next one, or the lease ends.
+    // If one renewal fails, the next one succeeds, or the lease ends.
     else store.renew(key, holder, leaseUntil()).catch(() => undefined)
   })
   const isContinued = claim.requestId !== requestId
@@ -303,7 +305,7 @@ async function claimKey(
     },
     release(outcome) {
       stopRenewing()
-      // The id of the work that an earlier attempt may have done stays with the key.
+      // The key keeps the id of work that an earlier attempt may have done.
       return store.release(key, holder, isContinued ? 'unknown' : outcome)
     },
   }
@@ -314,7 +316,7 @@ function every(seconds: number, act: () => void): () => void {
   return () => clearInterval(timer)
 }
 
-/** JSON with sorted keys, so that the order in which a client writes its fields makes no other body. */
+/** JSON with sorted keys: the order of fields does not change a body. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_, member: unknown) => {
     if (typeof member !== 'object' || member === null || Array.isArray(member)) return member

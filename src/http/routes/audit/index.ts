@@ -21,7 +21,7 @@ const readAudit = defineRoute({
   },
 })
 
-/** The chain of what is about no one request. */
+/** Returns the audit entries that do not belong to one request. */
 const readOrganisationAudit = defineRoute({
   id: 'readOrganisationAudit',
   tag: 'Administration',

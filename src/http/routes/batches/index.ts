@@ -19,9 +19,9 @@ import { listOf, paging } from '../shared/index.ts'
 import examples from './examples.json' with { type: 'json' }
 
 const ofOneBatch = z.object({ batchId: z.uuid().toLowerCase() })
-/** 200 rows of the longest mailbox that people ask for are about half of it. */
+/** 200 rows of the longest realistic mailbox need about half of it. */
 const largestBatch = { bytes: 512 * 1024, depth: 10 } as const
-/** Seconds after which a first look makes sense: the first rows are submitted within it. */
+/** The first rows are submitted within this time. Seconds. */
 const firstLook = '5'
 
 const dryRun = z.strictObject({
@@ -30,8 +30,8 @@ const dryRun = z.strictObject({
 })
 
 /**
- * Many requests in one call, which wait for their turn under the limits of use. A token for the resource is needed, as for the call
- * that creates one. A repeat under the same Idempotency-Key is the same batch.
+ * Many requests in one call, queued under the limits of use. The caller needs a token for the resource, as for the call
+ * that creates one. A repeat under the same Idempotency-Key returns the same batch.
  */
 const createBatch = defineRoute({
   id: 'createBatch',
@@ -41,7 +41,7 @@ const createBatch = defineRoute({
   summary: 'Ask for many sites or mailboxes at once, or try it',
   permission: 'request.create',
   audience: 'any',
-  // A body that names neither is refused by its field, whoever's token came with it.
+  // A body without a valid resource is refused by its field, with any token.
   audienceOf: (body) => {
     const { resource } = Object(body)
     return resource === 'mailbox' ? 'mail' : resource === 'site' ? 'collab' : 'any'
@@ -59,7 +59,7 @@ const createBatch = defineRoute({
   refusals: ['too-many-open-requests', 'not-found'],
   examples: examples.createBatch,
   idempotent: true,
-  // Each row of a dry run is a preview.
+  // Each row of a dry run costs as much as a preview.
   extraReads: (body) => {
     const { dryRun, rows } = Object(body)
     if (dryRun !== true || !Array.isArray(rows)) return 0
@@ -144,7 +144,7 @@ const cancelBatch = defineRoute({
   refusals: ['not-found', 'already-ended'],
   examples: examples.cancelBatch,
   idempotent: true,
-  // Whoever may read a batch may cancel it.
+  // Everybody who may read a batch may cancel it.
   mayStill: ({ actor, core }, { batchId }) => core.readBatch(actor, { batchId }),
   async handle({ actor, core }, { params: { batchId } }) {
     return { status: 200, body: viewOfBatch(await core.cancelBatch(actor, { batchId })) }

@@ -5,7 +5,7 @@ import { defineRoute } from '../../server/define-route.ts'
 import { ofOneRequest } from '../shared/index.ts'
 import examples from './examples.json' with { type: 'json' }
 
-/** A line of an explanation, with the same as one sentence of plain English. */
+/** A line of an explanation, with the same as one sentence. */
 export const explanationBody = explanation.extend({ detail: z.string() })
 
 const explainRequest = defineRoute({

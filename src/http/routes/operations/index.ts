@@ -1,4 +1,4 @@
-/** Health, statistics and dead letters for admins; probes, metrics and the API document are in the files beside. */
+/** Health, statistics and dead letters for admins; probes and metrics. The API document is in `docs.ts`. */
 
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { z } from 'zod'
@@ -62,7 +62,7 @@ const readStats = defineRoute({
   refusals: [],
   examples: examples.readStats,
   async handle({ actor, core }, { query: { period } }) {
-    // These two are counted back from now, so that they are the same everywhere.
+    // Periods end now and use UTC, so the numbers are the same everywhere.
     const anywhere = { timeZone: 'UTC', locale: 'en' }
     const span = periodOf(period, new Date(), anywhere)
     return { status: 200, body: await core.readStats(actor, { period: span }) }
@@ -165,7 +165,7 @@ const live = definePublicRoute({
   handle: async () => ({ status: 200, body: { status: 'ok' as const, checks: {} } }),
 })
 
-/** Readiness: all that the service needs answers. A load balancer sends no calls here while it does not. */
+/** Readiness: everything that the service needs answers. A load balancer sends no calls here otherwise. */
 const ready = definePublicRoute({
   id: 'readReadiness',
   tag: 'Service',
@@ -187,7 +187,7 @@ const ready = definePublicRoute({
   },
 })
 
-/** For Prometheus. Answered in every phase, and to whoever has the token however often they ask. */
+/** For Prometheus. Answers in every phase, without a rate limit for callers with the token. */
 const readMetrics = definePublicRoute({
   id: 'readMetrics',
   tag: 'Service',
@@ -207,7 +207,7 @@ const readMetrics = definePublicRoute({
   },
 })
 
-/** Without a token of the settings the address is as good as none: nobody learns by it that there is something. */
+/** Without METRICS_TOKEN the address answers 404, so callers cannot tell that it exists. */
 function admit(metrics: Metrics | undefined, authorization: string | undefined): asserts metrics is Metrics {
   if (!metrics || (metrics.token === undefined && !metrics.isOpen))
     throw new HttpError('no-such-address', 'There is nothing at this address.')
@@ -224,7 +224,7 @@ function admit(metrics: Metrics | undefined, authorization: string | undefined):
     })
 }
 
-/** Takes as long for any token. Digests are compared, since their lengths are the same. */
+/** Compares in constant time. Digests have equal lengths. */
 function isSame(token: string, known: string): boolean {
   const [one, other] = [token, known].map((text) => createHash('sha256').update(text).digest())
   return one !== undefined && other !== undefined && timingSafeEqual(one, other)

@@ -32,7 +32,7 @@ const link = {
 } as const
 const refused = ['link-used', 'link-expired', 'link-changed', 'link-refused', 'unavailable'] as const
 
-/** What a link to an export will give. It stays unused, since whoever scans or previews links reads this. */
+/** Shows what a link to an export downloads. The link stays unused, because link scanners and previews call this. */
 const showExport = definePublicRoute({
   ...link,
   id: 'showExport',
@@ -49,7 +49,7 @@ const showExport = definePublicRoute({
   },
 })
 
-/** Uses a link up and gives its file. People who have the link need nothing else. */
+/** Uses a link and returns its file. The link is the only credential. */
 const downloadExport = definePublicRoute({
   ...link,
   id: 'downloadExport',
@@ -97,14 +97,14 @@ function refusal(scope: Scope, { state }: ClosedLink) {
   return { status, ...pageSaying(detail) }
 }
 
-/** The address is a secret, so it goes to nobody; and nothing that stands in the file is run. */
+/** The address is a secret, so browsers send it to no other site, and they run nothing in the file. */
 const ofFile = {
   'Referrer-Policy': 'no-referrer',
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
 } as const
 const mediaTypes = { csv: 'text/csv; charset=utf-8; header=present', json: 'application/json; charset=utf-8' } as const
 
-/** Written as it is read: what is long fills no memory. A caller who goes away ends it. */
+/** Streams the file, so a long one fills no memory. A caller who disconnects ends the stream. */
 async function download(
   { response, requestId }: Scope,
   { name, format, content }: ExportFile,
@@ -122,14 +122,14 @@ async function download(
   return answered
 }
 
-/** A page of a link to an export, as a route answers it. */
+/** The page for a link to an export, as an answer of a route. */
 interface ExportPage {
   readonly mediaType: 'text/html'
   readonly body: string
   readonly headers: { readonly 'Content-Security-Policy': string; readonly 'Referrer-Policy': string }
 }
 
-/** The page loads nothing and runs nothing; its form leads to its own address only. */
+/** The page loads and runs nothing; its form posts only to its own address. */
 const policy =
   "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
@@ -140,8 +140,8 @@ const titles: Readonly<Record<ExportKind, string>> = {
 }
 
 /**
- * Asks for a click before the link is used: scanners and previews of links read pages and send no forms. The form needs no
- * token against forged requests: its address is the secret, and a page that knows the address could open the link anyway.
+ * Requires a click before the link is used: link scanners read pages and send no forms. The form needs no CSRF token,
+ * because its address is the secret: a page that knows it could open the link anyway.
  */
 function pageOfLink({ name, content, until }: ExportPreview): ExportPage {
   const { what, format, from, to } = content
@@ -153,12 +153,12 @@ ${days}<p class="file">${name}</p>
 <p>This link works once, until <time datetime="${until.toISOString()}">${time?.slice(0, 5)} UTC</time> on ${day}. Your download is recorded in the audit.</p>
 <form method="post"><button>Download</button></form>
 <p class="small">If the download breaks off, ask the bot for a new link.</p>`,
-    // With no-referrer a browser names no origin for the form, and local mode refuses calls of unknown pages.
+    // With no-referrer a browser sends no Origin with the form, and local mode refuses calls of unknown pages.
     'same-origin',
   )
 }
 
-/** Says why a link gives nothing. */
+/** Says why a link returns no file. */
 const pageSaying = (text: string): ExportPage => pageOf(`<p>${text}</p>`, 'no-referrer')
 
 const pageOf = (content: string, referrer: string): ExportPage => ({

@@ -1,3 +1,4 @@
+/** Requests: submit, preview, list, read, and wait for a change. Decisions about them have their own room. */
 import { z } from 'zod'
 import {
   auditEntry,
@@ -22,7 +23,7 @@ import { preferredWait, type WaitEnd } from '../../server/waiting.ts'
 import { listOf, ofOneRequest, paging, showing, shown } from '../shared/index.ts'
 import examples from './examples.json' with { type: 'json' }
 
-/** API document, "creation response (queued request)" of either resource, and the state that the request is in. */
+/** API document, "creation response (queued request)" of either resource, with the state of the request. */
 export const accepted = z.strictObject({
   requestId: z.uuid(),
   tenantId: z.uuid(),
@@ -30,7 +31,6 @@ export const accepted = z.strictObject({
   status: requestState,
 })
 
-/** The answer that both resources have. */
 const accepting = {
   description:
     'Accepted: queued, or waiting for approval. Look at `Location` after `Retry-After`, then every ten seconds.',
@@ -38,7 +38,7 @@ const accepting = {
   headers: ['Location', 'Retry-After'],
 } as const
 
-/** The answer to a request that was accepted: where it can be read, and when the first look at it makes sense (seconds). */
+/** The answer to an accepted request: where to read it, and the seconds before the first poll. */
 function acceptance({ requestId, tenantId, status, approvals }: Request, { settings }: Core) {
   return {
     status: 202,
@@ -48,8 +48,8 @@ function acceptance({ requestId, tenantId, status, approvals }: Request, { setti
 }
 
 /**
- * `POST {base_url}/collab/v1/spo/` (API document, "Create the service site"): queued, not done. What is left open the template
- * decides, so core reads the body itself.
+ * `POST {base_url}/collab/v1/spo/` (API document, "Create the service site"): queues a site. The template fills in
+ * omitted fields, so core reads the body itself.
  */
 const createSite = defineRoute({
   id: 'createSite',
@@ -70,8 +70,8 @@ const createSite = defineRoute({
 })
 
 /**
- * `POST {base_url}/mail/v1/mailboxes/` (API document, "Create mailbox"): queued, not done. What a field means depends on
- * the template's kind, so core reads the body itself and tells all faults at once: of form, kind, template and names.
+ * `POST {base_url}/mail/v1/mailboxes/` (API document, "Create mailbox"): queues a mailbox. The meaning of a field
+ * depends on the template's kind, so core reads the body itself and reports all faults at once.
  */
 const createMailbox = defineRoute({
   id: 'createMailbox',
@@ -92,8 +92,8 @@ const createMailbox = defineRoute({
 })
 
 /**
- * `POST {base_url}/requests/v1/preview`: what either of the calls that create something would make of a body. Nothing is written.
- * What the call would refuse is part of the answer, so a form can show it while it is being filled in.
+ * `POST {base_url}/requests/v1/preview`: returns what a creation would do with a body, and its faults. Nothing is
+ * written, so a form can call it while a person fills it in.
  */
 const previewRequest = defineRoute({
   id: 'previewRequest',
@@ -193,7 +193,7 @@ const listRequests = defineRoute({
   },
 })
 
-/** A list of what is there and may be seen: a list is never a refusal. */
+/** A list of one or no request: an unknown reference gives an empty list, not a 404. */
 async function oneOf(reading: Promise<Request>): Promise<Request[]> {
   try {
     return [await reading]
@@ -203,7 +203,7 @@ async function oneOf(reading: Promise<Request>): Promise<Request[]> {
   }
 }
 
-/** A line of the timeline: the request is in the address already. */
+/** A line of the timeline. The address names the request already. */
 const timelineEntry = auditEntry.omit({ requestId: true, tenantId: true, attempt: true })
 
 const readTimeline = defineRoute({
@@ -231,7 +231,7 @@ const readTimeline = defineRoute({
   },
 })
 
-/** The request, or its next version when the caller wants to wait for it and there is a place to wait. */
+/** Returns the request, or its next version if the caller wants to wait and the server has a place for the call. */
 async function readWaiting(scope: ActorScope, requestId: string) {
   const { actor, core, request } = scope
   const found = await core.readRequest(actor, { requestId })
@@ -239,14 +239,14 @@ async function readWaiting(scope: ActorScope, requestId: string) {
   if (seconds === 0) return shown(found, actor)
   const ended = hasNews(scope, found) ? 'changed' : await hold(scope, found, seconds)
   if (ended === undefined) return shown(found, actor)
-  // What may be read, and by whom, is decided anew.
+  // The request and the caller's rights may have changed meanwhile.
   const current = ended === 'gone' ? found : await core.readRequest(actor, { requestId })
   if (ended === 'stopping') return shown(current, actor)
   const { headers, ...answer } = shown(current, actor)
   return { ...answer, headers: { ...headers, 'Preference-Applied': `wait=${seconds}` } }
 }
 
-/** Whether there is something to tell at once: another version than the caller knows, or that no other will come. */
+/** Whether to answer at once: the caller has an older version, or no other version will come. */
 function hasNews({ actor, request }: ActorScope, found: Request): boolean {
   if (isTerminal(found.status)) return true
   return request.headers['if-none-match'] !== undefined && !hasEntity(request, shown(found, actor).headers.ETag)
@@ -270,4 +270,3 @@ async function hold(
 
 export const readingRoutes = [listRequests, readRequest, readTimeline] as const
 
-/** Requests: submit, preview, list, read, and wait for a change. Decisions about them have their own room. */

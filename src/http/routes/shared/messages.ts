@@ -5,12 +5,12 @@ import { definePublicRoute } from '../../server/define-route.ts'
 import { closesConnection, commonHeaders } from '../../server/respond.ts'
 import examples from './examples.json' with { type: 'json' }
 
-/** What the bot's guard says to what it does not let in. */
+/** How the bot's guard refuses an activity. */
 const refusal = z.strictObject({ error: z.strictObject({ code: z.string(), message: z.string() }) })
 
 /**
- * The Bot Framework's endpoint. Whether the activity comes from the channel is checked by the bot's own guard, before any
- * handler. Cards nest deeper than our API's bodies do.
+ * The Bot Framework's endpoint. The bot's own guard checks that the activity comes from the channel. Cards nest deeper
+ * than the bodies of our API.
  */
 const receiveActivity = definePublicRoute({
   id: 'receiveActivity',

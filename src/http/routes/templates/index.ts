@@ -17,9 +17,9 @@ import examples from './examples.json' with { type: 'json' }
 
 const params = z.object({ templateId: z.uuid().toLowerCase() })
 
-/** A template as an admin sees it: whole, but for the webhook's secret, which is write-only. */
+/** A template for admins: everything except the webhook's secret, which is write-only. */
 export const templateForAdmins = template.extend({ webhook: webhookSubscription.omit({ secret: true }).nullable() })
-/** What is written: id and version come from the address and If-Match, and a secret left out stays as it is. */
+/** The body of a write: id and version come from the address and If-Match, and an omitted secret stays unchanged. */
 export const templateToWrite = template
   .partial({ id: true, version: true })
   .extend({ webhook: webhookSubscription.partial({ secret: true }).nullable().default(null) })
@@ -97,7 +97,7 @@ const writeTemplate = defineRoute({
   },
 })
 
-/** The version that the caller has read, by RFC 9110 §13.1; 0 = there must be none yet. */
+/** The version that the caller has read (RFC 9110 §13.1); 0 = the template must not exist yet. */
 async function expectedVersion(
   core: Core,
   actor: Actor,

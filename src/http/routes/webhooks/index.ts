@@ -1,4 +1,4 @@
-/** Webhooks: those that we receive, deliveries to receivers, and a test of a receiver. */
+/** Webhooks: receiving our own, deliveries to receivers, and a test of a receiver. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { Webhook } from 'standardwebhooks'
 import { z } from 'zod'
@@ -22,7 +22,7 @@ import examples from './examples.json' with { type: 'json' }
 
 const provisioned = z.object({ type: z.enum(['site.provisioned', 'mailbox.provisioned']) })
 
-/** Our own webhooks, which the bot listens to like any other subscriber. Types that it does not know are fine. */
+/** Receives our own webhooks, which the bot subscribes to like any other receiver. Unknown types are accepted. */
 const receiveWebhook = definePublicRoute({
   id: 'receiveWebhook',
   tag: 'Webhooks',
@@ -50,7 +50,9 @@ const receiveWebhook = definePublicRoute({
   },
 })
 
-/** Standard Webhooks 1.0.0: HMAC-SHA256 over id, timestamp and the bytes as sent; five minutes of tolerance. */
+/**
+ * Verifies Standard Webhooks 1.0.0: HMAC-SHA256 over id, timestamp and the raw bytes, with five minutes of tolerance.
+ */
 function verify(secret: string, body: Buffer, headers: IncomingHttpHeaders): void {
   const one = (name: string): string => {
     const value = headers[name]
@@ -72,7 +74,7 @@ function verify(secret: string, body: Buffer, headers: IncomingHttpHeaders): voi
 }
 
 const params = z.object({ deliveryId: z.uuid().toLowerCase() })
-/** What became of webhooks. A secret is nowhere in it, and what receivers answer is not kept. */
+/** Lists deliveries. They contain no secret, and the answers of receivers are not kept. */
 const listDeliveries = defineRoute({
   id: 'listDeliveries',
   tag: 'Webhooks',
@@ -119,7 +121,7 @@ const readDelivery = defineRoute({
   },
 })
 
-/** The same message under the same `webhook-id`, so a receiver that has it can tell (Standard Webhooks 1.0.0). */
+/** Sends the same message under the same `webhook-id`, so a receiver recognises a repeat (Standard Webhooks 1.0.0). */
 const replayDelivery = defineRoute({
   id: 'replayDelivery',
   tag: 'Webhooks',
@@ -139,7 +141,7 @@ const replayDelivery = defineRoute({
   },
 })
 
-/** So that integrators can try their receiver, also from a build server. */
+/** Lets integrators test their receiver, for example from a build server. */
 const testWebhook = defineRoute({
   id: 'testWebhook',
   tag: 'Webhooks',
