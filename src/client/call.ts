@@ -11,19 +11,19 @@ import {
 } from './errors.ts'
 import type { TokenResource } from './types.ts'
 
-/** Fetch, as this client uses it: `globalThis.fetch` is one. */
+/** The part of fetch that this client uses: `globalThis.fetch` is one. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
-/** One call, before it is known how often it has to be sent. */
+/** One call; it may be sent several times. */
 interface Call {
   readonly about: CallAbout
   readonly url: string
   readonly resource: TokenResource
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: unknown
-  /** Without these fields an answer is not this API's. */
+  /** An answer without these fields does not come from this API. */
   readonly fields: readonly string[]
-  /** How much longer than others it may take, in seconds: its answer is held. */
+  /** How many seconds longer than other calls it may take, because the service holds its answer. */
   readonly heldSeconds?: number
   readonly signal?: AbortSignal | undefined
 }
@@ -37,17 +37,17 @@ interface CallParts {
 }
 export type SendCall = (call: Call) => Promise<Answer>
 
-/** A call with all its repetitions takes no longer than this before it is given up, in milliseconds. */
+/** A call with all its repeats takes at most this time. Milliseconds. */
 const longestCall = 120_000
 const firstPause = 500
 const longestPause = 20_000
-/** Answers of what stands before the service, or of a service that is not ready; the next may be better. */
+/** Answers of a proxy, or of a service that is not ready; a repeat may succeed. */
 const passing = [429, 502, 503, 504]
 
 /**
- * Sends a call, and sends it again where that is safe (a read, or a write with its Idempotency-Key) and can help: the
- * connection failed, or the answer was 429, 502, 503 or 504. Retry-After is heeded; else pauses double and are random. A 409
- * that says that the first attempt is still being answered is waited for. All other refusals are final.
+ * Sends a call, and repeats it where that is safe (a read, or a write with its Idempotency-Key) and can help: the
+ * connection failed, or the answer was 429, 502, 503 or 504. Pauses follow Retry-After; otherwise they double and are
+ * random. It also waits while the first attempt is still being answered (409). All other refusals are final.
  */
 export function createSendCall(parts: CallParts): SendCall {
   const { timing, retries } = parts
@@ -69,12 +69,12 @@ export function createSendCall(parts: CallParts): SendCall {
   }
 }
 
-/** `busy`: counts as a failure. `in-flight`: our own first attempt is still being answered. */
+/** `busy`: counts as a failure. `in-flight`: the first attempt is still being answered. */
 function retryOf(error: unknown): 'busy' | 'in-flight' | undefined {
   const { kind } = Object(error) as Partial<QuartermasterError>
   if (kind === 'network' || kind === 'timed-out') return 'busy'
   if (error instanceof ProblemError && error.code === 'idempotency-key-in-flight') return 'in-flight'
-  // Until one of them has ended is no matter of moments.
+  // An open request may take days to end.
   if (error instanceof ProblemError && error.code === 'too-many-open-requests') return undefined
   const { status } = Object(error) as { status?: number }
   return status !== undefined && kind !== undefined && passing.includes(status) ? 'busy' : undefined
@@ -82,7 +82,7 @@ function retryOf(error: unknown): 'busy' | 'in-flight' | undefined {
 
 function pauseAfter(error: QuartermasterError, kind: 'busy' | 'in-flight', failures: number, timing: Timing): number {
   const retryAfter = 'retryAfterSeconds' in error ? error.retryAfterSeconds : undefined
-  // A little more than asked for, so that those who were refused together do not come back together.
+  // A random addition, so that callers who were refused together do not repeat together.
   if (retryAfter !== undefined) return Math.max(retryAfter * 1000, firstPause / 2) + timing.random() * firstPause
   const most = kind === 'in-flight' ? 2 * firstPause : Math.min(longestPause, firstPause * 2 ** failures)
   return most / 2 + (timing.random() * most) / 2
@@ -116,12 +116,12 @@ async function attempt(parts: CallParts, call: Call): Promise<Answer> {
 const isOurs = (error: unknown): boolean => typeof Object(error).kind === 'string' && 'call' in Object(error)
 
 function initOf({ about, headers, body }: Call, token: string): RequestInit {
-  // fetch would quote what it does not take in its error, and so the token in somebody's log.
+  // fetch would quote an invalid header in its error, and so log the token.
   if (typeof token !== 'string' || !/^[\x21-\x7e]+$/.test(token))
     throw new TypeError('The access token is empty, or has characters that no token has.')
   return {
     method: about.method,
-    // A token goes to the address that it is for, and nowhere else.
+    // The token must not go to another address.
     redirect: 'manual',
     headers: {
       accept: 'application/json',
@@ -134,18 +134,18 @@ function initOf({ about, headers, body }: Call, token: string): RequestInit {
   }
 }
 
-/** An answer that is a success, or the 304 that was asked for. */
+/** A successful answer, or a requested 304. */
 export interface Answer {
   readonly status: number
   readonly headers: Headers
-  /** Of a 304: undefined. */
+  /** undefined for a 304. */
   readonly body: Readonly<Record<string, unknown>> | undefined
 }
 
-/** The longest answer that is read: a page of a hundred requests with the longest automatic replies is a third of it. */
+/** The longest answer that is read: a page of 100 requests with the longest automatic replies needs a third of it. */
 const longestAnswer = 16 * 1024 * 1024
 
-/** What an answer says, read to its end. Throws what it is instead of a success. Whatever breaks the reading passes through. */
+/** Reads an answer to its end. Throws the error that it is if it is no success. Errors while reading pass through. */
 async function readAnswer(
   response: Response,
   call: CallAbout,
@@ -170,7 +170,7 @@ async function readAnswer(
   return { status, headers, body }
 }
 
-/** A followed redirect could lead anywhere; browsers hide its status and show its type alone. */
+/** A redirect could lead anywhere, so it is never followed. Browsers hide its status and show only its type. */
 const isRedirect = ({ status, type, redirected }: Response): boolean =>
   (status >= 300 && status < 400) || type === 'opaqueredirect' || redirected
 
@@ -179,7 +179,7 @@ async function dropped(response: Response, error: Error): Promise<Error> {
   return error
 }
 
-/** undefined: it is longer than any answer of this API, and was not read to its end. */
+/** undefined: longer than any answer of this API; the rest was not read. */
 async function readText(response: Response): Promise<string | undefined> {
   const reader = response.body?.getReader?.()
   if (!reader) {
@@ -200,7 +200,7 @@ async function readText(response: Response): Promise<string | undefined> {
   }
 }
 
-/** `value` is what every list of this API is called. */
+/** All lists of this API are called `value`. */
 const isThere = (field: string, value: unknown): boolean =>
   field === 'value' ? Array.isArray(value) : value !== undefined && value !== null
 
@@ -248,13 +248,13 @@ const faultOf = ({ pointer, code, detail, suggestion }: Record<string, unknown>)
   ...(typeof suggestion === 'string' && { suggestion }),
 })
 
-/** Time, as calls and waits take it; tests bring their own. */
+/** Time for calls and waits. Tests replace it. */
 export interface Timing {
   /** Milliseconds since 1970. */
   now(): number
   /** From 0 to 1. */
   random(): number
-  /** Throws the signal's reason when it is aborted meanwhile. */
+  /** Rejects with the signal's reason if it is aborted. */
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void>
 }
 
@@ -276,7 +276,10 @@ export const realTiming: Timing = {
     }),
 }
 
-/** `Retry-After` in seconds, or as a date (RFC 9110 §10.2.3), as seconds from now; undefined when it is neither. */
+/**
+ * Reads `Retry-After`, a number of seconds or a date (RFC 9110 §10.2.3), as seconds from now; undefined if it is
+ * neither.
+ */
 export function retryAfterOf(headers: Headers, now: number): number | undefined {
   const text = headers.get('retry-after')?.trim() ?? ''
   if (/^\d{1,9}$/.test(text)) return Number(text)
@@ -288,12 +291,12 @@ export function retryAfterOf(headers: Headers, now: number): number | undefined 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 const onThisMachine = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
 
-/** Whether an address is this computer's: only there http is let through. */
+/** Whether an address is on this computer: only there http is allowed. */
 export const isLoopback = (address: string): boolean => onThisMachine.test(new URL(address).hostname)
 
 /**
- * An address that tokens are sent below, without a slash at the end. Throws TypeError for what is no address, and for http to
- * another machine: tokens are never sent in the clear (RFC 6750 §5.3).
+ * The root of an address that tokens are sent to, without a slash at the end. Throws TypeError for an invalid address,
+ * and for http to another machine (RFC 6750 §5.3).
  */
 export function rootOf(name: string, address: string): string {
   if (!URL.canParse(address)) throw new TypeError(`${name} is an address such as https://provisioning.contoso.com.`)
@@ -305,7 +308,7 @@ export function rootOf(name: string, address: string): string {
   return origin + pathname.replace(/\/+$/, '')
 }
 
-/** An id as part of a path or filter. Throws TypeError for what is no UUID, such as the reference REQ-1042. */
+/** An id for a path or filter. Throws TypeError for anything except a UUID, such as the reference REQ-1042. */
 export function idOf(what: 'request' | 'template' | 'batch', id: string): string {
   if (uuid.test(id)) return id.toLowerCase()
   throw new TypeError(

@@ -26,36 +26,34 @@ import type {
 } from './types.ts'
 import { type WaitOptions, waitForRequest } from './wait.ts'
 
-/** What a client is made of. */
 export interface ClientOptions {
   /** `{base_url}` of the API document. */
   readonly baseUrl: string
-  /** `{directory_url}`: needed to look for provisioned groups, and for nothing else. */
+  /** `{directory_url}`: only needed to look up provisioned groups and people. */
   readonly directoryUrl?: string
   /**
-   * Gives an access token, from a cache when it can: it is asked before every attempt. `/docs` of the service shows the
-   * scopes of `collab` and `mail`; `directory` is one that reads groups.
+   * Returns an access token, if possible from a cache: it is called before every attempt. `/docs` of the service shows
+   * the scopes of `collab` and `mail`; `directory` is a scope that reads groups.
    */
   readonly token: (resource: TokenResource) => Promise<string>
-  /** Whose token reads requests and templates, and decides: the service takes either. `collab` unless given. */
+  /** The token for calls that accept either: reads and decisions. `collab` by default. */
   readonly eitherToken?: 'collab' | 'mail'
-  /** `globalThis.fetch` unless given. */
+  /** `globalThis.fetch` by default. */
   readonly fetch?: Fetch
-  /** How often a call that failed for the moment is sent again: 4 unless given; 0 = never. */
+  /** How often a failed call is repeated: 4 by default; 0 = never. */
   readonly retries?: number
-  /** How long one attempt may take, in seconds: 30 unless given. */
+  /** How long one attempt may take, in seconds: 30 by default. */
   readonly timeoutSeconds?: number
-  /** The extension that carries the request id on groups of the directory: `svc_group` unless given. */
+  /** The extension that carries the request id on groups of the directory: `svc_group` by default. */
   readonly directoryExtension?: string
-  /** Only tests set another time than the real one. */
+  /** Only tests replace the real time. */
   readonly timing?: Timing
 }
 
-/** A decision, and why. */
 export interface DecisionOptions extends WriteOptions {
   /** The requester reads it. */
   readonly comment?: string
-  /** The stage that is decided, from 1: with it a call that is repeated without its key decides no other one. */
+  /** The stage to decide, from 1: with it a repeat without a key cannot decide the next stage. */
   readonly stage?: number
 }
 export interface RejectionOptions extends DecisionOptions {
@@ -63,10 +61,10 @@ export interface RejectionOptions extends DecisionOptions {
 }
 export type EndingOptions = Omit<DecisionOptions, 'stage'>
 
-/** The service, as a program uses it. Nothing is shared between two clients. Every call throws a QuartermasterError. */
+/** The service as a program uses it. Two clients share nothing. Every call throws a QuartermasterError. */
 export type Client = ReturnType<typeof createClient>
 
-/** A client of one service, for one person or application: whose tokens `token` gives. */
+/** Creates a client of one service, for the person or application of its tokens. */
 export function createClient(options: ClientOptions) {
   const { timing = realTiming, eitherToken = 'collab', directoryExtension: extension = 'svc_group' } = options
   const root = rootOf('baseUrl', options.baseUrl)
@@ -96,35 +94,35 @@ export function createClient(options: ClientOptions) {
     read<Page<ProvisioningRequest>>('/requests/v1/', ['value'], options, { ...filter })
 
   return {
-    /** Asks for a mailbox. It is accepted, not made: wait for the request, or listen to the template's webhook. */
+    /** Requests a mailbox. The service queues it: wait for the request, or subscribe to the template's webhook. */
     createMailbox: (body: MailboxRequest, options: WriteOptions = {}): Promise<Accepted> =>
       write('/mail/v1/mailboxes/', 'mail', body, options),
-    /** Asks for a site. It is accepted, not made: wait for the request or its group, or listen to the webhook. */
+    /** Requests a site. The service queues it: wait for the request or its group, or subscribe to the webhook. */
     createSite: (body: SiteRequest, options: WriteOptions = {}): Promise<Accepted> =>
       write('/collab/v1/spo/', 'collab', body, options),
 
     getRequest: async (requestId: string, options: CallOptions = {}): Promise<ProvisioningRequest> =>
       read(ofRequest(requestId), ['requestId', 'status'], options),
-    /** One page, newest first. */
+    /** Returns one page, newest first. */
     listRequests,
-    /** All pages, one request after the other: `for await (const request of client.allRequests())`. */
+    /** Returns all pages, one request after the other: `for await (const request of client.allRequests())`. */
     allRequests: (filter: Omit<RequestFilter, 'cursor'> = {}, options: CallOptions = {}) =>
       eachOf((cursor) => listRequests({ limit: 100, ...filter, ...(cursor && { cursor }) }, options)),
     /**
-     * Waits until a request has ended or failed, and gives it. The service holds its answers while nothing changes; where it does
-     * not, it is asked after 20 s and then every 10 s.
+     * Waits until a request has ended or failed, and returns it. The service holds its answers while nothing changes;
+     * otherwise this polls after 20 s and then every 10 s.
      */
     waitForRequest: (requestId: string, options: WaitOptions = {}): Promise<ProvisioningRequest> =>
       waitForRequest({ send, root, resource: eitherToken, timing }, requestId, options),
-    /** What either creation would make of a body, and what it would refuse. Nothing is sent, nothing written. */
+    /** Returns what a creation would do with a body, and its faults. Nothing is written. */
     preview: async (body: SiteRequest | MailboxRequest, { as, ...options }: PreviewOptions = {}): Promise<Preview> =>
       inquire('/requests/v1/preview', ['valid', 'errors'], body, options, { query: { as } }),
     ...createBatches(readWrite, timing),
 
-    /** Who did what, when, with which comment; the oldest first. */
+    /** Returns who did what, when, with which comment; the oldest first. */
     timeline: async (requestId: string, options: CallOptions = {}): Promise<readonly TimelineEntry[]> =>
       (await read<Page<TimelineEntry>>(ofRequest(requestId, '/timeline'), ['value'], options)).value,
-    /** Why these approvers, why this name, why it takes this long. */
+    /** Explains the approvers, the name and the duration of a request. */
     explanation: async (requestId: string, options: CallOptions = {}): Promise<readonly Explanation[]> =>
       (await read<Page<Explanation>>(ofRequest(requestId, '/explanation'), ['value'], options)).value,
 
@@ -135,12 +133,12 @@ export function createClient(options: ClientOptions) {
     /** Continues a failed request at the step that failed. For admins. */
     retry: end('retry'),
 
-    /** The templates that the caller may use. */
+    /** Returns the templates that the caller may use. */
     templates: async (options: CallOptions = {}): Promise<readonly AnyTemplate[]> =>
       (await read<Page<AnyTemplate>>('/templates/v1/', ['value'], options)).value,
     template: async (templateId: string, options: CallOptions = {}): Promise<AnyTemplate> =>
       read(`/templates/v1/${idOf('template', templateId)}`, ['id', 'kind'], options),
-    /** Has one signed `webhook.test` sent to the webhook of a template now, and gives what came back. For admins. */
+    /** Sends one signed `webhook.test` to the webhook of a template now, and returns the result. For admins. */
     testWebhook: async (templateId: string, options: CallOptions = {}): Promise<WebhookTestResult> =>
       inquire(
         `/templates/v1/${idOf('template', templateId)}/webhook/test`,
@@ -149,13 +147,13 @@ export function createClient(options: ClientOptions) {
         options,
       ),
 
-    /** The user id of somebody by their sign-in name; undefined where the directory knows nobody of it. */
+    /** Returns the user id of a sign-in name; undefined for an unknown name. */
     findUserId: async (signInName: string, options: CallOptions = {}): Promise<string | undefined> =>
       findUserId(directory(), signInName, options),
-    /** One look into the directory for the group of a provisioned site; undefined when it is not there. */
+    /** Looks up the group of a provisioned site once; undefined if the directory does not have it. */
     findProvisionedGroup: async (requestId: string, options: CallOptions = {}): Promise<ProvisionedGroup | undefined> =>
       findProvisionedGroup(directory(), requestId, options),
-    /** Looks after 20 s, then every 10 s for 30 s (API document, "Limits"); undefined when it is not there by then. */
+    /** Polls after 20 s, then every 10 s for 30 s (API document, "Limits"); undefined if the group is still missing. */
     waitForProvisionedGroup: async (
       requestId: string,
       options: GroupWaitOptions = {},
@@ -182,24 +180,26 @@ async function* eachOf<T>(page: (cursor: string | undefined) => Promise<Page<T>>
   }
 }
 
-/** How a batch is waited for. */
+/** How to wait for a batch. */
 export interface BatchWaitOptions extends CallOptions {
-  /** Told of the batch as it is at each look. */
+  /** Called with the batch after each poll. */
   readonly onLook?: (batch: Batch) => void | Promise<void>
-  /** What is waited for; unless given, that nothing more happens by itself. */
+  /** Ends the wait; {@link isBatchOver} by default. */
   readonly until?: (batch: Batch) => boolean
 }
 
-/** Looks come so fast at first, and so much slower with each, up to the slowest. Milliseconds. */
+/** Pauses between polls grow from the first to the slowest. Milliseconds. */
 const pollPauses = { first: 1000, slower: 1.2, slowest: 10_000 } as const
-/** A dry run looks at all rows before it answers. Seconds. */
+/** A dry run checks all rows before it answers. Seconds. */
 const trialSeconds = 120
 
-/** Whether nothing more happens to a batch by itself: each row was done, and what came of them waits for people at most. */
+/**
+ * Whether a batch does not change by itself: each row was submitted, and its requests have ended or wait for people.
+ */
 export const isBatchOver = ({ status, requests: { queued = 0, provisioning = 0 } }: Batch): boolean =>
   status !== 'running' && queued + provisioning === 0
 
-/** Many requests in one call: see `client.createBatch`. */
+/** Calls for many requests at once. */
 function createBatches({ read, inquire, write }: ReadWrite, timing: Timing) {
   const tokenOf = ({ resource }: Pick<NewBatch, 'resource'>): TokenResource =>
     resource === 'mailbox' ? 'mail' : 'collab'
@@ -210,27 +210,28 @@ function createBatches({ read, inquire, write }: ReadWrite, timing: Timing) {
   const batchRows = async (batchId: string, filter: BatchRowFilter = {}, options: CallOptions = {}) =>
     read<Page<BatchRow>>(at(batchId, '/rows'), ['value'], options, { ...filter })
   return {
-    /** What each row would be, and what would be refused; as if the rows before it were there. Nothing is written. */
+    /** Checks each row, as if the rows before it existed. Nothing is written. */
     tryBatch: (batch: NewBatch, options: CallOptions = {}): Promise<BatchTrial> =>
       inquire('/requests/v1/batch', ['valid', 'rows'], { ...batch, dryRun: true }, options, {
         ...{ resource: tokenOf(batch), seconds: trialSeconds },
       }),
     /**
-     * Asks for many at once: rows are submitted one after the other, as the limits of use allow, and one that is refused keeps no
-     * other. Repeated under the same Idempotency-Key it is the same batch, so give your own to repeat after your own crash.
+     * Requests many resources at once: rows are submitted one after the other under the limits of use, and a refused
+     * row does not stop the others. A repeat under the same Idempotency-Key returns the same batch, so give your own
+     * key to repeat it after a crash.
      */
     createBatch: (batch: NewBatch, options: WriteOptions = {}): Promise<Batch> =>
       write('/requests/v1/batch', tokenOf(batch), batch, options, fields),
     getBatch,
-    /** One page of what became of its rows, in their order. */
+    /** Returns one page of the results of its rows, in their order. */
     batchRows,
-    /** All of them: `for await (const row of client.allBatchRows(batchId))`. */
+    /** Returns all rows: `for await (const row of client.allBatchRows(batchId))`. */
     allBatchRows: (batchId: string, filter: Omit<BatchRowFilter, 'cursor'> = {}, options: CallOptions = {}) =>
       eachOf((cursor) => batchRows(batchId, { limit: 100, ...filter, ...(cursor && { cursor }) }, options)),
-    /** Submits no more rows; what was submitted stays, each to be cancelled by itself. */
+    /** Submits no more rows. Submitted requests stay, and can be cancelled one by one. */
     cancelBatch: (batchId: string, options: WriteOptions = {}): Promise<Batch> =>
       write(at(batchId, '/cancel'), 'either', undefined, options, fields),
-    /** Waits until each row was done and what came of it was made, or waits for an approval. */
+    /** Waits until each row was submitted and its request has ended or waits for an approval. */
     async waitForBatch(
       batchId: string,
       { signal, onLook, until = isBatchOver }: BatchWaitOptions = {},
@@ -246,7 +247,7 @@ function createBatches({ read, inquire, write }: ReadWrite, timing: Timing) {
   }
 }
 
-/** Whose token an inquiry takes where not either's will do, and how much longer than other calls it may take, in seconds. */
+/** The token, if only one API's is accepted, and how many seconds longer than other calls it may take. */
 interface How {
   readonly query?: Query
   readonly resource?: TokenResource

@@ -20,7 +20,7 @@ export interface SignInOptions {
   /** Where tokens are kept between processes. Only its owner may read it. */
   readonly cacheFile: string
   readonly fetch?: typeof fetch
-  /** Told of each call to the login, without bodies. */
+  /** Called for each call to the login, without bodies. */
   readonly onCall?: (method: string, url: string, status: number | string) => void
 }
 
@@ -33,7 +33,7 @@ export interface SignedInPerson {
   readonly displayName: string
 }
 
-/** What a person has to do on any device with a browser. */
+/** What a person enters on any device with a browser. */
 export interface DeviceCode {
   readonly verificationUri: string
   readonly userCode: string
@@ -42,7 +42,7 @@ export interface DeviceCode {
 
 export type SignInProblem = 'not-signed-in' | 'declined' | 'expired' | 'refused' | 'unreachable' | 'cancelled'
 
-/** Why there is no token. `description` is what the login itself says, if it says anything. */
+/** Why there is no token. `description` is the login's own text, if any. */
 export class SignInError extends Error {
   readonly problem: SignInProblem
   readonly description: string
@@ -54,24 +54,24 @@ export class SignInError extends Error {
   }
 }
 
-/** Sign-in by device code once, then silently, in later processes too (API document, "Authentication"). */
+/** Signs in by device code once, then silently, also in later processes (API document, "Authentication"). */
 export interface SignIn {
-  /** Shows a code and waits until somebody has signed in with it. Throws {@link SignInError}. */
+  /** Shows a code and waits until a person has signed in with it. Throws {@link SignInError}. */
   signIn(scope: string, how: { show(code: DeviceCode): void; signal?: AbortSignal }): Promise<SignedInPerson>
   /**
-   * An access token without asking anybody: from the cache, or renewed. Of the only person who has signed in, unless an
-   * account is named. Throws {@link SignInError}.
+   * Returns an access token without a prompt: from the cache, or renewed. It belongs to the named account, or to the
+   * only person who has signed in. Throws {@link SignInError}.
    */
   token(scope: string, account?: string): Promise<string>
-  /** Who has signed in with this application, in this tenant. */
+  /** The people who have signed in with this application in this tenant. */
   people(): Promise<SignedInPerson[]>
   /** Forgets a person's tokens on this computer. */
   signOut(account: string): Promise<void>
 }
 
 /**
- * `signIn` and `token` of one application in one tenant. Real MSAL does the work; nothing is asked of anybody here.
- * Throws TypeError for a login over http on another computer.
+ * Creates the sign-in of one application in one tenant, by MSAL. Throws TypeError for a login over http on another
+ * computer.
  */
 export function createSignIn(options: SignInOptions): SignIn {
   const application = applicationOf(options)
@@ -97,7 +97,7 @@ export function createSignIn(options: SignInOptions): SignIn {
     async token(scope, account) {
       const known = await accounts()
       const [only] = known.length === 1 ? known : []
-      // Somebody who is named is meant, and nobody else.
+      // A named account is never replaced by another one.
       const chosen = account === undefined ? only : known.find(({ homeAccountId }) => homeAccountId === account)
       if (!chosen) throw new SignInError('not-signed-in')
       try {
@@ -120,7 +120,7 @@ interface Shown {
   readonly expiresIn: number
 }
 
-/** A tenant may be named by its domain too: then MSAL's application is in one tenant anyway. */
+/** A tenant may be named by its domain: then MSAL's application is in one tenant anyway. */
 const isSameTenant = (one: string, other: string): boolean =>
   one.toLowerCase() === other.toLowerCase() || !/^[0-9a-f-]{36}$/i.test(other)
 
@@ -131,7 +131,7 @@ function applicationOf({ loginUrl, tenantId, clientId, cacheFile, fetch: send = 
     auth: {
       clientId,
       authority,
-      // Microsoft's own hosts are known to MSAL; for any other the metadata is given, so that no discovery is done.
+      // MSAL knows Microsoft's own hosts; for other hosts the metadata is given, so that no discovery is needed.
       ...(!isMicrosoftLogin(loginUrl) && { knownAuthorities: [host], authorityMetadata: metadataOf(authority) }),
     },
     cache: { cachePlugin: fileCache(cacheFile) },
@@ -153,7 +153,7 @@ function personOf({ homeAccountId, localAccountId, tenantId, username, name }: A
   return { account: homeAccountId, id: localAccountId, tenantId, userPrincipalName: username, displayName }
 }
 
-/** The promise, unless the signal comes first: then it is told to stop, and not waited for. */
+/** The promise, unless the signal is aborted first: then `stop` is called, and the promise is not awaited. */
 async function until<T>(signal: AbortSignal | undefined, promise: Promise<T>, stop: () => void): Promise<T> {
   if (!signal) return promise
   const cancelled = new Promise<never>((_, reject) => {
@@ -168,7 +168,7 @@ async function until<T>(signal: AbortSignal | undefined, promise: Promise<T>, st
   return Promise.race([promise, cancelled])
 }
 
-/** What the device-code grant can end in (RFC 8628 §3.5, and Entra ID's own words for the same). */
+/** Errors of the device-code grant (RFC 8628 §3.5), and Entra ID's names for them. */
 const endings: Readonly<Record<string, SignInProblem>> = {
   authorization_declined: 'declined',
   access_denied: 'declined',
@@ -192,27 +192,27 @@ function asSignInError(error: unknown): unknown {
   return new SignInError(endings[code] ?? 'refused', error instanceof Error ? error.message : '', error)
 }
 
-/** An answer of the login that is a refusal (RFC 6749 §5.2), or that it cannot be had. */
+/** A refusal of the login (RFC 6749 §5.2), or why the login is unreachable. */
 interface LoginFault {
   readonly kind: 'refused' | 'unreachable'
-  /** `authorization_declined`, `invalid_grant`, …; what went wrong on the line otherwise. */
+  /** `authorization_declined`, `invalid_grant`, …; otherwise the error of the connection. */
   readonly code: string
   /** Microsoft's own sentence, `AADSTS70016: …`, without ids and times. */
   readonly description: string
 }
 
-/** MSAL passes on only what derives from its own AuthError; everything else it replaces by "network_error". */
+/** MSAL passes on only subclasses of its own AuthError; it replaces other errors by "network_error". */
 class LoginError extends AuthError {
   readonly fault: LoginFault
   constructor(fault: LoginFault) {
     super(fault.code, fault.description)
-    // AuthError's own constructor makes everything derived from it a plain AuthError.
+    // AuthError's constructor resets the prototype of subclasses.
     Object.setPrototypeOf(this, LoginError.prototype)
     this.fault = fault
   }
 }
 
-/** Whether an address is one of Microsoft's own logins, over https and on its usual port. */
+/** Whether an address is one of Microsoft's logins, over https and on the default port. */
 export const isMicrosoftLogin = (address: string): boolean =>
   /^https:\/\/login\.(microsoftonline\.(com|us)|partner\.microsoftonline\.cn|chinacloudapi\.cn)$/.test(
     new URL(address).origin,
@@ -221,26 +221,26 @@ export const isMicrosoftLogin = (address: string): boolean =>
 const timeoutMilliseconds = 30_000
 /** RFC 8628 §3.5: on `slow_down` the device waits five seconds more. */
 const slowDownMilliseconds = 5000
-/** MSAL goes on polling on this answer alone. */
+/** MSAL continues polling only on this answer. */
 const goOn = { status: 400, body: { error: 'authorization_pending' } }
 
 interface LoginWire {
   readonly fetch: typeof fetch
   /** `http:` for a login on this computer, which MSAL would not take. */
   readonly protocol: string
-  /** Told of each call; never of a body or an answer. */
+  /** Called for each call; never with a body or an answer. */
   readonly onCall?: ((method: string, url: string, status: number | string) => void) | undefined
 }
 
 /**
- * MSAL's way out. It takes https authorities only: a login on this computer is given to it as https, and mapped back
- * here. Refusals become {@link LoginError}s that say what the login said.
+ * MSAL's network. MSAL accepts only https authorities: a login on this computer is passed as https, and mapped back
+ * here. Refusals become {@link LoginError}s with the login's text.
  */
 function loginNetwork(wire: LoginWire): INetworkModule {
   const send = async (method: string, url: string, options: Sending = {}) => {
     const polls = options.body?.includes('device_code=') ?? false
     const answer = await call(wire, method, url, options).catch((error: unknown) => {
-      // A person is typing the code meanwhile: a line that fails for a moment ends nothing.
+      // The person is still typing the code, so a failed poll is repeated.
       if (polls) return goOn
       throw error
     })
@@ -302,9 +302,9 @@ const sentenceOf = (body: unknown): string =>
     .trim()
 
 /**
- * MSAL's cache in a file that only its owner can read (mode 600, in a folder of mode 700). A lock beside it makes reading,
- * changing and writing one step, so that two processes do not lose each other's sign-in; the file is replaced as a whole, so
- * that nobody ever reads half of it. What cannot be read as JSON counts as empty: people sign in once more.
+ * MSAL's cache in a file that only its owner can read (mode 600, in a folder of mode 700). A lock makes reading,
+ * changing and writing one step, so that two processes do not lose each other's sign-in. The whole file is replaced, so
+ * nobody reads half of it. Invalid JSON counts as empty: people sign in again.
  */
 function fileCache(path: string): ICachePlugin {
   const releases = new WeakMap<TokenCacheContext, () => Promise<void>>()

@@ -3,13 +3,13 @@ import { idOf, retryAfterOf, type Timing } from './call.ts'
 import { StillUnderWayError, UnexpectedAnswerError } from './errors.ts'
 import type { CallOptions, ProvisioningRequest, RequestState, TokenResource } from './types.ts'
 
-/** How a request is waited for. */
+/** How to wait for a request. */
 export interface WaitOptions extends CallOptions {
-  /** When to give up, in seconds; without it only `signal` does: approvers may take days. */
+  /** The time limit in seconds; without it only `signal` ends the wait, because approvers may take days. */
   readonly timeoutSeconds?: number
-  /** Told of the request as it is at first, and whenever it has changed since; waited for. */
+  /** Called, and awaited, with the first version of the request and after each change. */
   readonly onChange?: (request: ProvisioningRequest) => void | Promise<void>
-  /** What is waited for; unless given, that the request has ended or failed. */
+  /** Ends the wait; {@link isOver} by default. */
   readonly until?: (request: ProvisioningRequest) => boolean
 }
 
@@ -22,18 +22,20 @@ interface WaitParts {
 
 /** The longest that the service holds an answer, in seconds. */
 const longestHold = 30
-/** Where answers are not held (API document, "Limits"): the first look after 20 s, then every 10 s. Milliseconds. */
+/**
+ * The polls if the service does not hold answers (API document, "Limits"): after 20 s, then every 10 s. Milliseconds.
+ */
 const [firstPoll, pollEvery] = [20_000, 10_000]
-/** However fast answers come, looks are so far apart. Milliseconds. */
+/** The least time between two polls. Milliseconds. */
 const shortestPause = 500
-/** A server that holds answers, and answers sooner than this that nothing has changed, does not. Milliseconds. */
+/** A service that answers "unchanged" sooner than this does not hold answers. Milliseconds. */
 const shortestHold = 1000
 const longestRetryAfter = 600
-/** An entity tag that no version has: the first look is answered at once. */
+/** An entity tag of no version: the first poll is answered at once. */
 const noVersion = '"0"'
 
 const over: readonly RequestState[] = ['succeeded', 'failed', 'rejected', 'expired', 'cancelled']
-/** Whether nothing more happens to a request by itself. What has failed goes on when an admin retries it. */
+/** Whether a request does not change by itself. An admin may still retry a failed request. */
 export const isOver = ({ status }: Pick<ProvisioningRequest, 'status'>): boolean => over.includes(status)
 
 interface Snapshot {
@@ -41,7 +43,7 @@ interface Snapshot {
   readonly etag: string
 }
 
-/** Waits until a request is over. Throws StillUnderWayError when the time to wait is. */
+/** Waits until a request is over. Throws StillUnderWayError at the time limit. */
 export async function waitForRequest(
   parts: WaitParts,
   requestId: string,
@@ -88,10 +90,10 @@ function poll(
   })
 }
 
-/** What is known after an answer; the same as before when it tells nothing new. */
+/** The latest version after an answer; the same object if nothing is new. */
 function snapshotOf({ body, headers }: Answer, before: Snapshot | undefined): Snapshot | undefined {
   if (body === undefined) return before
-  // Its form is the service's promise (OpenAPI); that it is an answer of this call was checked when it was read.
+  // The service promises its form (OpenAPI); `readAnswer` has checked that it answers this call.
   const request = body as unknown as ProvisioningRequest
   const etag = headers.get('etag') ?? noVersion
   const isSame =

@@ -4,15 +4,18 @@ import { type AnyTemplate, type Client, DirectoryError, type MailboxRequest, typ
 import type { OptionSpec, Scope } from './define-command.ts'
 import { clean, fill, NotFoundError, nearest, texts, UsageError } from './terminal.ts'
 
-/** How a flag's value becomes part of a body. `pairs`: `key=value`; `person-pairs`: `<person>=FullAccess`, by sign-in name or user id. */
+/**
+ * How a flag's value becomes part of a body. `pairs`: `key=value`; `person-pairs`: `<person>=FullAccess`, by sign-in
+ * name or user id.
+ */
 export interface FieldFlag {
   readonly flag: string
   readonly takes: 'text' | 'number' | 'boolean' | 'list' | 'pairs' | 'person-pairs'
-  /** Its place in the body, where it is not a field of its own: `roomMailboxMetadata.hasWhiteboard`. */
+  /** Its path in the body, if it is not a field of its own: `roomMailboxMetadata.hasWhiteboard`. */
   readonly path?: string
 }
 
-/** Every field of the API document, and the flag that sets it: a field without one does not compile. */
+/** Every field of the API document with its flag: a field without a flag does not compile. */
 type FlagsOf<B> = { readonly [F in keyof Required<B>]: FieldFlag | readonly FieldFlag[] }
 
 const text = (flag: string): FieldFlag => ({ flag, takes: 'text' })
@@ -70,13 +73,13 @@ export const mailboxFlags = {
 
 export type FieldFlags = Readonly<Record<string, FieldFlag | readonly FieldFlag[]>>
 
-/** The flags of a body with their place in it. */
+/** The flags of a body with their paths in it. */
 export const flagsOf = (fields: FieldFlags): readonly (FieldFlag & { readonly path: string })[] =>
   Object.entries(fields).flatMap(([field, flags]) => [flags].flat().map((one) => ({ path: field, ...one })))
 
 const valueNames = { text: '<text>', number: '<number>', list: '<text>', pairs: '<key>=<value>' } as const
 
-/** The options of a command for these fields; what is yes or no has a flag for each. */
+/** The options of a command for these fields; a boolean has two flags. */
 export function optionsOf(fields: FieldFlags): Record<string, OptionSpec> {
   return Object.fromEntries(
     flagsOf(fields).flatMap(({ flag, takes }): [string, OptionSpec][] => {
@@ -93,13 +96,13 @@ export function optionsOf(fields: FieldFlags): Record<string, OptionSpec> {
   )
 }
 
-/** A body as the API takes it; the service says what is wrong with it. */
+/** A body for the API. The service validates it. */
 export type Body = Readonly<Record<string, unknown>>
 const anyObject = z.record(z.string(), z.unknown())
-/** More than the service takes; a wrong file is noticed before it is read whole. */
+/** Larger than any body that the service accepts, so that a wrong file is noticed early. */
 const largestFile = 1024 * 1024
 
-/** What the flags say, as part of a body. Throws {@link UsageError} for what cannot be read. */
+/** The part of a body that the flags set. Throws {@link UsageError} for unreadable values. */
 export function bodyOfFlags(fields: FieldFlags, values: Readonly<Record<string, unknown>>, command: string): Body {
   let body: Body = {}
   for (const one of flagsOf(fields)) {
@@ -125,14 +128,14 @@ function flagValue({ flag, takes }: FieldFlag, values: Readonly<Record<string, u
   return Object.fromEntries(pairs)
 }
 
-/** A body with one value more; what stands beside it stays. */
+/** A body with one more value; other values stay. */
 export function withValue(body: Body, [field = '', ...rest]: readonly string[], value: unknown): Body {
   if (rest.length === 0) return { ...body, [field]: merged(body[field], value) }
   const inner = anyObject.safeParse(body[field])
   return { ...body, [field]: withValue(inner.success ? inner.data : {}, rest, value) }
 }
 
-/** A body without a value; what stands beside it stays. */
+/** A body without one value; other values stay. */
 export function withoutValue(body: Body, [field = '', ...rest]: readonly string[]): Body {
   const { [field]: value, ...others } = body
   const inner = anyObject.safeParse(value)
@@ -140,13 +143,13 @@ export function withoutValue(body: Body, [field = '', ...rest]: readonly string[
   return { ...others, [field]: withoutValue(inner.data, rest) }
 }
 
-/** Objects are joined, so that a flag adds a key to those of a file; anything else is replaced. */
+/** Joins objects, so that a flag adds a key to those of a file; replaces other values. */
 function merged(before: unknown, value: unknown): unknown {
   const [one, other] = [anyObject.safeParse(before), anyObject.safeParse(value)]
   return one.success && other.success ? { ...one.data, ...other.data } : value
 }
 
-/** A body from a JSON file, or from standard input for `-`. Throws {@link UsageError}. */
+/** Reads a body from a JSON file, or from standard input for `-`. Throws {@link UsageError}. */
 export async function bodyOfFile(path: string, { terminal, signal }: Scope): Promise<Body> {
   const text = path === '-' ? await readAll(terminal.streams.input, signal) : await readText(path)
   let parsed: unknown
@@ -189,8 +192,8 @@ async function readAll(input: NodeJS.ReadableStream, signal: AbortSignal): Promi
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /**
- * The id of a request by what people call it: `REQ-1042`, `1042`, or the id itself. Throws {@link UsageError} for what is no
- * such thing, {@link NotFoundError} when there is none that the caller may see.
+ * Finds the id of a request by `REQ-1042`, `1042`, or the id itself. Throws {@link UsageError} for another text, and
+ * {@link NotFoundError} if the caller may see no such request.
  */
 export async function findRequest(client: Client, typed: string, signal: AbortSignal): Promise<string> {
   if (uuid.test(typed)) return typed.toLowerCase()
@@ -202,7 +205,7 @@ export async function findRequest(client: Client, typed: string, signal: AbortSi
   throw new NotFoundError(fill(texts.refused.noRequest, { reference }))
 }
 
-/** A template by its id, or by its name in any case. What is no name of one goes to the service as it is. */
+/** Finds the id of a template by its id, or by its name in any case. Throws {@link UsageError}. */
 export async function templateIdOf(client: Client, typed: string, kinds: Kinds, signal: AbortSignal): Promise<string> {
   if (uuid.test(typed)) return typed.toLowerCase()
   const templates = (await client.templates({ signal })).filter(({ kind }) => kinds.includes(kind))
@@ -219,7 +222,7 @@ type Kinds = readonly AnyTemplate['kind'][]
 export const siteKinds: Kinds = ['teamSite', 'communicationSite']
 export const mailboxKinds: Kinds = ['sharedMailbox', 'equipmentMailbox', 'roomMailbox']
 
-/** People call each other by sign-in names; the API takes user ids. Gives a body with ids in place of names, each looked up once. */
+/** Returns a function that replaces sign-in names by user ids, which the API requires. Each name is looked up once. */
 export function peopleBySignInName(scope: Scope): (body: Body) => Promise<Body> {
   const known = new Map<string, Promise<string>>()
   const idOf = (typed: string): Promise<string> => {

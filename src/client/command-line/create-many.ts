@@ -10,22 +10,22 @@ import { clean, type ExitCode, exitCodes, fill, texts, UsageError } from './term
 interface CreatingMany {
   readonly resource: NewBatch['resource']
   readonly fields: FieldFlags
-  /** Makes a body of a line: the template by its name, what flags say of all, people by their sign-in names. */
+  /** Completes the body of a line: the template's id, the values of flags, user ids of people. */
   complete(body: Body): Promise<Body>
 }
 interface How {
   readonly path: string
   readonly onlyTry: boolean
-  /** Without being asked. */
+  /** Sends without a question. */
   readonly yes: boolean
 }
 
-/** The service takes so many rows, and so many bytes, in one call. */
+/** The limits of the service for one call. */
 const largestCall = { rows: 200, bytes: 480 * 1024 } as const
 
 /**
- * Sends a list of requests: tries it, asks, sends, follows it, and writes what became of each line beside the list. What was sent
- * before, by the same list, is not sent again: it is looked after, and gone on with where it was interrupted.
+ * Sends a list of requests: checks it, asks, sends, follows it, and writes the result of each line next to the list.
+ * Lines that an earlier run has sent are not sent again: their interrupted calls are repeated and followed.
  */
 export async function createMany(scope: Scope, creating: CreatingMany, how: How): Promise<ExitCode> {
   const { terminal } = scope
@@ -66,7 +66,7 @@ export async function createMany(scope: Scope, creating: CreatingMany, how: How)
   return reportResults(scope, [...lines.values()], resultsPath)
 }
 
-/** A list that says one thing twice would ask for it twice. */
+/** Throws {@link UsageError} for two equal lines, which would request the same twice. */
 async function rowsOf({ fields, complete }: CreatingMany, path: string): Promise<Row[]> {
   const known = new Map<string, string>()
   const rows: Row[] = []
@@ -86,7 +86,7 @@ interface Chunk {
   readonly rows: readonly Row[]
 }
 
-/** What was being sent when a run before ended: the same rows in the same order, under the same key. */
+/** Calls that an earlier run did not finish: the same rows in the same order, under the same key. */
 function interruptedChunks(rows: readonly Row[], before: ReadonlyMap<string, ResultLine>): Chunk[] {
   const byPrint = new Map(rows.map((row) => [row.fingerprint, row]))
   const sent = new Map<string, ResultLine[]>()
@@ -101,7 +101,7 @@ function interruptedChunks(rows: readonly Row[], before: ReadonlyMap<string, Res
   })
 }
 
-/** As many calls as it takes; each has its key before it is made, so that a repeat after a crash is the same call. */
+/** Splits rows into calls. Each call has its key before it is sent, so that a repeat after a crash is the same call. */
 function chunksOf(rows: readonly Row[]): Chunk[] {
   const chunks: Row[][] = []
   let bytes = 0
@@ -115,7 +115,7 @@ function chunksOf(rows: readonly Row[]): Chunk[] {
   return chunks.map((some) => ({ sentAs: randomUUID(), rows: some }))
 }
 
-/** Tells what the service would refuse, and gives it by row. */
+/** Shows what the service would refuse, and returns the reasons by row. */
 async function dryRun(
   scope: Scope,
   { resource }: CreatingMany,
@@ -184,7 +184,7 @@ interface Row {
   readonly fingerprint: string
 }
 
-/** Sends rows that go in one call, follows them, and says of each what became of it; also when it is interrupted. */
+/** Sends the rows of one call, follows them, and records the result of each; also when it is interrupted. */
 async function sendRows(
   { client: signedIn, signal }: Scope,
   resource: NewBatch['resource'],
@@ -198,7 +198,7 @@ async function sendRows(
   } finally {
     bar.end()
     const byKey = new Map(rows.map((row) => [row.key, row]))
-    // Ctrl-C ends the following, not the batch: what is known by now is worth keeping.
+    // Ctrl-C ends the following, not the batch: results so far are still recorded.
     for await (const found of client.allBatchRows(batchId)) {
       const row = byKey.get(found.key)
       if (row) change(row, resultOf(found))
@@ -206,7 +206,7 @@ async function sendRows(
   }
 }
 
-/** The service judges what each row is. */
+/** The service validates each row. */
 const batchOf = (resource: NewBatch['resource'], rows: readonly Row[]): NewBatch => ({
   resource,
   rows: rows.map(({ key, body }) => ({ key, body: body as never })),

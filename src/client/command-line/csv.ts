@@ -8,18 +8,21 @@ import { clean, fill, nearest, texts, UsageError } from './terminal.ts'
 
 /** One line of a list, as a request. */
 interface CsvRow {
-  /** What the list calls it, or else the number of its line. */
+  /** The key column, or the number of the line. */
   readonly key: string
   readonly body: Body
 }
 
-/** More than anybody looks through; a wrong file is noticed before it is read whole. Bytes. */
+/** More than people write by hand; a wrong file is noticed early. Bytes. */
 const largestList = 4 * 1024 * 1024
 const separators = [',', ';', '\t'] as const
-/** What joins several values in one cell. */
+/** Separates several values in one cell. */
 const several = /[;|\n]+/
 
-/** Reads the lists of requests: the first line names fields of the API, each further one is a request. Throws {@link UsageError}. */
+/**
+ * Reads a list of requests: the first line names fields of the API, each further line is a request. Throws {@link
+ * UsageError}.
+ */
 export async function readRows(path: string, fields: FieldFlags): Promise<CsvRow[]> {
   const [header, ...lines] = linesOf(await textOf(path), path)
   if (!header || lines.length === 0) throw new UsageError(fill(texts.csv.empty, { path }))
@@ -46,7 +49,7 @@ async function textOf(path: string): Promise<string> {
   }
 }
 
-/** Excel separates by what the country of its user is used to: what stands most often in the first line. */
+/** Excel's separator depends on the user's country: the most frequent one in the first line counts. */
 function linesOf(text: string, path: string): string[][] {
   const [first = ''] = text.split('\n')
   const [delimiter] = separators.toSorted((one, other) => first.split(other).length - first.split(one).length)
@@ -113,7 +116,7 @@ const peopleTo =
       ),
     )
 
-/** What cannot be read stays as it is, so that the service says what is wrong with it. */
+/** Unreadable text stays unchanged, so that the service reports it. */
 function readCell(takes: FieldFlag['takes'], cell: string): unknown {
   if (takes === 'number') return /^-?\d+(\.\d+)?$/.test(cell) ? Number(cell) : cell
   if (takes === 'boolean')
@@ -134,7 +137,7 @@ function rowOf(cells: readonly string[], columns: readonly Column[], line: numbe
   return { key: key || String(line), body }
 }
 
-/** What tells one request of a list from another, wherever it stands in the list. */
+/** Identifies a request of a list, independent of its line. */
 export const fingerprintOf = (body: Body): string =>
   createHash('sha256')
     .update(JSON.stringify(sorted(body)))
@@ -148,7 +151,7 @@ function sorted(value: unknown): unknown {
   return members.map(([key, member]) => [key, sorted(member)])
 }
 
-/** What became of one request of a list. `sending`: it was about to be sent; whether it was, the service knows. */
+/** The result of one request of a list. `sending`: only the service knows whether the call arrived. */
 const resultLine = z.object({
   key: z.string(),
   name: z.string(),
@@ -163,10 +166,10 @@ const resultLine = z.object({
 export type ResultLine = z.output<typeof resultLine>
 const columns = Object.keys(resultLine.shape) as (keyof ResultLine)[]
 
-/** `rooms.csv` → `rooms.results.csv`, beside it. */
+/** `rooms.csv` → `rooms.results.csv`, in the same folder. */
 export const resultsPathOf = (path: string): string => `${path.replace(/\.csv$/i, '')}.results.csv`
 
-/** What became of a list before; nothing, where it was never sent. Throws {@link UsageError} for a file that is something else. */
+/** Reads the results of an earlier run; none if the list was never sent. Throws {@link UsageError} for another file. */
 export async function readResults(path: string): Promise<ResultLine[]> {
   let text: string
   try {
@@ -188,23 +191,23 @@ export async function readResults(path: string): Promise<ResultLine[]> {
   }
 }
 
-/** Replaces the file as a whole, so that a crash leaves the one before. */
+/** Replaces the whole file, so that a crash leaves the earlier one. */
 export async function writeResults(path: string, lines: readonly ResultLine[]): Promise<void> {
   const draft = `${path}.${process.pid}.tmp`
   await writeFile(draft, stringify([...lines], layout))
   await rename(draft, path)
 }
 
-/** A spreadsheet takes these for the beginning of a formula (OWASP, "CSV Injection"); names come from other people. */
+/** A spreadsheet reads these as the beginning of a formula (OWASP, "CSV Injection"); names come from other people. */
 const formula = /^[ \u00a0'"]*[=+\-@＝＋－＠]|^'*[\t\r]/
 const defused = /^'([ \u00a0'"]*[=+\-@＝＋－＠]|'*[\t\r])/
 const layout: Options = {
   columns,
   header: true,
-  // Excel takes a file for UTF-8 by its first bytes alone.
+  // Excel detects UTF-8 only by the byte order mark.
   bom: true,
   record_delimiter: 'windows',
   quoted_empty: true,
-  // The library's own protection looks at the first sign alone.
+  // The library's own protection checks only the first character.
   cast: { string: (text, { header }) => ({ value: text.replace(formula, "'$&"), quoted: !header }) },
 }

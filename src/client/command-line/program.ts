@@ -7,7 +7,7 @@ import { type ExitCode, type ExitName, exitCodes, fill, nearest, texts, UsageErr
 /** The version of this package; a test holds it against both package.json. */
 export const version = '0.1.0'
 
-/** What every command takes, beside `--help`. */
+/** Options of every command, in addition to `--help`. */
 export const commonOptions = {
   'base-url': { type: 'text', value: '<url>' },
   'directory-url': { type: 'text', value: '<url>' },
@@ -18,7 +18,7 @@ export const commonOptions = {
   verbose: { type: 'flag', short: 'v' },
 } as const satisfies OptionSpecs
 
-/** A command to run, with what was typed for it. */
+/** A command to run, with its input. */
 interface Invocation {
   readonly command: Spec
   readonly values: Readonly<Record<string, Value>>
@@ -180,8 +180,8 @@ function groupOf(program: Command, name: string | undefined): Command {
 }
 
 /**
- * A flag as an option of the library. A value that begins with a dash needs an equals sign, since it may be the next flag:
- * the library requires that only where a value is optional. All values are kept, so that a second one can be refused.
+ * A flag as an option of the library. A value that begins with a dash needs an equals sign, because it may be the next
+ * flag: the library requires that only for optional values. All values are kept, so that a second one can be refused.
  */
 class Flag extends Option {
   constructor(name: string, spec: OptionSpec, command?: Spec) {
@@ -196,13 +196,13 @@ class Flag extends Option {
       )
   }
 
-  /** Values are known by the flag's own name; the library's names have no dashes. */
+  /** Values have the flag's own name; the library's names have no dashes. */
   override attributeName(): string {
     return this.name()
   }
 }
 
-/** What a flag is for, with its choices and the variable that says the same. */
+/** The help of a flag, with its choices and its environment variable. */
 function helpOf(name: string, { choices }: OptionSpec, command: Spec | undefined): string {
   const own: Readonly<Record<string, string>> = texts.optionsOf[command?.name as keyof typeof texts.optionsOf] ?? {}
   const help = own[name] ?? texts.options[name as OptionName]
@@ -217,7 +217,7 @@ function valuesOf(read: Readonly<Record<string, unknown>>, specs: OptionSpecs, c
   )
 }
 
-/** One value from all that were typed for a flag. Throws {@link UsageError}. */
+/** One value from all values of a flag. Throws {@link UsageError}. */
 function readValue(option: string, { type, choices }: OptionSpec, read: unknown, command: string): Value {
   if (type === 'flag') return true
   if (!Array.isArray(read)) throw new UsageError(fill(texts.usage.valueNeeded, { option }), command)
@@ -231,10 +231,10 @@ function readValue(option: string, { type, choices }: OptionSpec, read: unknown,
   throw new UsageError(fill(texts.usage.noNumber, { option, value }), command)
 }
 
-/** A longer name of a flag or command has a line of its own. */
+/** A longer name of a flag or command gets its own line. */
 const longestName = 28
 
-/** The library's help, with every command of a group by its whole name. */
+/** The library's help, with the whole name of every command in a group. */
 class CommandHelp extends Help {
   override visibleCommands({ commands }: Command): Command[] {
     return commands.flatMap((one) => (one.commands.length > 0 ? one.commands : [one]))
@@ -262,7 +262,7 @@ class Program extends Command {
   }
 }
 
-/** What the help of all commands says after them: where the service is, the exit codes, how to begin. */
+/** The end of the general help: where the service is, the exit codes, how to begin. */
 function endOfHelp(help: Help, width: number): string {
   help.prepareContext({ helpWidth: width })
   const exits = Object.entries(exitCodes).map(([name, code]) =>
@@ -284,7 +284,7 @@ function endOfHelp(help: Help, width: number): string {
   ].join('\n')
 }
 
-/** What the help of one command says after its flags. Examples are never wrapped: people copy them. */
+/** The end of one command's help. Examples are never wrapped, because people copy them. */
 function endOfCommandHelp(help: Help, width: number, examples: readonly Example[]): string {
   return [
     '',

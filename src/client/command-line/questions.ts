@@ -6,14 +6,14 @@ import { type Body, withoutValue, withValue } from './body.ts'
 import type { Scope } from './define-command.ts'
 import { clean, fill, texts, UsageError } from './terminal.ts'
 
-/** Questions to the person at the terminal; they go to the error stream, so that a result can still be piped. */
+/** Questions at the terminal. They go to the error stream, so that a result can be piped. */
 interface Prompts {
   /**
-   * What is typed, without blanks around it; the default for nothing. `check` gives what is wrong with an answer, which is
-   * then asked for again.
+   * Returns the trimmed answer, or the default for an empty one. `check` returns what is wrong with an answer; the
+   * question is then repeated.
    */
   text(question: string, otherwise?: string, check?: Check): Promise<string>
-  /** One of several, by its number or the arrow keys. */
+  /** Returns one of several values, chosen by number or arrow keys. */
   choose<T>(
     question: string,
     choices: readonly { readonly title: string; readonly value: T }[],
@@ -23,12 +23,12 @@ interface Prompts {
 }
 type Check = (answer: string) => Promise<string | undefined> | string | undefined
 
-/** Asks with the library's prompts. Ctrl-C and the end of the input end a question as cancelled. */
+/** Asks with the library's prompts. Ctrl-C and the end of the input cancel a question. */
 export function promptsOf({ terminal, signal }: Scope): Prompts {
   const { input: keys, errors: output } = terminal.streams
   const ask = async <T>(prompt: (context: PromptContext, fail: (error: unknown) => void) => Promise<T>): Promise<T> => {
     const ended = new AbortController()
-    // The library waits for ever when the input ends (Ctrl-D): its reader pauses the input, and no more happens.
+    // At the end of the input (Ctrl-D) the library only pauses its reader, and would wait for ever.
     keys.once('pause', () => setImmediate(() => ended.abort(new SignInError('cancelled'))))
     const context = { input: keys, output, signal: AbortSignal.any([signal, ended.signal]) }
     try {
@@ -40,7 +40,7 @@ export function promptsOf({ terminal, signal }: Scope): Prompts {
     }
   }
   const text: Prompts['text'] = (question, otherwise = '', check = () => undefined) => {
-    // A default of the library's would be shown as it came, with whatever a terminal obeys.
+    // The library would show a default with its control characters.
     const message = otherwise === '' ? question : `${question} [${clean(otherwise)}]`
     const read = (typed: string) => typed.trim() || otherwise
     return ask(async (context, fail) => {
@@ -49,7 +49,7 @@ export function promptsOf({ terminal, signal }: Scope): Prompts {
           return (await check(read(typed))) ?? true
         } catch (error) {
           fail(error)
-          // The prompt is over, and must not be drawn again.
+          // The prompt has ended, and must not be drawn again.
           return new Promise<never>(() => undefined)
         }
       }
@@ -77,7 +77,7 @@ export function promptsOf({ terminal, signal }: Scope): Prompts {
 }
 type PromptContext = NonNullable<Parameters<typeof input>[1]>
 
-/** One thing that is asked for, and its place in the body: `metadata.costCentre`. */
+/** One question, and the path of its answer in the body: `metadata.costCentre`. */
 export interface Question {
   readonly path: string
   readonly label: string
@@ -89,7 +89,7 @@ export interface Question {
 
 type Kind = AnyTemplate['kind']
 type StandardField = keyof typeof texts.fields
-/** What is asked of each kind, as on the bot's first page; all else has a flag. */
+/** The questions of each kind, as on the bot's first page; other fields have flags. */
 const standardFields: Readonly<Record<Kind, readonly StandardField[]>> = {
   teamSite: ['displayName', 'description', 'alias', 'owners'],
   communicationSite: ['displayName', 'description', 'alias', 'owners'],
@@ -110,7 +110,7 @@ const takes: Partial<Record<StandardField, Question['takes']>> = {
   'roomMailboxMetadata.hasVideoConferencing': 'boolean',
 }
 
-/** The questions of a template: those of its kind as its policy has them, its own, and its label. */
+/** The questions of a template: those of its kind and policy, its own, and its label. */
 export function questionsOf(template: AnyTemplate): Question[] {
   const rules = template.properties
   const standard = standardFields[template.kind].flatMap((path): Question[] => {
@@ -141,7 +141,7 @@ function labelOf({ labels }: AnyTemplate): Question[] {
   return [{ path: 'labelId', label: texts.fields.labelId, takes: 'choice', required: false, otherwise, choices }]
 }
 
-/** The template that is chosen from those of the kinds. */
+/** Asks for one of the templates of these kinds. */
 export async function chooseTemplate(
   prompts: Prompts,
   client: Client,
@@ -160,8 +160,8 @@ const titleOf = ({ name, description }: AnyTemplate): string =>
   description === '' ? clean(name) : `${clean(name)}: ${clean(description)}`
 
 /**
- * Asks one question until the answer can be read, and puts it into the body in place of what was there; nothing said = left out.
- * `named` gives a body with ids in place of sign-in names.
+ * Asks one question until the answer is valid, and replaces its value in the body; an empty answer removes the value.
+ * `named` replaces sign-in names in a body by ids.
  */
 export async function askQuestion(
   prompts: Prompts,
@@ -171,7 +171,7 @@ export async function askQuestion(
 ): Promise<Body> {
   const { path, label, takes: kind, required } = question
   const place = path.split('.')
-  // All people together are one answer, whatever each of them may do.
+  // All people together are one answer, with any access.
   const body = withoutValue(before, kind === 'people' ? place.slice(0, 1) : place)
   const otherwise = question.otherwise ?? suggested(path, body)
   if (kind === 'boolean') return withValue(body, place, await prompts.yes(label, otherwise === 'true'))
@@ -191,7 +191,7 @@ export async function askQuestion(
     try {
       whole = await named(placed(body, place, kind, typed))
     } catch (error) {
-      // A person whom the directory does not know.
+      // The directory does not know a person.
       if (error instanceof UsageError) return error.message
       throw error
     }
@@ -210,7 +210,7 @@ function placed(body: Body, place: readonly string[], kind: Question['takes'], t
   return withValue(body, place, typed)
 }
 
-/** A name for a mailbox made of what people see: `Aurora (Zürich)` → `aurora-zurich`. */
+/** Suggests a mailbox name from the display name: `Aurora (Zürich)` → `aurora-zurich`. */
 function suggested(path: string, body: Body): string | undefined {
   if (path !== 'name' || typeof body['displayName'] !== 'string') return undefined
   const plain = body['displayName'].normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()

@@ -33,7 +33,7 @@ import {
   UsageError,
 } from './terminal.ts'
 
-/** What a process gives the command line. */
+/** What a process passes to the command line. */
 interface Environment {
   readonly args: readonly string[]
   readonly variables: Variables
@@ -45,7 +45,7 @@ interface Environment {
   readonly fetch: typeof fetch
 }
 
-/** Runs one command line, and gives the code that the process ends with. */
+/** Runs one command line, and returns the exit code of the process. */
 export async function runCommandLine(environment: Environment): Promise<ExitCode> {
   const { args, variables, streams, signal } = environment
   const colours = !variables['NO_COLOR'] && variables['TERM'] !== 'dumb'
@@ -93,7 +93,7 @@ async function scopeOf(
   }
 }
 
-/** Fetch that tells of each call: its address and what came of it; never a header or a body. */
+/** Reports each call of fetch: its address and result; never a header or a body. */
 function withCallLog(
   send: typeof fetch,
   onCall: (method: string, url: string, outcome: number | string) => void,
@@ -111,7 +111,7 @@ function withCallLog(
   }
 }
 
-/** What went wrong: how the process ends, what people read, what `--json` gives. */
+/** How an error is reported: the exit code, lines for people, and JSON for `--json`. */
 interface Report {
   readonly exit: ExitCode
   readonly lines: readonly string[]
@@ -120,7 +120,7 @@ interface Report {
   }
 }
 
-/** An error in words: what happened and what to do. Nothing of it holds a token. */
+/** Reports an error: what happened and what to do. No report contains a token. */
 function reportOf(error: unknown, settings: Settings | undefined): Report {
   if (error instanceof UsageError) {
     const see = error.command === undefined ? [] : [fill(texts.usage.seeCommand, { command: error.command })]
@@ -161,7 +161,7 @@ const report = (
   json: { error: { code, message, ...json } },
 })
 
-/** The service's own sentence, the fields with theirs, and what is known to help. */
+/** The service's own sentence, the faults of fields, and a hint if there is one. */
 function problemReport(error: ProblemError): Report {
   const { status, detail, title, errors, givenCode, traceId, retryAfterSeconds } = error
   const faults = faultLines(errors)
@@ -172,7 +172,7 @@ function problemReport(error: ProblemError): Report {
       : status === 500
         ? [fill(texts.refused.trace, { traceId })]
         : []
-  // A detail that only repeats the faults is not said twice.
+  // The detail would only repeat the faults.
   const message = faults.length > 0 && exit === exitCodes.refused ? texts.refused.fields : clean(detail || title)
   const json = { status, detail, errors, traceId, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) }
   return report(exit, clean(givenCode), message, [...faults, ...hint], json)

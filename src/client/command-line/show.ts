@@ -28,7 +28,7 @@ const marks: Readonly<Record<Step['status'], string>> = { pending: '·', running
 export const stateOf = (terminal: Terminal, { status }: Pick<ProvisioningRequest, 'status'>): string =>
   terminal.style(colours[status] ?? 'bold', texts.states[status] ?? clean(status))
 
-/** What people call it and what it is: `REQ-1042 Apollo`. */
+/** Its reference and name: `REQ-1042 Apollo`. */
 const titleOf = ({ reference, details }: ProvisioningRequest): string =>
   `${clean(reference)} ${clean(details.displayName)}`
 
@@ -39,7 +39,7 @@ const stepLine = (terminal: Terminal, step: Step): string => {
 }
 const stepLabel = ({ name }: Pick<Step, 'name'>): string => texts.steps[name] ?? clean(name)
 
-/** All that matters of a request, a line for each. */
+/** A request, one line for each fact. */
 export function requestLines(terminal: Terminal, request: ProvisioningRequest): string[] {
   const { requester, submittedAt, kind, steps, approvals } = request
   const lines = [
@@ -56,7 +56,7 @@ export function requestLines(terminal: Terminal, request: ProvisioningRequest): 
   return [...lines, ...endLines(terminal, request), terminal.style('dim', clean(request.requestId))]
 }
 
-/** What has become of it: why it failed, where it is. */
+/** The end of a request: why it failed, or where it is. */
 function endLines(terminal: Terminal, request: ProvisioningRequest): string[] {
   const made = madeOf(request)
   return [
@@ -76,13 +76,13 @@ function approvalLine({ stage, approvers, decisions }: ProvisioningRequest['appr
     : fill(texts.show.stageWaits, { stage, names: names || texts.show.nobody })
 }
 
-/** The address of what was made, if it is there. */
+/** The address of the resource, if it exists. */
 export function madeOf({ resource }: ProvisioningRequest): string | undefined {
   if (!resource) return undefined
   return clean('url' in resource ? resource.url : resource.address)
 }
 
-/** `2026-11-20 19:48 UTC`: the same wherever it is read, and sortable. */
+/** `2026-11-20 19:48 UTC`: the same in every time zone, and sortable. */
 const momentOf = (at: string): string => {
   const date = new Date(at)
   return Number.isNaN(date.getTime()) ? clean(at) : `${date.toISOString().slice(0, 16).replace('T', ' ')} UTC`
@@ -92,7 +92,7 @@ const momentOf = (at: string): string => {
 const endOf = ({ status }: Pick<ProvisioningRequest, 'status'>): ExitCode =>
   ['failed', 'rejected', 'expired', 'cancelled'].includes(status) ? exitCodes.cameToNothing : exitCodes.done
 
-/** Columns under their heads, as wide as what is in them; the last takes what is left. */
+/** A table. Columns are as wide as their content. */
 export function table(heads: readonly string[], rows: readonly (readonly string[])[], terminal: Terminal): string[] {
   const widths = heads.map((head, index) => Math.max(...[head, ...rows.map((row) => row[index] ?? '')].map(widthOf)))
   const line = (cells: readonly string[]) =>
@@ -105,10 +105,10 @@ export function table(heads: readonly string[], rows: readonly (readonly string[
 // biome-ignore lint/suspicious/noControlCharactersInRegex: styles take no room
 const widthOf = (text: string): number => [...text.replace(/\u001b\[\d+m/g, '')].length
 
-/** What the service would make of a body; undefined where a service has no previews. */
+/** What the service would do with a body; undefined if a service has no previews. */
 export async function previewOf(scope: Scope, body: Body): Promise<Preview | undefined> {
   try {
-    // The service judges what it is.
+    // The service validates it.
     return await (await scope.client()).preview(body as SiteRequest | MailboxRequest, { signal: scope.signal })
   } catch (error) {
     if (error instanceof ProblemError && ['no-such-address', 'method-not-allowed'].includes(error.code))
@@ -117,7 +117,7 @@ export async function previewOf(scope: Scope, body: Body): Promise<Preview | und
   }
 }
 
-/** What it would be: its kind and names, who decides, what the template put there, what may surprise, what is wrong. */
+/** A preview: kind and names, approvers, values of the template, warnings, faults. */
 export function previewLines({ kind, names, approvals, defaults, warnings, errors, similar }: Preview): string[] {
   const address = names?.url ?? names?.address
   return [
@@ -139,7 +139,7 @@ export function previewLines({ kind, names, approvals, defaults, warnings, error
   ]
 }
 
-/** What is wrong with each field, and what would do instead. */
+/** The fault of each field, with a suggestion. */
 export const faultLines = (errors: readonly FieldFault[]): string[] =>
   errors.map(({ pointer, detail, suggestion }) => {
     const line = `  ${clean(pointer)}: ${clean(detail)}`
@@ -147,8 +147,8 @@ export const faultLines = (errors: readonly FieldFault[]): string[] =>
   })
 
 /**
- * Follows a request to its end: one line that is drawn over on a terminal, a line for each thing that happens elsewhere, a JSON
- * value for each change with `--json`. Gives how it ended.
+ * Follows a request to its end: one line that is redrawn on a terminal, otherwise a line for each event, or with
+ * `--json` a JSON value for each change. Returns the exit code.
  */
 export async function watch(
   scope: Pick<Scope, 'terminal' | 'signal' | 'client'>,
@@ -178,7 +178,7 @@ export async function watch(
 }
 
 interface Progress {
-  /** What was shown is still there to be read. */
+  /** Whether the printed lines stay readable. */
   readonly whole: boolean
   show(request: ProvisioningRequest): void
   end(): void
@@ -206,7 +206,7 @@ function liveLine(terminal: Scope['terminal']): Progress {
   }
 }
 
-/** What is new since the last time: the state, and each step that is done or has failed. */
+/** Prints what is new: the state, and each step that is done or has failed. */
 function plainLines(terminal: Scope['terminal']): Progress {
   const printed = new Set<string>()
   const printOnce = (key: string, line: () => string) => {
@@ -232,19 +232,19 @@ function plainLines(terminal: Scope['terminal']): Progress {
   }
 }
 
-/** Draws a text over the line that was drawn before, never longer than the terminal is wide. No text erases the line. */
+/** Draws a text over the previous line, cut to the width of the terminal. An empty text erases the line. */
 function drawOver(output: Output, text = '', columns = 0): void {
   output.write(`\r\u001b[2K${[...text].slice(0, Math.max(0, columns - 1)).join('')}`)
 }
 
-/** How far a list is. On a terminal a line that is drawn over; elsewhere a line for each tenth. */
+/** The progress of a list: a line that is redrawn on a terminal, otherwise a line for each tenth. */
 export interface ProgressBar {
   show(batch: Batch): void
   end(): void
 }
 const cells = 24
 
-/** `before`: how many of `total` were done by batches before this one. */
+/** `before`: how many of `total` earlier batches have done. */
 export function progressBar(terminal: Terminal, total: number, before: number): ProgressBar {
   const { errors } = terminal.streams
   const isLive = terminal.isLive && errors.isTTY === true
@@ -266,7 +266,7 @@ export function progressBar(terminal: Terminal, total: number, before: number): 
   }
 }
 
-/** Requests that nothing more happens to by itself. */
+/** Requests that do not change by themselves. */
 const doneOf = ({ requests }: Batch): number =>
   Object.entries(requests).reduce((sum, [state, count]) => (open.includes(state) ? sum : sum + count), 0)
 const open: readonly string[] = ['pendingApproval', 'queued', 'provisioning']

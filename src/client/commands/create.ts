@@ -34,7 +34,7 @@ interface Creating {
   send(scope: Scope, body: Body, how: WriteOptions): Promise<Accepted>
 }
 
-/** A command that asks for a resource: by flags, by a file, or by questions when nothing is given at a terminal. */
+/** A command that requests a resource: by flags, by a file, or by questions at a terminal. */
 function createCommand(creating: Creating): Command {
   return defineCommand({
     name: creating.name,
@@ -76,7 +76,7 @@ interface ListFlags {
   readonly 'idempotency-key'?: string
 }
 
-/** Every line of a list is a request; what flags say holds for all of them. */
+/** Sends each line of a list as a request; flags apply to all lines. */
 async function sendList(scope: Scope, creating: Creating, fromFlags: Body, values: ListFlags): Promise<ExitCode> {
   for (const option of ['file', 'idempotency-key'] as const)
     if (values[option] !== undefined)
@@ -101,11 +101,11 @@ async function sendList(scope: Scope, creating: Creating, fromFlags: Body, value
   )
 }
 
-/** What a flag says goes before what the file says; a key of metadata is added to those of the file. */
+/** Flags override the file; keys of metadata are added to those of the file. */
 const joined = (file: Body, flags: Body): Body =>
   Object.entries(flags).reduce((body, [field, value]) => withValue(body, [field], value), file)
 
-/** What it would be; nothing is sent. */
+/** Shows a preview; nothing is sent. */
 async function tryOnly(scope: Scope, body: Body): Promise<ExitCode> {
   const preview = await previewOf(scope, body)
   if (!preview) throw new UsageError(texts.usage.noPreview)
@@ -118,7 +118,7 @@ function keyOf(key: string): string {
   throw new UsageError(texts.usage.noKey)
 }
 
-/** A template may be named as people call it. */
+/** Replaces the name of a template by its id. */
 async function withTemplate(scope: Scope, { kinds }: Creating, body: Body): Promise<Body> {
   const { templateId } = body
   if (typeof templateId !== 'string' || templateId === '') return body
@@ -162,7 +162,7 @@ async function askAndSend(
   return flags['dry-run'] ? exitCodes.done : exitCodes.cameToNothing
 }
 
-/** Shows what it would be, and gives what the service would refuse. */
+/** Shows a preview, and returns its faults. */
 async function faultsBefore(scope: Scope, body: Body): Promise<readonly FieldFault[]> {
   const preview = await previewOf(scope, body)
   for (const line of preview ? previewLines(preview) : []) scope.terminal.note(line)
@@ -184,7 +184,7 @@ async function sendOrFaults(
   }
 }
 
-/** Asks once more for what the service found wrong; what nobody was asked for cannot be mended here. */
+/** Asks again for the fields with faults. Throws {@link UsageError} if no question belongs to a fault. */
 async function askAgain(
   put: (question: Question, body: Body) => Promise<Body>,
   faults: readonly FieldFault[],
@@ -213,7 +213,7 @@ export const createSite = createCommand({
   name: 'site create',
   kinds: siteKinds,
   fields: siteFlags,
-  // The service judges what it is: every fault comes back with its field.
+  // The service validates the body and reports faults by field.
   send: async (scope, body, how) => (await scope.client()).createSite(body as SiteRequest, how),
 })
 
@@ -221,7 +221,7 @@ export const createMailbox = createCommand({
   name: 'mailbox create',
   kinds: mailboxKinds,
   fields: mailboxFlags,
-  // The service judges what it is: every fault comes back with its field.
+  // The service validates the body and reports faults by field.
   send: async (scope, body, how) => (await scope.client()).createMailbox(body as MailboxRequest, how),
 })
 

@@ -109,7 +109,10 @@ export const cancelRequest = defineCommand({
     change(scope, operand, (client, id) => client.cancel(id, { ...values, signal: scope.signal })),
 })
 
-/** The provisioned group in the directory (API document, "Look up the provisioned group"): one look, or the waiting it recommends. */
+/**
+ * Looks up the provisioned group in the directory (API document, "Look up the provisioned group"): once, or with the
+ * recommended polls.
+ */
 export const findGroup = defineCommand({
   name: 'request group',
   options: { wait: { type: 'flag' } },

@@ -15,7 +15,7 @@ import {
 import { clean, exitCodes, fill, texts, UsageError } from '../command-line/terminal.ts'
 import { type DeviceCode, type SignIn, SignInError } from '../sign-in.ts'
 
-/** Asks the service how its people sign in, shows a code, waits, and keeps what was learnt for the next commands. */
+/** Signs in: asks the service for its login, shows a code, waits, and saves the settings for later commands. */
 export const login = defineCommand({
   name: 'login',
   options: {
@@ -53,7 +53,7 @@ export const login = defineCommand({
   },
 })
 
-/** The scopes that somebody has typed: to type a scope is to accept it for this service. Throws {@link UsageError}. */
+/** The scopes that were typed: typing a scope accepts it for this service. Throws {@link UsageError}. */
 function acceptedScopes(typed: { readonly [N in 'collab-scope' | 'mail-scope']?: string }): string[] {
   for (const [option, value] of Object.entries(typed))
     if (option.endsWith('-scope') && !isScope(value))
@@ -61,12 +61,12 @@ function acceptedScopes(typed: { readonly [N in 'collab-scope' | 'mail-scope']?:
   return [typed['collab-scope'], typed['mail-scope']].filter((each) => each !== undefined)
 }
 
-/** What the service says about sign-in. A login that is not Microsoft's counts only if somebody has named it. */
+/** The service's offer for sign-in. A login that is not Microsoft's counts only if a person has named it. */
 async function trustedOffer({ settings, known, overrides, terminal, signal, fetch }: Scope): Promise<Offer> {
   const { baseUrl } = settings
   const offer: Offer = await discover(baseUrl, fetch, signal).catch(() => {
     signal.throwIfAborted()
-    // Signing in needs the login alone; whether the service answers is seen by the first command that needs it.
+    // Signing in needs only the login; the next command reports whether the service answers.
     terminal.note(fill(texts.login.noAnswer, { address: baseUrl }))
     return {}
   })
@@ -75,7 +75,7 @@ async function trustedOffer({ settings, known, overrides, terminal, signal, fetc
   const named = overrides.authority === undefined ? known.loginUrl : settings.loginUrl
   if (named === loginUrl || (overrides.authority === undefined && isTrustedLogin(loginUrl, baseUrl))) return offer
   if (overrides.authority === undefined) throw refusedLogin(baseUrl, loginUrl, overrides)
-  // The tenant is of the login that the service names, and somebody has named another.
+  // The tenant belongs to the service's login, and a person has named another login.
   return scopes
 }
 
@@ -85,7 +85,9 @@ function showCode({ terminal }: Scope, { verificationUri, userCode, expiresInSec
   else terminal.note(fill(texts.login.code, { page: clean(verificationUri), code: clean(userCode), minutes }))
 }
 
-/** Sites and mailboxes are two audiences: one sign-in serves both where consent was given; else a second code asks. */
+/**
+ * Sites and mailboxes are two audiences: one sign-in serves both if consent was given; otherwise a second code follows.
+ */
 async function alsoForMailboxes(scope: Scope, session: SignIn, settings: Settings, account: string): Promise<void> {
   try {
     await session.token(settings.scopes.mail, account)
@@ -96,7 +98,7 @@ async function alsoForMailboxes(scope: Scope, session: SignIn, settings: Setting
   }
 }
 
-/** Forgets everybody who has signed in at this service; doing so twice is no fault. */
+/** Forgets everybody who has signed in at this service. Succeeds also if nobody has. */
 export const logout = defineCommand({
   name: 'logout',
   options: {},
@@ -120,7 +122,7 @@ export const whoami = defineCommand({
     const people = settings.account === undefined ? [] : await sessions.of(settings).people()
     const person = people.find(({ account }) => account === settings.account)
     if (!person) throw new SignInError('not-signed-in')
-    // Whether it still holds: a token is had without asking, or this says that there is none.
+    // Throws if no token is available any more.
     await sessions.token(settings, 'collab')
     const { id, tenantId, userPrincipalName, displayName } = person
     const { baseUrl, directoryUrl, loginUrl, clientId } = settings
@@ -133,7 +135,7 @@ export const whoami = defineCommand({
 })
 
 const operation = z.object({ security: z.array(z.record(z.string(), z.array(z.string()))) })
-/** As much of an OpenAPI document as says how people sign in. */
+/** The part of an OpenAPI document about sign-in. */
 const signInOf = z.object({
   components: z.object({
     securitySchemes: z.object({
@@ -153,7 +155,7 @@ const signInOf = z.object({
 })
 type Document = z.output<typeof signInOf>
 
-/** How people sign in, as a service says it. Nobody has judged it yet. */
+/** How people sign in, as the service offers it. It is not checked yet. */
 interface Offer {
   readonly loginUrl?: string
   readonly tenantId?: string
@@ -177,7 +179,7 @@ async function discover(baseUrl: string, send: typeof fetch, signal: AbortSignal
   const [, tenantId = ''] = pathname.split('/')
   const [collabScope, mailScope] = [scopeFor('collab', parsed.data), scopeFor('mail', parsed.data)]
   return {
-    // `null` is the origin of everything but http and https.
+    // The origin of an address is `null` unless it is http or https.
     ...(origin !== 'null' && { loginUrl: origin }),
     ...(isTenant(tenantId) && { tenantId }),
     ...(collabScope !== undefined && { collabScope }),
@@ -185,14 +187,14 @@ async function discover(baseUrl: string, send: typeof fetch, signal: AbortSignal
   }
 }
 
-/** The scope that people need to send a site or a mailbox. Scopes of applications are not offered to people. */
+/** The scope for people who request a site or a mailbox, not that of applications. */
 function scopeFor(api: Api, { components, paths }: Document): string | undefined {
   const { scopes } = components.securitySchemes.entra.flows.authorizationCode
   const sending = api === 'collab' ? paths?.['/collab/v1/spo'] : paths?.['/mail/v1/mailboxes']
   return sending?.post.security.flatMap(({ entra = [] }) => entra).find((scope) => Object.hasOwn(scopes, scope))
 }
 
-/** Refuses a login that only the service names. The message has the command that names it. */
+/** The error for a login that only the service names, with the command that accepts it. */
 function refusedLogin(baseUrl: string, loginUrl: string, overrides: Overrides): UsageError {
   const command = loginCommand(baseUrl, overrides, { authority: loginUrl })
   return new UsageError(fill(texts.trust.login, { service: baseUrl, login: clean(loginUrl), command }))

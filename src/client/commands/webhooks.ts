@@ -7,10 +7,10 @@ import { clean, exitCodes, fill, texts, UsageError } from '../command-line/termi
 import { type ProvisioningEvent, verifyProvisioningWebhook, WebhookError } from '../index.ts'
 
 const usualPort = 8787
-/** Webhooks are thin; what is larger is none. */
+/** Webhooks are small; a larger body is none. Bytes. */
 const largestBody = 64 * 1024
 
-/** Receives webhooks, and prints those that are proven to come from the service. */
+/** Receives webhooks, and prints those with a valid signature. */
 export const listenToWebhooks = defineCommand({
   name: 'webhook listen',
   options: {
@@ -50,13 +50,13 @@ function checkSecret(secret: string): void {
   try {
     verifyProvisioningWebhook({}, '', secret)
   } catch (error) {
-    // Nothing was signed; a secret that is none is told apart from that by its kind.
+    // The unsigned call fails with WebhookError if the secret itself is valid.
     if (!(error instanceof WebhookError)) throw new UsageError(texts.usage.secret, 'webhook listen')
   }
   if (!/^whsec_[A-Za-z0-9+/]+=*$/.test(secret)) throw new UsageError(texts.usage.secret, 'webhook listen')
 }
 
-/** What came until now: the same message may come again, under the same id. */
+/** Counts and prints webhooks. The same message may come again under the same id. */
 class ReceivedWebhooks {
   readonly #scope: Scope
   readonly #ids = new Set<string>()
@@ -87,11 +87,11 @@ class ReceivedWebhooks {
     if (this.#left <= 0) this.#done.abort()
   }
 
-  /** Waits until as many have come as were asked for, or somebody ends it, which is its usual end. */
+  /** Waits until the requested number has come, or until Ctrl-C. */
   async enough(signal: AbortSignal): Promise<void> {
     const ended = AbortSignal.any([signal, this.#done.signal])
     if (!ended.aborted) await once(ended, 'abort')
-    // The last answer is on its way.
+    // Lets the last answer go out.
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
 }
@@ -129,7 +129,10 @@ async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
   return Buffer.concat(chunks)
 }
 
-/** Has the service try the webhook of a template once, and says what came back: a receiver's own test can wait for it. */
+/**
+ * Makes the service test the webhook of a template once, and shows the result, so that a receiver's own test can wait
+ * for it.
+ */
 export const testWebhook = defineCommand({
   name: 'webhook test',
   options: {},

@@ -269,4 +269,3 @@ async function hold(
 }
 
 export const readingRoutes = [listRequests, readRequest, readTimeline] as const
-
