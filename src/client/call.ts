@@ -252,7 +252,6 @@ const faultOf = ({ pointer, code, detail, suggestion }: Record<string, unknown>)
 export interface Timing {
   /** Milliseconds since 1970. */
   now(): number
-  /** From 0 to 1. */
   random(): number
   /** Rejects with the signal's reason if it is aborted. */
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void>

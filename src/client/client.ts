@@ -27,7 +27,6 @@ import type {
 import { type WaitOptions, waitForRequest } from './wait.ts'
 
 export interface ClientOptions {
-  /** `{base_url}` of the API document. */
   readonly baseUrl: string
   /** `{directory_url}`: only needed to look up provisioned groups and people. */
   readonly directoryUrl?: string
@@ -51,7 +50,6 @@ export interface ClientOptions {
 }
 
 export interface DecisionOptions extends WriteOptions {
-  /** The requester reads it. */
   readonly comment?: string
   /** The stage to decide, from 1: with it a repeat without a key cannot decide the next stage. */
   readonly stage?: number
@@ -180,7 +178,6 @@ async function* eachOf<T>(page: (cursor: string | undefined) => Promise<Page<T>>
   }
 }
 
-/** How to wait for a batch. */
 export interface BatchWaitOptions extends CallOptions {
   /** Called with the batch after each poll. */
   readonly onLook?: (batch: Batch) => void | Promise<void>

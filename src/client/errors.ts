@@ -16,9 +16,7 @@ export interface FieldFault {
   /** A JSON pointer: `#/owners/0`. */
   readonly pointer: string
   readonly code: string
-  /** One plain sentence. */
   readonly detail: string
-  /** A valid value. */
   readonly suggestion?: string
 }
 

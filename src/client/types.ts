@@ -49,7 +49,6 @@ export interface BatchTrial {
   readonly valid: boolean
   readonly rows: readonly z.output<typeof checkedRow>[]
 }
-/** One line of a request's timeline. */
 export type TimelineEntry = Omit<AuditEntry, 'requestId' | 'tenantId' | 'attempt'>
 
 /** A template as everybody sees it: its form. */
@@ -60,7 +59,6 @@ export type TemplateForAdmins = Omit<Template, 'webhook'> & {
 }
 export type AnyTemplate = TemplateForUsers | TemplateForAdmins
 
-/** A page of a list. It has `nextCursor` if there are more entries. */
 export interface Page<T> {
   readonly value: readonly T[]
   readonly nextCursor?: string
@@ -102,17 +100,14 @@ export type ProvisioningEvent = (WebhookBody | WebhookTestBody) & {
 /** The token of a call: for the sites' API, the mailboxes' API, or the directory. */
 export type TokenResource = 'collab' | 'mail' | 'directory'
 
-/** Options of every call. */
 export interface CallOptions {
   /** Ends the call; its reason is thrown. */
   readonly signal?: AbortSignal
 }
-/** Options of a preview. */
 export interface PreviewOptions extends CallOptions {
   /** User id of the person who would request it; for admins. */
   readonly as?: string
 }
-/** Options of every write. */
 export interface WriteOptions extends CallOptions {
   /**
    * 1 to 255 printable ASCII characters, kept for seven days: the same key with the same body does the work once,

@@ -3,7 +3,6 @@ import { idOf, retryAfterOf, type Timing } from './call.ts'
 import { StillUnderWayError, UnexpectedAnswerError } from './errors.ts'
 import type { CallOptions, ProvisioningRequest, RequestState, TokenResource } from './types.ts'
 
-/** How to wait for a request. */
 export interface WaitOptions extends CallOptions {
   /** The time limit in seconds; without it only `signal` ends the wait, because approvers may take days. */
   readonly timeoutSeconds?: number
@@ -26,7 +25,6 @@ const longestHold = 30
  * The polls if the service does not hold answers (API document, "Limits"): after 20 s, then every 10 s. Milliseconds.
  */
 const [firstPoll, pollEvery] = [20_000, 10_000]
-/** The least time between two polls. Milliseconds. */
 const shortestPause = 500
 /** A service that answers "unchanged" sooner than this does not hold answers. Milliseconds. */
 const shortestHold = 1000

@@ -177,7 +177,6 @@ function reportResults({ terminal }: Scope, lines: readonly ResultLine[], path: 
   return refused > 0 ? exitCodes.refused : nothing > 0 ? exitCodes.cameToNothing : exitCodes.done
 }
 
-/** One request of a list. */
 interface Row {
   readonly key: string
   readonly body: Body

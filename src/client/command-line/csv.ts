@@ -6,7 +6,6 @@ import { z } from 'zod'
 import { type Body, type FieldFlag, type FieldFlags, flagsOf, withValue } from './body.ts'
 import { clean, fill, nearest, texts, UsageError } from './terminal.ts'
 
-/** One line of a list, as a request. */
 interface CsvRow {
   /** The key column, or the number of the line. */
   readonly key: string
@@ -62,7 +61,6 @@ function linesOf(text: string, path: string): string[][] {
   }
 }
 
-/** Puts the text of a cell into a body. */
 interface Column {
   readonly name: string
   readonly isKey: boolean
@@ -101,7 +99,6 @@ function columnOf(title: string, known: KnownFields): Column {
   throw new UsageError(`${fill(texts.csv.unknownColumn, { column: clean(name) })} ${hint}`)
 }
 
-/** Several people in one cell, each with this access. */
 const peopleTo =
   (access: string): Column['put'] =>
   (body, cell) =>

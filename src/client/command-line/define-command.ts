@@ -23,7 +23,6 @@ type ValueOf<S extends OptionSpec> = S['type'] extends 'flag'
         : string
 type ValuesOf<O extends OptionSpecs> = { readonly [N in keyof O]?: ValueOf<O[N]> }
 
-/** What a command works with. */
 export interface Scope {
   readonly settings: Settings
   /** Settings of this call, and settings that are saved for the service. */
@@ -33,7 +32,6 @@ export interface Scope {
   readonly fetch: typeof fetch
   readonly sessions: Sessions
   readonly terminal: Terminal
-  /** Ctrl-C. */
   readonly signal: AbortSignal
   /** The service, called by the signed-in person. */
   client(): Promise<Client>

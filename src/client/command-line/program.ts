@@ -18,7 +18,6 @@ export const commonOptions = {
   verbose: { type: 'flag', short: 'v' },
 } as const satisfies OptionSpecs
 
-/** A command to run, with its input. */
 interface Invocation {
   readonly command: Spec
   readonly values: Readonly<Record<string, Value>>

@@ -33,14 +33,12 @@ import {
   UsageError,
 } from './terminal.ts'
 
-/** What a process passes to the command line. */
 interface Environment {
   readonly args: readonly string[]
   readonly variables: Variables
   readonly streams: Streams
   readonly platform: string
   readonly home: string
-  /** Ctrl-C. */
   readonly signal: AbortSignal
   readonly fetch: typeof fetch
 }

@@ -7,7 +7,6 @@ import { lock, writePrivately } from '../private-file.ts'
 import { createSignIn, isMicrosoftLogin, type SignIn, SignInError } from '../sign-in.ts'
 import { clean, fill, texts, UsageError } from './terminal.ts'
 
-/** Where a service is, and how its people sign in. */
 export interface Settings {
   readonly baseUrl: string
   readonly directoryUrl: string
@@ -20,7 +19,6 @@ export interface Settings {
   readonly foreignScopes: readonly Api[]
   /** MSAL's id of the account that signed in last at this service. */
   readonly account: string | undefined
-  /** Where settings and tokens are kept. */
   readonly folder: string
 }
 
@@ -224,7 +222,6 @@ function isSameOrigin(one: URL, other: URL): boolean {
 export const isTrustedLogin = (loginUrl: string, baseUrl: string): boolean =>
   isMicrosoftLogin(loginUrl) || (isLoopback(loginUrl) && isLoopback(baseUrl))
 
-/** The sign-in state of services. */
 export interface Sessions {
   of(settings: Settings): SignIn
   /**

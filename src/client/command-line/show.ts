@@ -88,7 +88,6 @@ const momentOf = (at: string): string => {
   return Number.isNaN(date.getTime()) ? clean(at) : `${date.toISOString().slice(0, 16).replace('T', ' ')} UTC`
 }
 
-/** How a request ended, for scripts. */
 const endOf = ({ status }: Pick<ProvisioningRequest, 'status'>): ExitCode =>
   ['failed', 'rejected', 'expired', 'cancelled'].includes(status) ? exitCodes.cameToNothing : exitCodes.done
 

@@ -2,7 +2,6 @@ import { createRequire } from 'node:module'
 import type { Readable, Writable } from 'node:stream'
 import { distance } from 'fastest-levenshtein'
 
-/** A stream that may be a terminal. */
 export type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number }
 type Input = Readable & { readonly isTTY?: boolean }
 
@@ -15,11 +14,9 @@ export interface Streams {
 /** How a command writes: results to `output`, everything else to `errors`, so that pipes carry only results. */
 export interface Terminal {
   readonly streams: Streams
-  /** Results are JSON. */
   readonly json: boolean
   /** A person can answer questions. */
   readonly isInteractive: boolean
-  /** The last line can be redrawn. */
   readonly isLive: boolean
   readonly columns: number
   /** Writes a result: lines for people, a value for `--json`. Control characters are removed or escaped. */
@@ -100,7 +97,6 @@ export const exitCodes = {
   stillUnderWay: 6,
   /** A defect of the command line itself (EX_SOFTWARE of sysexits.h). */
   defect: 70,
-  /** Ctrl-C. */
   interrupted: 130,
 } as const
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { z } from 'zod'
 
-/** A header of requests or answers, as the API document describes it. */
 interface Header {
   readonly description: string
   readonly schema: Readonly<Record<string, unknown>>
@@ -110,7 +109,6 @@ export const answerHeaders = {
 } as const satisfies Readonly<Record<string, Header>>
 export type AnswerHeader = keyof typeof answerHeaders
 
-/** Headers of every answer. */
 export const headersOfAll = [
   'X-Request-Id',
   'X-Content-Type-Options',

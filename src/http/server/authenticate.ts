@@ -12,7 +12,6 @@ import {
 import { HttpError } from './problem.ts'
 import type { HttpErrorCode } from './problem-codes.ts'
 
-/** One of our APIs. */
 export interface Api {
   /** App ID URIs and client ids that are valid as the `aud` of a token. */
   readonly audiences: readonly string[]

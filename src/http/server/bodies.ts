@@ -61,7 +61,6 @@ function refuseOtherMedia({ headers }: IncomingMessage): void {
 }
 
 interface JsonRules {
-  /** How deep arrays and objects may nest. */
   readonly depth: number
   /** Whether text that no database column accepts (U+0000, half a surrogate pair) is refused by its field. */
   readonly storableText: boolean

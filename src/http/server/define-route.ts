@@ -42,7 +42,6 @@ export interface Health {
   ready(): Promise<{ ok: boolean; checks: Record<string, string> }>
 }
 
-/** The metrics for Prometheus. */
 export interface Metrics {
   /** Metrics of this process (Prometheus, "Text-based format"); without those of the store while it does not answer. */
   text(): Promise<string>
@@ -58,7 +57,6 @@ interface ApiTexts {
   healthPart(part: HealthPart): string
 }
 
-/** What handlers of routes use. */
 export interface Services {
   readonly core: Core
   readonly texts: ApiTexts
@@ -75,7 +73,6 @@ export interface Services {
   readonly waiting: Waiting
 }
 
-/** What a public handler may use. */
 export interface Scope {
   readonly services: Services
   readonly request: Request
@@ -87,13 +84,11 @@ export interface Scope {
    */
   readonly requestId: string
 }
-/** What a handler for signed-in callers may use. */
 export interface ActorScope extends Scope {
   readonly actor: Actor
   readonly core: Core
 }
 
-/** Input before validation. */
 export interface RawInput {
   readonly params: unknown
   readonly query: Readonly<Record<string, string | string[]>>
@@ -191,22 +186,14 @@ interface PublicSpec<P, Q, B, A extends Answers> extends Common<P, Q, B, A> {
 }
 
 type AnySchema = z.ZodType | undefined
-type Described = Common<AnySchema, AnySchema, BodySpec | undefined, Answers>
-export interface ActorRoute extends Described {
-  readonly permission: Permission
-  readonly audience: Audience
-  readonly audienceOf?: (body: unknown) => Audience
-  readonly decides?: Deciding
+type AnyBody = BodySpec | undefined
+export interface ActorRoute extends Omit<ActorSpec<AnySchema, AnySchema, AnyBody, Answers>, 'handle' | 'mayStill'> {
   /** Throws unless the caller may still see the stored answer of this call. */
   recheck(raw: RawInput, scope: ActorScope): Promise<unknown>
   /** Validates the input and returns the call. Throws 404 for an address, 422 for a query or body. */
   prepare(raw: RawInput): (scope: ActorScope) => Promise<Answer>
 }
-export interface PublicRoute extends Described {
-  readonly permission: 'public'
-  readonly audience: null
-  readonly credential?: 'signature' | 'connector' | 'metrics'
-  readonly admit?: (scope: Scope) => Promise<boolean>
+export interface PublicRoute extends Omit<PublicSpec<AnySchema, AnySchema, AnyBody, Answers>, 'handle'> {
   prepare(raw: RawInput): (scope: Scope) => Promise<Answer | typeof answered>
 }
 export type Route = ActorRoute | PublicRoute
@@ -272,7 +259,7 @@ export function routeRegistry(...routes: readonly Route[]): readonly Route[] {
 function parseInput<P, Q, B>(spec: InputSchemas<P, Q, B>, raw: RawInput): Input<P, Q, B> {
   const params = paramsOf(spec, raw)
   const query = spec.query instanceof z.ZodType ? parseFields(spec.query, raw.query) : undefined
-  const body = parseBody(spec.body, raw.body)
+  const body = parseBody(spec.body as BodySpec | undefined, raw.body)
   return { params, query, body } as Input<P, Q, B>
 }
 
@@ -286,18 +273,14 @@ function parseParams(schema: z.ZodType, params: unknown): unknown {
   return parsed.data
 }
 
-const isSigned = (spec: unknown): boolean => typeof spec === 'object' && spec !== null && 'signed' in spec
-
-const isCheckedWhole = (spec: unknown): spec is CheckedByCore =>
-  typeof spec === 'object' && spec !== null && 'isChecked' in spec
-
-function parseBody(spec: unknown, body: unknown): unknown {
-  if (spec === undefined || isSigned(spec)) return body
+function parseBody(spec: BodySpec | undefined, body: unknown): unknown {
+  if (spec === undefined || 'signed' in spec) return body
   const schema = spec instanceof z.ZodType ? spec : undefined
   if (body === undefined && !schema?.safeParse(undefined).success)
     throw new HttpError('malformed-json', 'The body is empty; a JSON object is expected.')
-  if (isCheckedWhole(spec)) parseFields(spec.documents, body)
-  return schema ? parseFields(schema, body) : body
+  if (schema) return parseFields(schema, body)
+  if ('isChecked' in spec) parseFields(spec.documents, body)
+  return body
 }
 
 function parseFields(schema: z.ZodType, value: unknown): unknown {

@@ -20,9 +20,7 @@ import { type Exchange, exchangeOf, logAnswer, pathOf, sendError } from './respo
 import { type ServerContext, serveRoute } from './serve-route.ts'
 import { createWaiting } from './waiting.ts'
 
-/** The parts and settings of an HTTP server. */
 export interface HttpOptions extends Omit<Services, 'openApi' | 'waiting'> {
-  /** 0 = any free port. */
   readonly port: number
   readonly host: string
   /** The public address, without a slash at the end. */

@@ -21,7 +21,6 @@ interface Counted extends Limit {
   readonly tokens: number
 }
 
-/** Limits of use per person and per tenant. */
 export interface Limits {
   /**
    * Counts one call, or as many as it costs, and returns the RateLimit headers of its answer

@@ -86,7 +86,6 @@ function registryOf(all: readonly Named[]) {
 /** Names and descriptions of the schemas that the document defines once. Other schemas are inlined. */
 const schemaNames = { input: registryOf(inputs), output: registryOf(outputs) } as const
 
-/** A JSON Schema (2020-12), as in OpenAPI 3.1. */
 export type JsonSchema = z.core.JSONSchema.BaseSchema
 
 /** The named schemas of the document, and references to them. */
@@ -140,7 +139,6 @@ function referring(schema: JsonSchema): JsonSchema {
   return JSON.parse(JSON.stringify(schema).replaceAll('"#/$defs/', '"#/components/schemas/'))
 }
 
-/** A part of the document. */
 export type Part = Readonly<Record<string, unknown>>
 
 /** References to headers of answers: those of `always` are in every answer, those of `sometimes` in some. */
@@ -238,7 +236,6 @@ export const headerParameters = (): Part =>
 
 /** Where callers get tokens, and for which scopes. */
 export interface Access {
-  /** The public address of the service. */
   readonly baseUrl: string
   /** `{login}/{tenant}`: where people and applications sign in. */
   readonly authority: string

@@ -125,7 +125,6 @@ interface Books {
   readonly refusals: RefusalBook
 }
 
-/** One route as an OpenAPI operation. */
 function operationOf(route: Route, books: Books, access: Access): Part {
   const { schemas: book } = books
   const body = route.body && bodyOf(route, route.body, book)
@@ -269,7 +268,6 @@ function refusalsOf(route: Route): ProblemCode[] {
   return all.filter((code) => served.includes(code) || refusals.includes(code))
 }
 
-/** The codes in groups of one status, in the order of the statuses. */
 function byStatus(codes: readonly ProblemCode[]): Map<number, ProblemCode[]> {
   const groups = Map.groupBy(codes, (code) => problemCodes[code].status)
   return new Map([...groups].sort(([one], [other]) => one - other))

@@ -102,7 +102,6 @@ export const outgoing = ({ status, headers = {}, body, mediaType }: Answer): Out
   body: body === undefined ? '' : mediaType === undefined ? JSON.stringify(body) : String(body),
 })
 
-/** The headers of every answer. */
 export const commonHeaders = (callId: string): Record<(typeof headersOfAll)[number], string> => ({
   'X-Request-Id': callId,
   'X-Content-Type-Options': 'nosniff',
@@ -143,7 +142,6 @@ export function hasEntity({ method, headers }: IncomingMessage, etag: string): b
   return tags.includes(etag) || tags.includes('*')
 }
 
-/** Writes an error as a problem. */
 export function sendError(exchange: Exchange, error: unknown): Problem {
   const { traceId, request } = exchange
   const problem = problemOf(error, { traceId, instance: pathOf(request) })

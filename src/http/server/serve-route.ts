@@ -27,7 +27,6 @@ import type { Limits } from './limits.ts'
 import { HttpError, problemOf } from './problem.ts'
 import { acceptsJson, type Exchange, type Outgoing, outgoing, pathOf, send, sent } from './respond.ts'
 
-/** What serving a route needs. */
 export interface ServerContext {
   readonly services: Services
   readonly authenticate: Authenticate

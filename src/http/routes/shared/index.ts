@@ -14,7 +14,6 @@ export const paging = {
   cursor: z.string().min(1).max(200).optional(),
 }
 
-/** A page of a list. It has `nextCursor` if there are more entries. */
 export const listOf = <S extends z.ZodType>(entry: S) =>
   z.strictObject({ value: z.array(entry), nextCursor: z.string().optional() })
 

@@ -1,3 +1,4 @@
+import type { Response } from 'restify'
 import { z } from 'zod'
 import { answered } from '../../server/answers.ts'
 import { largestBody } from '../../server/bodies.ts'
@@ -35,18 +36,21 @@ const receiveActivity = definePublicRoute({
   largest: { bytes: largestBody.messages, depth: 64 },
   async admit({ services, request, response, requestId }) {
     if (!services.admitsActivity) return true
-    const headers = { ...commonHeaders(requestId), ...(closesConnection(request) && { Connection: 'close' }) }
-    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
+    setHeaders(response, { ...commonHeaders(requestId), ...(closesConnection(request) && { Connection: 'close' }) })
     const admitted = await services.admitsActivity(request, response)
     if (admitted) response.removeHeader('Connection')
     return admitted
   },
   async handle({ services, request, response, requestId }, { body }) {
     request.body = body
-    for (const [name, value] of Object.entries(commonHeaders(requestId))) response.setHeader(name, value)
+    setHeaders(response, commonHeaders(requestId))
     await services.messages(request, response)
     return answered
   },
 })
+
+function setHeaders(response: Response, headers: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
+}
 
 export const channelRoutes = [receiveActivity] as const
