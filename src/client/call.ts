@@ -226,7 +226,6 @@ function refusal(
   headers: Headers,
   retryAfterSeconds: number | undefined,
 ): QuartermasterError {
-  const wait = retryAfterSeconds !== undefined && { retryAfterSeconds }
   if (from === 'directory') {
     const code = isObject(body['error']) ? textOf(body['error']['code']) : ''
     return new DirectoryError(status, code.slice(0, 100), call, retryAfterSeconds)
@@ -236,7 +235,7 @@ function refusal(
     ...{ status, code: problemCodeOf(code), givenCode: textOf(code), title: textOf(title), detail: textOf(detail) },
     ...{ instance: textOf(instance), traceId: textOf(traceId) || (headers.get('x-request-id') ?? '') },
     errors: Array.isArray(errors) ? errors.filter(isObject).map(faultOf) : [],
-    ...wait,
+    retryAfterSeconds,
   }
   return new ProblemError(problem, call)
 }

@@ -81,8 +81,8 @@ export function createClient(options: ClientOptions) {
   const ofRequest = (requestId: string, rest = '') => `/requests/v1/${idOf('request', requestId)}${rest}`
   const decide =
     (verb: string) =>
-    async (requestId: string, options: DecisionOptions = {}) =>
-      write<ProvisioningRequest>(ofRequest(requestId, `/${verb}`), eitherToken, decisionIn(options), options)
+    async (requestId: string, { comment, stage, ...options }: DecisionOptions = {}): Promise<ProvisioningRequest> =>
+      write(ofRequest(requestId, `/${verb}`), eitherToken, { comment, stage }, options)
   const end: (verb: string) => (requestId: string, options?: EndingOptions) => Promise<ProvisioningRequest> = decide
   const directory = () => {
     if (directoryRoot === undefined) throw new TypeError('Looking for a group needs the directoryUrl of the client.')
@@ -105,7 +105,7 @@ export function createClient(options: ClientOptions) {
     listRequests,
     /** Returns all pages, one request after the other: `for await (const request of client.allRequests())`. */
     allRequests: (filter: Omit<RequestFilter, 'cursor'> = {}, options: CallOptions = {}) =>
-      eachOf((cursor) => listRequests({ limit: 100, ...filter, ...(cursor && { cursor }) }, options)),
+      eachOf((cursor) => listRequests({ limit: 100, ...filter, cursor }, options)),
     /**
      * Waits until a request has ended or failed, and returns it. The service holds its answers while nothing changes;
      * otherwise this polls after 20 s and then every 10 s.
@@ -158,11 +158,6 @@ export function createClient(options: ClientOptions) {
     ): Promise<ProvisionedGroup | undefined> => waitForProvisionedGroup(directory(), timing, requestId, options),
   }
 }
-
-const decisionIn = ({ comment, stage }: DecisionOptions): object => ({
-  ...(comment !== undefined && { comment }),
-  ...(stage !== undefined && { stage }),
-})
 
 async function* eachOf<T>(page: (cursor: string | undefined) => Promise<Page<T>>): AsyncGenerator<T, void, undefined> {
   let cursor: string | undefined
@@ -224,7 +219,7 @@ function createBatches({ read, inquire, write }: ReadWrite, timing: Timing) {
     batchRows,
     /** Returns all rows: `for await (const row of client.allBatchRows(batchId))`. */
     allBatchRows: (batchId: string, filter: Omit<BatchRowFilter, 'cursor'> = {}, options: CallOptions = {}) =>
-      eachOf((cursor) => batchRows(batchId, { limit: 100, ...filter, ...(cursor && { cursor }) }, options)),
+      eachOf((cursor) => batchRows(batchId, { limit: 100, ...filter, cursor }, options)),
     /** Submits no more rows. Submitted requests stay, and can be cancelled one by one. */
     cancelBatch: (batchId: string, options: WriteOptions = {}): Promise<Batch> =>
       write(at(batchId, '/cancel'), 'either', undefined, options, fields),
@@ -233,9 +228,8 @@ function createBatches({ read, inquire, write }: ReadWrite, timing: Timing) {
       batchId: string,
       { signal, onLook, until = isBatchOver }: BatchWaitOptions = {},
     ): Promise<Batch> {
-      const options = signal === undefined ? {} : { signal }
       for (let pause: number = pollPauses.first; ; pause = Math.min(pollPauses.slowest, pause * pollPauses.slower)) {
-        const batch = await getBatch(batchId, options)
+        const batch = await getBatch(batchId, { signal })
         await onLook?.(batch)
         if (until(batch)) return batch
         await timing.sleep(pause, signal)

@@ -88,7 +88,7 @@ export async function waitForProvisionedGroup(
   const last = timing.now() + (firstSeconds + stopSeconds) * 1000
   await timing.sleep(firstSeconds * 1000, signal)
   for (;;) {
-    const group = await findProvisionedGroup(parts, requestId, signal ? { signal } : {})
+    const group = await findProvisionedGroup(parts, requestId, { signal })
     const pause = Math.max(everySeconds, 1) * 1000
     if (group || timing.now() + pause > last) return group
     await timing.sleep(pause, signal)

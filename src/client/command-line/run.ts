@@ -172,7 +172,7 @@ function problemReport(error: ProblemError): Report {
         : []
   // The detail would only repeat the faults.
   const message = faults.length > 0 && exit === exitCodes.refused ? texts.refused.fields : clean(detail || title)
-  const json = { status, detail, errors, traceId, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) }
+  const json = { status, detail, errors, traceId, retryAfterSeconds }
   return report(exit, clean(givenCode), message, [...faults, ...hint], json)
 }
 

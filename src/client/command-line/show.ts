@@ -160,7 +160,7 @@ export async function watch(
   try {
     const request = await client.waitForRequest(requestId, {
       signal,
-      ...(timeoutSeconds !== undefined && { timeoutSeconds }),
+      timeoutSeconds,
       onChange: (changed) => progress.show(changed),
     })
     progress.end()

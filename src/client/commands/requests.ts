@@ -21,9 +21,9 @@ export const listRequests = defineCommand({
     if (!Number.isInteger(limit) || limit < 1) throw new UsageError(texts.usage.limit, 'request list')
     const client = await scope.client()
     const filter = {
-      ...(status && { status }),
-      ...(kind && { kind }),
-      ...(waits && { waitingFor: 'me' as const }),
+      status,
+      kind,
+      waitingFor: waits ? ('me' as const) : undefined,
       limit: Math.min(limit, 100),
     }
     const found: ProvisioningRequest[] = []

@@ -124,9 +124,9 @@ function contextOf(options: HttpOptions, lifecycle: Lifecycle): ServerContext {
       texts,
       webhookSecret,
       messages,
-      ...(options.admitsActivity && { admitsActivity: options.admitsActivity }),
+      admitsActivity: options.admitsActivity,
       health: lifecycle.healthWith(health),
-      ...(options.metrics && { metrics: options.metrics }),
+      metrics: options.metrics,
       openApi: describer(options),
       waiting: createWaiting({
         versions: (requestIds) => core.system.readVersions(requestIds),

@@ -194,7 +194,7 @@ async function admitted(
     if (decides && error instanceof ProvisioningError && error.code === 'forbidden')
       await core.system
         .noteForbidden(caller, Object(params).requestId, decides)
-        .catch((err: unknown) => log.warn({ err }, 'that somebody was refused was not noted'))
+        .catch((err: unknown) => log.warn({ err }, 'a refused decision could not be audited'))
     throw error
   }
 }

@@ -111,14 +111,9 @@ const listBatchRows = defineRoute({
   answers: { 200: { description: 'A page of the list.', body: listOf(batchRowView) } },
   refusals: ['not-found'],
   examples: examples.listBatchRows,
-  async handle({ actor, core }, { params: { batchId }, query: { status, limit, cursor } }) {
-    const { rows, nextCursor } = await core.readBatchRows(actor, {
-      batchId,
-      limit,
-      ...(status && { status }),
-      ...(cursor && { cursor }),
-    })
-    return { status: 200, body: { value: rows.map(showRow), ...(nextCursor && { nextCursor }) } }
+  async handle({ actor, core }, { params: { batchId }, query }) {
+    const { rows, nextCursor } = await core.readBatchRows(actor, { batchId, ...query })
+    return { status: 200, body: { value: rows.map(showRow), nextCursor } }
   },
 })
 

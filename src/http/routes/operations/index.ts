@@ -90,15 +90,14 @@ const listDeadLetters = defineRoute({
   answers: { 200: { description: 'A page of the list.', body: listOf(deadLetter) } },
   refusals: [],
   examples: examples.listDeadLetters,
-  async handle({ actor, core }, { query: { limit, cursor } }) {
-    const page = { limit, ...(cursor !== undefined && { cursor }) }
-    const { jobs, nextCursor } = await core.listDeadLetters(actor, page)
+  async handle({ actor, core }, { query }) {
+    const { jobs, nextCursor } = await core.listDeadLetters(actor, query)
     const value = jobs.map(({ letterId, job, problem, at, request }) => ({
       id: letterId,
       ...{ job, problem, at: at.toISOString() },
       ...(request && { requestId: request.requestId, reference: referenceOf(request) }),
     }))
-    return { status: 200, body: { value, ...(nextCursor && { nextCursor }) } }
+    return { status: 200, body: { value, nextCursor } }
   },
 })
 

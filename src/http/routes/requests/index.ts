@@ -173,23 +173,18 @@ const listRequests = defineRoute({
   answers: { 200: { description: 'A page of the list.', body: listOf(requestView) } },
   refusals: [],
   examples: examples.listRequests,
-  async handle({ actor, core }, { query: { status, kind, reference, waitingFor, limit, cursor } }) {
+  async handle({ actor, core }, { query: { reference, waitingFor, ...page } }) {
     if (reference !== undefined) {
       const found = await oneOf(core.readRequestByReference(actor, { reference }))
+      const { status, kind } = page
       const isMeant = (one: Request) => (!status || one.status === status) && (!kind || one.kind === kind)
       return { status: 200, body: { value: found.filter(isMeant).map((one) => viewFor(one, actor)) } }
     }
     const { requests, nextCursor } = await core.listRequests(actor, {
-      limit,
-      ...(status && { status }),
-      ...(kind && { kind }),
-      ...(cursor && { cursor }),
+      ...page,
       ...(waitingFor && { waitingForMe: true }),
     })
-    return {
-      status: 200,
-      body: { value: requests.map((one) => viewFor(one, actor)), ...(nextCursor && { nextCursor }) },
-    }
+    return { status: 200, body: { value: requests.map((one) => viewFor(one, actor)), nextCursor } }
   },
 })
 

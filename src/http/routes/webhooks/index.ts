@@ -92,15 +92,9 @@ const listDeliveries = defineRoute({
   answers: { 200: { description: 'A page of the list.', body: listOf(deliveryView) } },
   refusals: [],
   examples: examples.listDeliveries,
-  async handle({ actor, core }, { query: { status, templateId, requestId, limit, cursor } }) {
-    const { deliveries, nextCursor } = await core.listDeliveries(actor, {
-      limit,
-      ...(status && { status }),
-      ...(templateId && { templateId }),
-      ...(requestId && { requestId }),
-      ...(cursor && { cursor }),
-    })
-    return { status: 200, body: { value: deliveries.map(showDelivery), ...(nextCursor && { nextCursor }) } }
+  async handle({ actor, core }, { query }) {
+    const { deliveries, nextCursor } = await core.listDeliveries(actor, query)
+    return { status: 200, body: { value: deliveries.map(showDelivery), nextCursor } }
   },
 })
 
