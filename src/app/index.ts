@@ -174,7 +174,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
     port: endpoints.port,
     host: endpoints.host,
     baseUrl: endpoints.baseUrl,
-    provisioning,
+    core: provisioning,
     texts: apiTexts,
     tokens: tokensOf(endpoints),
     idempotency: stores.idempotency,

@@ -1,26 +1,34 @@
-import { type Answer, readAnswer } from './answer.ts'
-import { type CallAbout, NetworkError, ProblemError, type QuartermasterError, TimedOutError } from './errors.ts'
-import type { Timing } from './timing.ts'
+import {
+  type CallAbout,
+  DirectoryError,
+  type FieldFault,
+  NetworkError,
+  ProblemError,
+  problemCodeOf,
+  type QuartermasterError,
+  TimedOutError,
+  UnexpectedAnswerError,
+} from './errors.ts'
 import type { TokenResource } from './types.ts'
 
-/** Fetch, as this client uses it: `globalThis.fetch` is one. */
+/** The part of fetch that this client uses: `globalThis.fetch` is one. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
-/** One call, before it is known how often it has to be sent. */
-export interface Call {
+/** One call; it may be sent several times. */
+interface Call {
   readonly about: CallAbout
   readonly url: string
   readonly resource: TokenResource
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: unknown
-  /** Without these fields an answer is not this API's. */
+  /** An answer without these fields does not come from this API. */
   readonly fields: readonly string[]
-  /** How much longer than others it may take, in seconds: its answer is held. */
+  /** How many seconds longer than other calls it may take, because the service holds its answer. */
   readonly heldSeconds?: number
   readonly signal?: AbortSignal | undefined
 }
 
-export interface CallParts {
+interface CallParts {
   readonly fetch: Fetch
   readonly token: (resource: TokenResource) => Promise<string>
   readonly retries: number
@@ -29,17 +37,17 @@ export interface CallParts {
 }
 export type SendCall = (call: Call) => Promise<Answer>
 
-/** A call with all its repetitions takes no longer than this before it is given up, in milliseconds. */
+/** A call with all its repeats takes at most this time. Milliseconds. */
 const longestCall = 120_000
 const firstPause = 500
 const longestPause = 20_000
-/** Answers of what stands before the service, or of a service that is not ready; the next may be better. */
+/** Answers of a proxy, or of a service that is not ready; a repeat may succeed. */
 const passing = [429, 502, 503, 504]
 
 /**
- * Sends a call, and sends it again where that is safe (a read, or a write with its Idempotency-Key) and can help: the
- * connection failed, or the answer was 429, 502, 503 or 504. Retry-After is heeded; else pauses double and are random. A 409
- * that says that the first attempt is still being answered is waited for. All other refusals are final.
+ * Sends a call, and repeats it where that is safe (a read, or a write with its Idempotency-Key) and can help: the
+ * connection failed, or the answer was 429, 502, 503 or 504. Pauses follow Retry-After; otherwise they double and are
+ * random. It also waits while the first attempt is still being answered (409). All other refusals are final.
  */
 export function createSendCall(parts: CallParts): SendCall {
   const { timing, retries } = parts
@@ -61,21 +69,21 @@ export function createSendCall(parts: CallParts): SendCall {
   }
 }
 
-/** `busy`: counts as a failure. `in-flight`: our own first attempt is still being answered. */
+/** `busy`: counts as a failure. `in-flight`: the first attempt is still being answered. */
 function retryOf(error: unknown): 'busy' | 'in-flight' | undefined {
   const { kind } = Object(error) as Partial<QuartermasterError>
   if (kind === 'network' || kind === 'timed-out') return 'busy'
   if (error instanceof ProblemError && error.code === 'idempotency-key-in-flight') return 'in-flight'
-  // Until one of them has ended is no matter of moments.
+  // An open request may take days to end.
   if (error instanceof ProblemError && error.code === 'too-many-open-requests') return undefined
   const { status } = Object(error) as { status?: number }
   return status !== undefined && kind !== undefined && passing.includes(status) ? 'busy' : undefined
 }
 
 function pauseAfter(error: QuartermasterError, kind: 'busy' | 'in-flight', failures: number, timing: Timing): number {
-  const asked = 'retryAfterSeconds' in error ? error.retryAfterSeconds : undefined
-  // A little more than asked for, so that those who were refused together do not come back together.
-  if (asked !== undefined) return Math.max(asked * 1000, firstPause / 2) + timing.random() * firstPause
+  const retryAfter = 'retryAfterSeconds' in error ? error.retryAfterSeconds : undefined
+  // A random addition, so that callers who were refused together do not repeat together.
+  if (retryAfter !== undefined) return Math.max(retryAfter * 1000, firstPause / 2) + timing.random() * firstPause
   const most = kind === 'in-flight' ? 2 * firstPause : Math.min(longestPause, firstPause * 2 ** failures)
   return most / 2 + (timing.random() * most) / 2
 }
@@ -108,12 +116,12 @@ async function attempt(parts: CallParts, call: Call): Promise<Answer> {
 const isOurs = (error: unknown): boolean => typeof Object(error).kind === 'string' && 'call' in Object(error)
 
 function initOf({ about, headers, body }: Call, token: string): RequestInit {
-  // fetch would quote what it does not take in its error, and so the token in somebody's log.
+  // fetch would quote an invalid header in its error, and so log the token.
   if (typeof token !== 'string' || !/^[\x21-\x7e]+$/.test(token))
     throw new TypeError('The access token is empty, or has characters that no token has.')
   return {
     method: about.method,
-    // A token goes to the address that it is for, and nowhere else.
+    // The token must not go to another address.
     redirect: 'manual',
     headers: {
       accept: 'application/json',
@@ -124,4 +132,186 @@ function initOf({ about, headers, body }: Call, token: string): RequestInit {
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   }
+}
+
+/** A successful answer, or a requested 304. */
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  /** undefined for a 304. */
+  readonly body: Readonly<Record<string, unknown>> | undefined
+}
+
+/** The longest answer that is read: a page of 100 requests with the longest automatic replies needs a third of it. */
+const longestAnswer = 16 * 1024 * 1024
+
+/** Reads an answer to its end. Throws the error that it is if it is no success. Errors while reading pass through. */
+async function readAnswer(
+  response: Response,
+  call: CallAbout,
+  expects: {
+    readonly from: 'service' | 'directory'
+    readonly fields: readonly string[]
+    readonly mayBeUnchanged: boolean
+  },
+  now: number,
+): Promise<Answer> {
+  const { status, headers } = response
+  const retryAfter = retryAfterOf(headers, now)
+  const unexpected = (what: string) => new UnexpectedAnswerError(what, status, call, retryAfter)
+  if (status === 304 && expects.mayBeUnchanged) return { status, headers, body: undefined }
+  if (isRedirect(response)) throw await dropped(response, unexpected('a redirect, which is never followed'))
+  const text = await readText(response)
+  if (text === undefined) throw unexpected(`more than ${longestAnswer} bytes`)
+  const body = objectIn(headers.get('content-type') ?? '', text)
+  if (!response.ok) throw body ? refusal(expects.from, body, status, call, headers, retryAfter) : unexpected('no JSON')
+  if (!body) throw unexpected('no JSON')
+  if (expects.fields.some((field) => !isThere(field, body[field]))) throw unexpected('what this API does not answer')
+  return { status, headers, body }
+}
+
+/** A redirect could lead anywhere, so it is never followed. Browsers hide its status and show only its type. */
+const isRedirect = ({ status, type, redirected }: Response): boolean =>
+  (status >= 300 && status < 400) || type === 'opaqueredirect' || redirected
+
+async function dropped(response: Response, error: Error): Promise<Error> {
+  await response.body?.cancel?.().catch(() => undefined)
+  return error
+}
+
+/** undefined: longer than any answer of this API; the rest was not read. */
+async function readText(response: Response): Promise<string | undefined> {
+  const reader = response.body?.getReader?.()
+  if (!reader) {
+    const text = await response.text()
+    return text.length > longestAnswer ? undefined : text
+  }
+  const decoder = new TextDecoder()
+  let [text, bytes] = ['', 0]
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) return text + decoder.decode()
+    bytes += value.byteLength
+    if (bytes > longestAnswer) {
+      await reader.cancel().catch(() => undefined)
+      return undefined
+    }
+    text += decoder.decode(value, { stream: true })
+  }
+}
+
+/** All lists of this API are called `value`. */
+const isThere = (field: string, value: unknown): boolean =>
+  field === 'value' ? Array.isArray(value) : value !== undefined && value !== null
+
+function objectIn(contentType: string, text: string): Record<string, unknown> | undefined {
+  if (!/^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(contentType)) return undefined
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+function refusal(
+  from: 'service' | 'directory',
+  body: Readonly<Record<string, unknown>>,
+  status: number,
+  call: CallAbout,
+  headers: Headers,
+  retryAfterSeconds: number | undefined,
+): QuartermasterError {
+  if (from === 'directory') {
+    const code = isObject(body['error']) ? textOf(body['error']['code']) : ''
+    return new DirectoryError(status, code.slice(0, 100), call, retryAfterSeconds)
+  }
+  const { code, title, detail, instance, traceId, errors } = body
+  const problem = {
+    ...{ status, code: problemCodeOf(code), givenCode: textOf(code), title: textOf(title), detail: textOf(detail) },
+    ...{ instance: textOf(instance), traceId: textOf(traceId) || (headers.get('x-request-id') ?? '') },
+    errors: Array.isArray(errors) ? errors.filter(isObject).map(faultOf) : [],
+    retryAfterSeconds,
+  }
+  return new ProblemError(problem, call)
+}
+
+const faultOf = ({ pointer, code, detail, suggestion }: Record<string, unknown>): FieldFault => ({
+  pointer: textOf(pointer),
+  code: textOf(code),
+  detail: textOf(detail),
+  ...(typeof suggestion === 'string' && { suggestion }),
+})
+
+/** Time for calls and waits. Tests replace it. */
+export interface Timing {
+  /** Milliseconds since 1970. */
+  now(): number
+  random(): number
+  /** Rejects with the signal's reason if it is aborted. */
+  sleep(milliseconds: number, signal?: AbortSignal): Promise<void>
+}
+
+export const realTiming: Timing = {
+  now: Date.now,
+  random: Math.random,
+  sleep: (milliseconds, signal) =>
+    new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(signal.reason)
+      const abort = () => {
+        clearTimeout(timer)
+        reject(signal?.reason)
+      }
+      const timer = setTimeout(() => {
+        signal?.removeEventListener('abort', abort)
+        resolve()
+      }, milliseconds)
+      signal?.addEventListener('abort', abort, { once: true })
+    }),
+}
+
+/**
+ * Reads `Retry-After`, a number of seconds or a date (RFC 9110 §10.2.3), as seconds from now; undefined if it is
+ * neither.
+ */
+export function retryAfterOf(headers: Headers, now: number): number | undefined {
+  const text = headers.get('retry-after')?.trim() ?? ''
+  if (/^\d{1,9}$/.test(text)) return Number(text)
+  if (!/^[A-Z][a-z]{2,8},? .+ GMT$/.test(text)) return undefined
+  const date = Date.parse(text)
+  return Number.isNaN(date) ? undefined : Math.max(0, Math.ceil((date - now) / 1000))
+}
+
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+const onThisMachine = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
+
+/** Whether an address is on this computer: only there http is allowed. */
+export const isLoopback = (address: string): boolean => onThisMachine.test(new URL(address).hostname)
+
+/**
+ * The root of an address that tokens are sent to, without a slash at the end. Throws TypeError for an invalid address,
+ * and for http to another machine (RFC 6750 §5.3).
+ */
+export function rootOf(name: string, address: string): string {
+  if (!URL.canParse(address)) throw new TypeError(`${name} is an address such as https://provisioning.contoso.com.`)
+  const { protocol, hostname, username, password, search, hash, origin, pathname } = new URL(address)
+  if (protocol !== 'https:' && !(protocol === 'http:' && onThisMachine.test(hostname)))
+    throw new TypeError(`${name} begins with https://; http:// is for this machine only.`)
+  if (username + password + search + hash !== '')
+    throw new TypeError(`${name} has no user name, no password, no query and no fragment.`)
+  return origin + pathname.replace(/\/+$/, '')
+}
+
+/** An id for a path or filter. Throws TypeError for anything except a UUID, such as the reference REQ-1042. */
+export function idOf(what: 'request' | 'template' | 'batch', id: string): string {
+  if (uuid.test(id)) return id.toLowerCase()
+  throw new TypeError(
+    what === 'request'
+      ? 'A request is named by its requestId, which is a UUID; REQ-1042 is what people call it.'
+      : `A ${what} is named by its id, which is a UUID.`,
+  )
 }

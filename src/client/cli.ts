@@ -3,15 +3,15 @@ import './private-umask.ts'
 import { homedir } from 'node:os'
 import { runCommandLine } from './command-line/run.ts'
 
-/** The process of `quartermaster`: environment, signals, streams, exit. All else is in {@link runCommandLine}. */
+/** The process of `quartermaster`: environment, signals, streams, exit. {@link runCommandLine} does the rest. */
 const interrupted = new AbortController()
 process.on('SIGINT', () => {
-  // A second Ctrl-C ends it at once, whatever it waits for.
+  // A second Ctrl-C ends the process at once.
   if (interrupted.signal.aborted) process.exit(130)
   interrupted.abort()
 })
 process.on('SIGTERM', () => interrupted.abort())
-// `quartermaster request list | head -1`: whoever read has had enough, which is no fault.
+// The reader closed the pipe (`quartermaster request list | head -1`), which is no error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 70))
 process.stderr.on('error', () => undefined)
 
@@ -24,5 +24,5 @@ process.exitCode = await runCommandLine({
   signal: interrupted.signal,
   fetch: globalThis.fetch,
 })
-// Standard input and kept connections would hold the process; what was written goes out first.
+// Standard input and open connections would keep the process alive; the output is flushed first.
 process.stdout.write('', () => process.stderr.write('', () => process.exit()))

@@ -1,16 +1,17 @@
-import { idOf, rootOf } from './address.ts'
-import { createBatches } from './batches.ts'
-import { createSendCall, type Fetch } from './call.ts'
+import { createSendCall, type Fetch, idOf, realTiming, rootOf, type SendCall, type Timing } from './call.ts'
 import { findProvisionedGroup, findUserId, type GroupWaitOptions, waitForProvisionedGroup } from './directory.ts'
 import { UnexpectedAnswerError } from './errors.ts'
-import { createReadWrite } from './read-write.ts'
-import { realTiming, type Timing } from './timing.ts'
 import type {
   Accepted,
   AnyTemplate,
+  Batch,
+  BatchRow,
+  BatchRowFilter,
+  BatchTrial,
   CallOptions,
   Explanation,
   MailboxRequest,
+  NewBatch,
   Page,
   Preview,
   PreviewOptions,
@@ -25,36 +26,32 @@ import type {
 } from './types.ts'
 import { type WaitOptions, waitForRequest } from './wait.ts'
 
-/** What a client is made of. */
 export interface ClientOptions {
-  /** `{base_url}` of the API document. */
   readonly baseUrl: string
-  /** `{directory_url}`: needed to look for provisioned groups, and for nothing else. */
+  /** `{directory_url}`: only needed to look up provisioned groups and people. */
   readonly directoryUrl?: string
   /**
-   * Gives an access token, from a cache when it can: it is asked before every attempt. `/docs` of the service shows the
-   * scopes of `collab` and `mail`; `directory` is one that reads groups.
+   * Returns an access token, if possible from a cache: it is called before every attempt. `/docs` of the service shows
+   * the scopes of `collab` and `mail`; `directory` is a scope that reads groups.
    */
   readonly token: (resource: TokenResource) => Promise<string>
-  /** Whose token reads requests and templates, and decides: the service takes either. `collab` unless given. */
+  /** The token for calls that accept either: reads and decisions. `collab` by default. */
   readonly eitherToken?: 'collab' | 'mail'
-  /** `globalThis.fetch` unless given. */
+  /** `globalThis.fetch` by default. */
   readonly fetch?: Fetch
-  /** How often a call that failed for the moment is sent again: 4 unless given; 0 = never. */
+  /** How often a failed call is repeated: 4 by default; 0 = never. */
   readonly retries?: number
-  /** How long one attempt may take, in seconds: 30 unless given. */
+  /** How long one attempt may take, in seconds: 30 by default. */
   readonly timeoutSeconds?: number
-  /** The extension that carries the request id on groups of the directory: `svc_group` unless given. */
+  /** The extension that carries the request id on groups of the directory: `svc_group` by default. */
   readonly directoryExtension?: string
-  /** Only tests set another time than the real one. */
+  /** Only tests replace the real time. */
   readonly timing?: Timing
 }
 
-/** A decision, and why. */
 export interface DecisionOptions extends WriteOptions {
-  /** The requester reads it. */
   readonly comment?: string
-  /** The stage that is decided, from 1: with it a call that is repeated without its key decides no other one. */
+  /** The stage to decide, from 1: with it a repeat without a key cannot decide the next stage. */
   readonly stage?: number
 }
 export interface RejectionOptions extends DecisionOptions {
@@ -62,10 +59,10 @@ export interface RejectionOptions extends DecisionOptions {
 }
 export type EndingOptions = Omit<DecisionOptions, 'stage'>
 
-/** The service, as a program uses it. Nothing is shared between two clients. Every call throws a QuartermasterError. */
+/** The service as a program uses it. Two clients share nothing. Every call throws a QuartermasterError. */
 export type Client = ReturnType<typeof createClient>
 
-/** A client of one service, for one person or application: whose tokens `token` gives. */
+/** Creates a client of one service, for the person or application of its tokens. */
 export function createClient(options: ClientOptions) {
   const { timing = realTiming, eitherToken = 'collab', directoryExtension: extension = 'svc_group' } = options
   const root = rootOf('baseUrl', options.baseUrl)
@@ -82,83 +79,85 @@ export function createClient(options: ClientOptions) {
   const readWrite = createReadWrite(send, root, eitherToken)
   const { read, inquire, write } = readWrite
   const ofRequest = (requestId: string, rest = '') => `/requests/v1/${idOf('request', requestId)}${rest}`
-  const decide = (verb: string) => async (requestId: string, given: DecisionOptions) =>
-    write<ProvisioningRequest>(ofRequest(requestId, `/${verb}`), eitherToken, decisionIn(given), given)
-  const [approve, reject, cancel, retry] = [decide('approve'), decide('reject'), decide('cancel'), decide('retry')]
+  const decide =
+    (verb: string) =>
+    async (requestId: string, { comment, stage, ...options }: DecisionOptions = {}): Promise<ProvisioningRequest> =>
+      write(ofRequest(requestId, `/${verb}`), eitherToken, { comment, stage }, options)
+  const end: (verb: string) => (requestId: string, options?: EndingOptions) => Promise<ProvisioningRequest> = decide
   const directory = () => {
     if (directoryRoot === undefined) throw new TypeError('Looking for a group needs the directoryUrl of the client.')
     return { send, root: directoryRoot, extension }
   }
-  const listRequests = (filter: RequestFilter = {}, given: CallOptions = {}) =>
-    read<Page<ProvisioningRequest>>('/requests/v1/', ['value'], given, { ...filter })
+  const listRequests = (filter: RequestFilter = {}, options: CallOptions = {}) =>
+    read<Page<ProvisioningRequest>>('/requests/v1/', ['value'], options, { ...filter })
 
   return {
-    /** Asks for a mailbox. It is accepted, not made: wait for the request, or listen to the template's webhook. */
-    createMailbox: (body: MailboxRequest, given: WriteOptions = {}): Promise<Accepted> =>
-      write('/mail/v1/mailboxes/', 'mail', body, given),
-    /** Asks for a site. It is accepted, not made: wait for the request or its group, or listen to the webhook. */
-    createSite: (body: SiteRequest, given: WriteOptions = {}): Promise<Accepted> =>
-      write('/collab/v1/spo/', 'collab', body, given),
+    /** Requests a mailbox. The service queues it: wait for the request, or subscribe to the template's webhook. */
+    createMailbox: (body: MailboxRequest, options: WriteOptions = {}): Promise<Accepted> =>
+      write('/mail/v1/mailboxes/', 'mail', body, options),
+    /** Requests a site. The service queues it: wait for the request or its group, or subscribe to the webhook. */
+    createSite: (body: SiteRequest, options: WriteOptions = {}): Promise<Accepted> =>
+      write('/collab/v1/spo/', 'collab', body, options),
 
-    getRequest: async (requestId: string, given: CallOptions = {}): Promise<ProvisioningRequest> =>
-      read(ofRequest(requestId), ['requestId', 'status'], given),
-    /** One page, newest first. */
+    getRequest: async (requestId: string, options: CallOptions = {}): Promise<ProvisioningRequest> =>
+      read(ofRequest(requestId), ['requestId', 'status'], options),
+    /** Returns one page, newest first. */
     listRequests,
-    /** All pages, one request after the other: `for await (const request of client.allRequests())`. */
-    allRequests: (filter: Omit<RequestFilter, 'cursor'> = {}, given: CallOptions = {}) =>
-      eachOf((cursor) => listRequests({ limit: 100, ...filter, ...(cursor && { cursor }) }, given)),
+    /** Returns all pages, one request after the other: `for await (const request of client.allRequests())`. */
+    allRequests: (filter: Omit<RequestFilter, 'cursor'> = {}, options: CallOptions = {}) =>
+      eachOf((cursor) => listRequests({ limit: 100, ...filter, cursor }, options)),
     /**
-     * Waits until a request has ended or failed, and gives it. The service holds its answers while nothing changes; where it does
-     * not, it is asked after 20 s and then every 10 s.
+     * Waits until a request has ended or failed, and returns it. The service holds its answers while nothing changes;
+     * otherwise this polls after 20 s and then every 10 s.
      */
-    waitForRequest: (requestId: string, given: WaitOptions = {}): Promise<ProvisioningRequest> =>
-      waitForRequest({ send, root, resource: eitherToken, timing }, requestId, given),
-    /** What either creation would make of a body, and what it would refuse. Nothing is sent, nothing written. */
-    preview: async (body: SiteRequest | MailboxRequest, { as, ...given }: PreviewOptions = {}): Promise<Preview> =>
-      inquire('/requests/v1/preview', ['valid', 'errors'], body, given, { query: { as } }),
-    ...createBatches(readWrite, eachOf, timing),
+    waitForRequest: (requestId: string, options: WaitOptions = {}): Promise<ProvisioningRequest> =>
+      waitForRequest({ send, root, resource: eitherToken, timing }, requestId, options),
+    /** Returns what a creation would do with a body, and its faults. Nothing is written. */
+    preview: async (body: SiteRequest | MailboxRequest, { as, ...options }: PreviewOptions = {}): Promise<Preview> =>
+      inquire('/requests/v1/preview', ['valid', 'errors'], body, options, { query: { as } }),
+    ...createBatches(readWrite, timing),
 
-    /** Who did what, when, with which comment; the oldest first. */
-    timeline: async (requestId: string, given: CallOptions = {}): Promise<readonly TimelineEntry[]> =>
-      (await read<Page<TimelineEntry>>(ofRequest(requestId, '/timeline'), ['value'], given)).value,
-    /** Why these approvers, why this name, why it takes this long. */
-    explanation: async (requestId: string, given: CallOptions = {}): Promise<readonly Explanation[]> =>
-      (await read<Page<Explanation>>(ofRequest(requestId, '/explanation'), ['value'], given)).value,
+    /** Returns who did what, when, with which comment; the oldest first. */
+    timeline: async (requestId: string, options: CallOptions = {}): Promise<readonly TimelineEntry[]> =>
+      (await read<Page<TimelineEntry>>(ofRequest(requestId, '/timeline'), ['value'], options)).value,
+    /** Explains the approvers, the name and the duration of a request. */
+    explanation: async (requestId: string, options: CallOptions = {}): Promise<readonly Explanation[]> =>
+      (await read<Page<Explanation>>(ofRequest(requestId, '/explanation'), ['value'], options)).value,
 
-    approve: (requestId: string, given: DecisionOptions = {}): Promise<ProvisioningRequest> =>
-      approve(requestId, given),
-    reject: (requestId: string, given: RejectionOptions): Promise<ProvisioningRequest> => reject(requestId, given),
-    cancel: (requestId: string, given: EndingOptions = {}): Promise<ProvisioningRequest> => cancel(requestId, given),
+    approve: decide('approve'),
+    reject: (requestId: string, options: RejectionOptions): Promise<ProvisioningRequest> =>
+      decide('reject')(requestId, options),
+    cancel: end('cancel'),
     /** Continues a failed request at the step that failed. For admins. */
-    retry: (requestId: string, given: EndingOptions = {}): Promise<ProvisioningRequest> => retry(requestId, given),
+    retry: end('retry'),
 
-    /** The templates that the caller may use. */
-    templates: async (given: CallOptions = {}): Promise<readonly AnyTemplate[]> =>
-      (await read<Page<AnyTemplate>>('/templates/v1/', ['value'], given)).value,
-    template: async (templateId: string, given: CallOptions = {}): Promise<AnyTemplate> =>
-      read(`/templates/v1/${idOf('template', templateId)}`, ['id', 'kind'], given),
-    /** Has one signed `webhook.test` sent to the webhook of a template now, and gives what came back. For admins. */
-    testWebhook: async (templateId: string, given: CallOptions = {}): Promise<WebhookTestResult> =>
-      inquire(`/templates/v1/${idOf('template', templateId)}/webhook/test`, ['delivered', 'status'], undefined, given),
+    /** Returns the templates that the caller may use. */
+    templates: async (options: CallOptions = {}): Promise<readonly AnyTemplate[]> =>
+      (await read<Page<AnyTemplate>>('/templates/v1/', ['value'], options)).value,
+    template: async (templateId: string, options: CallOptions = {}): Promise<AnyTemplate> =>
+      read(`/templates/v1/${idOf('template', templateId)}`, ['id', 'kind'], options),
+    /** Sends one signed `webhook.test` to the webhook of a template now, and returns the result. For admins. */
+    testWebhook: async (templateId: string, options: CallOptions = {}): Promise<WebhookTestResult> =>
+      inquire(
+        `/templates/v1/${idOf('template', templateId)}/webhook/test`,
+        ['delivered', 'status'],
+        undefined,
+        options,
+      ),
 
-    /** The user id of somebody by their sign-in name; undefined where the directory knows nobody of it. */
-    findUserId: async (signInName: string, given: CallOptions = {}): Promise<string | undefined> =>
-      findUserId(directory(), signInName, given),
-    /** One look into the directory for the group of a provisioned site; undefined when it is not there. */
-    findProvisionedGroup: async (requestId: string, given: CallOptions = {}): Promise<ProvisionedGroup | undefined> =>
-      findProvisionedGroup(directory(), requestId, given),
-    /** Looks after 20 s, then every 10 s for 30 s (API document, "Limits"); undefined when it is not there by then. */
+    /** Returns the user id of a sign-in name; undefined for an unknown name. */
+    findUserId: async (signInName: string, options: CallOptions = {}): Promise<string | undefined> =>
+      findUserId(directory(), signInName, options),
+    /** Looks up the group of a provisioned site once; undefined if the directory does not have it. */
+    findProvisionedGroup: async (requestId: string, options: CallOptions = {}): Promise<ProvisionedGroup | undefined> =>
+      findProvisionedGroup(directory(), requestId, options),
+    /** Polls after 20 s, then every 10 s for 30 s (API document, "Limits"); undefined if the group is still missing. */
     waitForProvisionedGroup: async (
       requestId: string,
-      given: GroupWaitOptions = {},
-    ): Promise<ProvisionedGroup | undefined> => waitForProvisionedGroup(directory(), timing, requestId, given),
+      options: GroupWaitOptions = {},
+    ): Promise<ProvisionedGroup | undefined> => waitForProvisionedGroup(directory(), timing, requestId, options),
   }
 }
-
-const decisionIn = ({ comment, stage }: DecisionOptions): object => ({
-  ...(comment !== undefined && { comment }),
-  ...(stage !== undefined && { stage }),
-})
 
 async function* eachOf<T>(page: (cursor: string | undefined) => Promise<Page<T>>): AsyncGenerator<T, void, undefined> {
   let cursor: string | undefined
@@ -172,4 +171,127 @@ async function* eachOf<T>(page: (cursor: string | undefined) => Promise<Page<T>>
     }
     cursor = nextCursor
   }
+}
+
+export interface BatchWaitOptions extends CallOptions {
+  /** Called with the batch after each poll. */
+  readonly onLook?: (batch: Batch) => void | Promise<void>
+  /** Ends the wait; {@link isBatchOver} by default. */
+  readonly until?: (batch: Batch) => boolean
+}
+
+/** Pauses between polls grow from the first to the slowest. Milliseconds. */
+const pollPauses = { first: 1000, slower: 1.2, slowest: 10_000 } as const
+/** A dry run checks all rows before it answers. Seconds. */
+const trialSeconds = 120
+
+/**
+ * Whether a batch does not change by itself: each row was submitted, and its requests have ended or wait for people.
+ */
+export const isBatchOver = ({ status, requests: { queued = 0, provisioning = 0 } }: Batch): boolean =>
+  status !== 'running' && queued + provisioning === 0
+
+/** Calls for many requests at once. */
+function createBatches({ read, inquire, write }: ReadWrite, timing: Timing) {
+  const tokenOf = ({ resource }: Pick<NewBatch, 'resource'>): TokenResource =>
+    resource === 'mailbox' ? 'mail' : 'collab'
+  const at = (batchId: string, rest = '') => `/batches/v1/${idOf('batch', batchId)}${rest}`
+  const fields = ['batchId', 'status', 'rows']
+  const getBatch = async (batchId: string, options: CallOptions = {}): Promise<Batch> =>
+    read(at(batchId), fields, options)
+  const batchRows = async (batchId: string, filter: BatchRowFilter = {}, options: CallOptions = {}) =>
+    read<Page<BatchRow>>(at(batchId, '/rows'), ['value'], options, { ...filter })
+  return {
+    /** Checks each row, as if the rows before it existed. Nothing is written. */
+    tryBatch: (batch: NewBatch, options: CallOptions = {}): Promise<BatchTrial> =>
+      inquire('/requests/v1/batch', ['valid', 'rows'], { ...batch, dryRun: true }, options, {
+        ...{ resource: tokenOf(batch), seconds: trialSeconds },
+      }),
+    /**
+     * Requests many resources at once: rows are submitted one after the other under the limits of use, and a refused
+     * row does not stop the others. A repeat under the same Idempotency-Key returns the same batch, so give your own
+     * key to repeat it after a crash.
+     */
+    createBatch: (batch: NewBatch, options: WriteOptions = {}): Promise<Batch> =>
+      write('/requests/v1/batch', tokenOf(batch), batch, options, fields),
+    getBatch,
+    /** Returns one page of the results of its rows, in their order. */
+    batchRows,
+    /** Returns all rows: `for await (const row of client.allBatchRows(batchId))`. */
+    allBatchRows: (batchId: string, filter: Omit<BatchRowFilter, 'cursor'> = {}, options: CallOptions = {}) =>
+      eachOf((cursor) => batchRows(batchId, { limit: 100, ...filter, cursor }, options)),
+    /** Submits no more rows. Submitted requests stay, and can be cancelled one by one. */
+    cancelBatch: (batchId: string, options: WriteOptions = {}): Promise<Batch> =>
+      write(at(batchId, '/cancel'), 'either', undefined, options, fields),
+    /** Waits until each row was submitted and its request has ended or waits for an approval. */
+    async waitForBatch(
+      batchId: string,
+      { signal, onLook, until = isBatchOver }: BatchWaitOptions = {},
+    ): Promise<Batch> {
+      for (let pause: number = pollPauses.first; ; pause = Math.min(pollPauses.slowest, pause * pollPauses.slower)) {
+        const batch = await getBatch(batchId, { signal })
+        await onLook?.(batch)
+        if (until(batch)) return batch
+        await timing.sleep(pause, signal)
+      }
+    },
+  }
+}
+
+/** The token, if only one API's is accepted, and how many seconds longer than other calls it may take. */
+interface How {
+  readonly query?: Query
+  readonly resource?: TokenResource
+  readonly seconds?: number
+}
+type Query = Readonly<Record<string, string | number | undefined>>
+
+type ReadWrite = ReturnType<typeof createReadWrite>
+
+/** Reads and writes below the service's address. An answer is a `T` if it has all of `fields`. */
+function createReadWrite(send: SendCall, root: string, eitherToken: 'collab' | 'mail') {
+  return {
+    async read<T>(path: string, fields: readonly string[], { signal }: CallOptions, query: Query = {}): Promise<T> {
+      const about = { method: 'GET', path, ...requestIn(path) } as const
+      const { body } = await send({ about, url: root + path + searchOf(query), resource: eitherToken, fields, signal })
+      return body as T
+    },
+    /** A POST that changes nothing, so it needs no key to be repeated. */
+    async inquire<T>(
+      path: string,
+      fields: readonly string[],
+      body: unknown,
+      { signal }: CallOptions,
+      { query = {}, resource = eitherToken, seconds: heldSeconds = 0 }: How = {},
+    ): Promise<T> {
+      const about = { method: 'POST', path } as const
+      const url = root + path + searchOf(query)
+      return (await send({ about, url, resource, body, fields, signal, heldSeconds })).body as T
+    },
+    async write<T>(
+      path: string,
+      whose: TokenResource | 'either',
+      body: unknown,
+      options: WriteOptions,
+      fields: readonly string[] = ['requestId', 'status'],
+    ): Promise<T> {
+      const resource = whose === 'either' ? eitherToken : whose
+      const { signal, idempotencyKey = globalThis.crypto.randomUUID() } = options
+      if (!/^[\x20-\x7e]{1,255}$/.test(idempotencyKey))
+        throw new TypeError('An Idempotency-Key is 1 to 255 printable ASCII characters.')
+      const about = { method: 'POST', path, idempotencyKey, ...requestIn(path) } as const
+      return (await send({ about, url: root + path, resource, body, fields, signal })).body as T
+    },
+  }
+}
+
+function requestIn(path: string): { requestId?: string } {
+  const requestId = /^\/requests\/v1\/([0-9a-f-]{36})/.exec(path)?.[1]
+  return requestId === undefined ? {} : { requestId }
+}
+
+function searchOf(query: Query): string {
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value))
+  return search.size === 0 ? '' : `?${search}`
 }

@@ -1,28 +1,26 @@
-import { idOf } from './address.ts'
-import { isObject, textOf } from './answer.ts'
-import type { SendCall } from './call.ts'
+import type { SendCall, Timing } from './call.ts'
+import { idOf, isObject, textOf } from './call.ts'
 import { DirectoryError } from './errors.ts'
-import type { Timing } from './timing.ts'
 import type { CallOptions, ProvisionedGroup } from './types.ts'
 
-export interface DirectoryParts {
+interface DirectoryParts {
   readonly send: SendCall
   readonly root: string
   /** The name of the extension on groups: `svc_group`. */
   readonly extension: string
 }
 
-/** How long to look for a group (API document, "Limits"), in seconds. */
+/** When to poll for a group (API document, "Limits"), in seconds. */
 export interface GroupWaitOptions extends CallOptions {
-  /** The first look after this long: 20 unless given, since the group comes 15 to 20 s after the site. */
+  /** The first poll: after 20 s by default, because the group appears 15 to 20 s after the site. */
   readonly firstSeconds?: number
-  /** From look to look: 10 unless given. */
+  /** Between two polls: 10 by default. */
   readonly everySeconds?: number
-  /** From the first look to the last: 30 unless given. */
+  /** From the first poll to the last: 30 by default. */
   readonly stopSeconds?: number
 }
 
-/** The user id that belongs to a sign-in name (Graph accepts it in place of the id). */
+/** Looks up the user id of a sign-in name (Graph accepts it instead of the id). */
 export async function findUserId(
   { send, root }: Pick<DirectoryParts, 'send' | 'root'>,
   signInName: string,
@@ -42,7 +40,10 @@ export async function findUserId(
   }
 }
 
-/** One look (API document, "Look up the provisioned group"): `$filter={extension}/requestId eq '{requestId}'`. */
+/**
+ * Looks up a group once (API document, "Look up the provisioned group"): `$filter={extension}/requestId eq
+ * '{requestId}'`.
+ */
 export async function findProvisionedGroup(
   { send, root, extension }: DirectoryParts,
   requestId: string,
@@ -64,7 +65,7 @@ export async function findProvisionedGroup(
   return first && shown(first, extension, groups.length > 1)
 }
 
-/** Of several groups none says for sure where the site is. */
+/** With several groups it is unknown which one belongs to the site. */
 function shown(group: Record<string, unknown>, extension: string, isAmbiguous: boolean): ProvisionedGroup {
   const found = { id: textOf(group['id']), displayName: textOf(group['displayName']) }
   const about = group[extension]
@@ -77,7 +78,7 @@ function shown(group: Record<string, unknown>, extension: string, isAmbiguous: b
   }
 }
 
-/** Looks until it is there; undefined when it is not there after the last look, which says nothing about later. */
+/** Polls until the group appears; undefined after the last poll without it, although it may still appear later. */
 export async function waitForProvisionedGroup(
   parts: DirectoryParts,
   timing: Timing,
@@ -87,7 +88,7 @@ export async function waitForProvisionedGroup(
   const last = timing.now() + (firstSeconds + stopSeconds) * 1000
   await timing.sleep(firstSeconds * 1000, signal)
   for (;;) {
-    const group = await findProvisionedGroup(parts, requestId, signal ? { signal } : {})
+    const group = await findProvisionedGroup(parts, requestId, { signal })
     const pause = Math.max(everySeconds, 1) * 1000
     if (group || timing.now() + pause > last) return group
     await timing.sleep(pause, signal)

@@ -1,29 +1,26 @@
-import type { ProblemCode } from './problem-codes.ts'
 import type { ProvisioningRequest } from './types.ts'
 
-/** Which call an error is about. It holds no token and no body, so it may be logged. */
+/** The call of an error. It contains no token and no body, so it may be logged. */
 export interface CallAbout {
   readonly method: 'GET' | 'POST'
   /** Without the query. */
   readonly path: string
-  /** The request that it is about, if it names one. */
+  /** The request that the call names, if any. */
   readonly requestId?: string
-  /** Of a write. If it is not known whether the write was done, the same call under this key does it once. */
+  /** The key of a write. If its result is unknown, the same call under this key does it only once. */
   readonly idempotencyKey?: string
 }
 
-/** What is wrong with one field of a body or query. */
+/** The fault of one field of a body or query. */
 export interface FieldFault {
   /** A JSON pointer: `#/owners/0`. */
   readonly pointer: string
   readonly code: string
-  /** One plain sentence. */
   readonly detail: string
-  /** A value that would do. */
   readonly suggestion?: string
 }
 
-/** What all errors of calls have. `kind` tells them apart, also between two copies of this package. */
+/** The base of all errors of calls. `kind` tells them apart, also between two copies of this package. */
 abstract class CallError extends Error {
   abstract readonly kind: string
   readonly call: CallAbout
@@ -34,23 +31,23 @@ abstract class CallError extends Error {
   }
 }
 
-/** What the service says of a refusal (RFC 9457). */
+/** The content of a refusal (RFC 9457). */
 export interface ProblemDetails {
   readonly status: number
   readonly code: ProblemCode | 'unknown'
-  /** The code as it came: of a later version of the service when `code` is `unknown`. */
+  /** The code of the answer: from a later version of the service if `code` is `unknown`. */
   readonly givenCode: string
   readonly title: string
   readonly detail: string
   readonly errors: readonly FieldFault[]
   readonly instance: string
-  /** By which the service's admins find the call in their log. */
+  /** The service's log shows the call under this id. */
   readonly traceId: string
   /** How long to wait before the next call about this (Retry-After), in seconds. */
   readonly retryAfterSeconds?: number
 }
 
-/** The service said no, and why: branch on `code`, show `detail`, and `errors` beside their fields. */
+/** The service refused the call: branch on `code`, show `detail`, and `errors` next to their fields. */
 export class ProblemError extends CallError {
   readonly kind = 'problem'
   readonly status: number
@@ -76,7 +73,7 @@ export class ProblemError extends CallError {
   }
 }
 
-/** The directory said no. `code` is Microsoft Graph's (`Authorization_RequestDenied`), or empty. */
+/** The directory refused the call. `code` is Microsoft Graph's (`Authorization_RequestDenied`), or empty. */
 export class DirectoryError extends CallError {
   readonly kind = 'directory'
   readonly status: number
@@ -90,7 +87,7 @@ export class DirectoryError extends CallError {
   }
 }
 
-/** Something answered that does not speak this API: a proxy's page, a redirect, what is not JSON or is far too long. */
+/** The answer does not come from this API: a proxy's page, a redirect, no JSON, or far too long. */
 export class UnexpectedAnswerError extends CallError {
   readonly kind = 'unexpected-answer'
   readonly status: number
@@ -102,7 +99,7 @@ export class UnexpectedAnswerError extends CallError {
   }
 }
 
-/** No connection, or it broke before the answer was whole. `cause` is what fetch says. */
+/** No connection, or it broke before the end of the answer. `cause` is fetch's error. */
 export class NetworkError extends CallError {
   readonly kind = 'network'
   constructor(call: CallAbout, cause: unknown) {
@@ -110,7 +107,7 @@ export class NetworkError extends CallError {
   }
 }
 
-/** No whole answer within the time that one attempt may take. */
+/** No whole answer within the time of one attempt. */
 export class TimedOutError extends CallError {
   readonly kind = 'timed-out'
   readonly seconds: number
@@ -120,10 +117,10 @@ export class TimedOutError extends CallError {
   }
 }
 
-/** The time to wait is over, and the request is still under way: waiting for it again is possible at any time. */
+/** The time to wait is over, and the request has not ended. Another wait is possible at any time. */
 export class StillUnderWayError extends CallError {
   readonly kind = 'still-under-way'
-  /** As it was last seen. */
+  /** The latest known version. */
   readonly request: ProvisioningRequest
   constructor(request: ProvisioningRequest, call: CallAbout) {
     super(`${request.reference} is still ${request.status}.`, call)
@@ -131,7 +128,7 @@ export class StillUnderWayError extends CallError {
   }
 }
 
-/** All ways in which a call fails; an abort by the caller's own signal throws the signal's reason instead. */
+/** All errors of calls. An abort by the caller's own signal throws the signal's reason instead. */
 export type QuartermasterError =
   | ProblemError
   | DirectoryError
@@ -139,3 +136,58 @@ export type QuartermasterError =
   | NetworkError
   | TimedOutError
   | StillUnderWayError
+
+/**
+ * The codes of problems: the closed list of the API document, which explains each code under the answers of its calls.
+ */
+export const problemCodes = [
+  'validation-failed',
+  'comment-required',
+  'nudged-already',
+  'name-taken',
+  'not-found',
+  'forbidden',
+  'self-approval',
+  'not-an-approver',
+  'second-admin-needed',
+  'already-decided',
+  'already-ended',
+  'illegal-transition',
+  'stale-version',
+  'too-many-open-requests',
+  'unavailable',
+  'malformed-request',
+  'malformed-json',
+  'duplicate-key',
+  'too-deep',
+  'idempotency-key-malformed',
+  'unauthenticated',
+  'invalid-token',
+  'invalid-signature',
+  'insufficient-scope',
+  'link-refused',
+  'link-changed',
+  'link-used',
+  'link-expired',
+  'no-such-address',
+  'link-needs-post',
+  'method-not-allowed',
+  'not-acceptable',
+  'request-timeout',
+  'idempotency-key-in-flight',
+  'body-too-large',
+  'unsupported-media-type',
+  'idempotency-key-reused',
+  'precondition-required',
+  'rate-limited',
+  'headers-too-large',
+  'internal',
+  'keys-unreachable',
+  'starting',
+  'draining',
+] as const
+export type ProblemCode = (typeof problemCodes)[number]
+
+/** The code, or `unknown` for a code of a later version of the service. */
+export const problemCodeOf = (code: unknown): ProblemCode | 'unknown' =>
+  problemCodes.find((known) => known === code) ?? 'unknown'

@@ -9,14 +9,17 @@
  * if (request.status === 'succeeded') show(request.resource)
  * ```
  */
-export { type BatchWaitOptions, isBatchOver } from './batches.ts'
+
 export type { Fetch } from './call.ts'
+export { realTiming, type Timing } from './call.ts'
 export {
+  type BatchWaitOptions,
   type Client,
   type ClientOptions,
   createClient,
   type DecisionOptions,
   type EndingOptions,
+  isBatchOver,
   type RejectionOptions,
 } from './client.ts'
 export type { GroupWaitOptions } from './directory.ts'
@@ -25,15 +28,15 @@ export {
   DirectoryError,
   type FieldFault,
   NetworkError,
+  type ProblemCode,
   type ProblemDetails,
   ProblemError,
+  problemCodes,
   type QuartermasterError,
   StillUnderWayError,
   TimedOutError,
   UnexpectedAnswerError,
 } from './errors.ts'
-export { type ProblemCode, problemCodes } from './problem-codes.ts'
-export { realTiming, type Timing } from './timing.ts'
 export type * from './types.ts'
 export { isOver, type WaitOptions } from './wait.ts'
 export { verifyProvisioningWebhook, WebhookError, type WebhookHeaders } from './webhook.ts'

@@ -1,11 +1,11 @@
 import { chmod, mkdir, open, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
-/** A lock that old belongs to a process that was killed: whoever is alive holds it for milliseconds. */
+/** Processes hold a lock for milliseconds, so an older lock belongs to a killed process. */
 const staleMilliseconds = 10_000
 const longestWaitMilliseconds = 30_000
 
-/** Replaces a file that nobody else may read. */
+/** Replaces a file that only its owner may read. */
 export async function writePrivately(path: string, text: string): Promise<void> {
   await makePrivateFolder(dirname(path))
   const draft = `${path}.${process.pid}.${Math.random().toString(36).slice(2)}`
@@ -20,12 +20,12 @@ export async function writePrivately(path: string, text: string): Promise<void> 
 }
 
 async function makePrivateFolder(folder: string): Promise<void> {
-  // The mode holds for a folder that is made now; one that was there is narrowed.
+  // The mode applies to a new folder; an existing one is narrowed.
   await mkdir(folder, { recursive: true, mode: 0o700 })
   await chmod(folder, 0o700)
 }
 
-/** Takes the lock of a file, waiting for whoever has it; gives what lets it go. */
+/** Takes the lock of a file, and waits while another process has it. Returns the function that releases it. */
 export async function lock(path: string): Promise<() => Promise<void>> {
   const held = `${path}.lock`
   await makePrivateFolder(dirname(path))
@@ -46,6 +46,6 @@ export async function lock(path: string): Promise<() => Promise<void>> {
   }
 }
 
-/** Windows says EPERM while a file that was deleted is still open somewhere. */
+/** Windows reports EPERM while a deleted file is still open. */
 const isTaken = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && (error.code === 'EEXIST' || error.code === 'EPERM')

@@ -1,2 +1,2 @@
-/** What this process creates is for its user alone. The command line imports this file first; it is part of the package. */
+/** New files of the command line are for its user alone. It imports this file first. */
 process.umask(0o077)

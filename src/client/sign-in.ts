@@ -1,7 +1,15 @@
-import { type AccountInfo, InteractionRequiredAuthError, PublicClientApplication } from '@azure/msal-node'
-import { rootOf } from './address.ts'
-import { isMicrosoftLogin, LoginError, loginNetwork } from './sign-in-wire.ts'
-import { fileCache } from './token-cache.ts'
+import { readFile } from 'node:fs/promises'
+import {
+  type AccountInfo,
+  AuthError,
+  type ICachePlugin,
+  type INetworkModule,
+  InteractionRequiredAuthError,
+  PublicClientApplication,
+  type TokenCacheContext,
+} from '@azure/msal-node'
+import { rootOf } from './call.ts'
+import { lock, writePrivately } from './private-file.ts'
 
 export interface SignInOptions {
   /** Where people sign in: `https://login.microsoftonline.com`, or the root of a simulated login on this computer. */
@@ -12,7 +20,7 @@ export interface SignInOptions {
   /** Where tokens are kept between processes. Only its owner may read it. */
   readonly cacheFile: string
   readonly fetch?: typeof fetch
-  /** Told of each call to the login, without bodies. */
+  /** Called for each call to the login, without bodies. */
   readonly onCall?: (method: string, url: string, status: number | string) => void
 }
 
@@ -25,7 +33,7 @@ export interface SignedInPerson {
   readonly displayName: string
 }
 
-/** What a person has to do on any device with a browser. */
+/** What a person enters on any device with a browser. */
 export interface DeviceCode {
   readonly verificationUri: string
   readonly userCode: string
@@ -34,7 +42,7 @@ export interface DeviceCode {
 
 export type SignInProblem = 'not-signed-in' | 'declined' | 'expired' | 'refused' | 'unreachable' | 'cancelled'
 
-/** Why there is no token. `description` is what the login itself says, if it says anything. */
+/** Why there is no token. `description` is the login's own text, if any. */
 export class SignInError extends Error {
   readonly problem: SignInProblem
   readonly description: string
@@ -46,24 +54,24 @@ export class SignInError extends Error {
   }
 }
 
-/** Sign-in by device code once, then silently, in later processes too (API document, "Authentication"). */
+/** Signs in by device code once, then silently, also in later processes (API document, "Authentication"). */
 export interface SignIn {
-  /** Shows a code and waits until somebody has signed in with it. Throws {@link SignInError}. */
+  /** Shows a code and waits until a person has signed in with it. Throws {@link SignInError}. */
   signIn(scope: string, how: { show(code: DeviceCode): void; signal?: AbortSignal }): Promise<SignedInPerson>
   /**
-   * An access token without asking anybody: from the cache, or renewed. Of the only person who has signed in, unless an
-   * account is named. Throws {@link SignInError}.
+   * Returns an access token without a prompt: from the cache, or renewed. It belongs to the named account, or to the
+   * only person who has signed in. Throws {@link SignInError}.
    */
   token(scope: string, account?: string): Promise<string>
-  /** Who has signed in with this application, in this tenant. */
+  /** The people who have signed in with this application in this tenant. */
   people(): Promise<SignedInPerson[]>
   /** Forgets a person's tokens on this computer. */
   signOut(account: string): Promise<void>
 }
 
 /**
- * `signIn` and `token` of one application in one tenant. Real MSAL does the work; nothing is asked of anybody here.
- * Throws TypeError for a login over http on another computer.
+ * Creates the sign-in of one application in one tenant, by MSAL. Throws TypeError for a login over http on another
+ * computer.
  */
 export function createSignIn(options: SignInOptions): SignIn {
   const application = applicationOf(options)
@@ -89,7 +97,7 @@ export function createSignIn(options: SignInOptions): SignIn {
     async token(scope, account) {
       const known = await accounts()
       const [only] = known.length === 1 ? known : []
-      // Somebody who is named is meant, and nobody else.
+      // A named account is never replaced by another one.
       const chosen = account === undefined ? only : known.find(({ homeAccountId }) => homeAccountId === account)
       if (!chosen) throw new SignInError('not-signed-in')
       try {
@@ -112,22 +120,22 @@ interface Shown {
   readonly expiresIn: number
 }
 
-/** A tenant may be named by its domain too: then MSAL's application is in one tenant anyway. */
+/** A tenant may be named by its domain: then MSAL's application is in one tenant anyway. */
 const isSameTenant = (one: string, other: string): boolean =>
   one.toLowerCase() === other.toLowerCase() || !/^[0-9a-f-]{36}$/i.test(other)
 
-function applicationOf({ loginUrl, tenantId, clientId, cacheFile, fetch: given, onCall }: SignInOptions) {
+function applicationOf({ loginUrl, tenantId, clientId, cacheFile, fetch: send = fetch, onCall }: SignInOptions) {
   const { protocol, host } = new URL(rootOf('loginUrl', loginUrl))
   const authority = `https://${host}/${tenantId}`
   return new PublicClientApplication({
     auth: {
       clientId,
       authority,
-      // Microsoft's own hosts are known to MSAL; for any other the metadata is given, so that no discovery is done.
+      // MSAL knows Microsoft's own hosts; for other hosts the metadata is given, so that no discovery is needed.
       ...(!isMicrosoftLogin(loginUrl) && { knownAuthorities: [host], authorityMetadata: metadataOf(authority) }),
     },
     cache: { cachePlugin: fileCache(cacheFile) },
-    system: { networkClient: loginNetwork({ fetch: given ?? fetch, protocol, onCall }) },
+    system: { networkClient: loginNetwork({ fetch: send, protocol, onCall }) },
   })
 }
 
@@ -145,7 +153,7 @@ function personOf({ homeAccountId, localAccountId, tenantId, username, name }: A
   return { account: homeAccountId, id: localAccountId, tenantId, userPrincipalName: username, displayName }
 }
 
-/** The promise, unless the signal comes first: then it is told to stop, and not waited for. */
+/** The promise, unless the signal is aborted first: then `stop` is called, and the promise is not awaited. */
 async function until<T>(signal: AbortSignal | undefined, promise: Promise<T>, stop: () => void): Promise<T> {
   if (!signal) return promise
   const cancelled = new Promise<never>((_, reject) => {
@@ -160,7 +168,7 @@ async function until<T>(signal: AbortSignal | undefined, promise: Promise<T>, st
   return Promise.race([promise, cancelled])
 }
 
-/** What the device-code grant can end in (RFC 8628 §3.5, and Entra ID's own words for the same). */
+/** Errors of the device-code grant (RFC 8628 §3.5), and Entra ID's names for them. */
 const endings: Readonly<Record<string, SignInProblem>> = {
   authorization_declined: 'declined',
   access_denied: 'declined',
@@ -182,4 +190,146 @@ function asSignInError(error: unknown): unknown {
   const code = error instanceof Error && 'errorCode' in error ? String(error.errorCode) : ''
   if (code === '') return error
   return new SignInError(endings[code] ?? 'refused', error instanceof Error ? error.message : '', error)
+}
+
+/** A refusal of the login (RFC 6749 §5.2), or why the login is unreachable. */
+interface LoginFault {
+  readonly kind: 'refused' | 'unreachable'
+  /** `authorization_declined`, `invalid_grant`, …; otherwise the error of the connection. */
+  readonly code: string
+  /** Microsoft's own sentence, `AADSTS70016: …`, without ids and times. */
+  readonly description: string
+}
+
+/** MSAL passes on only subclasses of its own AuthError; it replaces other errors by "network_error". */
+class LoginError extends AuthError {
+  readonly fault: LoginFault
+  constructor(fault: LoginFault) {
+    super(fault.code, fault.description)
+    // AuthError's constructor resets the prototype of subclasses.
+    Object.setPrototypeOf(this, LoginError.prototype)
+    this.fault = fault
+  }
+}
+
+/** Whether an address is one of Microsoft's logins, over https and on the default port. */
+export const isMicrosoftLogin = (address: string): boolean =>
+  /^https:\/\/login\.(microsoftonline\.(com|us)|partner\.microsoftonline\.cn|chinacloudapi\.cn)$/.test(
+    new URL(address).origin,
+  )
+
+const timeoutMilliseconds = 30_000
+/** RFC 8628 §3.5: on `slow_down` the device waits five seconds more. */
+const slowDownMilliseconds = 5000
+/** MSAL continues polling only on this answer. */
+const goOn = { status: 400, body: { error: 'authorization_pending' } }
+
+interface LoginWire {
+  readonly fetch: typeof fetch
+  /** `http:` for a login on this computer, which MSAL would not take. */
+  readonly protocol: string
+  /** Called for each call; never with a body or an answer. */
+  readonly onCall?: ((method: string, url: string, status: number | string) => void) | undefined
+}
+
+/**
+ * MSAL's network. MSAL accepts only https authorities: a login on this computer is passed as https, and mapped back
+ * here. Refusals become {@link LoginError}s with the login's text.
+ */
+function loginNetwork(wire: LoginWire): INetworkModule {
+  const send = async (method: string, url: string, options: Sending = {}) => {
+    const polls = options.body?.includes('device_code=') ?? false
+    const answer = await call(wire, method, url, options).catch((error: unknown) => {
+      // The person is still typing the code, so a failed poll is repeated.
+      if (polls) return goOn
+      throw error
+    })
+    const { status, body } = answer
+    if (status < 400) return answer
+    const error = textOf(body, 'error')
+    if (polls && error === 'slow_down') {
+      await new Promise((resolve) => setTimeout(resolve, slowDownMilliseconds))
+      return goOn
+    }
+    if (polls && error === 'authorization_pending') return answer
+    throw new LoginError({ kind: 'refused', code: error || `http-${status}`, description: sentenceOf(body) })
+  }
+  return {
+    sendGetRequestAsync: async <T>(url: string, options?: Sending) => (await send('GET', url, options)) as Sent<T>,
+    sendPostRequestAsync: async <T>(url: string, options?: Sending) => (await send('POST', url, options)) as Sent<T>,
+  }
+}
+interface Sending {
+  readonly headers?: Record<string, string>
+  readonly body?: string
+}
+interface Sent<T> {
+  status: number
+  headers: Record<string, string>
+  body: T
+}
+
+async function call({ fetch, protocol, onCall }: LoginWire, method: string, url: string, { headers, body }: Sending) {
+  const target = protocol === 'http:' ? url.replace(/^https:/, 'http:') : url
+  const signal = AbortSignal.timeout(timeoutMilliseconds)
+  try {
+    const init = { method, redirect: 'manual', signal, ...(headers && { headers }), ...(body && { body }) } as const
+    const response = await fetch(target, init)
+    onCall?.(method, target, response.status)
+    if (response.status === 429 || response.status >= 500) throw unreachable(`http-${response.status}`, target)
+    const answer: unknown = await response.json()
+    return { status: response.status, headers: {}, body: answer }
+  } catch (error) {
+    if (error instanceof LoginError) throw error
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'no-answer'
+    onCall?.(method, target, code)
+    throw unreachable(code, target)
+  }
+}
+
+const unreachable = (code: string, url: string): LoginError =>
+  new LoginError({ kind: 'unreachable', code, description: `${new URL(url).origin} does not answer (${code}).` })
+
+function textOf(body: unknown, field: string): string {
+  const value: unknown = typeof body === 'object' && body !== null ? Reflect.get(body, field) : undefined
+  return typeof value === 'string' ? value : ''
+}
+
+const sentenceOf = (body: unknown): string =>
+  textOf(body, 'error_description')
+    .replace(/\s*Trace ID:.*$/s, '')
+    .trim()
+
+/**
+ * MSAL's cache in a file that only its owner can read (mode 600, in a folder of mode 700). A lock makes reading,
+ * changing and writing one step, so that two processes do not lose each other's sign-in. The whole file is replaced, so
+ * nobody reads half of it. Invalid JSON counts as empty: people sign in again.
+ */
+function fileCache(path: string): ICachePlugin {
+  const releases = new WeakMap<TokenCacheContext, () => Promise<void>>()
+  return {
+    async beforeCacheAccess(context) {
+      releases.set(context, await lock(path))
+      const text = await readJsonText(path)
+      if (text !== undefined) context.tokenCache.deserialize(text)
+    },
+    async afterCacheAccess(context) {
+      try {
+        if (context.cacheHasChanged) await writePrivately(path, context.tokenCache.serialize())
+      } finally {
+        await releases.get(context)?.()
+      }
+    },
+  }
+}
+
+async function readJsonText(path: string): Promise<string | undefined> {
+  const text = await readFile(path, 'utf8').catch(() => '')
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? text : undefined
+  } catch {
+    return undefined
+  }
 }

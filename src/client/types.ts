@@ -18,69 +18,67 @@ import type {
   webhookTestResult,
 } from '../core/index.ts'
 
-/** The body of `POST /mail/v1/mailboxes/`; what has a default may be left out. */
+/** The body of `POST /mail/v1/mailboxes/`; fields with a default may be omitted. */
 export type MailboxRequest = z.input<typeof mailboxRequest>
-/** The body of `POST /collab/v1/spo/`; what has a default may be left out. */
+/** The body of `POST /collab/v1/spo/`; fields with a default may be omitted. */
 export type SiteRequest = z.input<typeof siteRequest>
 
-/** A request: what was asked for, how it stands, who decided, what was made. `kind` tells sites and mailboxes apart. */
+/** A request: its fields, status, decisions and resource. `kind` tells sites and mailboxes apart. */
 export type ProvisioningRequest = RequestView
 export type { Explanation, RequestState, ResourceKind }
-/** What a creation is answered: it is queued or waits for approval, and is not done. */
+/** The answer to a creation: the request is queued or waits for approval. */
 export type Accepted = Pick<RequestView, 'requestId' | 'tenantId' | 'approvalRequired' | 'status'>
-/** What a request would be, without sending it. `valid`: it would be accepted; else `errors` say why not. */
+/** What a request would be. `valid`: it would be accepted; otherwise `errors` give the reasons. */
 export type Preview = Omit<z.output<typeof simulatedPreview>, 'simulated'> &
   Partial<Pick<z.output<typeof simulatedPreview>, 'simulated'>>
-/** Many requests in one call. `key` is what you call a row; each `body` is one that creates a resource by itself. */
+/** Many requests in one call. `key` is your name of a row; each `body` is the body of one creation. */
 export type NewBatch =
   | { readonly resource: 'mailbox'; readonly rows: readonly { readonly key: string; readonly body: MailboxRequest }[] }
   | { readonly resource: 'site'; readonly rows: readonly { readonly key: string; readonly body: SiteRequest }[] }
-/** How a batch does: how many of its rows, and of their requests, stand how. */
+/** The status of a batch: the number of its rows and requests in each state. */
 export type Batch = z.output<typeof batchView>
-/** What became of a row: its request, or why it was refused. */
+/** The result of a row: its request, or why it was refused. */
 export type BatchRow = z.output<typeof batchRowView>
 export interface BatchRowFilter {
   readonly status?: BatchRow['status']
   readonly limit?: number
   readonly cursor?: string
 }
-/** What the rows of a batch would be. `valid`: every one of them is right. */
+/** The result of a dry run. `valid`: all rows are valid. */
 export interface BatchTrial {
   readonly valid: boolean
   readonly rows: readonly z.output<typeof checkedRow>[]
 }
-/** One line of a request's timeline. */
 export type TimelineEntry = Omit<AuditEntry, 'requestId' | 'tenantId' | 'attempt'>
 
-/** What everybody sees of a template: its form. */
+/** A template as everybody sees it: its form. */
 export type TemplateForUsers = z.output<typeof templateForUsers>
-/** What admins see of it: its policies too, but not the webhook's secret. */
+/** A template as admins see it: with its policies, without the webhook's secret. */
 export type TemplateForAdmins = Omit<Template, 'webhook'> & {
   readonly webhook: Pick<NonNullable<Template['webhook']>, 'url' | 'events'> | null
 }
 export type AnyTemplate = TemplateForUsers | TemplateForAdmins
 
-/** A page of a list. `nextCursor` is there when there are more. */
 export interface Page<T> {
   readonly value: readonly T[]
   readonly nextCursor?: string
 }
 
-/** Which requests are listed: one's own, an admin's all. */
+/** Filters a list of requests: the caller's own, for admins all. */
 export interface RequestFilter {
   readonly status?: RequestState
   readonly kind?: ResourceKind
-  /** The one that people call so (`REQ-1042`), if the caller may see it, whoever asked for it. */
+  /** Only the request with this reference (`REQ-1042`), if the caller may see it. */
   readonly reference?: string
-  /** Those that wait for the caller's decision, whoever asked for them. */
+  /** Only requests that wait for the caller's decision, of any requester. */
   readonly waitingFor?: 'me'
-  /** Of one page: 1 to 100. */
+  /** Entries of one page: 1 to 100. */
   readonly limit?: number
   /** The `nextCursor` of the page before. */
   readonly cursor?: string
 }
 
-/** The security group that stands for a provisioned site (API document, "Provisioned group record"). */
+/** The security group of a provisioned site (API document, "Provisioned group record"). */
 export interface ProvisionedGroup {
   readonly id: string
   readonly displayName: string
@@ -90,35 +88,31 @@ export interface ProvisionedGroup {
   readonly url?: string
 }
 
-/** What came of trying a template's webhook once. `delivered`: it was answered 2xx. */
+/** The result of one test of a template's webhook. `delivered`: the receiver answered 2xx. */
 export type WebhookTestResult = z.output<typeof webhookTestResult>
 
-/**
- * A webhook that is proven to come from the service. A `webhook.test` is of an admin who tries the receiver: take it, and do nothing.
- */
+/** A verified webhook. A `webhook.test` comes from an admin's test of the receiver: accept it, and do nothing. */
 export type ProvisioningEvent = (WebhookBody | WebhookTestBody) & {
-  /** `webhook-id`: the same in every attempt, so what has this id twice is the same message twice. */
+  /** `webhook-id`: equal in all attempts, so the same id means the same message. */
   readonly id: string
 }
 
-/** Whose token a call takes: that of the sites' API, of the mailboxes' API, or of the directory. */
+/** The token of a call: for the sites' API, the mailboxes' API, or the directory. */
 export type TokenResource = 'collab' | 'mail' | 'directory'
 
-/** What every call takes. */
 export interface CallOptions {
   /** Ends the call; its reason is thrown. */
   readonly signal?: AbortSignal
 }
-/** Whose request is previewed. */
 export interface PreviewOptions extends CallOptions {
-  /** User id of the person who would ask; for admins. */
+  /** User id of the person who would request it; for admins. */
   readonly as?: string
 }
-/** What every write takes. */
 export interface WriteOptions extends CallOptions {
   /**
-   * 1 to 255 printable ASCII characters, kept for seven days: the same key with the same body does a thing once, however
-   * often it is sent. A new one is made unless given; give your own (the id of your ticket) to repeat after your own crash.
+   * 1 to 255 printable ASCII characters, kept for seven days: the same key with the same body does the work once,
+   * however often it is sent. A new key is created by default; give your own (the id of your ticket) to repeat a call
+   * after a crash.
    */
   readonly idempotencyKey?: string
 }

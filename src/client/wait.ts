@@ -1,21 +1,18 @@
-import { idOf } from './address.ts'
-import type { Answer } from './answer.ts'
-import type { SendCall } from './call.ts'
+import type { Answer, SendCall } from './call.ts'
+import { idOf, retryAfterOf, type Timing } from './call.ts'
 import { StillUnderWayError, UnexpectedAnswerError } from './errors.ts'
-import { retryAfterOf, type Timing } from './timing.ts'
 import type { CallOptions, ProvisioningRequest, RequestState, TokenResource } from './types.ts'
 
-/** How a request is waited for. */
 export interface WaitOptions extends CallOptions {
-  /** When to give up, in seconds; without it only `signal` does: approvers may take days. */
+  /** The time limit in seconds; without it only `signal` ends the wait, because approvers may take days. */
   readonly timeoutSeconds?: number
-  /** Told of the request as it is at first, and whenever it has changed since; waited for. */
+  /** Called, and awaited, with the first version of the request and after each change. */
   readonly onChange?: (request: ProvisioningRequest) => void | Promise<void>
-  /** What is waited for; unless given, that the request has ended or failed. */
+  /** Ends the wait; {@link isOver} by default. */
   readonly until?: (request: ProvisioningRequest) => boolean
 }
 
-export interface WaitParts {
+interface WaitParts {
   readonly send: SendCall
   readonly root: string
   readonly resource: TokenResource
@@ -24,26 +21,27 @@ export interface WaitParts {
 
 /** The longest that the service holds an answer, in seconds. */
 const longestHold = 30
-/** Where answers are not held (API document, "Limits"): the first look after 20 s, then every 10 s. Milliseconds. */
-const [firstLook, everyLook] = [20_000, 10_000]
-/** However fast answers come, looks are so far apart. Milliseconds. */
+/**
+ * The polls if the service does not hold answers (API document, "Limits"): after 20 s, then every 10 s. Milliseconds.
+ */
+const [firstPoll, pollEvery] = [20_000, 10_000]
 const shortestPause = 500
-/** A server that holds answers, and answers sooner than this that nothing has changed, does not. Milliseconds. */
+/** A service that answers "unchanged" sooner than this does not hold answers. Milliseconds. */
 const shortestHold = 1000
 const longestRetryAfter = 600
-/** An entity tag that no version has: the first look is answered at once. */
+/** An entity tag of no version: the first poll is answered at once. */
 const noVersion = '"0"'
 
 const over: readonly RequestState[] = ['succeeded', 'failed', 'rejected', 'expired', 'cancelled']
-/** Whether nothing more happens to a request by itself. What has failed goes on when an admin retries it. */
+/** Whether a request does not change by itself. An admin may still retry a failed request. */
 export const isOver = ({ status }: Pick<ProvisioningRequest, 'status'>): boolean => over.includes(status)
 
-interface Seen {
+interface Snapshot {
   readonly request: ProvisioningRequest
   readonly etag: string
 }
 
-/** Waits until a request is over. Throws StillUnderWayError when the time to wait is. */
+/** Waits until a request is over. Throws StillUnderWayError at the time limit. */
 export async function waitForRequest(
   parts: WaitParts,
   requestId: string,
@@ -53,26 +51,26 @@ export async function waitForRequest(
   const about = { method: 'GET', path: `/requests/v1/${idOf('request', requestId)}`, requestId } as const
   const began = timing.now()
   const deadline = timeoutSeconds === undefined ? Number.POSITIVE_INFINITY : began + timeoutSeconds * 1000
-  let seen: Seen | undefined
+  let latest: Snapshot | undefined
   for (;;) {
-    const lookedAt = timing.now()
-    const seconds = Math.max(0, Math.min(longestHold, Math.ceil((deadline - lookedAt) / 1000)))
-    const answer = await look(parts, about, seconds, seen?.etag ?? noVersion, signal)
-    const next = seenIn(answer, seen)
-    const isNew = next !== seen
+    const polledAt = timing.now()
+    const seconds = Math.max(0, Math.min(longestHold, Math.ceil((deadline - polledAt) / 1000)))
+    const answer = await poll(parts, about, seconds, latest?.etag ?? noVersion, signal)
+    const next = snapshotOf(answer, latest)
+    const isNew = next !== latest
     if (next === undefined) throw new UnexpectedAnswerError('a request that has not changed', answer.status, about)
-    seen = next
-    if (isNew) await onChange?.(seen.request)
-    if (until(seen.request)) return seen.request
+    latest = next
+    if (isNew) await onChange?.(latest.request)
+    if (until(latest.request)) return latest.request
     const now = timing.now()
-    if (now >= deadline) throw new StillUnderWayError(seen.request, about)
-    const isHeld = answer.headers.has('preference-applied') && (isNew || now - lookedAt >= shortestHold)
+    if (now >= deadline) throw new StillUnderWayError(latest.request, about)
+    const isHeld = answer.headers.has('preference-applied') && (isNew || now - polledAt >= shortestHold)
     const pause = isHeld ? shortestPause : pauseBetween(answer, now, began)
     await timing.sleep(Math.min(pause, Math.max(0, deadline - now)), signal)
   }
 }
 
-function look(
+function poll(
   { send, root, resource }: WaitParts,
   about: { readonly method: 'GET'; readonly path: string; readonly requestId: string },
   seconds: number,
@@ -90,10 +88,10 @@ function look(
   })
 }
 
-/** What is known after an answer; the same as before when it tells nothing new. */
-function seenIn({ body, headers }: Answer, before: Seen | undefined): Seen | undefined {
+/** The latest version after an answer; the same object if nothing is new. */
+function snapshotOf({ body, headers }: Answer, before: Snapshot | undefined): Snapshot | undefined {
   if (body === undefined) return before
-  // Its form is the service's promise (OpenAPI); that it is an answer of this call was checked when it was read.
+  // The service promises its form (OpenAPI); `readAnswer` has checked that it answers this call.
   const request = body as unknown as ProvisioningRequest
   const etag = headers.get('etag') ?? noVersion
   const isSame =
@@ -102,7 +100,7 @@ function seenIn({ body, headers }: Answer, before: Seen | undefined): Seen | und
 }
 
 function pauseBetween({ headers }: Answer, now: number, began: number): number {
-  const asked = retryAfterOf(headers, now)
-  if (asked !== undefined) return Math.max(shortestPause, Math.min(asked, longestRetryAfter) * 1000)
-  return now < began + firstLook ? began + firstLook - now : everyLook
+  const retryAfter = retryAfterOf(headers, now)
+  if (retryAfter !== undefined) return Math.max(shortestPause, Math.min(retryAfter, longestRetryAfter) * 1000)
+  return now < began + firstPoll ? began + firstPoll - now : pollEvery
 }

@@ -1,11 +1,11 @@
 import { Webhook } from 'standardwebhooks'
-import { isObject } from './answer.ts'
+import { isObject } from './call.ts'
 import type { ProvisioningEvent } from './types.ts'
 
-/** Headers as Node, frameworks or fetch have them. */
+/** Headers of Node, frameworks or fetch. */
 export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>
 
-/** What came is not proven to be from the service: answer 401 (400 for `body`) and do nothing of what it says. */
+/** The message is not proven to come from the service: answer 401 (400 for `body`) and ignore it. */
 export class WebhookError extends Error {
   override readonly name = 'WebhookError'
   readonly kind = 'webhook'
@@ -16,14 +16,18 @@ export class WebhookError extends Error {
   }
 }
 
-/** How far the time of signing may be from now, in seconds (Standard Webhooks): what is older may be a repeat by a thief. */
+/**
+ * The most that the time of signing may differ from now, in seconds (Standard Webhooks), against repeats of old
+ * messages.
+ */
 const toleranceSeconds = 5 * 60
 
 /**
- * Proves that a webhook comes from the service, and gives what it says (Standard Webhooks 1.0.0). `body` is what came, byte for
- * byte, and not what a framework made of it. `secret` is the template's (`whsec_…`); of several any may have signed.
+ * Verifies that a webhook comes from the service, and returns its content (Standard Webhooks 1.0.0). `body` is the raw
+ * body, byte for byte, not the parsed JSON of a framework. `secret` is the template's (`whsec_…`); with several, any of
+ * them may have signed.
  *
- * The same message may come more than once, under the same `id`. Later versions may send further types: leave those alone.
+ * The same message may come more than once, under the same `id`. Later versions may send further types: ignore them.
  * Throws WebhookError.
  */
 export function verifyProvisioningWebhook(
@@ -44,7 +48,7 @@ export function verifyProvisioningWebhook(
   return eventIn(text, id)
 }
 
-/** One value, or '': what comes twice is nobody's. */
+/** One value, or '' if the header is missing or repeated. */
 function headerOf(headers: WebhookHeaders, name: string): string {
   if (typeof (headers as Headers).get === 'function') return (headers as Headers).get(name) ?? ''
   const values = Object.entries(headers).flatMap(([key, value]) => (key.toLowerCase() === name ? [value].flat() : []))
@@ -56,7 +60,7 @@ function isRecent(timestamp: string): boolean {
   return /^\d{1,12}$/.test(timestamp) && Math.abs(Date.now() / 1000 - Number(timestamp)) <= toleranceSeconds
 }
 
-/** undefined: it is no UTF-8, and so nothing that the service has signed. */
+/** undefined: no UTF-8, so the service has not signed it. */
 function textIn(body: string | Uint8Array): string | undefined {
   if (typeof body === 'string') return body
   if (!(body instanceof Uint8Array))
@@ -75,7 +79,7 @@ function keysOf(secret: string | readonly string[]): Webhook[] {
     try {
       return new Webhook(one)
     } catch {
-      // What the library says may quote the secret.
+      // The library's error may quote the secret.
       throw new TypeError('The secret of a webhook is whsec_ and base64.')
     }
   })
@@ -103,6 +107,6 @@ function eventIn(text: string, id: string): ProvisioningEvent {
   if (!isObject(message) || !isObject(message['data'])) throw malformed()
   const texts = ['type', 'timestamp', 'requestId', 'tenantId'].map((field) => message[field])
   if (texts.some((value) => typeof value !== 'string')) throw malformed()
-  // Signed, so its form is the service's promise; what tells it from other messages was checked.
+  // The signature is valid, so the service promises its form.
   return { ...(message as unknown as ProvisioningEvent), id }
 }

@@ -134,7 +134,7 @@ describe.each(names)('in the cloud %s', (name) => {
       listRequests: async () => ({ requests: [] }),
     })
     const { server } = await startRest(await startIssuer(), {
-      provisioning,
+      core: provisioning,
       tokens: { ...tokensOf(endpoints), fetch: outgoing },
     })
     const statusOf = async (claims: object) => {

@@ -3,12 +3,10 @@ import { PassThrough } from 'node:stream'
 import { afterAll, describe, expect, it, test } from 'vitest'
 import { flagsOf, mailboxFlags, siteFlags } from '../../src/client/command-line/body.ts'
 import { commandRegistry, defineCommand } from '../../src/client/command-line/define-command.ts'
-import { exitCodes } from '../../src/client/command-line/exit-codes.ts'
 import { commonOptions, version } from '../../src/client/command-line/program.ts'
-import { watch } from '../../src/client/command-line/progress.ts'
-import { givenSettings, readSettings, saveSettings, settingsFolder } from '../../src/client/command-line/settings.ts'
-import { clean, createTerminal, harmlessJson } from '../../src/client/command-line/terminal.ts'
-import { words } from '../../src/client/command-line/words.ts'
+import { overridesFrom, readSettings, saveSettings, settingsFolder } from '../../src/client/command-line/settings.ts'
+import { watch } from '../../src/client/command-line/show.ts'
+import { clean, createTerminal, exitCodes, harmlessJson, texts } from '../../src/client/command-line/terminal.ts'
 import { commands } from '../../src/client/commands/index.ts'
 import { createClient } from '../../src/client/index.ts'
 import { mailboxRequest, siteRequest } from '../../src/core/index.ts'
@@ -21,7 +19,7 @@ const run = (...args: string[]) => runQuartermaster(args, { home: home.path })
 
 /** `UPDATE_GOLDEN=1` writes the help anew; look at the difference before it is committed. */
 describe('the help', () => {
-  it.each(['', ...commands.map((one) => one.words), 'request'])('of “%s” is as it was agreed', async (said) => {
+  it.each(['', ...commands.map((one) => one.name), 'request'])('of “%s” is as it was agreed', async (said) => {
     const { exit, printed, told } = await run(...said.split(' ').filter((word) => word !== ''), '--help')
     expect([exit, told]).toEqual([0, ''])
     const path = new URL(`../golden/command-line/${said.replaceAll(' ', '-') || 'quartermaster'}.txt`, import.meta.url)
@@ -42,17 +40,17 @@ describe('the help', () => {
   })
 
   it('has words for every command and every flag, and none besides', () => {
-    expect(Object.keys(words.commands).sort()).toEqual(commands.map((one) => one.words).sort())
+    expect(Object.keys(texts.commands).sort()).toEqual(commands.map((one) => one.name).sort())
     const flags = new Set([...Object.keys(commonOptions), ...commands.flatMap((one) => Object.keys(one.options))])
-    const own = Object.values(words.optionsOf).flatMap((texts) => Object.keys(texts))
+    const own = Object.values(texts.optionsOf).flatMap((texts) => Object.keys(texts))
     const needed = [...flags].filter((name) => !name.startsWith('no-') && !own.includes(name))
-    expect(Object.keys(words.options).sort()).toEqual(needed.sort())
-    for (const { words: name } of commands)
-      expect(words.commands[name as keyof typeof words.commands].examples.length).toBeGreaterThan(0)
+    expect(Object.keys(texts.options).sort()).toEqual(needed.sort())
+    for (const { name } of commands)
+      expect(texts.commands[name as keyof typeof texts.commands].examples.length).toBeGreaterThan(0)
   })
 
   it('shows examples that are read without a fault', async () => {
-    const examples = Object.values(words.commands).flatMap((one) => one.examples.map(({ command }) => command))
+    const examples = Object.values(texts.commands).flatMap((one) => one.examples.map(({ command }) => command))
     for (const example of examples.filter((one) => !/^(login|webhook)/.test(one))) {
       const args = (example.split('&&')[0] ?? '').match(/"[^"]*"|\S+/g)?.map((word) => word.replaceAll('"', '')) ?? []
       const { exit, told } = await runQuartermaster(args, { home: home.path, input: '{}' })
@@ -83,7 +81,7 @@ test('the version is that of the packages', async () => {
 })
 
 test('two commands of one name are refused', () => {
-  const command = defineCommand({ words: 'twice', options: {}, run: async () => exitCodes.done })
+  const command = defineCommand({ name: 'twice', options: {}, run: async () => exitCodes.done })
   expect(() => commandRegistry(command, command)).toThrow('twice')
 })
 
@@ -93,6 +91,18 @@ test.each([
   [['site', 'create', '--displayname', 'x'], 'There is no flag --displayname here. Did you mean --display-name?'],
   [['site', 'create', '--display-name'], '--display-name needs a value'],
   [['site', 'create', '--display-name', '--json'], '--display-name needs a value'],
+  [['login', '--authority', '-x'], '--authority needs a value. If it begins with a dash, write --authority=value.'],
+  [['request', 'cancel', '-m', '-x', 'REQ-1'], '--comment needs a value'],
+  [['--helpz'], 'There is no flag --helpz here. Did you mean --help?'],
+  [['request', '--helpz'], 'There is no flag --helpz here. Did you mean --help?'],
+  [['request', 'show', '--helpz'], 'There is no flag --helpz here. Did you mean --help?'],
+  [['request', 'show', '-5'], '“-5” is no request. Name it as REQ-1042, or by its id.'],
+  [['request', 'show', '-5x'], 'There is no flag -5x here. If it is not a flag, write -- before it.'],
+  [['request', 'show', '--', '-5x'], '“-5x” is no request. Name it as REQ-1042, or by its id.'],
+  [['site', 'create', '-5'], '“-5” is one word too many'],
+  [['request', 'show', '--', '--help'], '“--help” is no request.'],
+  [['site', 'create', '--', '--help'], '“--help” is one word too many'],
+  [['--', '--help'], 'There is no command “--help”.'],
   [['site', 'create', '--alias', 'a', '--alias', 'b'], '--alias is given twice'],
   [['site', 'create', '--watch=yes'], '--watch takes no value'],
   [['site', 'create'], 'Say what is asked for'],
@@ -121,6 +131,10 @@ test.each([
   if (!args.includes('--json')) return
   const { error } = JSON.parse((await runQuartermaster([...args, '--json'], { home: home.path })).told)
   expect(error).toMatchObject({ code: 'usage' })
+})
+
+test('“--json” after “--” is an operand', async () => {
+  expect((await run('request', 'show', '--', '--json')).told).toContain('“--json” is no request')
 })
 
 test.each([
@@ -169,7 +183,7 @@ describe('settings', () => {
     expect(kept.directoryUrl).toBe('https://graph.microsoft.com')
     expect(kept.scopes.mail).toBe(`${https}/mail/App.ReadWrite.All`)
     const variables = { QUARTERMASTER_CLIENT_ID: 'of-variable', QUARTERMASTER_TENANT: '' }
-    const said = givenSettings({ authority: 'https://login.contoso.example/tenant' }, variables)
+    const said = overridesFrom({ authority: 'https://login.contoso.example/tenant' }, variables)
     const mixed = (await readSettings(said, folder.path)).settings
     expect(mixed).toMatchObject({
       clientId: 'of-variable',

@@ -89,7 +89,7 @@ describe('another media type', () => {
 
   test('JSON with its charset is fine', async () => {
     const provisioning = coreWith({ submitSite: async () => requestOf() })
-    const rest = await startRest(await startIssuer(), { provisioning })
+    const rest = await startRest(await startIssuer(), { core: provisioning })
     for (const type of ['application/json; charset=UTF-8', 'Application/JSON;charset="utf-8"']) {
       expect((await rest.call('POST', path, { body: good, headers: { 'content-type': type } })).status).toBe(202)
     }
@@ -164,7 +164,7 @@ describe('a decision', () => {
         return requestOf()
       },
     })
-    return { comments, rest: await startRest(await startIssuer(), { provisioning }) }
+    return { comments, rest: await startRest(await startIssuer(), { core: provisioning }) }
   }
 
   test('may come without a body, or with an empty one', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createClientAddress, networkOf } from '../../src/http/server/client-address.ts'
+import { createClientAddress, networkOf } from '../../src/http/server/limits.ts'
 import { startIssuer, startRest } from '../support/rest.ts'
 
 const from = (peer: string | undefined, ...forwarded: string[]) => ({

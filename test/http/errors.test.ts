@@ -9,7 +9,7 @@ const readFailing = async (error: unknown) => {
       throw error
     },
   })
-  return startRest(await startIssuer(), { provisioning })
+  return startRest(await startIssuer(), { core: provisioning })
 }
 
 describe('a refusal of the core', () => {

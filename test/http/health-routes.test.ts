@@ -26,7 +26,7 @@ describe('closing', () => {
       })
     }
     const issuer = await startIssuer()
-    const rest = await startRest(issuer, { provisioning: coreWith({ listRequests: list }) })
+    const rest = await startRest(issuer, { core: coreWith({ listRequests: list }) })
     const socket = connect(rest.server.port, '127.0.0.1')
     let heard = ''
     socket.on('data', (chunk: Buffer) => {
@@ -67,7 +67,7 @@ describe('closing', () => {
       return new Promise(() => undefined)
     }
     const issuer = await startIssuer()
-    const rest = await startRest(issuer, { provisioning: coreWith({ listRequests: list }) })
+    const rest = await startRest(issuer, { core: coreWith({ listRequests: list }) })
     const hanging = rest.call('GET', '/requests/v1/')
     await reached
     await rest.server.close()

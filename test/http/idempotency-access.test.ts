@@ -38,7 +38,7 @@ describe.each(engines)('an Idempotency-Key and what its caller may do now, %s', 
   })
 
   const serve = (more: object = {}) =>
-    startRest(issuer, { provisioning, idempotency: createStores(core.database).idempotency, ...more }, atEnd)
+    startRest(issuer, { core: provisioning, idempotency: createStores(core.database).idempotency, ...more }, atEnd)
   async function put(more: object) {
     const made = await core.template(more)
     await core.database.query('UPDATE templates SET tenant_id = $1 WHERE template_id = $2', [tenantId, made.id])

@@ -26,7 +26,7 @@ async function started(submit: Submit = async (_, __, requestId) => requestOf({ 
     renewed.push(leaseUntil)
   }
   const options = {
-    provisioning: coreWith({ submitSite, cancelRequest: verb, readRequest: verb }),
+    core: coreWith({ submitSite, cancelRequest: verb, readRequest: verb }),
     idempotency: { ...keys, renew },
     clock: { now: () => new Date(Date.now() + ahead) },
   }

@@ -8,7 +8,7 @@ describe('the keys of the issuer', () => {
   const withClock = async (issuer: Issuer) => {
     let ahead = 0
     const rest = await startRest(issuer, {
-      provisioning: listing,
+      core: listing,
       clock: { now: () => new Date(Date.now() + ahead) },
     })
     const statusOf = async (token: Promise<string>) =>

@@ -26,6 +26,13 @@ describe('the API document', () => {
     expect(found.map(({ message }) => message)).toEqual([])
   })
 
+  it('has only the formats of JSON Schema', () => {
+    const formats = new Set([...JSON.stringify(document).matchAll(/"format":"([^"]*)"/g)].map(([, format]) => format))
+    expect([...formats].toSorted()).toEqual(['date', 'date-time', 'uri', 'uri-reference', 'uuid'])
+    const { type } = Object(document.components).schemas.Problem.properties
+    expect(type).toEqual({ type: 'string', pattern: '^urn:quartermaster:problem:' })
+  })
+
   it('has every route, with its scopes', () => {
     const { paths } = z.object({ paths: z.record(z.string(), z.record(z.string(), z.unknown())) }).parse(document)
     const known = Object.entries(paths).flatMap(([path, calls]) => Object.keys(calls).map((verb) => `${verb} ${path}`))

@@ -23,13 +23,13 @@ describe('an address', () => {
     ['/requests//v1'],
     ['/templates/v1/1'],
   ])('%s that is nobody’s: 404', async (path) => {
-    const rest = await startRest(await startIssuer(), { provisioning: listing })
+    const rest = await startRest(await startIssuer(), { core: listing })
     const answer = await rest.call('GET', path)
     expect([answer.status, answer.body.code]).toEqual([404, 'no-such-address'])
   })
 
   test('answers with and without the slash at its end, and with a query', async () => {
-    const rest = await startRest(await startIssuer(), { provisioning: listing })
+    const rest = await startRest(await startIssuer(), { core: listing })
     for (const path of ['/requests/v1', '/requests/v1/', '/requests/v1/?limit=1', `/requests/v1/${requestId}/`])
       expect((await rest.call('GET', path)).status).toBe(200)
   })
@@ -46,7 +46,7 @@ describe('an address', () => {
   })
 
   test('HEAD gives the headers of GET and no body', async () => {
-    const rest = await startRest(await startIssuer(), { provisioning: listing })
+    const rest = await startRest(await startIssuer(), { core: listing })
     const [get, head] = [await rest.call('GET', '/requests/v1'), await rest.call('HEAD', '/requests/v1')]
     expect([head.status, head.text]).toEqual([200, ''])
     expect(head.headers.get('content-length')).toBe(get.headers.get('content-length'))
@@ -60,7 +60,7 @@ describe('an address', () => {
     ['text/html, application/*;q=0.1', 200],
     ['text/html, */*;q=0.1', 200],
   ])('Accept: %s gives %i', async (accept, status) => {
-    const rest = await startRest(await startIssuer(), { provisioning: listing })
+    const rest = await startRest(await startIssuer(), { core: listing })
     expect((await rest.call('GET', '/requests/v1', { headers: { accept } })).status).toBe(status)
   })
 })
@@ -83,7 +83,7 @@ describe('a request line that is no address', () => {
 
 describe('the routes', () => {
   const about = { tag: 'Service', summary: '', permission: 'public', audience: null } as const
-  const route = { ...about, answers: { 204: { says: '', body: null } }, refusals: [], examples: {} } as const
+  const route = { ...about, answers: { 204: { description: '', body: null } }, refusals: [], examples: {} } as const
   const handle = async () => ({ status: 204 }) as const
 
   test('two that answer to the same call are refused at start', () => {

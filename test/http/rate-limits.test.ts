@@ -19,7 +19,7 @@ async function limited(limits: Partial<LimitOptions>) {
   const issuer = await startIssuer()
   let at = Date.now()
   const rest = await startRest(issuer, {
-    provisioning: coreWith({
+    core: coreWith({
       submitSite: async () => requestOf(),
       listRequests: async () => ({ requests: [] }),
     }),

@@ -49,7 +49,7 @@ describe.each(engines)('a link to an export, %s', (engine) => {
   beforeAll(async () => {
     const atEnd = (close: () => unknown) => void closes.push(close)
     provisioning = core.with({ clock }, { exportLinks: { root, key }, admins })
-    rest = await startRest(await startIssuer(atEnd), { provisioning }, atEnd)
+    rest = await startRest(await startIssuer(atEnd), { core: provisioning }, atEnd)
   })
   afterAll(async () => {
     for (const close of closes.reverse()) await close()

@@ -57,7 +57,7 @@ describe('an export', () => {
   })
   /** Reads what a link gives, over HTTP. */
   async function opened(url: string | undefined) {
-    const rest = await startRest(await startIssuer(), { provisioning })
+    const rest = await startRest(await startIssuer(), { core: provisioning })
     const response = await fetch(`${rest.server.url}/exports/v1/${tokenOf(url)}`, { method: 'POST' })
     return { status: response.status, headers: response.headers, text: await wholeText(response), lines: rest.lines }
   }

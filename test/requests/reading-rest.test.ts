@@ -7,7 +7,7 @@ const templateId = 'bbbbbbbb-0000-4000-8000-000000000001'
 describe('reading', () => {
   test('If-None-Match of what is still so: 304 without a body', async () => {
     const rest = await startRest(await startIssuer(), {
-      provisioning: coreWith({ readRequest: async () => requestOf() }),
+      core: coreWith({ readRequest: async () => requestOf() }),
     })
     const etag = (await rest.call('GET', `/requests/v1/${requestId}`)).headers.get('etag') ?? ''
     expect(etag).toBe('"1"')
@@ -25,7 +25,7 @@ describe('reading', () => {
       filters.push(filter)
       return { requests: [requestOf()], nextCursor: 'next' }
     }
-    const rest = await startRest(await startIssuer(), { provisioning: coreWith({ listRequests: list }) })
+    const rest = await startRest(await startIssuer(), { core: coreWith({ listRequests: list }) })
     const answer = await rest.call('GET', '/requests/v1/?status=queued&kind=teamSite&limit=100&cursor=abc')
     expect(answer.body.nextCursor).toBe('next')
     await rest.call('GET', '/requests/v1')
@@ -56,7 +56,7 @@ describe('reading', () => {
       if (reference === 'req-1042') return requestOf()
       throw new ProvisioningError('not-found', 'There is no such request.')
     }
-    const rest = await startRest(await startIssuer(), { provisioning: coreWith({ readRequestByReference }) })
+    const rest = await startRest(await startIssuer(), { core: coreWith({ readRequestByReference }) })
     const found = async (query: string) => {
       const { status, body } = await rest.call('GET', `/requests/v1/?${query}`)
       return [status, ...body.value.map(({ reference }: { reference: string }) => reference)]
@@ -70,7 +70,7 @@ describe('reading', () => {
   test('a timeline shows who did what, without repeating the request', async () => {
     const at = '2026-03-02T09:00:00.000Z'
     const entry = { requestId, tenantId: requestId, at, actor: { kind: 'system' }, action: 'queued' }
-    const rest = await startRest(await startIssuer(), { provisioning: coreWith({ readTimeline: async () => [entry] }) })
+    const rest = await startRest(await startIssuer(), { core: coreWith({ readTimeline: async () => [entry] }) })
     const { body } = await rest.call('GET', `/requests/v1/${requestId}/timeline`)
     expect(body).toEqual({ value: [{ at, actor: { kind: 'system' }, action: 'queued' }] })
   })
@@ -83,7 +83,7 @@ describe('templates', () => {
   const templates = { listTemplates: async () => [stored], readTemplate: async () => stored }
 
   test('show an admin all but the secret of the webhook', async () => {
-    const rest = await startRest(await startIssuer(), { provisioning: coreWith({ ...asAdmin, ...templates }) })
+    const rest = await startRest(await startIssuer(), { core: coreWith({ ...asAdmin, ...templates }) })
     const [list, one] = [await rest.call('GET', '/templates/v1'), await rest.call('GET', `/templates/v1/${templateId}`)]
     expect(one.body.webhook).toEqual({ url: webhook.url, events: webhook.events })
     expect([list.body.value, one.headers.get('etag')]).toEqual([[one.body], '"4"'])
@@ -91,7 +91,7 @@ describe('templates', () => {
   })
 
   test('show others what the form needs', async () => {
-    const rest = await startRest(await startIssuer(), { provisioning: coreWith(templates) })
+    const rest = await startRest(await startIssuer(), { core: coreWith(templates) })
     const { body } = await rest.call('GET', `/templates/v1/${templateId.toUpperCase()}`)
     expect(body).toMatchObject({ id: templateId, approvalRequired: false })
     expect(Object.keys(body)).not.toEqual(expect.arrayContaining(['webhook', 'approval', 'audience']))
@@ -109,7 +109,7 @@ describe('writing a template', () => {
       return { ...stored, ...body, id, version: expected + 1 }
     }
     const provisioning = coreWith({ ...(admin && asAdmin), putTemplate, readTemplate: async () => stored })
-    const rest = await startRest(await startIssuer(), { provisioning })
+    const rest = await startRest(await startIssuer(), { core: provisioning })
     return { puts, write: (headers: Record<string, string>) => rest.call('PUT', url, { body, headers }) }
   }
 

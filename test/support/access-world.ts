@@ -108,7 +108,7 @@ export function withAccessWorld() {
     const bot = botOf(provisioning)
     const rest = await startRest(
       issuer,
-      { provisioning, idempotency: createStores(core.database).idempotency, messages: bot.messages },
+      { core: provisioning, idempotency: createStores(core.database).idempotency, messages: bot.messages },
       atEnd,
     )
     const audience = { people: [kim.id], groups: [] }

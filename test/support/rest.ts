@@ -133,7 +133,7 @@ export async function startRest(issuer: Issuer, options: Partial<HttpOptions> = 
     host: '127.0.0.1',
     farewellMilliseconds: 10,
     baseUrl,
-    provisioning: coreWith(),
+    core: coreWith(),
     texts: apiTexts,
     tokens: issuer.options,
     idempotency: noKeys,

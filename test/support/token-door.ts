@@ -26,7 +26,7 @@ export async function startTokenDoor({ now }: { now?: () => Date } = {}) {
     listRequests: async () => ({ requests: [] }),
     listTemplates: async () => [],
   })
-  const rest = await startRest(issuer, { provisioning, ...(now && { clock: { now } }) })
+  const rest = await startRest(issuer, { core: provisioning, ...(now && { clock: { now } }) })
   return {
     issuer,
     rest,

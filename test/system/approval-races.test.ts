@@ -28,7 +28,7 @@ describe.each(engines)(`two approvers at once, by HTTP, over the %s store (APPRO
   beforeAll(async () => {
     const issuer = await startIssuer(atEnd)
     const tokens = { ...issuer.options, tenantId }
-    const rest = await startRest(issuer, { provisioning: core.provisioning, tokens }, atEnd)
+    const rest = await startRest(issuer, { core: core.provisioning, tokens }, atEnd)
     const bearer = new Map<string, string>()
     for (const { id } of [dana, omar]) bearer.set(id, `Bearer ${await issuer.token({ oid: id, tid: tenantId })}`)
     decide = async (who, verb, requestId) => {

@@ -25,7 +25,7 @@ describe('a decision whose answer was lost', () => {
     const dead = () => Promise.reject(new Error('this process is dead'))
     const idempotency: IdempotencyStore = dies ? { ...keys, complete: dead, release: dead } : keys
     const tokens = { ...issuer.options, tenantId }
-    const rest = await startRest(issuer, { provisioning: core.provisioning, idempotency, tokens })
+    const rest = await startRest(issuer, { core: core.provisioning, idempotency, tokens })
     return async (
       who: Person,
       verb: string,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { ProvisioningError } from '../../src/core/index.ts'
-import { waitWished } from '../../src/http/server/waiting.ts'
+import { preferredWait } from '../../src/http/server/waiting.ts'
 import { coreWith, requestOf, startIssuer, startRest } from '../support/rest.ts'
 import { until } from '../support/until.ts'
 
@@ -21,7 +21,7 @@ async function serve(more: Parameters<typeof requestOf>[0] = {}) {
   }
   const issuer = await startIssuer()
   const rest = await startRest(issuer, {
-    provisioning: coreWith({
+    core: coreWith({
       async readRequest(_: unknown, { requestId }: { requestId: string }) {
         fail()
         return requestOf({ requestId, version: versionOf(requestId), ...more })
@@ -154,7 +154,7 @@ describe('Prefer: wait', () => {
     const readVersions = async () => new Map([[requestId, 1]])
     const provisioning = coreWith({ readRequest: async () => requestOf(), system: { readVersions } })
     const now = new Date()
-    const rest = await startRest(issuer, { provisioning, limits, clock: { now: () => now } })
+    const rest = await startRest(issuer, { core: provisioning, limits, clock: { now: () => now } })
     const headers = { ...waiting, prefer: 'wait=1' }
     expect((await rest.call('GET', path, { headers })).headers.get('ratelimit')).toContain('r=1;')
     expect((await rest.call('GET', path, { headers })).headers.get('ratelimit')).toContain('r=0;')
@@ -181,5 +181,5 @@ test.each([
   ['', 0],
   [undefined, 0],
 ])('Prefer: %s is a wish to wait %i s', (prefer, seconds) => {
-  expect(waitWished(prefer)).toBe(seconds)
+  expect(preferredWait(prefer)).toBe(seconds)
 })

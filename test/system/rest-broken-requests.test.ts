@@ -48,7 +48,7 @@ describe('what is no request', () => {
 
   test('an expectation that nobody knows is none', async () => {
     const issuer = await startIssuer()
-    const rest = await startRest(issuer, { provisioning: coreWith({ submitSite: async () => requestOf() }) })
+    const rest = await startRest(issuer, { core: coreWith({ submitSite: async () => requestOf() }) })
     const body = JSON.stringify({ displayName: 'Apollo', templateId: 'bbbbbbbb-0000-4000-8000-000000000001' })
     const head = `POST /collab/v1/spo HTTP/1.1\r\nHost: x\r\nConnection: close\r\nExpect: more\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n`
     expect(await rest.raw(`${head}\r\n${body}`)).toMatch(/HTTP\/1.1 401 /)
@@ -156,7 +156,7 @@ describe('what is broken gets no answer that belongs to another', () => {
       return requestOf()
     }
     const patience = { headersTimeout: 300, requestTimeout: 300, connectionsCheckingInterval: 20 }
-    const rest = await startRest(issuer, { provisioning: coreWith({ submitSite }), patience })
+    const rest = await startRest(issuer, { core: coreWith({ submitSite }), patience })
     const post = (token: string, length = body.length) =>
       `POST /collab/v1/spo HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n` +
       `Content-Type: application/json\r\nContent-Length: ${length}\r\n\r\n${body}`

@@ -28,7 +28,7 @@ async function receiver(completeByWebhook?: (requestId: string, url: string) => 
     await completeByWebhook?.(...call)
   }
   const provisioning = coreWith({ system: { completeByWebhook: complete } })
-  const rest = await startRest(await startIssuer(), { provisioning })
+  const rest = await startRest(await startIssuer(), { core: provisioning })
   const post = (body: string, headers: Record<string, string> = signed(body)) =>
     rest.call('POST', '/webhooks/provisioning', { body, headers: { authorization: '', ...headers } })
   return { completed, post }

@@ -1,19 +1,21 @@
 import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
-import type { MailboxRequest, SiteRequest } from '../index.ts'
+import { type AnyTemplate, type Client, DirectoryError, type MailboxRequest, type SiteRequest } from '../index.ts'
 import type { OptionSpec, Scope } from './define-command.ts'
-import { UsageError } from './exit-codes.ts'
-import { fill, words } from './words.ts'
+import { clean, fill, NotFoundError, nearest, texts, UsageError } from './terminal.ts'
 
-/** How a flag's value becomes part of a body. `pairs`: `key=value`; `person-pairs`: `<person>=FullAccess`, by sign-in name or user id. */
+/**
+ * How a flag's value becomes part of a body. `pairs`: `key=value`; `person-pairs`: `<person>=FullAccess`, by sign-in
+ * name or user id.
+ */
 export interface FieldFlag {
   readonly flag: string
   readonly takes: 'text' | 'number' | 'boolean' | 'list' | 'pairs' | 'person-pairs'
-  /** Its place in the body, where it is not a field of its own: `roomMailboxMetadata.hasWhiteboard`. */
+  /** Its path in the body, if it is not a field of its own: `roomMailboxMetadata.hasWhiteboard`. */
   readonly path?: string
 }
 
-/** Every field of the API document, and the flag that sets it: a field without one does not compile. */
+/** Every field of the API document with its flag: a field without a flag does not compile. */
 type FlagsOf<B> = { readonly [F in keyof Required<B>]: FieldFlag | readonly FieldFlag[] }
 
 const text = (flag: string): FieldFlag => ({ flag, takes: 'text' })
@@ -71,13 +73,13 @@ export const mailboxFlags = {
 
 export type FieldFlags = Readonly<Record<string, FieldFlag | readonly FieldFlag[]>>
 
-/** The flags of a body with their place in it. */
+/** The flags of a body with their paths in it. */
 export const flagsOf = (fields: FieldFlags): readonly (FieldFlag & { readonly path: string })[] =>
   Object.entries(fields).flatMap(([field, flags]) => [flags].flat().map((one) => ({ path: field, ...one })))
 
 const valueNames = { text: '<text>', number: '<number>', list: '<text>', pairs: '<key>=<value>' } as const
 
-/** The options of a command for these fields; what is yes or no has a flag for each. */
+/** The options of a command for these fields; a boolean has two flags. */
 export function optionsOf(fields: FieldFlags): Record<string, OptionSpec> {
   return Object.fromEntries(
     flagsOf(fields).flatMap(({ flag, takes }): [string, OptionSpec][] => {
@@ -94,13 +96,13 @@ export function optionsOf(fields: FieldFlags): Record<string, OptionSpec> {
   )
 }
 
-/** A body as the API takes it; the service says what is wrong with it. */
+/** A body for the API. The service validates it. */
 export type Body = Readonly<Record<string, unknown>>
 const anyObject = z.record(z.string(), z.unknown())
-/** More than the service takes; a wrong file is noticed before it is read whole. */
+/** Larger than any body that the service accepts, so that a wrong file is noticed early. */
 const largestFile = 1024 * 1024
 
-/** What the flags say, as part of a body. Throws {@link UsageError} for what cannot be read. */
+/** The part of a body that the flags set. Throws {@link UsageError} for unreadable values. */
 export function bodyOfFlags(fields: FieldFlags, values: Readonly<Record<string, unknown>>, command: string): Body {
   let body: Body = {}
   for (const one of flagsOf(fields)) {
@@ -111,29 +113,29 @@ export function bodyOfFlags(fields: FieldFlags, values: Readonly<Record<string, 
 }
 
 function flagValue({ flag, takes }: FieldFlag, values: Readonly<Record<string, unknown>>, command: string): unknown {
-  const given = values[flag]
+  const value = values[flag]
   if (takes === 'boolean') {
-    const [yes, no] = [given === true, values[`no-${flag}`] === true]
-    if (yes && no) throw new UsageError(fill(words.usage.both, { option: `--${flag}`, other: `--no-${flag}` }), command)
+    const [yes, no] = [value === true, values[`no-${flag}`] === true]
+    if (yes && no) throw new UsageError(fill(texts.usage.both, { option: `--${flag}`, other: `--no-${flag}` }), command)
     return yes || no ? yes : undefined
   }
-  if (given === undefined || (takes !== 'pairs' && takes !== 'person-pairs')) return given
-  const pairs = (given as readonly string[]).map((pair): [string, unknown] => {
+  if (value === undefined || (takes !== 'pairs' && takes !== 'person-pairs')) return value
+  const pairs = (value as readonly string[]).map((pair): [string, unknown] => {
     const sign = pair.indexOf('=')
-    if (sign < 1) throw new UsageError(fill(words.usage.noPair, { option: `--${flag}`, value: pair }), command)
+    if (sign < 1) throw new UsageError(fill(texts.usage.noPair, { option: `--${flag}`, value: pair }), command)
     return [pair.slice(0, sign), pair.slice(sign + 1)]
   })
   return Object.fromEntries(pairs)
 }
 
-/** A body with one value more; what stands beside it stays. */
+/** A body with one more value; other values stay. */
 export function withValue(body: Body, [field = '', ...rest]: readonly string[], value: unknown): Body {
   if (rest.length === 0) return { ...body, [field]: merged(body[field], value) }
   const inner = anyObject.safeParse(body[field])
   return { ...body, [field]: withValue(inner.success ? inner.data : {}, rest, value) }
 }
 
-/** A body without a value; what stands beside it stays. */
+/** A body without one value; other values stay. */
 export function withoutValue(body: Body, [field = '', ...rest]: readonly string[]): Body {
   const { [field]: value, ...others } = body
   const inner = anyObject.safeParse(value)
@@ -141,24 +143,24 @@ export function withoutValue(body: Body, [field = '', ...rest]: readonly string[
   return { ...others, [field]: withoutValue(inner.data, rest) }
 }
 
-/** Objects are joined, so that a flag adds a key to those of a file; anything else is replaced. */
+/** Joins objects, so that a flag adds a key to those of a file; replaces other values. */
 function merged(before: unknown, value: unknown): unknown {
   const [one, other] = [anyObject.safeParse(before), anyObject.safeParse(value)]
   return one.success && other.success ? { ...one.data, ...other.data } : value
 }
 
-/** A body from a JSON file, or from standard input for `-`. Throws {@link UsageError}. */
+/** Reads a body from a JSON file, or from standard input for `-`. Throws {@link UsageError}. */
 export async function bodyOfFile(path: string, { terminal, signal }: Scope): Promise<Body> {
   const text = path === '-' ? await readAll(terminal.streams.input, signal) : await readText(path)
   let parsed: unknown
   try {
     parsed = JSON.parse(text.replace(/^\ufeff/, ''))
   } catch (error) {
-    throw new UsageError(fill(words.usage.noJson, { path, why: error instanceof Error ? error.message : '' }))
+    throw new UsageError(fill(texts.usage.noJson, { path, why: error instanceof Error ? error.message : '' }))
   }
   const body = anyObject.safeParse(parsed)
   if (body.success) return body.data
-  throw new UsageError(fill(words.usage.noObject, { path }))
+  throw new UsageError(fill(texts.usage.noObject, { path }))
 }
 
 async function readText(path: string): Promise<string> {
@@ -167,9 +169,9 @@ async function readText(path: string): Promise<string> {
     if (bytes.length <= largestFile) return bytes.toString('utf8')
   } catch (error) {
     const why = error instanceof Error && 'code' in error ? String(error.code) : String(error)
-    throw new UsageError(fill(words.usage.noFile, { path, why }))
+    throw new UsageError(fill(texts.usage.noFile, { path, why }))
   }
-  throw new UsageError(fill(words.usage.fileTooLarge, { path }))
+  throw new UsageError(fill(texts.usage.fileTooLarge, { path }))
 }
 
 async function readAll(input: NodeJS.ReadableStream, signal: AbortSignal): Promise<string> {
@@ -180,9 +182,79 @@ async function readAll(input: NodeJS.ReadableStream, signal: AbortSignal): Promi
   for await (const chunk of input) {
     const bytes = Buffer.from(chunk)
     size += bytes.length
-    if (size > largestFile) throw new UsageError(fill(words.usage.fileTooLarge, { path: '-' }))
+    if (size > largestFile) throw new UsageError(fill(texts.usage.fileTooLarge, { path: '-' }))
     chunks.push(bytes)
   }
   signal.throwIfAborted()
   return Buffer.concat(chunks).toString('utf8')
+}
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/**
+ * Finds the id of a request by `REQ-1042`, `1042`, or the id itself. Throws {@link UsageError} for another text, and
+ * {@link NotFoundError} if the caller may see no such request.
+ */
+export async function findRequest(client: Client, typed: string, signal: AbortSignal): Promise<string> {
+  if (uuid.test(typed)) return typed.toLowerCase()
+  const number = /^(?:req-?|#)?(\d{1,9})$/i.exec(typed)?.[1]
+  if (number === undefined) throw new UsageError(fill(texts.usage.noRequest, { typed: clean(typed) }))
+  const reference = `REQ-${Number(number)}`
+  const [found] = (await client.listRequests({ reference }, { signal })).value
+  if (found) return found.requestId
+  throw new NotFoundError(fill(texts.refused.noRequest, { reference }))
+}
+
+/** Finds the id of a template by its id, or by its name in any case. Throws {@link UsageError}. */
+export async function templateIdOf(client: Client, typed: string, kinds: Kinds, signal: AbortSignal): Promise<string> {
+  if (uuid.test(typed)) return typed.toLowerCase()
+  const templates = (await client.templates({ signal })).filter(({ kind }) => kinds.includes(kind))
+  const named = templates.filter(({ name }) => name.toLowerCase() === typed.trim().toLowerCase())
+  const [only] = named
+  if (only && named.length === 1) return only.id
+  if (named.length > 1) throw new UsageError(fill(texts.usage.severalTemplates, { typed: clean(typed) }))
+  const names = templates.map(({ name }) => clean(name))
+  const meant = nearest(typed, names)
+  const hint = meant === undefined ? texts.usage.seeTemplates : fill(texts.usage.didYouMean, { meant })
+  throw new UsageError(`${fill(texts.usage.noTemplate, { typed: clean(typed) })} ${hint}`)
+}
+type Kinds = readonly AnyTemplate['kind'][]
+export const siteKinds: Kinds = ['teamSite', 'communicationSite']
+export const mailboxKinds: Kinds = ['sharedMailbox', 'equipmentMailbox', 'roomMailbox']
+
+/** Returns a function that replaces sign-in names by user ids, which the API requires. Each name is looked up once. */
+export function peopleBySignInName(scope: Scope): (body: Body) => Promise<Body> {
+  const known = new Map<string, Promise<string>>()
+  const idOf = (typed: string): Promise<string> => {
+    const name = typed.trim().toLowerCase()
+    if (!name.includes('@')) return Promise.resolve(typed)
+    const found = known.get(name) ?? lookUp(scope, name)
+    known.set(name, found)
+    return found
+  }
+  return async (body) => {
+    const changed: Record<string, unknown> = { ...body }
+    for (const field of ['primaryOwner', 'secondaryOwner'])
+      if (typeof body[field] === 'string') changed[field] = await idOf(body[field])
+    const { owners, permissions } = body
+    if (Array.isArray(owners))
+      changed['owners'] = await Promise.all(owners.map((one) => (typeof one === 'string' ? idOf(one) : one)))
+    if (typeof permissions === 'object' && permissions !== null) {
+      const byId: [string, unknown][] = []
+      for (const [person, access] of Object.entries(permissions)) byId.push([await idOf(person), access])
+      changed['permissions'] = Object.fromEntries(byId)
+    }
+    return changed
+  }
+}
+
+async function lookUp(scope: Scope, name: string): Promise<string> {
+  try {
+    const id = await (await scope.client()).findUserId(name, { signal: scope.signal })
+    if (id !== undefined && id !== '') return id
+  } catch (error) {
+    if (!(error instanceof DirectoryError) || error.status !== 403) throw error
+    throw new UsageError(fill(texts.csv.noDirectory, { why: error.code || String(error.status) }))
+  }
+  throw new UsageError(fill(texts.csv.noPerson, { typed: clean(name) }))
 }

@@ -3,32 +3,29 @@ import type { BatchRow, BatchTrial, NewBatch } from '../index.ts'
 import type { Body, FieldFlags } from './body.ts'
 import { fingerprintOf, type ResultLine, readResults, readRows, resultsPathOf, writeResults } from './csv.ts'
 import type { Scope } from './define-command.ts'
-import { type ExitCode, exitCodes, UsageError } from './exit-codes.ts'
-import { type ProgressBar, progressBar } from './progress.ts'
-import { askerOf } from './questions.ts'
-import { faultLines } from './show.ts'
-import { clean } from './terminal.ts'
-import { fill, words } from './words.ts'
+import { promptsOf } from './questions.ts'
+import { faultLines, type ProgressBar, progressBar } from './show.ts'
+import { clean, type ExitCode, exitCodes, fill, texts, UsageError } from './terminal.ts'
 
-export interface CreatingMany {
+interface CreatingMany {
   readonly resource: NewBatch['resource']
   readonly fields: FieldFlags
-  /** Makes a body of a line: the template by its name, what flags say of all, people by their sign-in names. */
+  /** Completes the body of a line: the template's id, the values of flags, user ids of people. */
   complete(body: Body): Promise<Body>
 }
 interface How {
   readonly path: string
   readonly onlyTry: boolean
-  /** Without being asked. */
+  /** Sends without a question. */
   readonly yes: boolean
 }
 
-/** The service takes so many rows, and so many bytes, in one call. */
+/** The limits of the service for one call. */
 const largestCall = { rows: 200, bytes: 480 * 1024 } as const
 
 /**
- * Sends a list of requests: tries it, asks, sends, follows it, and writes what became of each line beside the list. What was sent
- * before, by the same list, is not sent again: it is looked after, and gone on with where it was interrupted.
+ * Sends a list of requests: checks it, asks, sends, follows it, and writes the result of each line next to the list.
+ * Lines that an earlier run has sent are not sent again: their interrupted calls are repeated and followed.
  */
 export async function createMany(scope: Scope, creating: CreatingMany, how: How): Promise<ExitCode> {
   const { terminal } = scope
@@ -40,15 +37,15 @@ export async function createMany(scope: Scope, creating: CreatingMany, how: How)
     return line !== undefined && (line.requestId !== '' || line.status === 'sending' || line.status === 'waiting')
   }
   const fresh = rows.filter((row) => !isSent(row))
-  const isRefused = await tried(scope, creating, fresh)
+  const isRefused = await dryRun(scope, creating, fresh)
   const good = fresh.filter(({ key }) => !isRefused.has(key))
   if (how.onlyTry) return isRefused.size === 0 ? exitCodes.done : exitCodes.refused
-  if (good.length > 0 && !(await agreed(scope, how, good.length))) {
-    terminal.note(words.ask.notSent)
+  if (good.length > 0 && !(await confirmed(scope, how, good.length))) {
+    terminal.note(texts.ask.notSent)
     return exitCodes.cameToNothing
   }
   const lines = new Map<string, ResultLine>()
-  const chunks = [...interrupted(rows, before), ...chunksOf(good)]
+  const chunks = [...interruptedChunks(rows, before), ...chunksOf(good)]
   for (const row of rows) lines.set(row.fingerprint, lineOf(row, before, isRefused.get(row.key)))
   for (const { rows: some, sentAs } of chunks)
     for (const row of some) setLine(lines, row, { status: 'sending', sentAs, error: '' })
@@ -66,18 +63,18 @@ export async function createMany(scope: Scope, creating: CreatingMany, how: How)
     }
     done += chunk.rows.length
   }
-  return told(scope, [...lines.values()], resultsPath)
+  return reportResults(scope, [...lines.values()], resultsPath)
 }
 
-/** A list that says one thing twice would ask for it twice. */
+/** Throws {@link UsageError} for two equal lines, which would request the same twice. */
 async function rowsOf({ fields, complete }: CreatingMany, path: string): Promise<Row[]> {
   const known = new Map<string, string>()
   const rows: Row[] = []
-  for (const { key, body: given } of await readRows(path, fields)) {
-    const body = await complete(given)
+  for (const { key, body: typedBody } of await readRows(path, fields)) {
+    const body = await complete(typedBody)
     const fingerprint = fingerprintOf(body)
     const other = known.get(fingerprint)
-    if (other !== undefined) throw new UsageError(fill(words.csv.rowTwice, { key: clean(key), other: clean(other) }))
+    if (other !== undefined) throw new UsageError(fill(texts.csv.rowTwice, { key: clean(key), other: clean(other) }))
     known.set(fingerprint, key)
     rows.push({ key, body, fingerprint })
   }
@@ -89,8 +86,8 @@ interface Chunk {
   readonly rows: readonly Row[]
 }
 
-/** What was being sent when a run before ended: the same rows in the same order, under the same key. */
-function interrupted(rows: readonly Row[], before: ReadonlyMap<string, ResultLine>): Chunk[] {
+/** Calls that an earlier run did not finish: the same rows in the same order, under the same key. */
+function interruptedChunks(rows: readonly Row[], before: ReadonlyMap<string, ResultLine>): Chunk[] {
   const byPrint = new Map(rows.map((row) => [row.fingerprint, row]))
   const sent = new Map<string, ResultLine[]>()
   for (const line of before.values()) sent.set(line.sentAs, [...(sent.get(line.sentAs) ?? []), line])
@@ -104,7 +101,7 @@ function interrupted(rows: readonly Row[], before: ReadonlyMap<string, ResultLin
   })
 }
 
-/** As many calls as it takes; each has its key before it is made, so that a repeat after a crash is the same call. */
+/** Splits rows into calls. Each call has its key before it is sent, so that a repeat after a crash is the same call. */
 function chunksOf(rows: readonly Row[]): Chunk[] {
   const chunks: Row[][] = []
   let bytes = 0
@@ -118,8 +115,8 @@ function chunksOf(rows: readonly Row[]): Chunk[] {
   return chunks.map((some) => ({ sentAs: randomUUID(), rows: some }))
 }
 
-/** Tells what the service would refuse, and gives it by row. */
-async function tried(
+/** Shows what the service would refuse, and returns the reasons by row. */
+async function dryRun(
   scope: Scope,
   { resource }: CreatingMany,
   rows: readonly Row[],
@@ -132,19 +129,19 @@ async function tried(
     trials.push(...(await client.tryBatch(batchOf(resource, some), { signal: scope.signal })).rows)
   }
   for (const { key, errors } of trials.filter(({ status }) => status === 'refused')) {
-    scope.terminal.note(fill(words.csv.wouldBeRefused, { key: clean(key) }))
+    scope.terminal.note(fill(texts.csv.wouldBeRefused, { key: clean(key) }))
     for (const line of faultLines(errors)) scope.terminal.note(line)
     refused.set(key, errors.map(({ pointer, detail }) => `${pointer}: ${detail}`).join(' '))
   }
   const approvals = trials.filter(({ approvalRequired }) => approvalRequired).length
-  scope.terminal.note(fill(words.csv.tried, { good: rows.length - refused.size, refused: refused.size, approvals }))
+  scope.terminal.note(fill(texts.csv.tried, { good: rows.length - refused.size, refused: refused.size, approvals }))
   return refused
 }
 
-async function agreed(scope: Scope, { yes, path }: How, count: number): Promise<boolean> {
+async function confirmed(scope: Scope, { yes, path }: How, count: number): Promise<boolean> {
   if (yes) return true
-  if (!scope.terminal.isInteractive) throw new UsageError(fill(words.csv.yesNeeded, { path }))
-  return askerOf(scope).yes(fill(words.csv.send, { count }), false)
+  if (!scope.terminal.isInteractive) throw new UsageError(fill(texts.csv.yesNeeded, { path }))
+  return promptsOf(scope).yes(fill(texts.csv.send, { count }), false)
 }
 
 function lineOf(row: Row, before: ReadonlyMap<string, ResultLine>, refused: string | undefined): ResultLine {
@@ -160,7 +157,7 @@ function setLine(lines: Map<string, ResultLine>, { fingerprint }: Row, to: Parti
   if (line) lines.set(fingerprint, { ...line, ...to })
 }
 
-function told({ terminal }: Scope, lines: readonly ResultLine[], path: string): ExitCode {
+function reportResults({ terminal }: Scope, lines: readonly ResultLine[], path: string): ExitCode {
   const count = (...status: string[]) => lines.filter((line) => status.includes(line.status)).length
   const refused = count('refused', 'cancelledBefore')
   const nothing = count('failed', 'rejected', 'expired', 'cancelled')
@@ -174,20 +171,19 @@ function told({ terminal }: Scope, lines: readonly ResultLine[], path: string): 
     return { key, name, status, reference, requestId, error }
   })
   terminal.result({ ...counts, results: path, rows: results }, [
-    fill(words.csv.done, counts),
-    fill(words.csv.results, { path }),
+    fill(texts.csv.done, counts),
+    fill(texts.csv.results, { path }),
   ])
   return refused > 0 ? exitCodes.refused : nothing > 0 ? exitCodes.cameToNothing : exitCodes.done
 }
 
-/** One request of a list. */
-export interface Row {
+interface Row {
   readonly key: string
   readonly body: Body
   readonly fingerprint: string
 }
 
-/** Sends rows that go in one call, follows them, and says of each what became of it; also when it is interrupted. */
+/** Sends the rows of one call, follows them, and records the result of each; also when it is interrupted. */
 async function sendRows(
   { client: signedIn, signal }: Scope,
   resource: NewBatch['resource'],
@@ -201,7 +197,7 @@ async function sendRows(
   } finally {
     bar.end()
     const byKey = new Map(rows.map((row) => [row.key, row]))
-    // Ctrl-C ends the following, not the batch: what is known by now is worth keeping.
+    // Ctrl-C ends the following, not the batch: results so far are still recorded.
     for await (const found of client.allBatchRows(batchId)) {
       const row = byKey.get(found.key)
       if (row) change(row, resultOf(found))
@@ -209,7 +205,7 @@ async function sendRows(
   }
 }
 
-/** The service judges what each row is. */
+/** The service validates each row. */
 const batchOf = (resource: NewBatch['resource'], rows: readonly Row[]): NewBatch => ({
   resource,
   rows: rows.map(({ key, body }) => ({ key, body: body as never })),

@@ -4,32 +4,32 @@ import { CsvError, parse } from 'csv-parse/sync'
 import { type Options, stringify } from 'csv-stringify/sync'
 import { z } from 'zod'
 import { type Body, type FieldFlag, type FieldFlags, flagsOf, withValue } from './body.ts'
-import { UsageError } from './exit-codes.ts'
-import { clean } from './terminal.ts'
-import { fill, nearest, words } from './words.ts'
+import { clean, fill, nearest, texts, UsageError } from './terminal.ts'
 
-/** One line of a list, as a request. */
 interface CsvRow {
-  /** What the list calls it, or else the number of its line. */
+  /** The key column, or the number of the line. */
   readonly key: string
   readonly body: Body
 }
 
-/** More than anybody looks through; a wrong file is noticed before it is read whole. Bytes. */
+/** More than people write by hand; a wrong file is noticed early. Bytes. */
 const largestList = 4 * 1024 * 1024
 const separators = [',', ';', '\t'] as const
-/** What joins several values in one cell. */
+/** Separates several values in one cell. */
 const several = /[;|\n]+/
 
-/** Reads the lists of requests: the first line names fields of the API, each further one is a request. Throws {@link UsageError}. */
+/**
+ * Reads a list of requests: the first line names fields of the API, each further line is a request. Throws {@link
+ * UsageError}.
+ */
 export async function readRows(path: string, fields: FieldFlags): Promise<CsvRow[]> {
   const [header, ...lines] = linesOf(await textOf(path), path)
-  if (!header || lines.length === 0) throw new UsageError(fill(words.csv.empty, { path }))
+  if (!header || lines.length === 0) throw new UsageError(fill(texts.csv.empty, { path }))
   const columns = columnsOf(header, fields)
   const rows = lines.map((cells, index) => rowOf(cells, columns, index + 2))
   const keys = new Set<string>()
   for (const { key } of rows) {
-    if (keys.has(key)) throw new UsageError(fill(words.csv.keyTwice, { key: clean(key) }))
+    if (keys.has(key)) throw new UsageError(fill(texts.csv.keyTwice, { key: clean(key) }))
     keys.add(key)
   }
   return rows
@@ -38,17 +38,17 @@ export async function readRows(path: string, fields: FieldFlags): Promise<CsvRow
 async function textOf(path: string): Promise<string> {
   try {
     const bytes = await readFile(path)
-    if (bytes.length > largestList) throw new UsageError(fill(words.csv.tooLarge, { path }))
+    if (bytes.length > largestList) throw new UsageError(fill(texts.csv.tooLarge, { path }))
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch (error) {
     if (error instanceof UsageError) throw error
-    if (error instanceof TypeError) throw new UsageError(fill(words.csv.notUtf8, { path }))
+    if (error instanceof TypeError) throw new UsageError(fill(texts.csv.notUtf8, { path }))
     const why = error instanceof Error && 'code' in error ? String(error.code) : String(error)
-    throw new UsageError(fill(words.usage.noFile, { path, why }))
+    throw new UsageError(fill(texts.usage.noFile, { path, why }))
   }
 }
 
-/** Excel separates by what the country of its user is used to: what stands most often in the first line. */
+/** Excel's separator depends on the user's country: the most frequent one in the first line counts. */
 function linesOf(text: string, path: string): string[][] {
   const [first = ''] = text.split('\n')
   const [delimiter] = separators.toSorted((one, other) => first.split(other).length - first.split(one).length)
@@ -57,11 +57,10 @@ function linesOf(text: string, path: string): string[][] {
     return lines.filter((cells) => cells.some((cell) => cell !== ''))
   } catch (error) {
     if (!(error instanceof CsvError)) throw error
-    throw new UsageError(fill(words.csv.notCsv, { path, why: clean(error.message) }))
+    throw new UsageError(fill(texts.csv.notCsv, { path, why: clean(error.message) }))
   }
 }
 
-/** Puts the text of a cell into a body. */
 interface Column {
   readonly name: string
   readonly isKey: boolean
@@ -70,17 +69,17 @@ interface Column {
 
 function columnsOf(header: readonly string[], fields: FieldFlags): Column[] {
   const known = new Map(flagsOf(fields).map((one) => [one.path.toLowerCase(), one]))
-  const columns = header.map((given) => columnOf(given, known))
+  const columns = header.map((title) => columnOf(title, known))
   for (const [index, { name }] of columns.entries())
     if (columns.findIndex((one) => one.name === name) < index)
-      throw new UsageError(fill(words.csv.columnTwice, { column: clean(name) }))
+      throw new UsageError(fill(texts.csv.columnTwice, { column: clean(name) }))
   return columns
 }
 
 type KnownFields = ReadonlyMap<string, FieldFlag & { readonly path: string }>
 
-function columnOf(given: string, known: KnownFields): Column {
-  const name = given.trim()
+function columnOf(title: string, known: KnownFields): Column {
+  const name = title.trim()
   const low = name.toLowerCase()
   if (low === 'key') return { name: low, isKey: true, put: (body) => body }
   if (low === 'template') return columnOf('templateId', known)
@@ -96,11 +95,10 @@ function columnOf(given: string, known: KnownFields): Column {
   if (group !== '' && access && known.has('permissions')) return { name: low, isKey: false, put: peopleTo(access) }
   const names = ['key', 'template', ...[...known.values()].map(({ path }) => path), 'permissions.FullAccess']
   const meant = nearest(name, [...names, 'permissions.SendAs'])
-  const hint = meant === undefined ? words.csv.columns : fill(words.usage.didYouMean, { meant })
-  throw new UsageError(`${fill(words.csv.unknownColumn, { column: clean(name) })} ${hint}`)
+  const hint = meant === undefined ? texts.csv.columns : fill(texts.usage.didYouMean, { meant })
+  throw new UsageError(`${fill(texts.csv.unknownColumn, { column: clean(name) })} ${hint}`)
 }
 
-/** Several people in one cell, each with this access. */
 const peopleTo =
   (access: string): Column['put'] =>
   (body, cell) =>
@@ -115,11 +113,11 @@ const peopleTo =
       ),
     )
 
-/** What cannot be read stays as it is, so that the service says what is wrong with it. */
+/** Unreadable text stays unchanged, so that the service reports it. */
 function readCell(takes: FieldFlag['takes'], cell: string): unknown {
   if (takes === 'number') return /^-?\d+(\.\d+)?$/.test(cell) ? Number(cell) : cell
   if (takes === 'boolean')
-    return words.csv.yes.includes(cell.toLowerCase()) ? true : words.csv.no.includes(cell.toLowerCase()) ? false : cell
+    return texts.csv.yes.includes(cell.toLowerCase()) ? true : texts.csv.no.includes(cell.toLowerCase()) ? false : cell
   if (takes !== 'list') return cell
   const parts = cell.split(several).map((one) => one.trim())
   return parts.filter((one) => one !== '')
@@ -136,7 +134,7 @@ function rowOf(cells: readonly string[], columns: readonly Column[], line: numbe
   return { key: key || String(line), body }
 }
 
-/** What tells one request of a list from another, wherever it stands in the list. */
+/** Identifies a request of a list, independent of its line. */
 export const fingerprintOf = (body: Body): string =>
   createHash('sha256')
     .update(JSON.stringify(sorted(body)))
@@ -150,7 +148,7 @@ function sorted(value: unknown): unknown {
   return members.map(([key, member]) => [key, sorted(member)])
 }
 
-/** What became of one request of a list. `sending`: it was about to be sent; whether it was, the service knows. */
+/** The result of one request of a list. `sending`: only the service knows whether the call arrived. */
 const resultLine = z.object({
   key: z.string(),
   name: z.string(),
@@ -165,48 +163,48 @@ const resultLine = z.object({
 export type ResultLine = z.output<typeof resultLine>
 const columns = Object.keys(resultLine.shape) as (keyof ResultLine)[]
 
-/** `rooms.csv` → `rooms.results.csv`, beside it. */
+/** `rooms.csv` → `rooms.results.csv`, in the same folder. */
 export const resultsPathOf = (path: string): string => `${path.replace(/\.csv$/i, '')}.results.csv`
 
-/** What became of a list before; nothing, where it was never sent. Throws {@link UsageError} for a file that is something else. */
+/** Reads the results of an earlier run; none if the list was never sent. Throws {@link UsageError} for another file. */
 export async function readResults(path: string): Promise<ResultLine[]> {
   let text: string
   try {
     text = await readFile(path, 'utf8')
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
-    throw new UsageError(fill(words.usage.noFile, { path, why: error instanceof Error ? error.message : '' }))
+    throw new UsageError(fill(texts.usage.noFile, { path, why: error instanceof Error ? error.message : '' }))
   }
   try {
     const [header = [], ...lines]: string[][] = parse(text, { bom: true, skip_empty_lines: true })
     if (header.join() !== columns.join()) throw new TypeError('other columns')
-    const given = lines.map((cells) => Object.fromEntries(columns.map((column, index) => [column, cells[index]])))
+    const records = lines.map((cells) => Object.fromEntries(columns.map((column, index) => [column, cells[index]])))
     return z
       .array(resultLine)
-      .parse(given)
+      .parse(records)
       .map((line) => ({ ...line, key: line.key.replace(defused, '$1') }))
   } catch {
-    throw new UsageError(fill(words.csv.notResults, { path }))
+    throw new UsageError(fill(texts.csv.notResults, { path }))
   }
 }
 
-/** Replaces the file as a whole, so that a crash leaves the one before. */
+/** Replaces the whole file, so that a crash leaves the earlier one. */
 export async function writeResults(path: string, lines: readonly ResultLine[]): Promise<void> {
   const draft = `${path}.${process.pid}.tmp`
   await writeFile(draft, stringify([...lines], layout))
   await rename(draft, path)
 }
 
-/** A spreadsheet takes these for the beginning of a formula (OWASP, "CSV Injection"); names come from other people. */
+/** A spreadsheet reads these as the beginning of a formula (OWASP, "CSV Injection"); names come from other people. */
 const formula = /^[ \u00a0'"]*[=+\-@＝＋－＠]|^'*[\t\r]/
 const defused = /^'([ \u00a0'"]*[=+\-@＝＋－＠]|'*[\t\r])/
 const layout: Options = {
   columns,
   header: true,
-  // Excel takes a file for UTF-8 by its first bytes alone.
+  // Excel detects UTF-8 only by the byte order mark.
   bom: true,
   record_delimiter: 'windows',
   quoted_empty: true,
-  // The library's own protection looks at the first sign alone.
+  // The library's own protection checks only the first character.
   cast: { string: (text, { header }) => ({ value: text.replace(formula, "'$&"), quoted: !header }) },
 }

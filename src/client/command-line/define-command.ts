@@ -1,13 +1,11 @@
 import type { Client } from '../index.ts'
-import type { ExitCode } from './exit-codes.ts'
-import type { Sessions } from './sessions.ts'
-import type { Given, SavedService, Settings, Variables } from './settings.ts'
-import type { Terminal } from './terminal.ts'
+import type { Overrides, SavedService, Sessions, Settings, Variables } from './settings.ts'
+import type { ExitCode, Terminal } from './terminal.ts'
 
-/** What a flag takes. A `list` may be given several times; a `flag` is there or not. */
+/** The value of a flag. A `list` may be repeated; a `flag` has no value. */
 export interface OptionSpec {
   readonly type: 'text' | 'number' | 'flag' | 'list'
-  /** What stands for the value in the help: `<id>`. */
+  /** The placeholder in the help: `<id>`. */
   readonly value?: string
   readonly short?: string
   readonly choices?: readonly string[]
@@ -23,35 +21,33 @@ type ValueOf<S extends OptionSpec> = S['type'] extends 'flag'
       : S extends { readonly choices: readonly (infer C)[] }
         ? C
         : string
-export type ValuesOf<O extends OptionSpecs> = { readonly [N in keyof O]?: ValueOf<O[N]> }
+type ValuesOf<O extends OptionSpecs> = { readonly [N in keyof O]?: ValueOf<O[N]> }
 
-/** What a command works with. */
 export interface Scope {
   readonly settings: Settings
-  /** What of the settings was said now, and what was known of the service before. */
-  readonly given: Given
+  /** Settings of this call, and settings that are saved for the service. */
+  readonly overrides: Overrides
   readonly known: SavedService
   readonly variables: Variables
   readonly fetch: typeof fetch
   readonly sessions: Sessions
   readonly terminal: Terminal
-  /** Ctrl-C. */
   readonly signal: AbortSignal
-  /** The service, as whoever is signed in. */
+  /** The service, called by the signed-in person. */
   client(): Promise<Client>
 }
 
-/** A command: its words, what it takes, what it does. Its texts stand in the words, under its own. */
+/** A command. Its texts are under its name in `strings/en.json`. */
 export interface Command {
-  readonly words: string
+  readonly name: string
   readonly options: OptionSpecs
-  /** Names of what follows the words; all of them are needed. */
+  /** Names of the operands; all are required. */
   readonly operands: readonly string[]
   run(scope: Scope, values: Readonly<Record<string, unknown>>, operands: readonly string[]): Promise<ExitCode>
 }
 
-export interface CommandSpec<O extends OptionSpecs> {
-  readonly words: string
+interface CommandSpec<O extends OptionSpecs> {
+  readonly name: string
   readonly options: O
   readonly operands?: readonly string[]
   run(scope: Scope, values: ValuesOf<O>, operands: readonly string[]): Promise<ExitCode>
@@ -59,20 +55,20 @@ export interface CommandSpec<O extends OptionSpecs> {
 
 export function defineCommand<const O extends OptionSpecs>(spec: CommandSpec<O>): Command {
   return {
-    words: spec.words,
+    name: spec.name,
     options: spec.options,
     operands: spec.operands ?? [],
-    // The values were read by these very options.
+    // The values were read by these options.
     run: (scope, values, operands) => spec.run(scope, values as ValuesOf<O>, operands),
   }
 }
 
-/** All commands; refuses two of one name. */
+/** All commands. Throws for two commands of one name. */
 export function commandRegistry(...commands: readonly Command[]): readonly Command[] {
   const names = new Set<string>()
-  for (const { words } of commands) {
-    if (names.has(words)) throw new Error(`two commands are called ${words}`)
-    names.add(words)
+  for (const { name } of commands) {
+    if (names.has(name)) throw new Error(`two commands are called ${name}`)
+    names.add(name)
   }
   return commands
 }

@@ -4,18 +4,16 @@ import type { AnyTemplate, Client } from '../index.ts'
 import { SignInError } from '../sign-in.ts'
 import { type Body, withoutValue, withValue } from './body.ts'
 import type { Scope } from './define-command.ts'
-import { UsageError } from './exit-codes.ts'
-import { clean } from './terminal.ts'
-import { fill, words } from './words.ts'
+import { clean, fill, texts, UsageError } from './terminal.ts'
 
-/** Questions to the person at the terminal; they go to the error stream, so that a result can still be piped. */
-export interface Asker {
+/** Questions at the terminal. They go to the error stream, so that a result can be piped. */
+interface Prompts {
   /**
-   * What is typed, without blanks around it; the default for nothing. `check` gives what is wrong with an answer, which is
-   * then asked for again.
+   * Returns the trimmed answer, or the default for an empty one. `check` returns what is wrong with an answer; the
+   * question is then repeated.
    */
   text(question: string, otherwise?: string, check?: Check): Promise<string>
-  /** One of several, by its number or the arrow keys. */
+  /** Returns one of several values, chosen by number or arrow keys. */
   choose<T>(
     question: string,
     choices: readonly { readonly title: string; readonly value: T }[],
@@ -25,12 +23,12 @@ export interface Asker {
 }
 type Check = (answer: string) => Promise<string | undefined> | string | undefined
 
-/** Asks with the library's prompts. Ctrl-C and the end of the input end a question as cancelled. */
-export function askerOf({ terminal, signal }: Scope): Asker {
+/** Asks with the library's prompts. Ctrl-C and the end of the input cancel a question. */
+export function promptsOf({ terminal, signal }: Scope): Prompts {
   const { input: keys, errors: output } = terminal.streams
   const ask = async <T>(prompt: (context: PromptContext, fail: (error: unknown) => void) => Promise<T>): Promise<T> => {
     const ended = new AbortController()
-    // The library waits for ever when the input ends (Ctrl-D): its reader pauses the input, and no more happens.
+    // At the end of the input (Ctrl-D) the library only pauses its reader, and would wait for ever.
     keys.once('pause', () => setImmediate(() => ended.abort(new SignInError('cancelled'))))
     const context = { input: keys, output, signal: AbortSignal.any([signal, ended.signal]) }
     try {
@@ -41,8 +39,8 @@ export function askerOf({ terminal, signal }: Scope): Asker {
       throw isEnded ? new SignInError('cancelled') : error
     }
   }
-  const text: Asker['text'] = (question, otherwise = '', check = () => undefined) => {
-    // A default of the library's would be shown as it came, with whatever a terminal obeys.
+  const text: Prompts['text'] = (question, otherwise = '', check = () => undefined) => {
+    // The library would show a default with its control characters.
     const message = otherwise === '' ? question : `${question} [${clean(otherwise)}]`
     const read = (typed: string) => typed.trim() || otherwise
     return ask(async (context, fail) => {
@@ -51,7 +49,7 @@ export function askerOf({ terminal, signal }: Scope): Asker {
           return (await check(read(typed))) ?? true
         } catch (error) {
           fail(error)
-          // The prompt is over, and must not be drawn again.
+          // The prompt has ended, and must not be drawn again.
           return new Promise<never>(() => undefined)
         }
       }
@@ -61,7 +59,7 @@ export function askerOf({ terminal, signal }: Scope): Asker {
   return {
     text,
     choose(message, choices, otherwise) {
-      const numberNeeded = fill(words.ask.numberNeeded, { most: choices.length })
+      const numberNeeded = fill(texts.ask.numberNeeded, { most: choices.length })
       const config = {
         ...{ message, default: otherwise, theme: { style: { error: () => `> ${numberNeeded}` } } },
         choices: choices.map(({ title, value }) => ({ name: title, value })),
@@ -69,7 +67,7 @@ export function askerOf({ terminal, signal }: Scope): Asker {
       return ask((context) => rawlist(config, context))
     },
     async yes(question, otherwise) {
-      const { yes, no, yesOrNo, noOrYes, yesNeeded } = words.ask
+      const { yes, no, yesOrNo, noOrYes, yesNeeded } = texts.ask
       const known = ['', ...yes, ...no]
       const check = (typed: string) => (known.includes(typed.toLowerCase()) ? undefined : yesNeeded)
       const typed = (await text(`${question} ${otherwise ? yesOrNo : noOrYes}`, '', check)).toLowerCase()
@@ -79,7 +77,7 @@ export function askerOf({ terminal, signal }: Scope): Asker {
 }
 type PromptContext = NonNullable<Parameters<typeof input>[1]>
 
-/** One thing that is asked for, and its place in the body: `metadata.costCentre`. */
+/** One question, and the path of its answer in the body: `metadata.costCentre`. */
 export interface Question {
   readonly path: string
   readonly label: string
@@ -90,9 +88,9 @@ export interface Question {
 }
 
 type Kind = AnyTemplate['kind']
-type Asked = keyof typeof words.fields
-/** What is asked of each kind, as on the bot's first page; all else has a flag. */
-const asked: Readonly<Record<Kind, readonly Asked[]>> = {
+type StandardField = keyof typeof texts.fields
+/** The questions of each kind, as on the bot's first page; other fields have flags. */
+const standardFields: Readonly<Record<Kind, readonly StandardField[]>> = {
   teamSite: ['displayName', 'description', 'alias', 'owners'],
   communicationSite: ['displayName', 'description', 'alias', 'owners'],
   sharedMailbox: ['displayName', 'name', 'permissions.FullAccess', 'reason'],
@@ -102,8 +100,8 @@ const asked: Readonly<Record<Kind, readonly Asked[]>> = {
   ],
   equipmentMailbox: ['displayName', 'name', 'reason'],
 }
-const needed: readonly string[] = ['displayName', 'name']
-const takes: Partial<Record<Asked, Question['takes']>> = {
+const requiredFields: readonly string[] = ['displayName', 'name']
+const takes: Partial<Record<StandardField, Question['takes']>> = {
   owners: 'list',
   'permissions.FullAccess': 'people',
   'metadata.seats': 'number',
@@ -112,15 +110,15 @@ const takes: Partial<Record<Asked, Question['takes']>> = {
   'roomMailboxMetadata.hasVideoConferencing': 'boolean',
 }
 
-/** The questions of a template: those of its kind as its policy has them, its own, and its label. */
+/** The questions of a template: those of its kind and policy, its own, and its label. */
 export function questionsOf(template: AnyTemplate): Question[] {
   const rules = template.properties
-  const standard = asked[template.kind].flatMap((path): Question[] => {
+  const standard = standardFields[template.kind].flatMap((path): Question[] => {
     const rule = rules[path]
     if (rule?.fixed !== undefined || rule?.shown === false) return []
-    const required = needed.includes(path) || rule?.required === true
+    const required = requiredFields.includes(path) || rule?.required === true
     const otherwise = rule?.default === undefined ? undefined : String(rule.default)
-    return [{ path, label: words.fields[path], takes: takes[path] ?? 'text', required, otherwise }]
+    return [{ path, label: texts.fields[path], takes: takes[path] ?? 'text', required, otherwise }]
   })
   const own = template.fields.map((field): Question => {
     const label = field.help === '' ? clean(field.label) : `${clean(field.label)} (${clean(field.help)})`
@@ -140,12 +138,12 @@ function labelOf({ labels }: AnyTemplate): Question[] {
   if (labels.allowed.length < 2) return []
   const choices = labels.allowed.map(({ id, name }) => ({ title: clean(name), value: id }))
   const otherwise = labels.default ?? undefined
-  return [{ path: 'labelId', label: words.fields.labelId, takes: 'choice', required: false, otherwise, choices }]
+  return [{ path: 'labelId', label: texts.fields.labelId, takes: 'choice', required: false, otherwise, choices }]
 }
 
-/** The template that is chosen from those of the kinds. */
+/** Asks for one of the templates of these kinds. */
 export async function chooseTemplate(
-  asker: Asker,
+  prompts: Prompts,
   client: Client,
   kinds: readonly Kind[],
   { signal }: Scope,
@@ -153,33 +151,33 @@ export async function chooseTemplate(
   const templates = (await client.templates({ signal }))
     .filter(({ kind }) => kinds.includes(kind))
     .sort((one, other) => one.order - other.order)
-  if (templates.length === 0) throw new UsageError(words.ask.noTemplates)
+  if (templates.length === 0) throw new UsageError(texts.ask.noTemplates)
   const choices = templates.map((one) => ({ title: titleOf(one), value: one }))
   const [only] = templates
-  return asker.choose(words.ask.template, choices, templates.length === 1 ? only : undefined)
+  return prompts.choose(texts.ask.template, choices, templates.length === 1 ? only : undefined)
 }
 const titleOf = ({ name, description }: AnyTemplate): string =>
   description === '' ? clean(name) : `${clean(name)}: ${clean(description)}`
 
 /**
- * Asks one question until the answer can be read, and puts it into the body in place of what was there; nothing said = left out.
- * `named` gives a body with ids in place of sign-in names.
+ * Asks one question until the answer is valid, and replaces its value in the body; an empty answer removes the value.
+ * `named` replaces sign-in names in a body by ids.
  */
-export async function answer(
-  asker: Asker,
+export async function askQuestion(
+  prompts: Prompts,
   question: Question,
   before: Body,
   named: (body: Body) => Promise<Body>,
 ): Promise<Body> {
   const { path, label, takes: kind, required } = question
   const place = path.split('.')
-  // All people together are one answer, whatever each of them may do.
+  // All people together are one answer, with any access.
   const body = withoutValue(before, kind === 'people' ? place.slice(0, 1) : place)
   const otherwise = question.otherwise ?? suggested(path, body)
-  if (kind === 'boolean') return withValue(body, place, await asker.yes(label, otherwise === 'true'))
+  if (kind === 'boolean') return withValue(body, place, await prompts.yes(label, otherwise === 'true'))
   if (kind === 'choice') {
-    const none = required ? [] : [{ title: words.ask.none, value: '' }]
-    const chosen = await asker.choose(
+    const none = required ? [] : [{ title: texts.ask.none, value: '' }]
+    const chosen = await prompts.choose(
       label,
       [...(question.choices ?? []), ...none],
       otherwise ?? (required ? undefined : ''),
@@ -187,13 +185,13 @@ export async function answer(
     return chosen === '' ? body : withValue(body, place, chosen)
   }
   let whole = body
-  await asker.text(required ? `${label}:` : `${label} ${words.ask.optional}:`, otherwise, async (typed) => {
-    if (typed === '') return required ? words.ask.needed : undefined
-    if (kind === 'number' && !/^-?\d{1,15}(\.\d+)?$/.test(typed)) return words.ask.noNumber
+  await prompts.text(required ? `${label}:` : `${label} ${texts.ask.optional}:`, otherwise, async (typed) => {
+    if (typed === '') return required ? texts.ask.needed : undefined
+    if (kind === 'number' && !/^-?\d{1,15}(\.\d+)?$/.test(typed)) return texts.ask.noNumber
     try {
       whole = await named(placed(body, place, kind, typed))
     } catch (error) {
-      // A person whom the directory does not know.
+      // The directory does not know a person.
       if (error instanceof UsageError) return error.message
       throw error
     }
@@ -212,7 +210,7 @@ function placed(body: Body, place: readonly string[], kind: Question['takes'], t
   return withValue(body, place, typed)
 }
 
-/** A name for a mailbox made of what people see: `Aurora (Zürich)` → `aurora-zurich`. */
+/** Suggests a mailbox name from the display name: `Aurora (Zürich)` → `aurora-zurich`. */
 function suggested(path: string, body: Body): string | undefined {
   if (path !== 'name' || typeof body['displayName'] !== 'string') return undefined
   const plain = body['displayName'].normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()

@@ -10,31 +10,44 @@ import {
 } from '../index.ts'
 import { SignInError } from '../sign-in.ts'
 import type { Scope } from './define-command.ts'
-import { type ExitCode, exitCodes, NotFoundError, UsageError } from './exit-codes.ts'
-import { parse } from './program.ts'
-import { createSessions } from './sessions.ts'
-import { givenSettings, readSettings, type Settings, settingsFolder, type Variables } from './settings.ts'
+import { flagsIn, parse } from './program.ts'
+import {
+  createSessions,
+  overridesFrom,
+  readSettings,
+  type Settings,
+  settingsFolder,
+  type Variables,
+} from './settings.ts'
 import { faultLines } from './show.ts'
-import { clean, createTerminal, type Streams, type Terminal } from './terminal.ts'
-import { fill, words } from './words.ts'
+import {
+  clean,
+  createTerminal,
+  type ExitCode,
+  exitCodes,
+  fill,
+  NotFoundError,
+  type Streams,
+  type Terminal,
+  texts,
+  UsageError,
+} from './terminal.ts'
 
-/** What a process gives the command line. */
-export interface Environment {
+interface Environment {
   readonly args: readonly string[]
   readonly variables: Variables
   readonly streams: Streams
   readonly platform: string
   readonly home: string
-  /** Ctrl-C. */
   readonly signal: AbortSignal
   readonly fetch: typeof fetch
 }
 
-/** Runs one command line, and gives the code that the process ends with. */
+/** Runs one command line, and returns the exit code of the process. */
 export async function runCommandLine(environment: Environment): Promise<ExitCode> {
   const { args, variables, streams, signal } = environment
   const colours = !variables['NO_COLOR'] && variables['TERM'] !== 'dumb'
-  const terminal = createTerminal(streams, { json: args.includes('--json'), colours })
+  const terminal = createTerminal(streams, { json: flagsIn(args).includes('--json'), colours })
   let settings: Settings | undefined
   try {
     const parsed = parse(args, commands, terminal)
@@ -57,29 +70,29 @@ async function scopeOf(
   values: Readonly<Record<string, unknown>>,
   terminal: Terminal,
 ): Promise<Scope> {
-  const given = givenSettings(values, variables)
-  const { settings, known } = await readSettings(given, settingsFolder(variables, platform, home))
+  const overrides = overridesFrom(values, variables)
+  const { settings, known } = await readSettings(overrides, settingsFolder(variables, platform, home))
   const onCall = (method: string, url: string, outcome: number | string) => {
     if (values['verbose'] === true) terminal.note(`${method} ${url} → ${outcome}`)
   }
-  const heard = overheard(fetch, onCall)
-  const sessions = createSessions({ fetch, onCall, given })
+  const loggedFetch = withCallLog(fetch, onCall)
+  const sessions = createSessions({ fetch, onCall, overrides })
   const { baseUrl, directoryUrl } = settings
-  const scope = { settings, known, given, variables, terminal, signal, fetch: heard, sessions }
+  const scope = { settings, known, overrides, variables, terminal, signal, fetch: loggedFetch, sessions }
   return {
     ...scope,
     client: async () =>
       createClient({
         baseUrl,
         directoryUrl,
-        fetch: (url, init) => heard(url, init),
+        fetch: (url, init) => loggedFetch(url, init),
         token: (resource) => sessions.token(settings, resource),
       }),
   }
 }
 
-/** Fetch that tells of each call: its address and what came of it; never a header or a body. */
-function overheard(
+/** Reports each call of fetch: its address and result; never a header or a body. */
+function withCallLog(
   send: typeof fetch,
   onCall: (method: string, url: string, outcome: number | string) => void,
 ): typeof fetch {
@@ -96,7 +109,7 @@ function overheard(
   }
 }
 
-/** What went wrong: how the process ends, what people read, what `--json` gives. */
+/** How an error is reported: the exit code, lines for people, and JSON for `--json`. */
 interface Report {
   readonly exit: ExitCode
   readonly lines: readonly string[]
@@ -105,10 +118,10 @@ interface Report {
   }
 }
 
-/** An error in words: what happened and what to do. Nothing of it holds a token. */
-export function reportOf(error: unknown, settings: Settings | undefined): Report {
+/** Reports an error: what happened and what to do. No report contains a token. */
+function reportOf(error: unknown, settings: Settings | undefined): Report {
   if (error instanceof UsageError) {
-    const see = error.command === undefined ? [] : [fill(words.usage.seeCommand, { command: error.command })]
+    const see = error.command === undefined ? [] : [fill(texts.usage.seeCommand, { command: error.command })]
     return report(exitCodes.usage, 'usage', error.message, see)
   }
   if (error instanceof SignInError) return signInReport(error, settings)
@@ -117,21 +130,21 @@ export function reportOf(error: unknown, settings: Settings | undefined): Report
   if (error instanceof DirectoryError) return directoryReport(error)
   const baseUrl = settings?.baseUrl ?? ''
   if (error instanceof NetworkError)
-    return report(exitCodes.unavailable, 'network', fill(words.unavailable.network, { address: baseUrl }), [
-      fill(words.unavailable.networkHint, { why: causeOf(error) }),
+    return report(exitCodes.unavailable, 'network', fill(texts.unavailable.network, { address: baseUrl }), [
+      fill(texts.unavailable.networkHint, { why: causeOf(error) }),
     ])
   if (error instanceof TimedOutError)
-    return report(exitCodes.unavailable, 'timed-out', fill(words.unavailable.timedOut, { address: baseUrl }))
+    return report(exitCodes.unavailable, 'timed-out', fill(texts.unavailable.timedOut, { address: baseUrl }))
   if (error instanceof UnexpectedAnswerError)
     return report(
       exitCodes.unavailable,
       'unexpected-answer',
-      fill(words.unavailable.unexpected, { address: baseUrl }),
+      fill(texts.unavailable.unexpected, { address: baseUrl }),
       [clean(error.message)],
     )
   if (error instanceof WebhookError) return report(exitCodes.refused, 'webhook', error.message)
   const message = error instanceof Error ? error.message : String(error)
-  return report(exitCodes.defect, 'defect', fill(words.defect, { message: clean(message) }))
+  return report(exitCodes.defect, 'defect', fill(texts.defect, { message: clean(message) }))
 }
 
 const report = (
@@ -146,20 +159,20 @@ const report = (
   json: { error: { code, message, ...json } },
 })
 
-/** The service's own sentence, the fields with theirs, and what is known to help. */
+/** The service's own sentence, the faults of fields, and a hint if there is one. */
 function problemReport(error: ProblemError): Report {
   const { status, detail, title, errors, givenCode, traceId, retryAfterSeconds } = error
   const faults = faultLines(errors)
   const exit = exitOfStatus(error)
   const hint =
     exit === exitCodes.notSignedIn
-      ? [words.signIn.again]
+      ? [texts.signIn.again]
       : status === 500
-        ? [fill(words.refused.trace, { traceId })]
+        ? [fill(texts.refused.trace, { traceId })]
         : []
-  // A detail that only repeats the faults is not said twice.
-  const message = faults.length > 0 && exit === exitCodes.refused ? words.refused.fields : clean(detail || title)
-  const json = { status, detail, errors, traceId, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) }
+  // The detail would only repeat the faults.
+  const message = faults.length > 0 && exit === exitCodes.refused ? texts.refused.fields : clean(detail || title)
+  const json = { status, detail, errors, traceId, retryAfterSeconds }
   return report(exit, clean(givenCode), message, [...faults, ...hint], json)
 }
 
@@ -176,9 +189,9 @@ function directoryReport({ status, code, message }: DirectoryError): Report {
 }
 
 function signInReport({ problem, description }: SignInError, settings: Settings | undefined): Report {
-  if (problem === 'cancelled') return report(exitCodes.interrupted, problem, words.signIn.cancelled)
+  if (problem === 'cancelled') return report(exitCodes.interrupted, problem, texts.signIn.cancelled)
   const exit = problem === 'unreachable' ? exitCodes.unavailable : exitCodes.notSignedIn
-  const sentence = fill(words.signIn[problem], { address: settings?.loginUrl ?? '', service: settings?.baseUrl ?? '' })
+  const sentence = fill(texts.signIn[problem], { address: settings?.loginUrl ?? '', service: settings?.baseUrl ?? '' })
   return report(exit, problem, sentence, description === '' ? [] : [clean(description)])
 }
 

@@ -1,13 +1,12 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { isLoopback } from '../address.ts'
+import { isLoopback } from '../call.ts'
+import type { TokenResource } from '../index.ts'
 import { lock, writePrivately } from '../private-file.ts'
-import { isMicrosoftLogin } from '../sign-in-wire.ts'
-import { UsageError } from './exit-codes.ts'
-import { fill, words } from './words.ts'
+import { createSignIn, isMicrosoftLogin, type SignIn, SignInError } from '../sign-in.ts'
+import { clean, fill, texts, UsageError } from './terminal.ts'
 
-/** Where a service is, and how its people sign in. */
 export interface Settings {
   readonly baseUrl: string
   readonly directoryUrl: string
@@ -16,16 +15,15 @@ export interface Settings {
   readonly tenantId: string
   readonly clientId: string
   readonly scopes: { readonly collab: string; readonly mail: string; readonly directory: string }
-  /** APIs whose scope neither belongs to the service nor was accepted by a flag. There are no tokens for them. */
+  /** APIs whose scope neither belongs to the service nor was accepted by a flag. They get no tokens. */
   readonly foreignScopes: readonly Api[]
-  /** Who signed in last at this service; MSAL's id of the account. */
+  /** MSAL's id of the account that signed in last at this service. */
   readonly account: string | undefined
-  /** Where settings and tokens are kept. */
   readonly folder: string
 }
 
 const url = z.url({ protocol: /^https?$/ }).transform((text) => text.replace(/\/+$/, ''))
-/** What is known of a service: whatever was said at login, and what the service says of itself. */
+/** What is saved for a service: settings of the login, and what the service offers. */
 const savedService = z.object({
   directoryUrl: url.optional(),
   loginUrl: url.optional(),
@@ -33,7 +31,7 @@ const savedService = z.object({
   clientId: z.string().optional(),
   collabScope: z.string().optional(),
   mailScope: z.string().optional(),
-  /** Scopes that do not belong to the service, and that somebody has typed at login for it. */
+  /** Scopes of other services that a person has typed at login for this service. */
   acceptedScopes: z.array(z.string()).optional(),
   account: z.string().optional(),
 })
@@ -41,7 +39,7 @@ export type SavedService = z.output<typeof savedService>
 const savedSettings = z.object({ baseUrl: url, services: z.record(z.string(), savedService) })
 type SavedSettings = z.output<typeof savedSettings>
 
-/** The flags and variables that say where everything is; a flag goes first. */
+/** The flags that locate the service, with their environment variables. Flags override variables. */
 export const settingVariables = {
   'base-url': 'QUARTERMASTER_BASE_URL',
   'directory-url': 'QUARTERMASTER_DIRECTORY_URL',
@@ -52,9 +50,9 @@ export const settingVariables = {
   'mail-scope': 'QUARTERMASTER_MAIL_SCOPE',
 } as const
 export type SettingName = keyof typeof settingVariables
-export type Given = { readonly [N in SettingName]?: string | undefined }
+export type Overrides = { readonly [N in SettingName]?: string | undefined }
 
-/** What `npm start` of a clone offers, when nothing is said. Its simulated login takes any client id. */
+/** Defaults for `npm start` of a clone. Its simulated login accepts any client id. */
 const local = { baseUrl: 'http://127.0.0.1:3978', loginUrl: 'http://127.0.0.1:3979' }
 const localTenant = '0c0ffee0-1111-4111-8111-000000000365'
 const localClient = '0c0ffee0-2222-4222-8222-000000000002'
@@ -68,8 +66,8 @@ const government = { loginUrl: 'https://login.microsoftonline.us', directoryUrl:
 
 export type Variables = Readonly<Record<string, string | undefined>>
 
-/** What was said by flags, else by variables; empty is not said. */
-export function givenSettings(flags: Readonly<Record<string, unknown>>, variables: Variables): Given {
+/** Settings of flags, otherwise of variables. An empty value counts as not set. */
+export function overridesFrom(flags: Readonly<Record<string, unknown>>, variables: Variables): Overrides {
   const names = Object.keys(settingVariables) as SettingName[]
   return Object.fromEntries(
     names.map((name) => [name, String(flags[name] ?? variables[settingVariables[name]] ?? '') || undefined]),
@@ -77,42 +75,42 @@ export function givenSettings(flags: Readonly<Record<string, unknown>>, variable
 }
 
 /**
- * Flags and variables, else what was saved at login for the same service, else local mode's; and what is known of the
- * service. Throws {@link UsageError}.
+ * Settings from flags and variables, otherwise those saved at login for the same service, otherwise those of local
+ * mode. Throws {@link UsageError}.
  */
 export async function readSettings(
-  given: Given,
+  overrides: Overrides,
   folder: string,
 ): Promise<{ readonly settings: Settings; readonly known: SavedService }> {
   const saved = await readSaved(folder)
-  const baseUrl = readUrl('base-url', given['base-url'] ?? saved?.baseUrl) ?? local.baseUrl
+  const baseUrl = readUrl('base-url', overrides['base-url'] ?? saved?.baseUrl) ?? local.baseUrl
   const known = saved?.services[baseUrl] ?? {}
-  return { settings: settingsOf(baseUrl, given, known, folder), known }
+  return { settings: settingsOf(baseUrl, overrides, known, folder), known }
 }
 
-/** Settings of one service from what is given and what is known of it. */
-export function settingsOf(baseUrl: string, given: Given, known: SavedService, folder: string): Settings {
+/** Settings of one service from overrides and saved values. */
+export function settingsOf(baseUrl: string, overrides: Overrides, known: SavedService, folder: string): Settings {
   const isLocal = isLoopback(baseUrl)
-  const authority = readAuthority(given.authority)
+  const authority = readAuthority(overrides.authority)
   const loginUrl = authority?.loginUrl ?? known.loginUrl ?? (isLocal ? local.loginUrl : microsoft.loginUrl)
   const directoryUrl =
-    readUrl('directory-url', given['directory-url']) ??
+    readUrl('directory-url', overrides['directory-url']) ??
     known.directoryUrl ??
     (isLoopback(loginUrl) ? loginUrl : (loginUrl === government.loginUrl ? government : microsoft).directoryUrl)
   const isSimulated = isLocal && isLoopback(loginUrl)
   const usualScope = (api: Api) => (isSimulated ? localScopes[api] : `${baseUrl}/${api}/App.ReadWrite.All`)
-  const collab = given['collab-scope'] ?? known.collabScope ?? usualScope('collab')
-  const mail = given['mail-scope'] ?? known.mailScope ?? usualScope('mail')
-  // The scopes of local mode belong to no service, and a login on this computer gives no tokens of a real tenant.
+  const collab = overrides['collab-scope'] ?? known.collabScope ?? usualScope('collab')
+  const mail = overrides['mail-scope'] ?? known.mailScope ?? usualScope('mail')
+  // The scopes of local mode belong to no service, and a login on this computer issues no tokens of a real tenant.
   const accepted = [...(known.acceptedScopes ?? []), ...(isSimulated ? Object.values(localScopes) : [])]
-  // Tokens for a simulated Graph have Microsoft's audience, too.
+  // Tokens for a simulated Graph have Microsoft's audience.
   const directoryResource = isLoopback(directoryUrl) ? microsoft.directoryUrl : directoryUrl
   return {
     baseUrl,
     directoryUrl,
     loginUrl,
-    tenantId: readTenant(given.tenant) ?? authority?.tenantId ?? known.tenantId ?? (isLocal ? localTenant : ''),
-    clientId: given['client-id'] ?? known.clientId ?? (isLocal ? localClient : ''),
+    tenantId: readTenant(overrides.tenant) ?? authority?.tenantId ?? known.tenantId ?? (isLocal ? localTenant : ''),
+    clientId: overrides['client-id'] ?? known.clientId ?? (isLocal ? localClient : ''),
     scopes: { collab, mail, directory: `${directoryResource}/Group.Read.All` },
     foreignScopes: foreignOf(baseUrl, { collab, mail }, accepted),
     account: known.account,
@@ -129,36 +127,36 @@ function foreignOf(baseUrl: string, scopes: Readonly<Record<Api, string>>, accep
 function readUrl(name: SettingName, text: string | undefined): string | undefined {
   if (text === undefined) return undefined
   const parsed = url.safeParse(text)
-  if (!parsed.success) throw new UsageError(fill(words.usage.noUrl, { option: `--${name}`, value: text }))
+  if (!parsed.success) throw new UsageError(fill(texts.usage.noUrl, { option: `--${name}`, value: text }))
   const { protocol, username, password } = new URL(parsed.data)
-  if (username !== '' || password !== '') throw new UsageError(fill(words.usage.noPassword, { option: `--${name}` }))
+  if (username !== '' || password !== '') throw new UsageError(fill(texts.usage.noPassword, { option: `--${name}` }))
   if (protocol === 'http:' && !isLoopback(parsed.data))
-    throw new UsageError(fill(words.usage.plainHttp, { option: `--${name}`, value: text }))
+    throw new UsageError(fill(texts.usage.plainHttp, { option: `--${name}`, value: text }))
   return parsed.data
 }
 
-/** `https://login.microsoftonline.com`, with the tenant behind it or not. */
+/** `https://login.microsoftonline.com`, with or without the tenant. */
 function readAuthority(text: string | undefined): { loginUrl: string; tenantId?: string } | undefined {
   const address = readUrl('authority', text)
   if (address === undefined) return undefined
   const { origin, pathname } = new URL(address)
   const [, tenantId = ''] = pathname.split('/')
   if (tenantId === '') return { loginUrl: origin }
-  if (!isTenant(tenantId)) throw new UsageError(fill(words.usage.noTenant, { option: '--authority', value: tenantId }))
+  if (!isTenant(tenantId)) throw new UsageError(fill(texts.usage.noTenant, { option: '--authority', value: tenantId }))
   return { loginUrl: origin, tenantId }
 }
 
-/** A tenant is named by its id or by a domain: it becomes part of the login's address. */
+/** A tenant's id or domain: it becomes part of the login's address. */
 export const isTenant = (text: string): boolean => /^[a-z0-9]+([.-]+[a-z0-9]+)*$/i.test(text)
 
 function readTenant(text: string | undefined): string | undefined {
   if (text === undefined || isTenant(text)) return text
-  throw new UsageError(fill(words.usage.noTenant, { option: '--tenant', value: text }))
+  throw new UsageError(fill(texts.usage.noTenant, { option: '--tenant', value: text }))
 }
 
 const fileOf = (folder: string): string => join(folder, 'settings.json')
 
-/** What was saved; nothing where there is none, or what is there cannot be read: then people sign in once more. */
+/** Reads the saved settings; undefined without a readable file: then people sign in again. */
 async function readSaved(folder: string): Promise<SavedSettings | undefined> {
   try {
     return savedSettings.parse(JSON.parse(await readFile(fileOf(folder), 'utf8')))
@@ -167,7 +165,7 @@ async function readSaved(folder: string): Promise<SavedSettings | undefined> {
   }
 }
 
-/** Keeps what is known of a service, and makes it the one that is meant when none is named. */
+/** Saves the settings of a service, and makes it the default service. */
 export async function saveSettings(folder: string, baseUrl: string, service: SavedService): Promise<void> {
   const release = await lock(fileOf(folder))
   try {
@@ -181,24 +179,26 @@ export async function saveSettings(folder: string, baseUrl: string, service: Sav
 
 /** `$XDG_CONFIG_HOME/quartermaster`, `~/.config/quartermaster`; on Windows `%APPDATA%\quartermaster`. */
 export function settingsFolder(variables: Variables, platform: string, home: string): string {
-  const given = variables['QUARTERMASTER_HOME']
-  if (given) return given
+  const overrides = variables['QUARTERMASTER_HOME']
+  if (overrides) return overrides
   if (platform === 'win32') return join(variables['APPDATA'] || join(home, 'AppData', 'Roaming'), 'quartermaster')
   return join(variables['XDG_CONFIG_HOME'] || join(home, '.config'), 'quartermaster')
 }
 
-/** The APIs of a service. Each has a token of its own. */
+/** The APIs of a service. Each has its own token. */
 export type Api = 'collab' | 'mail'
 
-/** Characters that mean nothing to a shell or to a list of scopes. So a scope can stand in a command that people copy. */
-export const harmlessText = /^[A-Za-z0-9][A-Za-z0-9._:/~-]*$/
+/**
+ * Characters without a meaning in shells and lists of scopes, so that a scope can stand in a command that people copy.
+ */
+const harmlessText = /^[A-Za-z0-9][A-Za-z0-9._:/~-]*$/
 
 /** Whether a text is one scope, such as `api://11112222-3333-4444-8555-666677778888/App.ReadWrite.All`. */
 export const isScope = (text: string): boolean => text.length <= 500 && harmlessText.test(text)
 
 /**
- * Whether a scope belongs to a service: it is `{base_url}/collab/…` or `{base_url}/mail/…`, as the parts of the parsed
- * addresses say. The login reads a scope as text, so an address that parsing would change does not belong to the service.
+ * Whether a scope belongs to a service: it begins with `{base_url}/collab/` or `{base_url}/mail/`, compared as parsed
+ * addresses. The login compares scopes as text, so an address that parsing changes does not belong to the service.
  */
 export function isScopeOf(baseUrl: string, api: Api, scope: string): boolean {
   if (!isScope(scope) || !URL.canParse(scope)) return false
@@ -212,12 +212,69 @@ export function isScopeOf(baseUrl: string, api: Api, scope: string): boolean {
   )
 }
 
-/** `localhost` and `127.0.0.1` are the same computer, whichever of them a service in local mode calls itself by. */
+/** `localhost` and `127.0.0.1` are the same computer. */
 function isSameOrigin(one: URL, other: URL): boolean {
   if (one.protocol !== other.protocol || one.port !== other.port) return false
   return one.hostname === other.hostname || (isLoopback(one.href) && isLoopback(other.href))
 }
 
-/** Whether people may be sent to a login because a service names it: Microsoft's, or this computer's for a local service. */
+/** Whether a login that a service names is trusted: Microsoft's, or this computer's for a local service. */
 export const isTrustedLogin = (loginUrl: string, baseUrl: string): boolean =>
   isMicrosoftLogin(loginUrl) || (isLoopback(loginUrl) && isLoopback(baseUrl))
+
+export interface Sessions {
+  of(settings: Settings): SignIn
+  /**
+   * Returns a token from the cache or renewed, without a prompt. Throws `not-signed-in`, and {@link UsageError} for a
+   * scope that was not accepted for this service.
+   */
+  token(settings: Settings, resource: TokenResource): Promise<string>
+}
+
+interface SessionParts {
+  readonly fetch: typeof fetch
+  readonly onCall: (method: string, url: string, status: number | string) => void
+  readonly overrides: Overrides
+}
+
+export function createSessions({ fetch, onCall, overrides }: SessionParts): Sessions {
+  const made = new Map<string, SignIn>()
+  const of = (settings: Settings): SignIn => {
+    const { loginUrl, tenantId, clientId, folder } = settings
+    if (tenantId === '' || clientId === '') throw new UsageError(texts.usage.registrationNeeded, 'login')
+    const key = `${loginUrl} ${tenantId} ${clientId}`
+    const signIn =
+      made.get(key) ??
+      createSignIn({ loginUrl, tenantId, clientId, cacheFile: join(folder, 'tokens.json'), fetch, onCall })
+    made.set(key, signIn)
+    return signIn
+  }
+  return {
+    of,
+    async token(settings, resource) {
+      if (settings.account === undefined) throw new SignInError('not-signed-in')
+      if (resource !== 'directory' && settings.foreignScopes.includes(resource))
+        throw refusedScopes(settings, overrides)
+      return of(settings).token(settings.scopes[resource], settings.account)
+    },
+  }
+}
+
+/** The error for scopes of other services, with the command that accepts them. */
+export function refusedScopes({ baseUrl, scopes, foreignScopes }: Settings, overrides: Overrides): UsageError {
+  const offered = foreignScopes.map((api) => scopes[api])
+  const values = { service: baseUrl, scopes: clean(offered.join(', ')) }
+  if (!offered.every(isScope)) return new UsageError(fill(texts.trust.noScope, values))
+  const accepted = Object.fromEntries(foreignScopes.map((api) => [`${api}-scope`, scopes[api]]))
+  const command = loginCommand(baseUrl, overrides, accepted)
+  const sentence = offered.length === 1 ? texts.trust.scope : texts.trust.scopes
+  return new UsageError(fill(sentence, { ...values, command }))
+}
+
+/** The `login` command with the current overrides and more flags. Values that a shell would change are quoted. */
+export function loginCommand(baseUrl: string, overrides: Overrides, more: Overrides): string {
+  const flags = Object.entries({ ...overrides, 'base-url': baseUrl, ...more }) as [SettingName, string | undefined][]
+  const written = flags.flatMap(([name, value]) => (value === undefined ? [] : [`--${name} ${quoted(value)}`]))
+  return ['quartermaster login', ...written].join(' ')
+}
+const quoted = (value: string): string => (harmlessText.test(value) ? value : `'${value.replaceAll("'", `'\\''`)}'`)

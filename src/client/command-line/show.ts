@@ -1,16 +1,17 @@
 import {
+  type Batch,
   type FieldFault,
+  isOver,
   type MailboxRequest,
   type Preview,
   ProblemError,
   type ProvisioningRequest,
   type SiteRequest,
+  StillUnderWayError,
 } from '../index.ts'
 import type { Body } from './body.ts'
 import type { Scope } from './define-command.ts'
-import { type ExitCode, exitCodes } from './exit-codes.ts'
-import { clean, type Style, type Terminal } from './terminal.ts'
-import { fill, words } from './words.ts'
+import { clean, type ExitCode, exitCodes, fill, type Output, type Style, type Terminal, texts } from './terminal.ts'
 
 type Step = ProvisioningRequest['steps'][number]
 
@@ -25,26 +26,26 @@ const colours: Partial<Record<ProvisioningRequest['status'], Style>> = {
 const marks: Readonly<Record<Step['status'], string>> = { pending: '·', running: '…', done: '✓', failed: '✗' }
 
 export const stateOf = (terminal: Terminal, { status }: Pick<ProvisioningRequest, 'status'>): string =>
-  terminal.style(colours[status] ?? 'bold', words.states[status] ?? clean(status))
+  terminal.style(colours[status] ?? 'bold', texts.states[status] ?? clean(status))
 
-/** What people call it and what it is: `REQ-1042 Apollo`. */
-export const titleOf = ({ reference, details }: ProvisioningRequest): string =>
+/** Its reference and name: `REQ-1042 Apollo`. */
+const titleOf = ({ reference, details }: ProvisioningRequest): string =>
   `${clean(reference)} ${clean(details.displayName)}`
 
 /** `✓ create the site` */
-export const stepLine = (terminal: Terminal, step: Step): string => {
+const stepLine = (terminal: Terminal, step: Step): string => {
   const mark = step.status === 'done' ? terminal.style('green', marks.done) : marks[step.status]
-  return `${step.status === 'failed' ? terminal.style('red', marks.failed) : mark} ${stepWords(step)}`
+  return `${step.status === 'failed' ? terminal.style('red', marks.failed) : mark} ${stepLabel(step)}`
 }
-export const stepWords = ({ name }: Pick<Step, 'name'>): string => words.steps[name] ?? clean(name)
+const stepLabel = ({ name }: Pick<Step, 'name'>): string => texts.steps[name] ?? clean(name)
 
-/** All that matters of a request, a line for each. */
+/** A request, one line for each fact. */
 export function requestLines(terminal: Terminal, request: ProvisioningRequest): string[] {
   const { requester, submittedAt, kind, steps, approvals } = request
   const lines = [
     `${terminal.style('bold', titleOf(request))}  ${stateOf(terminal, request)}`,
-    fill(words.show.asked, {
-      kind: words.kinds[kind] ?? clean(kind),
+    fill(texts.show.asked, {
+      kind: texts.kinds[kind] ?? clean(kind),
       who: clean(requester.displayName),
       when: momentOf(submittedAt),
     }),
@@ -55,43 +56,42 @@ export function requestLines(terminal: Terminal, request: ProvisioningRequest): 
   return [...lines, ...endLines(terminal, request), terminal.style('dim', clean(request.requestId))]
 }
 
-/** What has become of it: why it failed, where it is. */
-export function endLines(terminal: Terminal, request: ProvisioningRequest): string[] {
+/** The end of a request: why it failed, or where it is. */
+function endLines(terminal: Terminal, request: ProvisioningRequest): string[] {
   const made = madeOf(request)
   return [
     ...(request.problem ? [terminal.style('red', clean(request.problem.detail))] : []),
-    ...(made === undefined ? [] : [fill(words.show.made, { made })]),
+    ...(made === undefined ? [] : [fill(texts.show.made, { made })]),
   ]
 }
 
 function approvalLine({ stage, approvers, decisions }: ProvisioningRequest['approvals'][number]): string {
   const names = approvers.map(({ displayName }) => clean(displayName)).join(', ')
   const decided = decisions.map(({ by, decision, comment, override }) => {
-    const said = fill(words.show[override ? (`${decision}Over` as const) : decision], { who: clean(by.displayName) })
-    return comment ? `${said} “${clean(comment)}”` : said
+    const line = fill(texts.show[override ? (`${decision}Over` as const) : decision], { who: clean(by.displayName) })
+    return comment ? `${line} “${clean(comment)}”` : line
   })
   return decided.length > 0
-    ? fill(words.show.stageDecided, { stage, decisions: decided.join('; ') })
-    : fill(words.show.stageWaits, { stage, names: names || words.show.nobody })
+    ? fill(texts.show.stageDecided, { stage, decisions: decided.join('; ') })
+    : fill(texts.show.stageWaits, { stage, names: names || texts.show.nobody })
 }
 
-/** The address of what was made, if it is there. */
+/** The address of the resource, if it exists. */
 export function madeOf({ resource }: ProvisioningRequest): string | undefined {
   if (!resource) return undefined
   return clean('url' in resource ? resource.url : resource.address)
 }
 
-/** `2026-11-20 19:48 UTC`: the same wherever it is read, and sortable. */
+/** `2026-11-20 19:48 UTC`: the same in every time zone, and sortable. */
 const momentOf = (at: string): string => {
   const date = new Date(at)
   return Number.isNaN(date.getTime()) ? clean(at) : `${date.toISOString().slice(0, 16).replace('T', ' ')} UTC`
 }
 
-/** How a request ended, for scripts. */
-export const endOf = ({ status }: Pick<ProvisioningRequest, 'status'>): ExitCode =>
+const endOf = ({ status }: Pick<ProvisioningRequest, 'status'>): ExitCode =>
   ['failed', 'rejected', 'expired', 'cancelled'].includes(status) ? exitCodes.cameToNothing : exitCodes.done
 
-/** Columns under their heads, as wide as what is in them; the last takes what is left. */
+/** A table. Columns are as wide as their content. */
 export function table(heads: readonly string[], rows: readonly (readonly string[])[], terminal: Terminal): string[] {
   const widths = heads.map((head, index) => Math.max(...[head, ...rows.map((row) => row[index] ?? '')].map(widthOf)))
   const line = (cells: readonly string[]) =>
@@ -104,10 +104,10 @@ export function table(heads: readonly string[], rows: readonly (readonly string[
 // biome-ignore lint/suspicious/noControlCharactersInRegex: styles take no room
 const widthOf = (text: string): number => [...text.replace(/\u001b\[\d+m/g, '')].length
 
-/** What the service would make of a body; undefined where a service has no previews. */
+/** What the service would do with a body; undefined if a service has no previews. */
 export async function previewOf(scope: Scope, body: Body): Promise<Preview | undefined> {
   try {
-    // The service judges what it is.
+    // The service validates it.
     return await (await scope.client()).preview(body as SiteRequest | MailboxRequest, { signal: scope.signal })
   } catch (error) {
     if (error instanceof ProblemError && ['no-such-address', 'method-not-allowed'].includes(error.code))
@@ -116,31 +116,159 @@ export async function previewOf(scope: Scope, body: Body): Promise<Preview | und
   }
 }
 
-/** What it would be: its kind and names, who decides, what the template put there, what may surprise, what is wrong. */
+/** A preview: kind and names, approvers, values of the template, warnings, faults. */
 export function previewLines({ kind, names, approvals, defaults, warnings, errors, similar }: Preview): string[] {
   const address = names?.url ?? names?.address
   return [
-    fill(words.preview.kind, { kind: words.kinds[kind] ?? clean(kind), name: clean(names?.displayName ?? '') }),
+    fill(texts.preview.kind, { kind: texts.kinds[kind] ?? clean(kind), name: clean(names?.displayName ?? '') }),
     ...(address === undefined
       ? []
-      : [`  ${fill(names?.free ? words.preview.address : words.preview.taken, { address: clean(address) })}`]),
+      : [`  ${fill(names?.free ? texts.preview.address : texts.preview.taken, { address: clean(address) })}`]),
     ...defaults.map(
-      ({ field, value }) => `  ${fill(words.preview.byTemplate, { field: clean(field), value: clean(String(value)) })}`,
+      ({ field, value }) => `  ${fill(texts.preview.byTemplate, { field: clean(field), value: clean(String(value)) })}`,
     ),
     ...approvals.map(({ stage, approvers }) => {
       const names = approvers.map(({ displayName }) => clean(displayName)).join(', ')
-      return `  ${fill(words.preview.approval, { stage, names: names || words.show.nobody })}`
+      return `  ${fill(texts.preview.approval, { stage, names: names || texts.show.nobody })}`
     }),
-    ...(approvals.length === 0 ? [`  ${words.preview.noApproval}`] : []),
-    ...similar.value.map(({ displayName }) => `  ${fill(words.preview.similar, { name: clean(displayName) })}`),
-    ...warnings.map(({ detail }) => `  ${fill(words.preview.warning, { detail: clean(detail) })}`),
+    ...(approvals.length === 0 ? [`  ${texts.preview.noApproval}`] : []),
+    ...similar.value.map(({ displayName }) => `  ${fill(texts.preview.similar, { name: clean(displayName) })}`),
+    ...warnings.map(({ detail }) => `  ${fill(texts.preview.warning, { detail: clean(detail) })}`),
     ...faultLines(errors),
   ]
 }
 
-/** What is wrong with each field, and what would do instead. */
+/** The fault of each field, with a suggestion. */
 export const faultLines = (errors: readonly FieldFault[]): string[] =>
   errors.map(({ pointer, detail, suggestion }) => {
     const line = `  ${clean(pointer)}: ${clean(detail)}`
-    return suggestion === undefined ? line : `${line} ${fill(words.refused.suggestion, { value: clean(suggestion) })}`
+    return suggestion === undefined ? line : `${line} ${fill(texts.refused.suggestion, { value: clean(suggestion) })}`
   })
+
+/**
+ * Follows a request to its end: one line that is redrawn on a terminal, otherwise a line for each event, or with
+ * `--json` a JSON value for each change. Returns the exit code.
+ */
+export async function watch(
+  scope: Pick<Scope, 'terminal' | 'signal' | 'client'>,
+  requestId: string,
+  timeoutSeconds?: number,
+): Promise<ExitCode> {
+  const { terminal, signal } = scope
+  const client = await scope.client()
+  const progress = progressOf(scope)
+  try {
+    const request = await client.waitForRequest(requestId, {
+      signal,
+      timeoutSeconds,
+      onChange: (changed) => progress.show(changed),
+    })
+    progress.end()
+    if (!terminal.json)
+      for (const line of progress.whole ? endLines(terminal, request) : requestLines(terminal, request))
+        terminal.line(line)
+    return endOf(request)
+  } catch (error) {
+    progress.end()
+    if (!(error instanceof StillUnderWayError)) throw error
+    if (!terminal.json) terminal.note(fill(texts.watch.stillUnderWay, { reference: error.request.reference }))
+    return exitCodes.stillUnderWay
+  }
+}
+
+interface Progress {
+  /** Whether the printed lines stay readable. */
+  readonly whole: boolean
+  show(request: ProvisioningRequest): void
+  end(): void
+}
+
+function progressOf({ terminal }: Pick<Scope, 'terminal'>): Progress {
+  if (terminal.json) return { whole: true, show: (request) => terminal.result(request, []), end: () => undefined }
+  return terminal.isLive ? liveLine(terminal) : plainLines(terminal)
+}
+
+/** `REQ-1042 Apollo  ✓✓…· adding the owners` on one line, never longer than the terminal is wide. */
+function liveLine(terminal: Scope['terminal']): Progress {
+  const { output } = terminal.streams
+  // Styles would count as width.
+  const plain: Scope['terminal'] = { ...terminal, style: (_, text) => text }
+  return {
+    whole: false,
+    show(request) {
+      const ticks = request.steps.map((step) => [...stepLine(plain, step)][0]).join('')
+      const running = request.steps.find(({ status }) => status === 'running')
+      const now = running ? stepLabel(running) : stateOf(plain, request)
+      drawOver(output, `${titleOf(request)}  ${ticks} ${now}`, terminal.columns)
+    },
+    end: () => drawOver(output),
+  }
+}
+
+/** Prints what is new: the state, and each step that is done or has failed. */
+function plainLines(terminal: Scope['terminal']): Progress {
+  const printed = new Set<string>()
+  const printOnce = (key: string, line: () => string) => {
+    if (printed.has(key)) return
+    printed.add(key)
+    terminal.line(line())
+  }
+  let status = ''
+  const showState = (request: ProvisioningRequest) => {
+    if (request.status !== status) terminal.line(`${titleOf(request)}  ${stateOf(terminal, request)}`)
+    status = request.status
+  }
+  return {
+    whole: true,
+    show(request) {
+      if (!isOver(request)) showState(request)
+      for (const step of request.steps)
+        if (step.status === 'done' || step.status === 'failed')
+          printOnce(`${step.name} ${step.status} ${step.attempts}`, () => `  ${stepLine(terminal, step)}`)
+      showState(request)
+    },
+    end: () => undefined,
+  }
+}
+
+/** Draws a text over the previous line, cut to the width of the terminal. An empty text erases the line. */
+function drawOver(output: Output, text = '', columns = 0): void {
+  output.write(`\r\u001b[2K${[...text].slice(0, Math.max(0, columns - 1)).join('')}`)
+}
+
+/** The progress of a list: a line that is redrawn on a terminal, otherwise a line for each tenth. */
+export interface ProgressBar {
+  show(batch: Batch): void
+  end(): void
+}
+const cells = 24
+
+/** `before`: how many of `total` earlier batches have done. */
+export function progressBar(terminal: Terminal, total: number, before: number): ProgressBar {
+  const { errors } = terminal.streams
+  const isLive = terminal.isLive && errors.isTTY === true
+  let lastTenth = ''
+  return {
+    show(batch) {
+      const { succeeded = 0 } = batch.requests
+      const done = before + batch.rows.refused + doneOf(batch)
+      const full = Math.floor((done / total) * cells)
+      const bar = `${'█'.repeat(full)}${'░'.repeat(cells - full)}`
+      const counts = fill(texts.csv.progress, { made: before + succeeded, total, refused: batch.rows.refused })
+      const waits = batch.waitsFor === null ? '' : ` · ${waitLabel(batch.waitsFor.code)}`
+      if (isLive) drawOver(errors, `${bar} ${counts}${waits}`, terminal.columns)
+      const tenth = `${Math.floor((done * 10) / total)}${waits}`
+      if (!isLive && !terminal.json && tenth !== lastTenth) terminal.note(`${counts}${waits}`)
+      lastTenth = tenth
+    },
+    end: () => (isLive ? drawOver(errors) : undefined),
+  }
+}
+
+/** Requests that do not change by themselves. */
+const doneOf = ({ requests }: Batch): number =>
+  Object.entries(requests).reduce((sum, [state, count]) => (open.includes(state) ? sum : sum + count), 0)
+const open: readonly string[] = ['pendingApproval', 'queued', 'provisioning']
+
+const waitLabel = (code: string): string =>
+  texts.csv.waits[code as keyof typeof texts.csv.waits] ?? texts.csv.waits.unavailable

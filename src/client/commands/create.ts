@@ -4,19 +4,19 @@ import {
   bodyOfFlags,
   type FieldFlags,
   mailboxFlags,
+  mailboxKinds,
   optionsOf,
+  peopleBySignInName,
   siteFlags,
+  siteKinds,
+  templateIdOf,
   withValue,
 } from '../command-line/body.ts'
 import { createMany } from '../command-line/create-many.ts'
 import { type Command, defineCommand, type Scope } from '../command-line/define-command.ts'
-import { type ExitCode, exitCodes, UsageError } from '../command-line/exit-codes.ts'
-import { mailboxKinds, peopleBySignInName, siteKinds, templateIdOf } from '../command-line/find.ts'
-import { watch } from '../command-line/progress.ts'
-import { answer, askerOf, chooseTemplate, type Question, questionsOf } from '../command-line/questions.ts'
-import { faultLines, previewLines, previewOf, table } from '../command-line/show.ts'
-import { clean } from '../command-line/terminal.ts'
-import { fill, words } from '../command-line/words.ts'
+import { askQuestion, chooseTemplate, promptsOf, type Question, questionsOf } from '../command-line/questions.ts'
+import { faultLines, previewLines, previewOf, table, watch } from '../command-line/show.ts'
+import { clean, type ExitCode, exitCodes, fill, texts, UsageError } from '../command-line/terminal.ts'
 import {
   type Accepted,
   type AnyTemplate,
@@ -27,17 +27,17 @@ import {
   type WriteOptions,
 } from '../index.ts'
 
-export interface Creating {
-  readonly words: 'site create' | 'mailbox create'
+interface Creating {
+  readonly name: 'site create' | 'mailbox create'
   readonly kinds: readonly AnyTemplate['kind'][]
   readonly fields: FieldFlags
   send(scope: Scope, body: Body, how: WriteOptions): Promise<Accepted>
 }
 
-/** A command that asks for a resource: by flags, by a file, or by questions when nothing is given at a terminal. */
-export function createCommand(creating: Creating): Command {
+/** A command that requests a resource: by flags, by a file, or by questions at a terminal. */
+function createCommand(creating: Creating): Command {
   return defineCommand({
-    words: creating.words,
+    name: creating.name,
     options: {
       ...optionsOf(creating.fields),
       file: { type: 'text', value: '<path>', short: 'f' },
@@ -53,15 +53,15 @@ export function createCommand(creating: Creating): Command {
         signal: scope.signal,
         ...(idempotencyKey !== undefined && { idempotencyKey: keyOf(idempotencyKey) }),
       }
-      const said = bodyOfFlags(creating.fields, values, creating.words)
-      if (values.csv !== undefined) return sendList(scope, creating, said, { ...values, csv: values.csv })
-      if (file === undefined && Object.keys(said).length === 0) {
-        if (!scope.terminal.isInteractive) throw new UsageError(words.usage.nothingGiven, creating.words)
+      const fromFlags = bodyOfFlags(creating.fields, values, creating.name)
+      if (values.csv !== undefined) return sendList(scope, creating, fromFlags, { ...values, csv: values.csv })
+      if (file === undefined && Object.keys(fromFlags).length === 0) {
+        if (!scope.terminal.isInteractive) throw new UsageError(texts.usage.nothingGiven, creating.name)
         return askAndSend(scope, creating, how, values)
       }
       const fromFile = file === undefined ? {} : await bodyOfFile(file, scope)
       const people = peopleBySignInName(scope)
-      const body = await people(await withTemplate(scope, creating, joined(fromFile, said)))
+      const body = await people(await withTemplate(scope, creating, joined(fromFile, fromFlags)))
       if (values['dry-run']) return tryOnly(scope, body)
       return accepted(scope, await creating.send(scope, body, how), follows === true)
     },
@@ -76,11 +76,11 @@ interface ListFlags {
   readonly 'idempotency-key'?: string
 }
 
-/** Every line of a list is a request; what flags say holds for all of them. */
-async function sendList(scope: Scope, creating: Creating, said: Body, values: ListFlags): Promise<ExitCode> {
+/** Sends each line of a list as a request; flags apply to all lines. */
+async function sendList(scope: Scope, creating: Creating, fromFlags: Body, values: ListFlags): Promise<ExitCode> {
   for (const option of ['file', 'idempotency-key'] as const)
     if (values[option] !== undefined)
-      throw new UsageError(fill(words.csv.withFile, { option: `--${option}` }), creating.words)
+      throw new UsageError(fill(texts.csv.withFile, { option: `--${option}` }), creating.name)
   const people = peopleBySignInName(scope)
   const templates = new Map<string, Promise<Body>>()
   const withKnownTemplate = async (body: Body): Promise<Body> => {
@@ -93,32 +93,32 @@ async function sendList(scope: Scope, creating: Creating, said: Body, values: Li
   return createMany(
     scope,
     {
-      resource: creating.words === 'site create' ? 'site' : 'mailbox',
+      resource: creating.name === 'site create' ? 'site' : 'mailbox',
       fields: creating.fields,
-      complete: async (body) => people(await withKnownTemplate(joined(body, said))),
+      complete: async (body) => people(await withKnownTemplate(joined(body, fromFlags))),
     },
     { path: values.csv, onlyTry: values['dry-run'] === true, yes: values.yes === true },
   )
 }
 
-/** What a flag says goes before what the file says; a key of metadata is added to those of the file. */
+/** Flags override the file; keys of metadata are added to those of the file. */
 const joined = (file: Body, flags: Body): Body =>
   Object.entries(flags).reduce((body, [field, value]) => withValue(body, [field], value), file)
 
-/** What it would be; nothing is sent. */
+/** Shows a preview; nothing is sent. */
 async function tryOnly(scope: Scope, body: Body): Promise<ExitCode> {
   const preview = await previewOf(scope, body)
-  if (!preview) throw new UsageError(words.usage.noPreview)
+  if (!preview) throw new UsageError(texts.usage.noPreview)
   scope.terminal.result(preview, previewLines(preview))
   return preview.valid ? exitCodes.done : exitCodes.refused
 }
 
 function keyOf(key: string): string {
   if (/^[\x20-\x7e]{1,255}$/.test(key)) return key
-  throw new UsageError(words.usage.noKey)
+  throw new UsageError(texts.usage.noKey)
 }
 
-/** A template may be named as people call it. */
+/** Replaces the name of a template by its id. */
 async function withTemplate(scope: Scope, { kinds }: Creating, body: Body): Promise<Body> {
   const { templateId } = body
   if (typeof templateId !== 'string' || templateId === '') return body
@@ -129,11 +129,11 @@ async function accepted(scope: Scope, answered: Accepted, follows: boolean): Pro
   const { terminal } = scope
   const { requestId, approvalRequired } = answered
   // With --json the last value on a watched line is the request itself.
-  if (follows && !terminal.json) terminal.note(approvalRequired ? words.create.waits : words.create.accepted)
+  if (follows && !terminal.json) terminal.note(approvalRequired ? texts.create.waits : texts.create.accepted)
   if (follows) return watch(scope, requestId)
   terminal.result(answered, [
-    approvalRequired ? words.create.waits : words.create.accepted,
-    fill(words.create.follow, { requestId }),
+    approvalRequired ? texts.create.waits : texts.create.accepted,
+    fill(texts.create.follow, { requestId }),
   ])
   return exitCodes.done
 }
@@ -144,25 +144,25 @@ async function askAndSend(
   how: WriteOptions,
   flags: { readonly watch?: boolean; readonly 'dry-run'?: boolean },
 ): Promise<ExitCode> {
-  const asker = askerOf(scope)
-  const template = await chooseTemplate(asker, await scope.client(), creating.kinds, scope)
+  const prompts = promptsOf(scope)
+  const template = await chooseTemplate(prompts, await scope.client(), creating.kinds, scope)
   const questions = questionsOf(template)
   const people = peopleBySignInName(scope)
-  const put = (question: Question, body: Body) => answer(asker, question, body, people)
+  const put = (question: Question, body: Body) => askQuestion(prompts, question, body, people)
   let body: Body = { templateId: template.id }
   for (const question of questions) body = await put(question, body)
   for (;;) {
     const faults = await faultsBefore(scope, body)
-    if (faults.length === 0 && (flags['dry-run'] || !(await asker.yes(words.ask.send, true)))) break
+    if (faults.length === 0 && (flags['dry-run'] || !(await prompts.yes(texts.ask.send, true)))) break
     const outcome = faults.length > 0 ? faults : await sendOrFaults(scope, creating, body, how)
     if ('requestId' in outcome) return accepted(scope, outcome, flags.watch === true)
     body = await askAgain(put, outcome, questions, body)
   }
-  scope.terminal.note(words.ask.notSent)
+  scope.terminal.note(texts.ask.notSent)
   return flags['dry-run'] ? exitCodes.done : exitCodes.cameToNothing
 }
 
-/** Shows what it would be, and gives what the service would refuse. */
+/** Shows a preview, and returns its faults. */
 async function faultsBefore(scope: Scope, body: Body): Promise<readonly FieldFault[]> {
   const preview = await previewOf(scope, body)
   for (const line of preview ? previewLines(preview) : []) scope.terminal.note(line)
@@ -184,7 +184,7 @@ async function sendOrFaults(
   }
 }
 
-/** Asks once more for what the service found wrong; what nobody was asked for cannot be mended here. */
+/** Asks again for the fields with faults. Throws {@link UsageError} if no question belongs to a fault. */
 async function askAgain(
   put: (question: Question, body: Body) => Promise<Body>,
   faults: readonly FieldFault[],
@@ -192,7 +192,7 @@ async function askAgain(
   before: Body,
 ): Promise<Body> {
   const again = questions.filter(({ path }) => faults.some(({ pointer }) => isAt(pointer, path)))
-  if (again.length === 0) throw new UsageError(words.ask.byFlags)
+  if (again.length === 0) throw new UsageError(texts.ask.byFlags)
   let body = before
   for (const question of again) {
     const pointed = faults.find(({ pointer }) => isAt(pointer, question.path))
@@ -210,23 +210,23 @@ function isAt(pointer: string, path: string): boolean {
 }
 
 export const createSite = createCommand({
-  words: 'site create',
+  name: 'site create',
   kinds: siteKinds,
   fields: siteFlags,
-  // The service judges what it is: every fault comes back with its field.
+  // The service validates the body and reports faults by field.
   send: async (scope, body, how) => (await scope.client()).createSite(body as SiteRequest, how),
 })
 
 export const createMailbox = createCommand({
-  words: 'mailbox create',
+  name: 'mailbox create',
   kinds: mailboxKinds,
   fields: mailboxFlags,
-  // The service judges what it is: every fault comes back with its field.
+  // The service validates the body and reports faults by field.
   send: async (scope, body, how) => (await scope.client()).createMailbox(body as MailboxRequest, how),
 })
 
 export const templates = defineCommand({
-  words: 'templates',
+  name: 'templates',
   options: {},
   async run(scope) {
     const { terminal, signal } = scope
@@ -235,11 +235,11 @@ export const templates = defineCommand({
     )
     const rows = found.map((one) => {
       const approval = 'approvalRequired' in one ? one.approvalRequired : one.approval !== null
-      const kind = words.kinds[one.kind] ?? clean(one.kind)
-      return [one.id, clean(one.name), kind, approval ? words.templates.approval : '', clean(one.description)]
+      const kind = texts.kinds[one.kind] ?? clean(one.kind)
+      return [one.id, clean(one.name), kind, approval ? texts.templates.approval : '', clean(one.description)]
     })
-    const { id, name, kind, approval, description } = words.templates.heads
-    const none = [words.templates.none]
+    const { id, name, kind, approval, description } = texts.templates.heads
+    const none = [texts.templates.none]
     const lines = found.length === 0 ? none : table([id, name, kind, approval, description], rows, terminal)
     terminal.result({ value: found }, lines)
     return exitCodes.done

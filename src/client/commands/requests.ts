@@ -1,18 +1,15 @@
+import { findRequest, mailboxKinds, siteKinds } from '../command-line/body.ts'
 import { defineCommand, type Scope } from '../command-line/define-command.ts'
-import { type ExitCode, exitCodes, NotFoundError, UsageError } from '../command-line/exit-codes.ts'
-import { findRequest, mailboxKinds, siteKinds } from '../command-line/find.ts'
-import { watch } from '../command-line/progress.ts'
-import { madeOf, requestLines, stateOf, table } from '../command-line/show.ts'
-import { clean } from '../command-line/terminal.ts'
-import { fill, words } from '../command-line/words.ts'
+import { madeOf, requestLines, stateOf, table, watch } from '../command-line/show.ts'
+import { clean, type ExitCode, exitCodes, fill, NotFoundError, texts, UsageError } from '../command-line/terminal.ts'
 import type { Client, ProvisioningRequest, RequestState, ResourceKind } from '../index.ts'
 
-const states = Object.keys(words.states) as readonly RequestState[]
+const states = Object.keys(texts.states) as readonly RequestState[]
 const kinds: readonly ResourceKind[] = [...siteKinds, ...mailboxKinds]
 const usualLimit = 20
 
 export const listRequests = defineCommand({
-  words: 'request list',
+  name: 'request list',
   options: {
     status: { type: 'text', value: '<state>', choices: states },
     kind: { type: 'text', value: '<kind>', choices: kinds },
@@ -21,12 +18,12 @@ export const listRequests = defineCommand({
   },
   async run(scope, { status, kind, limit = usualLimit, 'waiting-for-me': waits }) {
     const { terminal, signal } = scope
-    if (!Number.isInteger(limit) || limit < 1) throw new UsageError(words.usage.limit, 'request list')
+    if (!Number.isInteger(limit) || limit < 1) throw new UsageError(texts.usage.limit, 'request list')
     const client = await scope.client()
     const filter = {
-      ...(status && { status }),
-      ...(kind && { kind }),
-      ...(waits && { waitingFor: 'me' as const }),
+      status,
+      kind,
+      waitingFor: waits ? ('me' as const) : undefined,
       limit: Math.min(limit, 100),
     }
     const found: ProvisioningRequest[] = []
@@ -39,38 +36,38 @@ export const listRequests = defineCommand({
     const rows = found.map((one) => [
       clean(one.reference),
       stateOf(terminal, one),
-      words.kinds[one.kind] ?? clean(one.kind),
+      texts.kinds[one.kind] ?? clean(one.kind),
       clean(one.details.displayName),
       madeOf(one) ?? '',
     ])
-    const { reference, state, kind: ofKind, name, made } = words.list.heads
-    const lines = found.length === 0 ? [words.list.none] : table([reference, state, ofKind, name, made], rows, terminal)
+    const { reference, state, kind: ofKind, name, made } = texts.list.heads
+    const lines = found.length === 0 ? [texts.list.none] : table([reference, state, ofKind, name, made], rows, terminal)
     terminal.result({ value: found, more: isMore }, lines)
-    if (isMore && !terminal.json) terminal.note(fill(words.list.more, { limit }))
+    if (isMore && !terminal.json) terminal.note(fill(texts.list.more, { limit }))
     return exitCodes.done
   },
 })
 
 export const showRequest = defineCommand({
-  words: 'request show',
+  name: 'request show',
   options: {},
   operands: ['request'],
-  async run(scope, _, [said = '']) {
+  async run(scope, _, [operand = '']) {
     const { terminal, signal } = scope
     const client = await scope.client()
-    const request = await client.getRequest(await findRequest(client, said, signal), { signal })
+    const request = await client.getRequest(await findRequest(client, operand, signal), { signal })
     terminal.result(request, requestLines(terminal, request))
     return exitCodes.done
   },
 })
 
 export const watchRequest = defineCommand({
-  words: 'request watch',
+  name: 'request watch',
   options: { timeout: { type: 'number', value: '<seconds>' } },
   operands: ['request'],
-  async run(scope, { timeout }, [said = '']) {
-    if (timeout !== undefined && timeout < 0) throw new UsageError(words.usage.timeout, 'request watch')
-    return watch(scope, await findRequest(await scope.client(), said, scope.signal), timeout)
+  async run(scope, { timeout }, [operand = '']) {
+    if (timeout !== undefined && timeout < 0) throw new UsageError(texts.usage.timeout, 'request watch')
+    return watch(scope, await findRequest(await scope.client(), operand, scope.signal), timeout)
   },
 })
 
@@ -79,55 +76,58 @@ const stageOption = { stage: { type: 'number', value: '<number>' } } as const
 
 type Change = (client: Client, requestId: string) => Promise<ProvisioningRequest>
 
-async function change(scope: Scope, said: string, doIt: Change): Promise<ExitCode> {
+async function change(scope: Scope, operand: string, doIt: Change): Promise<ExitCode> {
   const client = await scope.client()
-  const request = await doIt(client, await findRequest(client, said, scope.signal))
+  const request = await doIt(client, await findRequest(client, operand, scope.signal))
   scope.terminal.result(request, requestLines(scope.terminal, request))
   return exitCodes.done
 }
 
 export const approveRequest = defineCommand({
-  words: 'request approve',
+  name: 'request approve',
   options: { ...commentOption, ...stageOption },
   operands: ['request'],
-  run: (scope, values, [said = '']) =>
-    change(scope, said, (client, id) => client.approve(id, { ...values, signal: scope.signal })),
+  run: (scope, values, [operand = '']) =>
+    change(scope, operand, (client, id) => client.approve(id, { ...values, signal: scope.signal })),
 })
 
 export const rejectRequest = defineCommand({
-  words: 'request reject',
+  name: 'request reject',
   options: { ...commentOption, ...stageOption },
   operands: ['request'],
-  async run(scope, { comment, ...values }, [said = '']) {
-    if (comment === undefined) throw new UsageError(words.usage.commentNeeded, 'request reject')
-    return change(scope, said, (client, id) => client.reject(id, { ...values, comment, signal: scope.signal }))
+  async run(scope, { comment, ...values }, [operand = '']) {
+    if (comment === undefined) throw new UsageError(texts.usage.commentNeeded, 'request reject')
+    return change(scope, operand, (client, id) => client.reject(id, { ...values, comment, signal: scope.signal }))
   },
 })
 
 export const cancelRequest = defineCommand({
-  words: 'request cancel',
+  name: 'request cancel',
   options: commentOption,
   operands: ['request'],
-  run: (scope, values, [said = '']) =>
-    change(scope, said, (client, id) => client.cancel(id, { ...values, signal: scope.signal })),
+  run: (scope, values, [operand = '']) =>
+    change(scope, operand, (client, id) => client.cancel(id, { ...values, signal: scope.signal })),
 })
 
-/** The provisioned group in the directory (API document, "Look up the provisioned group"): one look, or the waiting it recommends. */
+/**
+ * Looks up the provisioned group in the directory (API document, "Look up the provisioned group"): once, or with the
+ * recommended polls.
+ */
 export const findGroup = defineCommand({
-  words: 'request group',
+  name: 'request group',
   options: { wait: { type: 'flag' } },
   operands: ['request'],
-  async run(scope, { wait }, [said = '']) {
+  async run(scope, { wait }, [operand = '']) {
     const { terminal, signal } = scope
     const client = await scope.client()
-    const requestId = await findRequest(client, said, signal)
+    const requestId = await findRequest(client, operand, signal)
     const group = wait
       ? await client.waitForProvisionedGroup(requestId, { signal, firstSeconds: 0 })
       : await client.findProvisionedGroup(requestId, { signal })
-    if (!group) throw new NotFoundError(words.group.none)
+    if (!group) throw new NotFoundError(texts.group.none)
     terminal.result(group, [
       clean(group.displayName),
-      ...(group.url === undefined ? [] : [fill(words.show.made, { made: clean(group.url) })]),
+      ...(group.url === undefined ? [] : [fill(texts.show.made, { made: clean(group.url) })]),
       terminal.style('dim', clean(group.id)),
     ])
     return exitCodes.done

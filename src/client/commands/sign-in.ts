@@ -1,25 +1,34 @@
+import { z } from 'zod'
 import { defineCommand, type Scope } from '../command-line/define-command.ts'
-import { exitCodes, UsageError } from '../command-line/exit-codes.ts'
-import { discover, type Offer, refusedLogin, refusedScopes } from '../command-line/sessions.ts'
-import { isScope, isTrustedLogin, type Settings, saveSettings, settingsOf } from '../command-line/settings.ts'
-import { clean } from '../command-line/terminal.ts'
-import { fill, words } from '../command-line/words.ts'
+import {
+  type Api,
+  isScope,
+  isTenant,
+  isTrustedLogin,
+  loginCommand,
+  type Overrides,
+  refusedScopes,
+  type Settings,
+  saveSettings,
+  settingsOf,
+} from '../command-line/settings.ts'
+import { clean, exitCodes, fill, texts, UsageError } from '../command-line/terminal.ts'
 import { type DeviceCode, type SignIn, SignInError } from '../sign-in.ts'
 
-/** Asks the service how its people sign in, shows a code, waits, and keeps what was learnt for the next commands. */
+/** Signs in: asks the service for its login, shows a code, waits, and saves the settings for later commands. */
 export const login = defineCommand({
-  words: 'login',
+  name: 'login',
   options: {
     'collab-scope': { type: 'text', value: '<scope>' },
     'mail-scope': { type: 'text', value: '<scope>' },
   },
   async run(scope, typed) {
-    const { terminal, signal, given } = scope
+    const { terminal, signal, overrides } = scope
     const { baseUrl, folder } = scope.settings
     const accepted = acceptedScopes(typed)
     const known = { ...scope.known, acceptedScopes: [...(scope.known.acceptedScopes ?? []), ...accepted] }
-    const settings = settingsOf(baseUrl, given, { ...known, ...(await trustedOffer(scope)) }, folder)
-    if (settings.foreignScopes.length > 0) throw refusedScopes(settings, given)
+    const settings = settingsOf(baseUrl, overrides, { ...known, ...(await trustedOffer(scope)) }, folder)
+    if (settings.foreignScopes.length > 0) throw refusedScopes(settings, overrides)
     const session = scope.sessions.of(settings)
     const show = (code: DeviceCode) => showCode(scope, code)
     const person = await session.signIn(settings.scopes.collab, { show, signal })
@@ -38,58 +47,60 @@ export const login = defineCommand({
     })
     const { id, tenantId, userPrincipalName, displayName } = person
     terminal.result({ id, tenantId, userPrincipalName, displayName, baseUrl }, [
-      fill(words.login.done, { who: clean(displayName), name: clean(userPrincipalName), service: baseUrl }),
+      fill(texts.login.done, { who: clean(displayName), name: clean(userPrincipalName), service: baseUrl }),
     ])
     return exitCodes.done
   },
 })
 
-/** The scopes that somebody has typed: to type a scope is to accept it for this service. Throws {@link UsageError}. */
+/** The scopes that were typed: typing a scope accepts it for this service. Throws {@link UsageError}. */
 function acceptedScopes(typed: { readonly [N in 'collab-scope' | 'mail-scope']?: string }): string[] {
   for (const [option, value] of Object.entries(typed))
     if (option.endsWith('-scope') && !isScope(value))
-      throw new UsageError(fill(words.usage.noScope, { option: `--${option}`, value }), 'login')
+      throw new UsageError(fill(texts.usage.noScope, { option: `--${option}`, value }), 'login')
   return [typed['collab-scope'], typed['mail-scope']].filter((each) => each !== undefined)
 }
 
-/** What the service says about sign-in. A login that is not Microsoft's counts only if somebody has named it. */
-async function trustedOffer({ settings, known, given, terminal, signal, fetch }: Scope): Promise<Offer> {
+/** The service's offer for sign-in. A login that is not Microsoft's counts only if a person has named it. */
+async function trustedOffer({ settings, known, overrides, terminal, signal, fetch }: Scope): Promise<Offer> {
   const { baseUrl } = settings
   const offer: Offer = await discover(baseUrl, fetch, signal).catch(() => {
     signal.throwIfAborted()
-    // Signing in needs the login alone; whether the service answers is seen by the first command that needs it.
-    terminal.note(fill(words.login.noAnswer, { address: baseUrl }))
+    // Signing in needs only the login; the next command reports whether the service answers.
+    terminal.note(fill(texts.login.noAnswer, { address: baseUrl }))
     return {}
   })
   const { loginUrl, tenantId, ...scopes } = offer
   if (loginUrl === undefined) return scopes
-  const named = given.authority === undefined ? known.loginUrl : settings.loginUrl
-  if (named === loginUrl || (given.authority === undefined && isTrustedLogin(loginUrl, baseUrl))) return offer
-  if (given.authority === undefined) throw refusedLogin(baseUrl, loginUrl, given)
-  // The tenant is of the login that the service names, and somebody has named another.
+  const named = overrides.authority === undefined ? known.loginUrl : settings.loginUrl
+  if (named === loginUrl || (overrides.authority === undefined && isTrustedLogin(loginUrl, baseUrl))) return offer
+  if (overrides.authority === undefined) throw refusedLogin(baseUrl, loginUrl, overrides)
+  // The tenant belongs to the service's login, and a person has named another login.
   return scopes
 }
 
 function showCode({ terminal }: Scope, { verificationUri, userCode, expiresInSeconds }: DeviceCode): void {
   const minutes = Math.max(1, Math.round(expiresInSeconds / 60))
   if (terminal.json) terminal.result({ verificationUri, userCode, expiresInSeconds }, [])
-  else terminal.note(fill(words.login.code, { page: clean(verificationUri), code: clean(userCode), minutes }))
+  else terminal.note(fill(texts.login.code, { page: clean(verificationUri), code: clean(userCode), minutes }))
 }
 
-/** Sites and mailboxes are two audiences: one sign-in serves both where consent was given; else a second code asks. */
+/**
+ * Sites and mailboxes are two audiences: one sign-in serves both if consent was given; otherwise a second code follows.
+ */
 async function alsoForMailboxes(scope: Scope, session: SignIn, settings: Settings, account: string): Promise<void> {
   try {
     await session.token(settings.scopes.mail, account)
   } catch (error) {
     if (!(error instanceof SignInError) || error.problem !== 'not-signed-in') throw error
-    if (!scope.terminal.json) scope.terminal.note(words.login.mailboxes)
+    if (!scope.terminal.json) scope.terminal.note(texts.login.mailboxes)
     await session.signIn(settings.scopes.mail, { show: (code) => showCode(scope, code), signal: scope.signal })
   }
 }
 
-/** Forgets everybody who has signed in at this service; doing so twice is no fault. */
+/** Forgets everybody who has signed in at this service. Succeeds also if nobody has. */
 export const logout = defineCommand({
-  words: 'logout',
+  name: 'logout',
   options: {},
   async run({ settings, sessions, terminal, known }) {
     const isSet = settings.tenantId !== '' && settings.clientId !== ''
@@ -98,27 +109,93 @@ export const logout = defineCommand({
     for (const { account } of people) await session?.signOut(account)
     const { account, ...rest } = known
     if (account !== undefined) await saveSettings(settings.folder, settings.baseUrl, rest)
-    const line = people.length > 0 ? words.logout.done : words.logout.nobody
+    const line = people.length > 0 ? texts.logout.done : texts.logout.nobody
     terminal.result({ signedOut: people.length }, [fill(line, { service: settings.baseUrl })])
     return exitCodes.done
   },
 })
 
 export const whoami = defineCommand({
-  words: 'whoami',
+  name: 'whoami',
   options: {},
   async run({ settings, sessions, terminal }) {
     const people = settings.account === undefined ? [] : await sessions.of(settings).people()
     const person = people.find(({ account }) => account === settings.account)
     if (!person) throw new SignInError('not-signed-in')
-    // Whether it still holds: a token is had without asking, or this says that there is none.
+    // Throws if no token is available any more.
     await sessions.token(settings, 'collab')
     const { id, tenantId, userPrincipalName, displayName } = person
     const { baseUrl, directoryUrl, loginUrl, clientId } = settings
     terminal.result({ id, tenantId, userPrincipalName, displayName, baseUrl, directoryUrl, loginUrl, clientId }, [
       `${clean(displayName)} (${clean(userPrincipalName)})`,
-      fill(words.whoami.where, { service: baseUrl, tenant: clean(tenantId) }),
+      fill(texts.whoami.where, { service: baseUrl, tenant: clean(tenantId) }),
     ])
     return exitCodes.done
   },
 })
+
+const operation = z.object({ security: z.array(z.record(z.string(), z.array(z.string()))) })
+/** The part of an OpenAPI document about sign-in. */
+const signInOf = z.object({
+  components: z.object({
+    securitySchemes: z.object({
+      entra: z.object({
+        flows: z.object({
+          authorizationCode: z.object({ tokenUrl: z.url(), scopes: z.record(z.string(), z.string()) }),
+        }),
+      }),
+    }),
+  }),
+  paths: z
+    .object({
+      '/collab/v1/spo': z.object({ post: operation }).optional(),
+      '/mail/v1/mailboxes': z.object({ post: operation }).optional(),
+    })
+    .optional(),
+})
+type Document = z.output<typeof signInOf>
+
+/** How people sign in, as the service offers it. It is not checked yet. */
+interface Offer {
+  readonly loginUrl?: string
+  readonly tenantId?: string
+  readonly collabScope?: string
+  readonly mailScope?: string
+}
+
+/** Reads the login, the tenant and the two scopes from `/openapi.json`. The offer is empty if the document has none. */
+async function discover(baseUrl: string, send: typeof fetch, signal: AbortSignal): Promise<Offer> {
+  const response = await send(`${baseUrl}/openapi.json`, {
+    redirect: 'manual',
+    signal: AbortSignal.any([signal, AbortSignal.timeout(10_000)]),
+  }).catch((error: unknown) => {
+    signal.throwIfAborted()
+    throw error
+  })
+  const document: unknown = response.ok ? await response.json().catch(() => undefined) : undefined
+  const parsed = signInOf.safeParse(document)
+  if (!parsed.success) return {}
+  const { origin, pathname } = new URL(parsed.data.components.securitySchemes.entra.flows.authorizationCode.tokenUrl)
+  const [, tenantId = ''] = pathname.split('/')
+  const [collabScope, mailScope] = [scopeFor('collab', parsed.data), scopeFor('mail', parsed.data)]
+  return {
+    // The origin of an address is `null` unless it is http or https.
+    ...(origin !== 'null' && { loginUrl: origin }),
+    ...(isTenant(tenantId) && { tenantId }),
+    ...(collabScope !== undefined && { collabScope }),
+    ...(mailScope !== undefined && { mailScope }),
+  }
+}
+
+/** The scope for people who request a site or a mailbox, not that of applications. */
+function scopeFor(api: Api, { components, paths }: Document): string | undefined {
+  const { scopes } = components.securitySchemes.entra.flows.authorizationCode
+  const sending = api === 'collab' ? paths?.['/collab/v1/spo'] : paths?.['/mail/v1/mailboxes']
+  return sending?.post.security.flatMap(({ entra = [] }) => entra).find((scope) => Object.hasOwn(scopes, scope))
+}
+
+/** The error for a login that only the service names, with the command that accepts it. */
+function refusedLogin(baseUrl: string, loginUrl: string, overrides: Overrides): UsageError {
+  const command = loginCommand(baseUrl, overrides, { authority: loginUrl })
+  return new UsageError(fill(texts.trust.login, { service: baseUrl, login: clean(loginUrl), command }))
+}

@@ -1,20 +1,18 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { mailboxKinds, siteKinds, templateIdOf } from '../command-line/body.ts'
 import { defineCommand, type Scope } from '../command-line/define-command.ts'
-import { exitCodes, UsageError } from '../command-line/exit-codes.ts'
-import { mailboxKinds, siteKinds, templateIdOf } from '../command-line/find.ts'
-import { clean } from '../command-line/terminal.ts'
-import { fill, words } from '../command-line/words.ts'
+import { clean, exitCodes, fill, texts, UsageError } from '../command-line/terminal.ts'
 import { type ProvisioningEvent, verifyProvisioningWebhook, WebhookError } from '../index.ts'
 
 const usualPort = 8787
-/** Webhooks are thin; what is larger is none. */
+/** Webhooks are small; a larger body is none. Bytes. */
 const largestBody = 64 * 1024
 
-/** Receives webhooks, and prints those that are proven to come from the service. */
+/** Receives webhooks, and prints those with a valid signature. */
 export const listenToWebhooks = defineCommand({
-  words: 'webhook listen',
+  name: 'webhook listen',
   options: {
     port: { type: 'number', value: '<number>' },
     host: { type: 'text', value: '<address>' },
@@ -23,23 +21,23 @@ export const listenToWebhooks = defineCommand({
   },
   async run(scope, { port = usualPort, host = '127.0.0.1', secret, count = Number.POSITIVE_INFINITY }) {
     const { terminal, signal, variables } = scope
-    if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new UsageError(words.usage.port, 'webhook listen')
-    const given = secret ?? (variables['QUARTERMASTER_WEBHOOK_SECRET'] || undefined)
-    const used = given ?? `whsec_${randomBytes(32).toString('base64')}`
+    if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new UsageError(texts.usage.port, 'webhook listen')
+    const known = secret ?? (variables['QUARTERMASTER_WEBHOOK_SECRET'] || undefined)
+    const used = known ?? `whsec_${randomBytes(32).toString('base64')}`
     checkSecret(used)
-    const heard = new Heard(scope, count)
-    const server = createServer((request, response) => void receive(request, response, used, heard))
+    const received = new ReceivedWebhooks(scope, count)
+    const server = createServer((request, response) => void receive(request, response, used, received))
     server.listen(port, host)
     await once(server, 'listening', { signal }).catch((error: unknown) => {
       signal.throwIfAborted()
-      throw new UsageError(fill(words.listen.noPort, { port, why: Object(error).code ?? '' }))
+      throw new UsageError(fill(texts.listen.noPort, { port, why: Object(error).code ?? '' }))
     })
     const address = server.address()
     const at = `http://${host.includes(':') ? `[${host}]` : host}:${typeof address === 'object' ? address?.port : port}/`
-    if (!given) terminal.note(fill(words.listen.secret, { secret: used }))
-    terminal.note(fill(words.listen.listening, { address: at }))
+    if (!known) terminal.note(fill(texts.listen.secret, { secret: used }))
+    terminal.note(fill(texts.listen.listening, { address: at }))
     try {
-      await heard.enough(signal)
+      await received.enough(signal)
     } finally {
       server.close()
       server.closeAllConnections()
@@ -52,14 +50,14 @@ function checkSecret(secret: string): void {
   try {
     verifyProvisioningWebhook({}, '', secret)
   } catch (error) {
-    // Nothing was signed; a secret that is none is told apart from that by its kind.
-    if (!(error instanceof WebhookError)) throw new UsageError(words.usage.secret, 'webhook listen')
+    // The unsigned call fails with WebhookError if the secret itself is valid.
+    if (!(error instanceof WebhookError)) throw new UsageError(texts.usage.secret, 'webhook listen')
   }
-  if (!/^whsec_[A-Za-z0-9+/]+=*$/.test(secret)) throw new UsageError(words.usage.secret, 'webhook listen')
+  if (!/^whsec_[A-Za-z0-9+/]+=*$/.test(secret)) throw new UsageError(texts.usage.secret, 'webhook listen')
 }
 
-/** What came until now: the same message may come again, under the same id. */
-class Heard {
+/** Counts and prints webhooks. The same message may come again under the same id. */
+class ReceivedWebhooks {
   readonly #scope: Scope
   readonly #ids = new Set<string>()
   readonly #done = new AbortController()
@@ -76,24 +74,24 @@ class Heard {
   event(event: ProvisioningEvent): void {
     const again = this.#ids.has(event.id)
     this.#ids.add(event.id)
-    const line = fill(words.listen.event, {
+    const line = fill(texts.listen.event, {
       at: clean(event.timestamp),
       type: clean(event.type),
       request: clean(event.requestId),
     })
     this.#scope.terminal.result(event, [
-      again ? `${line} ${words.listen.again}` : line,
+      again ? `${line} ${texts.listen.again}` : line,
       ...Object.entries(event.data).map(([name, value]) => `  ${clean(name)}: ${clean(textOf(value))}`),
     ])
     this.#left -= 1
     if (this.#left <= 0) this.#done.abort()
   }
 
-  /** Waits until as many have come as were asked for, or somebody ends it, which is its usual end. */
+  /** Waits until the requested number has come, or until Ctrl-C. */
   async enough(signal: AbortSignal): Promise<void> {
     const ended = AbortSignal.any([signal, this.#done.signal])
     if (!ended.aborted) await once(ended, 'abort')
-    // The last answer is on its way.
+    // Lets the last answer go out.
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
 }
@@ -103,18 +101,18 @@ async function receive(
   request: IncomingMessage,
   response: ServerResponse,
   secret: string,
-  heard: Heard,
+  received: ReceivedWebhooks,
 ): Promise<void> {
   const answer = (status: number) => void response.writeHead(status, { connection: 'close' }).end()
   try {
     if (request.method !== 'POST') return answer(405)
     const body = await readBody(request)
     if (body === undefined) return answer(413)
-    heard.event(verifyProvisioningWebhook(request.headers, body, secret))
+    received.event(verifyProvisioningWebhook(request.headers, body, secret))
     answer(204)
   } catch (error) {
     if (!(error instanceof WebhookError)) return void response.destroy()
-    heard.note(fill(words.listen.refused, { why: error.message }))
+    received.note(fill(texts.listen.refused, { why: error.message }))
     answer(error.reason === 'body' ? 400 : 401)
   }
 }
@@ -131,17 +129,20 @@ async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
   return Buffer.concat(chunks)
 }
 
-/** Has the service try the webhook of a template once, and says what came back: a receiver's own test can wait for it. */
+/**
+ * Makes the service test the webhook of a template once, and shows the result, so that a receiver's own test can wait
+ * for it.
+ */
 export const testWebhook = defineCommand({
-  words: 'webhook test',
+  name: 'webhook test',
   options: {},
   operands: ['template'],
-  async run(scope, _, [said = '']) {
+  async run(scope, _, [operand = '']) {
     const { terminal, signal } = scope
     const client = await scope.client()
-    const templateId = await templateIdOf(client, said, [...siteKinds, ...mailboxKinds], signal)
+    const templateId = await templateIdOf(client, operand, [...siteKinds, ...mailboxKinds], signal)
     const result = await client.testWebhook(templateId, { signal })
-    const { taken, notTaken } = words.testWebhook
+    const { taken, notTaken } = texts.testWebhook
     const values = { status: clean(result.status), url: clean(result.url), milliseconds: result.milliseconds }
     terminal.result(result, [fill(result.delivered ? taken : notTaken, values)])
     return result.delivered ? exitCodes.done : exitCodes.cameToNothing

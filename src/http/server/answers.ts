@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { z } from 'zod'
 
-/** A header of requests or answers, as the API document tells of it. `format` is JSON Schema's. */
 interface Header {
   readonly description: string
   readonly schema: Readonly<Record<string, unknown>>
@@ -17,7 +16,7 @@ const text = (description: string, example: string, more: Readonly<Record<string
 
 const needed = (...header: Parameters<typeof text>): Header => ({ ...text(...header), required: true })
 
-/** The headers of requests that change what a call does, apart from Authorization. */
+/** The headers that change what a call does, except Authorization. */
 export const requestHeaders = {
   'Idempotency-Key': text(
     'Makes a repeat harmless (draft-ietf-httpapi-idempotency-key-header): the same key with the same body gives the first ' +
@@ -56,7 +55,6 @@ export const requestHeaders = {
 } as const satisfies Readonly<Record<string, Header>>
 export type RequestHeader = keyof typeof requestHeaders
 
-/** The headers of answers. */
 export const answerHeaders = {
   'X-Request-Id': text(
     'The id of this call alone, under which it is in the log. A call without `traceparent` begins a trace with the same digits.',
@@ -111,7 +109,6 @@ export const answerHeaders = {
 } as const satisfies Readonly<Record<string, Header>>
 export type AnswerHeader = keyof typeof answerHeaders
 
-/** What every answer carries. */
 export const headersOfAll = [
   'X-Request-Id',
   'X-Content-Type-Options',
@@ -122,23 +119,22 @@ export const headersOfAll = [
 export const entityTag = (text: string): string =>
   `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`
 
-/** One answer of a route that is no problem. The handler gives what stands here: the body and each header. */
+/** One answer of a route, except problems. The handler returns its body and all of its headers. */
 export interface AnswerSpec {
-  /** What it means, in one sentence. */
-  readonly says: string
-  /** null = no body. A schema that takes `undefined`: with or without one. */
+  readonly description: string
+  /** null: no body. A schema that accepts `undefined`: an optional body. */
   readonly body: z.ZodType | null
-  /** Where the handler gives the text or bytes itself: which of these they are. */
+  /** Set if the handler returns the text or bytes itself. */
   readonly mediaTypes?: readonly string[]
-  /** Beside those that every answer carries. */
+  /** Always present, in addition to {@link headersOfAll}. */
   readonly headers?: readonly AnswerHeader[]
-  /** Those that some of them carry. */
+  /** Sometimes present. */
   readonly sometimes?: readonly AnswerHeader[]
 }
-/** The answers of a route by status. Problems are the same everywhere, so a route names only their codes. */
+/** The answers of a route by status. For problems a route lists only their codes. */
 export type Answers = Readonly<Record<number, AnswerSpec>>
 
-/** An answer as it is written. `body` is checked against its schema by tests, not while serving. */
+/** An answer to write. Tests check `body` against its schema; the server does not. */
 export interface Answer {
   readonly status: number
   readonly headers?: Readonly<Record<string, string>>
@@ -162,15 +158,15 @@ type MediaOf<S extends AnswerSpec> = S extends { readonly mediaTypes: readonly (
   ? { readonly mediaType: M }
   : { readonly mediaType?: undefined }
 
-/** What a handler gives back: one of its route's answers, with its body and all of its headers. */
+/** The return value of a handler: one of its route's answers, with its body and all of its headers. */
 export type AnswerOf<A extends Answers> = {
   [S in keyof A & number]: { readonly status: S } & HeadersOf<A[S]> & BodyOf<A[S]> & MediaOf<A[S]>
 }[keyof A & number]
 
-/** Given back by a handler that has written the answer itself. */
+/** The return value of a handler that has written the answer itself. */
 export const answered = Symbol('answered')
 
-/** One call of a route with its answer, as the API document shows it; a test makes each and compares. */
+/** One call of a route with its answer, for the API document. A test makes each call and compares the answer. */
 export interface Example {
   readonly summary: string
   readonly params?: Readonly<Record<string, string>>

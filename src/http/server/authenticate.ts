@@ -1,19 +1,25 @@
 import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import { errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose'
+import {
+  createLocalJWKSet,
+  errors,
+  type JSONWebKeySet,
+  type JWTPayload,
+  type JWTVerifyGetKey,
+  jwtVerify,
+  type LocalJWKSet,
+} from 'jose'
 import { HttpError } from './problem.ts'
 import type { HttpErrorCode } from './problem-codes.ts'
-import { createSigningKeys, KeysUnreachable } from './signing-keys.ts'
 
-/** One of our APIs. */
 export interface Api {
-  /** App ID URIs and client ids that a token may have as its `aud`. */
+  /** App ID URIs and client ids that are valid as the `aud` of a token. */
   readonly audiences: readonly string[]
   /** What callers request: `api://{client id}/App.ReadWrite.All`. */
   readonly scope: string
 }
 
-/** Whose tokens are taken. Issuers are compared whole. */
+/** Which tokens are accepted. Issuers must be equal to one of these. */
 export interface TokenOptions {
   /** `{login}/{tenant}`: where callers sign in, for the API document. */
   readonly authority: string
@@ -27,12 +33,12 @@ export interface TokenOptions {
   readonly fetch?: typeof fetch
 }
 
-/** Which API a route belongs to: a token is judged by its audience and its scope together (DESIGN §5). */
+/** The API of a route: audience and scope of a token are checked together (DESIGN §5). */
 export type Audience = 'collab' | 'mail' | 'any'
 
 /**
- * Who the token is about: the only claims that decide anything (Entra, "Secure applications by validating claims").
- * `clientId` is there when it is about an application itself; `id` is then that of its service principal.
+ * The claims that decide who calls (Entra, "Secure applications by validating claims"). With `clientId` the caller is
+ * an application, and `id` is the id of its service principal.
  */
 export interface Identity {
   readonly tenantId: string
@@ -43,19 +49,19 @@ export type Authenticate = (request: IncomingMessage, audience: Audience) => Pro
 
 const scope = 'App.ReadWrite.All'
 const skewSeconds = 60
-/** A token that was found good is not checked anew for so long; a key that is withdrawn ends with it. Milliseconds. */
-const goodMilliseconds = 60_000
-/** So many good tokens are kept; refused ones never are, so nobody fills this from outside. */
-const goodTokens = 2000
+/** A verified token is not verified again for this time, so a withdrawn key ends with it. */
+const cachedMilliseconds = 60_000
+/** Most verified tokens in the cache. Refused tokens are not cached, so callers cannot fill it. */
+const mostCached = 2000
 const objectId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /**
- * Reads the caller from the request's bearer token (RFC 6750, RFC 8725). Throws 401 without a good token, 403 when a good
- * one does not carry the scope or speaks for nobody who may call, and 503 when the issuer's keys cannot be had.
+ * Reads the caller from the request's bearer token (RFC 6750, RFC 8725). Throws 401 without a valid token, 403 for a
+ * token without the scope or for an application that may not call, and 503 when the issuer's keys are unavailable.
  */
 export function createAuthenticate(options: TokenOptions, now: () => number): Authenticate {
   const keys = createSigningKeys({ url: options.jwksUrl, fetch: options.fetch ?? fetch, now })
-  const verified = rememberGood((token, audience) => verify(token, options, audience, keys, now), now)
+  const verified = cacheVerified((token, audience) => verify(token, options, audience, keys, now), now)
   return async (request, audience) => {
     const refuse = refusalsOf(options, audience)
     const token = bearerToken(request, refuse)
@@ -70,9 +76,9 @@ export function createAuthenticate(options: TokenOptions, now: () => number): Au
 }
 
 function bearerToken(request: IncomingMessage, { unauthenticated, invalid }: Refusals): string {
-  const given = request.headersDistinct['authorization'] ?? []
-  const [first = ''] = given
-  if (given.length > 1) throw invalid()
+  const headers = request.headersDistinct['authorization'] ?? []
+  const [first = ''] = headers
+  if (headers.length > 1) throw invalid()
   if (!/^bearer(\s|$)/i.test(first)) throw unauthenticated()
   const token = /^bearer +([A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+)$/i.exec(first)?.[1]
   if (token === undefined) throw invalid()
@@ -81,23 +87,23 @@ function bearerToken(request: IncomingMessage, { unauthenticated, invalid }: Ref
 
 type Verify = (token: string, audience: Audience) => Promise<JWTPayload>
 
-/** Remembers what was found good, by its hash and by whom it was for; never longer than the token itself is good. */
-function rememberGood(verify: Verify, now: () => number): Verify {
+/** Caches verified tokens by hash and audience, at most until they expire. */
+function cacheVerified(verify: Verify, now: () => number): Verify {
   const good = new Map<string, { readonly claims: JWTPayload; readonly from: number; readonly until: number }>()
   return async (token, audience) => {
     const key = `${audience} ${createHash('sha256').update(token).digest('base64')}`
     const at = now()
     const known = good.get(key)
-    // A clock that was set back must not keep a withdrawn key's tokens good until it is right again.
+    // A clock that was set back must not extend the life of a cached token.
     if (known && known.from <= at && at < known.until) return known.claims
     const claims = await verify(token, audience)
     good.delete(key)
     const [oldest] = good.keys()
-    if (good.size >= goodTokens && oldest !== undefined) good.delete(oldest)
+    if (good.size >= mostCached && oldest !== undefined) good.delete(oldest)
     good.set(key, {
       claims,
       from: at,
-      until: Math.min(at + goodMilliseconds, ((claims.exp ?? 0) + skewSeconds) * 1000),
+      until: Math.min(at + cachedMilliseconds, ((claims.exp ?? 0) + skewSeconds) * 1000),
     })
     return claims
   }
@@ -116,7 +122,7 @@ async function verify(
     any: [...options.collab.audiences, ...options.mail.audiences],
   }[audience]
   const keyOf: JWTVerifyGetKey = (header, signed) => {
-    // Without an id any single key would do; Entra always names one.
+    // Without a key id jose would accept a single key; Entra always sends one.
     if (typeof header.kid !== 'string') throw new errors.JWKSNoMatchingKey()
     return keys(header, signed)
   }
@@ -139,15 +145,15 @@ async function verify(
   }
 }
 
-/** Entra's token versions have different issuers; one version's token with the other's issuer was not made by Entra. */
+/** Entra has one issuer for each token version. A token that mixes the two is not Entra's. */
 function isOfItsIssuer({ iss = '', ver }: JWTPayload): boolean {
   if (ver === undefined) return true
   return ver === (iss.startsWith('https://sts.windows.net/') ? '1.0' : '2.0')
 }
 
 /**
- * Entra, "Access token claims": `idtyp` says it where the API requests it; else an application has roles and no scope, and
- * its subject is its object id. A person's subject is another value.
+ * Entra, "Access token claims": `idtyp` is present if the API requests it. Otherwise an application has roles, no
+ * scope, and its object id as its subject; a person has another subject.
  */
 function isAppOnly({ scp, roles, idtyp, sub, oid }: JWTPayload): boolean {
   if (idtyp !== undefined) return idtyp === 'app'
@@ -155,8 +161,8 @@ function isAppOnly({ scp, roles, idtyp, sub, oid }: JWTPayload): boolean {
 }
 
 /**
- * The client id of an application that acts for itself: in the mail API alone, for those that are listed, with the role.
- * Whether it is the mail API's token is read from its audience, since some addresses take either API's.
+ * Returns the client id of an application that acts for itself: only in the mail API, only if it is listed and has the
+ * role. Some addresses accept both APIs, so the audience of the token decides.
  */
 function clientOf(claims: JWTPayload, options: TokenOptions, audience: Audience): string {
   const isForMail = [claims.aud ?? []].flat().some((one) => options.mail.audiences.includes(one))
@@ -179,7 +185,7 @@ function clientOf(claims: JWTPayload, options: TokenOptions, audience: Audience)
 }
 
 function refuseWithoutScope({ scp }: JWTPayload, { insufficient, invalid }: Refusals): void {
-  // An ID token is signed by the same keys, for the same client, and carries no scope at all.
+  // An ID token has the same keys and client, and no scope.
   if (typeof scp !== 'string') throw invalid()
   if (!scp.split(' ').includes(scope)) throw insufficient(`The token lacks the scope ${scope}.`)
 }
@@ -190,7 +196,7 @@ interface Refusals {
   insufficient(detail: string): HttpError
 }
 
-/** Refusals of a route. Each names the scopes that open it, so that a client knows what to request (RFC 6750 §3). */
+/** Refusals of a route. Each names the scopes that the route accepts (RFC 6750 §3). */
 function refusalsOf({ collab, mail }: TokenOptions, audience: Audience): Refusals {
   const apis = { collab: [collab], mail: [mail], any: [collab, mail] }[audience]
   const scopes = [...new Set(apis.map(({ scope }) => scope))].join(' ')
@@ -200,9 +206,93 @@ function refusalsOf({ collab, mail }: TokenOptions, audience: Audience): Refusal
   }
   return {
     unauthenticated: () => refusal('unauthenticated', 'Send an access token as Authorization: Bearer.', ''),
-    // Says no more than that: the failed check would only help an attacker.
+    // Details of the failed check would help only an attacker.
     invalid: (cause) =>
       refusal('invalid-token', 'The access token is not valid for this API.', 'error="invalid_token", ', cause),
     insufficient: (detail) => refusal('insufficient-scope', detail, 'error="insufficient_scope", '),
   }
 }
+
+/** No key of the issuer is known and none can be fetched, so no token can be checked. */
+class KeysUnreachable extends Error {
+  constructor(cause: unknown) {
+    super('The keys of the token issuer cannot be fetched.', { cause })
+    this.name = 'KeysUnreachable'
+  }
+}
+
+interface SigningKeysOptions {
+  readonly url: string
+  readonly fetch: typeof fetch
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+}
+
+/** Older keys are fetched again while they still serve, so a withdrawn key goes out of use. */
+const refreshAfterMilliseconds = 10 * 60_000
+/** The least time between two fetches for unknown key ids (reliability R22). */
+const unknownKeyMilliseconds = 60_000
+/** Without any keys every request waits for the issuer, so a failed fetch is repeated sooner. */
+const firstKeysMilliseconds = 1_000
+const fetchTimeoutMilliseconds = 5_000
+
+/** Finds the key of a token; `jwks` returns all keys as published. */
+type SigningKeys = JWTVerifyGetKey & { readonly jwks: () => JSONWebKeySet | undefined }
+
+/**
+ * The issuer's public keys (RFC 7517). Throws jose's `JWKSNoMatchingKey` for an unknown key id, and `KeysUnreachable`
+ * while no keys were ever fetched. Fetched keys stay in use while the issuer does not answer.
+ */
+export function createSigningKeys({ url, fetch, now }: SigningKeysOptions): SigningKeys {
+  let keys: LocalJWKSet | undefined
+  let fetchedAt = 0
+  let triedAt = Number.NEGATIVE_INFINITY
+  let failure: unknown
+  let pending: Promise<void> | undefined
+
+  const load = (): Promise<void> => {
+    triedAt = now()
+    pending ??= fetchKeys(url, fetch)
+      .then((set) => {
+        keys = createLocalJWKSet(set)
+        fetchedAt = now()
+      })
+      .catch((error: unknown) => {
+        failure = error
+      })
+      .finally(() => {
+        pending = undefined
+      })
+    return pending
+  }
+  // A clock that was set back must not keep a new key out.
+  const isOlder = (at: number, milliseconds: number): boolean => now() - at >= milliseconds || now() < at
+  const triedWithin = (milliseconds: number): boolean => !isOlder(triedAt, milliseconds)
+
+  const keyOf: JWTVerifyGetKey = async (header, token) => {
+    if (!keys && (pending || !triedWithin(firstKeysMilliseconds))) await load()
+    if (!keys) throw new KeysUnreachable(failure)
+    // Not awaited: the old keys serve meanwhile, and load() never rejects.
+    if (isOlder(fetchedAt, refreshAfterMilliseconds) && !triedWithin(unknownKeyMilliseconds)) void load()
+    try {
+      return await keys(header, token)
+    } catch (error) {
+      if (!(error instanceof errors.JWKSNoMatchingKey) || (!pending && triedWithin(unknownKeyMilliseconds))) throw error
+      await load()
+      return keys(header, token)
+    }
+  }
+  return Object.assign(keyOf, { jwks: () => keys?.jwks() })
+}
+
+async function fetchKeys(url: string, fetcher: typeof fetch): Promise<JSONWebKeySet> {
+  const signal = AbortSignal.timeout(fetchTimeoutMilliseconds)
+  const response = await fetcher(url, { headers: { Accept: 'application/json' }, redirect: 'error', signal })
+  if (response.status !== 200) throw new Error(`the issuer answered ${response.status} when asked for its keys`)
+  const set: unknown = await response.json()
+  if (!isKeySet(set)) throw new Error('the issuer answered something that is not a key set')
+  return set
+}
+
+const isKeySet = (value: unknown): value is JSONWebKeySet =>
+  typeof value === 'object' && value !== null && 'keys' in value && Array.isArray(value.keys) && value.keys.length > 0

@@ -5,13 +5,13 @@ import { HttpError } from './problem.ts'
 /** The largest bodies, in bytes (DESIGN §5). */
 export const largestBody = { api: 64 * 1024, messages: 256 * 1024 } as const
 
-/** How much more than allowed is read and thrown away, so that the sender gets to read the refusal. Bytes. */
+/** Bytes above the limit that are read and discarded, so that the sender receives the refusal. */
 const discardedAtMost = 1024 * 1024
 
 /**
- * Reads a JSON body as raw bytes, or gives undefined when there is none. Nothing is decompressed: restify's own parser
- * ends the process on garbage that calls itself gzip, and counts bytes before they are inflated. Throws 415 for another
- * media type, charset or any content coding, and 413 when there are more than `limit` bytes, announced or not.
+ * Reads a JSON body as raw bytes; undefined without a body. It decompresses nothing: restify's own parser crashes on
+ * invalid gzip, and counts bytes before they are inflated. Throws 415 for another media type, charset or any content
+ * coding, and 413 for more than `limit` bytes.
  */
 export async function readBody(
   request: IncomingMessage,
@@ -27,7 +27,7 @@ export async function readBody(
   const chunks: Buffer[] = []
   let size = 0
   try {
-    // The socket must outlive the reading, for it carries the answer.
+    // The socket must stay open, because it carries the answer.
     for await (const chunk of request.iterator({ destroyOnReturn: false })) {
       size += chunk.length
       if (size <= limit) chunks.push(chunk)
@@ -61,16 +61,15 @@ function refuseOtherMedia({ headers }: IncomingMessage): void {
 }
 
 interface JsonRules {
-  /** How deep arrays and objects may nest. */
   readonly depth: number
-  /** Whether text that no database column can hold (U+0000, half a surrogate pair) is refused, naming its field. */
+  /** Whether text that no database column accepts (U+0000, half a surrogate pair) is refused by its field. */
   readonly storableText: boolean
 }
 
 /**
- * Parses a JSON body strictly (RFC 8259): UTF-8 only, no duplicate keys (I-JSON, RFC 7493 §2.3: two readers could
- * otherwise see two different requests), a bounded depth. Throws 400 `malformed-json`, `duplicate-key` or `too-deep`, or
- * 422 `validation-failed` for text that cannot be stored.
+ * Parses a JSON body strictly (RFC 8259): only UTF-8, no duplicate keys (RFC 7493 §2.3: two readers could see two
+ * different requests), a limited depth. Throws 400 `malformed-json`, `duplicate-key` or `too-deep`, or 422
+ * `validation-failed` for text that cannot be stored.
  */
 export function parseJson(bytes: Uint8Array, rules: JsonRules): unknown {
   const text = decode(bytes)
@@ -92,7 +91,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // The parser's own message quotes the body, so it is not passed on.
+    // The parser's own message quotes the body.
     throw new HttpError('malformed-json', 'The body is not JSON.')
   }
 }
@@ -100,13 +99,13 @@ function parse(text: string): unknown {
 const tokens = /"(?:[^"\\]+|\\.)*"|[{}[\],]/g
 const colon = /\s*:/y
 
-/** An object or array that is open, with the keys seen in it and the key or index that stands next. */
+/** An open object or array, with its keys so far and the current key or index. */
 interface Level {
   readonly keys: Set<string> | undefined
   at: string | number
 }
 
-/** Walks the brackets and keys of text that is known to be JSON, for JSON.parse tells of neither depth nor duplicates. */
+/** Walks the brackets and keys of valid JSON, because JSON.parse reports neither depth nor duplicates. */
 function inspect(text: string, deepest: number): void {
   const open: Level[] = []
   const path = () => open.map(({ at }) => at)

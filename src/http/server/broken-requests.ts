@@ -2,20 +2,20 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { HttpError, problemOf } from './problem.ts'
 import type { HttpErrorCode } from './problem-codes.ts'
-import { idsOfBroken } from './response-metrics.ts'
-import type { HttpLog } from './services.ts'
+import type { HttpLog } from './respond.ts'
+import { idsOfBroken } from './respond.ts'
 
 const loopback = /^(?:localhost|\[::1\]|127(?:\.\d{1,3}){3})(?::\d{1,5})?$/i
 
 /**
- * What is wrong with whom a request says it is for, if anything. Every request names one Host (RFC 9112 §3.2; HTTP/1.0 may
- * name none): of two, what stands before us may have read the other.
+ * The error of a request whose Host is not acceptable, if any. Every request needs one Host (RFC 9112 §3.2; HTTP/1.0
+ * may omit it): with two, a proxy may have read the other.
  *
- * With `loopbackOnly` the name must be this machine's, and a page that calls must be our own. The chat of local mode takes
- * no tokens, so any page in the developer's browser could speak in anybody's name: from its own address (Origin), or under
- * a name of its own that leads here (DNS rebinding: Host).
+ * With `loopbackOnly` the Host must be this machine, and a calling page must be ours. The chat of local mode has no
+ * tokens, so a page in the developer's browser could act for anybody: from its own address (Origin), or by DNS
+ * rebinding (Host).
  */
-export function misdirected(request: IncomingMessage, loopbackOnly: boolean): HttpError | undefined {
+export function hostError(request: IncomingMessage, loopbackOnly: boolean): HttpError | undefined {
   const { host: hosts = [], origin: origins = [] } = request.headersDistinct
   if (hosts.length > 1 || (hosts.length === 0 && request.httpVersion !== '1.0'))
     return refused('A request names one Host.')
@@ -26,11 +26,11 @@ export function misdirected(request: IncomingMessage, loopbackOnly: boolean): Ht
   return refused('In local mode pages of other addresses may not call this service.')
 }
 
-/** What else comes on this connection is from the same sender, and means as little. */
+/** The same sender sends everything else on this connection. */
 const refused = (detail: string): HttpError =>
   new HttpError('malformed-request', detail, { headers: { Connection: 'close' } })
 
-/** What Node calls the ways in which a request is none (`node:http`, "Event: 'clientError'"), and what we answer. */
+/** Node's codes of requests that it cannot read (`node:http`, "Event: 'clientError'"), and our answers. */
 const refusals: Readonly<Record<string, { code: HttpErrorCode; line: string; detail: string }>> = {
   ERR_HTTP_REQUEST_TIMEOUT: {
     code: 'request-timeout',
@@ -49,7 +49,7 @@ const malformed = {
   detail: 'This is not an HTTP request.',
 } as const
 
-/** The requests of one connection: those that are still being answered, and the one that came last. */
+/** The requests of one connection: those without an answer yet, and the last one. */
 interface Conversation {
   readonly open: Map<ServerResponse, IncomingMessage>
   last: { readonly request: IncomingMessage; readonly response: ServerResponse } | undefined
@@ -57,11 +57,11 @@ interface Conversation {
 }
 
 /**
- * Answers as problems (RFC 9457) what Node refuses before there is a request: what is no HTTP, headers that are too large,
- * and who sends too slowly. An expectation that we do not know is none (RFC 9110 §10.1.1 leaves that to the server).
+ * Answers requests that Node refuses with problems (RFC 9457): invalid HTTP, too large headers, slow senders. An
+ * unknown Expect header is ignored (RFC 9110 §10.1.1).
  *
- * Each request gets one answer, its own: what follows a whole request on its connection does not take its answer's place,
- * and who has been answered gets no second one when the rest of the body does not come.
+ * Each request gets exactly one answer: a broken request waits for the answer of the whole request before it, and an
+ * answered request gets no second answer when the rest of its body does not come.
  */
 export function answerBrokenRequests(node: Server, log: HttpLog): void {
   const conversations = new WeakMap<Duplex, Conversation>()
@@ -80,7 +80,7 @@ export function answerBrokenRequests(node: Server, log: HttpLog): void {
     })
   }
   node.on('request', follow)
-  // Who asks whether to go on comes this way only.
+  // Requests with `Expect: 100-continue` raise only this event.
   node.on('checkContinue', follow)
   node.on('checkExpectation', (request, response) => void node.emit('request', request, response))
   node.on('clientError', (error: NodeJS.ErrnoException, socket) => {
@@ -93,7 +93,7 @@ export function answerBrokenRequests(node: Server, log: HttpLog): void {
   })
 }
 
-/** Whether what is broken is to be answered, waits until what came before is answered, or can only be ended. */
+/** Whether to answer a broken request, wait for answers to earlier requests, or end the connection. */
 function verdictOn({ open, last, broken }: Conversation): 'answer' | 'wait' | 'end' {
   if (broken) return 'wait'
   if (last && !last.request.complete) {

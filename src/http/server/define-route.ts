@@ -6,7 +6,9 @@ import {
   access,
   type Core,
   type Deciding,
+  type Explanation,
   faultsOf,
+  type HealthPart,
   type Permission,
   refuseFields,
 } from '../../core/index.ts'
@@ -14,10 +16,10 @@ import type { Answer, AnswerOf, Answers, answered, Example, RequestHeader } from
 import type { Audience } from './authenticate.ts'
 import { HttpError } from './problem.ts'
 import type { ProblemCode } from './problem-codes.ts'
-import type { Services } from './services.ts'
+import type { Waiting } from './waiting.ts'
 
-export type Method = 'GET' | 'POST' | 'PUT'
-/** What a route is about: the chapters of the API document, in its order. */
+type Method = 'GET' | 'POST' | 'PUT'
+/** The chapters of the API document, in its order. */
 export const tags = {
   Sites: 'Ask for SharePoint sites.',
   Mailboxes: 'Ask for shared, equipment and room mailboxes.',
@@ -27,52 +29,90 @@ export const tags = {
   Administration: 'How the service does, and work that was given up.',
   Service: 'How the service does, its description, and the address of its bot.',
 } as const
-export type Tag = keyof typeof tags
+type Tag = keyof typeof tags
 
-/** What a public handler may use. */
+/** Handles one activity of a channel and writes the answer. `request.body` is parsed JSON and not trusted. */
+type MessagesHandler = (request: Request, response: Response) => Promise<void>
+
+/** Checks the token of an activity before its body is read. False: refused and answered. */
+type AdmitsActivity = (request: Request, response: Response) => Promise<boolean>
+
+/** Whether the service is ready, with one text about each part that it needs. */
+export interface Health {
+  ready(): Promise<{ ok: boolean; checks: Record<string, string> }>
+}
+
+export interface Metrics {
+  /** Metrics of this process (Prometheus, "Text-based format"); without those of the store while it does not answer. */
+  text(): Promise<string>
+  /** The token that a scraper must send. Without it nobody may read metrics, unless they are open. */
+  readonly token?: string | undefined
+  /** Only this machine can call the server, so no token is needed if none is set. */
+  readonly isOpen: boolean
+}
+
+/** Sentences for people, next to the codes of an answer. The composition root takes them from the message catalogue. */
+interface ApiTexts {
+  explanation(line: Explanation): string
+  healthPart(part: HealthPart): string
+}
+
+export interface Services {
+  readonly core: Core
+  readonly texts: ApiTexts
+  /** The secret of the bot's own subscription: `whsec_` and base64 (Standard Webhooks 1.0.0). */
+  readonly webhookSecret: string
+  readonly messages: MessagesHandler
+  /** Without it `messages` checks the token after the body was read. */
+  readonly admitsActivity?: AdmitsActivity
+  readonly health: Health
+  readonly metrics?: Metrics
+  /** The serialised API document and its ETag. */
+  readonly openApi: () => { readonly text: Uint8Array; readonly etag: string }
+  /** Calls that wait for a change. */
+  readonly waiting: Waiting
+}
+
 export interface Scope {
   readonly services: Services
   readonly request: Request
   readonly response: Response
   readonly headers: Request['headers']
   /**
-   * The id that a request which comes of this call gets, and by which a decision is known that it made. A repeat under the
-   * same Idempotency-Key has the same.
+   * The id of a request that this call creates, and of its decision. A repeat under the same Idempotency-Key has the
+   * same id.
    */
   readonly requestId: string
 }
-/** What a handler may use that acts for somebody. */
 export interface ActorScope extends Scope {
   readonly actor: Actor
-  readonly provisioning: Core
+  readonly core: Core
 }
 
-/** What came in, not trusted yet. */
 export interface RawInput {
   readonly params: unknown
   readonly query: Readonly<Record<string, string | string[]>>
   readonly body: unknown
 }
 
-/** A body whose schema the route names, and that core reads. */
-export interface CheckedByCore {
+/** A body that core reads; the schema describes it. */
+interface CheckedByCore {
   readonly documents: z.ZodType
-  /** Core's is the second look: what the schema finds wrong is refused before. */
+  /** The schema is checked before core reads the body. */
   readonly isChecked?: true
 }
-/** For a body that core judges as a whole: the handler gets the JSON as it came. `schema` is what it documents. */
+/** For a body that core validates as a whole: the handler gets the JSON unchanged. */
 export const checkedByCore = (schema: z.ZodType): CheckedByCore => ({ documents: schema })
-/** For a body whose form is checked, and that core gets as it came all the same, so that it knows what was left out. */
+/** For a body that is validated here and passed on unchanged, so that core sees which fields were omitted. */
 export const checkedWhole = (schema: z.ZodType): CheckedByCore => ({ documents: schema, isChecked: true })
 
-/** A body whose bytes the handler gets, for a signature over them. */
-export interface SignedBody {
+interface SignedBody {
   readonly signed: z.ZodType
 }
-/** For a body that is signed: the handler gets its bytes. `schema` is what it documents. */
+/** For a signed body: the handler gets its bytes. */
 export const signedBody = (schema: z.ZodType): SignedBody => ({ signed: schema })
 
-/** A schema that takes `undefined` allows an empty body. */
+/** A schema that accepts `undefined` allows an empty body. */
 export type BodySpec = z.ZodType | SignedBody | CheckedByCore
 type Parsed<S, Raw> = S extends z.ZodType
   ? z.output<S>
@@ -87,51 +127,50 @@ interface Input<P, Q, B> {
   readonly body: Parsed<B, Buffer>
 }
 
-/** What a route takes in. */
-interface Taken<P, Q, B> {
+interface InputSchemas<P, Q, B> {
   readonly params?: P
   readonly query?: Q
   readonly body?: B
 }
-interface Common<P, Q, B, A extends Answers> extends Taken<P, Q, B> {
-  /** What clients that are made of the API document call it (`operationId`). */
+interface Common<P, Q, B, A extends Answers> extends InputSchemas<P, Q, B> {
+  /** The `operationId` for generated clients. */
   readonly id: string
   readonly tag: Tag
   readonly method: Method
-  /** As restify reads it, without the slash at the end; both forms are served. */
+  /** In restify's syntax, without a slash at the end; both forms are served. */
   readonly path: string
   readonly summary: string
-  /** The headers that it reads, beside those that come with how it is served (Idempotency-Key, If-None-Match). */
+  /** Headers that the handler reads. Idempotency-Key and If-None-Match are added by how the route is served. */
   readonly headers?: readonly RequestHeader[]
   readonly answers: A
-  /** Calls with their answers, from the `examples.json` of the room. A test checks each against the schemas. */
+  /** Calls with their answers, from the room's `examples.json`. A test checks each against the schemas. */
   readonly examples: Readonly<Record<string, Example>>
-  /** The codes of the problems that its own work can end in; those of how it is served come to them. */
+  /** The problems of its own work. Problems of serving are added. */
   readonly refusals: readonly ProblemCode[]
-  /** Is a POST and yet writes nothing: counted as a read. */
+  /** A POST that writes nothing: counted as a read. */
   readonly onlyReads?: true
-  /** How many reads a body costs beside the call itself, by the work that it orders. The body was not checked yet. */
+  /** How many more reads a body costs. The body is not validated yet. */
   readonly extraReads?: (body: unknown) => number
-  /** Whether a body only orders a check: its answer is not kept for repeats. The body was not checked yet. */
+  /** Whether a body only requests a check: its answer is not kept for repeats. The body is not validated yet. */
   readonly changesNothing?: (body: unknown) => boolean
-  /** Takes an Idempotency-Key. */
+  /** Accepts an Idempotency-Key. */
   readonly idempotent?: true
-  /** Media other than JSON is answered, or nobody reads the answer: Accept is not looked at. */
+  /** Ignores Accept: the answer is not JSON, or nobody reads it. */
   readonly anyAccept?: true
-  /** Bytes and nesting that the body may have, where they differ from the API's. */
+  /** The body's limits, if they differ from the API's. */
   readonly largest?: { readonly bytes: number; readonly depth: number }
 }
 interface ActorSpec<P, Q, B, A extends Answers> extends Common<P, Q, B, A> {
-  /** What the caller needs, by core's access table. What depends on one request is decided by core when it has read it. */
+  /** The permission of core's access table. Core checks permissions that depend on one request. */
   readonly permission: Permission
   readonly audience: Audience
-  /** Which API a body belongs to, where it says so itself: the token has to be for that one. */
+  /** The API that a body belongs to, if the body names it: the token must be for this API. */
   readonly audienceOf?: (body: unknown) => Audience
-  /** A decision about a request: that somebody tried who is let into nothing is written down. */
+  /** A decision about a request: the attempt of a person without access is audited. */
   readonly decides?: Deciding
   /**
-   * Throws unless the caller may still make this call. It runs before a stored answer is given again. Every idempotent route
-   * needs it whose permission depends on the request or the batch; for the others the permission alone decides.
+   * Throws unless the caller may still make this call. It runs before a stored answer is repeated. Every idempotent
+   * route needs it if its permission depends on the request or the batch.
    */
   readonly mayStill?: (scope: ActorScope, params: Input<P, Q, B>['params']) => Promise<unknown>
   handle(scope: ActorScope, input: Input<P, Q, B>): Promise<AnswerOf<NoInfer<A>>>
@@ -139,35 +178,27 @@ interface ActorSpec<P, Q, B, A extends Answers> extends Common<P, Q, B, A> {
 interface PublicSpec<P, Q, B, A extends Answers> extends Common<P, Q, B, A> {
   readonly permission: 'public'
   readonly audience: null
-  /** What the handler itself asks for in place of an access token. */
+  /** The credential that replaces an access token; the handler checks it. */
   readonly credential?: 'signature' | 'connector' | 'metrics'
-  /** Judges who calls before the body is read. False: refused, and answered. */
+  /** Checks the caller before the body is read. False: refused and answered. */
   readonly admit?: (scope: Scope) => Promise<boolean>
   handle(scope: Scope, input: Input<P, Q, B>): Promise<AnswerOf<NoInfer<A>> | typeof answered>
 }
 
 type AnySchema = z.ZodType | undefined
-type Described = Common<AnySchema, AnySchema, BodySpec | undefined, Answers>
-export interface ActorRoute extends Described {
-  readonly permission: Permission
-  readonly audience: Audience
-  readonly audienceOf?: (body: unknown) => Audience
-  readonly decides?: Deciding
-  /** Throws unless the caller may still have the answer that was stored for this call. */
+type AnyBody = BodySpec | undefined
+export interface ActorRoute extends Omit<ActorSpec<AnySchema, AnySchema, AnyBody, Answers>, 'handle' | 'mayStill'> {
+  /** Throws unless the caller may still see the stored answer of this call. */
   recheck(raw: RawInput, scope: ActorScope): Promise<unknown>
-  /** Checks the input and gives the call that it makes. Throws 404 for an address, 422 for a query or body. */
+  /** Validates the input and returns the call. Throws 404 for an address, 422 for a query or body. */
   prepare(raw: RawInput): (scope: ActorScope) => Promise<Answer>
 }
-export interface PublicRoute extends Described {
-  readonly permission: 'public'
-  readonly audience: null
-  readonly credential?: 'signature' | 'connector' | 'metrics'
-  readonly admit?: (scope: Scope) => Promise<boolean>
+export interface PublicRoute extends Omit<PublicSpec<AnySchema, AnySchema, AnyBody, Answers>, 'handle'> {
   prepare(raw: RawInput): (scope: Scope) => Promise<Answer | typeof answered>
 }
 export type Route = ActorRoute | PublicRoute
 
-/** One verb of the REST contract (DESIGN §5) for signed-in callers: address, permission, schemas and handler in one value. */
+/** Defines a route for signed-in callers (DESIGN §5): address, permission, schemas and handler in one value. */
 export function defineRoute<
   const A extends Answers,
   P extends AnySchema = undefined,
@@ -187,13 +218,13 @@ export function defineRoute<
   }
 }
 
-/** A permission that nobody has by what they are to one request. The others are decided by core, which reads it. */
+/** Whether a permission does not depend on one request. Core checks the others when it has read the request. */
 export function isDecidedHere(permission: Permission): boolean {
   const roles: readonly string[] = access[permission]
   return !roles.includes('requester') && !roles.includes('approver')
 }
 
-/** The same for callers that show no token: signed webhooks, the bot's channel, health. */
+/** Defines a route for callers without an access token: signed webhooks, the bot's channel, health. */
 export function definePublicRoute<
   const A extends Answers,
   P extends AnySchema = undefined,
@@ -209,7 +240,7 @@ export function definePublicRoute<
   }
 }
 
-/** All routes of a server. Throws at start when two answer to the same call or id, or one claims a status that HTTP has not. */
+/** All routes of a server. Throws at start if two have the same call or id, or a status does not exist. */
 export function routeRegistry(...routes: readonly Route[]): readonly Route[] {
   const known = new Set<string>()
   for (const { id, method, path, answers } of routes) {
@@ -225,14 +256,14 @@ export function routeRegistry(...routes: readonly Route[]): readonly Route[] {
   return routes
 }
 
-function parseInput<P, Q, B>(spec: Taken<P, Q, B>, raw: RawInput): Input<P, Q, B> {
+function parseInput<P, Q, B>(spec: InputSchemas<P, Q, B>, raw: RawInput): Input<P, Q, B> {
   const params = paramsOf(spec, raw)
   const query = spec.query instanceof z.ZodType ? parseFields(spec.query, raw.query) : undefined
-  const body = parseBody(spec.body, raw.body)
+  const body = parseBody(spec.body as BodySpec | undefined, raw.body)
   return { params, query, body } as Input<P, Q, B>
 }
 
-function paramsOf<P, Q, B>({ params }: Taken<P, Q, B>, raw: RawInput): Input<P, Q, B>['params'] {
+function paramsOf<P, Q, B>({ params }: InputSchemas<P, Q, B>, raw: RawInput): Input<P, Q, B>['params'] {
   return (params instanceof z.ZodType ? parseParams(params, raw.params) : undefined) as Input<P, Q, B>['params']
 }
 
@@ -242,18 +273,14 @@ function parseParams(schema: z.ZodType, params: unknown): unknown {
   return parsed.data
 }
 
-const isSigned = (spec: unknown): boolean => typeof spec === 'object' && spec !== null && 'signed' in spec
-
-const isCheckedWhole = (spec: unknown): spec is CheckedByCore =>
-  typeof spec === 'object' && spec !== null && 'isChecked' in spec
-
-function parseBody(spec: unknown, body: unknown): unknown {
-  if (spec === undefined || isSigned(spec)) return body
+function parseBody(spec: BodySpec | undefined, body: unknown): unknown {
+  if (spec === undefined || 'signed' in spec) return body
   const schema = spec instanceof z.ZodType ? spec : undefined
   if (body === undefined && !schema?.safeParse(undefined).success)
     throw new HttpError('malformed-json', 'The body is empty; a JSON object is expected.')
-  if (isCheckedWhole(spec)) parseFields(spec.documents, body)
-  return schema ? parseFields(schema, body) : body
+  if (schema) return parseFields(schema, body)
+  if ('isChecked' in spec) parseFields(spec.documents, body)
+  return body
 }
 
 function parseFields(schema: z.ZodType, value: unknown): unknown {

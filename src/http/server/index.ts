@@ -1,33 +1,79 @@
 import { once } from 'node:events'
 import type { IncomingMessage, Server as NodeServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, Server as NetServer } from 'node:net'
+import { setTimeout as wait } from 'node:timers/promises'
 import restify, { type Request, type Response } from 'restify'
+import type { Clock, IdempotencyStore, Telemetry, TokenBuckets } from '../../core/index.ts'
 import { from } from '../../core/index.ts'
 import { routes } from '../routes/index.ts'
 import { entityTag } from './answers.ts'
+import type { TokenOptions } from './authenticate.ts'
 import { createAuthenticate } from './authenticate.ts'
-import { answerBrokenRequests, misdirected } from './broken-requests.ts'
-import { createClientAddress, networkOf } from './client-address.ts'
-import type { Route } from './define-route.ts'
-import { Lifecycle } from './lifecycle.ts'
-import { createLimits, createRefusals } from './limits.ts'
+import { answerBrokenRequests, hostError } from './broken-requests.ts'
+import type { Health, Route, Services } from './define-route.ts'
+import type { LimitOptions } from './limits.ts'
+import { createClientAddress, createLimits, createRefusals, networkOf } from './limits.ts'
 import { openApiOf } from './openapi.ts'
 import { HttpError } from './problem.ts'
-import { sendError } from './respond.ts'
-import { exchangeOf, tellAnswer } from './response-metrics.ts'
-import { type Door, serveRoute } from './serve-route.ts'
-import type { HttpOptions, HttpServer, Services } from './services.ts'
+import type { HttpLog } from './respond.ts'
+import { type Exchange, exchangeOf, logAnswer, pathOf, sendError } from './respond.ts'
+import { type ServerContext, serveRoute } from './serve-route.ts'
 import { createWaiting } from './waiting.ts'
 
+export interface HttpOptions extends Omit<Services, 'openApi' | 'waiting'> {
+  readonly port: number
+  readonly host: string
+  /** The public address, without a slash at the end. */
+  readonly baseUrl: string
+  readonly tokens: TokenOptions
+  readonly idempotency: IdempotencyStore
+  readonly limits: LimitOptions
+  /** Local mode, whose chat has no tokens: refuses requests for other hosts than this machine. */
+  readonly loopbackOnly?: boolean
+  /** Networks whose `X-Forwarded-For` is trusted; none by default. */
+  readonly trustedProxies?: readonly string[]
+  /** Buckets that replicas and batches share. Without them this server counts alone. */
+  readonly tokenBuckets?: TokenBuckets | undefined
+  readonly log: HttpLog
+  readonly telemetry?: Telemetry
+  /** Listens and answers 503 until `open` is called, so that callers see that the service is starting. */
+  readonly starting?: boolean
+  /** How long answers may take to go out when the server closes; 500 ms by default. */
+  readonly farewellMilliseconds?: number
+  /** How long a request may take to arrive, in milliseconds; 30 s at most by default. */
+  readonly patience?: {
+    headersTimeout: number
+    requestTimeout: number
+    connectionsCheckingInterval: number
+    timeout?: number
+  }
+  /** Only tests replace the system's clock. */
+  readonly clock?: Clock
+}
+
+interface HttpServer {
+  readonly url: string
+  readonly port: number
+  /** Accepts requests, if the server was created `starting`. */
+  open(): void
+  /**
+   * Refuses new requests with 503 and Retry-After. Resolves when all open requests are answered: by their handlers, or
+   * with 503 after four seconds.
+   */
+  drain(): Promise<void>
+  /** Drains, stops listening and closes all connections, within 5 s. */
+  close(): Promise<void>
+}
+
 /**
- * Milliseconds. Who sends slower than this is cut off within half a minute: Node looks at its connections at intervals. A
- * connection on which nothing moves at all, since nobody reads the answer, ends after `timeout`: longer than any answer takes.
+ * Milliseconds. Slow senders are cut off within 30 s: Node checks its connections at intervals. A connection without
+ * any traffic, because nobody reads the answer, ends after `timeout`, which is longer than any answer takes.
  */
 const patience = {
   ...{ headersTimeout: 15_000, requestTimeout: 26_000, connectionsCheckingInterval: 2_000 },
   timeout: 90_000,
 } as const
-/** restify logs nothing of its own: each request has one line, written here. */
+/** restify logs nothing itself: `logAnswer` writes one line for each request. */
 const nothing = () => false
 const silent = { trace: nothing, debug: nothing, info: nothing, warn: nothing, error: nothing, fatal: nothing }
 
@@ -42,10 +88,10 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
     log: silent as restify.ServerOptions['log'],
   })
   const node: NodeServer = server.server
-  // Node would refuse a missing Host itself, in words of its own.
+  // Node would refuse a missing Host with its own text.
   Object.assign(node, patience, options.patience, { requireHostHeader: false })
   answerBrokenRequests(node, options.log)
-  // restify takes over "Connection: Upgrade" and then answers nothing; HTTP/2-minded clients send it with ordinary calls.
+  // restify takes over "Connection: Upgrade" and then never answers; HTTP/2 clients send it with ordinary calls.
   node.removeAllListeners('upgrade')
   const lifecycle = new Lifecycle(options.starting ? 'starting' : 'open')
   const admit = guard(options, lifecycle)
@@ -54,8 +100,8 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
   node.listen(options.port, options.host)
   await once(node, 'listening')
   const { port } = node.address() as AddressInfo
-  const door = doorOf(options, lifecycle)
-  mount(server, door, options, lifecycle)
+  const context = contextOf(options, lifecycle)
+  mount(server, context, options, lifecycle)
   const host = options.host.includes(':') ? `[${options.host}]` : options.host
   return {
     url: `http://${host}:${port}`,
@@ -66,24 +112,24 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
   }
 }
 
-function doorOf(options: HttpOptions, lifecycle: Lifecycle): Door {
-  const { clock, provisioning, texts, webhookSecret, messages, health, tokenBuckets: buckets, log } = options
+function contextOf(options: HttpOptions, lifecycle: Lifecycle): ServerContext {
+  const { clock, core, texts, webhookSecret, messages, health, tokenBuckets: buckets, log } = options
   const now = clock ? () => clock.now().getTime() : Date.now
   const refusals = createRefusals(options.limits.refusalsPerMinute ?? 0, now)
   const addressOf = createClientAddress(options.trustedProxies ?? [])
   const shared = buckets && { buckets, warn: log.warn.bind(log) }
   return {
     services: {
-      provisioning,
+      core,
       texts,
       webhookSecret,
       messages,
-      ...(options.admitsActivity && { admitsActivity: options.admitsActivity }),
+      admitsActivity: options.admitsActivity,
       health: lifecycle.healthWith(health),
-      ...(options.metrics && { metrics: options.metrics }),
+      metrics: options.metrics,
       openApi: describer(options),
       waiting: createWaiting({
-        versions: (requestIds) => provisioning.system.readVersions(requestIds),
+        versions: (requestIds) => core.system.readVersions(requestIds),
         stopping: lifecycle.stopping,
       }),
     },
@@ -95,7 +141,7 @@ function doorOf(options: HttpOptions, lifecycle: Lifecycle): Door {
   }
 }
 
-/** The API document is made when it is first asked for: it is long, and most processes are never asked. */
+/** Builds the API document on its first call: it is long, and most processes never need it. */
 function describer({ baseUrl, tokens: { authority, collab, mail } }: HttpOptions) {
   let made: ReturnType<Services['openApi']> | undefined
   return () => {
@@ -108,12 +154,12 @@ function describer({ baseUrl, tokens: { authority, collab, mail } }: HttpOptions
   }
 }
 
-/** Runs before restify looks for a route; false = answered here. */
+/** Runs before restify looks for a route. False: answered here. */
 function guard(options: HttpOptions, lifecycle: Lifecycle) {
   return (request: Request, response: Response): boolean => {
-    // restify builds a URL of this header: "Host: [" would end the process, "Host: x/healthz?" would change the path.
+    // restify builds a URL from this header: "Host: [" would end the process, "Host: x/healthz?" would change the path.
     request.headers.host = 'localhost'
-    const refusal = misdirected(request, options.loopbackOnly ?? false) ?? lifecycle.refusal({ request })
+    const refusal = hostError(request, options.loopbackOnly ?? false) ?? lifecycle.refusal({ request })
     if (refusal) {
       refuse(options, request, response, refusal)
       return false
@@ -128,12 +174,12 @@ function guard(options: HttpOptions, lifecycle: Lifecycle) {
 function refuse(options: HttpOptions, request: Request, response: Response, error: unknown): void {
   const exchange = exchangeOf(options.log, request, response)
   const { status, defect } = sendError(exchange, error)
-  tellAnswer(exchange, { status, milliseconds: 0, ...(defect && { error: { thrown: error } }) }, options.telemetry)
+  logAnswer(exchange, { status, milliseconds: 0, ...(defect && { error: { thrown: error } }) }, options.telemetry)
 }
 
-function mount(server: restify.Server, door: Door, options: HttpOptions, lifecycle: Lifecycle): void {
+function mount(server: restify.Server, context: ServerContext, options: HttpOptions, lifecycle: Lifecycle): void {
   for (const route of routes) {
-    const handler = handlerOf(door, route, options, lifecycle)
+    const handler = handlerOf(context, route, options, lifecycle)
     if (route.method === 'POST') server.post(route.path, handler)
     else if (route.method === 'PUT') server.put(route.path, handler)
     else {
@@ -142,12 +188,12 @@ function mount(server: restify.Server, door: Door, options: HttpOptions, lifecyc
     }
   }
   server.on('restifyError', (request: Request, response: Response, error: { statusCode?: number }) => {
-    // restify's callback is not called: it would send its own answer after ours.
+    // restify's callback is not called: it would send a second answer.
     refuse(options, request, response, routingError(error, request))
   })
 }
 
-/** What restify itself refuses: an address or method that no route has (the Allow header is set by then). */
+/** Errors of restify itself: an unknown address or method (restify has set the Allow header). */
 function routingError(error: { statusCode?: number }, request: IncomingMessage): unknown {
   if (error.statusCode === 404) return new HttpError('no-such-address', 'There is nothing at this address.')
   if (error.statusCode === 405)
@@ -155,7 +201,7 @@ function routingError(error: { statusCode?: number }, request: IncomingMessage):
   return error
 }
 
-function handlerOf(door: Door, route: Route, options: HttpOptions, lifecycle: Lifecycle) {
+function handlerOf(context: ServerContext, route: Route, options: HttpOptions, lifecycle: Lifecycle) {
   return async (request: Request, response: Response): Promise<void> => {
     const exchange = exchangeOf(options.log, request, response)
     lifecycle.follow(exchange)
@@ -164,13 +210,96 @@ function handlerOf(door: Door, route: Route, options: HttpOptions, lifecycle: Li
     await from({ from: 'rest', trace, sampled }, async () => {
       let failure: { readonly thrown: unknown } | undefined
       try {
-        await serveRoute(door, route, exchange)
+        await serveRoute(context, route, exchange)
       } catch (error) {
-        if (sendError(exchange, await door.refusals(error, request)).defect) failure = { thrown: error }
+        if (sendError(exchange, await context.refusals(error, request)).defect) failure = { thrown: error }
       }
       const { statusCode: status } = response
       const milliseconds = performance.now() - began
-      tellAnswer(exchange, { route, status, milliseconds, ...(failure && { error: failure }) }, options.telemetry)
+      logAnswer(exchange, { route, status, milliseconds, ...(failure && { error: failure }) }, options.telemetry)
+    })
+  }
+}
+
+type Phase = 'starting' | 'open' | 'draining'
+
+/** How long a request may take while the server drains; then it is answered with 503. */
+const drainMilliseconds = 4000
+/** How long open answers and requests may take to go through when the server closes, in milliseconds. */
+const longestFarewell = 500
+
+/** Answered in every phase. */
+const always = ['/healthz', '/readyz', '/metrics']
+
+/** The phase of the server and its open requests, so that each gets an answer. */
+class Lifecycle {
+  #phase: Phase
+  readonly #underWay = new Set<Exchange>()
+  readonly #stopping = new AbortController()
+
+  constructor(phase: Phase) {
+    this.#phase = phase
+  }
+
+  /** Aborted when the server accepts no more requests: waiting calls end. */
+  get stopping(): AbortSignal {
+    return this.#stopping.signal
+  }
+
+  /** The error for a request that is not accepted in this phase. */
+  refusal(exchange: Pick<Exchange, 'request'>): HttpError | undefined {
+    if (this.#phase === 'open' || always.includes(pathOf(exchange.request).replace(/\/$/, ''))) return undefined
+    return this.#notNow()
+  }
+
+  /** Counts a request as open until its answer has gone out or its caller has disconnected. */
+  follow(exchange: Exchange): void {
+    this.#underWay.add(exchange)
+    exchange.response.once('close', () => this.#underWay.delete(exchange))
+  }
+
+  open(): void {
+    if (this.#phase === 'starting') this.#phase = 'open'
+  }
+
+  /** Reports "not ready" in every phase except `open`. */
+  healthWith(health: Health): Health {
+    return {
+      ready: async () =>
+        this.#phase === 'open' ? health.ready() : { ok: false, checks: { process: `is ${this.#phase}` } },
+    }
+  }
+
+  /**
+   * Refuses new requests. Resolves when all open requests are answered: by their handlers, or with 503 after four
+   * seconds.
+   */
+  async drain(): Promise<void> {
+    this.#phase = 'draining'
+    this.#stopping.abort()
+    const deadline = performance.now() + drainMilliseconds
+    while (this.#underWay.size > 0 && performance.now() < deadline) await wait(20)
+    for (const exchange of this.#underWay) sendError(exchange, this.#notNow())
+  }
+
+  /** Stops listening and closes all connections; those with an open answer a moment later. */
+  async close(node: NodeServer, farewellMilliseconds = longestFarewell): Promise<void> {
+    await this.drain()
+    if (!node.listening) return
+    const closed = once(node, 'close')
+    // Node's own `close` for HTTP also cuts new connections whose request has not arrived yet.
+    NetServer.prototype.close.call(node)
+    await Promise.race([closed, wait(farewellMilliseconds)])
+    node.close(() => undefined)
+    node.closeAllConnections()
+    await closed
+  }
+
+  #notNow(): HttpError {
+    const [code, doing] =
+      this.#phase === 'starting' ? (['starting', 'starting'] as const) : (['draining', 'restarting'] as const)
+    return new HttpError(code, `The service is ${doing}. Please try again in a moment.`, {
+      headers: { 'Retry-After': '5', Connection: 'close' },
     })
   }
 }

@@ -1,13 +1,16 @@
+import type { IncomingMessage } from 'node:http'
+import { isIP } from 'node:net'
+import proxyaddr from 'proxy-addr'
 import type { BucketRule, LimitsOfUse, TokenBuckets } from '../../core/index.ts'
 import { HttpError } from './problem.ts'
 
-/** Requests per minute; 0 = no limit. `writeBurst` is how many writes may come at once (0: a whole minute's). */
+/** Calls per minute; 0 = no limit. `writeBurst`: how many writes may come at once (0: as many as in a minute). */
 export interface LimitOptions {
   readonly writesPerMinute: number
   readonly writeBurst: number
   readonly readsPerMinute: number
   readonly tenantWritesPerMinute: number
-  /** Calls without a good token or signature, by address; none unless given. */
+  /** Calls without a valid token or signature, by address; no limit by default. */
   readonly refusalsPerMinute?: number
 }
 
@@ -18,52 +21,50 @@ interface Counted extends Limit {
   readonly tokens: number
 }
 
-/** Limits of use per person and per tenant. */
 export interface Limits {
   /**
-   * Counts one request, or as many as it costs, and gives the RateLimit headers for its answer
-   * (draft-ietf-httpapi-ratelimit-headers). Throws 429 with Retry-After when there is too little left. A request that costs more
-   * than there can ever be takes all of it.
+   * Counts one call, or as many as it costs, and returns the RateLimit headers of its answer
+   * (draft-ietf-httpapi-ratelimit-headers). Throws 429 with Retry-After when too little is left. A call that costs more
+   * than the capacity takes all of it.
    */
   take(kind: 'read' | 'write', caller: { tenantId: string; id: string }, cost?: number): Promise<Record<string, string>>
   /**
-   * Counts a call with an Idempotency-Key before it is known to be a repeat, which `take` does not count: as many a minute
-   * as reads, by this process alone, so that a flood of repeats does not reach the store. Throws 429.
+   * Counts a call with an Idempotency-Key before it is known to be a repeat, which `take` does not count: as many a
+   * minute as reads, by this process alone, so that repeats cannot flood the store. Throws 429.
    */
   attempt(caller: { tenantId: string; id: string }): Promise<void>
 }
 
-/** How long a request waits to be counted by all replicas together, in milliseconds; then this process counts alone. */
-const sharedPatience = 1000
-/** Counting alone is told of once in so many milliseconds: it goes on for as long as the store is away. */
-const toldEvery = 60_000
+/** How long a call waits for the shared buckets, in milliseconds; then this process counts alone. */
+const sharedTimeout = 1000
+/** The least time between two warnings that this process counts alone, in milliseconds. */
+const warnEvery = 60_000
 
-/** The shared buckets, and who is told when a request could not be counted there. */
+/** The shared buckets, and the log for calls that could not be counted there. */
 interface SharedBuckets {
   readonly buckets: TokenBuckets
   readonly warn: (fields: object, message: string) => void
 }
 
 /**
- * Limits of use as token buckets: the shared ones where there are any, else those of this process. `now` is in
- * milliseconds. While shared ones do not answer, this process's own hold: nobody is refused for that, and nobody gets more
- * than the limit from one process.
+ * Limits of use as token buckets: the shared ones, or this process's own without shared ones. `now` is in milliseconds.
+ * While shared buckets do not answer, this process counts alone: nobody is refused for that, and nobody gets more than
+ * the limit from one process.
  */
 export function createLimits(options: LimitOptions, now: () => number, shared?: SharedBuckets): Limits {
   const own = createOwnBuckets(now)
-  const draw = shared === undefined ? own.draw : orElse(shared.buckets.draw, own.draw, seldom(shared.warn, now))
+  const draw =
+    shared === undefined ? own.draw : withFallback(shared.buckets.draw, own.draw, warnRarely(shared.warn, now))
   return {
     async attempt({ tenantId, id }) {
       const limits = limitOf('attempts', `${tenantId}/${id}`, options.readsPerMinute, 0)
-      const { taken, tokens } = await own.draw(limits)
-      const counted = limits.map((limit, place) => ({ ...limit, tokens: tokens[place] ?? 0 }))
+      const { taken, counted } = await count(own.draw, limits)
       if (!taken && counted[0]) throw tooMany(counted[0], headersOf(counted))
     },
     async take(kind, { tenantId, id }, cost = 1) {
       const limits = costing(cost, limitsOf(options, kind, tenantId, id))
       if (limits.length === 0) return {}
-      const { taken, tokens } = await draw(limits)
-      const counted = limits.map((limit, place) => ({ ...limit, tokens: tokens[place] ?? 0 }))
+      const { taken, counted } = await count(draw, limits)
       const headers = headersOf(counted)
       const empty = taken ? undefined : counted.find((one) => one.tokens < (one.cost ?? 1))
       if (empty) throw tooMany(empty, headers)
@@ -72,28 +73,22 @@ export function createLimits(options: LimitOptions, now: () => number, shared?: 
   }
 }
 
-/** Of each bucket so much is left to what people do by hand, and it fills up so far before work that can wait goes on. */
+/** Batches leave half of each bucket to people, and continue when it is filled to 80 %. */
 const share = { kept: 0.5, filled: 0.8 } as const
 
-/** The same limits for work that waits for its turn. It takes from the buckets of those for whom it is done. */
+/** The same limits for queued work. It draws from the buckets of the people who ordered the work. */
 export const createLimitsOfUse = (options: LimitOptions, buckets: TokenBuckets): LimitsOfUse => ({
   async takeWrite({ tenantId, id }) {
     const limits = limitsOf(options, 'write', tenantId, id)
-    const { taken, tokens } = limits.length === 0 ? { taken: true, tokens: [] } : await buckets.draw(limits)
-    const counted = limits.map((limit, place) => ({ ...limit, tokens: tokens[place] ?? 0 }))
+    const { taken, counted } = await count(buckets.draw, limits)
     const short = counted.filter((one) => one.tokens < Math.floor(one.capacity * share.kept))
     const seconds = short.map((one) => secondsUntil(one, Math.max(1, one.capacity * share.filled)))
     return { taken, againInMilliseconds: Math.max(taken ? 0 : 1, ...seconds) * 1000 }
   },
   async takeReads({ tenantId, id }, cost) {
     const limits = costing(cost, limitsOf(options, 'read', tenantId, id))
-    if (limits.length === 0) return 0
-    const { taken, tokens } = await buckets.draw(limits)
-    if (taken) return 0
-    const seconds = limits.map((limit, place) =>
-      secondsUntil({ ...limit, tokens: tokens[place] ?? 0 }, limit.cost ?? 1),
-    )
-    return Math.max(1, ...seconds)
+    const { taken, counted } = await count(buckets.draw, limits)
+    return taken ? 0 : Math.max(1, ...counted.map((limit) => secondsUntil(limit, limit.cost ?? 1)))
   },
 })
 
@@ -115,17 +110,23 @@ function limitsOf(options: LimitOptions, kind: 'read' | 'write', tenantId: strin
 
 type Draw = TokenBuckets['draw']
 
-/** Counts alone when the shared count fails or takes too long. */
-function orElse(shared: Draw, own: Draw, tell: (why: unknown) => void): Draw {
+/** Draws from the buckets of these limits. Without limits every call is accepted. */
+async function count(draw: Draw, limits: readonly Limit[]) {
+  const { taken, tokens } = limits.length === 0 ? { taken: true, tokens: [] } : await draw(limits)
+  return { taken, counted: limits.map((limit, place): Counted => ({ ...limit, tokens: tokens[place] ?? 0 })) }
+}
+
+/** Draws from our own buckets when the shared ones fail or take too long. */
+function withFallback(shared: Draw, own: Draw, warn: (why: unknown) => void): Draw {
   return async (rules) => {
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error(`no answer in ${sharedPatience} ms`)), sharedPatience)
+      timer = setTimeout(() => reject(new Error(`no answer in ${sharedTimeout} ms`)), sharedTimeout)
     })
     try {
       return await Promise.race([shared(rules), late])
     } catch (error) {
-      tell(error)
+      warn(error)
       return own(rules)
     } finally {
       clearTimeout(timer)
@@ -133,14 +134,14 @@ function orElse(shared: Draw, own: Draw, tell: (why: unknown) => void): Draw {
   }
 }
 
-function seldom(warn: SharedBuckets['warn'], now: () => number): (why: unknown) => void {
-  let told = Number.NEGATIVE_INFINITY
+function warnRarely(warn: SharedBuckets['warn'], now: () => number): (why: unknown) => void {
+  let warnedAt = Number.NEGATIVE_INFINITY
   let requests = 0
   return (why) => {
     requests += 1
-    if (now() - told < toldEvery) return
+    if (now() - warnedAt < warnEvery) return
     warn({ err: why, requests }, 'limits of use could not be counted with the other processes; this one counts alone')
-    told = now()
+    warnedAt = now()
     requests = 0
   }
 }
@@ -172,10 +173,10 @@ interface Bucket {
   filledAt: number
 }
 
-/** More buckets than this are looked through for those that nobody uses any more. */
+/** Above this number, full buckets are removed. */
 const bucketsBeforeSweep = 10_000
 
-/** Buckets of this process alone: for the embedded store, which has one. `now` is in milliseconds. */
+/** Buckets of this process alone, for the embedded store, which has only one process. `now` is in milliseconds. */
 export function createOwnBuckets(now: () => number): TokenBuckets {
   const buckets = new Map<string, Bucket>()
 
@@ -208,14 +209,14 @@ const fill = ({ capacity, perSecond }: BucketRule, tokens: number, milliseconds:
   Math.min(capacity, tokens + (Math.max(0, milliseconds) / 1000) * perSecond)
 
 /**
- * Counts by address the callers who show no good token or signature. Above so many a minute (0 = no limit) they are told
- * to wait in place of what was wrong. It refuses nobody else: who shows a good token is served, whoever shares the address.
- * Counted by each process for itself, so that a flood of refusals writes nothing into the store.
+ * Counts callers without a valid token or signature by address. Above the limit per minute (0 = no limit) they get 429
+ * instead of the refusal. Callers with a valid token are served, also from the same address. Each process counts alone,
+ * so that a flood of refusals writes nothing into the store.
  */
 export function createRefusals(perMinute: number, now: () => number) {
   const buckets = createOwnBuckets(now)
   return {
-    /** The error itself, or 429 with Retry-After when this address has had too many of its kind. */
+    /** Returns the error itself, or 429 with Retry-After above the limit of this address. */
     async judge(error: unknown, address: string): Promise<unknown> {
       if (perMinute === 0 || !(error instanceof HttpError) || !refusesCaller.has(error.code)) return error
       const rule = { key: address, capacity: perMinute, perSecond: perMinute / 60 }
@@ -227,7 +228,7 @@ export function createRefusals(perMinute: number, now: () => number) {
       const detail = `That is more than ${perMinute} refused calls a minute from one address. Wait ${seconds} s.`
       const policy = `"refusals";q=${perMinute};w=60`
       return new HttpError('rate-limited', detail, {
-        // What is wrong is said all the same: whoever shares the address may only need a new token.
+        // The reason stays in the headers: another caller at this address may only need a new token.
         headers: { ...error.headers, 'Retry-After': String(seconds), 'RateLimit-Policy': policy, RateLimit: limit },
         cause: error,
       })
@@ -236,3 +237,54 @@ export function createRefusals(perMinute: number, now: () => number) {
 }
 
 const refusesCaller: ReadonlySet<string> = new Set(['unauthenticated', 'invalid-token', 'invalid-signature'])
+
+interface Forwarded {
+  readonly socket: { readonly remoteAddress?: string | undefined }
+  readonly headersDistinct: NodeJS.Dict<string[]>
+}
+
+/** Further hops are ignored. */
+const mostHops = 20
+
+/**
+ * Finds the address that a request comes from. Anybody can write `X-Forwarded-For`, so it is read from the right, as
+ * long as the hops are in `trusted` networks (`10.0.0.0/8`). The first other address is the caller's. Without trusted
+ * proxies it is the address of the connection.
+ */
+export function createClientAddress(trusted: readonly string[]): (request: Forwarded) => string {
+  const isTrusted = proxyaddr.compile(trusted.flatMap(halved))
+  return ({ socket, headersDistinct }) => {
+    const named = (headersDistinct['x-forwarded-for'] ?? []).join(',').split(',').slice(-mostHops)
+    const hops = named.map((hop) => plain(withoutPort(hop.trim())))
+    // No trusted proxy writes an invalid address, so only the hops after it count.
+    const known = hops.slice(hops.findLastIndex((hop) => isIP(hop) === 0) + 1)
+    const read: Pick<Forwarded, 'socket'> & Pick<IncomingMessage, 'headers'> = {
+      socket: { remoteAddress: plain(socket.remoteAddress ?? '') },
+      headers: { 'x-forwarded-for': known.join(', ') },
+    }
+    // The library reads only these two parts of a request.
+    return proxyaddr(read as IncomingMessage, isTrusted)
+  }
+}
+
+/** The library refuses a network of all addresses, so its halves are listed. The IPv6 network includes IPv4. */
+function halved(network: string): string[] {
+  if (!network.endsWith('/0')) return [network]
+  const halves = ['0.0.0.0/1', '128.0.0.0/1']
+  return network.includes(':') ? [...halves, '::/1', '8000::/1'] : halves
+}
+
+/** The network that is counted as one caller: a whole /64 for IPv6 (RFC 6177). */
+export function networkOf(address: string): string {
+  if (isIP(address) !== 6) return address
+  const groups = new URL(`http://[${address}]/`).hostname.slice(1, -1).split('::')
+  const [before = [], after = []] = groups.map((part) => (part === '' ? [] : part.split(':')))
+  const whole = [...before, ...Array<string>(Math.max(0, 8 - before.length - after.length)).fill('0'), ...after]
+  return `${whole.slice(0, 4).join(':')}::/64`
+}
+
+/** Without the zone, and without the IPv6 form of IPv4 addresses. */
+const plain = (address: string): string => (address.split('%')[0] ?? '').replace(/^::ffff:(?=\d+\.)/i, '')
+/** Some proxies append the port: `192.0.2.1:4711`, `[2001:db8::1]:4711`. */
+const withoutPort = (hop: string): string =>
+  /^\[(.+)\](?::\d+)?$/.exec(hop)?.[1] ?? /^(\d+(?:\.\d+){3}):\d+$/.exec(hop)?.[1] ?? hop

@@ -1,16 +1,27 @@
+import { z } from 'zod'
 import { anyWebhookBody } from '../../core/index.ts'
 import examples from '../routes/webhooks/examples.json' with { type: 'json' }
-import { type Route, tags } from './define-route.ts'
-import { type Access, type Books, headerParameters, operationOf, securitySchemes } from './openapi-operation.ts'
+import type { AnswerHeader, AnswerSpec, Example, RequestHeader } from './answers.ts'
+import { type BodySpec, type Route, tags } from './define-route.ts'
 import {
+  type Access,
   createRefusalBook,
   createSchemaBook,
+  describeProblems,
   headerComponents,
+  headerParameters,
+  headersOf,
+  type JsonSchema,
   type Part,
+  problemContent,
   problemExampleComponents,
+  type RefusalBook,
   type SchemaBook,
-} from './openapi-schemas.ts'
+  scopesOf,
+  securitySchemes,
+} from './openapi-components.ts'
 import { problemBody } from './problem.ts'
+import { type ProblemCode, problemCodes } from './problem-codes.ts'
 
 const description = `Asks for Microsoft 365 mailboxes and SharePoint sites by templates and their policies.
 
@@ -25,10 +36,10 @@ cancelled; or have the template’s webhook tell you.
   \`method-not-allowed\` and Allow.
 - Answers may get more fields; bodies with a field that is not described are refused.`
 
-/** The API document: everything that stands in the routes, as OpenAPI 3.1.1 (https://spec.openapis.org/oas/v3.1.1). */
+/** The API document, built from the routes, as OpenAPI 3.1.1 (https://spec.openapis.org/oas/v3.1.1). */
 export function openApiOf(routes: readonly Route[], access: Access): Part & { readonly openapi: '3.1.1' } {
   const books = { schemas: createSchemaBook(), refusals: createRefusalBook() }
-  books.schemas.answered(problemBody)
+  books.schemas.output(problemBody)
   const paths = pathsOf(routes, books, access)
   const webhooks = { provisioning: webhookOf(books.schemas) }
   return withoutUnused({
@@ -55,7 +66,7 @@ export function openApiOf(routes: readonly Route[], access: Access): Part & { re
   })
 }
 
-/** Parts that nothing refers to are left out, but for the security schemes, which are referred to by name. */
+/** Removes unused components. Security schemes stay, because they are referred to by name. */
 function withoutUnused<D extends { readonly components: Readonly<Record<string, Part>> }>(document: D): D {
   const text = JSON.stringify(document)
   const components = Object.entries(document.components).map(([kind, parts]) => {
@@ -77,7 +88,7 @@ function pathsOf(routes: readonly Route[], books: Books, access: Access): Part {
   return paths
 }
 
-/** What we send to the subscriber of a template (DESIGN §5). */
+/** The webhook to a template's receiver (DESIGN §5). */
 function webhookOf(book: SchemaBook): Part {
   const headers = (['webhook-id', 'webhook-timestamp', 'webhook-signature'] as const).map((name) => ({
     $ref: `#/components/parameters/${name}`,
@@ -93,7 +104,7 @@ function webhookOf(book: SchemaBook): Part {
         required: true,
         content: {
           'application/json': {
-            schema: book.taken(anyWebhookBody),
+            schema: book.input(anyWebhookBody),
             examples: {
               provisioned: { summary: 'A site is ready', value: examples.receiveWebhook.ready.body },
               test: { summary: 'An admin tries the receiver', value: examples.receiveWebhook.test.body },
@@ -107,4 +118,157 @@ function webhookOf(book: SchemaBook): Part {
       },
     },
   }
+}
+
+interface Books {
+  readonly schemas: SchemaBook
+  readonly refusals: RefusalBook
+}
+
+function operationOf(route: Route, books: Books, access: Access): Part {
+  const { schemas: book } = books
+  const body = route.body && bodyOf(route, route.body, book)
+  return {
+    operationId: route.id,
+    tags: [route.tag],
+    summary: route.summary,
+    security: securityOf(route, access),
+    parameters: [...parametersOf(route, book), ...headersAccepted(route).map(referTo)],
+    ...(body && { requestBody: body }),
+    responses: responsesOf(route, books),
+  }
+}
+
+function parametersOf({ params, query, examples }: Route, book: SchemaBook): Part[] {
+  const [example] = Object.values(examples)
+  const inPath = params ? fieldsOf(book.input(params)) : []
+  const inQuery = query ? fieldsOf(book.output(query)) : []
+  return [
+    ...inPath.map(([name, schema]) => ({
+      ...{ name, in: 'path', required: true, schema },
+      ...(example?.params?.[name] && { example: example.params[name] }),
+    })),
+    ...inQuery.map(([name, schema]) => ({ name, in: 'query', schema })),
+  ]
+}
+
+const fieldsOf = ({ properties = {} }: JsonSchema): [string, unknown][] => Object.entries(properties)
+
+/** The headers of a call: those that the handler reads, and those of serving. */
+function headersAccepted(route: Route): RequestHeader[] {
+  const { headers = [], idempotent } = route
+  return [
+    ...headers,
+    ...(idempotent ? ['Idempotency-Key' as const] : []),
+    ...(isVersioned(route) ? ['If-None-Match' as const] : []),
+    'traceparent',
+  ]
+}
+const isVersioned = ({ method, answers }: Route): boolean =>
+  method === 'GET' && answers[200]?.headers?.includes('ETag') === true
+const referTo = (name: RequestHeader): Part => ({ $ref: `#/components/parameters/${name}` })
+
+function bodyOf({ examples }: Route, spec: BodySpec, book: SchemaBook): Part {
+  const schema = documented(spec)
+  const shown = Object.entries(examples).filter(([, { body }]) => body !== undefined)
+  return {
+    required: !schema.safeParse(undefined).success,
+    content: {
+      'application/json': {
+        schema: book.input(schema),
+        ...(shown.length > 0 && { examples: examplesOf(shown, ({ body }) => body) }),
+      },
+    },
+  }
+}
+
+function documented(spec: BodySpec): z.ZodType {
+  if (spec instanceof z.ZodType) return spec
+  return 'signed' in spec ? spec.signed : spec.documents
+}
+
+const examplesOf = (shown: [string, Example][], pick: (example: Example) => unknown): Part =>
+  Object.fromEntries(shown.map(([name, example]) => [name, { summary: example.summary, value: pick(example) }]))
+
+/** Answers to callers with a token may carry what is left of the limits of use. */
+const ofCallers = ['RateLimit-Policy', 'RateLimit'] as const
+
+function responsesOf(route: Route, books: Books): Part {
+  const codes = refusalsOf(route)
+  const sometimes: readonly AnswerHeader[] = codes.includes('rate-limited') ? ofCallers : []
+  const refusals = byStatus(codes)
+  const answered = Object.entries(route.answers).map(([status, spec]) => {
+    const codes = refusals.get(Number(status)) ?? []
+    return [status, answerOf(route, Number(status), spec, codes, books.schemas, sometimes)]
+  })
+  const { headers = [], sometimes: perhaps = [] } = route.answers[200] ?? {}
+  const unchanged = {
+    description: 'It has not changed.',
+    headers: headersOf(['ETag'], [...headers, ...perhaps, ...sometimes]),
+  }
+  const refused = [...refusals]
+    .filter(([status]) => !(status in route.answers))
+    .map(([status, codes]) => [status, books.refusals.refused(codes, sometimes)])
+  return Object.fromEntries([...answered, ...(isVersioned(route) ? [[304, unchanged]] : []), ...refused])
+}
+
+function answerOf(
+  route: Route,
+  status: number,
+  { description, body, mediaTypes = ['application/json'], headers = [], sometimes: perhaps = [] }: AnswerSpec,
+  codes: readonly ProblemCode[],
+  book: SchemaBook,
+  sometimes: readonly AnswerHeader[],
+): Part {
+  const shown = Object.entries(route.examples).filter(([, one]) => one.status === status && one.answer !== undefined)
+  const examples = shown.length > 0 && { examples: examplesOf(shown, ({ answer }) => answer) }
+  const content = {
+    ...(body && Object.fromEntries(mediaTypes.map((one) => [one, { schema: book.output(body), ...examples }]))),
+    ...(codes.length > 0 && problemContent(codes)),
+  }
+  const replayed: readonly AnswerHeader[] = route.idempotent ? ['Idempotency-Replayed'] : []
+  return {
+    description: [description, ...(codes.length > 0 ? [describeProblems(codes)] : [])].join('\n\n'),
+    headers: headersOf(codes.length > 0 ? [] : headers, [...headers, ...perhaps, ...sometimes, ...replayed]),
+    ...(Object.keys(content).length > 0 && { content }),
+  }
+}
+
+/** The credentials that a route accepts: any one of these. */
+function securityOf({ audience, ...route }: Route, access: Access): Part[] {
+  if (audience === null) return route.permission === 'public' && route.credential ? [{ [route.credential]: [] }] : []
+  const { collab, mail, application } = scopesOf(access)
+  const scopes = { collab: [collab], mail: [mail, application], any: [collab, mail, application] }[audience]
+  return [...[...new Set(scopes)].map((scope) => ({ entra: [scope] })), { token: [] }]
+}
+
+/** Answered in every phase, for probes. */
+const always = ['/healthz', '/readyz', '/metrics']
+
+/**
+ * Every code that a call of this route can be refused with: those of its own work, and those of serving (in the order
+ * of `serve-route.ts`). Tests compare all answers with it.
+ */
+function refusalsOf(route: Route): ProblemCode[] {
+  const { params, query, body, permission, idempotent, anyAccept, refusals, path } = route
+  const codes: [when: boolean, ...codes: ProblemCode[]][] = [
+    [!always.includes(path), 'starting', 'draining'],
+    [!anyAccept, 'not-acceptable'],
+    [permission !== 'public', 'unauthenticated', 'invalid-token', 'insufficient-scope', 'keys-unreachable'],
+    [permission !== 'public', 'rate-limited', 'forbidden', 'unavailable'],
+    [idempotent === true, 'idempotency-key-malformed', 'idempotency-key-in-flight', 'idempotency-key-reused'],
+    [params !== undefined, 'no-such-address'],
+    [query !== undefined, 'validation-failed'],
+    [body !== undefined, 'request-timeout', 'body-too-large', 'unsupported-media-type'],
+    [body !== undefined, 'malformed-json', 'duplicate-key', 'too-deep', 'validation-failed'],
+    [true, 'malformed-request', 'headers-too-large', 'internal'],
+  ]
+  const served = codes.flatMap(([when, ...some]) => (when ? some : []))
+  const all = Object.keys(problemCodes) as ProblemCode[]
+  return all.filter((code) => served.includes(code) || refusals.includes(code))
+}
+
+function byStatus(codes: readonly ProblemCode[]): Map<number, ProblemCode[]> {
+  const groups = Map.groupBy(codes, (code) => problemCodes[code].status)
+  return new Map([...groups].sort(([one], [other]) => one - other))
 }

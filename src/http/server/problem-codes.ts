@@ -1,14 +1,14 @@
 import type { ErrorCode } from '../../core/index.ts'
 import type { AnswerHeader } from './answers.ts'
 
-/** What a code says: the status it comes with, what happened, and what the caller can do about it. */
-export interface ProblemCodeEntry {
+/** The status of a code, its meaning, and what the caller can do. */
+interface ProblemCodeEntry {
   readonly status: number
   readonly means: string
   readonly remedy: string
-  /** What an answer with this code carries beside the headers of all. */
+  /** Headers that are always present, in addition to those of all answers. */
   readonly headers: readonly AnswerHeader[]
-  /** What it may carry beside those. */
+  /** Headers that are sometimes present. */
   readonly sometimes?: readonly AnswerHeader[]
 }
 const code = (status: number, means: string, remedy: string, ...headers: AnswerHeader[]): ProblemCodeEntry => ({
@@ -21,7 +21,7 @@ const code = (status: number, means: string, remedy: string, ...headers: AnswerH
 const again = 'Wait as long as Retry-After says and send the call again, under the same Idempotency-Key.'
 const token = 'Get a new access token for this API and send the call again.'
 
-/** The refusals of the core (DESIGN §5). */
+/** Refusals by the core (DESIGN §5). */
 const ofCore = {
   'validation-failed': code(
     422,
@@ -77,7 +77,7 @@ const ofCore = {
   unavailable: code(503, 'The store or Microsoft 365 does not answer just now.', again, 'Retry-After'),
 } as const satisfies Record<ErrorCode, ProblemCodeEntry>
 
-/** The refusals that HTTP itself brings. */
+/** Refusals by the HTTP layer. */
 const ofHttp = {
   'malformed-request': code(
     400,
@@ -170,13 +170,12 @@ const ofHttp = {
   draining: code(503, 'The service is restarting.', again, 'Retry-After'),
 } as const satisfies Record<string, ProblemCodeEntry>
 
-/** The one list of the codes that a problem can have (RFC 9457); each is also the end of its `type`. */
+/** All codes of problems (RFC 9457); each is also the end of its `type`. */
 export const problemCodes: Readonly<Record<ErrorCode | HttpErrorCode, ProblemCodeEntry>> = { ...ofCore, ...ofHttp }
 export type HttpErrorCode = keyof typeof ofHttp
 export type ProblemCode = keyof typeof problemCodes
 export const problemTypeOf = (code: ProblemCode): string => `urn:quartermaster:problem:${code}`
 
-/** What each status of a problem is called. */
 export const problemTitles: Readonly<Record<number, string>> = {
   400: 'Bad request',
   401: 'Not signed in',

@@ -65,7 +65,7 @@ const faultList = Object.entries(faultMeanings)
  * `type` is `urn:quartermaster:problem:<code>`: the same wherever the service runs, and nothing that has to resolve.
  */
 export const problemBody = z.strictObject({
-  type: z.string().startsWith('urn:quartermaster:problem:'),
+  type: z.string().regex(/^urn:quartermaster:problem:/),
   title: z.string(),
   status: z.int().min(400).max(599),
   detail: z.string(),

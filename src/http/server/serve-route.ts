@@ -1,3 +1,4 @@
+import { createHash, randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import {
   type Actor,
@@ -5,12 +6,14 @@ import {
   type IdempotencyStore,
   isBusy,
   ProvisioningError,
+  type StoredAnswer,
   TenantError,
   within,
 } from '../../core/index.ts'
 import { answered } from './answers.ts'
 import type { Authenticate, Identity } from './authenticate.ts'
 import { largestBody, parseJson, readBody } from './bodies.ts'
+import type { Services } from './define-route.ts'
 import {
   type ActorRoute,
   type ActorScope,
@@ -20,42 +23,39 @@ import {
   type Route,
   type Scope,
 } from './define-route.ts'
-import { claimKey, idempotencyKeyOf } from './idempotency.ts'
 import type { Limits } from './limits.ts'
 import { HttpError, problemOf } from './problem.ts'
 import { acceptsJson, type Exchange, type Outgoing, outgoing, pathOf, send, sent } from './respond.ts'
-import type { Services } from './services.ts'
 
-/** All that serving a route takes. */
-export interface Door {
+export interface ServerContext {
   readonly services: Services
   readonly authenticate: Authenticate
   readonly limits: Limits
-  /** What a refused call is answered, by how many its address has had. */
+  /** The error for a refused call, depending on the refusals of its address. */
   readonly refusals: (error: unknown, request: IncomingMessage) => Promise<unknown>
   readonly idempotency: IdempotencyStore
   readonly now: () => number
 }
 
-/** How deep a body of our API may nest; the deepest documented one has three levels. */
+/** How deep a body of our API may nest; the deepest documented body has three levels. */
 const apiDepth = 10
 
-/** Serves one call of a route: who, how much, what, and only then the work. Throws what becomes a problem. */
-export async function serveRoute(door: Door, route: Route, exchange: Exchange): Promise<void> {
+/** Serves one call of a route: caller, limits, input, then the work. Throws errors that become problems. */
+export async function serveRoute(context: ServerContext, route: Route, exchange: Exchange): Promise<void> {
   if (!route.anyAccept && !acceptsJson(exchange.request.headers.accept))
     throw new HttpError('not-acceptable', 'This API answers application/json.')
   if (route.permission === 'public') {
-    return servePublic(door, route, exchange)
+    return servePublic(context, route, exchange)
   }
-  const caller = await door.authenticate(exchange.request, route.audience)
-  exchange.told.personId = caller.id
+  const caller = await context.authenticate(exchange.request, route.audience)
+  exchange.facts.personId = caller.id
   const abandoned = isReading(route) ? abandonedBy(exchange) : undefined
-  return within({ caller: caller.id, abandoned }, () => serveCaller(door, route, exchange, caller))
+  return within({ caller: caller.id, abandoned }, () => serveCaller(context, route, exchange, caller))
 }
 
 const isReading = ({ method, onlyReads }: ActorRoute): boolean => method === 'GET' || onlyReads === true
 
-/** Aborts when the caller hangs up before the answer: for reads only, since a write that was begun is completed. */
+/** Aborts when the caller disconnects before the answer. Only for reads: a write always completes. */
 function abandonedBy({ response }: Exchange): AbortSignal {
   const abandoned = new AbortController()
   response.once('close', () => {
@@ -65,31 +65,39 @@ function abandonedBy({ response }: Exchange): AbortSignal {
   return abandoned.signal
 }
 
-async function servePublic(door: Door, route: PublicRoute, exchange: Exchange): Promise<void> {
-  const scope = scopeOf(door, exchange, exchange.callId)
-  exchange.told.byHandler = route.admit !== undefined && !(await route.admit(scope))
-  if (exchange.told.byHandler) return
+async function servePublic(context: ServerContext, route: PublicRoute, exchange: Exchange): Promise<void> {
+  const scope = scopeOf(context, exchange, exchange.callId)
+  exchange.facts.isLogged = route.admit !== undefined && !(await route.admit(scope))
+  if (exchange.facts.isLogged) return
   const call = route.prepare(await rawInput(route, exchange))
   const answer = await call(scope)
-  if (answer === answered) exchange.told.byHandler = true
+  if (answer === answered) exchange.facts.isLogged = true
   else send(exchange, sent(answer), answer.mediaType)
 }
 
-async function serveCaller(door: Door, route: ActorRoute, exchange: Exchange, caller: Identity): Promise<void> {
+async function serveCaller(
+  context: ServerContext,
+  route: ActorRoute,
+  exchange: Exchange,
+  caller: Identity,
+): Promise<void> {
   const { request } = exchange
   const kind = isReading(route) ? 'read' : 'write'
   const key = route.idempotent && idempotencyKeyOf(request)
-  const count = async () => Object.assign(exchange.extra, await door.limits.take(kind, caller))
-  // A replayed answer is not counted, and whether it is one is known only with the body.
-  if (key) await door.limits.attempt(caller)
+  const count = async () => Object.assign(exchange.extraHeaders, await context.limits.take(kind, caller))
+  // A repeated answer is not counted, and only the body shows whether it is one.
+  if (key) await context.limits.attempt(caller)
   else await count()
   const raw = await rawInput(route, exchange)
-  if (route.audienceOf) await door.authenticate(request, route.audienceOf(raw.body))
-  const enter = (requestId: string) => actorScope(door, route, exchange, caller, { raw, requestId })
+  if (route.audienceOf) await context.authenticate(request, route.audienceOf(raw.body))
+  const enter = (requestId: string) => actorScope(context, route, exchange, caller, { raw, requestId })
   const countWork = async () => {
     const reads = route.extraReads?.(raw.body) ?? 0
     if (reads > 0)
-      Object.assign(exchange.extra, joined(exchange.extra, await door.limits.take('read', caller, reads), kind))
+      Object.assign(
+        exchange.extraHeaders,
+        joined(exchange.extraHeaders, await context.limits.take('read', caller, reads), kind),
+      )
   }
   if (!key) {
     await countWork()
@@ -99,9 +107,9 @@ async function serveCaller(door: Door, route: ActorRoute, exchange: Exchange, ca
   // Both forms of an address are the same call.
   const path = pathOf(request).replace(/\/$/, '')
   const about = { route: `${route.method} ${route.path}`, key, path, body: raw.body }
-  const claimed = await claimKey(door.idempotency, caller, about, door.now)
+  const claimed = await claimKey(context.idempotency, caller, about, context.now)
   if ('answer' in claimed) {
-    // The answer was for somebody who might have it then: what the caller may do now decides.
+    // The caller's rights may have changed since the answer was stored.
     await route.recheck(raw, await enter(exchange.callId))
     const headers = { ...claimed.answer.headers, 'Idempotency-Replayed': 'true' }
     return send(exchange, { ...claimed.answer, headers })
@@ -113,28 +121,30 @@ async function serveCaller(door: Door, route: ActorRoute, exchange: Exchange, ca
     await countWork()
     const scope = await enter(claimed.requestId)
     const call = route.prepare(raw)
-    // What an earlier attempt has done is only shown, so the right to see it is checked as for a stored answer.
+    // An earlier attempt may have done the work, so the right to see it is checked as for a stored answer.
     if (claimed.isContinued) await route.recheck(raw, scope)
     isBegun = true
     answer = outgoing(await call(scope))
   } catch (error) {
     const { status } = problemOf(error, { traceId: exchange.traceId, instance: '' })
-    // A refusal changes nothing. What else goes wrong after the beginning may have come after the commit.
+    // A refusal changes nothing. Another error during the work may have come after the commit.
     const isUnknown = isBegun && status >= 500 && !isRefusedAsBusy(route, error)
     await quietly(exchange, () => claimed.release(isUnknown ? 'unknown' : 'refused'))
     throw error
   }
-  // Nothing was done, so there is nothing that a repeat must not do again.
+  // Nothing was done, so a repeat may run again.
   const isCheck = route.changesNothing?.(raw.body) === true
   await quietly(exchange, () => (isCheck ? claimed.release('refused') : claimed.complete(answer)))
   send(exchange, answer)
 }
 
-/** A new request is checked before anything is stored, so a check that found no place at Microsoft 365 has done nothing. */
+/**
+ * A new request is checked before anything is stored, so a check that Microsoft 365 refused as busy has done nothing.
+ */
 const isRefusedAsBusy = ({ permission }: ActorRoute, error: unknown): boolean =>
   permission === 'request.create' && (isBusy(error) || (error instanceof ProvisioningError && isBusy(error.cause)))
 
-/** The RateLimit headers of a call that was counted twice: as a write and as reads, or as reads alone. */
+/** The RateLimit headers of a call that was counted twice (as a write and as reads), or only as reads. */
 const joined = (
   known: Readonly<Record<string, string>>,
   more: Readonly<Record<string, string>>,
@@ -147,7 +157,7 @@ const joined = (
     ]),
   )
 
-/** What is done is done: if the key cannot be written, a repeat finds the same requestId when the lease has ended. */
+/** The work is done: if the key cannot be written, a repeat finds the same requestId after the lease. */
 async function quietly(exchange: Exchange, write: () => Promise<void>): Promise<void> {
   try {
     await write()
@@ -156,41 +166,41 @@ async function quietly(exchange: Exchange, write: () => Promise<void>): Promise<
   }
 }
 
-/** The caller as the directory knows them now. Throws 403 unless they are let in and have the route's permission. */
+/** The caller as the directory knows them now. Throws 403 without access or without the route's permission. */
 async function actorScope(
-  door: Door,
+  context: ServerContext,
   route: ActorRoute,
   exchange: Exchange,
   caller: Identity,
   { raw, requestId }: { readonly raw: RawInput; readonly requestId: string },
 ): Promise<ActorScope> {
-  const { provisioning } = door.services
-  const actor = await admitted(door, route, exchange, caller, raw)
+  const { core } = context.services
+  const actor = await admitted(context, route, exchange, caller, raw)
   if (isDecidedHere(route.permission)) authorize(actor, route.permission)
-  return { ...scopeOf(door, exchange, requestId), actor, provisioning }
+  return { ...scopeOf(context, exchange, requestId), actor, core }
 }
 
-/** Who calls; that somebody tried to decide who is let into nothing is written down with the request. */
+/** Reads the caller, and audits a decision that a person without access attempted. */
 async function admitted(
-  { services: { provisioning } }: Door,
+  { services: { core } }: ServerContext,
   { decides, permission }: ActorRoute,
   { log }: Exchange,
   caller: Identity,
   { params }: RawInput,
 ): Promise<Actor> {
   try {
-    return await (permission === 'health.read' ? provisioning.actorForHealth(caller) : provisioning.actor(caller))
+    return await (permission === 'health.read' ? core.actorForHealth(caller) : core.actor(caller))
   } catch (error) {
     if (decides && error instanceof ProvisioningError && error.code === 'forbidden')
-      await provisioning.system
+      await core.system
         .noteForbidden(caller, Object(params).requestId, decides)
-        .catch((err: unknown) => log.warn({ err }, 'that somebody was refused was not noted'))
+        .catch((err: unknown) => log.warn({ err }, 'a refused decision could not be audited'))
     throw error
   }
 }
 
-function scopeOf(door: Door, { request, response }: Exchange, requestId: string): Scope {
-  return { services: door.services, request, response, headers: request.headers, requestId }
+function scopeOf(context: ServerContext, { request, response }: Exchange, requestId: string): Scope {
+  return { services: context.services, request, response, headers: request.headers, requestId }
 }
 
 async function rawInput(route: Route, { request, response }: Exchange): Promise<RawInput> {
@@ -203,7 +213,7 @@ async function rawInput(route: Route, { request, response }: Exchange): Promise<
   return { params, query, body: bytes === undefined ? undefined : parseJson(bytes, rules) }
 }
 
-/** A parameter that comes twice is a list, which no schema takes for one value. */
+/** A repeated parameter becomes a list, which schemas of single values refuse. */
 function queryOf(url: string): Record<string, string | string[]> {
   const search = new URLSearchParams(url.split('?').slice(1).join('?'))
   return Object.fromEntries(
@@ -212,4 +222,103 @@ function queryOf(url: string): Record<string, string | string[]> {
       return [name, values.length === 1 ? (values[0] ?? '') : values]
     }),
   )
+}
+
+/** A claimed key, or the answer that was stored under it. */
+type Claimed =
+  | {
+      readonly requestId: string
+      /** Whether an earlier attempt under this key may have done the work, so that this one continues it. */
+      readonly isContinued: boolean
+      complete(answer: StoredAnswer): Promise<void>
+      /** `refused`: this attempt did nothing. */
+      release(outcome: 'refused' | 'unknown'): Promise<void>
+    }
+  | { readonly answer: StoredAnswer }
+
+const keptDays = 7
+/**
+ * The longest wait of a repeat after a crash. Seconds. A slow process may lose its claim: the repeat continues the same
+ * request, so nothing is done twice.
+ */
+const leaseSeconds = 10
+/** How often a running attempt renews its lease. Seconds. */
+const renewSeconds = 3
+/** Longer than any answer takes: an attempt that hangs releases its key. Seconds. */
+const heldSeconds = 60
+
+/** The request's Idempotency-Key, if any. Throws 400 `idempotency-key-malformed`. */
+function idempotencyKeyOf(request: IncomingMessage): string | undefined {
+  const values = request.headersDistinct['idempotency-key']
+  if (values === undefined) return undefined
+  const [key = ''] = values
+  if (values.length === 1 && /^[\x20-\x7e]{1,255}$/.test(key)) return key
+  throw new HttpError('idempotency-key-malformed', 'Idempotency-Key is one header of 1 to 255 printable characters.')
+}
+
+/**
+ * Claims a key for one attempt. Throws 422 `idempotency-key-reused` for another body, and 409
+ * `idempotency-key-in-flight` while the first attempt is running (draft-ietf-httpapi-idempotency-key-header).
+ */
+async function claimKey(
+  store: IdempotencyStore,
+  caller: Identity,
+  about: { route: string; key: string; path: string; body: unknown },
+  now: () => number,
+): Promise<Claimed> {
+  const key = { tenantId: caller.tenantId, personId: caller.id, route: about.route, key: about.key }
+  const at = now()
+  const leaseUntil = () => new Date(now() + leaseSeconds * 1000)
+  const holder = randomUUID()
+  const requestId = randomUUID()
+  const claim = await store.claim(key, {
+    fingerprint: createHash('sha256')
+      .update(canonical([about.path, about.body]))
+      .digest('hex'),
+    requestId,
+    holder,
+    at: new Date(at),
+    leaseUntil: leaseUntil(),
+    keepUntil: new Date(at + keptDays * 86_400_000),
+  })
+  if (claim.state === 'answered') return { answer: claim.answer }
+  if (claim.state === 'reused')
+    throw new HttpError('idempotency-key-reused', 'This Idempotency-Key was used for another request. Take a new one.')
+  if (claim.state === 'in-flight') {
+    throw new HttpError('idempotency-key-in-flight', 'The first request with this Idempotency-Key is still running.', {
+      headers: { 'Retry-After': '1' },
+    })
+  }
+  const stopRenewing = every(renewSeconds, () => {
+    if (now() - at > heldSeconds * 1000) stopRenewing()
+    // If one renewal fails, the next one succeeds, or the lease ends.
+    else store.renew(key, holder, leaseUntil()).catch(() => undefined)
+  })
+  const isContinued = claim.requestId !== requestId
+  return {
+    requestId: claim.requestId,
+    isContinued,
+    complete(answer) {
+      stopRenewing()
+      return store.complete(key, answer)
+    },
+    release(outcome) {
+      stopRenewing()
+      // The key keeps the id of work that an earlier attempt may have done.
+      return store.release(key, holder, isContinued ? 'unknown' : outcome)
+    },
+  }
+}
+
+function every(seconds: number, act: () => void): () => void {
+  const timer = setInterval(act, seconds * 1000).unref()
+  return () => clearInterval(timer)
+}
+
+/** JSON with sorted keys: the order of fields does not change a body. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_, member: unknown) => {
+    if (typeof member !== 'object' || member === null || Array.isArray(member)) return member
+    return Object.fromEntries(Object.entries(member).sort(([one], [other]) => (one < other ? -1 : 1)))
+  })
 }

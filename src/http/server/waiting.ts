@@ -1,35 +1,38 @@
-/** What a held call waits for: that its request has another version than this one. */
+/** A held call, which waits for another version of its request. */
 interface Hold {
   readonly requestId: string
   readonly version: number
-  /** Who waits: nobody takes all places. */
+  /** The caller, so that one person cannot take all places. */
   readonly personId: string
   readonly seconds: number
-  /** Aborted when the caller has gone. */
+  /** Aborted when the caller disconnects. */
   readonly gone: AbortSignal
 }
 
-/** Why a wait has ended: the request has changed (or could not be looked at), the time is over, or nobody waits any more. */
+/**
+ * Why a wait ended: the request changed (or could not be read), the time is over, the caller disconnected, or the
+ * server stops.
+ */
 export type WaitEnd = 'changed' | 'over' | 'gone' | 'stopping'
 
 /** Calls whose answers are held until something changes (RFC 7240 `wait`). */
 export interface Waiting {
-  /** Holds one call; undefined when it is one too many, or the server stops: then it is answered at once. */
+  /** Holds one call; undefined if there are too many, or the server stops: then the call is answered at once. */
   hold(about: Hold): Promise<WaitEnd> | undefined
 }
 
 interface WaitingOptions {
-  /** The present versions of these requests; one that is not there any more is left out. */
+  /** The current versions of these requests, without those that no longer exist. */
   readonly versions: (requestIds: readonly string[]) => Promise<ReadonlyMap<string, number>>
-  /** Aborted when the server takes no more calls: all that wait are answered. */
+  /** Aborted when the server accepts no more calls: all waits end. */
   readonly stopping: AbortSignal
   readonly limits?: WaitLimits
 }
 interface WaitLimits {
-  /** Calls of this process that wait at the same time: of one person, and in all. */
+  /** The most calls of this process that wait at the same time: of one person, and in all. */
   readonly each: number
   readonly all: number
-  /** Milliseconds between two looks. */
+  /** Milliseconds between two polls. */
   readonly every: number
 }
 const usual: WaitLimits = { each: 8, all: 500, every: 1000 }
@@ -39,29 +42,29 @@ interface Waiter extends Hold {
 }
 
 /**
- * Looks once a second after all requests that somebody waits for, with one question, and only while somebody does: another
- * process may change them, so nothing of this one would tell.
+ * Polls all requests that calls wait for once a second with one query, and only while calls wait: another process may
+ * change them, so this process gets no event.
  */
 export function createWaiting({ versions, stopping, limits = usual }: WaitingOptions): Waiting {
   const waiters = new Set<Waiter>()
-  let isLooking = false
+  let isPolling = false
 
   const endAll = (why: WaitEnd): void => {
     for (const { end } of [...waiters]) end(why)
   }
-  const look = async (): Promise<void> => {
-    const asked = [...waiters]
+  const poll = async (): Promise<void> => {
+    const polled = [...waiters]
     try {
-      const now = await versions([...new Set(asked.map(({ requestId }) => requestId))])
-      for (const { requestId, version, end } of asked) if (now.get(requestId) !== version) end('changed')
+      const now = await versions([...new Set(polled.map(({ requestId }) => requestId))])
+      for (const { requestId, version, end } of polled) if (now.get(requestId) !== version) end('changed')
     } catch {
-      // Each reads for itself, and is told that the store does not answer.
+      // Each call then reads for itself, and gets the error of the store.
       endAll('changed')
     }
   }
-  const lookOn = (): void => {
-    isLooking = waiters.size > 0
-    if (isLooking) setTimeout(() => void look().then(lookOn), limits.every).unref()
+  const pollAgain = (): void => {
+    isPolling = waiters.size > 0
+    if (isPolling) setTimeout(() => void poll().then(pollAgain), limits.every).unref()
   }
   const join = (about: Hold): Promise<WaitEnd> =>
     new Promise((resolve) => {
@@ -85,21 +88,21 @@ export function createWaiting({ versions, stopping, limits = usual }: WaitingOpt
       if (stopping.aborted || waiters.size >= limits.all || own.length >= limits.each) return undefined
       if (about.gone.aborted) return Promise.resolve('gone')
       const ended = join(about)
-      if (!isLooking) lookOn()
+      if (!isPolling) pollAgain()
       return ended
     },
   }
 }
 
-/** The longest that an answer is held, in seconds: well below what proxies and clients give up after. */
+/** The longest hold in seconds, well below the timeouts of proxies and clients. */
 const longestWait = 30
 
 /**
- * How many seconds a caller would rather wait than hear that nothing has changed (`Prefer: wait=30`, RFC 7240 §4.3), up to
- * {@link longestWait}. 0: there is no such wish. What is malformed is no wish (§2), and the first of two counts.
+ * The seconds of `Prefer: wait=30` (RFC 7240 §4.3), up to {@link longestWait}; 0 without a valid wish. A malformed
+ * preference is ignored (§2), and the first of two counts.
  */
-export function waitWished(prefer: string | undefined): number {
-  // What stands in quotes belongs to other preferences, commas and all.
+export function preferredWait(prefer: string | undefined): number {
+  // Quoted text belongs to other preferences.
   const wishes = (prefer ?? '').replace(/"(?:[^"\\]|\\.)*"?/g, '').split(',')
   const named = wishes.map((wish) => wish.split(';')[0]?.split('=') ?? [])
   const [, value = ''] = named.find(([name = '']) => name.trim().toLowerCase() === 'wait') ?? []

@@ -13,15 +13,15 @@ const readAudit = defineRoute({
   permission: 'audit.read',
   audience: 'any',
   params: ofOneRequest,
-  answers: { 200: { says: 'The entries, the oldest first, and what the proof has found.', body: auditReport } },
+  answers: { 200: { description: 'The entries, the oldest first, and what the proof has found.', body: auditReport } },
   refusals: ['not-found'],
   examples: examples.readAudit,
-  async handle({ actor, provisioning }, { params }) {
-    return { status: 200, body: await provisioning.readAudit(actor, { requestId: params.requestId }) }
+  async handle({ actor, core }, { params }) {
+    return { status: 200, body: await core.readAudit(actor, { requestId: params.requestId }) }
   },
 })
 
-/** The chain of what is about no one request. */
+/** Returns the audit entries that do not belong to one request. */
 const readOrganisationAudit = defineRoute({
   id: 'readOrganisationAudit',
   tag: 'Administration',
@@ -30,11 +30,11 @@ const readOrganisationAudit = defineRoute({
   summary: 'What admins did that is about no one request, and whether all of it is as it was written',
   permission: 'audit.read',
   audience: 'any',
-  answers: { 200: { says: 'The entries, the oldest first, and what the proof has found.', body: auditReport } },
+  answers: { 200: { description: 'The entries, the oldest first, and what the proof has found.', body: auditReport } },
   refusals: [],
   examples: examples.readOrganisationAudit,
-  async handle({ actor, provisioning }) {
-    return { status: 200, body: await provisioning.readOrganisationAudit(actor) }
+  async handle({ actor, core }) {
+    return { status: 200, body: await core.readOrganisationAudit(actor) }
   },
 })
 

@@ -19,9 +19,9 @@ import { listOf, paging } from '../shared/index.ts'
 import examples from './examples.json' with { type: 'json' }
 
 const ofOneBatch = z.object({ batchId: z.uuid().toLowerCase() })
-/** 200 rows of the longest mailbox that people ask for are about half of it. */
+/** 200 rows of the longest realistic mailbox need about half of it. */
 const largestBatch = { bytes: 512 * 1024, depth: 10 } as const
-/** Seconds after which a first look makes sense: the first rows are submitted within it. */
+/** The first rows are submitted within this time. Seconds. */
 const firstLook = '5'
 
 const dryRun = z.strictObject({
@@ -30,8 +30,8 @@ const dryRun = z.strictObject({
 })
 
 /**
- * Many requests in one call, which wait for their turn under the limits of use. A token for the resource is needed, as for the call
- * that creates one. A repeat under the same Idempotency-Key is the same batch.
+ * Many requests in one call, queued under the limits of use. The caller needs a token for the resource, as for the call
+ * that creates one. A repeat under the same Idempotency-Key returns the same batch.
  */
 const createBatch = defineRoute({
   id: 'createBatch',
@@ -41,7 +41,7 @@ const createBatch = defineRoute({
   summary: 'Ask for many sites or mailboxes at once, or try it',
   permission: 'request.create',
   audience: 'any',
-  // A body that names neither is refused by its field, whoever's token came with it.
+  // A body without a valid resource is refused by its field, with any token.
   audienceOf: (body) => {
     const { resource } = Object(body)
     return resource === 'mailbox' ? 'mail' : resource === 'site' ? 'collab' : 'any'
@@ -49,9 +49,9 @@ const createBatch = defineRoute({
   body: batchOrder,
   largest: largestBatch,
   answers: {
-    200: { says: 'Of a dry run: what each row would be. Nothing was written.', body: dryRun },
+    200: { description: 'Of a dry run: what each row would be. Nothing was written.', body: dryRun },
     202: {
-      says: 'Accepted: rows are submitted one after the other. Look at `Location` after `Retry-After`.',
+      description: 'Accepted: rows are submitted one after the other. Look at `Location` after `Retry-After`.',
       body: batchView,
       headers: ['Location', 'Retry-After'],
     },
@@ -59,22 +59,22 @@ const createBatch = defineRoute({
   refusals: ['too-many-open-requests', 'not-found'],
   examples: examples.createBatch,
   idempotent: true,
-  // Each row of a dry run is a preview.
+  // Each row of a dry run costs as much as a preview.
   extraReads: (body) => {
     const { dryRun, rows } = Object(body)
     if (dryRun !== true || !Array.isArray(rows)) return 0
     return rows.slice(0, mostRows).reduce((sum, row) => sum + readsOf(Object(row).body), 0)
   },
   changesNothing: (body) => Object(body).dryRun === true,
-  async handle({ actor, provisioning, requestId: batchId }, { body }) {
+  async handle({ actor, core, requestId: batchId }, { body }) {
     if (body.dryRun) {
-      const rows = await provisioning.checkBatch(actor, body)
+      const rows = await core.checkBatch(actor, body)
       return { status: 200, body: { valid: rows.every(({ status }) => status === 'ok'), rows: rows.map(showChecked) } }
     }
     return {
       status: 202,
       headers: { Location: `/batches/v1/${batchId}`, 'Retry-After': firstLook },
-      body: viewOfBatch(await provisioning.beginBatch(actor, { batchId, ...body })),
+      body: viewOfBatch(await core.beginBatch(actor, { batchId, ...body })),
     }
   },
 })
@@ -90,11 +90,11 @@ const readBatch = defineRoute({
   permission: 'batch.read',
   audience: 'any',
   params: ofOneBatch,
-  answers: { 200: { says: 'The batch as it is now.', body: batchView } },
+  answers: { 200: { description: 'The batch as it is now.', body: batchView } },
   refusals: ['not-found'],
   examples: examples.readBatch,
-  async handle({ actor, provisioning }, { params: { batchId } }) {
-    return { status: 200, body: viewOfBatch(await provisioning.readBatch(actor, { batchId })) }
+  async handle({ actor, core }, { params: { batchId } }) {
+    return { status: 200, body: viewOfBatch(await core.readBatch(actor, { batchId })) }
   },
 })
 
@@ -108,17 +108,12 @@ const listBatchRows = defineRoute({
   audience: 'any',
   params: ofOneBatch,
   query: z.strictObject({ status: z.enum(batchRowStatuses).optional(), ...paging }),
-  answers: { 200: { says: 'A page of the list.', body: listOf(batchRowView) } },
+  answers: { 200: { description: 'A page of the list.', body: listOf(batchRowView) } },
   refusals: ['not-found'],
   examples: examples.listBatchRows,
-  async handle({ actor, provisioning }, { params: { batchId }, query: { status, limit, cursor } }) {
-    const { rows, nextCursor } = await provisioning.readBatchRows(actor, {
-      batchId,
-      limit,
-      ...(status && { status }),
-      ...(cursor && { cursor }),
-    })
-    return { status: 200, body: { value: rows.map(showRow), ...(nextCursor && { nextCursor }) } }
+  async handle({ actor, core }, { params: { batchId }, query }) {
+    const { rows, nextCursor } = await core.readBatchRows(actor, { batchId, ...query })
+    return { status: 200, body: { value: rows.map(showRow), nextCursor } }
   },
 })
 
@@ -140,14 +135,14 @@ const cancelBatch = defineRoute({
   permission: 'batch.cancel',
   audience: 'any',
   params: ofOneBatch,
-  answers: { 200: { says: 'The batch as it is now.', body: batchView } },
+  answers: { 200: { description: 'The batch as it is now.', body: batchView } },
   refusals: ['not-found', 'already-ended'],
   examples: examples.cancelBatch,
   idempotent: true,
-  // Whoever may read a batch may cancel it.
-  mayStill: ({ actor, provisioning }, { batchId }) => provisioning.readBatch(actor, { batchId }),
-  async handle({ actor, provisioning }, { params: { batchId } }) {
-    return { status: 200, body: viewOfBatch(await provisioning.cancelBatch(actor, { batchId })) }
+  // Everybody who may read a batch may cancel it.
+  mayStill: ({ actor, core }, { batchId }) => core.readBatch(actor, { batchId }),
+  async handle({ actor, core }, { params: { batchId } }) {
+    return { status: 200, body: viewOfBatch(await core.cancelBatch(actor, { batchId })) }
   },
 })
 

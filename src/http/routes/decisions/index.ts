@@ -49,8 +49,8 @@ function decisionRoute({ verb, summary, permission, decides, refusals, useCase }
     examples: examples[`${verb}Request`],
     idempotent: true,
     mayStill: mayStill(permission),
-    async handle({ actor, provisioning, requestId: attempt }, { params, body }) {
-      return shown(await provisioning[useCase](actor, { ...params, ...body, attempt }), actor)
+    async handle({ actor, core, requestId: attempt }, { params, body }) {
+      return shown(await core[useCase](actor, { ...params, ...body, attempt }), actor)
     },
   })
 }
@@ -114,8 +114,8 @@ const reassignRequest = defineRoute({
   examples: examples.reassignRequest,
   idempotent: true,
   mayStill: mayStill('request.reassign'),
-  async handle({ actor, provisioning, requestId: attempt }, { params, body }) {
-    return shown(await provisioning.reassign(actor, { requestId: params.requestId, ...body, attempt }), actor)
+  async handle({ actor, core, requestId: attempt }, { params, body }) {
+    return shown(await core.reassign(actor, { requestId: params.requestId, ...body, attempt }), actor)
   },
 })
 
@@ -134,8 +134,8 @@ const nudgeRequest = defineRoute({
   examples: examples.nudgeRequest,
   idempotent: true,
   mayStill: mayStill('request.nudge'),
-  async handle({ actor, provisioning, requestId: attempt }, { params }) {
-    return shown(await provisioning.nudge(actor, { requestId: params.requestId, attempt }), actor)
+  async handle({ actor, core, requestId: attempt }, { params }) {
+    return shown(await core.nudge(actor, { requestId: params.requestId, attempt }), actor)
   },
 })
 

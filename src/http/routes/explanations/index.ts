@@ -5,7 +5,7 @@ import { defineRoute } from '../../server/define-route.ts'
 import { ofOneRequest } from '../shared/index.ts'
 import examples from './examples.json' with { type: 'json' }
 
-/** A line of an explanation, with the same as one sentence of plain English. */
+/** A line of an explanation, with the same as one sentence. */
 export const explanationBody = explanation.extend({ detail: z.string() })
 
 const explainRequest = defineRoute({
@@ -19,14 +19,14 @@ const explainRequest = defineRoute({
   params: ofOneRequest,
   answers: {
     200: {
-      says: 'What explains the request, by topic. Nothing is said that is not recorded.',
+      description: 'What explains the request, by topic. Nothing is said that is not recorded.',
       body: z.strictObject({ value: z.array(explanationBody) }),
     },
   },
   refusals: ['not-found'],
   examples: examples.explainRequest,
-  async handle({ actor, provisioning, services }, { params }) {
-    const lines = await provisioning.readExplanation(actor, { requestId: params.requestId })
+  async handle({ actor, core, services }, { params }) {
+    const lines = await core.readExplanation(actor, { requestId: params.requestId })
     return {
       status: 200,
       body: { value: lines.map((line) => ({ ...line, detail: services.texts.explanation(line) })) },

@@ -5,11 +5,11 @@ import { entityTag } from '../../server/answers.ts'
 import { definePublicRoute } from '../../server/define-route.ts'
 import examples from './examples.json' with { type: 'json' }
 
-/** What the document is: OpenAPI 3.1.1. Its form is tested with a validator. */
+/** An OpenAPI 3.1.1 document. A test validates its form. */
 const openApiBody = z.looseObject({ openapi: z.literal('3.1.1') })
 
 const about = { tag: 'Service', permission: 'public', audience: null } as const
-/** The same for everybody until the service changes: kept, and asked for again whether it is the same. */
+/** Public and unchanged until the service changes: clients keep it and revalidate it. */
 const kept = { 'Cache-Control': 'no-cache' } as const
 
 export const readOpenApi = definePublicRoute({
@@ -20,7 +20,7 @@ export const readOpenApi = definePublicRoute({
   summary: 'This description of the API, as OpenAPI 3.1',
   answers: {
     200: {
-      says: 'The description.',
+      description: 'The description.',
       body: openApiBody,
       mediaTypes: ['application/json'],
       headers: ['ETag', 'Cache-Control'],
@@ -34,7 +34,7 @@ export const readOpenApi = definePublicRoute({
   },
 })
 
-/** Nothing from elsewhere is loaded or called. Swagger UI has its icons as data. */
+/** The page loads and calls nothing from other addresses. Swagger UI has its icons as data. */
 const policy = [
   ...["default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data:"],
   ...["connect-src 'self'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"],
@@ -56,7 +56,7 @@ const page = `<!doctype html>
 </body>
 </html>
 `
-/** The validator of Swagger UI is a page elsewhere, so there is none. */
+/** Swagger UI's validator would call another address, so it is off. */
 const start = `SwaggerUIBundle({
   url: '/openapi.json',
   domNode: document.getElementById('page'),
@@ -75,7 +75,7 @@ const readDocs = definePublicRoute({
   summary: 'A page to read this description and to try the API',
   answers: {
     200: {
-      says: 'The page.',
+      description: 'The page.',
       body: z.string(),
       mediaTypes: ['text/html'],
       headers: ['Content-Security-Policy', 'ETag', 'Cache-Control'],
@@ -106,7 +106,7 @@ export const readDocsFile = definePublicRoute({
   params: z.object({ file: fileName }),
   answers: {
     200: {
-      says: 'The file.',
+      description: 'The file.',
       body: z.string(),
       mediaTypes: ['text/javascript', 'text/css'],
       headers: ['ETag', 'Cache-Control'],
@@ -123,7 +123,7 @@ export const readDocsFile = definePublicRoute({
 
 const { resolve } = createRequire(import.meta.url)
 
-/** Everybody may ask for these, so they are read once, and the same bytes go to all. */
+/** Files of the public page: read once, the same bytes for all. */
 const read = new Map<keyof typeof files, Promise<{ readonly body: Uint8Array; readonly etag: string }>>()
 
 function fileOf(name: keyof typeof files) {
@@ -132,7 +132,7 @@ function fileOf(name: keyof typeof files) {
   const text = name === 'start.js' ? Promise.resolve(start) : readFile(resolve(`swagger-ui-dist/${name}`), 'utf8')
   const file = text.then((content) => ({ body: Buffer.from(content), etag: entityTag(content) }))
   read.set(name, file)
-  // One that could not be read is tried again.
+  // Reads a file that could not be read again on the next call.
   file.catch(() => read.delete(name))
   return file
 }

@@ -1,7 +1,11 @@
-/** Health, statistics and dead letters for admins; probes, metrics and the API document are in the files beside. */
+/** Health, statistics and dead letters for admins; probes and metrics. The API document is in `docs.ts`. */
+
+import { createHash, timingSafeEqual } from 'node:crypto'
 import { z } from 'zod'
 import { healthPart, healthState, periodOf, referenceOf, stats } from '../../../core/index.ts'
-import { defineRoute } from '../../server/define-route.ts'
+import type { Metrics } from '../../server/define-route.ts'
+import { definePublicRoute, defineRoute } from '../../server/define-route.ts'
+import { HttpError } from '../../server/problem.ts'
 import { listOf, paging } from '../shared/index.ts'
 import examples from './examples.json' with { type: 'json' }
 
@@ -17,7 +21,7 @@ const readHealth = defineRoute({
   audience: 'any',
   answers: {
     200: {
-      says: 'How all does, also while the database does not answer: then nothing is told of what lies in it.',
+      description: 'How all does, also while the database does not answer: then nothing is told of what lies in it.',
       body: z.strictObject({
         state: healthState,
         at: z.iso.datetime(),
@@ -29,8 +33,8 @@ const readHealth = defineRoute({
   },
   refusals: [],
   examples: examples.readHealth,
-  async handle({ actor, provisioning, services }) {
-    const { state, at, version, startedAt, parts } = await provisioning.readHealth(actor)
+  async handle({ actor, core, services }) {
+    const { state, at, version, startedAt, parts } = await core.readHealth(actor)
     const uptimeSeconds = Math.max(0, Math.round((at.getTime() - startedAt.getTime()) / 1000))
     const shown = parts.map((part) => {
       const { name, state, says: _, ...measures } = part
@@ -50,15 +54,18 @@ const readStats = defineRoute({
   audience: 'any',
   query: z.strictObject({ period: z.enum(['week', 'month']).default('week') }),
   answers: {
-    200: { says: 'The numbers of the period, and of as long a time before it. Times are in seconds.', body: stats },
+    200: {
+      description: 'The numbers of the period, and of as long a time before it. Times are in seconds.',
+      body: stats,
+    },
   },
   refusals: [],
   examples: examples.readStats,
-  async handle({ actor, provisioning }, { query: { period } }) {
-    // These two are counted back from now, so that they are the same everywhere.
+  async handle({ actor, core }, { query: { period } }) {
+    // Periods end now and use UTC, so the numbers are the same everywhere.
     const anywhere = { timeZone: 'UTC', locale: 'en' }
     const span = periodOf(period, new Date(), anywhere)
-    return { status: 200, body: await provisioning.readStats(actor, { period: span }) }
+    return { status: 200, body: await core.readStats(actor, { period: span }) }
   },
 })
 
@@ -80,18 +87,17 @@ const listDeadLetters = defineRoute({
   permission: 'deadLetter.read',
   audience: 'any',
   query: z.strictObject(paging),
-  answers: { 200: { says: 'A page of the list.', body: listOf(deadLetter) } },
+  answers: { 200: { description: 'A page of the list.', body: listOf(deadLetter) } },
   refusals: [],
   examples: examples.listDeadLetters,
-  async handle({ actor, provisioning }, { query: { limit, cursor } }) {
-    const page = { limit, ...(cursor !== undefined && { cursor }) }
-    const { jobs, nextCursor } = await provisioning.listDeadLetters(actor, page)
+  async handle({ actor, core }, { query }) {
+    const { jobs, nextCursor } = await core.listDeadLetters(actor, query)
     const value = jobs.map(({ letterId, job, problem, at, request }) => ({
       id: letterId,
       ...{ job, problem, at: at.toISOString() },
       ...(request && { requestId: request.requestId, reference: referenceOf(request) }),
     }))
-    return { status: 200, body: { value, ...(nextCursor && { nextCursor }) } }
+    return { status: 200, body: { value, nextCursor } }
   },
 })
 
@@ -104,12 +110,12 @@ const dismissDeadLetter = defineRoute({
   permission: 'deadLetter.dismiss',
   audience: 'any',
   params: z.object({ letterId: z.uuid().toLowerCase() }),
-  answers: { 204: { says: 'It is off the list.', body: null } },
+  answers: { 204: { description: 'It is off the list.', body: null } },
   refusals: ['not-found'],
   examples: examples.dismissDeadLetter,
   idempotent: true,
-  async handle({ actor, provisioning }, { params }) {
-    await provisioning.dismissDeadLetter(actor, { letterId: params.letterId })
+  async handle({ actor, core }, { params }) {
+    await core.dismissDeadLetter(actor, { letterId: params.letterId })
     return { status: 204 }
   },
 })
@@ -123,12 +129,12 @@ const replayDeadLetter = defineRoute({
   permission: 'deadLetter.replay',
   audience: 'any',
   params: z.object({ letterId: z.uuid().toLowerCase() }),
-  answers: { 204: { says: 'It will be run again.', body: null } },
+  answers: { 204: { description: 'It will be run again.', body: null } },
   refusals: ['not-found', 'illegal-transition'],
   examples: examples.replayDeadLetter,
   idempotent: true,
-  async handle({ actor, provisioning }, { params }) {
-    await provisioning.replayDeadLetter(actor, { letterId: params.letterId })
+  async handle({ actor, core }, { params }) {
+    await core.replayDeadLetter(actor, { letterId: params.letterId })
     return { status: 204 }
   },
 })
@@ -137,4 +143,90 @@ export const reportRoutes = [readStats, readHealth] as const
 export const deadLetterRoutes = [listDeadLetters, replayDeadLetter, dismissDeadLetter] as const
 
 export { docsRoutes } from './docs.ts'
-export { healthBody, probeRoutes } from './probes.ts'
+
+export const healthBody = z.strictObject({
+  status: z.enum(['ok', 'unavailable']),
+  checks: z.record(z.string(), z.string()),
+})
+
+/** Liveness: the process answers. */
+const live = definePublicRoute({
+  id: 'readLiveness',
+  tag: 'Service',
+  method: 'GET',
+  path: '/healthz',
+  summary: 'Whether the process is alive',
+  permission: 'public',
+  audience: null,
+  answers: { 200: { description: 'It is.', body: healthBody } },
+  refusals: [],
+  examples: examples.readLiveness,
+  handle: async () => ({ status: 200, body: { status: 'ok' as const, checks: {} } }),
+})
+
+/** Readiness: everything that the service needs answers. A load balancer sends no calls here otherwise. */
+const ready = definePublicRoute({
+  id: 'readReadiness',
+  tag: 'Service',
+  method: 'GET',
+  path: '/readyz',
+  summary: 'Whether the service can do its work',
+  permission: 'public',
+  audience: null,
+  answers: {
+    200: { description: 'It can.', body: healthBody },
+    503: { description: 'It cannot just now; `checks` says why.', body: healthBody, headers: ['Retry-After'] },
+  },
+  refusals: [],
+  examples: examples.readReadiness,
+  async handle({ services }) {
+    const { ok, checks } = await services.health.ready()
+    if (ok) return { status: 200, body: { status: 'ok' as const, checks } }
+    return { status: 503, headers: { 'Retry-After': '5' }, body: { status: 'unavailable' as const, checks } }
+  },
+})
+
+/** For Prometheus. Answers in every phase, without a rate limit for callers with the token. */
+const readMetrics = definePublicRoute({
+  id: 'readMetrics',
+  tag: 'Service',
+  method: 'GET',
+  path: '/metrics',
+  summary: 'The figures of this process, as Prometheus reads them',
+  permission: 'public',
+  audience: null,
+  credential: 'metrics',
+  answers: { 200: { description: 'The figures.', body: z.string(), mediaTypes: ['text/plain'] } },
+  refusals: ['no-such-address', 'invalid-token', 'unauthenticated'],
+  examples: examples.readMetrics,
+  anyAccept: true,
+  async handle({ services: { metrics }, headers }) {
+    admit(metrics, headers.authorization)
+    return { status: 200, mediaType: 'text/plain' as const, body: await metrics.text() }
+  },
+})
+
+/** Without METRICS_TOKEN the address answers 404, so callers cannot tell that it exists. */
+function admit(metrics: Metrics | undefined, authorization: string | undefined): asserts metrics is Metrics {
+  if (!metrics || (metrics.token === undefined && !metrics.isOpen))
+    throw new HttpError('no-such-address', 'There is nothing at this address.')
+  if (metrics.token === undefined) return
+  const [, token] = /^Bearer (.+)$/i.exec(authorization ?? '') ?? []
+  const realm = 'Bearer realm="quartermaster"'
+  if (token === undefined)
+    throw new HttpError('unauthenticated', 'Send METRICS_TOKEN as Authorization: Bearer.', {
+      headers: { 'WWW-Authenticate': realm },
+    })
+  if (!isSame(token, metrics.token))
+    throw new HttpError('invalid-token', 'This is not the METRICS_TOKEN of the service.', {
+      headers: { 'WWW-Authenticate': `${realm}, error="invalid_token"` },
+    })
+}
+
+/** Compares in constant time. Digests have equal lengths. */
+function isSame(token: string, known: string): boolean {
+  const [one, other] = [token, known].map((text) => createHash('sha256').update(text).digest())
+  return one !== undefined && other !== undefined && timingSafeEqual(one, other)
+}
+
+export const probeRoutes = [live, ready, readMetrics] as const

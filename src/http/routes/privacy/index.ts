@@ -17,7 +17,7 @@ import { commonHeaders } from '../../server/respond.ts'
 
 const page = z.string().describe('A page for people, where the caller accepts `text/html`.')
 const headers = ['Content-Security-Policy', 'Referrer-Policy'] as const
-const showing = (says: string) => ({ says, body: page, mediaTypes: ['text/html'], headers }) as const
+const showing = (description: string) => ({ description, body: page, mediaTypes: ['text/html'], headers }) as const
 const notAdmin = showing('The person who requested the link is not an admin now.')
 const unknown = showing('The link was not issued, or its key has changed.')
 const ended = showing('The link was used, or has expired.')
@@ -32,7 +32,7 @@ const link = {
 } as const
 const refused = ['link-used', 'link-expired', 'link-changed', 'link-refused', 'unavailable'] as const
 
-/** What a link to an export will give. It stays unused, since whoever scans or previews links reads this. */
+/** Shows what a link to an export downloads. The link stays unused, because link scanners and previews call this. */
 const showExport = definePublicRoute({
   ...link,
   id: 'showExport',
@@ -41,7 +41,7 @@ const showExport = definePublicRoute({
   answers: { 200: showing('The page. The link stays unused.'), 403: notAdmin, 404: unknown, 410: ended },
   refusals: [...refused, 'link-needs-post'],
   async handle(scope, { params: { token } }) {
-    const found = await scope.services.provisioning.system.previewExport(token)
+    const found = await scope.services.core.system.previewExport(token)
     if (found.state !== 'open') return refusal(scope, found)
     if (acceptsPage(scope)) return { status: 200 as const, ...pageOfLink(found) }
     const detail = 'This link gives its file once, to a POST: curl -X POST -OJ and this address.'
@@ -49,7 +49,7 @@ const showExport = definePublicRoute({
   },
 })
 
-/** Uses a link up and gives its file. People who have the link need nothing else. */
+/** Uses a link and returns its file. The link is the only credential. */
 const downloadExport = definePublicRoute({
   ...link,
   id: 'downloadExport',
@@ -57,7 +57,7 @@ const downloadExport = definePublicRoute({
   summary: 'The file behind a link that the bot gave to an admin, once',
   answers: {
     200: {
-      says: 'The file, a part at a time. The link is used up, also if the download breaks off.',
+      description: 'The file, a part at a time. The link is used up, also if the download breaks off.',
       body: z.string(),
       mediaTypes: ['text/csv', 'application/json'],
       headers: ['Content-Disposition', ...headers],
@@ -68,43 +68,43 @@ const downloadExport = definePublicRoute({
   },
   refusals: refused,
   async handle(scope, { params: { token } }) {
-    const found = await scope.services.provisioning.system.openExport(token)
+    const found = await scope.services.core.system.openExport(token)
     return found.state === 'open' ? download(scope, found) : refusal(scope, found)
   },
 })
 
 const again = 'Ask the bot for a new one in Teams: type admin export, or admin export person.'
 const refusals = {
-  used: { status: 410, code: 'link-used', says: `This link was used: it works once. ${again}` },
+  used: { status: 410, code: 'link-used', detail: `This link was used: it works once. ${again}` },
   expired: {
     status: 410,
     code: 'link-expired',
-    says: `This link has expired: it worked for ${linkMinutes} minutes. ${again}`,
+    detail: `This link has expired: it worked for ${linkMinutes} minutes. ${again}`,
   },
   changed: {
     status: 404,
     code: 'link-changed',
-    says: `This link is unknown: a part of it is missing, or it expired long ago. ${again}`,
+    detail: `This link is unknown: a part of it is missing, or it expired long ago. ${again}`,
   },
-  refused: { status: 403, code: 'link-refused', says: 'The person who requested this link is not an admin now.' },
-} as const satisfies Record<ClosedLink['state'], { status: number; code: HttpErrorCode; says: string }>
+  refused: { status: 403, code: 'link-refused', detail: 'The person who requested this link is not an admin now.' },
+} as const satisfies Record<ClosedLink['state'], { status: number; code: HttpErrorCode; detail: string }>
 
 const acceptsPage = ({ headers }: Scope): boolean => /\btext\/html\b/.test(headers.accept ?? '')
 
 function refusal(scope: Scope, { state }: ClosedLink) {
-  const { status, code, says } = refusals[state]
-  if (!acceptsPage(scope)) throw new HttpError(code, says)
-  return { status, ...pageSaying(says) }
+  const { status, code, detail } = refusals[state]
+  if (!acceptsPage(scope)) throw new HttpError(code, detail)
+  return { status, ...pageSaying(detail) }
 }
 
-/** The address is a secret, so it goes to nobody; and nothing that stands in the file is run. */
+/** The address is a secret, so browsers send it to no other site, and they run nothing in the file. */
 const ofFile = {
   'Referrer-Policy': 'no-referrer',
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
 } as const
 const mediaTypes = { csv: 'text/csv; charset=utf-8; header=present', json: 'application/json; charset=utf-8' } as const
 
-/** Written as it is read: what is long fills no memory. A caller who goes away ends it. */
+/** Streams the file, so a long one fills no memory. A caller who disconnects ends the stream. */
 async function download(
   { response, requestId }: Scope,
   { name, format, content }: ExportFile,
@@ -122,14 +122,14 @@ async function download(
   return answered
 }
 
-/** A page of a link to an export, as a route answers it. */
+/** The page for a link to an export, as an answer of a route. */
 interface ExportPage {
   readonly mediaType: 'text/html'
   readonly body: string
   readonly headers: { readonly 'Content-Security-Policy': string; readonly 'Referrer-Policy': string }
 }
 
-/** The page loads nothing and runs nothing; its form leads to its own address only. */
+/** The page loads and runs nothing; its form posts only to its own address. */
 const policy =
   "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
@@ -140,8 +140,8 @@ const titles: Readonly<Record<ExportKind, string>> = {
 }
 
 /**
- * Asks for a click before the link is used: scanners and previews of links read pages and send no forms. The form needs no
- * token against forged requests: its address is the secret, and a page that knows the address could open the link anyway.
+ * Requires a click before the link is used: link scanners read pages and send no forms. The form needs no CSRF token,
+ * because its address is the secret: a page that knows it could open the link anyway.
  */
 function pageOfLink({ name, content, until }: ExportPreview): ExportPage {
   const { what, format, from, to } = content
@@ -153,13 +153,13 @@ ${days}<p class="file">${name}</p>
 <p>This link works once, until <time datetime="${until.toISOString()}">${time?.slice(0, 5)} UTC</time> on ${day}. Your download is recorded in the audit.</p>
 <form method="post"><button>Download</button></form>
 <p class="small">If the download breaks off, ask the bot for a new link.</p>`,
-    // With no-referrer a browser names no origin for the form, and local mode refuses calls of unknown pages.
+    // With no-referrer a browser sends no Origin with the form, and local mode refuses calls of unknown pages.
     'same-origin',
   )
 }
 
-/** Says why a link gives nothing. */
-const pageSaying = (says: string): ExportPage => pageOf(`<p>${says}</p>`, 'no-referrer')
+/** Says why a link returns no file. */
+const pageSaying = (text: string): ExportPage => pageOf(`<p>${text}</p>`, 'no-referrer')
 
 const pageOf = (content: string, referrer: string): ExportPage => ({
   mediaType: 'text/html',

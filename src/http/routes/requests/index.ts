@@ -1,3 +1,266 @@
 /** Requests: submit, preview, list, read, and wait for a change. Decisions about them have their own room. */
-export { readingRoutes } from './read.ts'
-export { accepted, submissionRoutes } from './submit.ts'
+import { z } from 'zod'
+import {
+  auditEntry,
+  type Core,
+  entryDataFor,
+  isTerminal,
+  mailboxRequest,
+  ProvisioningError,
+  type Request,
+  readsOf,
+  requestState,
+  requestView,
+  resourceKind,
+  simulatedPreview,
+  siteRequest,
+  viewFor,
+} from '../../../core/index.ts'
+import { type ActorScope, checkedByCore, checkedWhole, defineRoute } from '../../server/define-route.ts'
+import { errorsOf } from '../../server/problem.ts'
+import { hasEntity } from '../../server/respond.ts'
+import { preferredWait, type WaitEnd } from '../../server/waiting.ts'
+import { listOf, ofOneRequest, paging, showing, shown } from '../shared/index.ts'
+import examples from './examples.json' with { type: 'json' }
+
+/** API document, "creation response (queued request)" of either resource, with the state of the request. */
+export const accepted = z.strictObject({
+  requestId: z.uuid(),
+  tenantId: z.uuid(),
+  approvalRequired: z.boolean(),
+  status: requestState,
+})
+
+const accepting = {
+  description:
+    'Accepted: queued, or waiting for approval. Look at `Location` after `Retry-After`, then every ten seconds.',
+  body: accepted,
+  headers: ['Location', 'Retry-After'],
+} as const
+
+/** The answer to an accepted request: where to read it, and the seconds before the first poll. */
+function acceptance({ requestId, tenantId, status, approvals }: Request, { settings }: Core) {
+  return {
+    status: 202,
+    headers: { Location: `/requests/v1/${requestId}`, 'Retry-After': String(settings.followUp.firstSeconds) },
+    body: { requestId, tenantId, approvalRequired: approvals.length > 0, status },
+  } as const
+}
+
+/**
+ * `POST {base_url}/collab/v1/spo/` (API document, "Create the service site"): queues a site. The template fills in
+ * omitted fields, so core reads the body itself.
+ */
+const createSite = defineRoute({
+  id: 'createSite',
+  tag: 'Sites',
+  method: 'POST',
+  path: '/collab/v1/spo',
+  summary: 'Ask for a site',
+  permission: 'request.create',
+  audience: 'collab',
+  body: checkedWhole(siteRequest),
+  answers: { 202: accepting },
+  refusals: ['name-taken', 'too-many-open-requests', 'not-found'],
+  examples: examples.createSite,
+  idempotent: true,
+  async handle({ actor, core, requestId }, { body }) {
+    return acceptance(await core.submitSite(actor, { body, requestId }), core)
+  },
+})
+
+/**
+ * `POST {base_url}/mail/v1/mailboxes/` (API document, "Create mailbox"): queues a mailbox. The meaning of a field
+ * depends on the template's kind, so core reads the body itself and reports all faults at once.
+ */
+const createMailbox = defineRoute({
+  id: 'createMailbox',
+  tag: 'Mailboxes',
+  method: 'POST',
+  path: '/mail/v1/mailboxes',
+  summary: 'Ask for a mailbox',
+  permission: 'request.create',
+  audience: 'mail',
+  body: checkedByCore(mailboxRequest),
+  answers: { 202: accepting },
+  refusals: ['name-taken', 'too-many-open-requests', 'not-found'],
+  examples: examples.createMailbox,
+  idempotent: true,
+  async handle({ actor, core, requestId }, { body }) {
+    return acceptance(await core.submitMailbox(actor, { body, requestId }), core)
+  },
+})
+
+/**
+ * `POST {base_url}/requests/v1/preview`: returns what a creation would do with a body, and its faults. Nothing is
+ * written, so a form can call it while a person fills it in.
+ */
+const previewRequest = defineRoute({
+  id: 'previewRequest',
+  tag: 'Requests',
+  method: 'POST',
+  path: '/requests/v1/preview',
+  summary: 'See what a request would be, without sending it',
+  permission: 'request.create',
+  audience: 'any',
+  query: z.strictObject({
+    as: z.uuid().toLowerCase().optional().describe('User id of the person who would ask; for admins'),
+  }),
+  body: checkedByCore(
+    z
+      .looseObject({})
+      .describe('The body of the call that would create it: `POST /collab/v1/spo` or `POST /mail/v1/mailboxes`.'),
+  ),
+  answers: {
+    200: {
+      description: 'What it would be, and all that would be refused.',
+      body: simulatedPreview.partial({ simulated: true }),
+    },
+  },
+  refusals: [],
+  examples: examples.previewRequest,
+  onlyReads: true,
+  extraReads: (body) => readsOf(body) - 1,
+  async handle({ actor, core }, { query: { as }, body }) {
+    const { outlook: _, ...preview } =
+      as === undefined
+        ? await core.previewRequest(actor, { body })
+        : await core.previewRequestAs(actor, { personId: as, body })
+    return { status: 200, body: { ...preview, errors: errorsOf(preview.errors) } }
+  },
+})
+
+export const submissionRoutes = [createSite, createMailbox, previewRequest] as const
+
+const readRequest = defineRoute({
+  id: 'readRequest',
+  tag: 'Requests',
+  method: 'GET',
+  path: '/requests/v1/:requestId',
+  summary: 'Read a request, or wait until it changes',
+  permission: 'request.read',
+  audience: 'any',
+  params: ofOneRequest,
+  headers: ['Prefer'],
+  answers: { 200: { ...showing, sometimes: ['Preference-Applied'] } },
+  refusals: ['not-found'],
+  examples: examples.readRequest,
+  handle: (scope, { params }) => readWaiting(scope, params.requestId),
+})
+
+const listRequests = defineRoute({
+  id: 'listRequests',
+  tag: 'Requests',
+  method: 'GET',
+  path: '/requests/v1',
+  summary: 'List own requests, newest first (an admin: all), or those that wait for the caller',
+  permission: 'request.list',
+  audience: 'any',
+  query: z.strictObject({
+    status: requestState.optional(),
+    kind: resourceKind.optional(),
+    reference: z
+      .string()
+      .regex(/^REQ-\d{1,9}$/i, { error: 'a reference such as REQ-1042' })
+      .optional()
+      .describe('The one request that people call so, if the caller may see it, whoever asked for it'),
+    waitingFor: z
+      .literal('me')
+      .optional()
+      .describe('Those that wait for a decision of the caller, whoever asked for them'),
+    ...paging,
+  }),
+  answers: { 200: { description: 'A page of the list.', body: listOf(requestView) } },
+  refusals: [],
+  examples: examples.listRequests,
+  async handle({ actor, core }, { query: { reference, waitingFor, ...page } }) {
+    if (reference !== undefined) {
+      const found = await oneOf(core.readRequestByReference(actor, { reference }))
+      const { status, kind } = page
+      const isMeant = (one: Request) => (!status || one.status === status) && (!kind || one.kind === kind)
+      return { status: 200, body: { value: found.filter(isMeant).map((one) => viewFor(one, actor)) } }
+    }
+    const { requests, nextCursor } = await core.listRequests(actor, {
+      ...page,
+      ...(waitingFor && { waitingForMe: true }),
+    })
+    return { status: 200, body: { value: requests.map((one) => viewFor(one, actor)), nextCursor } }
+  },
+})
+
+/** A list of one or no request: an unknown reference gives an empty list, not a 404. */
+async function oneOf(reading: Promise<Request>): Promise<Request[]> {
+  try {
+    return [await reading]
+  } catch (error) {
+    if (error instanceof ProvisioningError && error.code === 'not-found') return []
+    throw error
+  }
+}
+
+/** A line of the timeline. The address names the request already. */
+const timelineEntry = auditEntry.omit({ requestId: true, tenantId: true, attempt: true })
+
+const readTimeline = defineRoute({
+  id: 'readTimeline',
+  tag: 'Requests',
+  method: 'GET',
+  path: '/requests/v1/:requestId/timeline',
+  summary: 'Who did what, when, with which comment',
+  permission: 'request.read',
+  audience: 'any',
+  params: ofOneRequest,
+  answers: {
+    200: {
+      description: 'The timeline, the oldest entry first.',
+      body: z.strictObject({ value: z.array(timelineEntry) }),
+    },
+  },
+  refusals: ['not-found'],
+  examples: examples.readTimeline,
+  async handle({ actor, core }, { params }) {
+    const entries = await core.readTimeline(actor, { requestId: params.requestId })
+    const shownTo = ({ data, ...entry }: (typeof entries)[number]) =>
+      timelineEntry.parse({ ...entry, ...(data && { data: entryDataFor(data, actor) }) })
+    return { status: 200, body: { value: entries.map(shownTo) } }
+  },
+})
+
+/** Returns the request, or its next version if the caller wants to wait and the server has a place for the call. */
+async function readWaiting(scope: ActorScope, requestId: string) {
+  const { actor, core, request } = scope
+  const found = await core.readRequest(actor, { requestId })
+  const seconds = preferredWait([request.headers['prefer'] ?? []].flat().join())
+  if (seconds === 0) return shown(found, actor)
+  const ended = hasNews(scope, found) ? 'changed' : await hold(scope, found, seconds)
+  if (ended === undefined) return shown(found, actor)
+  // The request and the caller's rights may have changed meanwhile.
+  const current = ended === 'gone' ? found : await core.readRequest(actor, { requestId })
+  if (ended === 'stopping') return shown(current, actor)
+  const { headers, ...answer } = shown(current, actor)
+  return { ...answer, headers: { ...headers, 'Preference-Applied': `wait=${seconds}` } }
+}
+
+/** Whether to answer at once: the caller has an older version, or no other version will come. */
+function hasNews({ actor, request }: ActorScope, found: Request): boolean {
+  if (isTerminal(found.status)) return true
+  return request.headers['if-none-match'] !== undefined && !hasEntity(request, shown(found, actor).headers.ETag)
+}
+
+async function hold(
+  { services, actor, response }: ActorScope,
+  { requestId, version }: Request,
+  seconds: number,
+): Promise<WaitEnd | undefined> {
+  const gone = new AbortController()
+  const leave = () => gone.abort()
+  response.once('close', leave)
+  if (response.destroyed) leave()
+  try {
+    return await services.waiting.hold({ requestId, version, personId: actor.id, seconds, gone: gone.signal })
+  } finally {
+    response.off('close', leave)
+  }
+}
+
+export const readingRoutes = [listRequests, readRequest, readTimeline] as const

@@ -1,9 +1,9 @@
-/** What routes of several capabilities share: pages of a list, one request as the answer, and the bot's endpoint. */
+/** What routes of several capabilities share: pages of a list, and one request as the answer. */
 import { z } from 'zod'
 import { type Actor, authorize, type Permission, type Request, requestView, viewFor } from '../../../core/index.ts'
 import type { ActorScope } from '../../server/define-route.ts'
 
-/** Which part of a list is asked for (DESIGN §5, "Lists"): how many, and the `nextCursor` of the page before. */
+/** The page of a list (DESIGN §5, "Lists"): its length, and the `nextCursor` of the page before. */
 export const paging = {
   limit: z
     .string()
@@ -14,22 +14,20 @@ export const paging = {
   cursor: z.string().min(1).max(200).optional(),
 }
 
-/** A page of a list; `nextCursor` is there when there are more. */
 export const listOf = <S extends z.ZodType>(entry: S) =>
   z.strictObject({ value: z.array(entry), nextCursor: z.string().optional() })
 
-/** The address of one request. */
 export const ofOneRequest = z.object({ requestId: z.uuid().toLowerCase() })
 
-/** The answer of all that end in one request. */
-export const showing = { says: 'The request as it is now.', body: requestView, headers: ['ETag'] } as const
+/** The answer of all calls that return one request. */
+export const showing = { description: 'The request as it is now.', body: requestView, headers: ['ETag'] } as const
 
-/** The version counts every change of a request, and all that is shown comes from the request. */
+/** The version is the ETag: every change of a request counts it up. */
 export const shown = (request: Request, actor: Actor) =>
   ({ status: 200, headers: { ETag: `"${request.version}"` }, body: viewFor(request, actor) }) as const
 
-/** For routes about one request: throws unless the caller may see the request and has this permission on it now. */
+/** For routes about one request: throws unless the caller may see the request and has this permission for it now. */
 export const mayStill =
   (permission: Permission) =>
-  async ({ actor, provisioning }: ActorScope, { requestId }: z.output<typeof ofOneRequest>): Promise<void> =>
-    authorize(actor, permission, await provisioning.readRequest(actor, { requestId }))
+  async ({ actor, core }: ActorScope, { requestId }: z.output<typeof ofOneRequest>): Promise<void> =>
+    authorize(actor, permission, await core.readRequest(actor, { requestId }))

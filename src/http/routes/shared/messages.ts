@@ -1,3 +1,4 @@
+import type { Response } from 'restify'
 import { z } from 'zod'
 import { answered } from '../../server/answers.ts'
 import { largestBody } from '../../server/bodies.ts'
@@ -5,12 +6,12 @@ import { definePublicRoute } from '../../server/define-route.ts'
 import { closesConnection, commonHeaders } from '../../server/respond.ts'
 import examples from './examples.json' with { type: 'json' }
 
-/** What the bot's guard says to what it does not let in. */
+/** How the bot's guard refuses an activity. */
 const refusal = z.strictObject({ error: z.strictObject({ code: z.string(), message: z.string() }) })
 
 /**
- * The Bot Framework's endpoint. Whether the activity comes from the channel is checked by the bot's own guard, before any
- * handler. Cards nest deeper than our API's bodies do.
+ * The Bot Framework's endpoint. The bot's own guard checks that the activity comes from the channel. Cards nest deeper
+ * than the bodies of our API.
  */
 const receiveActivity = definePublicRoute({
   id: 'receiveActivity',
@@ -23,11 +24,11 @@ const receiveActivity = definePublicRoute({
   credential: 'connector',
   body: z.looseObject({}),
   answers: {
-    200: { says: 'Heard. An invoke gets its answer as the body.', body: z.looseObject({}).optional() },
-    400: { says: 'This is no activity, or one that nobody answers.', body: refusal.optional() },
-    401: { says: 'The token is missing or not valid.', body: refusal, headers: ['WWW-Authenticate'] },
-    403: { says: 'Another channel, organisation or connector.', body: refusal },
-    503: { says: 'The token cannot be checked just now.', body: refusal, headers: ['Retry-After'] },
+    200: { description: 'Heard. An invoke gets its answer as the body.', body: z.looseObject({}).optional() },
+    400: { description: 'This is no activity, or one that nobody answers.', body: refusal.optional() },
+    401: { description: 'The token is missing or not valid.', body: refusal, headers: ['WWW-Authenticate'] },
+    403: { description: 'Another channel, organisation or connector.', body: refusal },
+    503: { description: 'The token cannot be checked just now.', body: refusal, headers: ['Retry-After'] },
   },
   refusals: [],
   examples: examples.receiveActivity,
@@ -35,18 +36,21 @@ const receiveActivity = definePublicRoute({
   largest: { bytes: largestBody.messages, depth: 64 },
   async admit({ services, request, response, requestId }) {
     if (!services.admitsActivity) return true
-    const headers = { ...commonHeaders(requestId), ...(closesConnection(request) && { Connection: 'close' }) }
-    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
+    setHeaders(response, { ...commonHeaders(requestId), ...(closesConnection(request) && { Connection: 'close' }) })
     const admitted = await services.admitsActivity(request, response)
     if (admitted) response.removeHeader('Connection')
     return admitted
   },
   async handle({ services, request, response, requestId }, { body }) {
     request.body = body
-    for (const [name, value] of Object.entries(commonHeaders(requestId))) response.setHeader(name, value)
+    setHeaders(response, commonHeaders(requestId))
     await services.messages(request, response)
     return answered
   },
 })
+
+function setHeaders(response: Response, headers: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
+}
 
 export const channelRoutes = [receiveActivity] as const

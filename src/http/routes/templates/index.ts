@@ -17,9 +17,9 @@ import examples from './examples.json' with { type: 'json' }
 
 const params = z.object({ templateId: z.uuid().toLowerCase() })
 
-/** A template as an admin sees it: whole, but for the webhook's secret, which is write-only. */
+/** A template for admins: everything except the webhook's secret, which is write-only. */
 export const templateForAdmins = template.extend({ webhook: webhookSubscription.omit({ secret: true }).nullable() })
-/** What is written: id and version come from the address and If-Match, and a secret left out stays as it is. */
+/** The body of a write: id and version come from the address and If-Match, and an omitted secret stays unchanged. */
 export const templateToWrite = template
   .partial({ id: true, version: true })
   .extend({ webhook: webhookSubscription.partial({ secret: true }).nullable().default(null) })
@@ -38,12 +38,15 @@ const listTemplates = defineRoute({
   permission: 'template.read',
   audience: 'any',
   answers: {
-    200: { says: 'The list. An admin sees the policies too.', body: z.strictObject({ value: z.array(shownTemplate) }) },
+    200: {
+      description: 'The list. An admin sees the policies too.',
+      body: z.strictObject({ value: z.array(shownTemplate) }),
+    },
   },
   refusals: [],
   examples: examples.listTemplates,
-  async handle({ actor, provisioning }) {
-    const templates = await provisioning.listTemplates(actor)
+  async handle({ actor, core }) {
+    const templates = await core.listTemplates(actor)
     return { status: 200, body: { value: templates.map((one) => show(actor, one)) } }
   },
 })
@@ -57,11 +60,13 @@ const readTemplate = defineRoute({
   permission: 'template.read',
   audience: 'any',
   params,
-  answers: { 200: { says: 'The template. An admin sees its policies too.', body: shownTemplate, headers: ['ETag'] } },
+  answers: {
+    200: { description: 'The template. An admin sees its policies too.', body: shownTemplate, headers: ['ETag'] },
+  },
   refusals: ['not-found'],
   examples: examples.readTemplate,
-  async handle({ actor, provisioning }, { params }) {
-    const found = await provisioning.readTemplate(actor, { id: params.templateId })
+  async handle({ actor, core }, { params }) {
+    const found = await core.readTemplate(actor, { id: params.templateId })
     return { status: 200, headers: etagOf(found), body: show(actor, found) }
   },
 })
@@ -78,23 +83,23 @@ const writeTemplate = defineRoute({
   headers: ['If-Match', 'If-None-Match'],
   body: templateToWrite,
   answers: {
-    200: { says: 'Written.', body: templateForAdmins, headers: ['ETag'] },
-    201: { says: 'Made.', body: templateForAdmins, headers: ['ETag', 'Location'] },
+    200: { description: 'Written.', body: templateForAdmins, headers: ['ETag'] },
+    201: { description: 'Made.', body: templateForAdmins, headers: ['ETag', 'Location'] },
   },
   refusals: ['precondition-required', 'stale-version', 'not-found'],
   examples: examples.writeTemplate,
-  async handle({ actor, provisioning, headers }, { params: { templateId }, body }) {
-    const expected = await expectedVersion(provisioning, actor, templateId, headers)
-    const written = await provisioning.putTemplate(actor, { id: templateId, body, expected })
+  async handle({ actor, core, headers }, { params: { templateId }, body }) {
+    const expected = await expectedVersion(core, actor, templateId, headers)
+    const written = await core.putTemplate(actor, { id: templateId, body, expected })
     const shown = { headers: etagOf(written), body: templateForAdmins.parse(showTemplateToAdmin(written)) }
     if (expected > 0) return { status: 200, ...shown }
     return { status: 201, headers: { ...shown.headers, Location: `/templates/v1/${templateId}` }, body: shown.body }
   },
 })
 
-/** The version that the caller has read, by RFC 9110 §13.1; 0 = there must be none yet. */
+/** The version that the caller has read (RFC 9110 §13.1); 0 = the template must not exist yet. */
 async function expectedVersion(
-  provisioning: Core,
+  core: Core,
   actor: Actor,
   templateId: string,
   headers: { 'if-match'?: string | undefined; 'if-none-match'?: string | undefined },
@@ -108,7 +113,7 @@ async function expectedVersion(
   }
   const only = /^"(\d{1,9})"$/.exec(match)?.[1]
   if (only !== undefined && Number(only) > 0) return Number(only)
-  const { version } = await provisioning.readTemplate(actor, { id: templateId })
+  const { version } = await core.readTemplate(actor, { id: templateId })
   const tags = match.split(',').map((tag) => tag.trim())
   if (match === '*' || tags.includes(`"${version}"`)) return version
   throw new ProvisioningError('stale-version', 'The template has another version by now. Read it again.')

@@ -1,4 +1,4 @@
-/** Webhooks: those that we receive, deliveries to receivers, and a test of a receiver. */
+/** Webhooks: receiving our own, deliveries to receivers, and a test of a receiver. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { Webhook } from 'standardwebhooks'
 import { z } from 'zod'
@@ -22,7 +22,7 @@ import examples from './examples.json' with { type: 'json' }
 
 const provisioned = z.object({ type: z.enum(['site.provisioned', 'mailbox.provisioned']) })
 
-/** Our own webhooks, which the bot listens to like any other subscriber. Types that it does not know are fine. */
+/** Receives our own webhooks, which the bot subscribes to like any other receiver. Unknown types are accepted. */
 const receiveWebhook = definePublicRoute({
   id: 'receiveWebhook',
   tag: 'Webhooks',
@@ -34,7 +34,7 @@ const receiveWebhook = definePublicRoute({
   credential: 'signature',
   headers: ['webhook-id', 'webhook-timestamp', 'webhook-signature'],
   body: signedBody(anyWebhookBody),
-  answers: { 204: { says: 'Taken. Types that are not known are taken too.', body: null } },
+  answers: { 204: { description: 'Taken. Types that are not known are taken too.', body: null } },
   refusals: ['invalid-signature', 'rate-limited', 'unavailable'],
   examples: examples.receiveWebhook,
   anyAccept: true,
@@ -45,12 +45,14 @@ const receiveWebhook = definePublicRoute({
     const parsed = webhookBody.safeParse(message)
     if (!parsed.success) return refuseFields(faultsOf(parsed.error, message))
     const { requestId, data } = parsed.data
-    await services.provisioning.system.completeByWebhook(requestId, data.url ?? '')
+    await services.core.system.completeByWebhook(requestId, data.url ?? '')
     return { status: 204 }
   },
 })
 
-/** Standard Webhooks 1.0.0: HMAC-SHA256 over id, timestamp and the bytes as sent; five minutes of tolerance. */
+/**
+ * Verifies Standard Webhooks 1.0.0: HMAC-SHA256 over id, timestamp and the raw bytes, with five minutes of tolerance.
+ */
 function verify(secret: string, body: Buffer, headers: IncomingHttpHeaders): void {
   const one = (name: string): string => {
     const value = headers[name]
@@ -72,7 +74,7 @@ function verify(secret: string, body: Buffer, headers: IncomingHttpHeaders): voi
 }
 
 const params = z.object({ deliveryId: z.uuid().toLowerCase() })
-/** What became of webhooks. A secret is nowhere in it, and what receivers answer is not kept. */
+/** Lists deliveries. They contain no secret, and the answers of receivers are not kept. */
 const listDeliveries = defineRoute({
   id: 'listDeliveries',
   tag: 'Webhooks',
@@ -87,18 +89,12 @@ const listDeliveries = defineRoute({
     requestId: z.uuid().toLowerCase().optional(),
     ...paging,
   }),
-  answers: { 200: { says: 'A page of the list.', body: listOf(deliveryView) } },
+  answers: { 200: { description: 'A page of the list.', body: listOf(deliveryView) } },
   refusals: [],
   examples: examples.listDeliveries,
-  async handle({ actor, provisioning }, { query: { status, templateId, requestId, limit, cursor } }) {
-    const { deliveries, nextCursor } = await provisioning.listDeliveries(actor, {
-      limit,
-      ...(status && { status }),
-      ...(templateId && { templateId }),
-      ...(requestId && { requestId }),
-      ...(cursor && { cursor }),
-    })
-    return { status: 200, body: { value: deliveries.map(showDelivery), ...(nextCursor && { nextCursor }) } }
+  async handle({ actor, core }, { query }) {
+    const { deliveries, nextCursor } = await core.listDeliveries(actor, query)
+    return { status: 200, body: { value: deliveries.map(showDelivery), nextCursor } }
   },
 })
 
@@ -111,15 +107,15 @@ const readDelivery = defineRoute({
   permission: 'delivery.read',
   audience: 'any',
   params,
-  answers: { 200: { says: 'The delivery.', body: deliveryDetails } },
+  answers: { 200: { description: 'The delivery.', body: deliveryDetails } },
   refusals: ['not-found'],
   examples: examples.readDelivery,
-  async handle({ actor, provisioning }, { params: { deliveryId } }) {
-    return { status: 200, body: showDeliveryDetails(await provisioning.readDelivery(actor, { deliveryId })) }
+  async handle({ actor, core }, { params: { deliveryId } }) {
+    return { status: 200, body: showDeliveryDetails(await core.readDelivery(actor, { deliveryId })) }
   },
 })
 
-/** The same message under the same `webhook-id`, so a receiver that has it can tell (Standard Webhooks 1.0.0). */
+/** Sends the same message under the same `webhook-id`, so a receiver recognises a repeat (Standard Webhooks 1.0.0). */
 const replayDelivery = defineRoute({
   id: 'replayDelivery',
   tag: 'Webhooks',
@@ -129,17 +125,17 @@ const replayDelivery = defineRoute({
   permission: 'delivery.replay',
   audience: 'any',
   params,
-  answers: { 202: { says: 'It is on its way again.', body: deliveryDetails, headers: ['Location'] } },
+  answers: { 202: { description: 'It is on its way again.', body: deliveryDetails, headers: ['Location'] } },
   refusals: ['not-found', 'illegal-transition'],
   examples: examples.replayDelivery,
   idempotent: true,
-  async handle({ actor, provisioning }, { params: { deliveryId } }) {
-    const body = showDeliveryDetails(await provisioning.replayDelivery(actor, { deliveryId }))
+  async handle({ actor, core }, { params: { deliveryId } }) {
+    const body = showDeliveryDetails(await core.replayDelivery(actor, { deliveryId }))
     return { status: 202, headers: { Location: `/webhooks/v1/deliveries/${deliveryId}` }, body }
   },
 })
 
-/** So that integrators can try their receiver, also from a build server. */
+/** Lets integrators test their receiver, for example from a build server. */
 const testWebhook = defineRoute({
   id: 'testWebhook',
   tag: 'Webhooks',
@@ -149,11 +145,13 @@ const testWebhook = defineRoute({
   permission: 'webhook.test',
   audience: 'any',
   params: z.object({ templateId: z.uuid().toLowerCase() }),
-  answers: { 200: { says: 'It was tried once. `delivered` tells whether it was taken.', body: webhookTestResult } },
+  answers: {
+    200: { description: 'It was tried once. `delivered` tells whether it was taken.', body: webhookTestResult },
+  },
   refusals: ['not-found'],
   examples: examples.testWebhook,
-  async handle({ actor, provisioning }, { params: { templateId } }) {
-    return { status: 200, body: await provisioning.testReceiver(actor, { subscriber: { templateId } }) }
+  async handle({ actor, core }, { params: { templateId } }) {
+    return { status: 200, body: await core.testReceiver(actor, { subscriber: { templateId } }) }
   },
 })
 

@@ -1,0 +1,302 @@
+import { z } from 'zod'
+import {
+  approvalPolicy,
+  check,
+  decision,
+  deliveryAttempt,
+  deliveryDetails,
+  deliveryView,
+  mailboxRequest,
+  mailboxResource,
+  person,
+  problem,
+  requestStep,
+  requestView,
+  siteRequest,
+  siteResource,
+  templateField,
+  templateForUsers,
+  webhookBody,
+  webhookTestBody,
+  webhookTestResult,
+} from '../../core/index.ts'
+import { explanationBody } from '../routes/explanations/index.ts'
+import { deadLetter, healthBody, healthPartBody } from '../routes/operations/index.ts'
+import { accepted } from '../routes/requests/index.ts'
+import { templateForAdmins, templateToWrite } from '../routes/templates/index.ts'
+import { type AnswerHeader, answerHeaders, headersOfAll, requestHeaders } from './answers.ts'
+import { type ProblemBody, problemBody } from './problem.ts'
+import { type ProblemCode, problemCodes, problemTitles, problemTypeOf } from './problem-codes.ts'
+import problems from './problem-examples.json' with { type: 'json' }
+
+type Named = readonly [name: string, schema: z.ZodType, description: string]
+
+/** Request bodies. Their schemas differ from answers: fields with a default may be omitted. */
+const inputs: readonly Named[] = [
+  ['SiteRequest', siteRequest, 'A wish for a site.'],
+  [
+    'MailboxRequest',
+    mailboxRequest,
+    'A wish for a mailbox. The kind of its template decides which fields it may have.',
+  ],
+  ['TemplateToWrite', templateToWrite, 'A template as it is written. A secret that is left out stays as it is.'],
+  ['ProvisioningWebhook', webhookBody, 'What subscribers are told. Whoever needs more reads the request.'],
+  ['WebhookTest', webhookTestBody, 'What an admin sends to try a receiver. It is about no request.'],
+]
+
+const outputs: readonly Named[] = [
+  ['Accepted', accepted, 'A request that was accepted: queued, or waiting for approval.'],
+  ['Request', requestView, 'A request with all that became of it.'],
+  ['Person', person, 'A person of the organisation. `id` is the Entra object id.'],
+  [
+    'ApprovalStage',
+    requestView.options[0].shape.approvals.element,
+    'A stage of the approval, with the people who may decide and what they decided.',
+  ],
+  ['Decision', decision, 'What one approver decided.'],
+  ['Explanation', explanationBody, 'One thing that explains a request. Branch on `code`; `detail` is for people.'],
+  ['RequestStep', requestStep, 'One durable part of making the resource.'],
+  ['RequestProblem', problem, 'Why a step or the request stopped.'],
+  ['Check', check, 'One thing that was asked for, read back from the tenant.'],
+  ['SiteResource', siteResource, 'A site that is there, with its groups.'],
+  ['MailboxResource', mailboxResource, 'A mailbox that is there.'],
+  ['Template', templateForAdmins, 'A template with its policies, as an admin sees it; secrets are never shown.'],
+  ['TemplateForUsers', templateForUsers, 'A template as those see it who may use it.'],
+  ['TemplateField', templateField, 'A question of the template. The answer is kept in `metadata` under its key.'],
+  ['ApprovalPolicy', approvalPolicy, 'Who approves, stage by stage.'],
+  ['Delivery', deliveryView, 'One webhook to one subscriber. Without a `templateId`: to our own bot.'],
+  ['DeliveryDetails', deliveryDetails, 'A delivery with its attempts, its body and how its receiver does.'],
+  ['DeliveryAttempt', deliveryAttempt, 'One attempt. `status` is the answer’s, or why there was none.'],
+  ['WebhookTestResult', webhookTestResult, 'What came of one try. Branch on `delivered`, or on `meaning`.'],
+  ['DeadLetter', deadLetter, 'A job that was given up.'],
+  [
+    'HealthPart',
+    healthPartBody,
+    'How one part of the service, or what it needs, does. Which measures there are depends on the part.',
+  ],
+  ['Health', healthBody, 'How the service does, with a word about each part that it needs.'],
+  ['Problem', problemBody, 'Why a call was refused (RFC 9457). Branch on `code`; `detail` is for people.'],
+]
+
+function registryOf(all: readonly Named[]) {
+  const registry = z.registry<{ id: string; description: string }>()
+  for (const [id, schema, description] of all) registry.add(schema, { id, description })
+  return registry
+}
+/** Names and descriptions of the schemas that the document defines once. Other schemas are inlined. */
+const schemaNames = { input: registryOf(inputs), output: registryOf(outputs) } as const
+
+export type JsonSchema = z.core.JSONSchema.BaseSchema
+
+/** The named schemas of the document, and references to them. */
+export interface SchemaBook {
+  /** For requests: fields with a default may be omitted, and unknown fields are refused. */
+  input(schema: z.ZodType): JsonSchema
+  /** For answers: fields with a default are present. Later versions may add fields. */
+  output(schema: z.ZodType): JsonSchema
+  readonly components: Readonly<Record<string, JsonSchema>>
+}
+
+/** Converts zod schemas to JSON Schema. Named schemas are collected and replaced by references. */
+export function createSchemaBook(): SchemaBook {
+  const components: Record<string, JsonSchema> = {}
+  const add = (name: string, schema: JsonSchema): void => {
+    const known = components[name]
+    if (known !== undefined && JSON.stringify(known) !== JSON.stringify(schema))
+      throw new Error(`the schema ${name} is another one where it is input than where it is answered`)
+    components[name] = schema
+  }
+  const convert = (schema: z.ZodType, io: 'input' | 'output'): JsonSchema => {
+    const {
+      $schema: _,
+      $defs = {},
+      ...own
+    } = z.toJSONSchema(schema, {
+      io,
+      metadata: schemaNames[io],
+      unrepresentable: 'any',
+      override: (context) => tidy(context, io),
+    })
+    for (const [name, definition] of Object.entries($defs)) add(name, referring(definition))
+    return referring(own)
+  }
+  return { input: (schema) => convert(schema, 'input'), output: (schema) => convert(schema, 'output'), components }
+}
+
+/** Removes redundant keywords, and `additionalProperties: false` from answers. */
+function tidy({ zodSchema, jsonSchema }: TidyContext, io: 'input' | 'output'): void {
+  const { description } = z.globalRegistry.get(zodSchema) ?? {}
+  if (description !== undefined) jsonSchema.description ??= description
+  if (jsonSchema.format === 'uuid' || jsonSchema.format === 'date-time') delete jsonSchema.pattern
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
+  if (io === 'output' && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties
+}
+type TidyContext = Parameters<NonNullable<z.core.ToJSONSchemaParams['override']>>[0]
+
+/** With references to the components of the document. */
+function referring(schema: JsonSchema): JsonSchema {
+  return JSON.parse(JSON.stringify(schema).replaceAll('"#/$defs/', '"#/components/schemas/'))
+}
+
+export type Part = Readonly<Record<string, unknown>>
+
+/** References to headers of answers: those of `always` are in every answer, those of `sometimes` in some. */
+export function headersOf(always: readonly AnswerHeader[], sometimes: readonly AnswerHeader[] = []): Part {
+  const names = [...new Set([...headersOfAll, ...always, ...sometimes])]
+  const must = new Set<AnswerHeader>([...headersOfAll, ...always])
+  return Object.fromEntries(
+    names.map((name) => [name, { $ref: `#/components/headers/${must.has(name) ? name : `${name}-sometimes`}` }]),
+  )
+}
+
+/** Each header twice: required and optional. */
+export const headerComponents = (): Part =>
+  Object.fromEntries(
+    Object.entries(answerHeaders).flatMap(([name, { description, schema, example }]) => [
+      [name, { description, schema, example, required: true }],
+      [`${name}-sometimes`, { description, schema, example }],
+    ]),
+  )
+
+/** The content of a refusal with one of these codes, all of one status. */
+export function problemContent(codes: readonly ProblemCode[]): Part {
+  const status = [...new Set(codes.map((code) => problemCodes[code].status))]
+  const narrowed: JsonSchema = {
+    type: 'object',
+    properties: {
+      status: { enum: status },
+      code: { enum: [...codes] },
+      type: { enum: codes.map(problemTypeOf) },
+    },
+  }
+  const schema = { allOf: [{ $ref: '#/components/schemas/Problem' }, narrowed] }
+  const examples = codes.map((code) => [code, { $ref: `#/components/examples/${code}` }])
+  return { 'application/problem+json': { schema, examples: Object.fromEntries(examples) } }
+}
+
+export const describeProblems = (codes: readonly ProblemCode[]): string =>
+  codes.map((code) => `\`${code}\`: ${problemCodes[code].means} ${problemCodes[code].remedy}`).join('\n\n')
+
+function headersOfProblems(codes: readonly ProblemCode[], sometimes: readonly AnswerHeader[]): Part {
+  const each = codes.map((code) => problemCodes[code].headers)
+  const always = (each[0] ?? []).filter((name) => each.every((headers) => headers.includes(name)))
+  const perhaps = codes.flatMap((code) => problemCodes[code].sometimes ?? [])
+  return headersOf(always, [...each.flat(), ...perhaps, ...sometimes])
+}
+
+/** The refusals of one status as a response that the document defines once, and a reference to it. */
+export interface RefusalBook {
+  refused(codes: readonly ProblemCode[], sometimes: readonly AnswerHeader[]): Part
+  readonly components: Part
+}
+
+export function createRefusalBook(): RefusalBook {
+  const components: Record<string, Part> = {}
+  return {
+    components,
+    refused(codes, sometimes) {
+      const name = `${sometimes.length > 0 ? '' : 'public.'}${codes.join('.')}`
+      components[name] ??= {
+        description: describeProblems(codes),
+        headers: headersOfProblems(codes, sometimes),
+        content: problemContent(codes),
+      }
+      return { $ref: `#/components/responses/${name}` }
+    },
+  }
+}
+
+/** Address, detail and fields of an example for each code. A test makes the service answer each. */
+const problemFacts: Readonly<Record<ProblemCode, Pick<ProblemBody, 'instance' | 'detail' | 'errors'>>> = problems
+
+function problemExample(code: ProblemCode): ProblemBody {
+  const { status } = problemCodes[code]
+  const { instance, detail, errors } = problemFacts[code]
+  const title = problemTitles[status] ?? ''
+  const traceId = '4bf92f3577b34da6a3ce929d0e0e4736'
+  return { type: problemTypeOf(code), title, status, detail, instance, code, traceId, ...(errors && { errors }) }
+}
+
+export const problemExampleComponents = (): Part =>
+  Object.fromEntries(
+    (Object.keys(problemCodes) as ProblemCode[]).map((code) => [
+      code,
+      { summary: problemCodes[code].means, value: problemExample(code) },
+    ]),
+  )
+
+export const headerParameters = (): Part =>
+  Object.fromEntries(
+    Object.entries(requestHeaders).map(([name, { required = false, ...header }]) => [
+      name,
+      { name, in: 'header', required, ...header },
+    ]),
+  )
+
+/** Where callers get tokens, and for which scopes. */
+export interface Access {
+  readonly baseUrl: string
+  /** `{login}/{tenant}`: where people and applications sign in. */
+  readonly authority: string
+  /** The scope of each API. They are the same if one registration has both APIs. */
+  readonly scopes: { readonly collab: string; readonly mail: string }
+}
+
+export const scopesOf = ({ scopes: { collab, mail } }: Access) => ({
+  collab,
+  mail,
+  application: mail.replace(/[^/]+$/, '.default'),
+})
+
+/** The security schemes of the document (API document, "Authentication"). */
+export function securitySchemes(access: Access): Part {
+  const { collab, mail, application } = scopesOf(access)
+  const tokenUrl = `${access.authority}/oauth2/v2.0/token`
+  const people =
+    collab === mail
+      ? { [collab]: 'Sites and mailboxes, on behalf of a person' }
+      : { [collab]: 'Sites, on behalf of a person', [mail]: 'Mailboxes, on behalf of a person' }
+  return {
+    entra: {
+      type: 'oauth2',
+      description:
+        'Register an application with Microsoft Entra ID and sign people in, by device code ' +
+        `(${access.authority}/oauth2/v2.0/devicecode) or by code with PKCE. Applications may ask for mailboxes without ` +
+        'a person when they are listed in `MAIL_APP_CLIENTS`; sites always take a person.',
+      flows: {
+        authorizationCode: {
+          authorizationUrl: `${access.authority}/oauth2/v2.0/authorize`,
+          tokenUrl,
+          refreshUrl: tokenUrl,
+          scopes: people,
+        },
+        clientCredentials: { tokenUrl, scopes: { [application]: 'Mailboxes, without a person' } },
+      },
+    },
+    token: {
+      type: 'http',
+      scheme: 'bearer',
+      bearerFormat: 'JWT',
+      description: 'An access token that you have already.',
+    },
+    signature: {
+      type: 'apiKey',
+      in: 'header',
+      name: 'webhook-signature',
+      description: 'The signature of Standard Webhooks 1.0.0.',
+    },
+    metrics: {
+      type: 'http',
+      scheme: 'bearer',
+      description: 'The value of `METRICS_TOKEN`. None in local mode without it, which is on loopback only.',
+    },
+    connector: {
+      type: 'http',
+      scheme: 'bearer',
+      bearerFormat: 'JWT',
+      description:
+        'A token of the Bot connector, for the app id of the bot. None in local mode, which is on loopback only.',
+    },
+  }
+}
