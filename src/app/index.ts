@@ -52,7 +52,7 @@ import { noTemplates, ownVersion, readiness, templatesIn, vitalsOf } from './rea
 export interface App {
   readonly url: string
   readonly endpoints: Endpoints
-  readonly provisioning: Core
+  readonly core: Core
   readonly database: Database
   readonly queue: Queue
   /** Stops listening, lets work end (10 s at most), closes the store. */
@@ -139,7 +139,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
       post: createWebhookPoster({ ...poster, timeoutMilliseconds: 8000 }),
     }),
   }
-  const provisioning = createCore(ports, settings)
+  const core = createCore(ports, settings)
   const { connector } = clouds[config.CLOUD]
   const { adapter, outbox } = createChannel({
     ...{ credentials, connector },
@@ -156,7 +156,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
   })
   const bot = createBot(
     {
-      services: { ...stores, provisioning, now: clock.now, telemetry, log },
+      services: { ...stores, core, now: clock.now, telemetry, log },
       state: stores.botState,
       credentials,
       tenantId: settings.tenantId,
@@ -174,7 +174,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
     port: endpoints.port,
     host: endpoints.host,
     baseUrl: endpoints.baseUrl,
-    provisioning,
+    provisioning: core,
     texts: apiTexts,
     tokens: tokensOf(endpoints),
     idempotency: stores.idempotency,
@@ -207,14 +207,14 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
   const stopping = new AbortController()
   const leftJobs = await queue.start(
     jobsOf({
-      ...{ ...stores, provisioning, outbox, healthWatcher, clock, work: database, jobs, telemetry, log, post },
+      ...{ ...stores, core, outbox, healthWatcher, clock, work: database, jobs, telemetry, log, post },
       ownSecret: webhookSecret,
       cleanUp: (expired) =>
         cleanUp(
           {
             ...{ database, stores, now: clock.now },
-            reduce: provisioning.system.reduceOld,
-            noteAddresses: provisioning.system.noteAddresses,
+            reduce: core.system.reduceOld,
+            noteAddresses: core.system.noteAddresses,
           },
           AbortSignal.any([stopping.signal, expired]),
         ),
@@ -245,7 +245,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
   return {
     url: http.url,
     endpoints,
-    provisioning,
+    core,
     database,
     queue,
     async close() {

@@ -30,7 +30,7 @@ export { createSendWebhook, createWebhookPoster, resolveHost } from './webhooks/
 
 /** What the jobs work with. */
 interface Parts extends WebhookDeliveryScope {
-  readonly provisioning: Core
+  readonly core: Core
   readonly outbox: Outbox
   readonly healthWatcher: HealthWatcher
   /** Deletes old data, until its signal aborts. */
@@ -38,22 +38,22 @@ interface Parts extends WebhookDeliveryScope {
 }
 
 /** Every job, by its name. */
-export const jobsOf = ({ provisioning, outbox, healthWatcher, cleanUp, ...delivery }: Parts) =>
+export const jobsOf = ({ core, outbox, healthWatcher, cleanUp, ...delivery }: Parts) =>
   jobRegistry(
-    provisionJob(provisioning),
-    followUpJob(provisioning),
-    notifyJob(provisioning, outbox),
-    notifyAdminsJob(provisioning),
-    tellJob(provisioning, outbox),
-    tellAdminsJob(provisioning),
-    catchUpJob(provisioning),
-    refreshCardsJob(provisioning, outbox),
-    tendApprovalJob(provisioning),
-    realignApprovalsJob(provisioning),
-    runBatchJob(provisioning),
-    watchdogJob(provisioning),
-    erasePersonJob(provisioning),
-    digestJob(provisioning),
+    provisionJob(core),
+    followUpJob(core),
+    notifyJob(core, outbox),
+    notifyAdminsJob(core),
+    tellJob(core, outbox),
+    tellAdminsJob(core),
+    catchUpJob(core),
+    refreshCardsJob(core, outbox),
+    tendApprovalJob(core),
+    realignApprovalsJob(core),
+    runBatchJob(core),
+    watchdogJob(core),
+    erasePersonJob(core),
+    digestJob(core),
     healthWatchJob(healthWatcher),
     housekeepingJob(cleanUp),
     deliverWebhookJob(delivery),

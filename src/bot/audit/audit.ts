@@ -15,17 +15,17 @@ export const pageAudit = defineCardAction({
   }),
   async handle(turn, { requestId, from }) {
     if (requestId === '') return showOrganisationAudit(turn, from)
-    return showAudit(turn, await turn.provisioning.readRequest(turn.actor, { requestId }), from)
+    return showAudit(turn, await turn.core.readRequest(turn.actor, { requestId }), from)
   },
 })
 
 /** A page of a request's, the newest first, with the proof of all. */
-export async function showAudit({ provisioning, actor, viewer }: Turn, request: Request, from = 0): Promise<Reply> {
-  const report = await provisioning.readAudit(actor, { requestId: request.requestId })
+export async function showAudit({ core, actor, viewer }: Turn, request: Request, from = 0): Promise<Reply> {
+  const report = await core.readAudit(actor, { requestId: request.requestId })
   return { card: cards.adminAudit(report, request, from, viewer) }
 }
 
 /** The same of the organisation's. */
-export async function showOrganisationAudit({ provisioning, actor, viewer }: Turn, from = 0): Promise<Reply> {
-  return { card: cards.organisationAudit(await provisioning.readOrganisationAudit(actor), from, viewer) }
+export async function showOrganisationAudit({ core, actor, viewer }: Turn, from = 0): Promise<Reply> {
+  return { card: cards.organisationAudit(await core.readOrganisationAudit(actor), from, viewer) }
 }

@@ -127,7 +127,7 @@ export class Listener implements Middleware {
     rememberTurn(context, {
       actor,
       viewer: { ...viewer, id: actor.id, isAdmin: actor.isAdmin },
-      provisioning: this.#services.provisioning,
+      core: this.#services.core,
       conversationId: activity.conversation.id,
       mentions: mentionsIn(activity),
       clickedActivityId: activity.replyToId,
@@ -139,14 +139,14 @@ export class Listener implements Middleware {
 
   /** Identifies the person. If they may not use the service, a decision that they tried is audited with the request. */
   async #admit(activity: Activity, who: { tenantId: string; id: string }): Promise<Actor> {
-    const { provisioning, log } = this.#services
+    const { core, log } = this.#services
     try {
-      return await provisioning.actor(who)
+      return await core.actor(who)
     } catch (error) {
       const click = clickOf(activity)
       const decides = click && cardActions.get(click.verb)?.decides
       if (decides && error instanceof ProvisioningError && error.code === 'forbidden')
-        await provisioning.system
+        await core.system
           .noteForbidden(who, click.data['requestId'], decides)
           .catch((err: unknown) => log.warn({ err }, 'a refusal was not audited'))
       throw error
@@ -155,8 +155,8 @@ export class Listener implements Middleware {
 
   #viewerOf({ activity }: TurnContext): Viewer {
     const { locale = 'en', localTimezone: timeZone = defaultTimeZone } = activity
-    const { now, provisioning } = this.#services
-    const { siteRoot, otherSiteOrigins, outlookRoot } = provisioning
+    const { now, core } = this.#services
+    const { siteRoot, otherSiteOrigins, outlookRoot } = core
     const id = activity.from.aadObjectId ?? ''
     return { id, locale, timeZone, now: now(), siteRoot, otherSiteOrigins, outlookRoot }
   }
@@ -174,7 +174,7 @@ export class Listener implements Middleware {
     const known = this.#written.get(personId)
     const at = this.#services.now().getTime()
     const installed = activity.type === 'installationUpdate' && activity.action === 'add'
-    const { system } = this.#services.provisioning
+    const { system } = this.#services.core
     const isKnown = known?.reference === text && at - known.at < rewriteAfter
     if (!installed && isKnown && !(await system.isClosed(tenantId, personId))) return
     const conversation = {
@@ -197,8 +197,8 @@ export class Listener implements Middleware {
   ): Promise<LostRight | undefined> {
     const [requestId, personId] = [data['requestId'], from.aadObjectId]
     if (!aboutRights.includes(code) || !isObjectId(requestId) || !isObjectId(personId) || !activityId) return undefined
-    const { provisioning, log } = this.#services
-    return provisioning.system.withdrawCard({ requestId, personId, activityId }).catch((err: unknown) => {
+    const { core, log } = this.#services
+    return core.system.withdrawCard({ requestId, personId, activityId }).catch((err: unknown) => {
       log.warn({ err }, 'whether a card is to be withdrawn could not be found out')
       return undefined
     })

@@ -10,11 +10,10 @@ export interface FoundPeople {
 }
 
 /** The people that a text can mean: a mention, a sign-in name, a name or the beginning of a name. */
-export async function peopleMeant({ provisioning, actor, mentions }: Turn, typed: string): Promise<FoundPeople> {
+export async function peopleMeant({ core, actor, mentions }: Turn, typed: string): Promise<FoundPeople> {
   const mentioned = mentions.find(({ name, id }) => id !== undefined && isSame(name, typed))?.id
-  if (mentioned !== undefined)
-    return { people: await provisioning.findColleagues(actor, { typed: mentioned }), isSure: true }
-  const people = await provisioning.findColleagues(actor, { typed })
+  if (mentioned !== undefined) return { people: await core.findColleagues(actor, { typed: mentioned }), isSure: true }
+  const people = await core.findColleagues(actor, { typed })
   return { people, isSure: people.length === 1 && people.some((person) => isCalled(person, typed)) }
 }
 

@@ -25,17 +25,17 @@ function asksForHealth({ activity }: TurnContext): boolean {
 export async function tellHealthWithoutStore(
   context: TurnContext,
   error: unknown,
-  { provisioning }: BotServices,
+  { core }: BotServices,
   { viewer, began }: { viewer: Viewer; began: number },
 ): Promise<boolean> {
   const { conversation, channelData } = context.activity
   const tenantId: unknown = conversation.tenantId ?? channelData?.tenant?.id
   const isAway = isStoreAway(error) || isDirectoryAway(error)
   if (!isAway || !asksForHealth(context) || typeof tenantId !== 'string') return false
-  const actor = await provisioning.actorForHealth({ tenantId, id: viewer.id })
+  const actor = await core.actorForHealth({ tenantId, id: viewer.id })
   if (!isForAdmins(actor)) return false
   const left = Math.max(leastPatience, answerWithin - (performance.now() - began))
-  const [whole, brief] = [provisioning.readHealth(actor), provisioning.readOwnHealth(actor)]
+  const [whole, brief] = [core.readHealth(actor), core.readOwnHealth(actor)]
   const report = await Promise.race([whole, setTimeout(left, brief, { ref: false })])
   await respond(context, cards.adminHealth(report, { ...viewer, isAdmin: true }))
   return true

@@ -47,9 +47,9 @@ async function reassignTo(turn: Turn, request: Request, typed: string): Promise<
 }
 
 /** Why the request is stuck, if it is among the first that are. */
-async function whatItNeeds({ provisioning, actor }: Turn, { requestId, status }: Request) {
+async function whatItNeeds({ core, actor }: Turn, { requestId, status }: Request) {
   if (status !== 'pendingApproval') return undefined
-  const { entries } = await provisioning.readStuck(actor)
+  const { entries } = await core.readStuck(actor)
   return entries.find(({ request }) => request.requestId === requestId)?.attention
 }
 

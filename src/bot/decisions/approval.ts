@@ -11,7 +11,7 @@ export const approveRequest = defineCardAction({
   decides: 'approve',
   data: z.object({ requestId, stage, comment }),
   handle: (turn, { requestId, stage, comment }) =>
-    decided(turn, { requestId, stage }, () => turn.provisioning.approve(turn.actor, { requestId, comment, stage })),
+    decided(turn, { requestId, stage }, () => turn.core.approve(turn.actor, { requestId, comment, stage })),
 })
 
 /** Rejects; without a comment the card comes back asking for one. */
@@ -22,11 +22,11 @@ export const rejectRequest = defineCardAction({
   async handle(turn, { requestId, stage, comment }) {
     try {
       return await decided(turn, { requestId, stage }, () =>
-        turn.provisioning.reject(turn.actor, { requestId, comment, stage }),
+        turn.core.reject(turn.actor, { requestId, comment, stage }),
       )
     } catch (error) {
       if (!(error instanceof ProvisioningError) || error.code !== 'comment-required') throw error
-      const request = await turn.provisioning.readRequest(turn.actor, { requestId })
+      const request = await turn.core.readRequest(turn.actor, { requestId })
       if (!decidesNow(request, turn.viewer, stage)) return { card: cards.approvalNow(request, turn.viewer, stage) }
       return { card: cards.approval(request, turn.viewer, { comment, commentMissing: true }) }
     }
@@ -44,7 +44,7 @@ async function approvalAsNow(
   turn: Turn,
   { requestId, stage, comment }: { requestId: string; stage?: number | undefined; comment: string },
 ): Promise<Reply> {
-  const request = await turn.provisioning.readRequest(turn.actor, { requestId })
+  const request = await turn.core.readRequest(turn.actor, { requestId })
   const isOver = request.approvals.some((one) => one.stage === stage && isApproved(one))
   const isAsked = everAsked(request.approvals).some(({ id }) => id === turn.actor.id)
   if (isOver && isAsked) return { card: cards.approvalNow(request, turn.viewer, stage) }
@@ -61,7 +61,7 @@ async function decided(
     return { card: cards.approvalDecided(await decide(), turn.viewer, stage) }
   } catch (error) {
     const late = error instanceof ProvisioningError && lateCodes.includes(error.code)
-    const request = late ? await turn.provisioning.readRequest(turn.actor, { requestId }) : undefined
+    const request = late ? await turn.core.readRequest(turn.actor, { requestId }) : undefined
     if (!request || !everAsked(request.approvals).some(({ id }) => id === turn.actor.id)) throw error
     // Who is asked and refused all the same has left the group that was asked: the card would ask them once more.
     const isRefused = error instanceof ProvisioningError && error.code === 'not-an-approver'

@@ -45,8 +45,8 @@ export interface Given {
 
 /** The form with what is given, else with what is delegated now. */
 export async function delegationForm(turn: Turn, given: Given = {}): Promise<Reply> {
-  const { provisioning, actor, viewer } = turn
-  const known = await provisioning.readDelegations(actor)
+  const { core, actor, viewer } = turn
+  const known = await core.readDelegations(actor)
   const {
     to = known.own?.delegate.id ?? '',
     until = known.own ? dayIn(new Date(known.own.until), viewer.timeZone) : '',
@@ -66,7 +66,7 @@ export async function delegationForm(turn: Turn, given: Given = {}): Promise<Rep
 
 /** Saves a person's id and a day, as they were typed or filled in. */
 export async function saved(turn: Turn, { to, until }: { to: string; until: string }): Promise<Reply> {
-  const { provisioning, actor, viewer } = turn
+  const { core, actor, viewer } = turn
   const day = parseDay(until, viewer.now, viewer.timeZone)
   const faults = [...faultOfPerson(to), ...(day === undefined ? [faultOfDay(until)] : [])]
   try {
@@ -77,30 +77,30 @@ export async function saved(turn: Turn, { to, until }: { to: string; until: stri
     return returned(turn, { to, until: day ?? '', faults: error.faults })
   }
   const [known, { requests, nextCursor }] = await Promise.all([
-    provisioning.readDelegations(actor),
-    provisioning.listApprovals(actor, { limit: counted }),
+    core.readDelegations(actor),
+    core.listApprovals(actor, { limit: counted }),
   ])
   const waiting = { count: requests.length, more: nextCursor !== undefined }
   return { card: cards.delegation({ step: 'saved', waiting }, known, viewer) }
 }
 
 /** A second click on the same form finds what it wanted. */
-async function begin({ provisioning, actor }: Turn, asked: { to: string; until: string }): Promise<void> {
-  const { own } = await provisioning.readDelegations(actor)
+async function begin({ core, actor }: Turn, asked: { to: string; until: string }): Promise<void> {
+  const { own } = await core.readDelegations(actor)
   if (own?.delegate.id === asked.to && own.until === asked.until) return
-  await provisioning.beginDelegation(actor, asked)
+  await core.beginDelegation(actor, asked)
 }
 
 /** Ends what is delegated, and says so; or that there was nothing. */
-export async function ended({ provisioning, actor, viewer }: Turn): Promise<Reply> {
-  const before = await provisioning.endDelegation(actor)
-  const known = await provisioning.readDelegations(actor)
+export async function ended({ core, actor, viewer }: Turn): Promise<Reply> {
+  const before = await core.endDelegation(actor)
+  const known = await core.readDelegations(actor)
   return { card: cards.delegation({ step: 'ended', ended: before }, known, viewer) }
 }
 
 /** The form with what was filled in, and what is wrong about it. The picker shows names, so they are looked up. */
 async function returned(turn: Turn, given: Required<Pick<Given, 'to' | 'until' | 'faults'>>): Promise<Reply> {
-  const people = isId(given.to) ? await turn.provisioning.findColleagues(turn.actor, { typed: given.to }) : []
+  const people = isId(given.to) ? await turn.core.findColleagues(turn.actor, { typed: given.to }) : []
   return delegationForm(turn, { ...given, to: people.length > 0 ? given.to : '', people })
 }
 

@@ -40,12 +40,12 @@ async function overridden(
   decision: Decision,
   { requestId, comment }: z.output<typeof data>,
 ): Promise<Reply> {
-  const { provisioning, actor } = turn
+  const { core, actor } = turn
   try {
-    await provisioning.override(actor, { requestId, decision, comment })
+    await core.override(actor, { requestId, decision, comment })
   } catch (error) {
     if (!(error instanceof ProvisioningError) || !answered.includes(error.code)) throw error
-    const request = await provisioning.readRequest(actor, { requestId })
+    const request = await core.readRequest(actor, { requestId })
     if (error.code === 'comment-required') return confirmOverride(turn, request, decision, { commentMissing: true })
     const last = overrideOf(request.approvals)
     if (last?.by.id !== actor.id || last.decision !== decision) throw error

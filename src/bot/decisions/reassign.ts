@@ -26,15 +26,13 @@ export const reassignAsAdmin = defineCardAction({
   forAdmins: true,
   data: z.object({ requestId, from: input, to: input, comment }),
   async handle(turn, { requestId, from, to, comment }) {
-    const { provisioning, actor } = turn
+    const { core, actor } = turn
     const asked = { to, comment, ...(from !== '' && { from }) }
-    const faults = isId(to)
-      ? await faultsOf(() => provisioning.reassign(actor, { requestId, ...asked }))
-      : [nobodyChosen]
+    const faults = isId(to) ? await faultsOf(() => core.reassign(actor, { requestId, ...asked })) : [nobodyChosen]
     if (faults.length === 0) return statusOf(turn, requestId)
-    const request = await provisioning.readRequest(actor, { requestId })
+    const request = await core.readRequest(actor, { requestId })
     if (isDone(request, asked, actor.id)) return statusOf(turn, requestId)
-    const people = isId(to) ? await provisioning.findColleagues(actor, { typed: to }) : []
+    const people = isId(to) ? await core.findColleagues(actor, { typed: to }) : []
     const values = { from, to: people.length > 0 ? to : '' }
     return reassignForm(turn, request, { values, people, comment, faults })
   },

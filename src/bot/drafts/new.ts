@@ -73,7 +73,7 @@ export const myDraftsCommand = defineCommand({
 })
 
 async function showDrafts(turn: Turn): Promise<Reply> {
-  const drafts = await begunOf(turn, await turn.provisioning.listUsableTemplates(turn.actor))
+  const drafts = await begunOf(turn, await turn.core.listUsableTemplates(turn.actor))
   if (drafts.length === 0) return { card: cards.notice({ code: 'noDrafts' }, turn.viewer) }
   return showStep({ step: 'offer', says: 'list', drafts, anew: { of: 'new' } }, turn)
 }
@@ -83,22 +83,22 @@ export const chooseOf = async (turn: Turn, words: NewWords): Promise<Reply> =>
   choose(turn, await templatesOf(turn, table.find((one) => one.words === words)?.kinds ?? []))
 
 /** The drafts that this person has begun from these templates, each with its template. */
-async function begunOf({ provisioning, actor }: Turn, templates: readonly Template[]): Promise<DraftOffer['drafts']> {
-  const drafts = templates.length > 0 ? await provisioning.listBegunDrafts(actor) : []
+async function begunOf({ core, actor }: Turn, templates: readonly Template[]): Promise<DraftOffer['drafts']> {
+  const drafts = templates.length > 0 ? await core.listBegunDrafts(actor) : []
   const withTemplate = (draft: Draft) =>
     templates.flatMap((template) => (template.id === draft.templateId ? [{ draft, template }] : []))
   return drafts.flatMap(withTemplate)
 }
 
 /** The help card's buttons for this person, in the order of the menu. */
-export async function offersTo({ provisioning, actor }: Turn): Promise<readonly Offer[]> {
-  const usable = new Set((await provisioning.listUsableTemplates(actor)).map(({ kind }): Offer => offerOf[kind]))
+export async function offersTo({ core, actor }: Turn): Promise<readonly Offer[]> {
+  const usable = new Set((await core.listUsableTemplates(actor)).map(({ kind }): Offer => offerOf[kind]))
   const inOrder: readonly Offer[] = ['newSite', 'newRoom', 'newSharedMailbox', 'newEquipment']
   return inOrder.filter((offer) => usable.has(offer))
 }
 
 const templatesOf = async (turn: Turn, kinds: readonly ResourceKind[]): Promise<Template[]> =>
-  (await turn.provisioning.listUsableTemplates(turn.actor)).filter(({ kind }) => kinds.includes(kind))
+  (await turn.core.listUsableTemplates(turn.actor)).filter(({ kind }) => kinds.includes(kind))
 
 /** The templates with this part in their name. If no name contains it, the card says so and shows all templates. */
 async function chooseNamed(turn: Turn, words: NewWords, templates: readonly Template[], part: string): Promise<Reply> {
@@ -126,14 +126,13 @@ async function continueOrChoose(turn: Turn, words: NewWords, templates: readonly
 /** A single template opens its form; of several the person chooses one. */
 async function choose(turn: Turn, templates: readonly Template[]): Promise<Reply> {
   const [only, ...more] = templates
-  if (only && more.length === 0)
-    return showStep(await turn.provisioning.openDraft(turn.actor, { templateId: only.id }), turn)
+  if (only && more.length === 0) return showStep(await turn.core.openDraft(turn.actor, { templateId: only.id }), turn)
   if (!only) return { card: cards.notice({ code: await whyNone(turn) }, turn.viewer) }
   return showStep({ step: 'choose', templates }, turn)
 }
 
 /** An admin of a new service learns how to add the first template. */
-async function whyNone({ provisioning, actor }: Turn): Promise<'noTemplates' | 'noTemplatesAtAll'> {
-  const isEmpty = isForAdmins(actor) && (await provisioning.listTemplates(actor)).length === 0
+async function whyNone({ core, actor }: Turn): Promise<'noTemplates' | 'noTemplatesAtAll'> {
+  const isEmpty = isForAdmins(actor) && (await core.listTemplates(actor)).length === 0
   return isEmpty ? 'noTemplatesAtAll' : 'noTemplates'
 }

@@ -16,18 +16,18 @@ export const whyCommand = defineCommand({
   alone: ['why?'],
   argument: reference,
   handle: async (turn, argument) =>
-    explain(turn, await turn.provisioning.readRequestByReference(turn.actor, { reference: argument })),
+    explain(turn, await turn.core.readRequestByReference(turn.actor, { reference: argument })),
   async otherwise(turn, argument) {
     if (argument.replaceAll('?', '').trim() !== '')
       return { card: cards.notice({ code: 'noReferenceToExplain' }, turn.viewer) }
-    const { requests } = await turn.provisioning.listOwnRequests(turn.actor, { limit: 1 })
+    const { requests } = await turn.core.listOwnRequests(turn.actor, { limit: 1 })
     const [newest] = requests
     return newest ? explain(turn, newest) : { card: cards.notice({ code: 'noRequests' }, turn.viewer) }
   },
 })
 
-async function explain({ provisioning, actor, viewer }: Turn, request: Request): Promise<Reply> {
+async function explain({ core, actor, viewer }: Turn, request: Request): Promise<Reply> {
   return {
-    card: cards.why(request, await provisioning.readExplanation(actor, { requestId: request.requestId }), viewer),
+    card: cards.why(request, await core.readExplanation(actor, { requestId: request.requestId }), viewer),
   }
 }

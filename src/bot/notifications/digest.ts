@@ -16,14 +16,14 @@ export const beginDigest = defineCardAction({ verb: 'digest.on', data, handle: (
 export const endDigest = defineCardAction({ verb: 'digest.off', data, handle: (turn) => chooseDigest(turn, false) })
 
 /** The open tasks of the person. */
-async function showDigest({ provisioning, actor, viewer }: Turn): Promise<Reply> {
-  const [digest, standing] = await Promise.all([provisioning.readDigest(actor), provisioning.readDigestStanding(actor)])
+async function showDigest({ core, actor, viewer }: Turn): Promise<Reply> {
+  const [digest, standing] = await Promise.all([core.readDigest(actor), core.readDigestStanding(actor)])
   return { card: cards.digest(digest, standing, viewer) }
 }
 
 /** Switches the summary on or off, and shows the new setting. */
-async function chooseDigest({ provisioning, actor, viewer }: Turn, isOn: boolean): Promise<Reply> {
-  return { card: cards.digestChoice(await provisioning.chooseDigest(actor, { isOn }), viewer) }
+async function chooseDigest({ core, actor, viewer }: Turn, isOn: boolean): Promise<Reply> {
+  return { card: cards.digestChoice(await core.chooseDigest(actor, { isOn }), viewer) }
 }
 
 /** `digest on`, `digest off`: switches the daily summary; `digest` alone shows the setting. */
@@ -38,6 +38,6 @@ export const digestCommand = defineCommand({
   otherwise: showSetting,
 })
 
-async function showSetting({ provisioning, actor, viewer }: Turn): Promise<Reply> {
-  return { card: cards.digestChoice(await provisioning.readDigestStanding(actor), viewer) }
+async function showSetting({ core, actor, viewer }: Turn): Promise<Reply> {
+  return { card: cards.digestChoice(await core.readDigestStanding(actor), viewer) }
 }

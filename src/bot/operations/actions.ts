@@ -18,7 +18,7 @@ export const retryAsAdmin = defineCardAction({
   data: z.object({ requestId }),
   handle: (turn, { requestId }) =>
     statusAfter(turn, requestId, ['queued', 'provisioning', 'succeeded'], () =>
-      turn.provisioning.retryRequest(turn.actor, { requestId }),
+      turn.core.retryRequest(turn.actor, { requestId }),
     ),
 })
 
@@ -28,12 +28,10 @@ export const cancelAsAdmin = defineCardAction({
   forAdmins: true,
   data: z.object({ requestId, comment }),
   async handle(turn, { requestId, comment }) {
-    const { provisioning, actor, viewer } = turn
-    const request = await provisioning.readRequest(actor, { requestId })
+    const { core, actor, viewer } = turn
+    const request = await core.readRequest(actor, { requestId })
     if (comment !== '' || !isCancellable(request))
-      return statusAfter(turn, requestId, ['cancelled'], () =>
-        provisioning.cancelRequest(actor, { requestId, comment }),
-      )
+      return statusAfter(turn, requestId, ['cancelled'], () => core.cancelRequest(actor, { requestId, comment }))
     return { card: cards.adminConfirm({ verb: 'admin.cancel', request, comment, commentMissing: true }, viewer) }
   },
 })
@@ -43,9 +41,9 @@ export const examineAsAdmin = defineCardAction({
   verb: 'admin.examine',
   forAdmins: true,
   data: z.object({ letterId }),
-  async handle({ provisioning, actor, viewer }, { letterId }) {
-    const one = await provisioning.readDeadLetter(actor, { letterId }).catch(unlessGone)
-    return one ? { card: cards.adminReplay(one, viewer) } : jobsLeft({ provisioning, actor, viewer })
+  async handle({ core, actor, viewer }, { letterId }) {
+    const one = await core.readDeadLetter(actor, { letterId }).catch(unlessGone)
+    return one ? { card: cards.adminReplay(one, viewer) } : jobsLeft({ core, actor, viewer })
   },
 })
 
@@ -55,7 +53,7 @@ export const dismissAsAdmin = defineCardAction({
   forAdmins: true,
   data: z.object({ letterId }),
   async handle(turn, { letterId }) {
-    await turn.provisioning.dismissDeadLetter(turn.actor, { letterId }).catch(unlessGone)
+    await turn.core.dismissDeadLetter(turn.actor, { letterId }).catch(unlessGone)
     return jobsLeft(turn)
   },
 })
@@ -67,18 +65,18 @@ export const replayAsAdmin = defineCardAction({
   data: z.object({ letterId }),
   async handle(turn, { letterId }) {
     // Somebody else, or an earlier click, may have run it: then the list says so by not having it.
-    const { provisioning, actor, viewer } = turn
-    const one = await provisioning.readDeadLetter(actor, { letterId }).catch(unlessGone)
+    const { core, actor, viewer } = turn
+    const one = await core.readDeadLetter(actor, { letterId }).catch(unlessGone)
     // What is over can only be dismissed: the card says why.
     if (one?.isOver) return { card: cards.adminReplay(one, viewer) }
-    await provisioning.replayDeadLetter(actor, { letterId }).catch(unlessGone)
+    await core.replayDeadLetter(actor, { letterId }).catch(unlessGone)
     return jobsLeft(turn)
   },
 })
 
 /** The list of what was given up, as the chat shows it. */
-export async function jobsLeft({ provisioning, actor, viewer }: Pick<Turn, 'provisioning' | 'actor' | 'viewer'>) {
-  const given = await provisioning.listDeadLetters(actor, { limit: mostJobs })
+export async function jobsLeft({ core, actor, viewer }: Pick<Turn, 'core' | 'actor' | 'viewer'>) {
+  const given = await core.listDeadLetters(actor, { limit: mostJobs })
   return { card: cards.adminJobs(given, viewer) }
 }
 
@@ -97,7 +95,7 @@ async function statusAfter(
     await act()
   } catch (error) {
     const late = error instanceof ProvisioningError && lateCodes.includes(error.code)
-    const request = late ? await turn.provisioning.readRequest(turn.actor, { requestId }) : undefined
+    const request = late ? await turn.core.readRequest(turn.actor, { requestId }) : undefined
     if (!request || !wanted.includes(request.status)) throw error
   }
   return statusOf(turn, requestId)
@@ -110,8 +108,8 @@ export const readCertificateAsAdmin = defineCardAction({
   verb: 'admin.certificate',
   forAdmins: true,
   data: z.object({}),
-  async handle({ provisioning, actor, viewer }) {
-    const { reading, report } = await provisioning.readCertificate(actor)
+  async handle({ core, actor, viewer }) {
+    const { reading, report } = await core.readCertificate(actor)
     return { card: cards.adminHealth(report, viewer, reading) }
   },
 })

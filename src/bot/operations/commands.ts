@@ -40,8 +40,8 @@ export const adminDelegationsCommand = defineCommand({
   otherwise: (turn) => showDelegations(turn),
 })
 
-const showHealth = async ({ provisioning, actor, viewer }: Turn): Promise<Reply> => ({
-  card: cards.adminHealth(await provisioning.readHealth(actor), viewer),
+const showHealth = async ({ core, actor, viewer }: Turn): Promise<Reply> => ({
+  card: cards.adminHealth(await core.readHealth(actor), viewer),
 })
 
 /** `admin health`: the state of the service and of everything that it needs. */
@@ -110,7 +110,7 @@ async function confirmRetry(turn: Turn, request: Request): Promise<Reply> {
   if (!isRetryable(request, turn.viewer.now)) return notice(turn, { code: 'cannotRetry', ...about(request) })
   if (request.status === 'succeeded') {
     // A look changes nothing, so that nothing has to be confirmed.
-    await turn.provisioning.retryRequest(turn.actor, { requestId: request.requestId })
+    await turn.core.retryRequest(turn.actor, { requestId: request.requestId })
     return statusOf(turn, request.requestId)
   }
   return { card: cards.adminConfirm({ verb: 'admin.retry', request }, turn.viewer) }

@@ -30,17 +30,17 @@ export const pageDelegations = defineCardAction({
 })
 
 /** A page of all that is open in the organisation. */
-export async function showQueue({ provisioning, actor, viewer }: Turn, from = 0): Promise<Reply> {
-  return { card: cards.adminQueue(await provisioning.readQueue(actor), viewer, from) }
+export async function showQueue({ core, actor, viewer }: Turn, from = 0): Promise<Reply> {
+  return { card: cards.adminQueue(await core.readQueue(actor), viewer, from) }
 }
 
 /** A page of the stuck requests. */
-export async function showStuck({ provisioning, actor, viewer }: Turn, from = 0): Promise<Reply> {
-  return { card: cards.adminStuck(await provisioning.readStuck(actor), viewer, from) }
+export async function showStuck({ core, actor, viewer }: Turn, from = 0): Promise<Reply> {
+  return { card: cards.adminStuck(await core.readStuck(actor), viewer, from) }
 }
 
 /** A page of the delegations that run now. */
-export async function showDelegations({ provisioning, actor, viewer }: Turn, from = 0): Promise<Reply> {
-  const page = await provisioning.listDelegations(actor, { from, most: rowsOfAdminPage })
+export async function showDelegations({ core, actor, viewer }: Turn, from = 0): Promise<Reply> {
+  const page = await core.listDelegations(actor, { from, most: rowsOfAdminPage })
   return { card: cards.adminDelegations(page, viewer) }
 }

@@ -17,8 +17,8 @@ export const adminStatsCommand = defineCommand({
   otherwise: async (turn) => notUnderstood(turn),
 })
 
-async function show({ provisioning, actor, viewer }: Turn, period: Period): Promise<Reply> {
-  return { card: cards.adminStats(await provisioning.readStats(actor, { period }), viewer) }
+async function show({ core, actor, viewer }: Turn, period: Period): Promise<Reply> {
+  return { card: cards.adminStats(await core.readStats(actor, { period }), viewer) }
 }
 
 const notUnderstood = ({ viewer }: Turn): Reply => ({ card: cards.notice({ code: 'noPeriod' }, viewer) })

@@ -27,7 +27,7 @@ export const adminExportPersonCommand = defineCommand({
   argument: typed,
   handle: (turn, words) =>
     ofPerson(turn, 'export', words, async ({ id }) => {
-      const offer = await turn.provisioning.offerPersonExport(turn.actor, { personId: id })
+      const offer = await turn.core.offerPersonExport(turn.actor, { personId: id })
       return { card: cards.adminExport({ step: 'person', offer }, turn.viewer) }
     }),
   otherwise: (turn) => ofPerson(turn, 'export', ''),
@@ -75,7 +75,7 @@ async function ofPerson(
 ): Promise<Reply> {
   const said = words.trim()
   const mentioned = turn.mentions.find(({ name, id }) => id && name.toLowerCase() === said.toLowerCase())?.id
-  const people = said === '' ? [] : await turn.provisioning.findPerson(turn.actor, { typed: mentioned ?? said })
+  const people = said === '' ? [] : await turn.core.findPerson(turn.actor, { typed: mentioned ?? said })
   const [only, ...others] = people
   if (only && others.length === 0 && then) return then(only)
   return { card: cards.adminPerson({ purpose, typed: said, people }) }

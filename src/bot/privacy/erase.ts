@@ -14,8 +14,8 @@ export const eraseAsAdmin = defineCardAction({
   verb: 'admin.erase',
   forAdmins: true,
   data: z.object({ personId, address, erasureId: z.uuid() }),
-  async handle({ provisioning, actor, viewer }, { personId, ...confirmed }) {
-    const { state, erasure } = await provisioning.orderErasure(actor, { personId, ...confirmed })
+  async handle({ core, actor, viewer }, { personId, ...confirmed }) {
+    const { state, erasure } = await core.orderErasure(actor, { personId, ...confirmed })
     return { card: cards.adminErase({ step: state, erasure }, viewer) }
   },
 })
@@ -26,14 +26,14 @@ export const endDelegationsAsAdmin = defineCardAction({
   forAdmins: true,
   data: z.object({ personId }),
   async handle(turn, { personId }) {
-    await turn.provisioning.endDelegationsOf(turn.actor, { personId })
+    await turn.core.endDelegationsOf(turn.actor, { personId })
     return erasureAsked(turn, personId)
   },
 })
 
 /** What would go and what would stay, or what keeps it from being done. */
-export async function erasureAsked({ provisioning, actor, viewer }: Turn, personId: string): Promise<Reply> {
-  const erasure = await provisioning.readErasure(actor, { personId })
+export async function erasureAsked({ core, actor, viewer }: Turn, personId: string): Promise<Reply> {
+  const erasure = await core.readErasure(actor, { personId })
   const step = erasure.isYou || erasure.isBlocked ? 'blocked' : 'confirm'
   return { card: cards.adminErase({ step, erasure }, viewer) }
 }

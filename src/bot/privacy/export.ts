@@ -39,7 +39,7 @@ function monthUntil(now: Date): Days {
 /** The links of these days, or the form with what is wrong with them. */
 export async function exportOf(turn: Turn, days: Days): Promise<Reply> {
   try {
-    const offer = await turn.provisioning.offerExport(turn.actor, days)
+    const offer = await turn.core.offerExport(turn.actor, days)
     return { card: cards.adminExport({ step: 'links', offer }, turn.viewer) }
   } catch (error) {
     if (!(error instanceof ProvisioningError) || error.code !== 'validation-failed') throw error

@@ -12,7 +12,7 @@ export const chooseTemplate = defineCardAction({
   data: z.union([z.object({ templateId: z.uuid() }), z.object({ of: z.enum(newWords) })]),
   async handle(turn, asked) {
     if ('of' in asked) return chooseOf(turn, asked.of)
-    return showStep(await turn.provisioning.openDraft(turn.actor, { templateId: asked.templateId }), turn)
+    return showStep(await turn.core.openDraft(turn.actor, { templateId: asked.templateId }), turn)
   },
 })
 
@@ -20,8 +20,7 @@ export const chooseTemplate = defineCardAction({
 export const continueRequest = defineCardAction({
   verb: 'request.continue',
   data: z.object({ requestId }),
-  handle: async (turn, { requestId }) =>
-    showStep(await turn.provisioning.continueDraft(turn.actor, { requestId }), turn),
+  handle: async (turn, { requestId }) => showStep(await turn.core.continueDraft(turn.actor, { requestId }), turn),
 })
 
 /** Saves the completed form and shows its review. */
@@ -30,7 +29,7 @@ export const reviewRequest = defineCardAction({
   data: z.looseObject({ requestId, version }),
   async handle(turn, { requestId, version, ...inputs }) {
     const values = await filledIn(turn, requestId, inputs)
-    return showStep(await turn.provisioning.reviewDraft(turn.actor, { requestId, version, values }), turn)
+    return showStep(await turn.core.reviewDraft(turn.actor, { requestId, version, values }), turn)
   },
 })
 
@@ -40,7 +39,7 @@ export const checkNames = defineCardAction({
   data: z.looseObject({ requestId, version }),
   async handle(turn, { requestId, version, ...inputs }) {
     const values = await filledIn(turn, requestId, inputs)
-    return showStep(await turn.provisioning.checkDraftNames(turn.actor, { requestId, version, values }), turn)
+    return showStep(await turn.core.checkDraftNames(turn.actor, { requestId, version, values }), turn)
   },
 })
 
@@ -50,7 +49,7 @@ export const keepRequest = defineCardAction({
   data: z.looseObject({ requestId, version }),
   async handle(turn, { requestId, version, ...inputs }) {
     const values = await filledIn(turn, requestId, inputs)
-    return showStep(await turn.provisioning.keepDraft(turn.actor, { requestId, version, values }), turn)
+    return showStep(await turn.core.keepDraft(turn.actor, { requestId, version, values }), turn)
   },
 })
 
@@ -58,8 +57,8 @@ export const keepRequest = defineCardAction({
  * The values of the form's inputs in a click. Clients leave out empty inputs, so a missing input is empty. If all are
  * missing, the click was not on a form, and the saved values stay.
  */
-async function filledIn({ provisioning, actor }: Turn, requestId: string, inputs: Readonly<Record<string, unknown>>) {
-  const { template } = await provisioning.readDraft(actor, { requestId })
+async function filledIn({ core, actor }: Turn, requestId: string, inputs: Readonly<Record<string, unknown>>) {
+  const { template } = await core.readDraft(actor, { requestId })
   const asked = template ? formInputIds(template) : []
   const isForm = asked.some((id) => Object.hasOwn(inputs, id))
   return isForm ? Object.fromEntries(asked.map((id) => [id, typed(inputs[id])])) : {}
@@ -72,7 +71,7 @@ export const submitRequest = defineCardAction({
   async handle(turn, { requestId, version }) {
     const { conversationId, clickedActivityId } = turn
     const statusCard = clickedActivityId === undefined ? undefined : { conversationId, activityId: clickedActivityId }
-    return showStep(await turn.provisioning.submitDraft(turn.actor, { requestId, version, statusCard }), turn)
+    return showStep(await turn.core.submitDraft(turn.actor, { requestId, version, statusCard }), turn)
   },
 })
 
@@ -81,9 +80,9 @@ export const editRequest = defineCardAction({
   verb: 'request.edit',
   data: z.object({ requestId, version: version.optional() }),
   async handle(turn, { requestId, version }) {
-    const { provisioning, actor } = turn
-    if (version !== undefined) return showStep(await provisioning.editDraft(actor, { requestId, version }), turn)
-    const again = await provisioning.draftFromRequest(actor, { requestId })
+    const { core, actor } = turn
+    if (version !== undefined) return showStep(await core.editDraft(actor, { requestId, version }), turn)
+    const again = await core.draftFromRequest(actor, { requestId })
     return again.step === 'submitted' ? statusOf(turn, requestId) : showStep(again, turn)
   },
 })
@@ -93,7 +92,7 @@ export const askAgain = defineCardAction({
   verb: 'request.again',
   data: z.object({ requestId }),
   async handle(turn, { requestId }) {
-    const another = await turn.provisioning.draftLikeRequest(turn.actor, { requestId })
+    const another = await turn.core.draftLikeRequest(turn.actor, { requestId })
     return another.step === 'submitted' ? statusOf(turn, requestId) : showStep(another, turn)
   },
 })
@@ -103,9 +102,9 @@ export const cancelRequest = defineCardAction({
   verb: 'request.cancel',
   data: z.object({ requestId }),
   async handle(turn, { requestId }) {
-    const draft = await turn.provisioning.discardDraft(turn.actor, { requestId }).catch(ifNotFound)
+    const draft = await turn.core.discardDraft(turn.actor, { requestId }).catch(ifNotFound)
     if (draft?.step === 'discarded') return showStep(draft, turn)
-    await turn.provisioning.cancelRequest(turn.actor, { requestId })
+    await turn.core.cancelRequest(turn.actor, { requestId })
     return statusOf(turn, requestId)
   },
 })
@@ -126,13 +125,13 @@ export const nudgeRequest = defineCardAction({
 
 /** Reminds the approvers and shows the request's status. A notice says when it is too early for another reminder. */
 export async function nudged(turn: Turn, requestId: string) {
-  const { provisioning, actor, viewer } = turn
+  const { core, actor, viewer } = turn
   try {
-    await provisioning.nudge(actor, { requestId })
+    await core.nudge(actor, { requestId })
   } catch (error) {
     if (!(error instanceof ProvisioningError)) throw error
     if (error.code === 'nudged-already') {
-      const reference = referenceOf(await provisioning.readRequest(actor, { requestId }))
+      const reference = referenceOf(await core.readRequest(actor, { requestId }))
       return { card: cards.notice({ code: 'nudgedAlready', ...error.context, requestId, reference }, viewer) }
     }
     if (error.code !== 'already-ended') throw error
@@ -144,13 +143,12 @@ export async function nudged(turn: Turn, requestId: string) {
 export const showTimeline = defineCardAction({
   verb: 'request.timeline',
   data: z.object({ requestId }),
-  handle: async (turn, { requestId }) =>
-    statusCard(turn, await turn.provisioning.readRequest(turn.actor, { requestId }), true),
+  handle: async (turn, { requestId }) => statusCard(turn, await turn.core.readRequest(turn.actor, { requestId }), true),
 })
 
 /** The status card of a request; the decision card if this person has to decide. */
 export async function statusOf(turn: Turn, requestId: string, form?: { comment: string; commentMissing: boolean }) {
-  const request = await turn.provisioning.readRequest(turn.actor, { requestId })
+  const request = await turn.core.readRequest(turn.actor, { requestId })
   const isRequester = request.requester.id === turn.actor.id
   const stage = openStage(request.approvals)
   if (stage && !isRequester && decidesNow(request, turn.viewer)) {
@@ -164,9 +162,9 @@ export async function statusOf(turn: Turn, requestId: string, form?: { comment: 
  * A status card that a person requests contains the timeline, folded or open. Delivered cards are many and are kept up
  * to date: they contain only a button for the timeline, so that no delivery needs another read.
  */
-async function statusCard({ provisioning, actor, viewer }: Turn, request: Request, isOpen: boolean): Promise<Reply> {
+async function statusCard({ core, actor, viewer }: Turn, request: Request, isOpen: boolean): Promise<Reply> {
   const { requestId } = request
-  const entries = await provisioning.readTimeline(actor, { requestId })
+  const entries = await core.readTimeline(actor, { requestId })
   const isRequester = request.requester.id === actor.id
   const ended = !openStates.includes(request.status)
   return {
@@ -177,8 +175,8 @@ async function statusCard({ provisioning, actor, viewer }: Turn, request: Reques
 
 /** Updates a clicked card. A person who has lost the right that the card needs gets a card without data. */
 export async function unlessWithdrawn(turn: Turn, requestId: string, show: () => Promise<Reply>): Promise<Reply> {
-  const { provisioning, actor, viewer, clickedActivityId: activityId } = turn
-  const lost = activityId && (await provisioning.withdrawOwnCard(actor, { requestId, activityId }))
+  const { core, actor, viewer, clickedActivityId: activityId } = turn
+  const lost = activityId && (await core.withdrawOwnCard(actor, { requestId, activityId }))
   return lost ? { card: cards.notice({ code: withdrawnCode[lost] }, viewer) } : show()
 }
 

@@ -25,7 +25,7 @@ export async function ifFound(
   reference: string,
   then: (request: Request) => Promise<Reply>,
 ): Promise<Reply> {
-  const found = await turn.provisioning.readRequestByReference(turn.actor, { reference }).catch((error: unknown) => {
+  const found = await turn.core.readRequestByReference(turn.actor, { reference }).catch((error: unknown) => {
     if (error instanceof ProvisioningError && error.code === 'not-found') return undefined
     throw error
   })
@@ -33,8 +33,8 @@ export async function ifFound(
 }
 
 /** Explains a command that needs a number, and lists the requests that it can be about, the oldest first. */
-export async function which({ provisioning, actor, viewer }: Turn, does: WhichFor): Promise<Reply> {
-  const { entries, counts } = await provisioning.readQueue(actor)
+export async function which({ core, actor, viewer }: Turn, does: WhichFor): Promise<Reply> {
+  const { entries, counts } = await core.readQueue(actor)
   // An admin does not decide their own request.
   const isDecidable = ({ request }: QueueEntry): boolean =>
     request.status === 'pendingApproval' && request.requester.id !== actor.id

@@ -38,10 +38,10 @@ export const statusCommand = defineCommand({
   menu: 8,
   argument: reference,
   handle: async (turn, argument) =>
-    statusOf(turn, (await turn.provisioning.readRequestByReference(turn.actor, { reference: argument })).requestId),
+    statusOf(turn, (await turn.core.readRequestByReference(turn.actor, { reference: argument })).requestId),
   async otherwise(turn, argument) {
     if (argument !== '') return { card: cards.notice({ code: 'noReference' }, turn.viewer) }
-    const { requests } = await turn.provisioning.listOwnRequests(turn.actor, { limit: listed })
+    const { requests } = await turn.core.listOwnRequests(turn.actor, { limit: listed })
     const newest = requests.find(isOpen) ?? requests[0]
     return newest ? statusOf(turn, newest.requestId) : showMine(turn)
   },
@@ -53,10 +53,10 @@ export const cancelCommand = defineCommand({
   menu: 9,
   argument: reference,
   async handle(turn, argument) {
-    const request = await turn.provisioning.readRequestByReference(turn.actor, { reference: argument })
+    const request = await turn.core.readRequestByReference(turn.actor, { reference: argument })
     const { requestId, requester } = request
     if (requester.id !== turn.actor.id && isForAdmins(turn.actor)) return confirmCancel(turn, request)
-    await turn.provisioning.cancelRequest(turn.actor, { requestId })
+    await turn.core.cancelRequest(turn.actor, { requestId })
     return statusOf(turn, requestId)
   },
   otherwise: async (turn) => ({ card: cards.notice({ code: 'noReferenceToCancel' }, turn.viewer) }),
@@ -68,10 +68,10 @@ export const nudgeCommand = defineCommand({
   also: ['remind'],
   argument: reference,
   handle: async (turn, argument) =>
-    nudged(turn, (await turn.provisioning.readRequestByReference(turn.actor, { reference: argument })).requestId),
+    nudged(turn, (await turn.core.readRequestByReference(turn.actor, { reference: argument })).requestId),
   async otherwise(turn, argument) {
     if (argument !== '') return { card: cards.notice({ code: 'noReferenceToNudge' }, turn.viewer) }
-    const { requests } = await turn.provisioning.listOwnRequests(turn.actor, { limit: listed })
+    const { requests } = await turn.core.listOwnRequests(turn.actor, { limit: listed })
     const newest = requests.find(({ status }) => status === 'pendingApproval')
     if (newest) return nudged(turn, newest.requestId)
     return { card: cards.notice({ code: 'nothingToNudge' }, turn.viewer) }

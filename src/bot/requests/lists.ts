@@ -15,17 +15,17 @@ export const pageRequests = defineCardAction({ verb: 'requests.page', data, hand
 export const pageApprovals = defineCardAction({ verb: 'approvals.page', data, handle: showApprovals })
 
 /** A page of the person's own requests, the newest without `at`. */
-export async function showMine({ provisioning, actor, viewer }: Turn, at: PageAt = {}): Promise<Reply> {
-  const page = await provisioning.pageOfOwnRequests(actor, { limit: rowsOfPage, ...at })
+export async function showMine({ core, actor, viewer }: Turn, at: PageAt = {}): Promise<Reply> {
+  const page = await core.pageOfOwnRequests(actor, { limit: rowsOfPage, ...at })
   if (page.requests.length === 0) return { card: cards.notice({ code: 'noRequests' }, viewer) }
   return { card: cards.myRequests(page, viewer) }
 }
 
 /** A page of what waits for the person's decision, the newest without `at`. */
-export async function showApprovals({ provisioning, actor, viewer }: Turn, at: PageAt = {}): Promise<Reply> {
+export async function showApprovals({ core, actor, viewer }: Turn, at: PageAt = {}): Promise<Reply> {
   const [page, { own }] = await Promise.all([
-    provisioning.pageOfApprovals(actor, { limit: rowsOfPage, ...at }),
-    provisioning.readDelegations(actor),
+    core.pageOfApprovals(actor, { limit: rowsOfPage, ...at }),
+    core.readDelegations(actor),
   ])
   if (page.requests.length === 0) return { card: cards.notice({ code: 'noApprovals' }, viewer) }
   return { card: cards.approvals(page, viewer, own) }

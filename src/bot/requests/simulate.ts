@@ -22,8 +22,8 @@ function whatAndWho(typed: string): { what: string; who: string } {
 
 /** Shows it; where several are meant, or none, asks which. */
 async function simulated(turn: Turn, typed: { what: string; who: string }): Promise<Reply> {
-  const { provisioning, actor, viewer } = turn
-  const all = await provisioning.listTemplates(actor)
+  const { core, actor, viewer } = turn
+  const all = await core.listTemplates(actor)
   const { found, near } = typed.what === '' ? { found: [], near: [] } : meantTemplates(all, typed.what)
   const [template, ...otherTemplates] = found
   if (!template || otherTemplates.length > 0) {
@@ -39,9 +39,6 @@ async function simulated(turn: Turn, typed: { what: string; who: string }): Prom
     return { card: cards.adminSimulateChoice(choice, viewer) }
   }
   return {
-    card: cards.adminSimulate(
-      await provisioning.simulate(actor, { templateId: template.id, personId: person.id }),
-      viewer,
-    ),
+    card: cards.adminSimulate(await core.simulate(actor, { templateId: template.id, personId: person.id }), viewer),
   }
 }

@@ -15,8 +15,8 @@ export const helpCommand = defineCommand({
 })
 
 async function showHelp(turn: Turn): Promise<Reply> {
-  const { actor, provisioning } = turn
-  const [{ requests }, offers] = await Promise.all([provisioning.listApprovals(actor, { limit: 1 }), offersTo(turn)])
+  const { actor, core } = turn
+  const [{ requests }, offers] = await Promise.all([core.listApprovals(actor, { limit: 1 }), offersTo(turn)])
   const { displayName } = actor
   return { card: cards.help({ displayName, isApprover: requests.length > 0, isAdmin: isForAdmins(actor), offers }) }
 }

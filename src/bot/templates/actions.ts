@@ -49,7 +49,7 @@ async function switchTemplate(
 ): Promise<Reply> {
   if (version === undefined) return useTemplate(turn, templateId, does)
   try {
-    await turn.provisioning.switchTemplate(turn.actor, { id: templateId, expected: version, active: does === 'enable' })
+    await turn.core.switchTemplate(turn.actor, { id: templateId, expected: version, active: does === 'enable' })
   } catch (error) {
     if (!(error instanceof ProvisioningError) || !lateCodes.includes(error.code)) throw error
     // A second click finds what it wanted; another admin's change is looked at first.
@@ -61,19 +61,19 @@ async function switchTemplate(
 const lateCodes: readonly ErrorCode[] = ['stale-version', 'not-found']
 
 /** A page of all templates there are. */
-export async function showTemplates({ provisioning, actor, viewer }: Turn, from = 0): Promise<Reply> {
-  const page = await provisioning.listTemplatesInUse(actor, { from, most: rowsOfPage })
+export async function showTemplates({ core, actor, viewer }: Turn, from = 0): Promise<Reply> {
+  const page = await core.listTemplatesInUse(actor, { from, most: rowsOfPage })
   return { card: cards.adminTemplates(page, viewer) }
 }
 
 /** The card of a template; the question, where it is to be switched and is not so yet. */
 export async function useTemplate(
-  { provisioning, actor, viewer }: Turn,
+  { core, actor, viewer }: Turn,
   templateId: string,
   does: TemplateUse,
   isChanged = false,
 ): Promise<Reply> {
-  const report = await provisioning.reportOnTemplate(actor, { id: templateId }).catch(unlessGone)
+  const report = await core.reportOnTemplate(actor, { id: templateId }).catch(unlessGone)
   if (!report) return { card: cards.notice({ code: 'templateGone' }, viewer) }
   const isThere = does === 'show' || report.template.active === (does === 'enable')
   return { card: cards.adminTemplate(report, viewer, isThere ? {} : { asks: does, isChanged }) }

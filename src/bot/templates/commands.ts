@@ -27,12 +27,12 @@ export const adminTemplateCommands: readonly Command[] = (['show', 'enable', 'di
 
 /** Of several that have the name in theirs the admin chooses; where none has, the nearest are offered. */
 async function useNamed(turn: Turn, typed: string, does: TemplateUse): Promise<Reply> {
-  const { provisioning, actor, viewer } = turn
-  const { found, near } = meantTemplates(await provisioning.listTemplates(actor), typed)
+  const { core, actor, viewer } = turn
+  const { found, near } = meantTemplates(await core.listTemplates(actor), typed)
   const [only, ...more] = found
   if (only && more.length === 0) return useTemplate(turn, only.id, does)
   const offered = found.length > 0 ? found : near
   const asks = { typed, found: found.length > 0, does }
-  const entries = await provisioning.readUseOfTemplates(actor, { templates: offered.slice(0, rowsOfPage) })
+  const entries = await core.readUseOfTemplates(actor, { templates: offered.slice(0, rowsOfPage) })
   return { card: cards.adminTemplates({ entries, from: 0, total: offered.length, asks }, viewer) }
 }

@@ -30,9 +30,9 @@ export const webhookFailuresCommand = defineCommand({
 })
 
 async function ofRequest(turn: Turn, reference: string): Promise<Reply> {
-  const { provisioning, actor, viewer } = turn
+  const { core, actor, viewer } = turn
   try {
-    const { requestId } = await provisioning.readRequestByReference(actor, { reference })
+    const { requestId } = await core.readRequestByReference(actor, { reference })
     return await showDeliveries(turn, { of: 'all', requestId })
   } catch (error) {
     if (!(error instanceof ProvisioningError) || error.code !== 'not-found') throw error
@@ -42,7 +42,7 @@ async function ofRequest(turn: Turn, reference: string): Promise<Reply> {
 
 /** The list of receivers, if the name fits several templates or one without a webhook. */
 async function ofTemplate(turn: Turn, typed: string): Promise<Reply> {
-  const { found } = meantTemplates(await turn.provisioning.listTemplates(turn.actor), typed)
+  const { found } = meantTemplates(await turn.core.listTemplates(turn.actor), typed)
   if (found.length === 0) return { card: cards.notice({ code: 'noTemplateLikeIt' }, turn.viewer) }
   const withWebhook = found.filter(({ webhook }) => webhook !== null)
   const [only] = withWebhook

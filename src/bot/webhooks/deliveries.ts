@@ -37,13 +37,13 @@ export const redeliver = defineCardAction({
   data: z.object({ deliveryId, version: z.coerce.number().int().min(1).optional() }),
   handle: (turn, { deliveryId, version }) =>
     showDelivery(turn, deliveryId, async () => {
-      const { delivery, url, receiver } = await turn.provisioning.readDelivery(turn.actor, { deliveryId })
+      const { delivery, url, receiver } = await turn.core.readDelivery(turn.actor, { deliveryId })
       const isOnItsWay = delivery.status === 'pending' && delivery.nextAttemptAt !== null
       if (url === undefined || receiver?.disabledAt || (isOnItsWay && version === undefined)) return ''
       if (version === undefined) return 'ask'
       if (version !== (delivery.replays?.length ?? 0) + 1) return 'changed'
       try {
-        await turn.provisioning.replayDelivery(turn.actor, { deliveryId })
+        await turn.core.replayDelivery(turn.actor, { deliveryId })
       } catch (error) {
         if (!(error instanceof ProvisioningError) || error.code !== late) throw error
         return ''
@@ -65,20 +65,20 @@ export interface Shown {
 
 /** A page of the log. */
 export async function showDeliveries(turn: Turn, shown: Shown): Promise<Reply> {
-  const { provisioning, actor, viewer } = turn
+  const { core, actor, viewer } = turn
   const { of, templateId: key = '', requestId = '', after = '' } = shown
   const names = await namesOf(turn)
   const subscriber = key === '' ? undefined : receiverOf(key)
-  const { deliveries, nextCursor } = await provisioning.listDeliveries(actor, {
+  const { deliveries, nextCursor } = await core.listDeliveries(actor, {
     limit: deliveriesOfPage,
     ...(of === 'failed' && { status: 'failed' }),
     ...(subscriber && { templateId: templateIdOf(subscriber) }),
     ...(requestId && { requestId }),
     ...(after && { cursor: after }),
   })
-  const request = requestId === '' ? undefined : await provisioning.readRequest(actor, { requestId })
-  const receiver = subscriber && (await provisioning.readReceiver(actor, { subscriber }).catch(unlessGone))
-  const failed = receiver ? await provisioning.countFailedDeliveries(actor, { subscriber: receiver.subscriber }) : 0
+  const request = requestId === '' ? undefined : await core.readRequest(actor, { requestId })
+  const receiver = subscriber && (await core.readReceiver(actor, { subscriber }).catch(unlessGone))
+  const failed = receiver ? await core.countFailedDeliveries(actor, { subscriber: receiver.subscriber }) : 0
   return {
     card: cards.adminDeliveries(
       {
@@ -94,10 +94,10 @@ export async function showDeliveries(turn: Turn, shown: Shown): Promise<Reply> {
 
 /** Runs an action on a delivery, then shows its status; a notice if the log does not contain it any more. */
 async function showDelivery(turn: Turn, deliveryId: string, act: () => Promise<DeliveryNews>): Promise<Reply> {
-  const { provisioning, actor, viewer } = turn
+  const { core, actor, viewer } = turn
   try {
     const news = await act()
-    const known = await provisioning.readDelivery(actor, { deliveryId })
+    const known = await core.readDelivery(actor, { deliveryId })
     return { card: cards.adminDelivery(known, await namesOf(turn), news, viewer) }
   } catch (error) {
     if (!(error instanceof ProvisioningError) || error.code !== gone) throw error
@@ -105,8 +105,8 @@ async function showDelivery(turn: Turn, deliveryId: string, act: () => Promise<D
   }
 }
 
-async function namesOf({ provisioning, actor }: Turn): Promise<ReadonlyMap<string, Template>> {
-  return new Map((await provisioning.listTemplates(actor)).map((one) => [one.id, one]))
+async function namesOf({ core, actor }: Turn): Promise<ReadonlyMap<string, Template>> {
+  return new Map((await core.listTemplates(actor)).map((one) => [one.id, one]))
 }
 
 function unlessGone(error: unknown): undefined {

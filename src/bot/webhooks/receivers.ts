@@ -39,7 +39,7 @@ export const testReceiver = defineCardAction({
   handle: (turn, { templateId }) =>
     showReceiver(turn, receiverOf(templateId), async () => {
       const late = new AbortController()
-      const test = turn.provisioning.testReceiver(turn.actor, { subscriber: receiverOf(templateId) })
+      const test = turn.core.testReceiver(turn.actor, { subscriber: receiverOf(templateId) })
       const timeUp = setTimeout(patience, undefined, { ref: false, signal: late.signal }).catch(() => undefined)
       const result = await Promise.race([test, timeUp]).finally(() => late.abort())
       return result ? { kind: 'tested', result } : { kind: 'slow' }
@@ -47,8 +47,8 @@ export const testReceiver = defineCardAction({
 })
 
 /** Whether one of them was switched off: it is sent nothing then. */
-async function isOff({ provisioning, actor }: Turn, id: z.output<typeof templateId>): Promise<boolean> {
-  const { state } = await provisioning.readReceiver(actor, { subscriber: receiverOf(id) })
+async function isOff({ core, actor }: Turn, id: z.output<typeof templateId>): Promise<boolean> {
+  const { state } = await core.readReceiver(actor, { subscriber: receiverOf(id) })
   return state === 'off'
 }
 
@@ -61,7 +61,7 @@ export const switchReceiverOn = defineCardAction({
     showReceiver(turn, receiverOf(templateId), async () => {
       const off = await isOff(turn, templateId)
       if (off && version === undefined) return { kind: 'askOn' }
-      if (off) await turn.provisioning.switchReceiverOn(turn.actor, { subscriber: receiverOf(templateId) })
+      if (off) await turn.core.switchReceiverOn(turn.actor, { subscriber: receiverOf(templateId) })
       return { kind: 'isOn' }
     }),
 })
@@ -73,11 +73,11 @@ export const resendFailed = defineCardAction({
   data: confirmed,
   handle: (turn, { templateId, version }) =>
     showReceiver(turn, receiverOf(templateId), async () => {
-      const { provisioning } = turn
+      const { core } = turn
       if (await isOff(turn, templateId)) return { kind: 'askOn' }
-      const failed = await provisioning.countFailedDeliveries(turn.actor, { subscriber: receiverOf(templateId) })
+      const failed = await core.countFailedDeliveries(turn.actor, { subscriber: receiverOf(templateId) })
       if (version === undefined && failed > 0) return { kind: 'askResend' }
-      const { sent } = await provisioning.replayFailedDeliveries(turn.actor, { subscriber: receiverOf(templateId) })
+      const { sent } = await core.replayFailedDeliveries(turn.actor, { subscriber: receiverOf(templateId) })
       return { kind: 'resent', sent }
     }),
 })
@@ -86,22 +86,22 @@ export const resendFailed = defineCardAction({
 export const receiverOf = (key: string): ReceiverId => (key === 'own' ? 'bot' : { templateId: key })
 
 /** A page of all who are told of requests. */
-export async function showReceivers({ provisioning, actor, viewer }: Turn, from = 0): Promise<Reply> {
-  const page = await provisioning.listReceivers(actor, { from, most: receiversOfPage })
+export async function showReceivers({ core, actor, viewer }: Turn, from = 0): Promise<Reply> {
+  const page = await core.listReceivers(actor, { from, most: receiversOfPage })
   return { card: cards.adminWebhooks(page, viewer) }
 }
 
 /** Runs an action on a receiver, then shows its status; a notice if it does not exist any more. */
 async function showReceiver(
-  { provisioning, actor, viewer }: Turn,
+  { core, actor, viewer }: Turn,
   subscriber: ReceiverId,
   act: () => WebhookNews | Promise<WebhookNews>,
 ): Promise<Reply> {
   try {
     const news = await act()
     const [receiver, failed] = await Promise.all([
-      provisioning.readReceiver(actor, { subscriber }),
-      provisioning.countFailedDeliveries(actor, { subscriber }),
+      core.readReceiver(actor, { subscriber }),
+      core.countFailedDeliveries(actor, { subscriber }),
     ])
     return { card: cards.adminWebhook(receiver, failed, news, viewer) }
   } catch (error) {

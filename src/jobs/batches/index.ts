@@ -3,7 +3,7 @@ import { type Core, jobPayloads } from '../../core/index.ts'
 import { defineJob, failureOf } from '../queue/index.ts'
 
 /** One turn of a batch: submits rows until something has to be waited for, and orders the next turn. */
-export const runBatchJob = (provisioning: Core) =>
+export const runBatchJob = (core: Core) =>
   defineJob({
     name: 'run-batch',
     payload: jobPayloads['run-batch'],
@@ -12,7 +12,7 @@ export const runBatchJob = (provisioning: Core) =>
     expireInSeconds: 180,
     concurrency: 3,
     handle: (order, { lastAttempt, signal, log }) =>
-      provisioning.system.runBatch(order, {
+      core.system.runBatch(order, {
         ...{ lastAttempt, signal },
         report: (row, error) =>
           log.error(
@@ -20,5 +20,5 @@ export const runBatchJob = (provisioning: Core) =>
             'a row of a batch cannot be done',
           ),
       }),
-    onDeadLetter: ({ batchId }) => provisioning.system.giveUpBatch(batchId),
+    onDeadLetter: ({ batchId }) => core.system.giveUpBatch(batchId),
   })

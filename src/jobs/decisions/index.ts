@@ -3,7 +3,7 @@ import { type Core, jobPayloads } from '../../core/index.ts'
 import { defineJob } from '../queue/index.ts'
 
 /** One look after a stage that waits for approvers; each look orders the next until the stage is over. */
-export const tendApprovalJob = (provisioning: Core) =>
+export const tendApprovalJob = (core: Core) =>
   defineJob({
     name: 'tend-approval',
     payload: jobPayloads['tend-approval'],
@@ -12,16 +12,16 @@ export const tendApprovalJob = (provisioning: Core) =>
     retryDelaySeconds: 5,
     expireInSeconds: 60,
     concurrency: 4,
-    handle: (order) => provisioning.system.runApprovalTimers(order),
+    handle: (order) => core.system.runApprovalTimers(order),
   })
 
 /** Brings what waits for a person in line with who is away: when somebody goes, and when they are back. */
-export const realignApprovalsJob = (provisioning: Core) =>
+export const realignApprovalsJob = (core: Core) =>
   defineJob({
     name: 'realign-approvals',
     payload: jobPayloads['realign-approvals'],
     retries: 10,
     retryDelaySeconds: 5,
     expireInSeconds: 120,
-    handle: ({ tenantId, personId }) => provisioning.system.realignApprovals({ tenantId, personId }),
+    handle: ({ tenantId, personId }) => core.system.realignApprovals({ tenantId, personId }),
   })

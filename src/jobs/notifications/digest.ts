@@ -7,7 +7,7 @@ export const DIGEST_TURN_MILLISECONDS = 15 * 60_000
 export const DIGEST_ORDER_MILLISECONDS = 60_000
 
 /** Orders the summaries whose hour has come. The next turn makes up for a failed one, so it is given up soon and for good. */
-export const digestJob = (provisioning: Core) =>
+export const digestJob = (core: Core) =>
   defineJob({
     name: 'digest',
     payload: jobPayloads.digest,
@@ -15,5 +15,5 @@ export const digestJob = (provisioning: Core) =>
     retryDelaySeconds: 20,
     expireInSeconds: 120,
     hasDeadLetters: false,
-    handle: () => provisioning.system.orderDigests(),
+    handle: () => core.system.orderDigests(),
   })

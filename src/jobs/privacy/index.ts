@@ -3,7 +3,7 @@ import { type Core, jobPayloads } from '../../core/index.ts'
 import { defineJob } from '../queue/index.ts'
 
 /** Removes a person from the store; what was begun is gone on with. */
-export const erasePersonJob = (provisioning: Core) =>
+export const erasePersonJob = (core: Core) =>
   defineJob({
     name: 'erase-person',
     payload: jobPayloads['erase-person'],
@@ -11,5 +11,5 @@ export const erasePersonJob = (provisioning: Core) =>
     retryDelaySeconds: 5,
     // A person may stand in very many requests.
     expireInSeconds: 1800,
-    handle: (order) => provisioning.system.erasePerson(order),
+    handle: (order) => core.system.erasePerson(order),
   })

@@ -3,7 +3,7 @@ import { type Core, jobPayloads } from '../../core/index.ts'
 import { defineJob, failureOf } from '../queue/index.ts'
 
 /** Makes what a queued request asks for. Safe to run twice: each step looks before it creates. */
-export const provisionJob = (provisioning: Core) =>
+export const provisionJob = (core: Core) =>
   defineJob({
     name: 'provision',
     payload: jobPayloads.provision,
@@ -11,12 +11,12 @@ export const provisionJob = (provisioning: Core) =>
     retryDelaySeconds: 2,
     expireInSeconds: 180,
     concurrency: 8,
-    handle: ({ requestId }, run) => provisioning.system.provision(requestId, run),
-    onDeadLetter: ({ requestId }) => provisioning.system.giveUp(requestId),
+    handle: ({ requestId }, run) => core.system.provision(requestId, run),
+    onDeadLetter: ({ requestId }) => core.system.giveUp(requestId),
   })
 
 /** One look whether what a request asked for is there; each look orders the next until it is found. */
-export const followUpJob = (provisioning: Core) =>
+export const followUpJob = (core: Core) =>
   defineJob({
     name: 'follow-up',
     payload: jobPayloads['follow-up'],
@@ -24,14 +24,14 @@ export const followUpJob = (provisioning: Core) =>
     retryDelaySeconds: 2,
     expireInSeconds: 60,
     concurrency: 8,
-    handle: ({ requestId, look }) => provisioning.system.lookWhetherThere(requestId, look),
+    handle: ({ requestId, look }) => core.system.lookWhetherThere(requestId, look),
   })
 
 /** How often requests past their deadlines are looked for, in milliseconds. */
 export const WATCHDOG_TURN_MILLISECONDS = 60_000
 
 /** Looks for requests that are stuck. The next turn makes up for a failed one, so it is given up soon and for good. */
-export const watchdogJob = (provisioning: Core) =>
+export const watchdogJob = (core: Core) =>
   defineJob({
     name: 'watchdog',
     payload: jobPayloads.watchdog,
@@ -41,7 +41,7 @@ export const watchdogJob = (provisioning: Core) =>
     hasDeadLetters: false,
     async handle(_, { log, requestsOf }) {
       const [underWay, lookedAfter] = [await requestsOf('provision'), await requestsOf('tend-approval')]
-      for (const { requestId, error } of await provisioning.system.watch(underWay, lookedAfter))
+      for (const { requestId, error } of await core.system.watch(underWay, lookedAfter))
         log.error({ requestId, error: failureOf(error).message }, 'a request that stands still could not be seen to')
     },
   })
