@@ -1,24 +1,23 @@
+/**
+ * The bot on Teams. `channel/` is the way to and from Teams: guard, adapter, listener, turns, the pace of each chat, and
+ * sending. A room has the clicks and commands of its capability.
+ */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type ConversationReference, ConversationState, type Storage, type StoreItems } from 'botbuilder'
 import type { BotStateStore, ChatPaceStore, Outbox, Telemetry } from '../core/index.ts'
-import type { BotServices, Log } from './channel/index.ts'
-import {
-  type Admission,
-  Bot,
-  type Connector,
-  type ConnectorKeys,
-  type Credentials,
-  createCardSender,
-  createGuard,
-  createPacedChats,
-  GuardedAdapter,
-  isLogged,
-} from './channel/index.ts'
+import { type Credentials, GuardedAdapter } from './channel/adapter.ts'
+import { Bot } from './channel/bot.ts'
+import { createCardSender } from './channel/card-sender.ts'
+import { createPacedChats } from './channel/chat-pace.ts'
+import type { Connector } from './channel/connectors.ts'
+import { type Admission, type ConnectorKeys, createGuard } from './channel/guard.ts'
+import type { BotServices, Log } from './channel/turn.ts'
+import { isLogged } from './channel/turn-metrics.ts'
 import { createOutbox } from './notifications/index.ts'
 
-export type { BotServices } from './channel/index.ts'
-export { type Connector, connectors } from './channel/index.ts'
-export { commands } from './commands.ts'
+export { type Connector, connectors } from './channel/connectors.ts'
+export type { BotServices } from './channel/turn.ts'
+export { commands } from './registry.ts'
 
 export interface BotOptions {
   readonly services: BotServices

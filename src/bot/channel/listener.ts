@@ -7,18 +7,29 @@ import {
   type ActivityKey,
   type Actor,
   type ErrorCode,
+  isDirectoryAway,
+  isStoreAway,
   type LostRight,
   originNow,
   ProvisioningError,
   whyUnavailable,
 } from '../../core/index.ts'
-import { cardActions } from '../actions.ts'
+import { adminHealthCommand } from '../operations/index.ts'
+import { cardActions, parseCommand } from '../registry.ts'
 import { createPacedChats, type PacedChats } from './chat-pace.ts'
 import { isPassing, refusalOf } from './refusal.ts'
 import { answerKey, logKey, respond, respondBelow, respondMessage } from './respond.ts'
-import { type BotServices, type Click, clickOf, isInvoke, mentionsIn, rememberTurn } from './turn.ts'
+import {
+  type BotServices,
+  type Click,
+  clickOf,
+  isForAdmins,
+  isInvoke,
+  mentionsIn,
+  rememberTurn,
+  textOf,
+} from './turn.ts'
 import { noteOutcome } from './turn-metrics.ts'
-import { tellHealthWithoutStore } from './without-store.ts'
 
 /** After this time the reference of a known chat is stored again, in milliseconds. */
 const rewriteAfter = 3_600_000
@@ -242,4 +253,38 @@ const isObjectId = (id: unknown): id is string => z.uuid().safeParse(id).success
 function keyOf({ activity }: TurnContext): ActivityKey | undefined {
   if (!activity.id || !['message', 'invoke', 'installationUpdate'].includes(activity.type)) return undefined
   return { channel: activity.channelId, conversationId: activity.conversation.id, activityId: activity.id }
+}
+
+/** Nobody waits longer for the answer, and at least so long is waited for what Microsoft 365 says. In milliseconds. */
+const answerWithin = 4500
+const leastPatience = 500
+
+/** Whether somebody asks how the service does. */
+function asksForHealth({ activity }: TurnContext): boolean {
+  if (activity.type !== 'message' || clickOf(activity)) return false
+  return parseCommand(textOf(activity))?.command === adminHealthCommand
+}
+
+/**
+ * Answers an admin who asks how the service does while the store is away, or the directory, which says who is an admin: then whoever
+ * is known to be one is answered. What lies in a store that is away is left out. False: it is not that, and not answered. `began`: when the turn did, by `performance.now()`. Throws when
+ * the directory does not answer, and nobody knows whether it is an admin.
+ */
+export async function tellHealthWithoutStore(
+  context: TurnContext,
+  error: unknown,
+  { core }: BotServices,
+  { viewer, began }: { viewer: Viewer; began: number },
+): Promise<boolean> {
+  const { conversation, channelData } = context.activity
+  const tenantId: unknown = conversation.tenantId ?? channelData?.tenant?.id
+  const isAway = isStoreAway(error) || isDirectoryAway(error)
+  if (!isAway || !asksForHealth(context) || typeof tenantId !== 'string') return false
+  const actor = await core.actorForHealth({ tenantId, id: viewer.id })
+  if (!isForAdmins(actor)) return false
+  const left = Math.max(leastPatience, answerWithin - (performance.now() - began))
+  const [whole, brief] = [core.readHealth(actor), core.readOwnHealth(actor)]
+  const report = await Promise.race([whole, setTimeout(left, brief, { ref: false })])
+  await respond(context, cards.adminHealth(report, { ...viewer, isAdmin: true }))
+  return true
 }

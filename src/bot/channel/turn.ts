@@ -144,5 +144,8 @@ const nameIn = (text: string): string =>
     .replace(/\s+/g, ' ')
     .trim()
 
+/** Whether a value is an object id or another UUID. */
+export const isId = (id: unknown): id is string => z.uuid().safeParse(id).success
+
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
