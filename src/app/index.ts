@@ -18,16 +18,12 @@ import {
   createQueue,
   createSendWebhook,
   createWebhookPoster,
-  DIGEST_ORDER_MILLISECONDS,
-  DIGEST_TURN_MILLISECONDS,
-  FIRST_HOUSEKEEPING_MILLISECONDS,
-  HOUSEKEEPING_TURN_MILLISECONDS,
   jobsOf,
   type Queue,
   resolveHost,
   startHeartbeat,
   startTurns,
-  WATCHDOG_TURN_MILLISECONDS,
+  turns,
 } from '../jobs/index.ts'
 import { cleanUp, createStores, type Database, openDatabase, ownSetting, type Stores } from '../store/index.ts'
 import { clouds } from './clouds.ts'
@@ -225,17 +221,12 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
   const { processes } = stores
   const heartbeat = await startHeartbeat({ processes, own, works: queue.isWorking, now: clock.now, log })
   writtenAt = () => heartbeat.lastAt
-  const turns = (of: Parameters<typeof startTurns>[3]) => startTurns(queue, log, clock.now, of)
-  const digestTurns = { length: DIGEST_TURN_MILLISECONDS, orderEvery: DIGEST_ORDER_MILLISECONDS, firstAfter: 0 }
   const stopTurns = [
-    turns({ name: 'watchdog', length: WATCHDOG_TURN_MILLISECONDS, firstAfter: 0 }),
-    turns({ name: 'health-watch', length: times.checkEvery * 1000 }),
-    turns({
-      ...{ name: 'housekeeping', length: HOUSEKEEPING_TURN_MILLISECONDS },
-      firstAfter: FIRST_HOUSEKEEPING_MILLISECONDS,
-    }),
-    ...(settings.digest ? [turns({ name: 'digest', ...digestTurns })] : []),
-  ]
+    turns.watchdog,
+    turns.housekeeping,
+    { name: 'health-watch', length: times.checkEvery * 1000 } as const,
+    ...(settings.digest ? [turns.digest] : []),
+  ].map((of) => startTurns(queue, log, clock.now, of))
   const stopCounting = stores.serviceCalls.start()
   const stopWatchingCertificate = microsoft365.watchCertificate()
   http.open()

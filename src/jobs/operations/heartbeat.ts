@@ -1,6 +1,7 @@
 import { hostname } from 'node:os'
 import type { ProcessStore, ServiceProcess } from '../../core/index.ts'
-import { failureOf, type QueueLog } from '../queue/index.ts'
+import type { QueueLog } from '../queue/boss.ts'
+import { failureOf } from '../queue/define-job.ts'
 
 /** How often a process reports that it runs, and how soon it tries again after a failure, in milliseconds. */
 const BEAT_MILLISECONDS = 10_000

@@ -37,8 +37,8 @@ export interface JobFailure {
 }
 
 /** What the queue sees of a job: a name, its options, and ways to run it on data it does not trust. */
-export interface Job<N extends string = string> {
-  readonly name: N
+export interface Job {
+  readonly name: string
   readonly payload: z.ZodType
   readonly options: JobOptions
   run(scope: JobScope, raw: unknown): Promise<void>
@@ -69,8 +69,8 @@ class UnreadablePayload extends Error {
  * `retryAfterSeconds` puts the next attempt off for at least so long, `putOffMilliseconds` puts the job itself off without
  * counting an attempt (the core's `PutOff`), anything else is tried again with backoff.
  */
-export function defineJob<const N extends string, S extends z.ZodType>(job: {
-  name: N
+export function defineJob<S extends z.ZodType>(job: {
+  name: string
   payload: S
   retries: number
   retryDelaySeconds: number
@@ -80,7 +80,7 @@ export function defineJob<const N extends string, S extends z.ZodType>(job: {
   keptSeconds?: number
   handle(payload: z.output<S>, scope: JobScope): Promise<void>
   onDeadLetter?(payload: z.output<S>, failure: JobFailure): Promise<void>
-}): Job<N> {
+}): Job {
   const { retries, retryDelaySeconds, expireInSeconds, concurrency = 1, hasDeadLetters = true, keptSeconds } = job
   return {
     name: job.name,

@@ -1,9 +1,8 @@
-import { setTimeout } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { PgBoss } from 'pg-boss'
-import { type DeadLetters, type Telemetry, traceparentToEnqueue } from '../../core/index.ts'
-import { attempt, type ClaimedJob } from './attempt.ts'
+import { type DeadLetters, jobId, type Telemetry, traceparentToEnqueue } from '../../core/index.ts'
+import { attempt, type ClaimedJob, createDeadLetters, tellGivenUp } from './attempt.ts'
 import { ambientConnection, createBoss, type QueueLog, type QueueStore } from './boss.ts'
-import { createDeadLetters, tellGivenUp } from './dead-letters.ts'
 import { failureOf, type Job } from './define-job.ts'
 import {
   countJobs,
@@ -12,6 +11,7 @@ import {
   giveBack,
   HEARTBEAT_SECONDS,
   type JobCounts,
+  jobTable,
   LAST_RESORT_SECONDS,
   lastDone,
   namesWithDueJobs,
@@ -186,7 +186,7 @@ async function wakeForDue(store: QueueStore, workers: ReadonlyMap<string, Worker
   for (const name of await namesWithDueJobs(store, [...workers.keys()])) workers.get(name)?.wake()
 }
 
-const pause = <T>(milliseconds: number, value?: T) => setTimeout(milliseconds, value, { ref: false })
+const pause = <T>(milliseconds: number, value?: T) => sleep(milliseconds, value, { ref: false })
 
 /** Runs a look again and again, one at a time; the first that fails is logged and the next may do better. */
 function every(
@@ -212,4 +212,60 @@ function every(
         looking = false
       })
   }, milliseconds)
+}
+
+/** A job that runs again and again. Times are in milliseconds. */
+export interface Turns {
+  readonly name: 'watchdog' | 'digest' | 'health-watch' | 'housekeeping'
+  /** The length of a turn. The job runs once in each. */
+  readonly length: number
+  /** How often the present turn is ordered. Default: once in each turn. */
+  readonly orderEvery?: number
+  /** When the first order comes, counted from now. Default: at the start of the next turn. */
+  readonly firstAfter?: number
+}
+
+/**
+ * Orders a job for each turn until the returned function is called. Every replica orders it. The job's id is made of its name and its
+ * turn, so that only one replica runs it. Orders come at the start of a turn by the clock, so turns are equally far apart whichever
+ * replica orders them.
+ */
+export function startTurns(queue: Queue, log: QueueLog, now: () => Date, turns: Turns): () => void {
+  const { name, length, orderEvery = length } = turns
+  const untilNext = () => orderEvery - (now().getTime() % orderEvery)
+  const order = () => {
+    const turn = Math.floor(now().getTime() / length)
+    queue
+      .enqueue(name, { v: 1, turn }, { id: jobId(name, turn) })
+      .catch((error: unknown) => log.warn({ job: name, error: failureOf(error).message }, 'a turn was not ordered'))
+  }
+  let timer: NodeJS.Timeout
+  const orderAfter = (milliseconds: number) => {
+    timer = setTimeout(() => {
+      order()
+      orderAfter(untilNext())
+    }, milliseconds)
+  }
+  orderAfter(turns.firstAfter ?? untilNext())
+  return () => clearTimeout(timer)
+}
+
+/** Tables of the queue that jobs are kept in, by their names as SQL. */
+export interface JobTables {
+  readonly source: string
+  readonly target: string
+}
+
+/** Makes in `to` all queues that `from` has, so that jobs can be copied. Nobody may work on either meanwhile. */
+export async function prepareQueues(from: QueueStore, to: QueueStore, log: QueueLog): Promise<JobTables> {
+  const [old, fresh] = [createBoss(from, log), createBoss(to, log)]
+  try {
+    // Both have the tables of this version then.
+    await from.outside(() => old.start())
+    await to.outside(() => fresh.start())
+    for (const { name } of await old.getQueues()) if (!name.startsWith('__pgboss')) await fresh.createQueue(name)
+  } finally {
+    for (const boss of [old, fresh]) await boss.stop({ graceful: false }).catch(() => undefined)
+  }
+  return { source: jobTable(from), target: jobTable(to) }
 }
