@@ -1,9 +1,10 @@
 import './private-umask.ts'
 import { existsSync } from 'node:fs'
-import { ConfigurationError, type Environment, readConfig, secretsOf } from './app/config.ts'
+import { ConfigurationError, readConfig } from './app/config.ts'
 import { type App, createApp } from './app/index.ts'
 import { type Playgrounds, startPlaygrounds } from './app/local/playground.ts'
 import { createLog, maskSecrets } from './app/log.ts'
+import { type Environment, secretsOf } from './app/settings.ts'
 
 /** The process: environment, signals, exit. Everything else is in `app/`. */
 async function main(): Promise<void> {

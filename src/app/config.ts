@@ -1,130 +1,21 @@
-import { z } from 'zod'
-import { network, webhookSecret } from '../core/index.ts'
+import type { Api } from '../http/index.ts'
 import { readCertificateFile } from '../microsoft365/index.ts'
-import { isLoopbackHost, isLoopbackUrl, uncheckedCertificates, unsafeServer } from './addresses.ts'
-import { scopeFault } from './apis.ts'
-import { cloudFault, cloudOfSharePoint, clouds } from './clouds.ts'
 import {
-  audiences,
-  cloud,
-  count,
-  duration,
-  expiry,
-  formerAddressDays,
-  hourOrOff,
-  id,
-  keySecret,
-  list,
-  listed,
-  offOn,
-  onOff,
-  port,
-  retentionDays,
-  seconds,
-  url,
-  urls,
-} from './setting-types.ts'
+  cloudFault,
+  cloudOfSharePoint,
+  clouds,
+  isLoopbackHost,
+  isLoopbackUrl,
+  uncheckedCertificates,
+  unsafeServer,
+} from './addresses.ts'
+import { type Environment, environment, list, listed } from './settings.ts'
 
-/** The environment, as `.env.example` lists it. Empty values count as absent. */
-const environment = z.object({
-  MODE: z.enum(['local', 'production'], 'must be local or production').default('local'),
-  PORT: port.default(3978),
-  HOST: z.string().optional(),
-  BASE_URL: url.optional(),
-  DATA_DIR: z.string().optional(),
-  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// address' }).optional(),
-  CLOUD: cloud,
-  TENANT_ID: id.optional(),
-  MICROSOFT_APP_ID: id.optional(),
-  MICROSOFT_APP_PASSWORD: z.string().optional(),
-  MICROSOFT_APP_PASSWORD_EXPIRES: expiry.optional(),
-  MICROSOFT_APP_TENANT_ID: id.optional(),
-  MICROSOFT_APP_TYPE: z
-    .enum(['SingleTenant', 'UserAssignedMSI'], 'must be SingleTenant or UserAssignedMSI')
-    .default('SingleTenant'),
-  CLIENT_ID: id.optional(),
-  CLIENT_CERTIFICATE_PATH: z.string().optional(),
-  CLIENT_CERTIFICATE_PASSWORD: z.string().optional(),
-  TEAMS_APP_ID: id.optional(),
-  COLLAB_AUDIENCE: audiences,
-  MAIL_AUDIENCE: audiences,
-  COLLAB_SCOPE: z.string().optional(),
-  MAIL_SCOPE: z.string().optional(),
-  MAIL_APP_CLIENTS: list.pipe(
-    z.array(z.uuid({ error: 'must be client ids of applications, joined by commas' }).toLowerCase()),
-  ),
-  LOGIN_URL: url.optional(),
-  DIRECTORY_URL: url.optional(),
-  SHAREPOINT_URL: urls.optional(),
-  SHAREPOINT_ADMIN_URL: url.optional(),
-  EXCHANGE_URL: url.optional(),
-  DIRECTORY_EXTENSION: z.string().regex(/^\w+$/).optional(),
-  TEMPLATES_FILE: z.string().optional(),
-  ADMINS: list.pipe(
-    z.array(z.uuid({ error: 'must be object ids of people or groups, joined by commas' }).toLowerCase()),
-  ),
-  ADMIN_DECIDES_OWN_REASSIGNMENT: offOn,
-  WEBHOOK_SECRET: webhookSecret.optional(),
-  AUDIT_SECRET: keySecret.optional(),
-  EXPORT_SECRET: keySecret.optional(),
-  WEBHOOK_ALLOW_CIDRS: list.pipe(z.array(network)),
-  FOLLOW_UP_FIRST_SECONDS: seconds.default(20),
-  FOLLOW_UP_EVERY_SECONDS: seconds.min(1).default(10),
-  FOLLOW_UP_STOP_SECONDS: seconds.default(30),
-  FOLLOW_UP_WEBHOOK: onOff,
-  TRUSTED_PROXIES: list.pipe(z.array(network)),
-  METRICS_TOKEN: z.string().min(16, 'must have at least 16 characters').optional(),
-  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).optional(),
-  PLAYGROUND: z.enum(['on', 'off', 'admin'], 'must be on, off or admin').default('on'),
-  SIMULATOR_PORT: port.default(3979),
-  SIMULATOR_DIRECTORY_SECONDS: z.coerce.number('must be a number').min(0, 'must be at least 0').default(15),
-  RATE_LIMIT_WRITES_PER_MINUTE: count.default(60),
-  RATE_LIMIT_WRITE_BURST: count.default(10),
-  RATE_LIMIT_READS_PER_MINUTE: count.default(300),
-  RATE_LIMIT_TENANT_WRITES_PER_MINUTE: count.default(600),
-  OPEN_REQUESTS_PER_PERSON: count.default(10),
-  RETENTION_DAYS: retentionDays,
-  FORMER_ADDRESS_DAYS: formerAddressDays,
-  APPROVAL_REMINDER_HOURS: duration(365 * 24)
-    .min(0, 'must be at least 0')
-    .default(24),
-  APPROVAL_ESCALATION_HOURS: duration(365 * 24)
-    .min(0, 'must be at least 0')
-    .default(72),
-  DIGEST_HOUR: hourOrOff,
-  APPROVAL_EXPIRY_DAYS: duration(365).positive('must be above 0').default(14),
-})
-export type Environment = z.output<typeof environment>
-/** Every name there is, as `.env.example` lists them. */
-export const settingNames = Object.keys(environment.shape)
-
-/** The values of settings that nobody may read, in the log or anywhere. */
-export function secretsOf({
-  MICROSOFT_APP_PASSWORD,
-  CLIENT_CERTIFICATE_PASSWORD,
-  WEBHOOK_SECRET,
-  AUDIT_SECRET,
-  EXPORT_SECRET,
-  METRICS_TOKEN,
-  DATABASE_URL,
-}: Environment): string[] {
-  // The password of an address is masked by its place there; drivers tell of it nowhere else.
-  return [
-    MICROSOFT_APP_PASSWORD,
-    CLIENT_CERTIFICATE_PASSWORD,
-    WEBHOOK_SECRET,
-    AUDIT_SECRET,
-    EXPORT_SECRET,
-    METRICS_TOKEN,
-    DATABASE_URL,
-  ].filter((one) => one !== undefined)
-}
-
-/** How many calls without a good token one address may make in a minute. */
-const refusalsAMinute = 60
-
-/** Limits of use of the HTTP side, each in a minute. `refusalsPerMinute` is for tests. */
-export const limitsOf = (environment: Environment, refusalsPerMinute = refusalsAMinute) => ({
+/**
+ * Limits of use of the HTTP side, each in a minute. `refusalsPerMinute`: calls without a valid token from one address;
+ * tests set another.
+ */
+export const limitsOf = (environment: Environment, refusalsPerMinute = 60) => ({
   writesPerMinute: environment.RATE_LIMIT_WRITES_PER_MINUTE,
   writeBurst: environment.RATE_LIMIT_WRITE_BURST,
   readsPerMinute: environment.RATE_LIMIT_READS_PER_MINUTE,
@@ -292,3 +183,48 @@ function realTenantFaults(given: Record<string, string | undefined>): string[] {
 }
 
 const sentence = (message: string): string => (message.endsWith('.') ? message : `${message}.`)
+
+/** The permission that every call needs, as the registrations of the APIs name it. */
+const permission = 'App.ReadWrite.All'
+
+const isUri = (audience: string): boolean => audience.includes('://')
+
+/** The scope that callers request for an API unless a setting names it: of its first App ID URI, else `api://{client id}`. */
+function scopeOf(audiences: readonly string[]): string {
+  const uri = audiences.find(isUri) ?? `api://${audiences[0]}`
+  return `${uri.replace(/\/+$/, '')}/${permission}`
+}
+
+/**
+ * Whose tokens an API accepts and which scope callers request, from its settings. A token's `aud` is the API's client id in
+ * version 2, and the URI that the client named in version 1. `uri` is the default; local mode has a registration as well.
+ */
+export function apiOf(
+  { audiences, scope }: { readonly audiences: readonly string[]; readonly scope: string | undefined },
+  uri: string,
+  clientId?: string,
+): Api {
+  const usual = clientId === undefined ? [uri] : [clientId, `api://${clientId}`, uri]
+  const accepted = audiences.length > 0 ? audiences : usual
+  return { audiences: accepted, scope: scope ?? scopeOf(accepted) }
+}
+
+const guid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+/** Why a scope cannot be what callers request for an API with these audiences, as one sentence; undefined when it can. */
+export function scopeFault(name: 'COLLAB' | 'MAIL', scope: string, audiences: readonly string[]): string | undefined {
+  const example = `such as api://<client id of the API>/${permission}`
+  const [, resource, last] = /^([^\s"\\]+)\/([^\s"\\/]+)$/.exec(scope) ?? []
+  if (resource === undefined || !(isUri(`${resource}/`) || guid.test(resource.toLowerCase()))) {
+    return `${name}_SCOPE must be one whole scope, ${example}, not ${scope}.`
+  }
+  if (last !== permission && last !== '.default') {
+    return `${name}_SCOPE must end with /${permission}: the service accepts no token without that permission.`
+  }
+  const id = resource.toLowerCase().replace(/^api:\/\//, '')
+  const accepted = audiences.flatMap((each) => each.toLowerCase().replace(/^api:\/\//, ''))
+  if (guid.test(id) && audiences.length > 0 && !accepted.includes(id) && accepted.some((each) => guid.test(each))) {
+    return `${name}_SCOPE requests tokens for ${id}, which ${name}_AUDIENCE does not name: add ${id} to ${name}_AUDIENCE.`
+  }
+  return undefined
+}

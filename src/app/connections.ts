@@ -9,9 +9,9 @@ import {
   serviceNames,
 } from '../microsoft365/index.ts'
 import { auditKeyOf, chainExisting, type Database, migrate, ownSetting, type Stores } from '../store/index.ts'
-import type { Environment } from './config.ts'
 import { type Endpoints, readJsonFile } from './endpoints.ts'
 import type { Logger } from './log.ts'
+import type { Environment } from './settings.ts'
 
 /** The key of the audit's seals, over a store that is as this version expects it. */
 export async function openAudit(database: Database, config: Environment, { dataDir }: Endpoints, log: Logger) {

@@ -6,9 +6,9 @@ import { exportKeyOf, type Settings } from '../core/index.ts'
 import type { Api } from '../http/index.ts'
 import { type Simulator, startSimulator } from '../simulator/index.ts'
 import { foreignWriters, makePrivate } from '../store/index.ts'
-import { apiOf } from './apis.ts'
-import { clouds } from './clouds.ts'
-import { ConfigurationError, type Environment, tenantAddresses } from './config.ts'
+import { clouds } from './addresses.ts'
+import { apiOf, ConfigurationError, tenantAddresses } from './config.ts'
+import type { Environment } from './settings.ts'
 
 /** Where everything is, once the environment's gaps are filled: in local mode by the simulator and Contoso's samples. */
 export interface Endpoints {

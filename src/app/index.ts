@@ -26,8 +26,8 @@ import {
   turns,
 } from '../jobs/index.ts'
 import { cleanUp, createStores, type Database, openDatabase, ownSetting, type Stores } from '../store/index.ts'
-import { clouds } from './clouds.ts'
-import { type Environment, limitsOf, secretsOf } from './config.ts'
+import { clouds } from './addresses.ts'
+import { limitsOf } from './config.ts'
 import {
   connectTenant,
   countedIn,
@@ -43,6 +43,7 @@ import { type Endpoints, findEndpoints, settingsOf } from './endpoints.ts'
 import { createLog } from './log.ts'
 import { createFigures, createReadings } from './metrics.ts'
 import { noTemplates, ownVersion, readiness, templatesIn, vitalsOf } from './readiness.ts'
+import { type Environment, secretsOf } from './settings.ts'
 
 /** The running service. */
 export interface App {

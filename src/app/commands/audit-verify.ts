@@ -1,8 +1,7 @@
 import '../../private-umask.ts'
-import { existsSync } from 'node:fs'
 import { type Database, missingNumbers, openDatabase, openStopped, provedAll, readKey } from '../../store/index.ts'
 import { assertSafeServer } from '../addresses.ts'
-import { tell } from './output.ts'
+import { runCommand } from './command.ts'
 
 const usage = `Proves the audit of every request and of the organisation itself, and names what is not as it was written.
 
@@ -13,7 +12,6 @@ AUDIT_SECRET is the key of the seals, or else the file audit.key in DATA_DIR. It
 
 /** Reads the whole store, and writes nothing. */
 async function main(): Promise<void> {
-  if (existsSync('.env')) process.loadEnvFile('.env')
   if (process.argv.length > 2) throw new Error(usage)
   const dataDir = process.env['DATA_DIR'] || 'data'
   const databaseUrl = process.env['DATABASE_URL']
@@ -65,4 +63,4 @@ async function report(database: Database, key: Uint8Array): Promise<void> {
   if (wrong > 0 || missing.length > 0) process.exitCode = 1
 }
 
-main().catch(tell)
+await runCommand(main)
