@@ -72,9 +72,9 @@ export function createChannel(options: {
   /** The Bot connector of the organisation's cloud. Default: public. */
   connector?: Connector
   assertOutside: (what: string) => void
-  /** The reference of a chat that the bot heard from; its connector serves the whole tenant. */
+  /** The reference of the latest chat. Its connector serves the whole tenant. */
   lastReference: () => Promise<unknown>
-  /** The connector's address while the bot has heard from no chat. */
+  /** The connector's address while the bot knows no chat. */
   connectorUrl: string
   chatPace: ChatPaceStore
   now: () => Date
@@ -89,14 +89,14 @@ export function createChannel(options: {
   const chats = createPacedChats(chatPace, log)
   const allowLoopback = credentials === undefined
   const serviceUrl = async () => {
-    const heard = (await options.lastReference()) as Partial<ConversationReference> | undefined
-    return heard?.serviceUrl ?? options.connectorUrl
+    const last = (await options.lastReference()) as Partial<ConversationReference> | undefined
+    return last?.serviceUrl ?? options.connectorUrl
   }
   const sender = createCardSender({ adapter, allowLoopback, serviceUrl, assertOutside, chats, telemetry, log })
   return { adapter, outbox: createOutbox(sender, options) }
 }
 
-/** Which token is missing (RFC 9110 §11.6.1), and when to deliver again what could not be judged, in seconds. */
+/** The required token (RFC 9110 §11.6.1), and the seconds until a retry of an activity that could not be checked. */
 const headersOfRefusal: Readonly<Record<number, Record<string, string>>> = {
   401: { 'www-authenticate': 'Bearer realm="quartermaster"' },
   503: { 'retry-after': '10' },

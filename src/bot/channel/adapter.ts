@@ -158,8 +158,8 @@ interface ConnectorRequest {
 /**
  * Creates a policy of the connector client that uses a connection again only shortly after its last use. A server closes an idle
  * connection after some seconds (Node's after 5). A request that leaves in the same moment is lost: nobody knows whether it arrived, so
- * it cannot be repeated, and a person would see an error in place of an answer. The clock is asked as well as the agent's timer, because a
- * busy process runs its timers late. A connection through a proxy stays as the SDK chose it.
+ * it cannot be repeated, and a person would see an error instead of an answer. The clock is read in addition to the agent's timer, because
+ * a busy process runs its timers late. A connection through a proxy stays as the SDK chose it.
  */
 export function freshConnections(now: () => number = () => performance.now()) {
   const options = { keepAlive: true, timeout: freshMilliseconds }
@@ -189,8 +189,8 @@ function closeIdle(agent: HttpAgent): void {
 }
 
 /**
- * An activity as the Agents Playground can draw it: its renderer throws on buttons that type a command
- * (`msteams: { type: 'imBack' }`), so there they send the command as data instead. Teams gets them as they are.
+ * An activity that the Agents Playground can render. Its renderer throws on buttons that type a command
+ * (`msteams: { type: 'imBack' }`), so there the buttons send the command as data. Teams gets them unchanged.
  */
 export function forPlayground(activity: Partial<Activity>): Partial<Activity> {
   const { attachments, value } = activity

@@ -65,18 +65,18 @@ export class Listener implements Middleware {
       // botbuilder-dialogs wraps an error that a dialog throws.
       const error: unknown = thrown instanceof DialogContextError ? thrown.error : thrown
       if (key && isPassing(error)) await this.#services.inbox.release(key).catch(() => undefined)
-      if (!(await this.#tellHealth(context, error, began))) await this.#explain(context, error)
+      if (!(await this.#showHealth(context, error, began))) await this.#explain(context, error)
       if (isPassing(error)) return
     }
     if (key) this.#remember(context, key)
   }
 
   /** Shows the health card even while the store is unavailable. If that fails, the person gets the usual answer. */
-  #tellHealth(context: TurnContext, error: unknown, began: number): Promise<boolean> {
+  #showHealth(context: TurnContext, error: unknown, began: number): Promise<boolean> {
     if (!isPersonal(context.activity) || !isObjectId(context.activity.from.aadObjectId)) return Promise.resolve(false)
     const { log } = this.#services
     const about = { viewer: this.#viewerOf(context), began }
-    return tellHealthWithoutStore(context, error, this.#services, about).catch((err: unknown) => {
+    return showHealthWithoutStore(context, error, this.#services, about).catch((err: unknown) => {
       log.warn({ err }, 'how the service does could not be told without the store')
       return false
     })
@@ -255,22 +255,23 @@ function keyOf({ activity }: TurnContext): ActivityKey | undefined {
   return { channel: activity.channelId, conversationId: activity.conversation.id, activityId: activity.id }
 }
 
-/** Nobody waits longer for the answer, and at least so long is waited for what Microsoft 365 says. In milliseconds. */
+/** The longest time until the answer, and the shortest wait for Microsoft 365, in milliseconds. */
 const answerWithin = 4500
 const leastPatience = 500
 
-/** Whether somebody asks how the service does. */
-function asksForHealth({ activity }: TurnContext): boolean {
+/** Whether a message is `admin health`. */
+function isHealthCommand({ activity }: TurnContext): boolean {
   if (activity.type !== 'message' || clickOf(activity)) return false
   return parseCommand(textOf(activity))?.command === adminHealthCommand
 }
 
 /**
- * Answers an admin who asks how the service does while the store is away, or the directory, which says who is an admin: then whoever
- * is known to be one is answered. What lies in a store that is away is left out. False: it is not that, and not answered. `began`: when the turn did, by `performance.now()`. Throws when
- * the directory does not answer, and nobody knows whether it is an admin.
+ * Answers `admin health` while the store or the directory is unavailable, without the data of an unavailable store. If the
+ * directory does not answer, only people who are known as admins get the answer. Returns false if the turn is not that
+ * case and was not answered. `began`: the start of the turn, by `performance.now()`. Throws if the directory does not
+ * answer and the person is not known.
  */
-export async function tellHealthWithoutStore(
+export async function showHealthWithoutStore(
   context: TurnContext,
   error: unknown,
   { core }: BotServices,
@@ -279,7 +280,7 @@ export async function tellHealthWithoutStore(
   const { conversation, channelData } = context.activity
   const tenantId: unknown = conversation.tenantId ?? channelData?.tenant?.id
   const isAway = isStoreAway(error) || isDirectoryAway(error)
-  if (!isAway || !asksForHealth(context) || typeof tenantId !== 'string') return false
+  if (!isAway || !isHealthCommand(context) || typeof tenantId !== 'string') return false
   const actor = await core.actorForHealth({ tenantId, id: viewer.id })
   if (!isForAdmins(actor)) return false
   const left = Math.max(leastPatience, answerWithin - (performance.now() - began))
