@@ -96,13 +96,13 @@ export function unsafeServer(databaseUrl: string): string | undefined {
   }
 }
 
-/** What production says when nothing checks certificates. */
+/** The fault in production if certificates are not checked. */
 export const uncheckedCertificates =
   'NODE_TLS_REJECT_UNAUTHORIZED=0 switches off the check of every certificate: remove it unless MODE=local. NODE_EXTRA_CA_CERTS=<file> adds an authority.'
 
 /**
- * The same rule for commands that an operator starts, where MODE is often set for the service only: they allow less unless
- * MODE=local says otherwise. `name` is what the operator wrote the address into.
+ * The same rule for commands that an operator starts. MODE is often set only for the service, so commands apply the rule
+ * of production unless MODE=local. `name` is the variable or option that has the address.
  */
 export function assertSafeServer(
   databaseUrl: string,

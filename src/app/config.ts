@@ -23,7 +23,7 @@ export const limitsOf = (environment: Environment, refusalsPerMinute = 60) => ({
   refusalsPerMinute,
 })
 
-/** What production cannot do without; local mode has a default for each. */
+/** The settings that production requires. Local mode has a default for each. */
 const neededInProduction = [
   'MICROSOFT_APP_ID',
   'CLIENT_ID',
@@ -35,7 +35,7 @@ const neededInProduction = [
   'BASE_URL',
 ] as const
 
-/** Nobody could add a template or see the health of a service without admins. */
+/** Without admins, nobody could add a template or see the health of the service. */
 const adminsAreNeeded =
   'ADMINS is needed when MODE=production: the object ids of people or groups that manage the service, joined by commas.'
 
@@ -53,25 +53,25 @@ export class ConfigurationError extends Error {
 
 /** Reads the environment. Throws a {@link ConfigurationError} that names every fault. */
 export function readConfig(variables: Readonly<Record<string, string | undefined>>): Environment {
-  const given = Object.fromEntries(
+  const settings = Object.fromEntries(
     Object.entries(variables).filter(([name, value]) => name in environment.shape && value !== ''),
   )
-  const parsed = environment.safeParse(given)
+  const parsed = environment.safeParse(settings)
   const faults = parsed.success
     ? []
     : parsed.error.issues.map((issue) => `${issue.path.join('.')} ${sentence(issue.message)}`)
-  const mode = given['MODE'] ?? 'local'
-  faults.push(...(mode === 'production' ? productionFaults(given) : localFaults(given)))
-  faults.push(...scopeFaults(given), ...certificateFaults(given))
+  const mode = settings['MODE'] ?? 'local'
+  faults.push(...(mode === 'production' ? productionFaults(settings) : localFaults(settings)))
+  faults.push(...scopeFaults(settings), ...certificateFaults(settings))
   if (mode === 'production' && variables['NODE_TLS_REJECT_UNAUTHORIZED'] === '0') faults.push(uncheckedCertificates)
   if (!parsed.success || faults.length > 0) throw new ConfigurationError(faults)
   return parsed.data
 }
 
-const scopeFaults = (given: Record<string, string | undefined>): string[] =>
+const scopeFaults = (settings: Record<string, string | undefined>): string[] =>
   (['COLLAB', 'MAIL'] as const).flatMap((api) => {
-    const scope = given[`${api}_SCOPE`]
-    return scope === undefined ? [] : (scopeFault(api, scope, list.parse(given[`${api}_AUDIENCE`])) ?? [])
+    const scope = settings[`${api}_SCOPE`]
+    return scope === undefined ? [] : (scopeFault(api, scope, list.parse(settings[`${api}_AUDIENCE`])) ?? [])
   })
 
 function certificateFaults({
@@ -87,7 +87,7 @@ function certificateFaults({
   }
 }
 
-/** The settings that say where the tenant answers. */
+/** The settings that have the tenant's addresses. */
 export const tenantAddresses = [
   'LOGIN_URL',
   'DIRECTORY_URL',
@@ -96,85 +96,85 @@ export const tenantAddresses = [
   'EXCHANGE_URL',
 ] as const
 
-function productionFaults(given: Record<string, string | undefined>): string[] {
+function productionFaults(settings: Record<string, string | undefined>): string[] {
   const faults: string[] = neededInProduction
-    .filter((name) => given[name] === undefined)
+    .filter((name) => settings[name] === undefined)
     .map((name) => `${name} is needed when MODE=production.`)
-  if (list.parse(given['ADMINS'] ?? '').length === 0) faults.push(adminsAreNeeded)
-  if (given['MICROSOFT_APP_TYPE'] !== 'UserAssignedMSI' && given['MICROSOFT_APP_PASSWORD'] === undefined)
+  if (list.parse(settings['ADMINS'] ?? '').length === 0) faults.push(adminsAreNeeded)
+  if (settings['MICROSOFT_APP_TYPE'] !== 'UserAssignedMSI' && settings['MICROSOFT_APP_PASSWORD'] === undefined)
     faults.push('MICROSOFT_APP_PASSWORD is needed when MODE=production, unless MICROSOFT_APP_TYPE=UserAssignedMSI.')
-  if (given['DATABASE_URL'] === undefined && given['DATA_DIR'] === undefined)
+  if (settings['DATABASE_URL'] === undefined && settings['DATA_DIR'] === undefined)
     faults.push('DATABASE_URL, or DATA_DIR for the embedded store, is needed when MODE=production.')
-  faults.push(...sharedRegistrations(given))
-  const baseUrl = given['BASE_URL']
+  faults.push(...sharedRegistrations(settings))
+  const baseUrl = settings['BASE_URL']
   if (baseUrl !== undefined && !/^https:\/\//.test(baseUrl))
     faults.push('BASE_URL must be a public https address when MODE=production.')
-  for (const address of listed(given['SHAREPOINT_URL'] ?? '')) {
+  for (const address of listed(settings['SHAREPOINT_URL'] ?? '')) {
     const cloud = cloudOfSharePoint(address)
-    if (cloud === undefined || cloud === (given['CLOUD'] ?? 'public')) continue
+    if (cloud === undefined || cloud === (settings['CLOUD'] ?? 'public')) continue
     const fault = cloudFault(cloud) ?? `must be ${cloud}.`
     faults.push(`SHAREPOINT_URL names ${address}, an address of the cloud ${cloud}: CLOUD ${fault}`)
   }
-  // Our tokens go there, and links on cards lead there.
+  // Our tokens are sent to these addresses, and cards link to them.
   const plain = tenantAddresses.filter((name) =>
-    listed(given[name] ?? '').some((address) => address.startsWith('http:')),
+    listed(settings[name] ?? '').some((address) => address.startsWith('http:')),
   )
   faults.push(...plain.map((name) => `${name} must be an https address when MODE=production.`))
-  const server = given['DATABASE_URL'] === undefined ? undefined : unsafeServer(given['DATABASE_URL'])
+  const server = settings['DATABASE_URL'] === undefined ? undefined : unsafeServer(settings['DATABASE_URL'])
   if (server !== undefined) faults.push(server)
   return faults
 }
 
 /**
- * Registrations that would have to be apart (docs/app-registrations.md): a token that anybody gets for an API must be none
- * for the bot, and the bot's secret none to the tenant.
+ * Registrations that must be separate (docs/app-registrations.md): a token for an API must not be valid for the bot, and
+ * the bot's secret must give no access to the tenant.
  */
-function sharedRegistrations(given: Record<string, string | undefined>): string[] {
+function sharedRegistrations(settings: Record<string, string | undefined>): string[] {
   const own = ['MICROSOFT_APP_ID', 'CLIENT_ID'] as const
-  const [bot, access] = own.map((name) => given[name]?.toLowerCase())
+  const [bot, access] = own.map((name) => settings[name]?.toLowerCase())
   const same = bot !== undefined && bot === access
   const faults = same ? ['CLIENT_ID must be another registration than MICROSOFT_APP_ID, the bot’s.'] : []
   for (const name of ['COLLAB_AUDIENCE', 'MAIL_AUDIENCE', 'COLLAB_SCOPE', 'MAIL_SCOPE', 'MAIL_APP_CLIENTS']) {
-    const named = (given[name] ?? '').toLowerCase()
-    const clash = own.filter((one) => given[one] !== undefined && named.includes(given[one].toLowerCase()))
+    const named = (settings[name] ?? '').toLowerCase()
+    const clash = own.filter((one) => settings[one] !== undefined && named.includes(settings[one].toLowerCase()))
     faults.push(...clash.map((one) => `${name} must not name ${one}: give the APIs a registration of their own.`))
   }
   return faults
 }
 
-/** Without an app id the bot accepts activities without a token, so nobody else may reach it, and it may reach no real tenant. */
-function localFaults(given: Record<string, string | undefined>): string[] {
-  if (given['MICROSOFT_APP_ID'] !== undefined) return []
-  const host = given['HOST']
+/** Without an app id the bot requires no token, so it must listen on loopback only and use no real tenant. */
+function localFaults(settings: Record<string, string | undefined>): string[] {
+  if (settings['MICROSOFT_APP_ID'] !== undefined) return []
+  const host = settings['HOST']
   const open =
     host === undefined || isLoopbackHost(host)
       ? []
       : [
           'HOST must be a loopback address such as 127.0.0.1 unless MICROSOFT_APP_ID is set: without it the bot takes no tokens.',
         ]
-  return [...open, ...realTenantFaults(given)]
+  return [...open, ...realTenantFaults(settings)]
 }
 
-/** Settings without which a tenant that is elsewhere answers at Microsoft's addresses. The site's address has none. */
+/** Settings whose default is an address of Microsoft. The addresses of sites have no default. */
 const microsoftAddresses = {
   LOGIN_URL: 'loginUrl',
   DIRECTORY_URL: 'directoryUrl',
   EXCHANGE_URL: 'exchangeUrl',
 } as const
 
-/** Anybody could speak in the chat of such a bot in another person's name, and be given sites and mailboxes of a real tenant. */
-function realTenantFaults(given: Record<string, string | undefined>): string[] {
-  const named = tenantAddresses.filter((name) => given[name] !== undefined)
+/** Anybody could write to such a bot in the name of another person, and create sites and mailboxes in a real tenant. */
+function realTenantFaults(settings: Record<string, string | undefined>): string[] {
+  const named = tenantAddresses.filter((name) => settings[name] !== undefined)
   const appId = 'set MICROSOFT_APP_ID and its credentials, so that the bot requires tokens'
   const real = named
-    .filter((name) => !listed(given[name] ?? '').every(isLoopbackUrl))
+    .filter((name) => !listed(settings[name] ?? '').every(isLoopbackUrl))
     .map(
       (name) =>
         `${name} must be a loopback address such as http://127.0.0.1:3979, because MICROSOFT_APP_ID is not set. Or ${appId}.`,
     )
-  // One address turns the simulator off, and those that are not given are Microsoft's then.
+  // One address turns the simulator off. The other addresses are Microsoft's then.
   const missing = Object.entries(microsoftAddresses)
-    .filter(([name]) => named.length > 0 && given[name] === undefined)
+    .filter(([name]) => named.length > 0 && settings[name] === undefined)
     .map(
       ([name, key]) =>
         `${name} must be set too: its default is ${clouds.public[key]}, and MICROSOFT_APP_ID is not set. Use a simulated tenant, or ${appId}.`,

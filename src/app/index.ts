@@ -59,13 +59,13 @@ export interface App {
 /** How long requests and jobs together may take to end when the service stops, in seconds. */
 const STOP_SECONDS = 6
 
-/** What tests put in the place of what is Microsoft's, where no setting may lead elsewhere. */
+/** Replacements for tests, where no setting may replace the real part. */
 export interface Substitutes {
   /** An open store, which closes with the service. */
   readonly database?: Database
   /** Where the Bot connector's keys are. */
   readonly connectorKeysUrl?: string
-  /** The Bot connector's address for chats that nobody has written in yet. */
+  /** The Bot connector's address for chats in which the person has not written yet. */
   readonly connectorUrl?: string
   /** How fast chats may be written to, where the connector has no limits. */
   readonly chatPace?: Stores['chatPace']
@@ -106,11 +106,11 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
     database.assertOutside('an outgoing call')
     return fetch(input, init)
   }
-  const heard = [countedIn(stores.serviceCalls), measuredBy(telemetry)]
+  const callLogs = [countedIn(stores.serviceCalls), measuredBy(telemetry)]
   const credentials = credentialsOf(config, endpoints)
   // Without credentials the chat is the Playground, which knows only the chats that begin in it.
   const teamsAppId = credentials || substitutes.connectorUrl ? endpoints.teamsAppId : undefined
-  const microsoft365 = await connectTenant(config, { ...endpoints, teamsAppId }, database, outgoing, { log, heard })
+  const microsoft365 = await connectTenant(config, { ...endpoints, teamsAppId }, database, outgoing, { log, callLogs })
   const { tenant, directory, connection } = microsoft365
   const clock = { now: () => new Date() }
   const jobs: Jobs = { enqueue: queue.enqueueAll, dueAt: queue.dueAt }
@@ -132,7 +132,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
     ...{ resolveHost, limitsOfUse, telemetry },
     sendWebhook: createSendWebhook({
       ...{ ownSecret: webhookSecret, clock },
-      // Somebody who has clicked waits for the answer, and Teams not as long as a delivery may take.
+      // A person waits for the answer to their click, and Teams waits for less time than a delivery may take.
       post: createWebhookPoster({ ...poster, timeoutMilliseconds: 8000 }),
     }),
   }
@@ -231,7 +231,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
   const stopCounting = stores.serviceCalls.start()
   const stopWatchingCertificate = microsoft365.watchCertificate()
   http.open()
-  // Nobody waits for it: Microsoft 365 may be away, and requests are welcome meanwhile.
+  // Not awaited: Microsoft 365 may be unavailable, and the service accepts requests meanwhile.
   if (substitutes.reportsAccess !== false)
     reportAccess(tenant, log).catch((err: unknown) => log.warn({ err }, 'the permissions could not be checked'))
   return {
@@ -246,14 +246,14 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
       stopWatchingCertificate()
       const began = performance.now()
       await http.drain()
-      // Jobs get what the requests have left of their time; those that take longer are given back.
-      // A store that is away hears no goodbye, and is not waited for.
+      // Jobs get the time that the requests have left. Jobs that take longer are released.
+      // The last report of this process may fail or hang while the store is down.
       const leaving = heartbeat.stop().catch((error: unknown) => log.warn({ err: error }, 'the goodbye was not heard'))
       await queue.stop(Math.max(1, STOP_SECONDS - (performance.now() - began) / 1000))
       await Promise.race([leaving, setTimeout(1000, undefined, { ref: false })])
       await http.close()
       await Promise.race([stopCounting(), setTimeout(500, undefined, { ref: false })])
-      // A connection that hangs is not waited for: what was not committed by now never is.
+      // Does not wait for a connection that hangs: its transaction is not committed any more.
       await Promise.race([database.close(), setTimeout(1000, undefined, { ref: false })])
       await endpoints.simulator?.close()
     },

@@ -17,7 +17,7 @@ const hourOrOff = z
   .default('8')
   .refine((text) => /^(?:off|1?\d|2[0-3])$/.test(text), 'must be an hour from 0 to 23, or off')
   .transform((text) => (text === 'off' ? null : Number(text)))
-/** Up to a year. Parts are allowed: they are for trying it out. */
+/** A number of hours or days. Fractions are allowed, for trials. */
 const duration = (most: number) => z.coerce.number('must be a number').max(most, `must be at most ${most}`)
 export function listed(text: string): string[] {
   return text
@@ -34,7 +34,7 @@ const offOn = z
   .enum(['on', 'off'], 'must be on or off')
   .default('off')
   .transform((word) => word === 'on')
-/** 0, or `off`: for ever. */
+/** 0 or `off` keeps requests forever. */
 const retentionDays = z
   .union(
     [z.literal('off'), z.coerce.number().int().min(0).max(36_500)],
@@ -42,14 +42,14 @@ const retentionDays = z
   )
   .default(365)
   .transform((days) => (days === 'off' ? 0 : days))
-/** 0: addresses are given to others at once. */
+/** 0 frees addresses at once. */
 const formerAddressDays = z.coerce
   .number('must be a number')
   .int('must be a whole number of days')
   .min(0, 'must be at least 0')
   .max(3650, 'must be at most 3650')
   .default(365)
-/** The source of a key. */
+/** A key, in base64. */
 const keySecret = z
   .base64('must be base64')
   .refine((text) => Buffer.from(text, 'base64').length >= 32, 'must be at least 32 bytes in base64')
@@ -153,10 +153,10 @@ export const environment = z.object({
   APPROVAL_EXPIRY_DAYS: duration(365).positive('must be above 0').default(14),
 })
 export type Environment = z.output<typeof environment>
-/** Every name there is, as `.env.example` lists them. */
+/** The names of all settings, as `.env.example` lists them. */
 export const settingNames = Object.keys(environment.shape)
 
-/** The values of settings that nobody may read, in the log or anywhere. */
+/** The values of secret settings, which the log must not contain. */
 export function secretsOf({
   MICROSOFT_APP_PASSWORD,
   CLIENT_CERTIFICATE_PASSWORD,
@@ -166,7 +166,7 @@ export function secretsOf({
   METRICS_TOKEN,
   DATABASE_URL,
 }: Environment): string[] {
-  // The password of an address is masked by its place there; drivers tell of it nowhere else.
+  // The password in an address is masked by its place there. Drivers write it nowhere else.
   return [
     MICROSOFT_APP_PASSWORD,
     CLIENT_CERTIFICATE_PASSWORD,

@@ -38,7 +38,7 @@ async function report(database: Database, key: Uint8Array): Promise<void> {
   let acts = 0
   let wrong = 0
   for await (const proof of provedAll(database, key)) {
-    // The chain of what is about no one request has the id of the tenant.
+    // The chain of the organisation has the id of the tenant.
     const isOrganisation = proof.requestId === proof.tenantId
     if (isOrganisation) acts += proof.entries.length
     else {
@@ -55,11 +55,11 @@ async function report(database: Database, key: Uint8Array): Promise<void> {
   for (const number of missing) process.stdout.write(`REQ-${number} is gone\n`)
   const own = acts === 0 ? '' : `, and ${acts} of the organisation’s own`
   const about = `${requests.count} requests with ${requests.entries} entries${own}`
-  const said =
+  const result =
     wrong === 0 && missing.length === 0
       ? 'All is as it was written'
       : `Of ${wrong} not everything is as it was written, ${missing.length} are gone`
-  process.stdout.write(`${about}. ${said}.\n`)
+  process.stdout.write(`${about}. ${result}.\n`)
   if (wrong > 0 || missing.length > 0) process.exitCode = 1
 }
 

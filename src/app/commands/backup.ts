@@ -36,7 +36,7 @@ Start the service with DATABASE_URL set to it, and no longer without: what is in
   )
 }
 
-/** The key is not in the store, and so in no copy of it. */
+/** The key is not in the store, so a copy does not contain it. */
 const aboutKey = (dataDir: string): string =>
   process.env['AUDIT_SECRET']
     ? ''

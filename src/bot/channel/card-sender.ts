@@ -191,7 +191,8 @@ function retryable(error: unknown): TenantError {
   const status = statusOf(error)
   return new TenantError('chat-unavailable', 'The chat does not take cards just now.', {
     // A 403 or 404 without a code comes from a proxy, and is temporary.
-    retryable: status === undefined || retryableStatuses.has(status) || status === 403 || status === 404 || status >= 500,
+    retryable:
+      status === undefined || retryableStatuses.has(status) || status === 403 || status === 404 || status >= 500,
     retryAfterSeconds: retryAfterOf(error),
     cause: error,
   })

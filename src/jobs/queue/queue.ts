@@ -8,7 +8,6 @@ import {
   countJobs,
   DEAD_LETTER,
   dueAt,
-  release,
   HEARTBEAT_SECONDS,
   type JobCounts,
   jobTable,
@@ -18,6 +17,7 @@ import {
   type QueueState,
   readQueueState,
   reclaim,
+  release,
 } from './tables.ts'
 import { createWorker, type Worker } from './worker.ts'
 
@@ -83,7 +83,15 @@ export async function createQueue(store: QueueStore, log: QueueLog, telemetry?: 
     await createQueues(boss, store, jobs)
     const left = await reclaim(store, boss)
     if (left.length > 0) log.info({ interrupted: left.length }, 'jobs that a dead process left are taken up again')
-    workers.set(DEAD_LETTER, createWorker(boss, store, { name: DEAD_LETTER, concurrency: 1, run: handleDeadLetter(store, jobs, log), complain }))
+    workers.set(
+      DEAD_LETTER,
+      createWorker(boss, store, {
+        name: DEAD_LETTER,
+        concurrency: 1,
+        run: handleDeadLetter(store, jobs, log),
+        complain,
+      }),
+    )
     for (const job of jobs.values()) {
       const { name, options } = job
       const run = (claimed: ClaimedJob) => attempt(boss, store, job, claimed, { log, telemetry })

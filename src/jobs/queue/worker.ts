@@ -3,7 +3,7 @@ import type { JobResult, JobWithMetadata, PgBoss } from 'pg-boss'
 import type { ClaimedJob } from './attempt.ts'
 import { ambientConnection, type QueueStore } from './boss.ts'
 import { failureOf } from './define-job.ts'
-import { dropRetries, release, HEARTBEAT_SECONDS, keepAlive } from './tables.ts'
+import { dropRetries, HEARTBEAT_SECONDS, keepAlive, release } from './tables.ts'
 
 type Claim = { readonly id: string; readonly retryCount: number }
 
