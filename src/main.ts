@@ -1,9 +1,10 @@
 import './private-umask.ts'
 import { existsSync } from 'node:fs'
-import { ConfigurationError, type Environment, readConfig, secretsOf } from './app/config.ts'
+import { ConfigurationError, readConfig } from './app/config.ts'
 import { type App, createApp } from './app/index.ts'
 import { type Playgrounds, startPlaygrounds } from './app/local/playground.ts'
 import { createLog, maskSecrets } from './app/log.ts'
+import { type Environment, secretsOf } from './app/settings.ts'
 
 /** The process: environment, signals, exit. Everything else is in `app/`. */
 async function main(): Promise<void> {
@@ -15,12 +16,12 @@ async function main(): Promise<void> {
     config.PLAYGROUND !== 'off' && app.endpoints.local
       ? await startPlaygrounds(app, { admin: config.PLAYGROUND === 'admin' })
       : undefined
-  // Whoever reads that it answers may end it at once, and in order.
+  // Register signal handlers before reporting ready.
   stopOnSignal(app, playgrounds)
   announce(app, playgrounds)
 }
 
-/** What nobody has caught ends the process. Node would print the error with all that libraries hang on it: headers, values. */
+/** Ends the process after an uncaught error. Node would print the error with the headers and values that libraries attach. */
 function endWithoutSecrets(config: Environment): void {
   process.on('uncaughtException', (error: unknown) => {
     createLog('fatal', secretsOf(config)).fatal({ err: error }, 'nobody has caught this, so the process ends')
@@ -47,7 +48,7 @@ function announce(app: App, playgrounds: Playgrounds | undefined): void {
   process.stdout.write(`${lines.join('\n')}\n`)
 }
 
-/** The first signal ends it in order, within 10 s; a second one at once. */
+/** The first signal stops the service within 10 s; a second one ends the process at once. */
 function stopOnSignal(app: App, playgrounds: Playgrounds | undefined): void {
   let stopping = false
   const stop = async (): Promise<void> => {
@@ -69,8 +70,8 @@ function stopOnSignal(app: App, playgrounds: Playgrounds | undefined): void {
 }
 
 main().catch((error: unknown) => {
-  const words =
+  const message =
     error instanceof ConfigurationError ? error.message : error instanceof Error ? error.message : String(error)
-  process.stderr.write(`${maskSecrets([])(words)}\n`)
+  process.stderr.write(`${maskSecrets([])(message)}\n`)
   process.exit(1)
 })

@@ -9,11 +9,11 @@ import {
   serviceNames,
 } from '../microsoft365/index.ts'
 import { auditKeyOf, chainExisting, type Database, migrate, ownSetting, type Stores } from '../store/index.ts'
-import type { Environment } from './config.ts'
 import { type Endpoints, readJsonFile } from './endpoints.ts'
 import type { Logger } from './log.ts'
+import type { Environment } from './settings.ts'
 
-/** The key of the audit's seals, over a store that is as this version expects it. */
+/** Migrates the store to this version, and returns the key of the audit's seals. */
 export async function openAudit(database: Database, config: Environment, { dataDir }: Endpoints, log: Logger) {
   const { key, isNew } = auditKeyOf(dataDir, config.AUDIT_SECRET)
   const ran = await migrate(database, undefined, { 7: () => chainExisting(database, key) })
@@ -22,13 +22,13 @@ export async function openAudit(database: Database, config: Environment, { dataD
   return key
 }
 
-/** `heard`: who is told of each call to Microsoft 365. */
+/** Connects to Microsoft 365. Each function of `callLogs` gets each call. */
 export async function connectTenant(
   config: Environment,
   endpoints: Endpoints,
   database: Database,
   outgoing: typeof fetch,
-  { log, heard }: { log: Logger; heard: readonly CallLog[] },
+  { log, callLogs }: { log: Logger; callLogs: readonly CallLog[] },
 ) {
   const certificate = config.CLIENT_CERTIFICATE_PATH
     ? readCertificateFile(config.CLIENT_CERTIFICATE_PATH, config.CLIENT_CERTIFICATE_PASSWORD)
@@ -44,7 +44,7 @@ export async function connectTenant(
     fetch: outgoing,
     warn,
     log: (entry) => {
-      for (const hear of heard) hear(entry)
+      for (const callLog of callLogs) callLog(entry)
     },
   })
 }
@@ -54,7 +54,7 @@ export async function reportAccess(tenant: Tenant, log: Logger): Promise<void> {
   for (const { name, problem } of await tenant.health()) if (problem !== undefined) log.warn({ service: name }, problem)
 }
 
-/** Who counts the calls to Microsoft 365, so that all processes know how they go. */
+/** Counts the calls to Microsoft 365 in the store, for the health of all processes. */
 export const countedIn =
   (counts: Stores['serviceCalls']): CallLog =>
   ({ service, outcome }) => {
@@ -62,13 +62,13 @@ export const countedIn =
     if (name) counts.count({ service: name, outcome })
   }
 
-/** Who measures the calls to Microsoft 365. */
+/** Counts the calls to Microsoft 365 in the metrics. */
 export const measuredBy =
   (telemetry: Telemetry): CallLog =>
   ({ service, purpose, status, milliseconds }) =>
     telemetry.serviceCalled({ service, purpose, status, seconds: milliseconds / 1000 })
 
-/** None in local mode without an app id: then the bot listens on loopback only, and takes no tokens. */
+/** Undefined in local mode without an app id: then the bot listens on loopback only, and requires no tokens. */
 export function credentialsOf(config: Environment, { tenantId }: Endpoints) {
   const appId = config.MICROSOFT_APP_ID
   if (appId === undefined) return undefined
@@ -91,7 +91,7 @@ export function tokensOf({ loginUrl, tenantId, collab, mail, mailAppClients }: E
   }
 }
 
-/** Stores the templates of the file that the store does not have yet. A fault in the file is told by its place. */
+/** Stores the templates of the file that the store does not have yet. The error of a faulty file names the place. */
 export async function seed(ports: Ports, settings: Settings, { templatesFile, tenantId }: Endpoints): Promise<void> {
   if (templatesFile === undefined) return
   const parsed = z.array(templateWithin(settings.webhookAllowCidrs)).safeParse(await readJsonFile(templatesFile))

@@ -6,11 +6,11 @@ import { exportKeyOf, type Settings } from '../core/index.ts'
 import type { Api } from '../http/index.ts'
 import { type Simulator, startSimulator } from '../simulator/index.ts'
 import { foreignWriters, makePrivate } from '../store/index.ts'
-import { apiOf } from './apis.ts'
-import { clouds } from './clouds.ts'
-import { ConfigurationError, type Environment, tenantAddresses } from './config.ts'
+import { clouds } from './addresses.ts'
+import { apiOf, ConfigurationError, tenantAddresses } from './config.ts'
+import type { Environment } from './settings.ts'
 
-/** Where everything is, once the environment's gaps are filled: in local mode by the simulator and Contoso's samples. */
+/** All addresses and ids. In local mode, the simulator and Contoso's samples fill the gaps of the environment. */
 export interface Endpoints {
   readonly local: boolean
   readonly port: number
@@ -30,13 +30,13 @@ export interface Endpoints {
   /** The bot's app in the organisation's catalogue: it is installed for approvers who have no chat with the bot. */
   readonly teamsAppId: string | undefined
   readonly admins: readonly string[]
-  /** Networks that webhooks of templates may go to although they are private. */
+  /** Private networks that webhooks of templates may use. */
   readonly webhookAllowCidrs: readonly string[]
   readonly templatesFile: string | undefined
   /** The two APIs: whose tokens they accept, and which scope callers request. */
   readonly collab: Api
   readonly mail: Api
-  /** Client ids of the applications that may ask for mailboxes without a person. */
+  /** Client ids of the applications that may request mailboxes without a person. */
   readonly mailAppClients: readonly string[]
   readonly simulator: Simulator | undefined
 }
@@ -52,7 +52,7 @@ const contoso = {
 const onlyVersionOne =
   'COLLAB_AUDIENCE or MAIL_AUDIENCE is not set, so that API accepts only version 1 tokens for BASE_URL/collab or BASE_URL/mail. Set the client ids of the APIs (docs/app-registrations.md).'
 
-/** Subscribers of this machine, which is where people try webhooks out. */
+/** This machine, where people try out webhooks. */
 const loopback = ['127.0.0.0/8', '::1/128']
 
 /**
@@ -66,7 +66,7 @@ export async function findEndpoints(
   const local = config.MODE === 'local'
   const cloud = clouds[config.CLOUD]
   const dataDir = config.DATA_DIR ?? 'data'
-  // A server has the store, and AUDIT_SECRET is set in production: then nothing is written, also on a read-only file system.
+  // With a server in production nothing is written to files, so DATA_DIR may be on a read-only file system.
   if (local || config.DATABASE_URL === undefined) keepToOurselves(dataDir, { refuses: !local, warn })
   const elsewhere = tenantAddresses.some((name) => config[name] !== undefined)
   const port = config.PORT === 0 ? await freePort() : config.PORT
@@ -128,7 +128,7 @@ function simulate(config: Environment, dataDir: string, baseUrl: string): Promis
     dataDir,
     port: config.SIMULATOR_PORT,
     directorySeconds: config.SIMULATOR_DIRECTORY_SECONDS,
-    // A directory that knows everything at once goes with sites that are ready and mailboxes that are everywhere at once.
+    // With a directory that is up to date at once, sites and mailboxes are ready at once too.
     siteReadySeconds: Math.min(1, config.SIMULATOR_DIRECTORY_SECONDS),
     exchangeSettleSeconds: Math.min(1, config.SIMULATOR_DIRECTORY_SECONDS),
     directoryExtension: config.DIRECTORY_EXTENSION ?? 'svc_group',
@@ -139,20 +139,20 @@ function simulate(config: Environment, dataDir: string, baseUrl: string): Promis
 /** `https://contoso.sharepoint.com` → `https://contoso-admin.sharepoint.com`; any other host is its own admin host. */
 const adminUrlOf = (url: string): string => url.replace(/^(https:\/\/[^./]+)(\.sharepoint\.)/, '$1-admin$2')
 
-/** The port asked for, or any free one when it is taken, since addresses have to be known before anything listens. */
-export async function freePort(wanted = 0): Promise<number> {
+/** The port, or any free port if it is in use. Addresses have to be known before the servers listen. */
+export async function freePort(preferred = 0): Promise<number> {
   const server = createServer()
   try {
-    await once(server.listen(wanted, '127.0.0.1'), 'listening')
+    await once(server.listen(preferred, '127.0.0.1'), 'listening')
   } catch {
     await once(server.listen(0, '127.0.0.1'), 'listening')
   }
   const address = server.address()
   await new Promise((closed) => server.close(closed))
-  return typeof address === 'object' && address ? address.port : wanted
+  return typeof address === 'object' && address ? address.port : preferred
 }
 
-/** A JSON file named by the configuration; its absence or form is told in words. */
+/** A JSON file that the configuration names. The error of a missing or faulty file has the reason. */
 export async function readJsonFile(path: string): Promise<unknown> {
   try {
     return JSON.parse(await readFile(path, 'utf8'))
@@ -161,7 +161,7 @@ export async function readJsonFile(path: string): Promise<unknown> {
   }
 }
 
-/** A managed identity has no secret, and neither has a bot that takes no tokens. */
+/** A managed identity has no secret, nor has a bot that requires no tokens. */
 const hasBotSecret = (config: Environment): boolean =>
   config.MICROSOFT_APP_TYPE !== 'UserAssignedMSI' && config.MICROSOFT_APP_PASSWORD !== undefined
 

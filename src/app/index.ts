@@ -18,20 +18,16 @@ import {
   createQueue,
   createSendWebhook,
   createWebhookPoster,
-  DIGEST_ORDER_MILLISECONDS,
-  DIGEST_TURN_MILLISECONDS,
-  FIRST_HOUSEKEEPING_MILLISECONDS,
-  HOUSEKEEPING_TURN_MILLISECONDS,
   jobsOf,
   type Queue,
   resolveHost,
   startHeartbeat,
   startTurns,
-  WATCHDOG_TURN_MILLISECONDS,
+  turns,
 } from '../jobs/index.ts'
 import { cleanUp, createStores, type Database, openDatabase, ownSetting, type Stores } from '../store/index.ts'
-import { clouds } from './clouds.ts'
-import { type Environment, limitsOf, secretsOf } from './config.ts'
+import { clouds } from './addresses.ts'
+import { limitsOf } from './config.ts'
 import {
   connectTenant,
   countedIn,
@@ -47,12 +43,13 @@ import { type Endpoints, findEndpoints, settingsOf } from './endpoints.ts'
 import { createLog } from './log.ts'
 import { createFigures, createReadings } from './metrics.ts'
 import { noTemplates, ownVersion, readiness, templatesIn, vitalsOf } from './readiness.ts'
+import { type Environment, secretsOf } from './settings.ts'
 
 /** The running service. */
 export interface App {
   readonly url: string
   readonly endpoints: Endpoints
-  readonly provisioning: Core
+  readonly core: Core
   readonly database: Database
   readonly queue: Queue
   /** Stops listening, lets work end (10 s at most), closes the store. */
@@ -62,13 +59,13 @@ export interface App {
 /** How long requests and jobs together may take to end when the service stops, in seconds. */
 const STOP_SECONDS = 6
 
-/** What tests put in the place of what is Microsoft's, where no setting may lead elsewhere. */
+/** Replacements for tests, where no setting may replace the real part. */
 export interface Substitutes {
   /** An open store, which closes with the service. */
   readonly database?: Database
   /** Where the Bot connector's keys are. */
   readonly connectorKeysUrl?: string
-  /** The Bot connector's address for chats that nobody has written in yet. */
+  /** The Bot connector's address for chats in which the person has not written yet. */
   readonly connectorUrl?: string
   /** How fast chats may be written to, where the connector has no limits. */
   readonly chatPace?: Stores['chatPace']
@@ -109,11 +106,11 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
     database.assertOutside('an outgoing call')
     return fetch(input, init)
   }
-  const heard = [countedIn(stores.serviceCalls), measuredBy(telemetry)]
+  const callLogs = [countedIn(stores.serviceCalls), measuredBy(telemetry)]
   const credentials = credentialsOf(config, endpoints)
   // Without credentials the chat is the Playground, which knows only the chats that begin in it.
   const teamsAppId = credentials || substitutes.connectorUrl ? endpoints.teamsAppId : undefined
-  const microsoft365 = await connectTenant(config, { ...endpoints, teamsAppId }, database, outgoing, { log, heard })
+  const microsoft365 = await connectTenant(config, { ...endpoints, teamsAppId }, database, outgoing, { log, callLogs })
   const { tenant, directory, connection } = microsoft365
   const clock = { now: () => new Date() }
   const jobs: Jobs = { enqueue: queue.enqueueAll, dueAt: queue.dueAt }
@@ -135,11 +132,11 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
     ...{ resolveHost, limitsOfUse, telemetry },
     sendWebhook: createSendWebhook({
       ...{ ownSecret: webhookSecret, clock },
-      // Somebody who has clicked waits for the answer, and Teams not as long as a delivery may take.
+      // A person waits for the answer to their click, and Teams waits for less time than a delivery may take.
       post: createWebhookPoster({ ...poster, timeoutMilliseconds: 8000 }),
     }),
   }
-  const provisioning = createCore(ports, settings)
+  const core = createCore(ports, settings)
   const { connector } = clouds[config.CLOUD]
   const { adapter, outbox } = createChannel({
     ...{ credentials, connector },
@@ -156,7 +153,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
   })
   const bot = createBot(
     {
-      services: { ...stores, provisioning, now: clock.now, telemetry, log },
+      services: { ...stores, core, now: clock.now, telemetry, log },
       state: stores.botState,
       credentials,
       tenantId: settings.tenantId,
@@ -174,7 +171,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
     port: endpoints.port,
     host: endpoints.host,
     baseUrl: endpoints.baseUrl,
-    core: provisioning,
+    core,
     texts: apiTexts,
     tokens: tokensOf(endpoints),
     idempotency: stores.idempotency,
@@ -207,14 +204,14 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
   const stopping = new AbortController()
   const leftJobs = await queue.start(
     jobsOf({
-      ...{ ...stores, provisioning, outbox, healthWatcher, clock, work: database, jobs, telemetry, log, post },
+      ...{ ...stores, core, outbox, healthWatcher, clock, work: database, jobs, telemetry, log, post },
       ownSecret: webhookSecret,
       cleanUp: (expired) =>
         cleanUp(
           {
             ...{ database, stores, now: clock.now },
-            reduce: provisioning.system.reduceOld,
-            noteAddresses: provisioning.system.noteAddresses,
+            reduce: core.system.reduceOld,
+            noteAddresses: core.system.noteAddresses,
           },
           AbortSignal.any([stopping.signal, expired]),
         ),
@@ -225,27 +222,22 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
   const { processes } = stores
   const heartbeat = await startHeartbeat({ processes, own, works: queue.isWorking, now: clock.now, log })
   writtenAt = () => heartbeat.lastAt
-  const turns = (of: Parameters<typeof startTurns>[3]) => startTurns(queue, log, clock.now, of)
-  const digestTurns = { length: DIGEST_TURN_MILLISECONDS, orderEvery: DIGEST_ORDER_MILLISECONDS, firstAfter: 0 }
   const stopTurns = [
-    turns({ name: 'watchdog', length: WATCHDOG_TURN_MILLISECONDS, firstAfter: 0 }),
-    turns({ name: 'health-watch', length: times.checkEvery * 1000 }),
-    turns({
-      ...{ name: 'housekeeping', length: HOUSEKEEPING_TURN_MILLISECONDS },
-      firstAfter: FIRST_HOUSEKEEPING_MILLISECONDS,
-    }),
-    ...(settings.digest ? [turns({ name: 'digest', ...digestTurns })] : []),
-  ]
+    turns.watchdog,
+    turns.housekeeping,
+    { name: 'health-watch', length: times.checkEvery * 1000 } as const,
+    ...(settings.digest ? [turns.digest] : []),
+  ].map((of) => startTurns(queue, log, clock.now, of))
   const stopCounting = stores.serviceCalls.start()
   const stopWatchingCertificate = microsoft365.watchCertificate()
   http.open()
-  // Nobody waits for it: Microsoft 365 may be away, and requests are welcome meanwhile.
+  // Not awaited: Microsoft 365 may be unavailable, and the service accepts requests meanwhile.
   if (substitutes.reportsAccess !== false)
     reportAccess(tenant, log).catch((err: unknown) => log.warn({ err }, 'the permissions could not be checked'))
   return {
     url: http.url,
     endpoints,
-    provisioning,
+    core,
     database,
     queue,
     async close() {
@@ -254,14 +246,14 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
       stopWatchingCertificate()
       const began = performance.now()
       await http.drain()
-      // Jobs get what the requests have left of their time; those that take longer are given back.
-      // A store that is away hears no goodbye, and is not waited for.
+      // Jobs get the time that the requests have left. Jobs that take longer are released.
+      // The last report of this process may fail or hang while the store is down.
       const leaving = heartbeat.stop().catch((error: unknown) => log.warn({ err: error }, 'the goodbye was not heard'))
       await queue.stop(Math.max(1, STOP_SECONDS - (performance.now() - began) / 1000))
       await Promise.race([leaving, setTimeout(1000, undefined, { ref: false })])
       await http.close()
       await Promise.race([stopCounting(), setTimeout(500, undefined, { ref: false })])
-      // A connection that hangs is not waited for: what was not committed by now never is.
+      // Does not wait for a connection that hangs: its transaction is not committed any more.
       await Promise.race([database.close(), setTimeout(1000, undefined, { ref: false })])
       await endpoints.simulator?.close()
     },

@@ -3,9 +3,9 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, type Metric, Registry
 import type { RequestState, RequestStore, Telemetry } from '../core/index.ts'
 import type { Queue } from '../jobs/index.ts'
 
-/** Seconds. What people wait for is looked at closely up to a second, and up to half a minute at all. */
+/** Times for which people wait, in seconds: fine steps up to a second, and up to half a minute in all. */
 const ofAnswers = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
-/** Seconds. Work may take a minute and wait for hours. */
+/** Times of jobs, in seconds. A job may take a minute and wait for hours. */
 const ofWork = [0.01, 0.05, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60]
 const ofWaiting = [0.05, 0.25, 1, 5, 15, 60, 300, 900, 3600]
 
@@ -16,7 +16,7 @@ interface Definition {
   readonly buckets?: readonly number[]
 }
 
-/** Every figure of our own. Labels take words of ours only: docs/telemetry.md lists them, made from here. */
+/** Our own metrics. Labels have only our own values. docs/telemetry.md lists the metrics, generated from this table. */
 export const definitions = {
   quartermaster_turns_total: {
     type: 'counter',
@@ -130,7 +130,7 @@ type OfType<T extends Definition['type']> = {
 }[FigureName]
 type LabelsOf<N extends FigureName> = Readonly<Record<(typeof definitions)[N]['labels'][number], string>>
 
-/** What the store says when the figures are read. */
+/** The values from the store. */
 interface Readings {
   readonly requests: Readonly<Record<string, number>>
   readonly queue: { readonly waiting: number; readonly oldestSeconds: number }
@@ -139,13 +139,13 @@ interface Readings {
 /** Calls to Microsoft 365 that run and wait in this process, by service. */
 type CallsUnderWay = Readonly<Record<string, { readonly running: number; readonly waiting: number }>>
 
-/** When our credentials expire; undefined or null: unknown, or never. */
+/** When our credentials expire. Undefined or null: unknown or never. */
 type Expiries = Readonly<Record<'certificate' | 'botSecret', Date | null | undefined>>
 
 /** The figures of one service. */
 interface Figures {
   readonly telemetry: Telemetry
-  /** As Prometheus reads them ("Text-based format"), with what the store says; undefined = it does not answer. */
+  /** In Prometheus' text-based format. Without `readings` the store does not answer. */
   text(readings: Readings | undefined, calls?: CallsUnderWay, expiries?: Expiries): Promise<string>
 }
 
@@ -162,7 +162,7 @@ export function createFigures(version: string): Figures {
 
   function take(known: Readings | undefined): void {
     set('quartermaster_store_up', {}, known ? 1 : 0)
-    // What is not known is left out: a gauge that was emptied would stand at 0, which would be a lie.
+    // Unknown values are left out. An empty gauge would show 0, which is wrong.
     for (const name of ofTheStore) registry.removeSingleMetric(name)
     if (!known) return
     for (const name of ofTheStore) registry.registerMetric(metrics.get(name) as Gauge)
@@ -231,7 +231,7 @@ function metricOf(name: string, { type, help, labels, buckets }: Definition, reg
 }
 
 let processRegistry: Registry | undefined
-/** Figures of Node and its event loop: one process has them once, however many services run in it (in tests there are many). */
+/** The metrics of Node and its event loop, once for each process. In tests a process has many services. */
 function ofThisProcess(): Registry {
   if (processRegistry) return processRegistry
   processRegistry = new Registry()
@@ -239,12 +239,12 @@ function ofThisProcess(): Registry {
   return processRegistry
 }
 
-/** How long what was read serves, in milliseconds: however many ask, the store is asked no more often. */
+/** How long the values from the store are cached, in milliseconds. */
 const KEPT_MILLISECONDS = 15_000
-/** How long a scrape waits for the store. Scrapers give up after ten seconds, and would then have nothing at all. */
+/** How long a scrape waits for the store, in milliseconds. Scrapers time out after ten seconds, without any metrics. */
 const PATIENCE_MILLISECONDS = 2000
 
-/** Reads what the store knows for the figures; undefined when it does not answer in time, which is asked again next time. */
+/** Reads the values from the store. Undefined if it does not answer in time; the next scrape reads again. */
 export function createReadings(
   {
     requests,
@@ -255,7 +255,7 @@ export function createReadings(
     requests: Pick<RequestStore, 'countByState'>
     queue: Pick<Queue, 'state'>
     tenantId: string
-    /** Those that do not pile up. */
+    /** The states whose numbers do not grow forever. */
     states: readonly RequestState[]
   },
   now: () => number = () => performance.now(),
@@ -271,7 +271,7 @@ export function createReadings(
   }
   return async () => {
     if (kept && now() - kept.at < KEPT_MILLISECONDS) return kept.readings
-    // One question at a time, also when an earlier scrape has given up on it.
+    // One read at a time, also if an earlier scrape has timed out.
     reading ??= read()
       .catch(() => undefined)
       .finally(() => {

@@ -4,12 +4,12 @@ import type { Vitals } from '../core/index.ts'
 import type { Queue } from '../jobs/index.ts'
 import type { Database, Stores } from '../store/index.ts'
 
-/** What is told when the store does not answer: then the queue, which lives in it, cannot be counted. */
-const unknown = { waiting: 0, oldestSeconds: 0 }
+/** The state of the queue if the store, which contains it, does not answer. */
+const unknownQueue = { waiting: 0, oldestSeconds: 0 }
 
 /**
- * How the service itself does, for admins. `startedAt`: when this process began; `writtenAt`: when it last wrote into its store, as far
- * as anybody else knows.
+ * The health of the service itself, for admins. `startedAt`: the start of this process; `writtenAt`: when it last wrote to
+ * its store.
  */
 export function vitalsOf(
   database: Database,
@@ -19,11 +19,11 @@ export function vitalsOf(
   let pingedAt = startedAt
   return {
     async own() {
-      const askedAt = now()
+      const at = now()
       const databaseMilliseconds = await database.ping().catch(() => null)
-      if (databaseMilliseconds !== null) pingedAt = askedAt
+      if (databaseMilliseconds !== null) pingedAt = at
       const databaseSeenAt = new Date(Math.max(pingedAt.getTime(), writtenAt().getTime()))
-      const { waiting, oldestSeconds } = await queue.state().catch(() => unknown)
+      const { waiting, oldestSeconds } = await queue.state().catch(() => unknownQueue)
       const watchedAt = await queue.lastDone('watchdog').catch(() => null)
       const measured = { databaseMilliseconds, databaseSeenAt, queue: { waiting, oldestSeconds } }
       return { ...measured, watchedAt, version, startedAt }
@@ -31,7 +31,7 @@ export function vitalsOf(
   }
 }
 
-/** What operators read when the store has no templates: in the log and at /readyz. */
+/** The message for operators in the log and at /readyz if the store has no templates. */
 export const noTemplates =
   'There are no templates, so nobody can request anything. Set TEMPLATES_FILE to a JSON list of templates and restart, or send PUT /templates/v1/{id} as an admin (docs/templates.md).'
 

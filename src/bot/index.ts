@@ -1,24 +1,23 @@
+/**
+ * The bot on Teams. `channel/` is the way to and from Teams: guard, adapter, listener, turns, the pace of each chat, and
+ * sending. A room has the clicks and commands of its capability.
+ */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type ConversationReference, ConversationState, type Storage, type StoreItems } from 'botbuilder'
 import type { BotStateStore, ChatPaceStore, Outbox, Telemetry } from '../core/index.ts'
-import type { BotServices, Log } from './channel/index.ts'
-import {
-  type Admission,
-  Bot,
-  type Connector,
-  type ConnectorKeys,
-  type Credentials,
-  createCardSender,
-  createGuard,
-  createPacedChats,
-  GuardedAdapter,
-  isLogged,
-} from './channel/index.ts'
+import { type Credentials, GuardedAdapter } from './channel/adapter.ts'
+import { Bot } from './channel/bot.ts'
+import { createCardSender } from './channel/card-sender.ts'
+import { createPacedChats } from './channel/chat-pace.ts'
+import type { Connector } from './channel/connectors.ts'
+import { type Admission, type ConnectorKeys, createGuard } from './channel/guard.ts'
+import type { BotServices, Log } from './channel/turn.ts'
+import { isLogged } from './channel/turn-metrics.ts'
 import { createOutbox } from './notifications/index.ts'
 
-export type { BotServices } from './channel/index.ts'
-export { type Connector, connectors } from './channel/index.ts'
-export { commands } from './commands.ts'
+export { type Connector, connectors } from './channel/connectors.ts'
+export type { BotServices } from './channel/turn.ts'
+export { commands } from './registry.ts'
 
 export interface BotOptions {
   readonly services: BotServices
@@ -73,9 +72,9 @@ export function createChannel(options: {
   /** The Bot connector of the organisation's cloud. Default: public. */
   connector?: Connector
   assertOutside: (what: string) => void
-  /** The reference of a chat that the bot heard from; its connector serves the whole tenant. */
+  /** The reference of the latest chat. Its connector serves the whole tenant. */
   lastReference: () => Promise<unknown>
-  /** The connector's address while the bot has heard from no chat. */
+  /** The connector's address while the bot knows no chat. */
   connectorUrl: string
   chatPace: ChatPaceStore
   now: () => Date
@@ -90,14 +89,14 @@ export function createChannel(options: {
   const chats = createPacedChats(chatPace, log)
   const allowLoopback = credentials === undefined
   const serviceUrl = async () => {
-    const heard = (await options.lastReference()) as Partial<ConversationReference> | undefined
-    return heard?.serviceUrl ?? options.connectorUrl
+    const last = (await options.lastReference()) as Partial<ConversationReference> | undefined
+    return last?.serviceUrl ?? options.connectorUrl
   }
   const sender = createCardSender({ adapter, allowLoopback, serviceUrl, assertOutside, chats, telemetry, log })
   return { adapter, outbox: createOutbox(sender, options) }
 }
 
-/** Which token is missing (RFC 9110 §11.6.1), and when to deliver again what could not be judged, in seconds. */
+/** The required token (RFC 9110 §11.6.1), and the seconds until a retry of an activity that could not be checked. */
 const headersOfRefusal: Readonly<Record<number, Record<string, string>>> = {
   401: { 'www-authenticate': 'Bearer realm="quartermaster"' },
   503: { 'retry-after': '10' },

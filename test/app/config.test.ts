@@ -1,8 +1,8 @@
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, inject, it, onTestFinished, vi } from 'vitest'
-import { apiOf } from '../../src/app/apis.ts'
-import { ConfigurationError, readConfig, settingNames } from '../../src/app/config.ts'
+import { apiOf, ConfigurationError, readConfig } from '../../src/app/config.ts'
+import { settingNames } from '../../src/app/settings.ts'
 import { selfSigned } from '../support/certificates.ts'
 
 function certificateFile(): string {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { readConfig, secretsOf } from '../../src/app/config.ts'
+import { readConfig } from '../../src/app/config.ts'
 import { createLog } from '../../src/app/log.ts'
+import { secretsOf } from '../../src/app/settings.ts'
 
 describe('what has the shape of a secret is masked wherever a text quotes it', () => {
   const logged = (fields: object, message = 'said'): string => {

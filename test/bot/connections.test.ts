@@ -3,7 +3,7 @@ import { type Agent, createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { freshConnections } from '../../src/bot/channel/connections.ts'
+import { freshConnections } from '../../src/bot/channel/adapter.ts'
 
 describe('a connection to the connector', () => {
   /** Answers each call with the port that it came from, which names its connection. */

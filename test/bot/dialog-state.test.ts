@@ -1,7 +1,7 @@
 import { MemoryStorage } from 'botbuilder'
 import { describe, expect, it, vi } from 'vitest'
-import { cardActions } from '../../src/bot/actions.ts'
 import { dialogSteps, isDialogVerb } from '../../src/bot/drafts/dialog-steps.ts'
+import { cardActions } from '../../src/bot/registry.ts'
 import { cardIn, clicking, saying } from '../support/bot-activities.ts'
 import { requested, startBot, withBotWorld } from '../support/bot-world.ts'
 import { kim, openCommunity, projectSite } from '../support/card-world.ts'

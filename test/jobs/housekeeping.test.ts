@@ -1,23 +1,12 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { healthWatchJob } from '../../src/jobs/notifications/health-watch.ts'
-import {
-  FIRST_HOUSEKEEPING_MILLISECONDS,
-  HOUSEKEEPING_TURN_MILLISECONDS,
-  housekeepingJob,
-} from '../../src/jobs/operations/housekeeping.ts'
+import { turns } from '../../src/jobs/index.ts'
 import { jobRegistry } from '../../src/jobs/queue/define-job.ts'
-import { createQueue, type Queue } from '../../src/jobs/queue/queue.ts'
-import { startTurns } from '../../src/jobs/queue/turns.ts'
+import { createQueue, type Queue, startTurns } from '../../src/jobs/queue/queue.ts'
 import { cleanUp, createStores, openDatabase } from '../../src/store/index.ts'
 import { withDatabase } from '../support/database.ts'
+import { jobNamed } from '../support/job-scope.ts'
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} }
-const turns = {
-  name: 'housekeeping',
-  length: HOUSEKEEPING_TURN_MILLISECONDS,
-  firstAfter: FIRST_HOUSEKEEPING_MILLISECONDS,
-} as const
-
 describe('housekeeping', () => {
   const store = withDatabase('server')
   afterEach(() => {
@@ -35,8 +24,10 @@ describe('housekeeping', () => {
   it('is the turn of one of many processes, once an hour', async () => {
     let now = Date.now()
     let runs = 0
-    const job = housekeepingJob(async () => {
-      runs += 1
+    const job = jobNamed('housekeeping', {
+      cleanUp: async () => {
+        runs += 1
+      },
     })
     const replicas = await Promise.all(
       [1, 2, 3].map(async () => {
@@ -48,13 +39,13 @@ describe('housekeeping', () => {
     )
     for (const hour of [1, 2]) {
       const stops = [...replicas, ...replicas].map(({ queue }) =>
-        startTurns(queue, silent, () => new Date(now), { ...turns, firstAfter: 0 }),
+        startTurns(queue, silent, () => new Date(now), { ...turns.housekeeping, firstAfter: 0 }),
       )
       await expect.poll(() => runs).toBe(hour)
       await expect.poll(async () => (await replicas[0]?.queue.state())?.waiting).toBe(0)
       for (const stop of stops) stop()
       expect(runs).toBe(hour)
-      now += HOUSEKEEPING_TURN_MILLISECONDS
+      now += turns.housekeeping.length
     }
     await Promise.all(replicas.map(({ queue }) => queue.stop(1)))
     await Promise.all(replicas.map(({ database }) => database.close()))
@@ -62,13 +53,8 @@ describe('housekeeping', () => {
 
   it('leaves checks of the health for an hour, and other jobs that are done for a week', async () => {
     const queue = await createQueue(store.database, silent)
-    const check = healthWatchJob({ check: async () => undefined })
-    await queue.start(
-      jobRegistry(
-        check,
-        housekeepingJob(async () => undefined),
-      ),
-    )
+    const parts = { healthWatcher: { check: async () => undefined }, cleanUp: async () => undefined }
+    await queue.start(jobRegistry(jobNamed('health-watch', parts), jobNamed('housekeeping', parts)))
     const { rows } = await store.database.query<{ name: string; seconds: number }>(
       `SELECT name, deletion_seconds AS seconds FROM ${store.database.queueConnection.schema}.queue
        WHERE name IN ('health-watch', 'housekeeping') ORDER BY name`,
@@ -86,7 +72,7 @@ describe('housekeeping', () => {
     const queue = {
       enqueue: async (...order: unknown[]) => void ordered.push(order),
     } as Partial<Queue> as Queue
-    const stop = startTurns(queue, silent, () => new Date(), turns)
+    const stop = startTurns(queue, silent, () => new Date(), turns.housekeeping)
     vi.advanceTimersByTime(59_000)
     expect(ordered).toHaveLength(0)
     vi.advanceTimersByTime(1000)

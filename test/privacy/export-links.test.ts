@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
 import { z } from 'zod'
-import { readConfig, secretsOf } from '../../src/app/config.ts'
+import { readConfig } from '../../src/app/config.ts'
 import { findEndpoints, settingsOf } from '../../src/app/endpoints.ts'
+import { secretsOf } from '../../src/app/settings.ts'
 import {
   type Core,
   type ExportTicket,

@@ -7,9 +7,9 @@ import {
   type Request,
   type RequestForSite,
 } from '../../src/core/index.ts'
-import { provisionJob } from '../../src/jobs/provisioning/index.ts'
 import { requestOf, stepsUntil } from '../support/card-requests.ts'
 import { actorOf, kim, priya, tenantId, tenantWith, withCore } from '../support/core.ts'
+import { jobNamed } from '../support/job-scope.ts'
 
 const failure = { name: 'Error', message: 'the job died again and again' }
 const { signal } = new AbortController()
@@ -22,7 +22,8 @@ describe('a request whose job the queue has given up', () => {
     const request = provisioningRequest.parse(asked)
     return (await core.ports.requests.insert(request)) ?? request
   }
-  const giveUp = ({ requestId }: Request) => provisionJob(core.provisioning).onDeadLetter({ v: 1, requestId }, failure)
+  const giveUp = ({ requestId }: Request) =>
+    jobNamed('provision', { core: core.provisioning }).onDeadLetter({ v: 1, requestId }, failure)
   const now = async ({ requestId }: Request) => {
     const request = await core.ports.requests.find(requestId)
     if (!request) throw new Error('the request is gone')
@@ -147,7 +148,7 @@ describe('a request whose job the queue has given up', () => {
     const request = await stored({ status: 'provisioning', steps: stepsUntil(2) })
     const { requestId } = request
     for (const payload of [{ requestId }, { v: 0, requestId }, { v: 0, request: requestId }, null, 'x'])
-      await provisionJob(core.provisioning).onDeadLetter(payload, failure)
+      await jobNamed('provision', { core: core.provisioning }).onDeadLetter(payload, failure)
     expect(await now(request)).toEqual(request)
     const payloads = [{ requestId }, { v: 0, request: requestId }, null]
     const letters: DeadLetter[] = payloads.map((payload) => {

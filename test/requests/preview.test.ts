@@ -160,11 +160,11 @@ describe('a preview by REST', () => {
       approval: { stages: [{ approvers: [{ user: people.kim.id }] }, { approvers: [{ user: people.dana.id }] }] },
     })
     const until = new Date(Date.now() + 86_400_000).toISOString()
-    const dana = await service.app.provisioning.actor({
-      tenantId: service.app.provisioning.settings.tenantId,
+    const dana = await service.app.core.actor({
+      tenantId: service.app.core.settings.tenantId,
       id: people.dana.id,
     })
-    await service.app.provisioning.beginDelegation(dana, { to: people.omar.id, until })
+    await service.app.core.beginDelegation(dana, { to: people.omar.id, until })
     const { approvals, warnings } = await preview('kim', { displayName: 'Aurora', templateId })
     expect(approvals[0]).toMatchObject({ resolvedTo: 'admins', resolvedFor: 'onlyRequester' })
     expect(approvals[1]?.standIns).toEqual([expect.objectContaining({ until, why: 'delegated' })])
@@ -172,7 +172,7 @@ describe('a preview by REST', () => {
       ['admins-instead', 'The admins decide approval 1, since nobody approves their own request.'],
       ['delegated', `Dana Fox is away until ${until}, and Omar Haddad decides approval 2 meanwhile.`],
     ])
-    await service.app.provisioning.endDelegation(dana)
+    await service.app.core.endDelegation(dana)
   })
 
   it('says what a name has nothing of', async () => {

@@ -119,8 +119,8 @@ describe('what is asked for again', () => {
     expect([200, 204]).toContain(answer.status)
     const form = cardOf(await kim.clicks(before, 'Edit and send again'))
     const { requestId } = action(form, 'Review').data as { requestId: string }
-    const draft = await service.app.provisioning.readDraft(
-      await service.app.provisioning.actor({ tenantId: service.app.endpoints.tenantId, id: kim.id }),
+    const draft = await service.app.core.readDraft(
+      await service.app.core.actor({ tenantId: service.app.endpoints.tenantId, id: kim.id }),
       { requestId },
     )
     expect(Object.keys(draft.draft.values)).not.toContain('metadata.costCentre')

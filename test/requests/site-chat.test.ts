@@ -93,8 +93,8 @@ describe('a site that is asked for in chat', () => {
     const sends = await Promise.all([1, 2, 3].map(() => kim.clicks({ id: choose.id, card: review.card }, 'Create')))
     const references = sends.map(({ card }) => /REQ-\d+/.exec(textOf(card ?? {}))?.[0])
     expect(new Set(references).size).toBe(1)
-    const { requests } = await service.app.provisioning.listOwnRequests(
-      await service.app.provisioning.actor({ tenantId: service.app.endpoints.tenantId, id: kim.id }),
+    const { requests } = await service.app.core.listOwnRequests(
+      await service.app.core.actor({ tenantId: service.app.endpoints.tenantId, id: kim.id }),
       { limit: 100 },
     )
     expect(requests.filter(({ details }) => details.displayName === 'Twice')).toHaveLength(1)

@@ -329,7 +329,7 @@ describe('the edges', () => {
     for (const { path, text } of handlers) {
       expect(text, path).not.toMatch(/store\/|\b(ports|stores)\b/)
       expect(text, `${path} acts for the system`).not.toMatch(/\.system\b/)
-      const calls = [...text.matchAll(/provisioning\.((?:\w+\.)?\w+)\((?!\s*\.\.\.)\s*([\w.]*)/g)]
+      const calls = [...text.matchAll(/\bcore\.((?:\w+\.)?\w+)\((?!\s*\.\.\.)\s*([\w.]*)/g)]
       for (const [, call = '', first = ''] of calls) {
         if (!Object.hasOwn(doors, call)) continue
         expect(first, `${path}: ${call}`).toMatch(/(^|\.)actor$/)

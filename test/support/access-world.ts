@@ -123,7 +123,7 @@ export function withAccessWorld() {
   function botOf(provisioning: Core) {
     const stores = createStores(core.database)
     const log = { info: () => undefined, warn: () => undefined, error: () => undefined }
-    const services = { ...stores, provisioning, chatPace: anyPace, now: () => new Date(), log }
+    const services = { ...stores, core: provisioning, chatPace: anyPace, now: () => new Date(), log }
     const keys = createSigningKeys({ url: 'http://127.0.0.1:9', fetch, now: Date.now })
     const options = { services, state: stores.botState, credentials: undefined, tenantId, keys }
     return createBot(options, new GuardedAdapter(undefined))

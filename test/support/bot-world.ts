@@ -189,7 +189,7 @@ export function withBotWorld(): BotWorld {
       logged.push(`${message}${error}`)
     }
     const log = { info: () => undefined, warn: note, error: note }
-    made = { stores, provisioning, services: { ...stores, provisioning, now: clock.now, log } }
+    made = { stores, provisioning, services: { ...stores, core: provisioning, now: clock.now, log } }
   })
   return world
 }

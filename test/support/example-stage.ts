@@ -88,15 +88,15 @@ export function stages(service: Service, call: Call): Readonly<Record<string, St
   const sentAgain = async () => {
     const { params } = await waiting('kim', 'Apollo')
     await call('dana', 'POST', `/requests/v1/${params.requestId}/reject`, { body: { comment: 'What is it for?' } })
-    const { provisioning } = service.app
-    const kim = await provisioning.actor({ tenantId: service.app.endpoints.tenantId, id: people.kim.id })
-    const opened = await provisioning.draftFromRequest(kim, { requestId: params.requestId })
+    const { core } = service.app
+    const kim = await core.actor({ tenantId: service.app.endpoints.tenantId, id: people.kim.id })
+    const opened = await core.draftFromRequest(kim, { requestId: params.requestId })
     if (opened.step !== 'details') throw new Error(`no form, but: ${opened.step}`)
     const { requestId, version } = opened.draft
     const reason = 'Four companies need one place for drawings.'
-    const reviewed = await provisioning.reviewDraft(kim, { requestId, version, values: { reason } })
+    const reviewed = await core.reviewDraft(kim, { requestId, version, values: { reason } })
     if (reviewed.step !== 'review') throw new Error(`no review, but: ${JSON.stringify(reviewed)}`)
-    await provisioning.submitDraft(kim, { requestId, version: reviewed.draft.version })
+    await core.submitDraft(kim, { requestId, version: reviewed.draft.version })
     return { who: 'kim' as const, params: { requestId } }
   }
   const batched = async (rows: readonly object[]) => {
@@ -127,15 +127,15 @@ export function stages(service: Service, call: Call): Readonly<Record<string, St
   }
   /** What other examples gave up is looked after, and something waits for its time. */
   const well = async () => {
-    const { queue, provisioning, endpoints } = service.app
-    const sam = await provisioning.actor({ tenantId: endpoints.tenantId, id: people.sam.id })
-    for (const { letterId } of (await provisioning.listDeadLetters(sam, { limit: 100 })).jobs)
-      await provisioning.dismissDeadLetter(sam, { letterId })
+    const { queue, core, endpoints } = service.app
+    const sam = await core.actor({ tenantId: endpoints.tenantId, id: people.sam.id })
+    for (const { letterId } of (await core.listDeadLetters(sam, { limit: 100 })).jobs)
+      await core.dismissDeadLetter(sam, { letterId })
     await queue.enqueue('watchdog', { turn: 0 }, { startAfter: new Date(Date.now() + 3_600_000) })
     // One call that failed is counted, whatever other examples did.
     await service.fault({ operation: 'graph.users.list', kind: 'failBeforeCommit', status: 403 })
-    await provisioning.readHealth(sam)
-    await until(async () => (await provisioning.readHealth(sam)).state === 'green' || undefined, 'all to be well')
+    await core.readHealth(sam)
+    await until(async () => (await core.readHealth(sam)).state === 'green' || undefined, 'all to be well')
     return { who: 'sam' as const }
   }
   return {

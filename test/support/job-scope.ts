@@ -1,4 +1,5 @@
-import type { JobScope } from '../../src/jobs/queue/define-job.ts'
+import { type JobParts, jobsOf } from '../../src/jobs/index.ts'
+import type { Job, JobScope } from '../../src/jobs/queue/define-job.ts'
 
 /** The scope of a job's first attempt, outside any queue. */
 export const firstAttempt = (signal: AbortSignal = new AbortController().signal): JobScope => ({
@@ -9,3 +10,10 @@ export const firstAttempt = (signal: AbortSignal = new AbortController().signal)
   log: { debug() {}, info() {}, warn() {}, error() {} },
   requestsOf: async () => [],
 })
+
+/** A job of the service with the parts that it works with. */
+export function jobNamed(name: string, parts: Partial<JobParts>): Job {
+  const job = jobsOf(parts as JobParts).get(name)
+  if (!job) throw new Error(`there is no job ${name}`)
+  return job
+}

@@ -33,11 +33,11 @@ function tools(service: Service) {
   const user = (person: { id: string; name: string }) => new TeamsUser(() => service.app.url, service.connector, person)
   /** A template with this policy, and a request of Kim's for it. */
   const ask = async (displayName: string, ...stages: object[]): Promise<string> => {
-    const { provisioning } = service.app
-    const admin = await provisioning.actor({ tenantId: contosoTenant, id: people.sam.id })
+    const { core } = service.app
+    const admin = await core.actor({ tenantId: contosoTenant, id: people.sam.id })
     const templateId = randomUUID()
     const body = { kind: 'teamSite', name: displayName, approval: { stages } }
-    await provisioning.putTemplate(admin, { id: templateId, body, expected: 0 })
+    await core.putTemplate(admin, { id: templateId, body, expected: 0 })
     const answer = await service.rest('kim', 'POST', '/collab/v1/spo/', { displayName, templateId })
     expect(answer.status).toBe(202)
     return String(answer.body['requestId'])
@@ -160,7 +160,7 @@ describe('a person whose chat only Microsoft 365 knows', () => {
     await service.app.database.query('DELETE FROM conversations')
     const requestId = await ask('After the loss', of(dana.id))
     await decisionAbout(chatIn(service, people.dana), 'After the loss')
-    await service.app.provisioning.system.notifyAdmins({ requestId, card: 'status' })
+    await service.app.core.system.notifyAdmins({ requestId, card: 'status' })
     await chatIn(service, people.sam).sees(/After the loss/)
     await dana.says('help')
     await decisionAbout(chatIn(service, people.dana), 'After the loss')
@@ -283,9 +283,9 @@ describe('an approver whose chat takes no cards', () => {
     await decisionAbout(dana, 'Blocked later')
     await settled()
     refuses(dana, 'ConversationBlockedByUser')
-    const { provisioning } = service.app
-    const kim = await provisioning.actor({ tenantId: contosoTenant, id: people.kim.id })
-    await provisioning.nudge(kim, { requestId })
+    const { core } = service.app
+    const kim = await core.actor({ tenantId: contosoTenant, id: people.kim.id })
+    await core.nudge(kim, { requestId })
     await decisionAbout(manager(), 'Blocked later')
     expect((await lost(requestId)).unreachable).toMatchObject([{ person: { id: dana.id } }])
     service.connector.healthy()

@@ -22,10 +22,10 @@ describe('the times of an approval, by the queue and real cards', () => {
   )
   const manager = () => new TeamsUser(() => service.app.url, service.connector, rajesh)
   const ask = async (displayName: string, approval: object): Promise<string> => {
-    const { provisioning } = service.app
-    const admin = await provisioning.actor({ tenantId: contosoTenant, id: people.sam.id })
+    const { core } = service.app
+    const admin = await core.actor({ tenantId: contosoTenant, id: people.sam.id })
     const templateId = randomUUID()
-    await provisioning.putTemplate(admin, {
+    await core.putTemplate(admin, {
       id: templateId,
       body: { kind: 'teamSite', name: displayName, approval },
       expected: 0,

@@ -37,7 +37,7 @@ describe('a card that is sent of our own accord', () => {
       update: () => Promise.reject(new Error('nobody expected an update')),
     }
     const order = { requestId, personId: service.kim.id, card: 'status' } as const
-    await Promise.all([1, 2, 3, 4].map(() => service.app.provisioning.system.deliverCard(outbox, order, 1)))
+    await Promise.all([1, 2, 3, 4].map(() => service.app.core.system.deliverCard(outbox, order, 1)))
     expect(sent).toBe(1)
   })
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import strings from '../../cards/strings/en.json' with { type: 'json' }
-import { cardActions } from '../../src/bot/actions.ts'
 import { commands } from '../../src/bot/index.ts'
+import { cardActions } from '../../src/bot/registry.ts'
 import type { Verb } from '../../src/cards/shared/verbs.ts'
 import {
   type ErrorCode,

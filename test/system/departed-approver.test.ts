@@ -13,14 +13,14 @@ describe('an approver is gone', () => {
     for (const who of ['dana', 'omar'] as const) await service.account(who, 'active')
     await service.heal()
   })
-  const admin = () => service.app.provisioning.actor({ tenantId: contosoTenant, id: people.sam.id })
+  const admin = () => service.app.core.actor({ tenantId: contosoTenant, id: people.sam.id })
   /** A request of Kim's that these decide, one stage each. */
   async function asked(displayName: string, ...approvers: string[]) {
     for (const who of [service.kim, service.dana, service.omar, service.sam]) await who.installs()
     const templateId = randomUUID()
     const stages = approvers.map((user) => ({ approvers: [{ user }] }))
     const body = { kind: 'teamSite', name: displayName, approval: { stages } }
-    await service.app.provisioning.putTemplate(await admin(), { id: templateId, body, expected: 0 })
+    await service.app.core.putTemplate(await admin(), { id: templateId, body, expected: 0 })
     const answer = await service.rest('kim', 'POST', '/collab/v1/spo/', { displayName, templateId })
     expect(answer.status).toBe(202)
     const requestId = String(answer.body['requestId'])

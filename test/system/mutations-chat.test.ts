@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { cardActions } from '../../src/bot/actions.ts'
+import { cardActions } from '../../src/bot/registry.ts'
 import { withGuardedBot } from '../support/guarded-bot.ts'
 import {
   type Endpoint,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { cardActions } from '../../src/bot/actions.ts'
+import { cardActions } from '../../src/bot/registry.ts'
 import { auditReport } from '../../src/core/index.ts'
 import { mulberry32 } from '../support/random.ts'
 import { seed } from '../support/seed.ts'

@@ -23,9 +23,9 @@ describe('a certificate near its end, as an admin sees and mends it in the chat'
   beforeAll(() => service.sam.installs())
   const health = () => service.sam.says('admin health')
   const entries = async () => {
-    const { endpoints, provisioning } = service.app
-    const sam = await provisioning.actor({ tenantId: endpoints.tenantId, id: people.sam.id })
-    const { entries } = await provisioning.readAudit(sam, { requestId: endpoints.tenantId })
+    const { core, endpoints } = service.app
+    const sam = await core.actor({ tenantId: endpoints.tenantId, id: people.sam.id })
+    const { entries } = await core.readAudit(sam, { requestId: endpoints.tenantId })
     return entries.map(({ action, actor }) => [action, 'id' in actor ? actor.id : actor])
   }
 

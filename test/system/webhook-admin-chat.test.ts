@@ -131,9 +131,9 @@ describe('webhooks, for admins in chat', () => {
   })
 
   it('a test of the bot’s own reaches the bot, which takes it', async () => {
-    const { provisioning, endpoints } = service.app
-    const sam = await provisioning.actor({ tenantId: endpoints.tenantId, id: people.sam.id })
-    expect(await provisioning.testReceiver(sam, { subscriber: 'bot' })).toMatchObject({
+    const { core, endpoints } = service.app
+    const sam = await core.actor({ tenantId: endpoints.tenantId, id: people.sam.id })
+    expect(await core.testReceiver(sam, { subscriber: 'bot' })).toMatchObject({
       delivered: true,
       status: '204',
     })

@@ -1,8 +1,7 @@
 import '../../private-umask.ts'
-import { existsSync } from 'node:fs'
 import { type Database, missingNumbers, openDatabase, openStopped, provedAll, readKey } from '../../store/index.ts'
 import { assertSafeServer } from '../addresses.ts'
-import { tell } from './output.ts'
+import { runCommand } from './command.ts'
 
 const usage = `Proves the audit of every request and of the organisation itself, and names what is not as it was written.
 
@@ -13,7 +12,6 @@ AUDIT_SECRET is the key of the seals, or else the file audit.key in DATA_DIR. It
 
 /** Reads the whole store, and writes nothing. */
 async function main(): Promise<void> {
-  if (existsSync('.env')) process.loadEnvFile('.env')
   if (process.argv.length > 2) throw new Error(usage)
   const dataDir = process.env['DATA_DIR'] || 'data'
   const databaseUrl = process.env['DATABASE_URL']
@@ -40,7 +38,7 @@ async function report(database: Database, key: Uint8Array): Promise<void> {
   let acts = 0
   let wrong = 0
   for await (const proof of provedAll(database, key)) {
-    // The chain of what is about no one request has the id of the tenant.
+    // The chain of the organisation has the id of the tenant.
     const isOrganisation = proof.requestId === proof.tenantId
     if (isOrganisation) acts += proof.entries.length
     else {
@@ -57,12 +55,12 @@ async function report(database: Database, key: Uint8Array): Promise<void> {
   for (const number of missing) process.stdout.write(`REQ-${number} is gone\n`)
   const own = acts === 0 ? '' : `, and ${acts} of the organisation’s own`
   const about = `${requests.count} requests with ${requests.entries} entries${own}`
-  const said =
+  const result =
     wrong === 0 && missing.length === 0
       ? 'All is as it was written'
       : `Of ${wrong} not everything is as it was written, ${missing.length} are gone`
-  process.stdout.write(`${about}. ${said}.\n`)
+  process.stdout.write(`${about}. ${result}.\n`)
   if (wrong > 0 || missing.length > 0) process.exitCode = 1
 }
 
-main().catch(tell)
+await runCommand(main)

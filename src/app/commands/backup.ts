@@ -1,10 +1,9 @@
 import '../../private-umask.ts'
-import { existsSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { backUpStore, keyFile } from '../../store/index.ts'
 import { assertSafeServer } from '../addresses.ts'
+import { holds, runCommand } from './command.ts'
 import { moveStore } from './move-store.ts'
-import { holds, tell } from './output.ts'
 
 const usage = `Keeps a copy of the embedded store. Stop the service first.
 
@@ -15,7 +14,6 @@ DATA_DIR says where the store is (data, unless set).`
 
 /** `npm run backup`: the embedded store into a file, or into a server. */
 async function main(): Promise<void> {
-  if (existsSync('.env')) process.loadEnvFile('.env')
   const { values, positionals } = parseArgs({ options: { to: { type: 'string' } }, allowPositionals: true })
   const dataDir = process.env['DATA_DIR'] || 'data'
   const [file] = positionals
@@ -38,10 +36,10 @@ Start the service with DATABASE_URL set to it, and no longer without: what is in
   )
 }
 
-/** The key is not in the store, and so in no copy of it. */
+/** The key is not in the store, so a copy does not contain it. */
 const aboutKey = (dataDir: string): string =>
   process.env['AUDIT_SECRET']
     ? ''
     : `The key that proves the audit is not in it: keep ${keyFile(dataDir)} elsewhere, or set AUDIT_SECRET to what it says.\n`
 
-main().catch(tell)
+await runCommand(main)

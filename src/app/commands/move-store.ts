@@ -15,16 +15,15 @@ import {
 } from '../../store/index.ts'
 
 export interface Moved extends Contents {
-  /** Jobs that wait for their time or for a worker, in the server now. */
+  /** Jobs that wait in the server. */
   readonly waitingJobs: number
-  /** Rows of all tables, jobs among them. */
+  /** Rows of all tables, jobs included. */
   readonly rows: number
 }
 
 /**
- * Copies the embedded store of `dataDir` into a PostgreSQL server, whose tables it makes: everything in one transaction, or
- * nothing. The embedded store stays as it is. Throws a {@link BackupError} while the service runs over it, and when the
- * server's tables have rows.
+ * Copies the embedded store of `dataDir` into a PostgreSQL server in one transaction, and creates its tables. The embedded
+ * store stays unchanged. Throws a {@link BackupError} while the service runs, and if the server's tables have rows.
  */
 export async function moveStore(options: {
   dataDir: string
@@ -50,7 +49,7 @@ export async function moveStore(options: {
 const quiet = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined }
 
 async function move(from: Database, to: Database, auditKey: Uint8Array): Promise<Moved> {
-  // Both have the same tables then.
+  // Both stores need the same tables.
   await migrate(from, undefined, { 7: () => chainExisting(from, auditKey) })
   await migrate(to)
   const jobs = await prepareQueues(from, to, quiet)

@@ -1,8 +1,7 @@
 import '../../private-umask.ts'
-import { existsSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { restoreStore } from '../../store/index.ts'
-import { holds, tell } from './output.ts'
+import { holds, runCommand } from './command.ts'
 
 const usage = `Brings back a copy of the embedded store that npm run backup has made. Stop the service first.
 
@@ -11,7 +10,6 @@ const usage = `Brings back a copy of the embedded store that npm run backup has 
 
 /** `npm run restore`: the embedded store from a file. */
 async function main(): Promise<void> {
-  if (existsSync('.env')) process.loadEnvFile('.env')
   const { values, positionals } = parseArgs({ options: { replace: { type: 'boolean' } }, allowPositionals: true })
   const [file] = positionals
   if (file === undefined || positionals.length > 1) throw new Error(usage)
@@ -21,4 +19,4 @@ async function main(): Promise<void> {
   if (restored.kept !== undefined) process.stdout.write(`The one before is kept in ${restored.kept}\n`)
 }
 
-main().catch(tell)
+await runCommand(main)

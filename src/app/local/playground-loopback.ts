@@ -1,17 +1,17 @@
 import { Socket } from 'node:net'
 
-/** Keeps every connection of this process on this machine: whoever imports it reaches loopback and nothing else. */
+/** Restricts all connections of this process to this machine. Importing this file is enough. */
 const loopback = new Set([undefined, 'localhost', '127.0.0.1', '::1'])
 
 const connect = Socket.prototype.connect
-Socket.prototype.connect = function (this: Socket, ...words: unknown[]): Socket {
-  if (loopback.has(hostOf(words))) return Reflect.apply(connect, this, words)
-  // Refused the ordinary way, at a port where nobody listens: a socket that is ended before it connects breaks TLS.
-  const [first, ...more] = words
+Socket.prototype.connect = function (this: Socket, ...args: unknown[]): Socket {
+  if (loopback.has(hostOf(args))) return Reflect.apply(connect, this, args)
+  // Redirects to a port where no server listens, for an ordinary refusal. Ending the socket before it connects breaks TLS.
+  const [first, ...more] = args
   const nowhere = { host: '127.0.0.1', port: 1 }
   if (Array.isArray(first)) Object.assign(first[0], nowhere)
   const instead = Array.isArray(first) ? first : typeof first === 'object' ? { ...first, ...nowhere } : nowhere
-  return Reflect.apply(connect, this, [instead, ...more.filter((word) => typeof word === 'function')])
+  return Reflect.apply(connect, this, [instead, ...more.filter((arg) => typeof arg === 'function')])
 }
 
 /** Of `connect(options)`, `connect(port, host)` and the form that Node itself uses, `connect([options, callback])`. */

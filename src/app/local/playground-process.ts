@@ -5,23 +5,23 @@ import { Server } from 'node:net'
 import './playground-loopback.ts'
 
 /**
- * What runs in a Playground's process, before the Playground's own entry. As shipped it listens on every network
- * interface, where anybody could chat as the person whose window it is; it reports its own faults to Microsoft, telemetry
- * switched off or not; its page loads fonts from a CDN; and it outlives a parent that is killed.
+ * Restricts a Playground's process before the Playground starts. By default it listens on every network interface, where
+ * anybody could chat as the person of the window; it reports its faults to Microsoft, also with telemetry switched off; its
+ * page loads fonts from a CDN; and it survives a parent that is killed.
  */
 const listen = Server.prototype.listen
-Server.prototype.listen = function (this: Server, ...words: unknown[]): Server {
-  const [port, ...more] = words
+Server.prototype.listen = function (this: Server, ...args: unknown[]): Server {
+  const [port, ...more] = args
   return Reflect.apply(listen, this, [typeof port === 'number' ? { port, host: '127.0.0.1' } : port, ...more])
 }
 
 const writeHead = ServerResponse.prototype.writeHead
-ServerResponse.prototype.writeHead = function (this: ServerResponse, ...words: unknown[]): ServerResponse {
+ServerResponse.prototype.writeHead = function (this: ServerResponse, ...args: unknown[]): ServerResponse {
   this.setHeader('content-security-policy', "font-src 'self' data:")
-  return Reflect.apply(writeHead, this, words)
+  return Reflect.apply(writeHead, this, args)
 }
 
-// Ctrl-C reaches the whole process group; the parent ends its windows itself.
+// Ctrl-C reaches the whole process group, and the parent stops its windows itself.
 process.on('SIGINT', () => {})
 // The pipe from the parent closes however the parent ends.
 process.stdin.once('end', () => process.exit(0)).resume()

@@ -14,7 +14,7 @@ import type { App } from '../index.ts'
 /** The chat windows of local mode: Microsoft 365 Agents Playground, one process for each person. */
 export interface Playgrounds {
   readonly windows: readonly { readonly name: string; readonly part: string; readonly url: string }[]
-  /** Ends them: asked first, then made to. */
+  /** Stops the windows, at first with SIGTERM, then with SIGKILL. */
   close(): Promise<void>
 }
 
@@ -24,18 +24,18 @@ const windows = [
   { userPrincipalName: 'dana@contoso.example', part: 'approver', port: 56151 },
 ] as const
 const adminWindow = { userPrincipalName: 'sam@contoso.example', part: 'admin', port: 56152 } as const
-/** Six people in all: a Playground knows the person whose window it is and exactly five others. */
-const known = ['kim', 'dana', 'omar', 'sam', 'zoe', 'taro.yamada'].map((name) => `${name}@contoso.example`)
-/** How long one may take to answer, and to end when it is asked to, in milliseconds. */
+/** Six people: a Playground knows the person of its window and exactly five others. */
+const knownPeople = ['kim', 'dana', 'omar', 'sam', 'zoe', 'taro.yamada'].map((name) => `${name}@contoso.example`)
+/** The time-outs of a window's start and end, in milliseconds. */
 const patience = { start: 30_000, end: 2_000 } as const
 
 /**
- * Opens the two windows of DESIGN §7, and if asked for the admin's, and waits until they answer. A port that is taken is replaced by a free one. One that
- * cannot start, or ends later, is told on stderr in one sentence; the service itself goes on without it.
+ * Opens the two windows of DESIGN §7, and the admin's with `admin`, and waits until they answer. A port in use is replaced
+ * by a free one. A window that cannot start or ends later is reported on stderr in one sentence; the service continues.
  */
 export async function startPlaygrounds(app: App, { admin = false } = {}): Promise<Playgrounds> {
   if (!isInstalled()) {
-    tell(`The Agents Playground is not installed, so there are no chat windows (npm install adds ${packageName}).`)
+    report(`The Agents Playground is not installed, so there are no chat windows (npm install adds ${packageName}).`)
     return { windows: [], close: async () => {} }
   }
   const started = await Promise.all(
@@ -68,14 +68,14 @@ async function startWindow(app: App, { userPrincipalName, part, port }: (typeof 
   const config = JSON.stringify(configFor(app, person), null, 2)
   await writeFile(join(folder, 'playground.yml'), config, { mode: 0o600 })
   const child = run(app, folder, await freePort(port))
-  const complaints = read(child.stderr)
+  const errors = read(child.stderr)
   let expected = false
   try {
     const url = await answering(child)
     child.once('exit', () => {
       if (!expected)
-        lastWords(child, folder, complaints).then(
-          (why) => tell(`The window of ${name} has ended; npm start brings it back. It said: ${why}`),
+        endReason(child, folder, errors).then(
+          (why) => report(`The window of ${name} has ended; npm start brings it back. It said: ${why}`),
           ignore,
         )
     })
@@ -87,19 +87,19 @@ async function startWindow(app: App, { userPrincipalName, part, port }: (typeof 
   } catch (error) {
     await end(child)
     const what = error instanceof Error ? error.message : String(error)
-    tell(`The window of ${name} did not open: ${what} ${await lastWords(child, folder, complaints)}`)
+    report(`The window of ${name} did not open: ${what} ${await endReason(child, folder, errors)}`)
     return undefined
   }
 }
 type Person = (typeof contoso.people)[number]
 
-/** As the Playground's `.m365agentsplayground.yml` wants it; JSON is YAML too. Ids are object ids, so the people picker gives those. */
+/** The content of `.m365agentsplayground.yml`; JSON is YAML too. Ids are object ids, so that the people picker returns them. */
 function configFor(app: App, current: Person): object {
   const userOf = ({ id, displayName, userPrincipalName, givenName, surname }: Person) => ({
     ...{ id, name: displayName, userPrincipleName: userPrincipalName, aadObjectId: id },
     ...{ givenName, surname, email: userPrincipalName },
   })
-  const others = contoso.people.filter((one) => known.includes(one.userPrincipalName) && one.id !== current.id)
+  const others = contoso.people.filter((one) => knownPeople.includes(one.userPrincipalName) && one.id !== current.id)
   const window = current.givenName.toLowerCase()
   return {
     version: '0.1.1',
@@ -118,11 +118,11 @@ function configFor(app: App, current: Person): object {
 }
 type Child = ChildProcessByStdio<Writable, Readable, Readable>
 
-/** It gets an environment of its own: no secrets of ours, no proxy, no browser that opens by itself, no telemetry. */
+/** Starts a window with its own environment: no secrets of ours, no proxy, no automatic browser, no telemetry. */
 function run(app: App, folder: string, port: number): Child {
   const entry = fileURLToPath(new URL('./playground-process.ts', import.meta.url))
-  const words = ['--app-endpoint', `${app.url}/api/messages`, '--channel-id', 'msteams', '--port', String(port)]
-  return spawn(process.execPath, [entry, ...words, '--disable-telemetry'], {
+  const args = ['--app-endpoint', `${app.url}/api/messages`, '--channel-id', 'msteams', '--port', String(port)]
+  return spawn(process.execPath, [entry, ...args, '--disable-telemetry'], {
     cwd: folder,
     env: {
       HOME: folder,
@@ -135,22 +135,22 @@ function run(app: App, folder: string, port: number): Child {
   })
 }
 
-/** Its address, once it answers there. It says itself which port it has got. */
+/** The window's address, once it answers. The process writes its port. */
 async function answering(child: Child): Promise<string> {
-  const given = AbortSignal.timeout(patience.start)
+  const timeout = AbortSignal.timeout(patience.start)
   const lines = createInterface({ input: child.stdout })
-  const ended = once(child, 'exit', { signal: given }).then(() => undefined)
-  const listening = once(lines, 'line', { signal: given }).then(
+  const ended = once(child, 'exit', { signal: timeout }).then(() => undefined)
+  const listening = once(lines, 'line', { signal: timeout }).then(
     ([line]) => /^Listening on (\d+)$/.exec(String(line))?.[1],
   )
   const port = await Promise.race([listening, ended])
   if (port === undefined) throw new Error('it ended before it listened.')
   child.stdout.resume()
   const url = `http://127.0.0.1:${port}`
-  // Its page is there before its connection to the bot is.
-  while (!(await answers(`${url}/_internal/v1/config`, given))) {
+  // Its page is available before its connection to the bot.
+  while (!(await answers(`${url}/_internal/v1/config`, timeout))) {
     if (child.exitCode !== null) throw new Error('it ended before it answered.')
-    await setTimeout(100, undefined, { signal: given })
+    await setTimeout(100, undefined, { signal: timeout })
   }
   return url
 }
@@ -173,12 +173,12 @@ async function end(child: Child): Promise<void> {
   await forced
 }
 
-/** Why it ended, in one line: a faulty configuration is told in its log file only, a crash on stderr. */
-async function lastWords(child: Child, folder: string, complaints: () => string): Promise<string> {
+/** Why a window ended, in one line. A faulty configuration is only in its log file, a crash on stderr. */
+async function endReason(child: Child, folder: string, errors: () => string): Promise<string> {
   const path = join(folder, 'playground.log')
   const log = await readFile(path, 'utf8').catch(() => '')
-  const said = /^error Reason: (.+)$/m.exec(log)?.[1] ?? /^\w*Error.*$/m.exec(complaints())?.[0]
-  return said?.slice(0, 300) ?? `${child.signalCode ?? `exit code ${child.exitCode}`}, see ${path}`
+  const reason = /^error Reason: (.+)$/m.exec(log)?.[1] ?? /^\w*Error.*$/m.exec(errors())?.[0]
+  return reason?.slice(0, 300) ?? `${child.signalCode ?? `exit code ${child.exitCode}`}, see ${path}`
 }
 
 function read(stream: Readable): () => string {
@@ -189,7 +189,7 @@ function read(stream: Readable): () => string {
   return () => text
 }
 
-const tell = (sentence: string): void => {
+const report = (sentence: string): void => {
   process.stderr.write(`${sentence}\n`)
 }
 const ignore = (): void => {}

@@ -1,2 +1,42 @@
 /** The audit of a request or of the organisation, for admins. */
-export * from './audit.ts'
+import { z } from 'zod'
+import { cards } from '../../cards/index.ts'
+import { type Request, referencePattern } from '../../core/index.ts'
+import type { Reply, Turn } from '../channel/turn.ts'
+import { defineCardAction, defineCommand, pageStart, requestId, showNotice } from '../define.ts'
+import { ifFound } from '../requests/index.ts'
+
+/** Turns the page of a request's audit, or of the organisation's. The card changes in place. */
+const pageAudit = defineCardAction({
+  verb: 'admin.audit',
+  forAdmins: true,
+  // Cards of the earlier version have no request id. They are about the organisation.
+  data: z.object({ requestId: requestId.or(z.literal('')).default(''), from: pageStart }),
+  async handle(turn, { requestId, from }) {
+    if (requestId === '') return showOrganisationAudit(turn, from)
+    return showAudit(turn, await turn.core.readRequest(turn.actor, { requestId }), from)
+  },
+})
+
+/** `admin audit REQ-1042`: the request's audit, and whether it is unchanged; alone, the organisation's audit. */
+const adminAuditCommand = defineCommand({
+  words: 'admin audit',
+  forAdmins: true,
+  argument: z.string().regex(referencePattern),
+  handle: (turn, reference) => ifFound(turn, reference, (request) => showAudit(turn, request)),
+  otherwise: async (turn, typed) =>
+    typed === '' ? showOrganisationAudit(turn) : showNotice(turn, { code: 'noReferenceToAudit' }),
+})
+
+/** A page of a request's audit, the newest entry first, with the proof of all entries. */
+async function showAudit({ core, actor, viewer }: Turn, request: Request, from = 0): Promise<Reply> {
+  const report = await core.readAudit(actor, { requestId: request.requestId })
+  return { card: cards.adminAudit(report, request, from, viewer) }
+}
+
+async function showOrganisationAudit({ core, actor, viewer }: Turn, from = 0): Promise<Reply> {
+  return { card: cards.organisationAudit(await core.readOrganisationAudit(actor), from, viewer) }
+}
+
+export const auditActions = [pageAudit]
+export const auditCommands = [adminAuditCommand]

@@ -1,4 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { Agent as HttpAgent } from 'node:http'
+import { Agent as HttpsAgent } from 'node:https'
 import {
   type Activity,
   CloudAdapter,
@@ -9,10 +11,9 @@ import {
 } from 'botbuilder'
 import { ClaimsIdentity, type ConnectorFactory } from 'botframework-connector'
 import { traceparentNow } from '../../core/index.ts'
-import { freshConnections } from './connections.ts'
 import { type Connector, connectors } from './connectors.ts'
 import type { IncomingActivity } from './guard.ts'
-import { forPlayground } from './playground-cards.ts'
+import { isRecord } from './turn.ts'
 
 export interface Credentials {
   readonly appId: string
@@ -144,3 +145,64 @@ function asActivity(verified: IncomingActivity): Activity {
 
 const dated = (name: 'timestamp' | 'localTimestamp', at: string | undefined) =>
   at !== undefined && !Number.isNaN(Date.parse(at)) ? { [name]: new Date(at) } : {}
+
+/** How long a connection may have been idle before a request uses it again, in milliseconds. */
+const freshMilliseconds = 2000
+
+/** The part of the SDK's request that chooses its connection. */
+interface ConnectorRequest {
+  readonly url: string
+  agent?: HttpAgent
+}
+
+/**
+ * Creates a policy of the connector client that uses a connection again only shortly after its last use. A server closes an idle
+ * connection after some seconds (Node's after 5). A request that leaves in the same moment is lost: nobody knows whether it arrived, so
+ * it cannot be repeated, and a person would see an error instead of an answer. The clock is read in addition to the agent's timer, because
+ * a busy process runs its timers late. A connection through a proxy stays as the SDK chose it.
+ */
+export function freshConnections(now: () => number = () => performance.now()) {
+  const options = { keepAlive: true, timeout: freshMilliseconds }
+  const [http, https] = [new HttpAgent(options), new HttpsAgent(options)]
+  let usedAt = Number.NEGATIVE_INFINITY
+  return {
+    name: 'freshConnections',
+    async sendRequest<Request extends ConnectorRequest, Answer>(
+      request: Request,
+      next: (request: Request) => Promise<Answer>,
+    ): Promise<Answer> {
+      const agent = request.url.startsWith('https:') ? https : http
+      if (now() - usedAt > freshMilliseconds) closeIdle(agent)
+      request.agent ??= agent
+      usedAt = now()
+      try {
+        return await next(request)
+      } finally {
+        usedAt = now()
+      }
+    },
+  }
+}
+
+function closeIdle(agent: HttpAgent): void {
+  for (const socket of Object.values(agent.freeSockets).flat()) socket?.destroy()
+}
+
+/**
+ * An activity that the Agents Playground can render. Its renderer throws on buttons that type a command
+ * (`msteams: { type: 'imBack' }`), so there the buttons send the command as data. Teams gets them unchanged.
+ */
+export function forPlayground(activity: Partial<Activity>): Partial<Activity> {
+  const { attachments, value } = activity
+  return {
+    ...activity,
+    ...(attachments && { attachments: attachments.map((one) => ({ ...one, content: sending(one.content) })) }),
+    ...(activity.type === 'invokeResponse' && { value: sending(value) }),
+  }
+}
+
+const sending = (card: unknown): unknown =>
+  JSON.parse(JSON.stringify(card ?? null), (name, value: unknown) => {
+    const typed = name === 'data' && isRecord(value) && isRecord(value['msteams']) ? value['msteams'] : undefined
+    return typed?.['type'] === 'imBack' ? { types: typed['value'] } : value
+  })

@@ -1,13 +1,13 @@
 import type { ConversationState, TurnContext } from 'botbuilder'
-import { type DialogContext, DialogSet, type DialogTurnResult, DialogTurnStatus } from 'botbuilder-dialogs'
+import { Dialog, type DialogContext, DialogSet, type DialogTurnResult, DialogTurnStatus } from 'botbuilder-dialogs'
 import { from, ProvisioningError } from '../../core/index.ts'
-import { isDialogVerb } from '../drafts/dialog-steps.ts'
-import { RequestDialog } from '../drafts/request-dialog.ts'
-import { helpCommand } from '../shared/help.ts'
-import { deliver } from './deliver.ts'
+import { notAdmin, showNotice } from '../define.ts'
+import { cursorAfter, isDialogVerb } from '../drafts/index.ts'
+import { cardActions, nearestCommand, parseCommand } from '../registry.ts'
+import { helpCommand } from '../shared/index.ts'
 import { Listener } from './listener.ts'
-import { commandIn, replyTo } from './reply-to.ts'
-import { type BotServices, clickOf, isAutomatic, isForAdmins, turnOf } from './turn.ts'
+import { deliver } from './respond.ts'
+import { type BotServices, clickOf, isAutomatic, isForAdmins, type Reply, type Turn, textOf, turnOf } from './turn.ts'
 import { measureTurn, noteCommand, noteOutcome } from './turn-metrics.ts'
 
 /** The bot: answers what a person types or clicks, in the request dialog or outside of it. */
@@ -36,12 +36,12 @@ export class Bot {
     const { activity } = context
     const click = clickOf(activity)
     if (click) {
-      // What a client sends by itself, when it shows a card, may only read; a decision takes a person's click.
+      // A client sends some clicks itself when it shows a card. They may only read: a decision requires a person's click.
       if (isAutomatic(activity) && !click.verb.endsWith('.refresh'))
         throw new ProvisioningError('validation-failed', 'This card does nothing by itself.')
       if (isDialogVerb(click.verb)) return this.#inDialog(context, (dialogs) => this.#continue(dialogs))
     } else if (activity.type === 'message') {
-      const command = commandIn(activity)?.command
+      const command = parseCommand(textOf(activity))?.command
       if (command) noteCommand(context, command.words)
       if (command?.forAdmins && !isForAdmins(turnOf(context).actor)) noteOutcome(context, 'refused')
       if (command?.startsDialog) return this.#inDialog(context, (dialogs) => this.#restart(dialogs))
@@ -80,4 +80,55 @@ export class Bot {
       this.#services.log.warn({ err: error }, "the dialog's cursor was not saved")
     }
   }
+}
+
+/**
+ * Takes a person from choosing a template to a submitted request. A `new …` command starts it, and so does a click on a
+ * card whose dialog has ended. Each click names its draft, so it works on an older card, after a restart or in another
+ * order: the dialog's state is a cursor, and no click depends on it. The dialog ends with the id of the submitted
+ * request, or without a result.
+ */
+export class RequestDialog extends Dialog {
+  constructor() {
+    super('request')
+  }
+
+  override beginDialog(dc: DialogContext): Promise<DialogTurnResult> {
+    return this.#answer(dc)
+  }
+
+  override continueDialog(dc: DialogContext): Promise<DialogTurnResult> {
+    return this.#answer(dc)
+  }
+
+  async #answer(dc: DialogContext): Promise<DialogTurnResult> {
+    const reply = await replyTo(dc.context)
+    await deliver(dc.context, reply)
+    const cursor = cursorAfter(reply)
+    if (!cursor) return dc.endDialog(reply.at?.step === 'submitted' ? reply.at.requestId : undefined)
+    if (dc.activeDialog) dc.activeDialog.state = cursor
+    return Dialog.EndOfTurn
+  }
+}
+
+/** Runs the command or the action of an activity. Throws `validation-failed` for an unknown verb. */
+async function replyTo(context: TurnContext): Promise<Reply> {
+  const { activity } = context
+  const turn = turnOf(context)
+  const click = clickOf(activity)
+  if (!click) {
+    const text = textOf(activity)
+    const typed = parseCommand(text)
+    return typed ? typed.command.run(turn, typed.argument) : notUnderstood(turn, text)
+  }
+  const action = cardActions.get(click.verb)
+  if (!action) throw new ProvisioningError('validation-failed', 'This button is not known any more.')
+  return action.run(turn, click.data)
+}
+
+/** Suggests the nearest command. A person who types an admin command and is not an admin gets the reason instead. */
+function notUnderstood(turn: Turn, text: string): Reply {
+  const isAdmin = isForAdmins(turn.actor)
+  if (/^admin/i.test(text.trim()) && !isAdmin) return notAdmin(turn)
+  return showNotice(turn, { code: 'unknownCommand', suggestion: nearestCommand(text, isAdmin) })
 }

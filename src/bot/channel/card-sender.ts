@@ -14,17 +14,15 @@ import {
 } from '../../core/index.ts'
 import { type GuardedAdapter, type Leaving, leaving } from './adapter.ts'
 import { longestCall, type PacedChats } from './chat-pace.ts'
-import type { Connector } from './connectors.ts'
-import { isConnector } from './guard.ts'
-import { refusalOfChat, statusOf } from './refused-card.ts'
+import { type Connector, isConnector } from './connectors.ts'
 import { messageOf } from './respond.ts'
 import type { Log } from './turn.ts'
 
 export interface CardSenderOptions {
   readonly adapter: GuardedAdapter
-  /** Only loopback addresses beside Microsoft's own are written to, and only in local mode. */
+  /** Whether loopback addresses are allowed in addition to Microsoft's own: only in local mode. */
   readonly allowLoopback: boolean
-  /** The connector's address for a chat that nobody has written in yet. */
+  /** The connector's address for a chat in which the person has not written yet. */
   readonly serviceUrl: () => Promise<string>
   /** Throws inside a database transaction. */
   readonly assertOutside: (what: string) => void
@@ -34,16 +32,16 @@ export interface CardSenderOptions {
 }
 
 /**
- * Answers of the connector after which the same card may be sent again (Teams, "rate limiting"); 401 too, since a secret
- * that has run out is mended by an admin.
+ * Statuses of the connector after which the same card may be sent again (Teams, "rate limiting"); 401 too, since an admin
+ * can replace an expired secret.
  */
-const tryAgain = new Set([401, 412, 429, 502, 503, 504])
-/** By how much at most a wish of the connector to wait is stretched, so that not all come back at once. */
+const retryableStatuses = new Set([401, 412, 429, 502, 503, 504])
+/** The largest share that is added to a `Retry-After`, so that not all cards return at once. */
 const jitter = 0.2
-/** How long a chat is left alone that has had enough and does not say for how long, in milliseconds. */
-const enough = 2000
+/** The pause of a chat after a 429 without `Retry-After`, in milliseconds. */
+const defaultPause = 2000
 
-/** Writes into chats that nobody is just talking in. */
+/** Writes cards into chats outside of a turn. */
 export function createCardSender(options: CardSenderOptions) {
   const { adapter, allowLoopback, serviceUrl, assertOutside, chats, telemetry, log } = options
   const inChat = async (
@@ -56,7 +54,7 @@ export function createCardSender(options: CardSenderOptions) {
     const reference = checked(known, allowLoopback, adapter.connector)
     await chats.write(conversation.conversationId, what, () => within(longestCall, inContext(reference, logic)), holdOf)
   }
-  // What fails inside a turn goes to the adapter's onTurnError and is swallowed there; what becomes of a card must not.
+  // The adapter's onTurnError would swallow the error of a card, so it is caught here and thrown after the turn.
   const inContext = async (
     reference: Partial<ConversationReference>,
     logic: (context: TurnContext) => Promise<void>,
@@ -69,15 +67,15 @@ export function createCardSender(options: CardSenderOptions) {
     })
     if (failure) throw failure.error
   }
-  const told = (refusal: ChatRefusal, error: unknown, { personId }: Conversation): ChatRefusal => {
+  const logged = (refusal: ChatRefusal, error: unknown, { personId }: Conversation): ChatRefusal => {
     const { why, closed } = refusal
     log.warn({ status: statusOf(error), why, closed, personId }, 'a chat does not take our cards')
     return refusal
   }
   const sender = {
     /**
-     * Sends a card. Throws what makes sense to try again, when it surely did not arrive, and `PutOff` when the chat was
-     * sent enough for now; `what` tells the card from others that wait for the same chat.
+     * Sends a card. Throws an error that can be retried if the card surely did not arrive, and `PutOff` if the limits of
+     * the chat do not allow a card now. `what` identifies the card among those that wait for the same chat.
      */
     async send(conversation: Conversation, card: CardJson, what: string): Promise<SendResult> {
       let activityId: string | undefined
@@ -91,7 +89,7 @@ export function createCardSender(options: CardSenderOptions) {
       } catch (error) {
         if (isOurs(error)) throw error
         const refusal = refusalOfChat(error)
-        if (refusal) return told(refusal, error, conversation)
+        if (refusal) return logged(refusal, error, conversation)
         if (!call.left || statusOf(error) !== undefined || neverLeft(error)) throw retryable(error)
         log.warn({ err: error, personId: conversation.personId }, 'whether a card arrived is not known')
         return { state: 'unknown' }
@@ -99,7 +97,7 @@ export function createCardSender(options: CardSenderOptions) {
       return activityId ? { state: 'sent', activityId } : { state: 'unknown' }
     },
 
-    /** Brings a card that is in a chat to another state. Throws as `send` does; doing it twice does no harm. */
+    /** Updates a card in a chat. Throws as `send` does. Safe to repeat. */
     async update(conversation: Conversation, activityId: string, card: CardJson, what: string): Promise<UpdateResult> {
       try {
         await inChat(conversation, what, async (context) => {
@@ -110,7 +108,7 @@ export function createCardSender(options: CardSenderOptions) {
       } catch (error) {
         if (isOurs(error)) throw error
         const refusal = refusalOfChat(error)
-        if (refusal) return told(refusal, error, conversation)
+        if (refusal) return logged(refusal, error, conversation)
         if (statusOf(error) === 404) return 'gone'
         throw retryable(error)
       }
@@ -143,11 +141,11 @@ function outcomeOf(result: SendResult | UpdateResult): CardOutcome {
   return result.state === 'sent' ? 'written' : 'unknown'
 }
 
-/** What we said ourselves, and no answer of the connector: the store does not answer, the chat is full. */
+/** Whether the error is our own and not the connector's: the store is unavailable, or the chat's limit is reached. */
 const isOurs = (error: unknown): boolean =>
   error instanceof TenantError || error instanceof PutOff || error instanceof ProvisioningError
 
-/** A call that is cut off when it takes too long: whether it arrived is not known then, unless it has not even left. */
+/** A call with a time-out. After the time-out it is unknown whether the call arrived, unless it has not left yet. */
 async function within<T>(milliseconds: number, call: Promise<T>): Promise<T> {
   const late = new AbortController()
   const timeUp = setTimeout(milliseconds, undefined, { ref: false, signal: late.signal }).then(() => {
@@ -160,8 +158,8 @@ async function within<T>(milliseconds: number, call: Promise<T>): Promise<T> {
 }
 
 /**
- * The reference of a chat that Microsoft Graph named. Its id is the conversation's id at the connector (Microsoft Teams, "Send personal
- * welcome message").
+ * The reference of a chat that Microsoft Graph named. Its id is the conversation's id at the connector (Microsoft Teams,
+ * "Send personal welcome message").
  */
 function firstReference(
   { tenantId, personId, conversationId: id }: Conversation,
@@ -173,7 +171,7 @@ function firstReference(
   return { channelId: 'msteams', serviceUrl, bot: { id: `28:${appId}`, name: '' }, user, conversation }
 }
 
-/** The reference, if it leads to the connector: a changed one must not make us write elsewhere. */
+/** The reference, if its address is the connector's. Throws for any other address, which could receive our cards. */
 function checked(reference: unknown, allowLoopback: boolean, connector: Connector): Partial<ConversationReference> {
   const known = reference as Partial<ConversationReference>
   if (isConnector(known.serviceUrl, allowLoopback, connector)) return known
@@ -182,24 +180,25 @@ function checked(reference: unknown, allowLoopback: boolean, connector: Connecto
   })
 }
 
-/** For how long a chat is left alone after a failure, in milliseconds: 429 speaks of the chat, all else of one call. */
+/** The pause of a chat after a failure, in milliseconds. Only a 429 is about the chat; other failures are about one call. */
 function holdOf(error: unknown): number {
   if (statusOf(error) !== 429) return 0
   const seconds = retryAfterOf(error)
-  return seconds === undefined ? enough * (1 + Math.random()) : seconds * 1000
+  return seconds === undefined ? defaultPause * (1 + Math.random()) : seconds * 1000
 }
 
 function retryable(error: unknown): TenantError {
   const status = statusOf(error)
   return new TenantError('chat-unavailable', 'The chat does not take cards just now.', {
-    // A bare 403 or 404 is some proxy's on the way, and passes.
-    retryable: status === undefined || tryAgain.has(status) || status === 403 || status === 404 || status >= 500,
+    // A 403 or 404 without a code comes from a proxy, and is temporary.
+    retryable:
+      status === undefined || retryableStatuses.has(status) || status === 403 || status === 404 || status >= 500,
     retryAfterSeconds: retryAfterOf(error),
     cause: error,
   })
 }
 
-/** What the connector asked for in `Retry-After`, in seconds or as a date (RFC 9110), and a little more: in seconds. */
+/** The connector's `Retry-After` with jitter, in seconds. The header has seconds or a date (RFC 9110). */
 function retryAfterOf(error: unknown): number | undefined {
   const response: unknown = error instanceof Error && 'response' in error ? error.response : undefined
   const headers =
@@ -215,3 +214,40 @@ const neverLeft = (error: unknown): boolean =>
   error instanceof Error &&
   ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH'].includes('code' in error ? String(error.code) : '')
 export type CardSender = ReturnType<typeof createCardSender>
+
+/** Refusals of the bot or of this one card. A retry does not help, but the chat may accept the next card. */
+const notOfTheChat = new Set(['InvalidBotApiHost', 'ForbiddenOperationException'])
+/** Refusals of the chat: it accepts no card of ours until the person returns. */
+const ofTheChat = new Set([
+  'BotNotInConversationRoster',
+  'ConversationBlockedByUser',
+  'BotDisabledByAdmin',
+  'MessageWritesBlocked',
+  'ConversationNotFound',
+])
+
+/**
+ * The refusal in the connector's answer, if a chat does not accept our cards (learn.microsoft.com, "Status codes from
+ * bot conversational APIs"): 403 when the bot was blocked, removed or disabled by an admin
+ * (`ConversationBlockedByUser`, `BotNotInConversationRoster`, `BotDisabledByAdmin`, `MessageWritesBlocked`), 404
+ * `ConversationNotFound`. Undefined for any other answer: a proxy may answer 403 to every call for a while.
+ */
+export function refusalOfChat(error: unknown): ChatRefusal | undefined {
+  const status = statusOf(error)
+  const code = codeOf(error)
+  if ((status !== 403 && status !== 404) || code === undefined) return undefined
+  if (ofTheChat.has(code)) return { state: 'undeliverable', why: code, closed: true }
+  return notOfTheChat.has(code) ? { state: 'undeliverable', why: code, closed: false } : undefined
+}
+
+/** The status that the connector answered with; undefined when there was no answer. */
+export function statusOf(error: unknown): number | undefined {
+  const status: unknown = error instanceof Error && 'statusCode' in error ? error.statusCode : undefined
+  return typeof status === 'number' ? status : undefined
+}
+
+/** The connector's error code, `error.code` of its answer; only a text that looks like a code is kept. */
+function codeOf(error: unknown): string | undefined {
+  const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined
+  return typeof code === 'string' && /^[A-Za-z]{1,60}$/.test(code) ? code : undefined
+}

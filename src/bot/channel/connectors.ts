@@ -38,3 +38,21 @@ export const connectors = {
     audience: 'https://api.botframework.us',
   },
 } as const satisfies Record<string, Connector>
+
+/**
+ * Whether an address is the Bot connector's, so that the bot may write to it: another address would receive our cards,
+ * and our token with them (reliability R24). Loopback counts in local mode only, where the Playground is the connector.
+ */
+export function isConnector(
+  serviceUrl: string | undefined,
+  allowLoopback: boolean,
+  { hosts }: Pick<Connector, 'hosts'> = connectors.public,
+): boolean {
+  if (serviceUrl === undefined || !URL.canParse(serviceUrl)) return false
+  const { protocol, hostname, port, username, password } = new URL(serviceUrl)
+  if (allowLoopback && ['127.0.0.1', 'localhost', '[::1]'].includes(hostname)) return true
+  if (port !== '' || username !== '' || password !== '') return false
+  return (
+    protocol === 'https:' && hosts.some((host) => (host.startsWith('.') ? hostname.endsWith(host) : hostname === host))
+  )
+}

@@ -1,6 +1,6 @@
 import { errors, type JSONWebKeySet, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose'
 import { z } from 'zod'
-import { type Connector, connectors } from './connectors.ts'
+import { type Connector, connectors, isConnector } from './connectors.ts'
 
 const text = (longest: number) => z.string().max(longest)
 /** Optional; null counts as missing. */
@@ -152,24 +152,6 @@ const denied = (reason: string): Refused => ({
 function endorses(key: object | undefined, channelId: string): boolean {
   const endorsements: unknown = key && 'endorsements' in key ? key.endorsements : undefined
   return Array.isArray(endorsements) && endorsements.includes(channelId)
-}
-
-/**
- * Whether an address is the Bot connector's, so that the bot may write to it: another address would receive our cards,
- * and our token with them (reliability R24). Loopback counts in local mode only, where the Playground is the connector.
- */
-export function isConnector(
-  serviceUrl: string | undefined,
-  allowLoopback: boolean,
-  { hosts }: Pick<Connector, 'hosts'> = connectors.public,
-): boolean {
-  if (serviceUrl === undefined || !URL.canParse(serviceUrl)) return false
-  const { protocol, hostname, port, username, password } = new URL(serviceUrl)
-  if (allowLoopback && ['127.0.0.1', 'localhost', '[::1]'].includes(hostname)) return true
-  if (port !== '' || username !== '' || password !== '') return false
-  return (
-    protocol === 'https:' && hosts.some((host) => (host.startsWith('.') ? hostname.endsWith(host) : hostname === host))
-  )
 }
 
 /**

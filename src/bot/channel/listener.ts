@@ -7,18 +7,29 @@ import {
   type ActivityKey,
   type Actor,
   type ErrorCode,
+  isDirectoryAway,
+  isStoreAway,
   type LostRight,
   originNow,
   ProvisioningError,
   whyUnavailable,
 } from '../../core/index.ts'
-import { cardActions } from '../actions.ts'
+import { adminHealthCommand } from '../operations/index.ts'
+import { cardActions, parseCommand } from '../registry.ts'
 import { createPacedChats, type PacedChats } from './chat-pace.ts'
 import { isPassing, refusalOf } from './refusal.ts'
 import { answerKey, logKey, respond, respondBelow, respondMessage } from './respond.ts'
-import { type BotServices, type Click, clickOf, isInvoke, mentionsIn, rememberTurn } from './turn.ts'
+import {
+  type BotServices,
+  type Click,
+  clickOf,
+  isForAdmins,
+  isInvoke,
+  mentionsIn,
+  rememberTurn,
+  textOf,
+} from './turn.ts'
 import { noteOutcome } from './turn-metrics.ts'
-import { tellHealthWithoutStore } from './without-store.ts'
 
 /** After this time the reference of a known chat is stored again, in milliseconds. */
 const rewriteAfter = 3_600_000
@@ -54,18 +65,18 @@ export class Listener implements Middleware {
       // botbuilder-dialogs wraps an error that a dialog throws.
       const error: unknown = thrown instanceof DialogContextError ? thrown.error : thrown
       if (key && isPassing(error)) await this.#services.inbox.release(key).catch(() => undefined)
-      if (!(await this.#tellHealth(context, error, began))) await this.#explain(context, error)
+      if (!(await this.#showHealth(context, error, began))) await this.#explain(context, error)
       if (isPassing(error)) return
     }
     if (key) this.#remember(context, key)
   }
 
   /** Shows the health card even while the store is unavailable. If that fails, the person gets the usual answer. */
-  #tellHealth(context: TurnContext, error: unknown, began: number): Promise<boolean> {
+  #showHealth(context: TurnContext, error: unknown, began: number): Promise<boolean> {
     if (!isPersonal(context.activity) || !isObjectId(context.activity.from.aadObjectId)) return Promise.resolve(false)
     const { log } = this.#services
     const about = { viewer: this.#viewerOf(context), began }
-    return tellHealthWithoutStore(context, error, this.#services, about).catch((err: unknown) => {
+    return showHealthWithoutStore(context, error, this.#services, about).catch((err: unknown) => {
       log.warn({ err }, 'how the service does could not be told without the store')
       return false
     })
@@ -127,7 +138,7 @@ export class Listener implements Middleware {
     rememberTurn(context, {
       actor,
       viewer: { ...viewer, id: actor.id, isAdmin: actor.isAdmin },
-      provisioning: this.#services.provisioning,
+      core: this.#services.core,
       conversationId: activity.conversation.id,
       mentions: mentionsIn(activity),
       clickedActivityId: activity.replyToId,
@@ -139,14 +150,14 @@ export class Listener implements Middleware {
 
   /** Identifies the person. If they may not use the service, a decision that they tried is audited with the request. */
   async #admit(activity: Activity, who: { tenantId: string; id: string }): Promise<Actor> {
-    const { provisioning, log } = this.#services
+    const { core, log } = this.#services
     try {
-      return await provisioning.actor(who)
+      return await core.actor(who)
     } catch (error) {
       const click = clickOf(activity)
       const decides = click && cardActions.get(click.verb)?.decides
       if (decides && error instanceof ProvisioningError && error.code === 'forbidden')
-        await provisioning.system
+        await core.system
           .noteForbidden(who, click.data['requestId'], decides)
           .catch((err: unknown) => log.warn({ err }, 'a refusal was not audited'))
       throw error
@@ -155,8 +166,8 @@ export class Listener implements Middleware {
 
   #viewerOf({ activity }: TurnContext): Viewer {
     const { locale = 'en', localTimezone: timeZone = defaultTimeZone } = activity
-    const { now, provisioning } = this.#services
-    const { siteRoot, otherSiteOrigins, outlookRoot } = provisioning
+    const { now, core } = this.#services
+    const { siteRoot, otherSiteOrigins, outlookRoot } = core
     const id = activity.from.aadObjectId ?? ''
     return { id, locale, timeZone, now: now(), siteRoot, otherSiteOrigins, outlookRoot }
   }
@@ -174,7 +185,7 @@ export class Listener implements Middleware {
     const known = this.#written.get(personId)
     const at = this.#services.now().getTime()
     const installed = activity.type === 'installationUpdate' && activity.action === 'add'
-    const { system } = this.#services.provisioning
+    const { system } = this.#services.core
     const isKnown = known?.reference === text && at - known.at < rewriteAfter
     if (!installed && isKnown && !(await system.isClosed(tenantId, personId))) return
     const conversation = {
@@ -197,8 +208,8 @@ export class Listener implements Middleware {
   ): Promise<LostRight | undefined> {
     const [requestId, personId] = [data['requestId'], from.aadObjectId]
     if (!aboutRights.includes(code) || !isObjectId(requestId) || !isObjectId(personId) || !activityId) return undefined
-    const { provisioning, log } = this.#services
-    return provisioning.system.withdrawCard({ requestId, personId, activityId }).catch((err: unknown) => {
+    const { core, log } = this.#services
+    return core.system.withdrawCard({ requestId, personId, activityId }).catch((err: unknown) => {
       log.warn({ err }, 'whether a card is to be withdrawn could not be found out')
       return undefined
     })
@@ -242,4 +253,39 @@ const isObjectId = (id: unknown): id is string => z.uuid().safeParse(id).success
 function keyOf({ activity }: TurnContext): ActivityKey | undefined {
   if (!activity.id || !['message', 'invoke', 'installationUpdate'].includes(activity.type)) return undefined
   return { channel: activity.channelId, conversationId: activity.conversation.id, activityId: activity.id }
+}
+
+/** The longest time until the answer, and the shortest wait for Microsoft 365, in milliseconds. */
+const answerWithin = 4500
+const leastPatience = 500
+
+/** Whether a message is `admin health`. */
+function isHealthCommand({ activity }: TurnContext): boolean {
+  if (activity.type !== 'message' || clickOf(activity)) return false
+  return parseCommand(textOf(activity))?.command === adminHealthCommand
+}
+
+/**
+ * Answers `admin health` while the store or the directory is unavailable, without the data of an unavailable store. If the
+ * directory does not answer, only people who are known as admins get the answer. Returns false if the turn is not that
+ * case and was not answered. `began`: the start of the turn, by `performance.now()`. Throws if the directory does not
+ * answer and the person is not known.
+ */
+export async function showHealthWithoutStore(
+  context: TurnContext,
+  error: unknown,
+  { core }: BotServices,
+  { viewer, began }: { viewer: Viewer; began: number },
+): Promise<boolean> {
+  const { conversation, channelData } = context.activity
+  const tenantId: unknown = conversation.tenantId ?? channelData?.tenant?.id
+  const isAway = isStoreAway(error) || isDirectoryAway(error)
+  if (!isAway || !isHealthCommand(context) || typeof tenantId !== 'string') return false
+  const actor = await core.actorForHealth({ tenantId, id: viewer.id })
+  if (!isForAdmins(actor)) return false
+  const left = Math.max(leastPatience, answerWithin - (performance.now() - began))
+  const [whole, brief] = [core.readHealth(actor), core.readOwnHealth(actor)]
+  const report = await Promise.race([whole, setTimeout(left, brief, { ref: false })])
+  await respond(context, cards.adminHealth(report, { ...viewer, isAdmin: true }))
+  return true
 }

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { type Activity, CardFactory, type TurnContext } from 'botbuilder'
 import { type CardJson, summaryOf } from '../../cards/index.ts'
-import { clickOf, isInvoke, type Log } from './turn.ts'
+import { clickOf, isInvoke, type Log, type Reply, type Turn, turnOf } from './turn.ts'
 
 /** The key of an invoke's answer in the turn state, until it is stored with the activity. */
 export const answerKey = Symbol('quartermaster.answer')
@@ -62,4 +62,27 @@ async function answer(context: TurnContext, type: string, value: CardJson | stri
   const response = { status: 200, body: { statusCode: 200, type, value } }
   context.turnState.set(answerKey, response)
   await context.sendActivity({ type: 'invokeResponse', value: response })
+}
+
+/** Shows a reply, and remembers which activity now shows a request, so the card is kept up to date from now on. */
+export async function deliver(context: TurnContext, reply: Reply): Promise<void> {
+  const activityId = await respond(context, reply.card)
+  if (!reply.keep || !activityId) return
+  const { actor, conversationId, clickedActivityId, sentCards } = turnOf(context)
+  // A reminder that was clicked stays one, so that the first card is not lost sight of.
+  if (activityId === clickedActivityId && (await isKnown(sentCards, reply.keep, actor.id, activityId))) return
+  await sentCards.put({ ...reply.keep, personId: actor.id, conversationId, activityId, state: 'sent' })
+}
+
+/** Whether an activity shows this request to this person already, by whatever key, and is kept up to date by it. */
+async function isKnown(
+  sentCards: Turn['sentCards'],
+  { requestId }: NonNullable<Reply['keep']>,
+  personId: string,
+  activityId: string,
+): Promise<boolean> {
+  const known = await sentCards.ofRequest(requestId)
+  return known.some(
+    (card) => card.personId === personId && card.activityId === activityId && card.key !== 'outcome:succeeded',
+  )
 }

@@ -1,7 +1,7 @@
 import type { TurnContext } from 'botbuilder'
 import { z } from 'zod'
 import type { TurnKind, TurnOutcome } from '../../core/index.ts'
-import { cardActions } from '../actions.ts'
+import { cardActions } from '../registry.ts'
 import { type BotServices, clickOf } from './turn.ts'
 
 /** The facts of a turn that are known so far. */

@@ -20,7 +20,7 @@ export interface Log {
 
 /** The core and the stores that the bot uses; the composition root supplies them. */
 export interface BotServices {
-  readonly provisioning: Core
+  readonly core: Core
   readonly inbox: Inbox
   readonly sentCards: SentCards
   readonly chatPace: ChatPaceStore
@@ -39,7 +39,7 @@ export interface Mention {
 export interface Turn {
   readonly actor: Actor
   readonly viewer: Viewer
-  readonly provisioning: Core
+  readonly core: Core
   readonly conversationId: string
   /** The people that the message mentions. A client sends them, so they give no rights. */
   readonly mentions: readonly Mention[]
@@ -143,6 +143,9 @@ const nameIn = (text: string): string =>
     .replace(/<[^>]*>|&nbsp;/g, ' ')
     .replace(/\s+/g, ' ')
     .trim()
+
+/** Whether a value is an object id or another UUID. */
+export const isId = (id: unknown): id is string => z.uuid().safeParse(id).success
 
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -10,11 +10,10 @@ export interface FoundPeople {
 }
 
 /** The people that a text can mean: a mention, a sign-in name, a name or the beginning of a name. */
-export async function peopleMeant({ provisioning, actor, mentions }: Turn, typed: string): Promise<FoundPeople> {
+export async function peopleMeant({ core, actor, mentions }: Turn, typed: string): Promise<FoundPeople> {
   const mentioned = mentions.find(({ name, id }) => id !== undefined && isSame(name, typed))?.id
-  if (mentioned !== undefined)
-    return { people: await provisioning.findColleagues(actor, { typed: mentioned }), isSure: true }
-  const people = await provisioning.findColleagues(actor, { typed })
+  if (mentioned !== undefined) return { people: await core.findColleagues(actor, { typed: mentioned }), isSure: true }
+  const people = await core.findColleagues(actor, { typed })
   return { people, isSure: people.length === 1 && people.some((person) => isCalled(person, typed)) }
 }
 
@@ -43,14 +42,13 @@ export function parseDay(typed: string, now: Date, timeZone: string): string | u
   return named(words, today) ?? inNumbers(words, today) ?? withMonth(words, today)
 }
 
-/** By its name: of the week, or from today. */
+/** A day by its name: a weekday, today or tomorrow. */
 function named(words: string, today: string): string | undefined {
   const fromToday = [0, 1].find((days) => words === nearDays.format(days, 'day'))
   if (fromToday !== undefined) return dayAfter(today, fromToday)
   const weekday = placeOf(words, weekdays)
   if (weekday === undefined) return undefined
-  const is = new Date(today).getUTCDay()
-  return dayAfter(today, ((weekday - is + 6) % 7) + 1)
+  return dayAfter(today, ((weekday - new Date(today).getUTCDay() + 6) % 7) + 1)
 }
 
 function inNumbers(words: string, today: string): string | undefined {
@@ -60,7 +58,7 @@ function inNumbers(words: string, today: string): string | undefined {
   if (dotted) return dayWith(dotted[3], Number(dotted[2]), Number(dotted[1]), today)
   const slashed = /^(\d{1,2})\/(\d{1,2})(?:\/(\d{4}))?$/.exec(words)
   const [one, other] = [Number(slashed?.[1]), Number(slashed?.[2])]
-  // Half of the world writes the month first: only what can be read in one way is read.
+  // Some countries write the month first, so a date that has two readings is not accepted.
   if (!slashed || (one <= 12 && other <= 12 && one !== other)) return undefined
   return one > 12 ? dayWith(slashed[3], other, one, today) : dayWith(slashed[3], one, other, today)
 }
@@ -70,14 +68,14 @@ function withMonth(words: string, today: string): string | undefined {
   const year = String.raw`(?:,? (\d{4}))?`
   const dayFirst = new RegExp(`^${number}\\.?(?: of)? ([a-z]+)\\.?${year}$`).exec(words)
   const monthFirst = new RegExp(`^([a-z]+)\\.? ${number}${year}$`).exec(words)
-  const [day, name, given] = dayFirst
+  const [day, name, typedYear] = dayFirst
     ? [dayFirst[1], dayFirst[2], dayFirst[3]]
     : [monthFirst?.[2], monthFirst?.[1], monthFirst?.[3]]
   const month = name === undefined ? undefined : placeOf(name, months)
-  return month === undefined ? undefined : dayWith(given, month + 1, Number(day), today)
+  return month === undefined ? undefined : dayWith(typedYear, month + 1, Number(day), today)
 }
 
-/** The day of a year; without one, the next such day from today on. Undefined when there is no such day. */
+/** The day of a year; without a year, the next such day from today on. Undefined if the day does not exist. */
 function dayWith(year: string | undefined, month: number, day: number, today: string): string | undefined {
   if (year !== undefined) return existing(Number(year.length === 2 ? `20${year}` : year), month, day)
   const thisYear = Number(today.slice(0, 4))
@@ -94,7 +92,7 @@ function existing(year: number, month: number, day: number): string | undefined 
   return year > 0 && !Number.isNaN(date.getTime()) && date.toISOString().startsWith(written) ? written : undefined
 }
 
-/** Names as the language has them; three letters or more stand for the whole. */
+/** The index of a name in the language. Three letters or more are enough. */
 function placeOf(word: string, names: readonly string[]): number | undefined {
   const place = names.findIndex((name) => name.startsWith(word))
   return word.length < 3 || place < 0 ? undefined : place

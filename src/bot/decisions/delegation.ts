@@ -1,59 +1,103 @@
 import { z } from 'zod'
-import { cards, type DelegationForm, type Remark } from '../../cards/index.ts'
-import { dayIn, endOf, type Fault, fault, type Person, ProvisioningError } from '../../core/index.ts'
-import type { Reply, Turn } from '../channel/turn.ts'
-import { parseDay } from '../channel/typed-arguments.ts'
-import { defineCardAction } from '../define-card-action.ts'
+import { cards, type DelegationForm, type Remark, rowsOfAdminPage } from '../../cards/index.ts'
+import { dayIn, endOf, type Fault, fault, type Person } from '../../core/index.ts'
+import { isId, type Reply, type Turn } from '../channel/turn.ts'
+import { type FoundPeople, parseDay, peopleMeant } from '../channel/typed-arguments.ts'
+import { defineCardAction, defineCommand, defineShowCommand, input, isRefusal, pageStart } from '../define.ts'
 
-/** What an input gives; what is no text was not given. */
-const input = z
-  .string()
-  .catch('')
-  .transform((text) => text.trim())
-/** More is not counted for the card. */
-const counted = 100
+/** `delegate Omar Haddad until friday`: saves the delegation if person and day are clear; else opens the form. */
+export const delegateCommand = defineCommand({
+  words: 'delegate',
+  also: ['delegate to', 'delegation', 'away', 'i am away', 'i’m away', "i'm away"],
+  menu: 7,
+  argument: z.string().max(256).transform(personAndDay),
+  handle: delegateAsTyped,
+  otherwise: (turn) => showForm(turn),
+})
 
-/** Opens the form, with what is delegated now. */
+/** `back`: ends the delegation. With more text, as in "back on Monday", it shows the delegation instead. */
+export const backCommand = defineCommand({
+  words: 'back',
+  also: ['i am back', 'i’m back', "i'm back"],
+  argument: z.literal(''),
+  handle: (turn) => end(turn),
+  otherwise: (turn) => showForm(turn),
+})
+
+/** Opens the form with the present delegation. */
 export const openDelegation = defineCardAction({
   verb: 'delegation.open',
   data: z.object({}),
-  handle: (turn) => delegationForm(turn),
+  handle: (turn) => showForm(turn),
 })
 
-/** Lets a colleague decide until the end of a day; the card says what that means, or comes back with what is wrong. */
+/** Delegates until the end of a day. The card shows the result, or returns with the mistakes. */
 export const saveDelegation = defineCardAction({
   verb: 'delegation.save',
   data: z.object({ to: input, until: input }),
-  handle: (turn, values) => saved(turn, values),
+  handle: save,
 })
 
 /** Ends the delegation early. A person without a delegation gets the same card. */
 export const endDelegation = defineCardAction({
   verb: 'delegation.end',
   data: z.object({}),
-  handle: (turn) => ended(turn),
+  handle: (turn) => end(turn),
 })
 
-/** What is known before the form opens: typed with the command, or filled in before. */
-export interface Given {
-  readonly to?: string
-  readonly until?: string
-  readonly people?: readonly Person[]
-  readonly remarks?: readonly Remark[]
-  readonly faults?: readonly Fault[]
+interface Typed {
+  readonly person: string
+  readonly day: string
 }
 
-/** The form with what is given, else with what is delegated now. */
-export async function delegationForm(turn: Turn, given: Given = {}): Promise<Reply> {
-  const { provisioning, actor, viewer } = turn
-  const known = await provisioning.readDelegations(actor)
-  const {
-    to = known.own?.delegate.id ?? '',
-    until = known.own ? dayIn(new Date(known.own.until), viewer.timeZone) : '',
-  } = given
-  const { people = known.own ? [known.own.delegate] : [], remarks = [], faults = [] } = given
-  const form: DelegationForm = {
-    // Only an id and a day are put back: inputs hold nothing else.
+/** The person and the day in "Omar Haddad until friday"; `''` if the text has none. */
+function personAndDay(typed: string): Typed {
+  const [, person = '', day = ''] = /^(?:(.*) )?(?:until|till)(?: (.*))?$/is.exec(typed) ?? [typed, typed]
+  return { person: person.trim(), day: day.trim() }
+}
+
+async function delegateAsTyped(turn: Turn, typed: Typed): Promise<Reply> {
+  const { viewer } = turn
+  const until = typed.day === '' ? undefined : parseDay(typed.day, viewer.now, viewer.timeZone)
+  const { people, isSure } = await findDelegates(turn, typed.person)
+  const [only, ...others] = people
+  if (only && others.length === 0 && isSure && until !== undefined) return save(turn, { to: only.id, until })
+  return showForm(turn, {
+    ...(typed.person !== '' && { people, to: only && others.length === 0 ? only.id : '' }),
+    ...(typed.day !== '' && { until: until ?? '' }),
+    remarks: remarksOf(typed, people, until),
+  })
+}
+
+/** The colleagues that a text can mean. If it can mean several, the person is not among them. */
+async function findDelegates(turn: Turn, typed: string): Promise<FoundPeople> {
+  if (typed === '') return { people: [], isSure: false }
+  const { people, isSure } = await peopleMeant(turn, typed)
+  return { people: people.length > 1 ? people.filter(({ id }) => id !== turn.actor.id) : people, isSure }
+}
+
+function remarksOf({ person, day }: Typed, people: readonly Person[], until: string | undefined): Remark[] {
+  const [only, ...others] = people
+  const ofPerson: Remark = !only
+    ? { words: 'nobody', typed: person }
+    : others.length > 0
+      ? { words: 'several', typed: person }
+      : { words: 'check', typed: `${only.displayName} (${only.userPrincipalName})` }
+  const ofDay: Remark = { words: 'unclearDay', typed: day }
+  return [...(person === '' ? [] : [ofPerson]), ...(day !== '' && until === undefined ? [ofDay] : [])]
+}
+
+/** The values with which the form opens. Values that are missing are those of the present delegation. */
+type FormValues = Partial<Omit<DelegationForm, 'values' | 'isChoice' | 'earliest'> & { to: string; until: string }>
+
+async function showForm(turn: Turn, form: FormValues = {}): Promise<Reply> {
+  const { core, actor, viewer } = turn
+  const present = await core.readDelegations(actor)
+  const { own } = present
+  const { to = own?.delegate.id ?? '', until = own ? dayIn(new Date(own.until), viewer.timeZone) : '' } = form
+  const { people = own ? [own.delegate] : [], remarks = [], faults = [] } = form
+  const data: DelegationForm = {
+    // The inputs accept only an id and a day.
     values: { to: isId(to) ? to : '', until: isDay(until) ? until : '' },
     people,
     isChoice: people.length > 1,
@@ -61,51 +105,45 @@ export async function delegationForm(turn: Turn, given: Given = {}): Promise<Rep
     faults,
     earliest: dayIn(viewer.now, viewer.timeZone),
   }
-  return { card: cards.delegation({ step: 'form', form }, known, viewer) }
+  return { card: cards.delegation({ step: 'form', form: data }, present, viewer) }
 }
 
-/** Saves a person's id and a day, as they were typed or filled in. */
-export async function saved(turn: Turn, { to, until }: { to: string; until: string }): Promise<Reply> {
-  const { provisioning, actor, viewer } = turn
+const isDay = (value: string): boolean => z.iso.date().safeParse(value).success
+/** The card shows the number of pending requests up to this limit. */
+const mostCounted = 100
+
+/** Saves the id of a person and a day, from a command or from the form. */
+async function save(turn: Turn, { to, until }: { to: string; until: string }): Promise<Reply> {
+  const { core, actor, viewer } = turn
   const day = parseDay(until, viewer.now, viewer.timeZone)
   const faults = [...faultOfPerson(to), ...(day === undefined ? [faultOfDay(until)] : [])]
   try {
-    if (faults.length > 0) return await returned(turn, { to, until: day ?? '', faults })
+    if (faults.length > 0) return await showMistakes(turn, to, day, faults)
     await begin(turn, { to, until: endOf(day ?? '', viewer.timeZone).toISOString() })
   } catch (error) {
-    if (!(error instanceof ProvisioningError) || error.code !== 'validation-failed') throw error
-    return returned(turn, { to, until: day ?? '', faults: error.faults })
+    if (!isRefusal(error, 'validation-failed')) throw error
+    return showMistakes(turn, to, day, error.faults)
   }
-  const [known, { requests, nextCursor }] = await Promise.all([
-    provisioning.readDelegations(actor),
-    provisioning.listApprovals(actor, { limit: counted }),
+  const [present, { requests, nextCursor }] = await Promise.all([
+    core.readDelegations(actor),
+    core.listApprovals(actor, { limit: mostCounted }),
   ])
   const waiting = { count: requests.length, more: nextCursor !== undefined }
-  return { card: cards.delegation({ step: 'saved', waiting }, known, viewer) }
+  return { card: cards.delegation({ step: 'saved', waiting }, present, viewer) }
 }
 
-/** A second click on the same form finds what it wanted. */
-async function begin({ provisioning, actor }: Turn, asked: { to: string; until: string }): Promise<void> {
-  const { own } = await provisioning.readDelegations(actor)
-  if (own?.delegate.id === asked.to && own.until === asked.until) return
-  await provisioning.beginDelegation(actor, asked)
+/** A second click on the same form changes nothing. */
+async function begin({ core, actor }: Turn, delegation: { to: string; until: string }): Promise<void> {
+  const { own } = await core.readDelegations(actor)
+  if (own?.delegate.id === delegation.to && own.until === delegation.until) return
+  await core.beginDelegation(actor, delegation)
 }
 
-/** Ends what is delegated, and says so; or that there was nothing. */
-export async function ended({ provisioning, actor, viewer }: Turn): Promise<Reply> {
-  const before = await provisioning.endDelegation(actor)
-  const known = await provisioning.readDelegations(actor)
-  return { card: cards.delegation({ step: 'ended', ended: before }, known, viewer) }
+/** The form with the values and their mistakes. The picker shows names, so the person is looked up. */
+async function showMistakes(turn: Turn, to: string, day: string | undefined, faults: readonly Fault[]): Promise<Reply> {
+  const people = isId(to) ? await turn.core.findColleagues(turn.actor, { typed: to }) : []
+  return showForm(turn, { to: people.length > 0 ? to : '', until: day ?? '', people, faults })
 }
-
-/** The form with what was filled in, and what is wrong about it. The picker shows names, so they are looked up. */
-async function returned(turn: Turn, given: Required<Pick<Given, 'to' | 'until' | 'faults'>>): Promise<Reply> {
-  const people = isId(given.to) ? await turn.provisioning.findColleagues(turn.actor, { typed: given.to }) : []
-  return delegationForm(turn, { ...given, to: people.length > 0 ? given.to : '', people })
-}
-
-const isId = (value: string): boolean => z.uuid().safeParse(value).success
-const isDay = (value: string): boolean => z.iso.date().safeParse(value).success
 
 function faultOfPerson(to: string): Fault[] {
   if (to === '') return [fault('/to', 'required', 'Choose who decides for you.')]
@@ -114,3 +152,30 @@ function faultOfPerson(to: string): Fault[] {
 
 const faultOfDay = (until: string): Fault =>
   until === '' ? fault('/until', 'required', 'Choose a day.') : fault('/until', 'invalid', 'This is no day.')
+
+async function end({ core, actor, viewer }: Turn): Promise<Reply> {
+  const ended = await core.endDelegation(actor)
+  const present = await core.readDelegations(actor)
+  return { card: cards.delegation({ step: 'ended', ended }, present, viewer) }
+}
+
+/** `admin delegations`: the delegations that run now. */
+export const adminDelegationsCommand = defineShowCommand({
+  words: 'admin delegations',
+  also: ['admin delegation'],
+  forAdmins: true,
+  show: (turn) => showDelegations(turn),
+})
+
+/** Turns the page of the delegations that run now. The card changes in place. */
+export const pageDelegations = defineCardAction({
+  verb: 'admin.delegations',
+  forAdmins: true,
+  data: z.object({ from: pageStart }),
+  handle: (turn, { from }) => showDelegations(turn, from),
+})
+
+async function showDelegations({ core, actor, viewer }: Turn, from = 0): Promise<Reply> {
+  const page = await core.listDelegations(actor, { from, most: rowsOfAdminPage })
+  return { card: cards.adminDelegations(page, viewer) }
+}

@@ -1,7 +1,34 @@
 /** Approve, reject, reassign, override and delegate, by card and by command. */
-export * from './admin-commands.ts'
-export * from './approval.ts'
-export * from './delegate.ts'
-export * from './delegation.ts'
-export * from './override.ts'
-export * from './reassign.ts'
+import { approveRequest, refreshApproval, rejectRequest } from './approval.ts'
+import {
+  adminDelegationsCommand,
+  backCommand,
+  delegateCommand,
+  endDelegation,
+  openDelegation,
+  pageDelegations,
+  saveDelegation,
+} from './delegation.ts'
+import { adminApproveCommand, adminRejectCommand, approveAsAdmin, rejectAsAdmin } from './override.ts'
+import { adminReassignCommand, reassignAsAdmin } from './reassign.ts'
+
+export const decisionActions = [
+  approveRequest,
+  rejectRequest,
+  refreshApproval,
+  openDelegation,
+  saveDelegation,
+  endDelegation,
+  pageDelegations,
+  approveAsAdmin,
+  rejectAsAdmin,
+  reassignAsAdmin,
+]
+export const decisionCommands = [
+  delegateCommand,
+  backCommand,
+  adminDelegationsCommand,
+  adminApproveCommand,
+  adminRejectCommand,
+  adminReassignCommand,
+]

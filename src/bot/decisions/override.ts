@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { cards, type Notice } from '../../cards/index.ts'
 import {
-  type ErrorCode,
   lastDecision,
   overrideOf,
   ProvisioningError,
@@ -10,42 +9,48 @@ import {
   refuseOverride,
 } from '../../core/index.ts'
 import type { Reply, Turn } from '../channel/turn.ts'
-import { comment, defineCardAction, requestId } from '../define-card-action.ts'
-import { statusOf } from '../requests/actions.ts'
+import { comment, defineCardAction, isRefusal, requestId, showNotice } from '../define.ts'
+import { defineAdminVerb, statusOf } from '../requests/index.ts'
 
 const data = z.object({ requestId, comment })
 
-/** Approves over the heads of the approvers; the card becomes its status card. */
+/** `admin approve REQ-1042 Dana has left`: asks for confirmation. The click decides, overriding the approvers. */
+export const adminApproveCommand = defineAdminVerb('approve', (turn, request, comment) =>
+  confirmOverride(turn, request, 'approved', { comment }),
+)
+
+/** `admin reject REQ-1042 we close this office`: asks for confirmation, as `admin approve` does. */
+export const adminRejectCommand = defineAdminVerb('reject', (turn, request, comment) =>
+  confirmOverride(turn, request, 'rejected', { comment }),
+)
+
+/** Approves, overriding the approvers. The card becomes the status card. */
 export const approveAsAdmin = defineCardAction({
   verb: 'admin.approve',
   forAdmins: true,
   data,
-  handle: (turn, click) => overridden(turn, 'approved', click),
+  handle: (turn, click) => override(turn, 'approved', click),
 })
 
-/** Rejects over the heads of the approvers; the card becomes its status card. */
+/** Rejects, overriding the approvers. The card becomes the status card. */
 export const rejectAsAdmin = defineCardAction({
   verb: 'admin.reject',
   forAdmins: true,
   data,
-  handle: (turn, click) => overridden(turn, 'rejected', click),
+  handle: (turn, click) => override(turn, 'rejected', click),
 })
 
 type Decision = 'approved' | 'rejected'
 const verbs = { approved: 'admin.approve', rejected: 'admin.reject' } as const
 
 /** Decides. Without a reason the card returns and requires one. A second click shows the decision of the first. */
-async function overridden(
-  turn: Turn,
-  decision: Decision,
-  { requestId, comment }: z.output<typeof data>,
-): Promise<Reply> {
-  const { provisioning, actor } = turn
+async function override(turn: Turn, decision: Decision, { requestId, comment }: z.output<typeof data>): Promise<Reply> {
+  const { core, actor } = turn
   try {
-    await provisioning.override(actor, { requestId, decision, comment })
+    await core.override(actor, { requestId, decision, comment })
   } catch (error) {
-    if (!(error instanceof ProvisioningError) || !answered.includes(error.code)) throw error
-    const request = await provisioning.readRequest(actor, { requestId })
+    if (!isRefusal(error, 'comment-required', 'already-decided')) throw error
+    const request = await core.readRequest(actor, { requestId })
     if (error.code === 'comment-required') return confirmOverride(turn, request, decision, { commentMissing: true })
     const last = overrideOf(request.approvals)
     if (last?.by.id !== actor.id || last.decision !== decision) throw error
@@ -53,26 +58,24 @@ async function overridden(
   return statusOf(turn, requestId)
 }
 
-const answered: readonly ErrorCode[] = ['comment-required', 'already-decided']
-
 /** Asks an admin to confirm an override of the approvers. A notice says if there is nothing to decide. */
-export async function confirmOverride(
+async function confirmOverride(
   turn: Turn,
   request: Request,
   decision: Decision,
-  more: { comment?: string; commentMissing?: boolean } = {},
+  more: { comment?: string; commentMissing?: boolean },
 ): Promise<Reply> {
   const { actor, viewer } = turn
   try {
     refuseOverride(request, actor)
   } catch (error) {
     if (!(error instanceof ProvisioningError)) throw error
-    return { card: cards.notice(whyNot(error, request), viewer) }
+    return showNotice(turn, whyNot(error, request))
   }
   return { card: cards.adminConfirm({ verb: verbs[decision], request, ...more }, viewer) }
 }
 
-/** Why nobody can decide a request any more, and who did, when. */
+/** Why a request cannot be decided any more: its state, or who has decided it and when. */
 export function whyNot({ code }: Pick<ProvisioningError, 'code'>, request: Request): Notice {
   const about = { reference: referenceOf(request), requestId: request.requestId }
   const { status, cancelledBy, finishedAt, approvals } = request

@@ -47,11 +47,11 @@ export const dialogSteps = {
   },
   details: {
     verbs: ['request.review', 'request.check', 'request.keep', 'request.cancel'],
-    async show({ draft, template, faults, preview, outdated }, { actor, provisioning, viewer }) {
+    async show({ draft, template, faults, preview, outdated }, { actor, core, viewer }) {
       const [people, mailDomain, names] = await Promise.all([
-        provisioning.findNamedPeople(actor, { ids: peopleChosen(draft, template) }),
-        isMailboxKind(template.kind) ? mailDomainOf({ actor, provisioning }) : '',
-        preview ?? provisioning.likelyNames(actor, { draft, template }),
+        core.findNamedPeople(actor, { ids: peopleChosen(draft, template) }),
+        isMailboxKind(template.kind) ? mailDomainOf({ actor, core }) : '',
+        preview ?? core.likelyNames(actor, { draft, template }),
       ])
       const card = cards.form({
         draft,
@@ -69,8 +69,8 @@ export const dialogSteps = {
   },
   review: {
     verbs: ['request.submit', 'request.edit', 'request.cancel'],
-    async show({ draft, plan, similar, basedOn, outlook }, { provisioning, viewer }) {
-      const { siteRoot } = provisioning
+    async show({ draft, plan, similar, basedOn, outlook }, { core, viewer }) {
+      const { siteRoot } = core
       const card = cards.review({ draft, plan, similar, basedOn, outlook, siteRoot, viewer })
       return { card, at: { step: 'review', requestId: draft.requestId } }
     },
@@ -110,9 +110,9 @@ function peopleChosen({ values }: Draft, template: Template): string[] {
 }
 
 /** The domain of new mailboxes; `''` while the directory does not answer, because the form opens anyway. */
-async function mailDomainOf({ actor, provisioning }: Pick<Turn, 'actor' | 'provisioning'>): Promise<string> {
+async function mailDomainOf({ actor, core }: Pick<Turn, 'actor' | 'core'>): Promise<string> {
   try {
-    return (await provisioning.readMailDomains(actor)).default
+    return (await core.readMailDomains(actor)).default
   } catch (error) {
     if (error instanceof ProvisioningError && error.code === 'unavailable') return ''
     throw error

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { cards, type DraftOffer } from '../../cards/index.ts'
+import type { cards, DraftOffer } from '../../cards/index.ts'
 import {
   type Draft,
   mailboxKinds,
@@ -9,7 +9,7 @@ import {
   type Template,
 } from '../../core/index.ts'
 import { isForAdmins, type Reply, type Turn } from '../channel/turn.ts'
-import { type Command, defineCommand } from '../define-command.ts'
+import { type Command, defineCommand, defineShowCommand, showNotice } from '../define.ts'
 import { showStep } from './dialog-steps.ts'
 
 /** The buttons of the help card that start a request. */
@@ -52,7 +52,7 @@ const table: readonly {
 ]
 
 /** `new`, alone or with a kind. Each accepts a part of a template's name. */
-export const newCommands: readonly Command[] = table.map(({ kinds, ...command }) =>
+const newCommands: readonly Command[] = table.map(({ kinds, ...command }) =>
   defineCommand({
     ...command,
     startsDialog: true,
@@ -62,19 +62,19 @@ export const newCommands: readonly Command[] = table.map(({ kinds, ...command })
   }),
 )
 
-/** `my drafts`: the drafts that were begun and neither sent nor discarded. */
-export const myDraftsCommand = defineCommand({
+/** `my drafts`: the drafts that the person has begun and neither submitted nor discarded. */
+const myDraftsCommand = defineShowCommand({
   words: 'my drafts',
   also: ['drafts', 'my draft', 'draft'],
   startsDialog: true,
-  argument: z.string(),
-  handle: showDrafts,
-  otherwise: showDrafts,
+  show: showDrafts,
 })
 
+export const draftCommands = [...newCommands, myDraftsCommand]
+
 async function showDrafts(turn: Turn): Promise<Reply> {
-  const drafts = await begunOf(turn, await turn.provisioning.listUsableTemplates(turn.actor))
-  if (drafts.length === 0) return { card: cards.notice({ code: 'noDrafts' }, turn.viewer) }
+  const drafts = await begunOf(turn, await turn.core.listUsableTemplates(turn.actor))
+  if (drafts.length === 0) return showNotice(turn, { code: 'noDrafts' })
   return showStep({ step: 'offer', says: 'list', drafts, anew: { of: 'new' } }, turn)
 }
 
@@ -83,27 +83,27 @@ export const chooseOf = async (turn: Turn, words: NewWords): Promise<Reply> =>
   choose(turn, await templatesOf(turn, table.find((one) => one.words === words)?.kinds ?? []))
 
 /** The drafts that this person has begun from these templates, each with its template. */
-async function begunOf({ provisioning, actor }: Turn, templates: readonly Template[]): Promise<DraftOffer['drafts']> {
-  const drafts = templates.length > 0 ? await provisioning.listBegunDrafts(actor) : []
+async function begunOf({ core, actor }: Turn, templates: readonly Template[]): Promise<DraftOffer['drafts']> {
+  const drafts = templates.length > 0 ? await core.listBegunDrafts(actor) : []
   const withTemplate = (draft: Draft) =>
     templates.flatMap((template) => (template.id === draft.templateId ? [{ draft, template }] : []))
   return drafts.flatMap(withTemplate)
 }
 
 /** The help card's buttons for this person, in the order of the menu. */
-export async function offersTo({ provisioning, actor }: Turn): Promise<readonly Offer[]> {
-  const usable = new Set((await provisioning.listUsableTemplates(actor)).map(({ kind }): Offer => offerOf[kind]))
+export async function requestTypesFor({ core, actor }: Turn): Promise<readonly Offer[]> {
+  const usable = new Set((await core.listUsableTemplates(actor)).map(({ kind }): Offer => offerOf[kind]))
   const inOrder: readonly Offer[] = ['newSite', 'newRoom', 'newSharedMailbox', 'newEquipment']
   return inOrder.filter((offer) => usable.has(offer))
 }
 
 const templatesOf = async (turn: Turn, kinds: readonly ResourceKind[]): Promise<Template[]> =>
-  (await turn.provisioning.listUsableTemplates(turn.actor)).filter(({ kind }) => kinds.includes(kind))
+  (await turn.core.listUsableTemplates(turn.actor)).filter(({ kind }) => kinds.includes(kind))
 
 /** The templates with this part in their name. If no name contains it, the card says so and shows all templates. */
 async function chooseNamed(turn: Turn, words: NewWords, templates: readonly Template[], part: string): Promise<Reply> {
-  const wanted = part.trim().toLowerCase()
-  const found = templates.filter((template) => namesOf(template).some((name) => name.toLowerCase().includes(wanted)))
+  const text = part.trim().toLowerCase()
+  const found = templates.filter((template) => namesOf(template).some((name) => name.toLowerCase().includes(text)))
   if (found.length > 0 || templates.length === 0 || part === '') return continueOrChoose(turn, words, found)
   return showStep({ step: 'choose', templates, unmatched: part }, turn)
 }
@@ -123,17 +123,16 @@ async function continueOrChoose(turn: Turn, words: NewWords, templates: readonly
   return showStep({ step: 'offer', says: 'offer', drafts, anew }, turn)
 }
 
-/** A single template opens its form; of several the person chooses one. */
+/** Opens the form of a single template. The person chooses one of several. */
 async function choose(turn: Turn, templates: readonly Template[]): Promise<Reply> {
   const [only, ...more] = templates
-  if (only && more.length === 0)
-    return showStep(await turn.provisioning.openDraft(turn.actor, { templateId: only.id }), turn)
-  if (!only) return { card: cards.notice({ code: await whyNone(turn) }, turn.viewer) }
+  if (only && more.length === 0) return showStep(await turn.core.openDraft(turn.actor, { templateId: only.id }), turn)
+  if (!only) return showNotice(turn, { code: await whyNone(turn) })
   return showStep({ step: 'choose', templates }, turn)
 }
 
 /** An admin of a new service learns how to add the first template. */
-async function whyNone({ provisioning, actor }: Turn): Promise<'noTemplates' | 'noTemplatesAtAll'> {
-  const isEmpty = isForAdmins(actor) && (await provisioning.listTemplates(actor)).length === 0
+async function whyNone({ core, actor }: Turn): Promise<'noTemplates' | 'noTemplatesAtAll'> {
+  const isEmpty = isForAdmins(actor) && (await core.listTemplates(actor)).length === 0
   return isEmpty ? 'noTemplatesAtAll' : 'noTemplates'
 }

@@ -1,2 +1,31 @@
 /** `why`: the reasons of a request’s status. */
-export * from './why.ts'
+import { z } from 'zod'
+import { cards } from '../../cards/index.ts'
+import { type Request, referencePattern } from '../../core/index.ts'
+import type { Reply, Turn } from '../channel/turn.ts'
+import { defineCommand, showNotice } from '../define.ts'
+
+/** `why REQ-1042`: why these approvers, this name, this long. Alone it explains the newest own request. */
+const whyCommand = defineCommand({
+  words: 'why',
+  alone: ['why?'],
+  // People also type the number as a question: `why REQ-1042?`.
+  argument: z
+    .string()
+    .transform((typed) => typed.replace(/[\s?]+$/, ''))
+    .pipe(z.string().regex(referencePattern)),
+  handle: async (turn, reference) => explain(turn, await turn.core.readRequestByReference(turn.actor, { reference })),
+  async otherwise(turn, argument) {
+    if (argument.replaceAll('?', '').trim() !== '') return showNotice(turn, { code: 'noReferenceToExplain' })
+    const { requests } = await turn.core.listOwnRequests(turn.actor, { limit: 1 })
+    const [newest] = requests
+    return newest ? explain(turn, newest) : showNotice(turn, { code: 'noRequests' })
+  },
+})
+
+async function explain({ core, actor, viewer }: Turn, request: Request): Promise<Reply> {
+  const explanation = await core.readExplanation(actor, { requestId: request.requestId })
+  return { card: cards.why(request, explanation, viewer) }
+}
+
+export const explanationCommands = [whyCommand]

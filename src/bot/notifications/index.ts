@@ -1,3 +1,47 @@
 /** The outbox, which puts ordered cards into chats, and the choice of the daily digest. */
-export * from './digest.ts'
-export * from './outbox.ts'
+import { z } from 'zod'
+import { cards } from '../../cards/index.ts'
+import type { Reply, Turn } from '../channel/turn.ts'
+import { defineCardAction, defineCommand } from '../define.ts'
+
+export { createOutbox } from './outbox.ts'
+
+const data = z.object({})
+
+/** Updates the digest, and changes nothing else. */
+const refreshDigest = defineCardAction({
+  verb: 'digest.refresh',
+  data,
+  async handle({ core, actor, viewer }) {
+    const [digest, standing] = await Promise.all([core.readDigest(actor), core.readDigestStanding(actor)])
+    return { card: cards.digest(digest, standing, viewer) }
+  },
+})
+
+/** Sends the digest to the person from the next working day on. */
+const beginDigest = defineCardAction({ verb: 'digest.on', data, handle: (turn) => chooseDigest(turn, true) })
+
+/** Stops the digest. The person gets reminders instead. */
+const endDigest = defineCardAction({ verb: 'digest.off', data, handle: (turn) => chooseDigest(turn, false) })
+
+/** Switches the digest on or off, and shows the new setting. */
+async function chooseDigest({ core, actor, viewer }: Turn, isOn: boolean): Promise<Reply> {
+  return { card: cards.digestChoice(await core.chooseDigest(actor, { isOn }), viewer) }
+}
+
+/** `digest on`, `digest off`: switches the daily digest; `digest` alone shows the setting. */
+const digestCommand = defineCommand({
+  words: 'digest',
+  also: ['summary', 'daily summary'],
+  argument: z
+    .string()
+    .toLowerCase()
+    .pipe(z.enum(['on', 'off'])),
+  handle: (turn, choice) => chooseDigest(turn, choice === 'on'),
+  otherwise: async ({ core, actor, viewer }) => ({
+    card: cards.digestChoice(await core.readDigestStanding(actor), viewer),
+  }),
+})
+
+export const digestActions = [refreshDigest, beginDigest, endDigest]
+export const digestCommands = [digestCommand]

@@ -2,7 +2,7 @@ import { type CardJson, cards, type Viewer, withdrawnCode } from '../../cards/in
 import { type CardContent, type Conversation, type Outbox, referenceOf } from '../../core/index.ts'
 import type { CardSender } from '../channel/card-sender.ts'
 
-/** What admins are told about receivers of webhooks. */
+/** The notices for admins about receivers of webhooks. */
 const webhookNotices = {
   undelivered: 'webhookUndelivered',
   own: 'webhookOwn',
@@ -28,7 +28,7 @@ export function createOutbox(
   }
 }
 
-/** Cards about requests and summaries say it themselves. All other notices are for admins alone. */
+/** Cards about requests, and digests, have the answer themselves. All other notices are for admins only. */
 function isForAdmin(content: CardContent): boolean {
   if ('isAdmin' in content) return content.isAdmin
   return content.kind !== 'withdrawn'

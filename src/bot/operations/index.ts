@@ -1,5 +1,32 @@
-/** The queue, stuck requests, health, statistics and jobs, for admins. */
-export * from './actions.ts'
-export * from './commands.ts'
-export * from './lists.ts'
-export * from './stats.ts'
+/** The queue, stuck requests, dead letters, health and statistics, for admins. */
+import {
+  adminJobsCommand,
+  adminQueueCommand,
+  adminStatusCommand,
+  adminStuckCommand,
+  dismissDeadLetter,
+  examineDeadLetter,
+  pageQueue,
+  pageStuck,
+  replayDeadLetter,
+} from './queue.ts'
+import { adminHealthCommand, adminStatsCommand, readCertificate } from './reports.ts'
+
+export { adminHealthCommand } from './reports.ts'
+
+export const operationActions = [
+  pageQueue,
+  pageStuck,
+  examineDeadLetter,
+  dismissDeadLetter,
+  replayDeadLetter,
+  readCertificate,
+]
+export const operationCommands = [
+  adminQueueCommand,
+  adminStuckCommand,
+  adminStatusCommand,
+  adminHealthCommand,
+  adminJobsCommand,
+  adminStatsCommand,
+]

@@ -1,6 +1,37 @@
-/** A person’s own requests: cards, lists and commands; the request that an admin names. */
-export * from './actions.ts'
-export * from './admin-target.ts'
-export * from './commands.ts'
-export * from './lists.ts'
-export * from './simulate.ts'
+/** A person’s requests: status, lists and reminders; retry and cancel by admins; simulation as another person. */
+import { adminCancelCommand, adminRetryCommand, cancelAsAdmin, retryAsAdmin } from './admin.ts'
+import {
+  approvalsCommand,
+  cancelCommand,
+  myRequestsCommand,
+  nudgeCommand,
+  pageApprovals,
+  pageRequests,
+  statusCommand,
+} from './commands.ts'
+import { adminSimulateCommand } from './simulate.ts'
+import { nudgeRequest, refreshRequest, showTimeline } from './status.ts'
+
+export { defineAdminVerb, ifFound } from './admin.ts'
+export { statusCommand } from './commands.ts'
+export { statusOf, unlessWithdrawn } from './status.ts'
+
+export const requestActions = [
+  refreshRequest,
+  nudgeRequest,
+  showTimeline,
+  pageRequests,
+  pageApprovals,
+  retryAsAdmin,
+  cancelAsAdmin,
+]
+export const requestCommands = [
+  myRequestsCommand,
+  approvalsCommand,
+  statusCommand,
+  cancelCommand,
+  nudgeCommand,
+  adminRetryCommand,
+  adminCancelCommand,
+  adminSimulateCommand,
+]

@@ -3,27 +3,27 @@ import { cards, rowsOfPage } from '../../cards/index.ts'
 import { meantTemplates } from '../../core/index.ts'
 import type { Reply, Turn } from '../channel/turn.ts'
 import { peopleMeant } from '../channel/typed-arguments.ts'
-import { defineCommand } from '../define-command.ts'
+import { defineCommand } from '../define.ts'
 
-/** `admin simulate Project site as Kim Lee`: what that person would see of a template, and what would come of it. */
+/** `admin simulate Project site as Kim Lee`: the template as that person sees it, and the result of a request. */
 export const adminSimulateCommand = defineCommand({
   words: 'admin simulate',
   forAdmins: true,
-  argument: z.string().max(300).transform(whatAndWho),
-  handle: simulated,
-  otherwise: (turn) => simulated(turn, { what: '', who: '' }),
+  argument: z.string().max(300).transform(templateAndPerson),
+  handle: simulate,
+  otherwise: (turn) => simulate(turn, { what: '', who: '' }),
 })
 
-/** The template and the person in "Project site as Kim Lee"; who is not named is the admin. */
-function whatAndWho(typed: string): { what: string; who: string } {
+/** The template and the person in "Project site as Kim Lee". Without a person, the admin is meant. */
+function templateAndPerson(typed: string): { what: string; who: string } {
   const [, what = typed, who = ''] = /^(?:(.*) )?as (.*)$/is.exec(typed) ?? []
   return { what: what.trim(), who: who.trim() }
 }
 
-/** Shows it; where several are meant, or none, asks which. */
-async function simulated(turn: Turn, typed: { what: string; who: string }): Promise<Reply> {
-  const { provisioning, actor, viewer } = turn
-  const all = await provisioning.listTemplates(actor)
+/** Shows the simulation; asks which template or person if the text fits none or several. */
+async function simulate(turn: Turn, typed: { what: string; who: string }): Promise<Reply> {
+  const { core, actor, viewer } = turn
+  const all = await core.listTemplates(actor)
   const { found, near } = typed.what === '' ? { found: [], near: [] } : meantTemplates(all, typed.what)
   const [template, ...otherTemplates] = found
   if (!template || otherTemplates.length > 0) {
@@ -38,10 +38,6 @@ async function simulated(turn: Turn, typed: { what: string; who: string }): Prom
     const choice = { says, typed: { ...typed, what: template.name }, people: people.slice(0, rowsOfPage) } as const
     return { card: cards.adminSimulateChoice(choice, viewer) }
   }
-  return {
-    card: cards.adminSimulate(
-      await provisioning.simulate(actor, { templateId: template.id, personId: person.id }),
-      viewer,
-    ),
-  }
+  const simulation = await core.simulate(actor, { templateId: template.id, personId: person.id })
+  return { card: cards.adminSimulate(simulation, viewer) }
 }

@@ -1,3 +1,117 @@
-/** Templates in use, for admins. */
-export * from './actions.ts'
-export * from './commands.ts'
+/** Templates and their use, for admins. */
+import { z } from 'zod'
+import { cards, rowsOfPage, type TemplateUse } from '../../cards/index.ts'
+import { meantTemplates } from '../../core/index.ts'
+import type { Reply, Turn } from '../channel/turn.ts'
+import {
+  defineCardAction,
+  defineCommand,
+  isRefusal,
+  pageStart,
+  showNotice,
+  undefinedIfNotFound,
+  version,
+} from '../define.ts'
+
+/** `admin templates`: the templates and how often each is used. With a name, that template. */
+const adminTemplatesCommand = defineCommand({
+  words: 'admin templates',
+  forAdmins: true,
+  argument: z.literal(''),
+  handle: (turn) => showTemplates(turn),
+  otherwise: (turn, typed) => useNamed(turn, typed, 'show'),
+})
+
+/** `admin templates show|enable|disable <name or id>`. The last two ask for confirmation, and the click does it. */
+const adminTemplateCommands = (['show', 'enable', 'disable'] as const).map((use) =>
+  defineCommand({
+    words: `admin templates ${use}`,
+    forAdmins: true,
+    argument: z.string().min(1),
+    handle: (turn, typed) => useNamed(turn, typed, use),
+    otherwise: async (turn) => showNotice(turn, { code: 'noTemplateNamed' }),
+  }),
+)
+
+const templateId = z.uuid().toLowerCase()
+
+/** Turns the page of the list of templates. The card changes in place. */
+const pageTemplates = defineCardAction({
+  verb: 'admin.templates',
+  forAdmins: true,
+  data: z.object({ from: pageStart }),
+  handle: (turn, { from }) => showTemplates(turn, from),
+})
+
+/** Shows the settings of a template. */
+const examineTemplate = defineCardAction({
+  verb: 'admin.template',
+  forAdmins: true,
+  data: z.object({ templateId }),
+  handle: (turn, { templateId }) => useTemplate(turn, templateId, 'show'),
+})
+
+/** The version that the admin saw when they were asked for confirmation. Without a version, the card asks for it. */
+const confirmation = z.object({ templateId, version: version.optional() })
+
+/** Enables a template, once an admin has confirmed it. */
+const enableTemplate = defineCardAction({
+  verb: 'admin.enable',
+  forAdmins: true,
+  data: confirmation,
+  handle: (turn, click) => switchTemplate(turn, click, 'enable'),
+})
+
+/** Disables a template, once an admin has confirmed it. */
+const disableTemplate = defineCardAction({
+  verb: 'admin.disable',
+  forAdmins: true,
+  data: confirmation,
+  handle: (turn, click) => switchTemplate(turn, click, 'disable'),
+})
+
+async function switchTemplate(
+  turn: Turn,
+  { templateId, version }: z.output<typeof confirmation>,
+  use: 'enable' | 'disable',
+): Promise<Reply> {
+  if (version === undefined) return useTemplate(turn, templateId, use)
+  try {
+    await turn.core.switchTemplate(turn.actor, { id: templateId, expected: version, active: use === 'enable' })
+  } catch (error) {
+    if (!isRefusal(error, 'stale-version', 'not-found')) throw error
+    // A second click shows the result of the first; after a change by another admin, the card asks again.
+    return useTemplate(turn, templateId, use, true)
+  }
+  return useTemplate(turn, templateId, 'show')
+}
+
+/** A page of all templates. */
+async function showTemplates({ core, actor, viewer }: Turn, from = 0): Promise<Reply> {
+  const page = await core.listTemplatesInUse(actor, { from, most: rowsOfPage })
+  return { card: cards.adminTemplates(page, viewer) }
+}
+
+/** The card of a template. It asks for confirmation if the template is to be enabled or disabled and is not so yet. */
+async function useTemplate(turn: Turn, templateId: string, use: TemplateUse, isChanged = false): Promise<Reply> {
+  const { core, actor, viewer } = turn
+  const report = await core.reportOnTemplate(actor, { id: templateId }).catch(undefinedIfNotFound)
+  if (!report) return showNotice(turn, { code: 'templateGone' })
+  const isDone = use === 'show' || report.template.active === (use === 'enable')
+  return { card: cards.adminTemplate(report, viewer, isDone ? {} : { asks: use, isChanged }) }
+}
+
+/** If several templates have the text in their name, the admin chooses one; if none has it, the nearest are offered. */
+async function useNamed(turn: Turn, typed: string, use: TemplateUse): Promise<Reply> {
+  const { core, actor, viewer } = turn
+  const { found, near } = meantTemplates(await core.listTemplates(actor), typed)
+  const [only, ...more] = found
+  if (only && more.length === 0) return useTemplate(turn, only.id, use)
+  const offered = found.length > 0 ? found : near
+  const asks = { typed, found: found.length > 0, does: use }
+  const entries = await core.readUseOfTemplates(actor, { templates: offered.slice(0, rowsOfPage) })
+  return { card: cards.adminTemplates({ entries, from: 0, total: offered.length, asks }, viewer) }
+}
+
+export const templateActions = [pageTemplates, examineTemplate, enableTemplate, disableTemplate]
+export const templateCommands = [adminTemplatesCommand, ...adminTemplateCommands]

@@ -1,13 +1,12 @@
 import { z } from 'zod'
 import { cards, type DeliveriesOf, type DeliveryNews, deliveriesOfPage, receiverKey } from '../../cards/index.ts'
-import { type ErrorCode, ProvisioningError, referenceOf, type Template, templateIdOf } from '../../core/index.ts'
+import { referenceOf, type Template, templateIdOf } from '../../core/index.ts'
 import type { Reply, Turn } from '../channel/turn.ts'
-import { defineCardAction } from '../define-card-action.ts'
+import { defineCardAction, isRefusal, showNotice, undefinedIfNotFound, version } from '../define.ts'
 import { receiverOf } from './receivers.ts'
 
 const nothing = z.literal('')
-const uuid = z.uuid().toLowerCase()
-const deliveryId = uuid
+const id = z.uuid().toLowerCase()
 
 /** Shows the log of webhooks, or turns its page; the card changes in place. */
 export const pageDeliveries = defineCardAction({
@@ -15,48 +14,45 @@ export const pageDeliveries = defineCardAction({
   forAdmins: true,
   data: z.object({
     of: z.enum(['all', 'failed']).default('all'),
-    templateId: z.union([uuid, receiverKey, nothing]).default(''),
-    requestId: z.union([uuid, nothing]).default(''),
+    templateId: z.union([id, receiverKey, nothing]).default(''),
+    requestId: z.union([id, nothing]).default(''),
     after: z.string().max(200).default(''),
   }),
-  handle: (turn, { of, templateId, requestId, after }) => showDeliveries(turn, { of, templateId, requestId, after }),
+  handle: showDeliveries,
 })
 
 /** Shows one delivery. */
 export const examineDelivery = defineCardAction({
   verb: 'admin.delivery',
   forAdmins: true,
-  data: z.object({ deliveryId }),
+  data: z.object({ deliveryId: id }),
   handle: (turn, { deliveryId }) => showDelivery(turn, deliveryId, async () => ''),
 })
 
-/** Sends one again, once an admin has confirmed it. The version says how often it was when they were asked. */
+/** Sends a delivery again, once an admin has confirmed it. The version counts the deliveries at the confirmation. */
 export const redeliver = defineCardAction({
   verb: 'admin.redeliver',
   forAdmins: true,
-  data: z.object({ deliveryId, version: z.coerce.number().int().min(1).optional() }),
+  data: z.object({ deliveryId: id, version: version.optional() }),
   handle: (turn, { deliveryId, version }) =>
     showDelivery(turn, deliveryId, async () => {
-      const { delivery, url, receiver } = await turn.provisioning.readDelivery(turn.actor, { deliveryId })
+      const { delivery, url, receiver } = await turn.core.readDelivery(turn.actor, { deliveryId })
       const isOnItsWay = delivery.status === 'pending' && delivery.nextAttemptAt !== null
       if (url === undefined || receiver?.disabledAt || (isOnItsWay && version === undefined)) return ''
       if (version === undefined) return 'ask'
       if (version !== (delivery.replays?.length ?? 0) + 1) return 'changed'
       try {
-        await turn.provisioning.replayDelivery(turn.actor, { deliveryId })
+        await turn.core.replayDelivery(turn.actor, { deliveryId })
       } catch (error) {
-        if (!(error instanceof ProvisioningError) || error.code !== late) throw error
+        if (!isRefusal(error, 'illegal-transition')) throw error
         return ''
       }
       return 'again'
     }),
 })
 
-const late: ErrorCode = 'illegal-transition'
-const gone: ErrorCode = 'not-found'
-
-/** What of the log is shown; `''`: all of it. */
-export interface Shown {
+/** The part of the log to show; `''`: all of it. */
+interface Filter {
   readonly of: DeliveriesOf
   readonly templateId?: string
   readonly requestId?: string
@@ -64,21 +60,21 @@ export interface Shown {
 }
 
 /** A page of the log. */
-export async function showDeliveries(turn: Turn, shown: Shown): Promise<Reply> {
-  const { provisioning, actor, viewer } = turn
-  const { of, templateId: key = '', requestId = '', after = '' } = shown
+export async function showDeliveries(turn: Turn, filter: Filter): Promise<Reply> {
+  const { core, actor, viewer } = turn
+  const { of, templateId: key = '', requestId = '', after = '' } = filter
   const names = await namesOf(turn)
   const subscriber = key === '' ? undefined : receiverOf(key)
-  const { deliveries, nextCursor } = await provisioning.listDeliveries(actor, {
+  const { deliveries, nextCursor } = await core.listDeliveries(actor, {
     limit: deliveriesOfPage,
     ...(of === 'failed' && { status: 'failed' }),
     ...(subscriber && { templateId: templateIdOf(subscriber) }),
     ...(requestId && { requestId }),
     ...(after && { cursor: after }),
   })
-  const request = requestId === '' ? undefined : await provisioning.readRequest(actor, { requestId })
-  const receiver = subscriber && (await provisioning.readReceiver(actor, { subscriber }).catch(unlessGone))
-  const failed = receiver ? await provisioning.countFailedDeliveries(actor, { subscriber: receiver.subscriber }) : 0
+  const request = requestId === '' ? undefined : await core.readRequest(actor, { requestId })
+  const receiver = subscriber && (await core.readReceiver(actor, { subscriber }).catch(undefinedIfNotFound))
+  const failed = receiver ? await core.countFailedDeliveries(actor, { subscriber: receiver.subscriber }) : 0
   return {
     card: cards.adminDeliveries(
       {
@@ -94,21 +90,17 @@ export async function showDeliveries(turn: Turn, shown: Shown): Promise<Reply> {
 
 /** Runs an action on a delivery, then shows its status; a notice if the log does not contain it any more. */
 async function showDelivery(turn: Turn, deliveryId: string, act: () => Promise<DeliveryNews>): Promise<Reply> {
-  const { provisioning, actor, viewer } = turn
+  const { core, actor, viewer } = turn
   try {
     const news = await act()
-    const known = await provisioning.readDelivery(actor, { deliveryId })
+    const known = await core.readDelivery(actor, { deliveryId })
     return { card: cards.adminDelivery(known, await namesOf(turn), news, viewer) }
   } catch (error) {
-    if (!(error instanceof ProvisioningError) || error.code !== gone) throw error
-    return { card: cards.notice({ code: 'deliveryGone' }, viewer) }
+    if (!isRefusal(error, 'not-found')) throw error
+    return showNotice(turn, { code: 'deliveryGone' })
   }
 }
 
-async function namesOf({ provisioning, actor }: Turn): Promise<ReadonlyMap<string, Template>> {
-  return new Map((await provisioning.listTemplates(actor)).map((one) => [one.id, one]))
-}
-
-function unlessGone(error: unknown): undefined {
-  if (!(error instanceof ProvisioningError && error.code === gone)) throw error
+async function namesOf({ core, actor }: Turn): Promise<ReadonlyMap<string, Template>> {
+  return new Map((await core.listTemplates(actor)).map((one) => [one.id, one]))
 }

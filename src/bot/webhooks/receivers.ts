@@ -1,23 +1,23 @@
 import { setTimeout } from 'node:timers/promises'
 import { z } from 'zod'
 import { cards, receiverKey, receiversOfPage, type WebhookNews } from '../../cards/index.ts'
-import { type ErrorCode, ProvisioningError, type ReceiverId } from '../../core/index.ts'
+import type { ReceiverId } from '../../core/index.ts'
 import type { Reply, Turn } from '../channel/turn.ts'
-import { defineCardAction } from '../define-card-action.ts'
+import { defineCardAction, isRefusal, pageStart, showNotice, version } from '../define.ts'
 
 const templateId = z.union([z.uuid().toLowerCase(), receiverKey])
 /** A confirmation carries a version; a click without one only asks. */
-const confirmed = z.object({ templateId, version: z.coerce.number().int().min(1).optional() })
+const confirmed = z.object({ templateId, version: version.optional() })
 
-/** Turns the page of those who are told of requests; the card changes in place. */
+/** Turns the page of the receivers. The card changes in place. */
 export const pageReceivers = defineCardAction({
   verb: 'admin.webhooks',
   forAdmins: true,
-  data: z.object({ from: z.coerce.number().int().min(0).max(999_999).default(0) }),
+  data: z.object({ from: pageStart }),
   handle: (turn, { from }) => showReceivers(turn, from),
 })
 
-/** Shows one of them. */
+/** Shows one receiver. */
 export const examineReceiver = defineCardAction({
   verb: 'admin.webhook',
   forAdmins: true,
@@ -25,7 +25,7 @@ export const examineReceiver = defineCardAction({
   handle: (turn, { templateId }) => showReceiver(turn, receiverOf(templateId), () => ({ kind: 'show' })),
 })
 
-/** A click is answered within so many milliseconds; a receiver may take longer than that. */
+/** The longest time until the answer to a click, in milliseconds. A receiver may take longer. */
 const patience = 4000
 
 /**
@@ -39,20 +39,20 @@ export const testReceiver = defineCardAction({
   handle: (turn, { templateId }) =>
     showReceiver(turn, receiverOf(templateId), async () => {
       const late = new AbortController()
-      const test = turn.provisioning.testReceiver(turn.actor, { subscriber: receiverOf(templateId) })
+      const test = turn.core.testReceiver(turn.actor, { subscriber: receiverOf(templateId) })
       const timeUp = setTimeout(patience, undefined, { ref: false, signal: late.signal }).catch(() => undefined)
       const result = await Promise.race([test, timeUp]).finally(() => late.abort())
       return result ? { kind: 'tested', result } : { kind: 'slow' }
     }),
 })
 
-/** Whether one of them was switched off: it is sent nothing then. */
-async function isOff({ provisioning, actor }: Turn, id: z.output<typeof templateId>): Promise<boolean> {
-  const { state } = await provisioning.readReceiver(actor, { subscriber: receiverOf(id) })
+/** Whether a receiver is switched off: then it gets no deliveries. */
+async function isOff({ core, actor }: Turn, id: z.output<typeof templateId>): Promise<boolean> {
+  const { state } = await core.readReceiver(actor, { subscriber: receiverOf(id) })
   return state === 'off'
 }
 
-/** Switches one of them on again, once an admin has confirmed it. One that is on already is shown so. */
+/** Switches a receiver on again, once an admin has confirmed it. A receiver that is on already does not change. */
 export const switchReceiverOn = defineCardAction({
   verb: 'admin.webhook-on',
   forAdmins: true,
@@ -61,7 +61,7 @@ export const switchReceiverOn = defineCardAction({
     showReceiver(turn, receiverOf(templateId), async () => {
       const off = await isOff(turn, templateId)
       if (off && version === undefined) return { kind: 'askOn' }
-      if (off) await turn.provisioning.switchReceiverOn(turn.actor, { subscriber: receiverOf(templateId) })
+      if (off) await turn.core.switchReceiverOn(turn.actor, { subscriber: receiverOf(templateId) })
       return { kind: 'isOn' }
     }),
 })
@@ -73,41 +73,40 @@ export const resendFailed = defineCardAction({
   data: confirmed,
   handle: (turn, { templateId, version }) =>
     showReceiver(turn, receiverOf(templateId), async () => {
-      const { provisioning } = turn
+      const { core } = turn
       if (await isOff(turn, templateId)) return { kind: 'askOn' }
-      const failed = await provisioning.countFailedDeliveries(turn.actor, { subscriber: receiverOf(templateId) })
+      const failed = await core.countFailedDeliveries(turn.actor, { subscriber: receiverOf(templateId) })
       if (version === undefined && failed > 0) return { kind: 'askResend' }
-      const { sent } = await provisioning.replayFailedDeliveries(turn.actor, { subscriber: receiverOf(templateId) })
+      const { sent } = await core.replayFailedDeliveries(turn.actor, { subscriber: receiverOf(templateId) })
       return { kind: 'resent', sent }
     }),
 })
 
-/** Whom a button means. */
+/** The receiver that the data of a button names. */
 export const receiverOf = (key: string): ReceiverId => (key === 'own' ? 'bot' : { templateId: key })
 
-/** A page of all who are told of requests. */
-export async function showReceivers({ provisioning, actor, viewer }: Turn, from = 0): Promise<Reply> {
-  const page = await provisioning.listReceivers(actor, { from, most: receiversOfPage })
+/** A page of all receivers. */
+export async function showReceivers({ core, actor, viewer }: Turn, from = 0): Promise<Reply> {
+  const page = await core.listReceivers(actor, { from, most: receiversOfPage })
   return { card: cards.adminWebhooks(page, viewer) }
 }
 
 /** Runs an action on a receiver, then shows its status; a notice if it does not exist any more. */
 async function showReceiver(
-  { provisioning, actor, viewer }: Turn,
+  turn: Turn,
   subscriber: ReceiverId,
   act: () => WebhookNews | Promise<WebhookNews>,
 ): Promise<Reply> {
+  const { core, actor, viewer } = turn
   try {
     const news = await act()
     const [receiver, failed] = await Promise.all([
-      provisioning.readReceiver(actor, { subscriber }),
-      provisioning.countFailedDeliveries(actor, { subscriber }),
+      core.readReceiver(actor, { subscriber }),
+      core.countFailedDeliveries(actor, { subscriber }),
     ])
     return { card: cards.adminWebhook(receiver, failed, news, viewer) }
   } catch (error) {
-    if (!(error instanceof ProvisioningError) || error.code !== gone) throw error
-    return { card: cards.notice({ code: 'webhookGoneForGood' }, viewer) }
+    if (!isRefusal(error, 'not-found')) throw error
+    return showNotice(turn, { code: 'webhookGoneForGood' })
   }
 }
-
-const gone: ErrorCode = 'not-found'

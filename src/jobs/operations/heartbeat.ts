@@ -1,16 +1,17 @@
 import { hostname } from 'node:os'
 import type { ProcessStore, ServiceProcess } from '../../core/index.ts'
-import { failureOf, type QueueLog } from '../queue/index.ts'
+import type { QueueLog } from '../queue/boss.ts'
+import { failureOf } from '../queue/define-job.ts'
 
 /** How often a process reports that it runs, and how soon it tries again after a failure, in milliseconds. */
 const BEAT_MILLISECONDS = 10_000
 const RETRY_MILLISECONDS = 2000
 
-/** The reports of this process, until it stops. */
+/** The regular reports that this process runs. */
 export interface Heartbeat {
-  /** When this process last wrote into its store. */
+  /** When this process last wrote to its store. */
   readonly lastAt: Date
-  /** Stops and deletes this process from the list, so that nobody misses it. */
+  /** Stops, and removes this process from the list, so that it does not count as dead. */
   stop(): Promise<void>
 }
 

@@ -1,5 +1,13 @@
 import type { JobResult, JobWithMetadata, PgBoss } from 'pg-boss'
-import { from, type JobOutcome, originOfJob, type Telemetry } from '../../core/index.ts'
+import {
+  type DeadLetter,
+  type DeadLetterHead,
+  type DeadLetters,
+  from,
+  type JobOutcome,
+  originOfJob,
+  type Telemetry,
+} from '../../core/index.ts'
 import { ambientConnection, type QueueLog, type QueueStore } from './boss.ts'
 import {
   failureOf,
@@ -10,32 +18,31 @@ import {
   putOffMilliseconds,
   retryAfterSeconds,
 } from './define-job.ts'
-import { lockClaim, putOff, requestsOf } from './tables.ts'
+import { type LetterRow, lockClaim, putOff, readLetter, readLetters, requestsOf, takeLetter } from './tables.ts'
 
 export type ClaimedJob = JobWithMetadata<object>
 
-/** Who is told of attempts. */
-interface Listeners {
+/** Where attempts are reported. */
+interface Reports {
   readonly log: QueueLog
   readonly telemetry?: Telemetry | undefined
 }
-/** What became of an attempt, and what the queue does about it. */
+/** The outcome of an attempt, and what the queue does about it. */
 interface End {
   readonly outcome: JobOutcome
   readonly result: JobResult
-  readonly words: string
+  readonly message: string
 }
 
 /**
- * Runs one claimed job once, under the trace of what ordered it, and tells what became of it: done, to be tried again, or
- * given up.
+ * Runs one claimed job once, under the trace of its order, and logs the outcome.
  */
 export function attempt(
   boss: PgBoss,
   store: QueueStore,
   job: Job,
   claimed: ClaimedJob,
-  { log, telemetry }: Listeners,
+  { log, telemetry }: Reports,
 ): Promise<JobResult> {
   const { id, data, retryCount, retryLimit, signal } = claimed
   const putOffs = claimed.sourceRetryCount ?? 0
@@ -49,7 +56,7 @@ export function attempt(
   }
   const run = async (): Promise<JobResult> => {
     const began = performance.now()
-    const { outcome, result, words } = await ended(boss, store, { job, claimed, scope })
+    const { outcome, result, message } = await ended(boss, store, { job, claimed, scope })
     const seconds = (performance.now() - began) / 1000
     telemetry?.jobTried({ job: job.name, outcome, seconds, waitedSeconds: waitedSeconds(claimed) })
     const error = result.output === undefined ? {} : { error: failureOf(result.output).message }
@@ -61,7 +68,7 @@ export function attempt(
       milliseconds: Math.round(seconds * 1000),
       ...error,
     }
-    log[levelOf(outcome)](facts, words)
+    log[levelOf(outcome)](facts, message)
     return result
   }
   return store.outside(() => from(originOfJob(id, data), run))
@@ -75,44 +82,44 @@ async function ended(
   const { id, data } = claimed
   try {
     await job.run(scope, data)
-    return { outcome: 'done', result: { id, status: 'completed' }, words: 'a job is done' }
+    return { outcome: 'done', result: { id, status: 'completed' }, message: 'a job is done' }
   } catch (error) {
     const output = failureOf(error)
     const failed = { id, status: 'failed', output } as const
     const later = putOffMilliseconds(error)
     if (later !== undefined) {
       await putOff(store, claimed, later)
-      return { outcome: 'put-off', result: failed, words: 'a job is put off' }
+      return { outcome: 'put-off', result: failed, message: 'a job is put off' }
     }
     if (!isRetryable(error)) {
       const result = { id, status: 'deadletter', output } as const
-      return { outcome: 'given-up', result, words: 'a job cannot succeed and is given up' }
+      return { outcome: 'given-up', result, message: 'a job cannot succeed and is given up' }
     }
     if (scope.lastAttempt)
-      return { outcome: 'given-up', result: failed, words: 'a job failed its last attempt and is given up' }
+      return { outcome: 'given-up', result: failed, message: 'a job failed its last attempt and is given up' }
     const backoff = scope.putOffs > 0 ? backoffSeconds(claimed, scope.attempt) : 0
     await postpone(boss, store, claimed, output, retryAfterSeconds(error) || backoff)
-    return { outcome: 'tried-again', result: failed, words: 'a job failed and is tried again' }
+    return { outcome: 'tried-again', result: failed, message: 'a job failed and is tried again' }
   }
 }
 
-/** What was given up is told once more, aloud, when its dead letter is. */
+/** A job that is given up is logged again, as an error, with its dead letter. */
 const levelOf = (outcome: JobOutcome): 'debug' | 'warn' =>
   outcome === 'given-up' || outcome === 'tried-again' ? 'warn' : 'debug'
 
-/** From when it was due to when it began, by the clock of the store. */
+/** The time from when the job was due to when it began, by the clock of the store. */
 function waitedSeconds({ createdOn, startAfter, startedOn }: ClaimedJob): number {
   const due = Math.max(createdOn.getTime(), startAfter.getTime())
   return Math.max(0, startedOn.getTime() - due) / 1000
 }
 
-/** As pg-boss doubles it, but only for attempts: pg-boss would also double it for each time the job was put off. */
+/** The delay before the next attempt. pg-boss would also double it each time the job was put off. */
 function backoffSeconds({ retryDelay, retryDelayMax }: ClaimedJob, attempt: number): number {
   const seconds = Math.max(1, retryDelay) * 2 ** Math.min(15, attempt - 1) * (1 + Math.random())
   return Math.min(retryDelayMax ?? Number.POSITIVE_INFINITY, seconds)
 }
 
-/** Fails the attempt with a next one not before the time that the other side asked for; pg-boss only knows its backoff. */
+/** Fails the attempt, with the next one after this time. pg-boss has only its backoff. */
 async function postpone(
   boss: PgBoss,
   store: QueueStore,
@@ -123,11 +130,62 @@ async function postpone(
   if (seconds <= 0) return
   const db = ambientConnection(store)
   const startAfter = new Date(Date.now() + seconds * 1000)
-  // Once failed here, the result that the worker reports finds no active attempt and changes nothing.
+  // The attempt fails here, so the result that the worker reports later changes nothing.
   await store.transaction(async () => {
-    // A claim that is over, since its time was up or it was given back, has no say in when the next attempt is.
+    // A claim that has ended, by time-out or release, does not decide when the next attempt is.
     if (!(await lockClaim(store, { name, id, retryCount }))) return
     await boss.fail(name, { id, retryCount }, output, { db })
     await boss.update(name, undefined, { id, startAfter, db })
   })
 }
+
+/** Runs the `onDeadLetter` of a job that was given up. This is durable work with its own retries. */
+export const handleDeadLetter =
+  (store: QueueStore, jobs: ReadonlyMap<string, Job>, log: QueueLog) =>
+  async ({ id, data, sourceName, sourceId, sourceOutput }: ClaimedJob): Promise<JobResult> => {
+    const failure = failureOf(sourceOutput)
+    const handle = async () => {
+      log.error({ job: sourceName, id: sourceId, error: failure.message }, 'a job was given up')
+      await jobs.get(sourceName ?? '')?.onDeadLetter(data, failure)
+    }
+    try {
+      await store.outside(() => from(originOfJob(id, data), handle))
+      return { id, status: 'completed' }
+    } catch (error) {
+      return { id, status: 'failed', output: failureOf(error) }
+    }
+  }
+
+/** The dead letters that no admin has handled yet. The queue keeps them for 90 days. */
+export function createDeadLetters(boss: PgBoss, store: QueueStore, log: QueueLog): DeadLetters {
+  const take = async (letterId: string): Promise<DeadLetter | undefined> => {
+    const row = await takeLetter(store, letterId)
+    return row && letterOf(row)
+  }
+  return {
+    list: async () => (await readLetters(store)).map(headOf),
+    async find(letterId) {
+      const row = await readLetter(store, letterId)
+      return row && letterOf(row)
+    },
+    async settle(letterId, about) {
+      const letter = await take(letterId)
+      if (letter) log.info({ job: letter.job, letterId, ...about }, 'a job that was given up is off the list')
+      return letter !== undefined
+    },
+    replay: (letterId) =>
+      store.transaction(async () => {
+        const letter = await take(letterId)
+        if (!letter) return false
+        await boss.send(letter.job, letter.payload as object, { db: ambientConnection(store) })
+        log.info({ job: letter.job, letterId }, 'a job that was given up is run again')
+        return true
+      }),
+  }
+}
+
+const headOf = ({ id, ...head }: Omit<LetterRow, 'failure'>): DeadLetterHead => ({ letterId: id, ...head })
+const letterOf = ({ failure, ...head }: LetterRow): DeadLetter => ({
+  ...headOf(head),
+  problem: failureOf(failure).message,
+})

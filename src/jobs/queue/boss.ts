@@ -1,12 +1,12 @@
 import { type ConstructorOptions, PgBoss } from 'pg-boss'
 
-/** What the queue needs of the store; `Database` of the store room is one. */
+/** The part of the store that the queue uses. `Database` of `store/` has it. */
 export interface QueueStore {
   readonly engine: 'embedded' | 'server'
   readonly queueConnection: {
     readonly schema: string
     readonly connectionString?: string
-    readonly listen?: (channel: string, heard: (payload: string) => void) => Promise<() => Promise<void>>
+    readonly listen?: (channel: string, onPayload: (payload: string) => void) => Promise<() => Promise<void>>
   }
   query<Row>(sql: string, values?: readonly unknown[]): Promise<{ rows: Row[] }>
   transaction<T>(work: () => Promise<T>): Promise<T>
@@ -20,16 +20,16 @@ export interface QueueLog {
   error(facts: object, message: string): void
 }
 
-/** pg-boss's view of our store: a statement inside our transaction runs in it, so a job stands or falls with the rows. */
+/** pg-boss's view of our store. A statement inside our transaction is part of it, so jobs and rows are committed together. */
 export function ambientConnection(store: QueueStore) {
   return { executeSql: (sql: string, values?: unknown[]) => store.query<never>(sql, values) }
 }
 
 /**
- * An unstarted pg-boss on either engine, with everything it says in our log. `heard` gets the name of each queue that has
- * a new job, and nothing when jobs may have come unheard.
+ * Creates a pg-boss for either engine, not started, with our log. `onJob` gets the name of each queue that has a new job,
+ * and no name when notifications may have been lost.
  */
-export function createBoss(store: QueueStore, log: QueueLog, heard?: (name?: string) => void): PgBoss {
+export function createBoss(store: QueueStore, log: QueueLog, onJob?: (name?: string) => void): PgBoss {
   const { schema, connectionString } = store.queueConnection
   const options: ConstructorOptions = {
     schema,
@@ -40,15 +40,15 @@ export function createBoss(store: QueueStore, log: QueueLog, heard?: (name?: str
     ...(connectionString === undefined ? embeddedOptions(store) : serverOptions(connectionString)),
   }
   const boss = new PgBoss(options)
-  const complain = seldom(({ message }: Error) => log.error({ error: message }, 'the queue failed; it goes on'))
-  boss.on('error', complain)
+  const report = rarely(({ message }: Error) => log.error({ error: message }, 'the queue failed; it goes on'))
+  boss.on('error', report)
   boss.on('warning', ({ message, data }) => log.warn({ data }, message))
-  if (heard) overhear(boss, heard)
+  if (onJob) listenToo(boss, onJob)
   return boss
 }
 
-/** pg-boss wakes workers of its own only, so we listen where it does (`IDatabase.listen`). */
-function overhear(boss: PgBoss, heard: (name?: string) => void): void {
+/** pg-boss wakes only its own workers, so we listen where it does (`IDatabase.listen`). */
+function listenToo(boss: PgBoss, onJob: (name?: string) => void): void {
   const db = boss.getDb()
   const listen = db.listen?.bind(db)
   if (!listen) throw new Error('pg-boss cannot listen in this store')
@@ -57,34 +57,35 @@ function overhear(boss: PgBoss, heard: (name?: string) => void): void {
       channel,
       (name) => {
         onNotification(name)
-        heard(name)
+        onJob(name)
       },
       () => {
         onReconnect()
-        heard()
+        onJob()
       },
     )
 }
 
-/** How often the same kind of trouble is told, in milliseconds: while the store is away every worker fails at every look. */
-const COMPLAINT_MILLISECONDS = 10_000
+/** The shortest time between two reports, in milliseconds. While the store is down, every poll of every worker fails. */
+const REPORT_MILLISECONDS = 10_000
 
-function seldom<T>(tell: (what: T) => void): (what: T) => void {
+function rarely<T>(report: (value: T) => void): (value: T) => void {
   let last = Number.NEGATIVE_INFINITY
-  return (what) => {
+  return (value) => {
     const now = performance.now()
-    if (now - last < COMPLAINT_MILLISECONDS) return
+    if (now - last < REPORT_MILLISECONDS) return
     last = now
-    tell(what)
+    report(value)
   }
 }
 
 /**
- * A pool of its own, so that jobs and callers do not wait for each other's connections. What pg-boss hands on to pg: no
- * statement of a worker takes long, and on a connection that has gone silent it would wait for ever.
+ * A separate pool, so that jobs and callers do not wait for each other's connections. A statement of a worker is short:
+ * without a time-out it would wait forever on a dead connection.
  */
 function serverOptions(connectionString: string): ConstructorOptions {
-  const silence = { query_timeout: 6000, keepAlive: true }
+  // pg-boss passes these options to pg.
+  const timeouts = { query_timeout: 6000, keepAlive: true }
   return {
     connectionString,
     application_name: 'quartermaster-queue',
@@ -92,7 +93,7 @@ function serverOptions(connectionString: string): ConstructorOptions {
     connectionTimeoutMillis: 3000,
     notifyHeartbeatIntervalMs: 5000,
     notifyHeartbeatTimeoutMs: 3000,
-    ...silence,
+    ...timeouts,
   }
 }
 
@@ -102,14 +103,14 @@ function embeddedOptions(store: QueueStore): ConstructorOptions {
     backend: 'pglite',
     db: {
       ...ambientConnection(store),
-      async listen(channel, heard, onReconnect) {
+      async listen(channel, onPayload, onReconnect) {
         if (!listen) throw new Error('This store cannot listen')
-        const close = await listen(channel, heard)
+        const close = await listen(channel, onPayload)
         onReconnect()
         return { close }
       },
     },
-    // The embedded store vacuums itself, and one process needs no watch over others.
+    // The embedded store vacuums itself and has only one process.
     monitorVacuum: false,
     reindex: false,
   }

@@ -1,32 +1,32 @@
 import { z } from 'zod'
 import type { QueueLog } from './boss.ts'
 
-/** What a handler knows of the attempt it makes. */
+/** What a handler knows about its attempt. */
 export interface JobScope {
-  /** 1 for the first. One that a process began and did not end counts; one that was put off does not. */
+  /** 1 for the first. An interrupted attempt counts; a time that the job was put off does not. */
   readonly attempt: number
   readonly lastAttempt: boolean
   /** How often the job was put off. */
   readonly putOffs: number
-  /** Aborted when the time is up, the process stops, or another process took the job over. */
+  /** Aborts when the time is up, the process stops, or another process has taken the job over. */
   readonly signal: AbortSignal
   readonly log: QueueLog
-  /** The ids of the requests that jobs of this name wait for, also for their time, or are at work on. */
+  /** The ids of the requests that have a job of this name, waiting or running. */
   requestsOf(name: string): Promise<string[]>
 }
 
 interface JobOptions {
   /** Attempts after the first. */
   readonly retries: number
-  /** Before the second attempt; doubled for each further one, with jitter. */
+  /** The delay before the second attempt. It doubles for each further attempt, with jitter. */
   readonly retryDelaySeconds: number
   /** How long one attempt may take. */
   readonly expireInSeconds: number
-  /** How many of these one process works on at the same time. */
+  /** How many of these jobs one process runs at the same time. */
   readonly concurrency: number
-  /** Whether a given-up job is kept until somebody looks after it. */
+  /** Whether a job that is given up is kept until an admin handles it. */
   readonly hasDeadLetters: boolean
-  /** How long a job that is done is kept. Default: as long as idempotency keys, seven days. */
+  /** How long a completed job is kept. Default: seven days, as idempotency keys. */
   readonly keptSeconds?: number | undefined
 }
 
@@ -36,22 +36,22 @@ export interface JobFailure {
   readonly message: string
 }
 
-/** What the queue sees of a job: a name, its options, and ways to run it on data it does not trust. */
-export interface Job<N extends string = string> {
-  readonly name: N
+/** A job as the queue uses it: a name, options, and functions that check the payload and run the job. */
+export interface Job {
+  readonly name: string
   readonly payload: z.ZodType
   readonly options: JobOptions
   run(scope: JobScope, raw: unknown): Promise<void>
-  /** Called once the queue has given the job up. A payload that does not parse has nobody to tell. */
+  /** Called when the queue has given the job up. Ignores a payload that does not parse. */
   onDeadLetter(raw: unknown, failure: JobFailure): Promise<void>
 }
 
-/** How often, and for how long each time, a payload that does not parse is put off. */
+/** How often a payload that does not parse is put off, and for how long each time. */
 const UNREADABLE = { times: 30, milliseconds: 60_000 }
 
 /**
- * Thrown for a payload that does not parse. While replicas are exchanged one by one a newer one may have ordered it, and
- * will do it: so it is put off for half an hour in all. After that no attempt will ever be able to read it.
+ * A payload that does not parse. During a rolling update a newer replica may have ordered the job and will run it, so the
+ * job is put off for half an hour in all. After that the job is given up.
  */
 class UnreadablePayload extends Error {
   override readonly name = 'UnreadablePayload'
@@ -64,13 +64,13 @@ class UnreadablePayload extends Error {
 }
 
 /**
- * Defines a job: its name, the schema of its payload and its handler in one value. Handlers may run twice.
- * A handler's error decides what follows: `retryable: false` on it ends the job at once in the dead letter queue,
- * `retryAfterSeconds` puts the next attempt off for at least so long, `putOffMilliseconds` puts the job itself off without
- * counting an attempt (the core's `PutOff`), anything else is tried again with backoff.
+ * Defines a job: its name, the schema of its payload and its handler. Handlers may run twice. The handler's error decides
+ * what follows: `retryable: false` ends the job at once as a dead letter; `retryAfterSeconds` is the shortest delay before
+ * the next attempt; `putOffMilliseconds` puts the job off without counting an attempt (the core's `PutOff`); any other
+ * error is retried with backoff.
  */
-export function defineJob<const N extends string, S extends z.ZodType>(job: {
-  name: N
+export function defineJob<S extends z.ZodType>(job: {
+  name: string
   payload: S
   retries: number
   retryDelaySeconds: number
@@ -80,7 +80,7 @@ export function defineJob<const N extends string, S extends z.ZodType>(job: {
   keptSeconds?: number
   handle(payload: z.output<S>, scope: JobScope): Promise<void>
   onDeadLetter?(payload: z.output<S>, failure: JobFailure): Promise<void>
-}): Job<N> {
+}): Job {
   const { retries, retryDelaySeconds, expireInSeconds, concurrency = 1, hasDeadLetters = true, keptSeconds } = job
   return {
     name: job.name,
@@ -98,7 +98,7 @@ export function defineJob<const N extends string, S extends z.ZodType>(job: {
   }
 }
 
-/** All jobs by name; throws when two have the same. */
+/** All jobs by name. Throws if two have the same name. */
 export function jobRegistry(...jobs: readonly Job[]): ReadonlyMap<string, Job> {
   const byName = new Map<string, Job>()
   for (const job of jobs) {
@@ -108,7 +108,7 @@ export function jobRegistry(...jobs: readonly Job[]): ReadonlyMap<string, Job> {
   return byName
 }
 
-/** What is kept of an error: its stack would tell more than the store should. */
+/** The name and message of an error. Its stack can contain data that the store should not keep. */
 export function failureOf(error: unknown): JobFailure {
   const { name, message, value } = (
     typeof error === 'object' && error !== null ? error : { message: String(error) }
@@ -121,23 +121,23 @@ export function failureOf(error: unknown): JobFailure {
   return { name: String(name ?? 'Error'), message: String(message ?? 'unknown') }
 }
 
-/** Whether trying again may help: an error says so itself when not. */
+/** Whether a retry may help. An error with `retryable: false` excludes it. */
 export function isRetryable(error: unknown): boolean {
   return !(typeof error === 'object' && error !== null && 'retryable' in error && error.retryable === false)
 }
 
-/** When the other side wants to be asked again, in seconds; 0 = it did not say. */
+/** The delay that the other service requires before a retry, in seconds; 0 = it named none. */
 export function retryAfterSeconds(error: unknown): number {
   if (typeof error !== 'object' || error === null || !('retryAfterSeconds' in error)) return 0
   return typeof error.retryAfterSeconds === 'number' ? error.retryAfterSeconds : 0
 }
 
-/** The shortest time that a job is put off, in milliseconds, so that it does not come back before what it waits for. */
+/** The shortest time that a job is put off, in milliseconds. */
 const shortest = 500
 
 /**
- * For how long an error asks to put its job off, in milliseconds; undefined = it is a failed attempt like any other.
- * Any error may carry `putOffMilliseconds`: what the job works on is taken just now, and nothing has been tried.
+ * How long an error puts its job off, in milliseconds; undefined for an ordinary failure. An error has
+ * `putOffMilliseconds` if the handler could not begin, because another job uses the same thing.
  */
 export function putOffMilliseconds(error: unknown): number | undefined {
   if (typeof error !== 'object' || error === null || !('putOffMilliseconds' in error)) return undefined

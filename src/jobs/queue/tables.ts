@@ -1,13 +1,13 @@
 import type { PgBoss } from 'pg-boss'
 import type { QueueStore } from './boss.ts'
 
-/** All SQL on pg-boss's own tables. Everything else asks pg-boss. */
+/** All SQL on pg-boss's own tables. Other code calls pg-boss. */
 
 /** The table of the jobs, as SQL. */
 export const jobTable = ({ queueConnection }: Pick<QueueStore, 'queueConnection'>): string =>
   `${queueConnection.schema}.job`
 
-/** pg-boss's own watch over heartbeats counts an attempt; it is there for when nobody reclaims. In seconds. */
+/** pg-boss's own time-out of heartbeats, in seconds. It counts an attempt, and acts only if no process reclaims the job. */
 export const LAST_RESORT_SECONDS = 120
 
 /** The queue that a given-up job's copy goes to. The copy is the dead letter: it stays until an admin handles it. */
@@ -21,15 +21,15 @@ export interface JobCounts {
   readonly failed: number
 }
 
-/** How the queue does as a whole. */
+/** The length of the queue and the age of its oldest job. */
 export interface QueueState {
-  /** Jobs that wait, also for their time, or are at work. */
+  /** Jobs that wait, are scheduled or run. */
   readonly waiting: number
-  /** How long the oldest job that is due has waited, in seconds; 0 = none is due. */
+  /** How long the oldest due job has waited, in seconds; 0 = no job is due. */
   readonly oldestSeconds: number
 }
 
-/** Tables of pg-boss that are its own affair are left out, and so is the queue in which given-up jobs are told of. */
+/** Excludes pg-boss's internal queues and the dead letters. */
 const ours = `name <> '${DEAD_LETTER}' and name not like '\\_\\_pgboss%'`
 
 export async function countJobs(store: QueueStore): Promise<JobCounts[]> {
@@ -53,7 +53,7 @@ export async function readQueueState(store: QueueStore): Promise<QueueState> {
   return rows[0] ?? { waiting: 0, oldestSeconds: 0 }
 }
 
-/** The ids of the requests that jobs of this name wait for, also for their time, or are at work on. */
+/** The ids of the requests that have a job of this name, waiting or running. */
 export async function requestsOf(store: QueueStore, name: string): Promise<string[]> {
   const { rows } = await store.query<{ id: string }>(
     `select distinct data ->> 'requestId' as id from ${jobTable(store)}
@@ -63,7 +63,7 @@ export async function requestsOf(store: QueueStore, name: string): Promise<strin
   return rows.map(({ id }) => id)
 }
 
-/** When a job of this name was last done; jobs that are done are kept for seven days. */
+/** When a job of this name was last completed. Completed jobs are kept for seven days. */
 export async function lastDone(store: QueueStore, name: string): Promise<Date | null> {
   const { rows } = await store.query<{ at: Date | null }>(
     `select max(completed_on) as at from ${jobTable(store)} where name = $1 and state = 'completed'`,
@@ -72,7 +72,7 @@ export async function lastDone(store: QueueStore, name: string): Promise<Date | 
   return rows[0]?.at ?? null
 }
 
-/** When the next job of this name is due, of each of these requests; of jobs that are at work nothing. */
+/** When the next job of this name is due, by request. Running jobs do not count. */
 export async function dueAt(
   store: QueueStore,
   name: string,
@@ -87,9 +87,9 @@ export async function dueAt(
 }
 
 /**
- * Makes an active job due again later: it uses up no attempt, and its worker is free. As `started_on` stays, the next claim
- * counts one more, so that nothing which is still said of this one meets it. How many of the claims were put off is kept in
- * `source_retry_count`, which pg-boss carries along and itself fills for copies in the dead letter queue only.
+ * Makes an active job due again later, without counting an attempt. `started_on` stays, so the next claim has a higher
+ * `retry_count`, and late results of this claim find no row. `source_retry_count` counts how often the job was put off;
+ * pg-boss itself uses that column only for copies in the dead letter queue.
  */
 export async function putOff(store: QueueStore, { name, id, retryCount }: Claim, milliseconds: number): Promise<void> {
   await store.query(
@@ -101,15 +101,15 @@ export async function putOff(store: QueueStore, { name, id, retryCount }: Claim,
   )
 }
 
-/** How often the death of a process may interrupt a job, beyond its retries, before the job is taken to be the cause. */
+/** After this many interruptions beyond its retries, the job counts as the cause of the deaths of its processes. */
 const INTERRUPTIONS = 5
-/** How often a worker says that it is alive, in seconds, and after which silence it counts as dead. */
+/** How often a worker reports a heartbeat, and after which silence it counts as dead, in seconds. */
 export const HEARTBEAT_SECONDS = 3
 const SILENCE_SECONDS = 9
 
 /**
  * Makes the active jobs of dead processes due again at once, and returns their names. pg-boss would count the interruption
- * as a failure and wait out the backoff. In the embedded store call it at start only, when nobody else can be at work.
+ * as a failure and wait for the backoff. In the embedded store, call it only at the start, when no job can be running.
  */
 export async function reclaim(store: QueueStore, boss: PgBoss): Promise<string[]> {
   const abandoned =
@@ -126,7 +126,7 @@ export async function reclaim(store: QueueStore, boss: PgBoss): Promise<string[]
   return rows.map(({ name }) => name)
 }
 
-/** Says that whoever holds these claims of one name is alive; returns the ids of those that are still theirs. */
+/** Reports a heartbeat for these claims of one name; returns the ids of the claims that are still valid. */
 export async function keepAlive(
   store: QueueStore,
   name: string,
@@ -143,11 +143,11 @@ export async function keepAlive(
 }
 
 /**
- * Gives back what this process is at when it stops: due at once, with as many attempts left as before. As `started_on`
- * stays, the next claim counts one more (pg-boss's `fetchNextJob`): its handler sees that somebody may have begun, and
- * whatever pg-boss still says of the claim given back finds another `retry_count`.
+ * Releases the claims of a process that stops: the jobs are due at once, with as many attempts left as before. `started_on`
+ * stays, so the next claim has a higher `retry_count` (pg-boss's `fetchNextJob`): its handler sees that another attempt may
+ * have begun, and late results of the released claim find no row.
  */
-export async function giveBack(store: QueueStore, claims: Iterable<Claim>): Promise<void> {
+export async function release(store: QueueStore, claims: Iterable<Claim>): Promise<void> {
   for (const { name, id, retryCount } of claims) {
     await store.query(
       `update ${jobTable(store)}
@@ -158,14 +158,14 @@ export async function giveBack(store: QueueStore, claims: Iterable<Claim>): Prom
   }
 }
 
-/** One attempt at a job. When the job is claimed again, `retryCount` is another. */
+/** One attempt at a job. The next claim of the job has another `retryCount`. */
 export interface Claim {
   readonly name: string
   readonly id: string
   readonly retryCount: number
 }
 
-/** Takes the retries away from a claim, so that pg-boss makes a dead letter of its failure. */
+/** Removes the retries of a claim, so that pg-boss creates a dead letter from its failure. */
 export async function dropRetries(store: QueueStore, { name, id, retryCount }: Claim): Promise<void> {
   await store.query(
     `update ${jobTable(store)} set retry_limit = retry_count
@@ -174,7 +174,7 @@ export async function dropRetries(store: QueueStore, { name, id, retryCount }: C
   )
 }
 
-/** Locks a claim for the transaction around it; false when the claim is over. */
+/** Locks a claim for the transaction around the call; false if the claim has ended. */
 export async function lockClaim(store: QueueStore, { name, id, retryCount }: Claim): Promise<boolean> {
   const { rows } = await store.query(
     `select 1 from ${jobTable(store)}
@@ -184,9 +184,9 @@ export async function lockClaim(store: QueueStore, { name, id, retryCount }: Cla
   return rows.length > 0
 }
 
-/** Those of the names that have a job which is due. */
+/** The names that have a due job. */
 export async function namesWithDueJobs(store: QueueStore, names: readonly string[]): Promise<string[]> {
-  // In the words of pg-boss's index of waiting jobs: the same table holds a week of completed jobs.
+  // Uses pg-boss's index of waiting jobs, since the table also has the completed jobs of a week.
   const { rows } = await store.query<{ name: string }>(
     `select distinct name from ${jobTable(store)}
      where state < 'active' and not blocked and start_after <= now() and name = any($1)`,
@@ -196,7 +196,7 @@ export async function namesWithDueJobs(store: QueueStore, names: readonly string
 }
 
 const letterColumns = 'id, source_name as job, data as payload, source_output as failure, created_on as at'
-// Only those whose job has been notified: to take one before that would leave what it was for waiting for ever.
+// Only letters whose `onDeadLetter` has run: removing one earlier would leave its request waiting forever.
 const letters = `name = '${DEAD_LETTER}' and source_name is not null and state in ('completed', 'failed')`
 
 /** A dead letter as the queue keeps it. */

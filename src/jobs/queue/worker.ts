@@ -3,47 +3,47 @@ import type { JobResult, JobWithMetadata, PgBoss } from 'pg-boss'
 import type { ClaimedJob } from './attempt.ts'
 import { ambientConnection, type QueueStore } from './boss.ts'
 import { failureOf } from './define-job.ts'
-import { dropRetries, giveBack, HEARTBEAT_SECONDS, keepAlive } from './tables.ts'
+import { dropRetries, HEARTBEAT_SECONDS, keepAlive, release } from './tables.ts'
 
 type Claim = { readonly id: string; readonly retryCount: number }
 
-/** The pauses before the store is told again what it did not take, in milliseconds. */
+/** The pauses before a result is reported to the store again, in milliseconds. */
 const PAUSES = [250, 500, 1000, 2000, 4000] as const
 
 /**
- * Tells the store what became of jobs of one name, several times if need be: work of which it never hears is done again.
- * What is done while it is being told is told together afterwards, in one statement. A claim that was put off, given back
- * or taken over meanwhile is left as it is.
+ * Reports the results of jobs of one name to the store, with retries: a job whose result is lost runs again. Jobs that
+ * complete during a report are reported together in the next statement. A claim that was put off, released or taken over
+ * meanwhile stays unchanged.
  */
 function createSettler(boss: PgBoss, store: QueueStore, name: string) {
   let last: Promise<unknown> = Promise.resolve()
-  let next: { readonly claims: Claim[]; readonly told: Promise<unknown> } | undefined
+  let next: { readonly claims: Claim[]; readonly reported: Promise<unknown> } | undefined
 
-  /** Each claim shares the fate of the statement that it is told in. */
+  /** All claims of one statement succeed or fail together. */
   function complete(claim: Claim): Promise<unknown> {
     next ??= nextStatement()
     next.claims.push(claim)
-    return next.told
+    return next.reported
   }
 
   function nextStatement() {
     const claims: Claim[] = []
-    const told = last.then(() => {
+    const reported = last.then(() => {
       next = undefined
       return boss.complete(name, claims)
     })
-    last = told.catch(() => undefined)
-    return { claims, told }
+    last = reported.catch(() => undefined)
+    return { claims, reported }
   }
 
-  /** Without its retries a failure is the end, and pg-boss makes the dead letter of it. */
+  /** pg-boss creates a dead letter from a failure that has no retries left. */
   const giveUp = ({ id, retryCount }: Claim, output: object | undefined): Promise<unknown> =>
     store.transaction(async () => {
       await dropRetries(store, { name, id, retryCount })
       await boss.fail(name, { id, retryCount }, output, { db: ambientConnection(store) })
     })
 
-  async function tell({ id, retryCount }: Claim, { status, output }: JobResult): Promise<void> {
+  async function report({ id, retryCount }: Claim, { status, output }: JobResult): Promise<void> {
     const claim = { id, retryCount }
     if (status === 'completed') await complete(claim)
     else if (status === 'deadletter') await giveUp(claim, output)
@@ -52,49 +52,49 @@ function createSettler(boss: PgBoss, store: QueueStore, name: string) {
 
   return async (claim: Claim, result: JobResult): Promise<void> => {
     for (const milliseconds of PAUSES) {
-      const isTold = await tell(claim, result).then(
+      const isReported = await report(claim, result).then(
         () => true,
         () => false,
       )
-      if (isTold) return
+      if (isReported) return
       await pause(milliseconds, undefined, { ref: false })
     }
-    await tell(claim, result)
+    await report(claim, result)
   }
 }
 
-/** Works on the jobs of one name, so many at a time. */
+/** Works on the jobs of one name, up to `concurrency` at a time. */
 export interface Worker {
-  /** There may be work: it looks, unless its hands are full. */
+  /** There may be jobs: polls for them, unless the worker is full. */
   wake(): void
-  /** Begins nothing any more, and gives back itself what it is handed from now on; returns what it is at. */
+  /** Releases every job that it fetches from now on; returns the running jobs. */
   leave(): ClaimedJob[]
-  /** Takes no more jobs; settles when those at work are done, and the store knows. */
+  /** Takes no more jobs. Resolves when the running jobs are done and reported to the store. */
   stop(): Promise<void>
-  /** Tells those at work that nobody waits for them any longer. */
+  /** Aborts the running jobs. */
   abort(): void
 }
 
 interface Work {
   readonly name: string
   readonly concurrency: number
-  /** Runs one job once, and says what became of it. */
+  /** Runs one job once and returns its result. */
   run(claimed: ClaimedJob): Promise<JobResult>
-  /** Told of what went wrong between the worker and the store. The work goes on. */
+  /** Gets errors between the worker and the store. The work continues. */
   complain(error: unknown): void
 }
 
 /**
- * A worker over pg-boss's own fetch and settle. One look takes as many jobs as there are hands free, and one statement
- * settles all that are done. pg-boss's `work` has a poller for each hand, and each of them looks at every NOTIFY: over the
- * embedded store that took longer than the jobs themselves (docs/performance.md).
+ * Creates a worker on pg-boss's fetch, complete and fail. One poll takes as many jobs as can run, and one statement
+ * completes all jobs that are done. pg-boss's `work` has a poller for each concurrent job, and each one polls at every
+ * NOTIFY: in the embedded store that took longer than the jobs themselves (docs/performance.md).
  */
 export function createWorker(boss: PgBoss, store: QueueStore, work: Work): Worker {
   const { name, complain } = work
   const busy = new Map<ClaimedJob, { readonly controller: AbortController; readonly ended: Promise<void> }>()
   const settle = createSettler(boss, store, name)
-  let looking: Promise<void> = Promise.resolve()
-  let isLooking = false
+  let polling: Promise<void> = Promise.resolve()
+  let isPolling = false
   let wanted = false
   let stopped = false
   let hasLeft = false
@@ -102,26 +102,26 @@ export function createWorker(boss: PgBoss, store: QueueStore, work: Work): Worke
 
   function wake(): void {
     wanted = true
-    if (!isLooking && !stopped) looking = store.outside(look)
+    if (!isPolling && !stopped) polling = store.outside(poll)
   }
 
-  /** Looks until a look finds less than it could take: from then on somebody has to wake it. */
-  async function look(): Promise<void> {
-    isLooking = true
+  /** Polls until a poll returns fewer jobs than it could take. From then on, `wake` starts the next poll. */
+  async function poll(): Promise<void> {
+    isPolling = true
     try {
-      // With no hand free, whoever is done next looks again.
+      // When the worker is full, the next job that ends polls again.
       while (wanted && !stopped && busy.size < work.concurrency) {
         wanted = false
         const free = work.concurrency - busy.size
         const fetched = await boss.fetch<object>(name, { batchSize: free, includeMetadata: true })
-        if (hasLeft) return await giveBack(store, fetched)
+        if (hasLeft) return await release(store, fetched)
         for (const job of fetched) begin(job)
         wanted ||= fetched.length === free
       }
     } catch (error) {
       complain(error)
     } finally {
-      isLooking = false
+      isPolling = false
     }
   }
 
@@ -146,7 +146,7 @@ export function createWorker(boss: PgBoss, store: QueueStore, work: Work): Worke
     }
   }
 
-  /** What is not this worker's any more is somebody else's: its work here is for nothing. */
+  /** Reports that this worker's jobs are alive. Aborts the jobs that another process has taken over. */
   async function beat(): Promise<void> {
     const held = [...busy]
     const claims = held.map(([claimed]) => claimed)
@@ -163,8 +163,8 @@ export function createWorker(boss: PgBoss, store: QueueStore, work: Work): Worke
     },
     async stop() {
       stopped = true
-      // A look that is under way may still bring jobs: they are ours, so they are done.
-      await looking
+      // A running poll may still fetch jobs. This worker has claimed them, so it runs them.
+      await polling
       await Promise.all([...busy.values()].map(({ ended }) => ended))
     },
     abort() {
@@ -173,7 +173,7 @@ export function createWorker(boss: PgBoss, store: QueueStore, work: Work): Worke
   }
 }
 
-/** What became of a job; when its time is up it has failed, whatever it goes on with. */
+/** The result of a job. A job that exceeds its time has failed, although its handler may still run. */
 async function withinItsTime(
   { id, expireInSeconds }: ClaimedJob,
   controller: AbortController,

@@ -20,10 +20,8 @@ import {
   type WebhookEndpointStore,
   type WebhookOutcome,
 } from '../../core/index.ts'
-import { defineJob, type JobScope } from '../queue/index.ts'
-import { headersOf, outcomeOf, unsigned } from './message.ts'
-import type { PostWebhook } from './post.ts'
-import { createReceiverSlots } from './receiver-slots.ts'
+import { defineJob, type JobScope } from '../queue/define-job.ts'
+import { headersOf, outcomeOf, type PostWebhook, unsigned } from './post.ts'
 
 export interface WebhookDeliveryScope {
   readonly clock: Clock
@@ -42,25 +40,25 @@ export interface WebhookDeliveryScope {
 }
 
 /**
- * Workers of one process. Receivers that fail take half of them at most, and one that does well takes two; but for our own
- * subscription, by which people are told: it takes most, and waits a moment before its turn is put off.
+ * Workers of one process. Failing receivers use at most half of them, and a healthy one two. Our own subscription, which
+ * notifies people, uses most, and waits a moment before its delivery is put off.
  */
 const workers = 10
 const slotLimits = { each: 2, own: workers - 2, failing: 1, allFailing: workers / 2 }
 const ownPatience = 250
-/** Jobs whose receiver rests come back one after another, within so many milliseconds. */
+/** Deliveries to a receiver that pauses return one after another within this time, in milliseconds. */
 const spread = 10_000
 
-/** Where a delivery goes now, and what signs it. */
+/** The present address of a delivery and the secrets that sign it. */
 interface Target {
   readonly url: string
   readonly secrets: readonly string[]
 }
 
 /**
- * One attempt to deliver one webhook. The answer decides: 2xx is delivered; 410, what could never be sent and the last
- * attempt end it; anything else (redirects too) orders the next attempt. The id stays the same, so a receiver can tell
- * repeats. A receiver that is busy or wants to be left alone puts the job off, which counts as no attempt.
+ * One attempt to deliver one webhook. 2xx means delivered. A 410, a message that cannot be sent, and the last attempt end
+ * the delivery. Any other answer, redirects too, orders the next attempt. The id stays the same, so a receiver can detect
+ * repeats. A receiver that is busy or requires a pause puts the job off, without counting an attempt.
  */
 export function deliverWebhookJob(scope: WebhookDeliveryScope) {
   const random = scope.random ?? Math.random
@@ -94,7 +92,7 @@ export function deliverWebhookJob(scope: WebhookDeliveryScope) {
         slot()
       }
     },
-    onDeadLetter: ({ deliveryId }, { message }) => standStill(scope, deliveryId, message),
+    onDeadLetter: ({ deliveryId }, { message }) => recordGivenUp(scope, deliveryId, message),
   })
 }
 
@@ -120,7 +118,7 @@ async function attemptAt(
   return outcomeOf(await post({ url, headers, body, anywhere: subscriber === 'bot', signal }), clock.now())
 }
 
-/** Whoever records an attempt first decides: the same one may be made twice, when a process seemed dead and was not. */
+/** The first record of an attempt counts. Two processes can make the same attempt if one seemed dead and was not. */
 async function record(
   scope: WebhookDeliveryScope,
   about: { deliveryId: string; attempt: number; fresh: WebhookEndpoint; endpoint: WebhookEndpoint },
@@ -130,14 +128,14 @@ async function record(
   if (stored?.status !== 'pending' || stored.attempts > about.attempt) return
   const delivery = { ...stored, url: about.fresh.url }
   const wasWell = about.endpoint.failingSince === null && about.endpoint.waitsUntil === null
-  // A receiver that does well has nothing to store, and is not locked for nothing.
+  // A healthy receiver has nothing to store, so it is not locked.
   const isWell = wasWell && attempt.outcome.ends === 'delivered'
   const endpoint = isWell ? about.endpoint : await scope.endpoints.lock(about.fresh)
   const after = afterAttempt({ delivery, endpoint }, attempt, scope.clock.now(), scope.random ?? Math.random)
   await scope.deliveries.update(after.delivery)
   if (!isWell) await scope.endpoints.update(after.endpoint)
   await scope.jobs.enqueue(ordersOf(after))
-  told(scope, after)
+  report(scope, after)
 }
 
 function ordersOf({ delivery, next, tell }: Aftermath): JobOrder[] {
@@ -150,40 +148,120 @@ function ordersOf({ delivery, next, tell }: Aftermath): JobOrder[] {
   ]
 }
 
-function told(scope: WebhookDeliveryScope, { delivery, endpoint, tell }: Aftermath): void {
+function report(scope: WebhookDeliveryScope, { delivery, endpoint, tell }: Aftermath): void {
   const { log } = scope
   const { deliveryId, requestId, attempts, status, lastStatus: answer } = delivery
   const facts = { deliveryId, requestId, attempts, answer }
-  counted(scope, delivery, status === 'pending' ? 'tried-again' : status)
+  count(scope, delivery, status === 'pending' ? 'tried-again' : status)
   if (status === 'pending') log.warn(facts, 'a webhook is tried again')
   if (status === 'failed') log.warn(facts, 'a webhook could not be delivered')
   if (tell && endpoint.disabledAt !== null)
     log.warn({ templateId: endpoint.templateId, reason: endpoint.reason }, 'the receiver of a webhook is switched off')
 }
 
-/** Once it is stored what became of an attempt. */
-const counted = ({ work, telemetry }: WebhookDeliveryScope, { subscriber }: Delivery, outcome: WebhookOutcome): void =>
+/** Counts the outcome of an attempt when it is stored. */
+const count = ({ work, telemetry }: WebhookDeliveryScope, { subscriber }: Delivery, outcome: WebhookOutcome): void =>
   work.afterCommit?.(() => telemetry?.webhookTried({ subscriber: subscriber === 'bot' ? 'bot' : 'template', outcome }))
 
-/** Ends a delivery that is not sent. It can be replayed. */
-async function giveUp(scope: WebhookDeliveryScope, deliveryId: string, words: string): Promise<void> {
+/** Ends a delivery without sending it. An admin can replay it. */
+async function giveUp(scope: WebhookDeliveryScope, deliveryId: string, reason: string): Promise<void> {
   const { deliveries, work, clock, log } = scope
   await work.transaction(async () => {
     const stored = await deliveries.lock(deliveryId)
     if (stored?.status !== 'pending') return
     const updatedAt = clock.now().toISOString()
-    await deliveries.update({ ...stored, status: 'failed', lastStatus: words, nextAttemptAt: null, updatedAt })
-    counted(scope, stored, 'not-sent')
-    log.warn({ deliveryId, requestId: stored.requestId, answer: words }, 'a webhook could not be delivered')
+    await deliveries.update({ ...stored, status: 'failed', lastStatus: reason, nextAttemptAt: null, updatedAt })
+    count(scope, stored, 'not-sent')
+    log.warn({ deliveryId, requestId: stored.requestId, answer: reason }, 'a webhook could not be delivered')
   })
 }
 
-/** The queue has given the job up. The delivery stays pending, so that the job may be run again; it may also be replayed. */
-async function standStill({ deliveries, work, clock }: WebhookDeliveryScope, deliveryId: string, why: string) {
+/** Records that the queue has given the job up. The delivery stays pending, so that an admin can run the job again. */
+async function recordGivenUp({ deliveries, work, clock }: WebhookDeliveryScope, deliveryId: string, why: string) {
   await work.transaction(async () => {
     const stored = await deliveries.lock(deliveryId)
     if (stored?.status !== 'pending') return
     const updatedAt = clock.now().toISOString()
     await deliveries.update({ ...stored, lastStatus: `stands still: ${why}`, nextAttemptAt: null, updatedAt })
   })
+}
+
+/** How many attempts one process makes at the same time. Each limit is below the number of workers, so some stay free. */
+export interface SlotLimits {
+  /** To one receiver. */
+  readonly each: number
+  /** To the service's own subscription. */
+  readonly own: number
+  /** To a receiver that has failed since its last success. */
+  readonly failing: number
+  /** To all such receivers together. */
+  readonly allFailing: number
+}
+
+/** A delivery that is about to go to a receiver. */
+export interface Visitor {
+  readonly key: string
+  readonly deliveryId: string
+  readonly isOwn: boolean
+  readonly isFailing: boolean
+}
+
+interface Receiver {
+  active: number
+  /** The deliveries that were turned away and have not returned yet. */
+  readonly waiting: Set<string>
+  lastMilliseconds: number
+}
+
+/** The limits of the time for which a delivery is turned away, in milliseconds. */
+const shortest = 500
+const longest = 300_000
+
+/**
+ * Limits the workers for each receiver of webhooks, so that a slow or dead receiver does not delay the others. Each process
+ * counts its own workers. `random` returns 0 to 1.
+ */
+export function createReceiverSlots(limits: SlotLimits, random: () => number) {
+  const receivers = new Map<string, Receiver>()
+  let failingNow = 0
+  const mostOf = ({ isFailing, isOwn }: Visitor) => (isOwn ? limits.own : isFailing ? limits.failing : limits.each)
+  const countsAsFailing = ({ isFailing, isOwn }: Visitor) => isFailing && !isOwn
+  const isFull = (visitor: Visitor) =>
+    (receivers.get(visitor.key)?.active ?? 0) >= mostOf(visitor) ||
+    (countsAsFailing(visitor) && failingNow >= limits.allFailing)
+
+  function take(receiver: Receiver, visitor: Visitor): () => void {
+    const { key, deliveryId } = visitor
+    const isFailing = countsAsFailing(visitor)
+    receiver.waiting.delete(deliveryId)
+    receiver.active += 1
+    failingNow += isFailing ? 1 : 0
+    const entered = performance.now()
+    return () => {
+      receiver.active -= 1
+      failingNow -= isFailing ? 1 : 0
+      receiver.lastMilliseconds = performance.now() - entered
+      // Other processes may have delivered the waiting ones. A delivery that still waits is counted when it returns.
+      if (receiver.active === 0) receivers.delete(key)
+    }
+  }
+
+  return {
+    /**
+     * Takes a slot and returns the function that releases it. If no slot is free within `patience` milliseconds, returns
+     * the time until the next try in milliseconds: about when its turn comes, so that a long queue causes few tries.
+     */
+    async enter(visitor: Visitor, patience: number): Promise<(() => void) | number> {
+      const end = performance.now() + patience
+      while (isFull(visitor) && performance.now() < end) await new Promise((resume) => setTimeout(resume, 5))
+      const receiver = receivers.get(visitor.key) ?? { active: 0, waiting: new Set<string>(), lastMilliseconds: 0 }
+      if (!isFull(visitor)) {
+        receivers.set(visitor.key, receiver)
+        return take(receiver, visitor)
+      }
+      receiver.waiting.add(visitor.deliveryId)
+      const turn = (receiver.waiting.size * receiver.lastMilliseconds) / mostOf(visitor)
+      return Math.min(shortest + turn, longest) * (0.75 + random() / 2)
+    },
+  }
 }

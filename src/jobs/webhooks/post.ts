@@ -2,12 +2,22 @@ import { lookup } from 'node:dns/promises'
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
-import { type ResolveHost, webhookAddressFault, webhookTargetFault } from '../../core/index.ts'
+import { Webhook } from 'standardwebhooks'
+import {
+  type AttemptOutcome,
+  type Clock,
+  longestWaitSeconds,
+  type ResolveHost,
+  type SendWebhook,
+  traceHeaders,
+  webhookAddressFault,
+  webhookTargetFault,
+} from '../../core/index.ts'
 
-/** How long a name may take, in milliseconds: nobody who saves a template should wait out the resolver's own time-out. */
+/** The time-out of a name's look-up, in milliseconds. The resolver's own is too long for a person who saves a template. */
 const patience = 5000
 
-/** All addresses of a name as this machine knows them, its hosts file included. Rejects when there are none in time. */
+/** All addresses of a name, also from this machine's hosts file. Rejects if there are none in time. */
 export const resolveHost: ResolveHost = async (hostname) => {
   let timer: NodeJS.Timeout | undefined
   const tooLate = new Promise<never>((_, reject) => {
@@ -26,15 +36,15 @@ export interface WebhookPost {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
-  /** The bot's own subscription: it goes to where the service itself is. */
+  /** Any address is allowed: for the bot's own subscription, which goes to the service itself. */
   readonly anywhere: boolean
-  /** Aborts when the process stops: then it is unknown what came of it, and the post rejects. */
+  /** Aborts when the process stops. Then the post rejects, because its result is unknown. */
   readonly signal: AbortSignal
 }
 
 /**
- * What came of a post: an answer, or why there was none. Nothing was sent when it was `forbidden` by its URL, or `refused`
- * for where its name leads just now.
+ * The result of a post: an answer, or why there was none. Nothing was sent if it was `forbidden` by its URL, or `refused`
+ * because of the present addresses of its name.
  */
 export type WebhookAnswer =
   | { readonly status: number; readonly retryAfter: string | undefined }
@@ -42,25 +52,24 @@ export type WebhookAnswer =
 export type PostWebhook = (post: WebhookPost) => Promise<WebhookAnswer>
 
 export interface PosterOptions {
-  /** Private networks that may be gone to. */
+  /** Private networks that are allowed. */
   readonly allowCidrs: readonly string[]
   readonly resolveHost: ResolveHost
   /** Throws inside a database transaction. */
   readonly assertOutside: (what: string) => void
-  /** For everything from the look-up of the name to the end of the answer; 15 s by DESIGN §5. */
+  /** The time-out of everything from the look-up of the name to the end of the answer. Default 15 s (DESIGN §5). */
   readonly timeoutMilliseconds?: number
 }
 
-/** As much of an answer as is read; nobody looks at it. */
+/** The longest part of an answer that is read, in bytes. Its content is not used. */
 const largestAnswer = 64 * 1024
 
 class RefusedAddress extends Error {}
 
 /**
- * Posts webhooks to addresses that strangers name. The name is looked up once, every address that it has is judged, and one
- * of these very addresses is connected to, so that a name cannot change between check and connect. Each post has a
- * connection of its own; redirects are answers like any other and not followed, no proxy of the environment is used, and
- * certificates are verified whatever the environment says.
+ * Posts webhooks to addresses that other people configure. The name is looked up once and all of its addresses are checked;
+ * the connection uses one of these addresses, so that a name cannot change between check and connection. Each post has its
+ * own connection. Redirects are not followed, no proxy of the environment is used, and certificates are always verified.
  */
 export function createWebhookPoster(options: PosterOptions): PostWebhook {
   const { allowCidrs, assertOutside, timeoutMilliseconds = 15_000 } = options
@@ -78,7 +87,7 @@ export function createWebhookPoster(options: PosterOptions): PostWebhook {
         timeoutMilliseconds,
       )
       post.signal.addEventListener('abort', stop)
-      // Whatever comes first counts, and nothing of the exchange outlives it.
+      // The first result counts, and ends the exchange.
       const settle = (end: () => void) => {
         clearTimeout(timer)
         post.signal.removeEventListener('abort', stop)
@@ -103,14 +112,14 @@ function open(
   return make(url, {
     method: 'POST',
     headers: { ...headers, 'content-length': Buffer.byteLength(body) },
-    // An agent of its own: neither a kept connection nor the global agent's proxy.
+    // No agent: neither a kept connection nor the global agent's proxy.
     agent: false,
     rejectUnauthorized: true,
     lookup: checkedLookup(resolveHost, judge),
   })
 }
 
-/** Node's look-up for one connection: gives the addresses only if all of them may be gone to. */
+/** Node's look-up for one connection. Returns the addresses only if all of them are allowed. */
 function checkedLookup(resolveHost: ResolveHost, judge: (address: string) => string | undefined): LookupFunction {
   return (hostname, { all }, done) => {
     resolveHost(hostname).then(
@@ -128,7 +137,7 @@ function checkedLookup(resolveHost: ResolveHost, judge: (address: string) => str
   }
 }
 
-/** An answer counts when it has ended, or is longer than anybody reads; one that breaks off is none. */
+/** An answer counts when it is complete or longer than the limit. An answer that breaks off does not count. */
 function readToEnd(response: IncomingMessage, answered: (answer: WebhookAnswer) => void): void {
   const answer = { status: response.statusCode ?? 0, retryAfter: response.headers['retry-after'] }
   let bytes = 0
@@ -140,9 +149,91 @@ function readToEnd(response: IncomingMessage, answered: (answer: WebhookAnswer) 
   response.on('error', (error) => answered(problemOf(error)))
 }
 
-/** The code of an error says enough to an admin; its message may quote more than the log should hold. */
+/** Describes an error by its code alone, because its message may quote data that the log should not contain. */
 function problemOf(error: Error): WebhookAnswer {
   if (error instanceof RefusedAddress) return { problem: 'refused', words: error.message }
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
   return { problem: 'unreachable', words: /^[A-Z0-9_]{3,60}$/.test(code) ? `not reachable (${code})` : 'not reachable' }
 }
+
+/**
+ * The header `webhook-signature` of one attempt (Standard Webhooks 1.0.0): one signature for each secret, joined by spaces,
+ * so that receivers can change to the next secret at any time. Undefined if the first secret, the present one, cannot sign.
+ */
+export function signatureOf(secrets: readonly string[], id: string, at: Date, body: string): string | undefined {
+  const [present, ...former] = secrets.map((secret) => sign(secret, id, at, body))
+  return present && [present, ...former.filter((one) => one !== undefined)].join(' ')
+}
+
+/** The delivery's status if the present secret cannot sign its message. */
+export const unsigned = 'not sent: its secret cannot sign; write the webhook anew'
+
+/** The headers of one attempt, with its own time, since receivers check its age. Undefined if it cannot be signed. */
+export function headersOf(secrets: readonly string[], id: string, at: Date, body: string) {
+  const signature = signatureOf(secrets, id, at, body)
+  if (signature === undefined) return undefined
+  return {
+    'content-type': 'application/json',
+    'user-agent': 'Quartermaster-Webhooks/1.0',
+    'webhook-id': id,
+    'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
+    'webhook-signature': signature,
+    ...traceHeaders(),
+  }
+}
+
+function sign(secret: string, id: string, at: Date, body: string): string | undefined {
+  try {
+    return new Webhook(secret).sign(id, at, body)
+  } catch {
+    // The error may quote the secret.
+    return undefined
+  }
+}
+
+/** The shortest pause after a 429 or a time-out, in seconds. */
+const shortestWaitSeconds = 60
+
+/** The outcome of an attempt, by the rules of Standard Webhooks 1.0.0. */
+export function outcomeOf(answer: WebhookAnswer, now: Date): AttemptOutcome {
+  if ('problem' in answer) {
+    const { problem, words } = answer
+    if (problem === 'timeout') return { said: words, waitSeconds: shortestWaitSeconds }
+    if (problem === 'forbidden') return { said: `not sent: ${words}`, ends: 'failed' }
+    return { said: problem === 'refused' ? `not sent: ${words}` : words }
+  }
+  const { status, retryAfter } = answer
+  const said = String(status)
+  if (status >= 200 && status < 300) return { said, ends: 'delivered' }
+  if (status === 410) return { said, ends: 'failed', gone: true }
+  const requested = retryAfterSeconds(retryAfter, now)
+  return { said, waitSeconds: status === 429 ? Math.max(shortestWaitSeconds, requested) : requested }
+}
+
+/** `Retry-After` in seconds, also from a date (RFC 9110 §10.2.3); at most a day, and 0 for any other text. */
+function retryAfterSeconds(header: string | undefined, now: Date): number {
+  const text = header?.trim() ?? ''
+  const date = /^[A-Z][a-z]{2,8},? .+ GMT$/.test(text) ? Date.parse(text) : Number.NaN
+  const seconds = /^\d+$/.test(text) ? Number(text) : Math.ceil((date - now.getTime()) / 1000)
+  return seconds > 0 ? Math.min(seconds, longestWaitSeconds) : 0
+}
+
+interface SendScope {
+  readonly post: PostWebhook
+  /** The secret of the bot's own subscription. */
+  readonly ownSecret: string
+  readonly clock: Clock
+}
+
+/** Sends a webhook outside the queue, with the same checks, signature and outcome as a delivery. */
+export const createSendWebhook =
+  ({ post, ownSecret, clock }: SendScope): SendWebhook =>
+  async ({ url, id, at, body, secrets }) => {
+    const headers = headersOf(secrets === 'own' ? [ownSecret] : secrets, id, at, body)
+    if (headers === undefined) return { said: unsigned, milliseconds: 0 }
+    const began = performance.now()
+    const signal = new AbortController().signal
+    const answer = await post({ url, headers, body, anywhere: secrets === 'own', signal })
+    const milliseconds = Math.round(performance.now() - began)
+    return { said: outcomeOf(answer, clock.now()).said, milliseconds }
+  }

@@ -1,0 +1,179 @@
+/** The settings: every variable of the environment with its type and default. `config.ts` checks how they fit together. */
+
+import { z } from 'zod'
+import { network, webhookSecret } from '../core/index.ts'
+import { type CloudName, cloudFault } from './addresses.ts'
+
+const port = z.coerce
+  .number('must be a number')
+  .int('must be a whole number')
+  .min(0, 'must be at least 0')
+  .max(65_535, 'must be at most 65535')
+const count = z.coerce.number('must be a number').int('must be a whole number').min(0, 'must be at least 0')
+const seconds = count
+/** An hour of the day, or null for `off`. */
+const hourOrOff = z
+  .string()
+  .default('8')
+  .refine((text) => /^(?:off|1?\d|2[0-3])$/.test(text), 'must be an hour from 0 to 23, or off')
+  .transform((text) => (text === 'off' ? null : Number(text)))
+/** A number of hours or days. Fractions are allowed, for trials. */
+const duration = (most: number) => z.coerce.number('must be a number').max(most, `must be at most ${most}`)
+export function listed(text: string): string[] {
+  return text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+}
+export const list = z.string().default('').transform(listed)
+const onOff = z
+  .enum(['on', 'off'], 'must be on or off')
+  .default('on')
+  .transform((word) => word === 'on')
+const offOn = z
+  .enum(['on', 'off'], 'must be on or off')
+  .default('off')
+  .transform((word) => word === 'on')
+/** 0 or `off` keeps requests forever. */
+const retentionDays = z
+  .union(
+    [z.literal('off'), z.coerce.number().int().min(0).max(36_500)],
+    'must be a whole number of days, at most 36500, or off',
+  )
+  .default(365)
+  .transform((days) => (days === 'off' ? 0 : days))
+/** 0 frees addresses at once. */
+const formerAddressDays = z.coerce
+  .number('must be a number')
+  .int('must be a whole number of days')
+  .min(0, 'must be at least 0')
+  .max(3650, 'must be at most 3650')
+  .default(365)
+/** A key, in base64. */
+const keySecret = z
+  .base64('must be base64')
+  .refine((text) => Buffer.from(text, 'base64').length >= 32, 'must be at least 32 bytes in base64')
+/** A day, which counts from its start because the hour is unknown, or a moment. */
+const expiry = z
+  .union([z.iso.date(), z.iso.datetime({ offset: true })], 'must be a date such as 2027-11-30')
+  .transform((text) => new Date(text))
+const id = z.uuid().toLowerCase()
+/** Client ids and App ID URIs. Tokens have client ids in lower case, and audiences are compared as text. */
+const audiences = list.transform((all) => all.map((one) => id.safeParse(one).data ?? one))
+const cloud = z
+  .string()
+  .default('public')
+  .check((given) => {
+    const fault = cloudFault(given.value)
+    if (fault !== undefined) given.issues.push({ code: 'custom', message: fault, input: given.value })
+  })
+  .transform((name) => name as CloudName)
+const url = z
+  .url({ protocol: /^https?$/, error: 'must be an http or https address' })
+  .refine((text) => !URL.canParse(text) || !new URL(text).username, 'must have no user name: it is not used')
+  .transform((text) => text.replace(/\/+$/, ''))
+
+/** Addresses, joined by commas. */
+const urls = z
+  .string()
+  .transform(listed)
+  .refine(
+    (all) => all.length > 0 && all.every((one) => url.safeParse(one).success),
+    'must be an http or https address without user name; several are joined by commas',
+  )
+  .pipe(z.array(url))
+
+/** The environment, as `.env.example` lists it. Empty values count as absent. */
+export const environment = z.object({
+  MODE: z.enum(['local', 'production'], 'must be local or production').default('local'),
+  PORT: port.default(3978),
+  HOST: z.string().optional(),
+  BASE_URL: url.optional(),
+  DATA_DIR: z.string().optional(),
+  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// address' }).optional(),
+  CLOUD: cloud,
+  TENANT_ID: id.optional(),
+  MICROSOFT_APP_ID: id.optional(),
+  MICROSOFT_APP_PASSWORD: z.string().optional(),
+  MICROSOFT_APP_PASSWORD_EXPIRES: expiry.optional(),
+  MICROSOFT_APP_TENANT_ID: id.optional(),
+  MICROSOFT_APP_TYPE: z
+    .enum(['SingleTenant', 'UserAssignedMSI'], 'must be SingleTenant or UserAssignedMSI')
+    .default('SingleTenant'),
+  CLIENT_ID: id.optional(),
+  CLIENT_CERTIFICATE_PATH: z.string().optional(),
+  CLIENT_CERTIFICATE_PASSWORD: z.string().optional(),
+  TEAMS_APP_ID: id.optional(),
+  COLLAB_AUDIENCE: audiences,
+  MAIL_AUDIENCE: audiences,
+  COLLAB_SCOPE: z.string().optional(),
+  MAIL_SCOPE: z.string().optional(),
+  MAIL_APP_CLIENTS: list.pipe(
+    z.array(z.uuid({ error: 'must be client ids of applications, joined by commas' }).toLowerCase()),
+  ),
+  LOGIN_URL: url.optional(),
+  DIRECTORY_URL: url.optional(),
+  SHAREPOINT_URL: urls.optional(),
+  SHAREPOINT_ADMIN_URL: url.optional(),
+  EXCHANGE_URL: url.optional(),
+  DIRECTORY_EXTENSION: z.string().regex(/^\w+$/).optional(),
+  TEMPLATES_FILE: z.string().optional(),
+  ADMINS: list.pipe(
+    z.array(z.uuid({ error: 'must be object ids of people or groups, joined by commas' }).toLowerCase()),
+  ),
+  ADMIN_DECIDES_OWN_REASSIGNMENT: offOn,
+  WEBHOOK_SECRET: webhookSecret.optional(),
+  AUDIT_SECRET: keySecret.optional(),
+  EXPORT_SECRET: keySecret.optional(),
+  WEBHOOK_ALLOW_CIDRS: list.pipe(z.array(network)),
+  FOLLOW_UP_FIRST_SECONDS: seconds.default(20),
+  FOLLOW_UP_EVERY_SECONDS: seconds.min(1).default(10),
+  FOLLOW_UP_STOP_SECONDS: seconds.default(30),
+  FOLLOW_UP_WEBHOOK: onOff,
+  TRUSTED_PROXIES: list.pipe(z.array(network)),
+  METRICS_TOKEN: z.string().min(16, 'must have at least 16 characters').optional(),
+  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).optional(),
+  PLAYGROUND: z.enum(['on', 'off', 'admin'], 'must be on, off or admin').default('on'),
+  SIMULATOR_PORT: port.default(3979),
+  SIMULATOR_DIRECTORY_SECONDS: z.coerce.number('must be a number').min(0, 'must be at least 0').default(15),
+  RATE_LIMIT_WRITES_PER_MINUTE: count.default(60),
+  RATE_LIMIT_WRITE_BURST: count.default(10),
+  RATE_LIMIT_READS_PER_MINUTE: count.default(300),
+  RATE_LIMIT_TENANT_WRITES_PER_MINUTE: count.default(600),
+  OPEN_REQUESTS_PER_PERSON: count.default(10),
+  RETENTION_DAYS: retentionDays,
+  FORMER_ADDRESS_DAYS: formerAddressDays,
+  APPROVAL_REMINDER_HOURS: duration(365 * 24)
+    .min(0, 'must be at least 0')
+    .default(24),
+  APPROVAL_ESCALATION_HOURS: duration(365 * 24)
+    .min(0, 'must be at least 0')
+    .default(72),
+  DIGEST_HOUR: hourOrOff,
+  APPROVAL_EXPIRY_DAYS: duration(365).positive('must be above 0').default(14),
+})
+export type Environment = z.output<typeof environment>
+/** The names of all settings, as `.env.example` lists them. */
+export const settingNames = Object.keys(environment.shape)
+
+/** The values of secret settings, which the log must not contain. */
+export function secretsOf({
+  MICROSOFT_APP_PASSWORD,
+  CLIENT_CERTIFICATE_PASSWORD,
+  WEBHOOK_SECRET,
+  AUDIT_SECRET,
+  EXPORT_SECRET,
+  METRICS_TOKEN,
+  DATABASE_URL,
+}: Environment): string[] {
+  // The password in an address is masked by its place there. Drivers write it nowhere else.
+  return [
+    MICROSOFT_APP_PASSWORD,
+    CLIENT_CERTIFICATE_PASSWORD,
+    WEBHOOK_SECRET,
+    AUDIT_SECRET,
+    EXPORT_SECRET,
+    METRICS_TOKEN,
+    DATABASE_URL,
+  ].filter((one) => one !== undefined)
+}

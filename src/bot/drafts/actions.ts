@@ -1,0 +1,120 @@
+import { z } from 'zod'
+import { formInputIds } from '../../cards/index.ts'
+import type { Turn } from '../channel/turn.ts'
+import { defineCardAction, requestId, undefinedIfNotFound, version } from '../define.ts'
+import { statusOf } from '../requests/index.ts'
+import { showStep } from './dialog-steps.ts'
+import { chooseOf, newWords } from './new.ts'
+
+/** Opens the form of a template, or shows the templates of a command. Drafts that were begun before do not change. */
+const chooseTemplate = defineCardAction({
+  verb: 'request.choose',
+  data: z.union([z.object({ templateId: z.uuid() }), z.object({ of: z.enum(newWords) })]),
+  async handle(turn, choice) {
+    if ('of' in choice) return chooseOf(turn, choice.of)
+    return showStep(await turn.core.openDraft(turn.actor, { templateId: choice.templateId }), turn)
+  },
+})
+
+/** Continues a draft at its last step. */
+const continueDraft = defineCardAction({
+  verb: 'request.continue',
+  data: z.object({ requestId }),
+  handle: async (turn, { requestId }) => showStep(await turn.core.continueDraft(turn.actor, { requestId }), turn),
+})
+
+/** The data of a click on a form: the draft and the inputs of the form. */
+const form = z.looseObject({ requestId, version })
+
+/** Saves the completed form and shows its review. */
+const reviewDraft = defineCardAction({
+  verb: 'request.review',
+  data: form,
+  handle: async (turn, click) => showStep(await turn.core.reviewDraft(turn.actor, await completed(turn, click)), turn),
+})
+
+/** Saves the form as far as it is completed, and previews the final names. */
+const checkNames = defineCardAction({
+  verb: 'request.check',
+  data: form,
+  handle: async (turn, click) =>
+    showStep(await turn.core.checkDraftNames(turn.actor, await completed(turn, click)), turn),
+})
+
+/** Saves the form as far as it is completed, valid or not, for later. */
+const keepDraft = defineCardAction({
+  verb: 'request.keep',
+  data: form,
+  handle: async (turn, click) => showStep(await turn.core.keepDraft(turn.actor, await completed(turn, click)), turn),
+})
+
+/**
+ * The draft and the values of the form's inputs in a click. Clients leave out empty inputs, so a missing input is empty.
+ * If all are missing, the click was not on a form, and the saved values stay.
+ */
+async function completed({ core, actor }: Turn, { requestId, version, ...inputs }: z.output<typeof form>) {
+  const { template } = await core.readDraft(actor, { requestId })
+  const ids = template ? formInputIds(template) : []
+  const isForm = ids.some((id) => Object.hasOwn(inputs, id))
+  return { requestId, version, values: isForm ? Object.fromEntries(ids.map((id) => [id, textOf(inputs[id])])) : {} }
+}
+
+/** An input's value as text. Teams sends text, other clients may send other types. */
+const textOf = (value: unknown): string => (value === undefined || value === null ? '' : String(value))
+
+/** Submits the reviewed draft: one request for one draft, however often the button is clicked. */
+const submitDraft = defineCardAction({
+  verb: 'request.submit',
+  data: z.object({ requestId, version }),
+  async handle(turn, { requestId, version }) {
+    const { conversationId, clickedActivityId } = turn
+    const statusCard = clickedActivityId === undefined ? undefined : { conversationId, activityId: clickedActivityId }
+    return showStep(await turn.core.submitDraft(turn.actor, { requestId, version, statusCard }), turn)
+  },
+})
+
+/** Returns to the form. From a request that ended without a resource, opens a new form with its values. */
+const editDraft = defineCardAction({
+  verb: 'request.edit',
+  data: z.object({ requestId, version: version.optional() }),
+  async handle(turn, { requestId, version }) {
+    const { core, actor } = turn
+    if (version !== undefined) return showStep(await core.editDraft(actor, { requestId, version }), turn)
+    const again = await core.draftFromRequest(actor, { requestId })
+    return again.step === 'submitted' ? statusOf(turn, requestId) : showStep(again, turn)
+  },
+})
+
+/** Opens a new form with the values of a completed request. Any other request shows its status. */
+const repeatRequest = defineCardAction({
+  verb: 'request.again',
+  data: z.object({ requestId }),
+  async handle(turn, { requestId }) {
+    const another = await turn.core.draftLikeRequest(turn.actor, { requestId })
+    return another.step === 'submitted' ? statusOf(turn, requestId) : showStep(another, turn)
+  },
+})
+
+/** Discards a draft, or cancels its request if it was submitted. */
+const cancelDraft = defineCardAction({
+  verb: 'request.cancel',
+  data: z.object({ requestId }),
+  async handle(turn, { requestId }) {
+    const draft = await turn.core.discardDraft(turn.actor, { requestId }).catch(undefinedIfNotFound)
+    if (draft?.step === 'discarded') return showStep(draft, turn)
+    await turn.core.cancelRequest(turn.actor, { requestId })
+    return statusOf(turn, requestId)
+  },
+})
+
+export const draftActions = [
+  chooseTemplate,
+  continueDraft,
+  reviewDraft,
+  checkNames,
+  keepDraft,
+  submitDraft,
+  editDraft,
+  repeatRequest,
+  cancelDraft,
+]

@@ -1,0 +1,57 @@
+import { z } from 'zod'
+import { cards, type Viewer } from '../../cards/index.ts'
+import { type Period, type PeriodName, periodOf, periodOfDays } from '../../core/index.ts'
+import type { Reply, Turn } from '../channel/turn.ts'
+import { parseDay } from '../channel/typed-arguments.ts'
+import { defineCardAction, defineCommand, defineShowCommand, showNotice } from '../define.ts'
+
+/** `admin health`: the health of the service and of the services that it needs. */
+export const adminHealthCommand = defineShowCommand({
+  words: 'admin health',
+  forAdmins: true,
+  show: async ({ core, actor, viewer }) => ({ card: cards.adminHealth(await core.readHealth(actor), viewer) }),
+})
+
+/** Reads the certificate's file again. The card becomes the health card with the result. */
+export const readCertificate = defineCardAction({
+  verb: 'admin.certificate',
+  forAdmins: true,
+  data: z.object({}),
+  async handle({ core, actor, viewer }) {
+    const { reading, report } = await core.readCertificate(actor)
+    return { card: cards.adminHealth(report, viewer, reading) }
+  },
+})
+
+/** `admin stats last week`: the requests, decisions and resources of a period; alone, the last seven days. */
+export const adminStatsCommand = defineCommand({
+  words: 'admin stats',
+  forAdmins: true,
+  argument: z.string().max(100),
+  handle: showStats,
+  otherwise: async (turn) => showNotice(turn, { code: 'noPeriod' }),
+})
+
+async function showStats(turn: Turn, typed: string): Promise<Reply> {
+  const { core, actor, viewer } = turn
+  const period = parsePeriod(typed, viewer)
+  if (!period) return showNotice(turn, { code: 'noPeriod' })
+  return { card: cards.adminStats(await core.readStats(actor, { period }), viewer) }
+}
+
+const periodNames: Readonly<Record<string, PeriodName>> = {
+  ...{ '': 'week', week: 'week', 'last 7 days': 'week', '7 days': 'week' },
+  ...{ month: 'month', 'last 30 days': 'month', '30 days': 'month' },
+  ...{ 'this week': 'thisWeek', 'last week': 'lastWeek', 'this month': 'thisMonth', 'last month': 'lastMonth' },
+}
+
+/** The period in a text: a name, one day, or two days with a word between them. Undefined if it begins in the future. */
+function parsePeriod(typed: string, viewer: Viewer): Period | undefined {
+  const text = typed.trim().toLowerCase()
+  const name = Object.hasOwn(periodNames, text) ? periodNames[text] : undefined
+  if (name) return periodOf(name, viewer.now, viewer)
+  const [one = '', other = one, ...more] = text.replace(/^from /, '').split(/\s+(?:to|until|till|-|–)\s+/)
+  const [first, last, today] = [one, other, 'today'].map((day) => parseDay(day, viewer.now, viewer.timeZone))
+  if (!first || !last || !today || more.length > 0 || first > last || first > today) return undefined
+  return periodOfDays(first, last, viewer.now, viewer)
+}

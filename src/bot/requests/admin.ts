@@ -1,0 +1,144 @@
+import { z } from 'zod'
+import { cards, type WhichFor } from '../../cards/index.ts'
+import {
+  isRetryable,
+  isTerminal,
+  longestComment,
+  type QueueEntry,
+  type Request,
+  type RequestState,
+  referenceOf,
+  referencePattern,
+  transitions,
+} from '../../core/index.ts'
+import type { Reply, Turn } from '../channel/turn.ts'
+import {
+  type Command,
+  comment,
+  defineCardAction,
+  defineCommand,
+  isRefusal,
+  requestId,
+  showNotice,
+  undefinedIfNotFound,
+} from '../define.ts'
+import { statusOf } from './status.ts'
+
+/** `REQ-1042`, and a text that may follow it. Several numbers are refused, since the command is about one request. */
+const referenceAndText = z.string().transform((typed, context) => {
+  const [, reference = '', text = ''] = /^((?:REQ-?|#)?\s*\d+)(?:\s+(.+))?$/is.exec(typed.trim()) ?? []
+  const several = text !== '' && text.split(/[\s,;]+/).every((word) => referencePattern.test(word))
+  if (!referencePattern.test(reference) || several) context.addIssue('this is not the number of one request')
+  return { reference, text: text.slice(0, longestComment) }
+})
+
+/** Defines `admin <verb> REQ-1042 <text>`. Without a number, the card lists the requests that the verb can be about. */
+export const defineAdminVerb = (
+  verb: WhichFor,
+  act: (turn: Turn, request: Request, text: string) => Promise<Reply>,
+): Command =>
+  defineCommand({
+    words: `admin ${verb}`,
+    forAdmins: true,
+    argument: referenceAndText,
+    handle: (turn, { reference, text }) => ifFound(turn, reference, (request) => act(turn, request, text)),
+    otherwise: (turn) => listFitting(turn, verb),
+  })
+
+/** Runs a command on the request with this number. If it does not exist, the card leads to the queue. */
+export async function ifFound(
+  turn: Turn,
+  reference: string,
+  then: (request: Request) => Promise<Reply>,
+): Promise<Reply> {
+  const request = await turn.core.readRequestByReference(turn.actor, { reference }).catch(undefinedIfNotFound)
+  return request ? then(request) : showNotice(turn, { code: 'notFoundForAdmin' })
+}
+
+/** Explains a command that needs a number, and lists the requests that it can be about, the oldest first. */
+async function listFitting({ core, actor, viewer }: Turn, verb: WhichFor): Promise<Reply> {
+  const { entries, counts } = await core.readQueue(actor)
+  // An admin does not decide their own request.
+  const isDecidable = ({ request }: QueueEntry): boolean =>
+    request.status === 'pendingApproval' && request.requester.id !== actor.id
+  const fits = {
+    approve: isDecidable,
+    reject: isDecidable,
+    reassign: isDecidable,
+    retry: ({ request }: QueueEntry) => isRetryable(request, viewer.now),
+    cancel: ({ request }: QueueEntry) => isCancellable(request),
+  }[verb]
+  const fitting = entries.filter(fits).toSorted((one, other) => one.since.localeCompare(other.since))
+  const isAboutWaiting = verb !== 'retry' && verb !== 'cancel'
+  const total = isAboutWaiting ? counts.waiting : fitting.length
+  return { card: cards.adminWhich(verb, { entries: fitting, total }, viewer) }
+}
+
+/** Whether a request can still be cancelled. The core checks it again. */
+function isCancellable({ status }: Request): boolean {
+  const next: readonly RequestState[] = transitions[status]
+  return next.includes('cancelled')
+}
+
+/** `admin retry REQ-1042`: asks for confirmation; the click retries. */
+export const adminRetryCommand = defineAdminVerb('retry', async (turn, request) => {
+  if (!isRetryable(request, turn.viewer.now)) return showNotice(turn, { code: 'cannotRetry', ...about(request) })
+  if (request.status !== 'succeeded') return { card: cards.adminConfirm({ verb: 'admin.retry', request }, turn.viewer) }
+  // A poll of the directory changes nothing, so it needs no confirmation.
+  await turn.core.retryRequest(turn.actor, { requestId: request.requestId })
+  return statusOf(turn, request.requestId)
+})
+
+/** `admin cancel REQ-1042 <comment>`: asks for confirmation and a comment; the click cancels. */
+export const adminCancelCommand = defineAdminVerb('cancel', confirmCancel)
+
+/** The card that cancels a request, with a comment if one was typed; a notice if the request can no longer be cancelled. */
+export async function confirmCancel(turn: Turn, request: Request, comment = ''): Promise<Reply> {
+  if (isCancellable(request))
+    return { card: cards.adminConfirm({ verb: 'admin.cancel', request, comment }, turn.viewer) }
+  return showNotice(turn, { code: isTerminal(request.status) ? 'alreadyEnded' : 'cannotCancel', ...about(request) })
+}
+
+/** The part of a notice that gives it a button for the request's status. */
+const about = (request: Request) => ({ reference: referenceOf(request), requestId: request.requestId })
+
+/** Retries a failed request. The card becomes the status card. */
+export const retryAsAdmin = defineCardAction({
+  verb: 'admin.retry',
+  forAdmins: true,
+  data: z.object({ requestId }),
+  handle: (turn, { requestId }) =>
+    statusAfter(turn, requestId, ['queued', 'provisioning', 'succeeded'], () =>
+      turn.core.retryRequest(turn.actor, { requestId }),
+    ),
+})
+
+/** Cancels a person's request. The card returns if the comment for the requester is missing. */
+export const cancelAsAdmin = defineCardAction({
+  verb: 'admin.cancel',
+  forAdmins: true,
+  data: z.object({ requestId, comment }),
+  async handle(turn, { requestId, comment }) {
+    const { core, actor, viewer } = turn
+    const request = await core.readRequest(actor, { requestId })
+    if (comment !== '' || !isCancellable(request))
+      return statusAfter(turn, requestId, ['cancelled'], () => core.cancelRequest(actor, { requestId, comment }))
+    return { card: cards.adminConfirm({ verb: 'admin.cancel', request, comment, commentMissing: true }, viewer) }
+  },
+})
+
+/** The request's status after a click. A second click shows the result of the first. */
+async function statusAfter(
+  turn: Turn,
+  requestId: string,
+  wanted: readonly RequestState[],
+  act: () => Promise<unknown>,
+): Promise<Reply> {
+  try {
+    await act()
+  } catch (error) {
+    if (!isRefusal(error, 'already-ended', 'illegal-transition')) throw error
+    if (!wanted.includes((await turn.core.readRequest(turn.actor, { requestId })).status)) throw error
+  }
+  return statusOf(turn, requestId)
+}

@@ -1,0 +1,79 @@
+import { z } from 'zod'
+import { cards, decidesNow, withdrawnCode } from '../../cards/index.ts'
+import { openStage, openStates, type Request, referenceOf } from '../../core/index.ts'
+import type { Reply, Turn } from '../channel/turn.ts'
+import { defineCardAction, isRefusal, requestId, showNotice } from '../define.ts'
+
+/** Shows the present state, and changes nothing. */
+export const refreshRequest = defineCardAction({
+  verb: 'request.refresh',
+  data: z.object({ requestId }),
+  handle: (turn, { requestId }) => unlessWithdrawn(turn, requestId, () => statusOf(turn, requestId)),
+})
+
+/** Reminds the approvers who have not decided. */
+export const nudgeRequest = defineCardAction({
+  verb: 'request.nudge',
+  data: z.object({ requestId }),
+  handle: (turn, { requestId }) => nudge(turn, requestId),
+})
+
+/** Reminds the approvers and shows the request's status. A notice says when it is too early for another reminder. */
+export async function nudge(turn: Turn, requestId: string): Promise<Reply> {
+  const { core, actor } = turn
+  try {
+    await core.nudge(actor, { requestId })
+  } catch (error) {
+    if (isRefusal(error, 'nudged-already')) {
+      const reference = referenceOf(await core.readRequest(actor, { requestId }))
+      return showNotice(turn, { code: 'nudgedAlready', ...error.context, requestId, reference })
+    }
+    if (!isRefusal(error, 'already-ended')) throw error
+  }
+  return statusOf(turn, requestId)
+}
+
+/** Shows the status card with its timeline open. */
+export const showTimeline = defineCardAction({
+  verb: 'request.timeline',
+  data: z.object({ requestId }),
+  handle: async (turn, { requestId }) => statusCard(turn, await turn.core.readRequest(turn.actor, { requestId }), true),
+})
+
+/** The status card of a request; the decision card if this person has to decide. */
+export async function statusOf(
+  turn: Turn,
+  requestId: string,
+  form?: { comment: string; commentMissing: boolean },
+): Promise<Reply> {
+  const request = await turn.core.readRequest(turn.actor, { requestId })
+  const isRequester = request.requester.id === turn.actor.id
+  const stage = openStage(request.approvals)
+  if (stage && !isRequester && decidesNow(request, turn.viewer)) {
+    const keep = { requestId, key: `approval:${stage.stage}` as const }
+    return { card: cards.approval(request, turn.viewer, form), keep }
+  }
+  return statusCard(turn, request, false)
+}
+
+/**
+ * A status card that a person requests contains the timeline, folded or open. Delivered cards are many and are kept up
+ * to date: they contain only a button for the timeline, so that no delivery needs another read.
+ */
+async function statusCard({ core, actor, viewer }: Turn, request: Request, isOpen: boolean): Promise<Reply> {
+  const { requestId } = request
+  const entries = await core.readTimeline(actor, { requestId })
+  const isRequester = request.requester.id === actor.id
+  const ended = !openStates.includes(request.status)
+  return {
+    card: cards.requestStatus(request, viewer, { entries, isOpen }),
+    ...(!ended || isRequester ? { keep: { requestId, key: 'status' as const } } : {}),
+  }
+}
+
+/** Updates a clicked card. A person who has lost the right that the card needs gets a card without data. */
+export async function unlessWithdrawn(turn: Turn, requestId: string, show: () => Promise<Reply>): Promise<Reply> {
+  const { core, actor, clickedActivityId: activityId } = turn
+  const lost = activityId && (await core.withdrawOwnCard(actor, { requestId, activityId }))
+  return lost ? showNotice(turn, { code: withdrawnCode[lost] }) : show()
+}
