@@ -15,18 +15,14 @@ import {
   waitingFor,
 } from '../../core/index.ts'
 import { linesOfBasis } from '../drafts/based-on.ts'
-import { labelFact, mainFacts, otherFacts, reasonFact } from '../requests/asked.ts'
-import { peopleWith } from '../requests/mailbox-facts.ts'
-import { defineCard } from '../shared/define-card.ts'
+import { labelFact, mainFacts, otherFacts, peopleWith, reasonFact } from '../requests/request-facts.ts'
 import { fact, fitting, labelName, room } from '../shared/facts.ts'
 import { askedAddress } from '../shared/links.ts'
-import type { CardJson } from '../shared/literal.ts'
 import { look, looks, rowLook, rowLooks, toKnow } from '../shared/look.ts'
 import { format, strings } from '../shared/messages.ts'
-import { firstThatFits } from '../shared/render.ts'
-import { cut, decidedBy, longest, moment, peopleList, type Viewer } from '../shared/words.ts'
-import { becauseOf, sinceWhat } from './approval-why.ts'
-import { expiryOf, handedWith, line, linesForApprover, urgencyOf } from './stage-words.ts'
+import { type CardJson, defineCard, firstThatFits } from '../shared/render.ts'
+import { cut, decidedBy, longest, moment, peopleList, type Viewer } from '../shared/texts.ts'
+import { becauseOf, expiryOf, handedWith, line, linesForApprover, sinceWhat, urgencyOf } from './stage-texts.ts'
 
 type Rule = keyof typeof strings.approval.rule
 

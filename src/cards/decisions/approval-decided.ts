@@ -11,11 +11,11 @@ import {
   undecided,
   voicesOf,
 } from '../../core/index.ts'
-import { defineCard } from '../shared/define-card.ts'
 import { askedAddress } from '../shared/links.ts'
 import { look, looks } from '../shared/look.ts'
 import { format, strings } from '../shared/messages.ts'
-import { cut, longest, moment, peopleList, type Viewer } from '../shared/words.ts'
+import { defineCard } from '../shared/render.ts'
+import { cut, longest, moment, peopleList, type Viewer } from '../shared/texts.ts'
 import { about, aboutOf } from './approval-card.ts'
 
 type Outcome = keyof typeof strings.decided

@@ -1,7 +1,7 @@
 import { type BasedOn, isMailboxKind, type Request } from '../../core/index.ts'
-import type { Line } from '../decisions/stage-words.ts'
+import type { Line } from '../decisions/stage-texts.ts'
 import { format, strings } from '../shared/messages.ts'
-import { cut, listOf, longest } from '../shared/words.ts'
+import { cut, listOf, longest } from '../shared/texts.ts'
 
 /** What a request or a plan says of the template whose inputs it has. */
 type Of = Pick<Request, 'kind' | 'template'>

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { type Draft, inLocale, resourceKind, type Template } from '../../core/index.ts'
-import { defineCard } from '../shared/define-card.ts'
 import { format, strings } from '../shared/messages.ts'
-import { cut, longest, moment, type Viewer } from '../shared/words.ts'
+import { defineCard } from '../shared/render.ts'
+import { cut, longest, moment, type Viewer } from '../shared/texts.ts'
 
 /** Drafts that were begun, the last changed first, each with the template whose form it is. */
 export interface DraftOffer {

@@ -7,14 +7,13 @@ import {
   resourceKind,
   type Template,
 } from '../../core/index.ts'
-import { defineCard } from '../shared/define-card.ts'
-import { formInput } from '../shared/form-input.ts'
 import { plain, toFix, toKnow } from '../shared/look.ts'
 import { format, strings } from '../shared/messages.ts'
-import { cut, listOf, longest, quantity } from '../shared/words.ts'
+import { defineCard } from '../shared/render.ts'
+import { cut, listOf, longest, quantity } from '../shared/texts.ts'
 import { faultsOfForm, formFaults, partsOf } from './form-faults.ts'
+import { basisOf, formInput, type RequestForm } from './form-input.ts'
 import { mailboxForm } from './mailbox-form.ts'
-import { basisOf, type RequestForm } from './request-form.ts'
 import { siteForm } from './site-form.ts'
 
 const section = z.strictObject({

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import {
+  type ApprovalStage,
   type BasedOn,
   type Draft,
   inLocale,
@@ -11,16 +12,16 @@ import {
   resourceKind,
   type SimilarResource,
   type SimilarResources,
+  type Warning,
 } from '../../core/index.ts'
-import { labelFact, mainFacts, otherFacts, reasonFact } from '../requests/asked.ts'
-import { isReadable } from '../requests/mailbox-facts.ts'
-import { defineCard } from '../shared/define-card.ts'
+import { endDay } from '../decisions/stage-texts.ts'
+import { isReadable, labelFact, mainFacts, otherFacts, reasonFact } from '../requests/request-facts.ts'
 import { asCut, type Fact, fact, fitting, room } from '../shared/facts.ts'
 import { siteLink, withoutScheme } from '../shared/links.ts'
 import { format, strings } from '../shared/messages.ts'
-import { cut, decidersOf, longest, peopleList, type Viewer } from '../shared/words.ts'
-import { changedNames, changesInWords } from './based-on.ts'
-import { ruleOf, setByTemplate, stageRow, stageRows, warningLines } from './review-outlook.ts'
+import { defineCard } from '../shared/render.ts'
+import { cut, decidersOf, longest, peopleList, type Viewer } from '../shared/texts.ts'
+import { changedNames, changesInWords, inputNames } from './based-on.ts'
 
 const similarRow = z.strictObject({
   displayName: z.string(),
@@ -30,6 +31,9 @@ const similarRow = z.strictObject({
   /** Who can open it already, or whom to ask. */
   access: z.string(),
 })
+
+/** One of several approvals: its number, and who decides it by which rule. */
+export const stageRow = z.strictObject({ number: z.int(), text: z.string() })
 
 /** A line, whether it differs from the request that this one comes from, and whether the template has put it there. */
 const reviewFact = fact.extend({ changed: z.boolean(), set: z.boolean() })
@@ -168,5 +172,79 @@ function rowOf(
     access: format(strings.review.similar[({ own: 'own', open: opens, ask: asks } as const)[access]], {
       people: peopleList(owners, 'or'),
     }),
+  }
+}
+
+/** How many warnings a card has room for; the most important come first. */
+const mostWarnings = 4
+
+/** What of a plan the template has put there, by the labels that it has on cards. */
+export const setByTemplate = (plan: Plan): string[] =>
+  inputNames(
+    plan,
+    plan.applied.map(({ field }) => field),
+  )
+
+/** How a stage is decided: `one` decides, `all` have to agree, or as many as the quorum says. */
+export function ruleOf({ rule, approvers, quorum = 1 }: ApprovalStage): 'one' | 'all' | 'quorum' {
+  if (rule === 'any' || approvers.length === 1) return 'one'
+  return rule === 'quorum' && quorum < approvers.length ? 'quorum' : 'all'
+}
+
+/** Who decides what, where several approvals follow each other. */
+export function stageRows(approvals: readonly ApprovalStage[]): z.output<typeof stageRow>[] {
+  if (approvals.length < 2) return []
+  return approvals.map((stage) => {
+    const values = { people: decidersOf(stage, stage.approvers), count: String(stage.quorum ?? 1) }
+    return { number: stage.stage, text: format(strings.review.stage[ruleOf(stage)], values) }
+  })
+}
+
+/** What may surprise, in a sentence each. What the card says elsewhere is left out. `unknownToken`: of somebody else, in other words. */
+export function warningLines(
+  { approvals, warnings }: Outlook,
+  viewer: Viewer,
+  unknownToken: string = strings.review.warning.unknownToken,
+): { shown: string[]; more: string } {
+  const lines = warnings.flatMap((warning) => inWords(warning, approvals.length > 1, viewer, unknownToken))
+  const more = lines.length - mostWarnings
+  return {
+    shown: lines.slice(0, mostWarnings),
+    more: more > 0 ? format(strings.review.warning.more, { count: more }) : '',
+  }
+}
+
+function inWords({ code, values }: Warning, isOneOfMany: boolean, viewer: Viewer, unknownToken: string): string[] {
+  const words = strings.review.warning
+  const { token = '', label = '', taken = '', stage = '', why = '', name = '', person = '', until = '' } = values
+  const tokens: Readonly<Record<string, string>> = strings.review.token
+  const because: Readonly<Record<string, string>> = strings.approval.since
+  switch (code) {
+    case 'unknown-token':
+      return [format(unknownToken, { token: tokens[token] ?? token })]
+    case 'empty-answer':
+      return [format(words.emptyAnswer, { label: cut(label, longest.name) })]
+    case 'next-address':
+      return [format(words.nextAddress, { taken })]
+    case 'address-of-id':
+      return [words.addressOfId]
+    case 'admins-instead':
+    case 'admins-too': {
+      const told = words[code === 'admins-too' ? 'adminsToo' : 'adminsInstead']
+      return [format(isOneOfMany ? told.ofStage : told.only, { stage, why: because[why] ?? '' })]
+    }
+    case 'delegated':
+      return [
+        format(words.delegated, {
+          name: cut(name, longest.name),
+          people: cut(person, longest.name),
+          at: until === '' ? '' : endDay(until, viewer),
+        }),
+      ]
+    // Said beside the address, on a line of its own, or by what is similar.
+    case 'number-later':
+    case 'nobody-can-open':
+    case 'similar':
+      return []
   }
 }

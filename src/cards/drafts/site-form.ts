@@ -1,12 +1,36 @@
 import { addressRuleOf, type Fault, type ResourceKind, type Template } from '../../core/index.ts'
-import { answerLength, fieldInputs } from '../shared/field-inputs.ts'
-import { chosenAmong, type FormInput, inputOf } from '../shared/form-input.ts'
 import { format, strings } from '../shared/messages.ts'
-import { cut, longest } from '../shared/words.ts'
+import { cut, longest } from '../shared/texts.ts'
 import { partsOf } from './form-faults.ts'
-import { addressWords, displayNameWords, inputOfAddress } from './form-names.ts'
-import type { RequestForm } from './request-form.ts'
-import { type SiteInputId, siteInputs } from './site-inputs.ts'
+import {
+  addressWords,
+  answerLength,
+  chosenAmong,
+  displayNameWords,
+  type FormInput,
+  fieldInputs,
+  inputOf,
+  inputOfAddress,
+  type RequestForm,
+} from './form-input.ts'
+
+/** How an input of the site form is filled in. */
+interface SiteInput {
+  readonly type: 'text' | 'multiline' | 'people' | 'choice'
+  /** The most characters in chat, where a card holds only so much. */
+  readonly most: number
+}
+
+/** The inputs of every site form by their ids, in their order. The template's own questions stand before the label and the reason. */
+export const siteInputs = {
+  displayName: { type: 'text', most: 256 },
+  alias: { type: 'text', most: 64 },
+  description: { type: 'multiline', most: 1024 },
+  owners: { type: 'people', most: 4000 },
+  labelId: { type: 'choice', most: 64 },
+  reason: { type: 'multiline', most: 500 },
+} as const satisfies Record<string, SiteInput>
+export type SiteInputId = keyof typeof siteInputs
 
 /** What the one form asks for a site. */
 export const siteForm = {

@@ -9,12 +9,12 @@ import {
   type Request,
   referenceOf,
 } from '../../core/index.ts'
-import { expiryOf, urgencyOf } from '../decisions/stage-words.ts'
+import { expiryOf, urgencyOf } from '../decisions/stage-texts.ts'
 import { lookOf, reasonOf } from '../requests/admin-queue.ts'
-import { defineCard } from '../shared/define-card.ts'
 import { look, looks, plain, rowLook, rowLooks } from '../shared/look.ts'
 import { format, strings } from '../shared/messages.ts'
-import { cut, hourOf, longest, quantity, sinceDay, time, type Viewer } from '../shared/words.ts'
+import { defineCard } from '../shared/render.ts'
+import { cut, hourOf, longest, quantity, sinceDay, time, type Viewer } from '../shared/texts.ts'
 
 const words = strings.digest
 const row = {

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import type { HealthNotice, HealthPart } from '../../core/index.ts'
 import { healthRow, healthRowOf } from '../operations/admin-health.ts'
-import { defineCard } from '../shared/define-card.ts'
 import { look, looks, toFix } from '../shared/look.ts'
 import { format, strings } from '../shared/messages.ts'
-import { duration, listOf, moment, type Viewer } from '../shared/words.ts'
+import { defineCard } from '../shared/render.ts'
+import { duration, listOf, moment, type Viewer } from '../shared/texts.ts'
 
 export const healthTurnedCard = defineCard({
   name: 'health-turned',

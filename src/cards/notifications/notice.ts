@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import type { LostRight, Person } from '../../core/index.ts'
-import { defineCard } from '../shared/define-card.ts'
 import { type Look, look, plain, toFix, toKnow } from '../shared/look.ts'
 import { format, strings } from '../shared/messages.ts'
-import { cut, longest, moment, peopleList, type Viewer } from '../shared/words.ts'
+import { defineCard } from '../shared/render.ts'
+import { cut, longest, moment, peopleList, type Viewer } from '../shared/texts.ts'
 
 type Typed = 'newRequest' | 'myRequests' | 'help' | 'adminQueue' | 'adminTemplates' | 'adminStats' | 'adminWebhooks'
 type Words = Exclude<keyof typeof strings.notice, 'trace'>

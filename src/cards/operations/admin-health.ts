@@ -7,10 +7,10 @@ import {
   healthParts,
   healthStates,
 } from '../../core/index.ts'
-import { defineCard } from '../shared/define-card.ts'
 import { type Look, look, looks, type RowLook, rowLook, rowLooks, toFix, toKnow } from '../shared/look.ts'
 import { format, strings } from '../shared/messages.ts'
-import { cut, duration, longest, moment, quantity, quickness, time, type Viewer } from '../shared/words.ts'
+import { defineCard } from '../shared/render.ts'
+import { cut, duration, inUnit, longest, moment, quantity, quickness, time, type Viewer } from '../shared/texts.ts'
 
 export const healthRow = z.strictObject({
   name: z.enum(healthParts),
@@ -75,8 +75,8 @@ export function healthRowOf(part: HealthPart, viewer: Viewer): z.output<typeof h
   const writing: HealthWriting = {
     quickness,
     duration: (seconds) => duration(seconds * 1000),
-    days: (count) => inUnits(count, 'day'),
-    share: (of) => new Intl.NumberFormat(strings.locale, { style: 'percent' }).format(of),
+    days: (count) => inUnit('day', count),
+    share,
     moment: (at) => moment(at, viewer, 'full'),
     count: quantity,
   }
@@ -91,6 +91,8 @@ export function healthRowOf(part: HealthPart, viewer: Viewer): z.output<typeof h
     readsAgain: name === 'certificate' && state !== 'green',
   }
 }
+
+const share = (of: number): string => new Intl.NumberFormat(strings.locale, { style: 'percent' }).format(of)
 
 /** How the measures of a part are written for the reader. */
 export interface HealthWriting {
@@ -132,5 +134,16 @@ const commands: Partial<Readonly<Record<HealthPart['name'], string>>> = {
   webhooks: strings.types.adminWebhooks,
 }
 
-const inUnits = (value: number, unit: 'day'): string =>
-  new Intl.NumberFormat(strings.locale, { style: 'unit', unit, unitDisplay: 'long' }).format(value)
+/** Measures as the API writes them. */
+export const plainHealth: HealthWriting = {
+  quickness: (milliseconds) => `${Math.round(milliseconds)} ms`,
+  duration(seconds) {
+    if (seconds < 120) return inUnit('second', Math.round(seconds))
+    if (seconds < 7200) return inUnit('minute', Math.round(seconds / 60))
+    return seconds < 172_800 ? inUnit('hour', Math.round(seconds / 3600)) : inUnit('day', Math.round(seconds / 86_400))
+  },
+  days: (count) => inUnit('day', count),
+  share,
+  moment: (at) => at,
+  count: quantity,
+}

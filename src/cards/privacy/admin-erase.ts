@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { type Delegation, type Erasure, type ErasureCounts, type Request, referenceOf } from '../../core/index.ts'
-import { defineCard } from '../shared/define-card.ts'
 import { look, looks, toKnow } from '../shared/look.ts'
 import { format, strings } from '../shared/messages.ts'
-import { cut, lastDay, longest, peopleList, quantity, type Viewer } from '../shared/words.ts'
+import { defineCard } from '../shared/render.ts'
+import { cut, lastDay, longest, peopleList, quantity, type Viewer } from '../shared/texts.ts'
 
 /** Where an erasure stands: asked for, not to be done now, ordered, or done. */
 export type ErasureNow =

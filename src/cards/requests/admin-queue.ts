@@ -12,11 +12,11 @@ import {
   type WhyLost,
   waitingFor,
 } from '../../core/index.ts'
-import { paged, pageOf } from '../shared/admin-pages.ts'
-import { defineCard } from '../shared/define-card.ts'
 import { type RowLook, rowLook, rowLooks } from '../shared/look.ts'
 import { format, strings } from '../shared/messages.ts'
-import { cut, decidersOf, duration, longest, moment, peopleList, time, type Viewer } from '../shared/words.ts'
+import { paged, pageOf } from '../shared/paging.ts'
+import { defineCard } from '../shared/render.ts'
+import { cut, decidersOf, duration, longest, moment, peopleList, time, type Viewer } from '../shared/texts.ts'
 import { peopleInWords, stepWords } from './steps.ts'
 
 type Why = keyof typeof strings.queue.why

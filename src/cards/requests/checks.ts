@@ -3,8 +3,8 @@ import { type Check, isFault, isForMailbox, type Request, type RequestState } fr
 import { labelName } from '../shared/facts.ts'
 import { rowLook, rowLooks } from '../shared/look.ts'
 import { format, strings } from '../shared/messages.ts'
-import { cut, listOf, longest, peopleList, quantityOf, type Viewer } from '../shared/words.ts'
-import { featuresOf, peopleWith, storageOf } from './mailbox-facts.ts'
+import { cut, listOf, longest, peopleList, quantityOf, type Viewer } from '../shared/texts.ts'
+import { featuresOf, peopleWith, storageOf } from './request-facts.ts'
 
 /** One thing that the ready check has read back, in words; what was there instead is for admins. */
 export const checkRow = z.strictObject({

@@ -20,16 +20,16 @@ import {
   transitions,
 } from '../../core/index.ts'
 import { decidesNow } from '../decisions/approval-decided.ts'
-import { decidersNow, expiryOf, line, linesForRequester, urgencyOf } from '../decisions/stage-words.ts'
-import { defineCard } from '../shared/define-card.ts'
+import { decidersNow, expiryOf, line, linesForRequester, urgencyOf } from '../decisions/stage-texts.ts'
 import { askedAddress, outlookLink, siteAddress, withoutScheme } from '../shared/links.ts'
 import { look, looks, shownState, toKnow } from '../shared/look.ts'
 import { format, strings } from '../shared/messages.ts'
-import { cut, fullMoment, longest, moment, type Viewer } from '../shared/words.ts'
+import { type CardJson, defineCard, firstThatFits } from '../shared/render.ts'
+import { cut, fullMoment, longest, moment, type Viewer } from '../shared/texts.ts'
+import { titleOf } from './about-request.ts'
 import { checkRow, checkRowsOf } from './checks.ts'
-import { titleOf } from './renamed.ts'
 import { stepRow, stepRows } from './steps.ts'
-import { type Timeline, timeline, timelineView } from './timeline.ts'
+import { type Timeline, timeline, timelineRooms, timelineView } from './timeline.ts'
 
 type Sentence = keyof typeof strings.status.says
 
@@ -258,3 +258,19 @@ function permitted(request: Request, state: RequestState, viewer: Viewer) {
 /** It waits for people who cannot decide, or too long: an admin asks somebody else, or decides it. */
 const isForAdmin = (request: Request, { now }: Viewer): boolean =>
   attentionOf(request, now)?.mends.includes('reassign') ?? false
+
+/** What is told of each check, in characters, when the card would be too large otherwise. */
+const shorter = [longest.text, 100, 40, 0]
+
+/** The card; of a resource with much that is wrong, less is told of each check, and of a long timeline less of that. */
+export function renderRequestStatus(request: Request, viewer: Viewer, known?: Timeline): CardJson {
+  const view = requestStatusView(request, viewer, known)
+  const views = timelineRooms.flatMap((room) =>
+    shorter.map((most) => ({
+      ...view,
+      timeline: timelineView(known, viewer, room),
+      checks: checkRowsOf(request, shownState(request), viewer, most),
+    })),
+  )
+  return firstThatFits([view, ...views].map((one) => () => requestStatusCard.render(one)))
+}

@@ -13,10 +13,10 @@ import {
   type Request,
   type RequestStep,
 } from '../../core/index.ts'
-import { sinceWhat } from '../decisions/approval-why.ts'
+import { sinceWhat } from '../decisions/stage-texts.ts'
 import { rowLook, rowLooks, shownState } from '../shared/look.ts'
 import { format, strings } from '../shared/messages.ts'
-import { cut, decidedBy, longest, moment, type Viewer } from '../shared/words.ts'
+import { cut, decidedBy, longest, moment, type Viewer } from '../shared/texts.ts'
 
 type StepName = keyof typeof strings.step
 type Note = keyof typeof strings.note

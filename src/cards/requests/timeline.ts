@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type AuditEntry, auditActions, type Person, person } from '../../core/index.ts'
 import { format, strings } from '../shared/messages.ts'
-import { cut, fullMoment, longest, moment, peopleList, type Viewer } from '../shared/words.ts'
+import { cut, fullMoment, longest, moment, peopleList, type Viewer } from '../shared/texts.ts'
 
 type Said = keyof typeof strings.timeline.says
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { MailboxDetails, MailboxKind, Person, SiteDetails, SiteKind, TemplateSnapshot } from '../../core/index.ts'
-import { cut, longest } from './words.ts'
+import { cut, longest } from './texts.ts'
 
 /** Label and value of one line. Labels may be an admin's words, so both are shown as text and never as markdown. */
 export const fact = z.strictObject({ label: z.string(), value: z.string() })

@@ -1,5 +1,5 @@
 import { changedNames, isForMailbox, type Request, type RequestForMailbox } from '../../core/index.ts'
-import type { Viewer } from './words.ts'
+import type { Viewer } from './texts.ts'
 
 /** A site's address for people: without the scheme, which they do not need. */
 export const withoutScheme = (url: string): string => url.replace(/^https?:\/\//, '').replace(/\/$/, '')

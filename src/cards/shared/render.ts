@@ -2,9 +2,103 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 // Not the package's index: its types pull the source of the card renderer into our type check.
 import { GlobalSettings, Template } from 'adaptivecards-templating/lib/template-engine.js'
-import { type CardJson, isPlainObject, withLiteralTexts } from './literal.ts'
+import type { z } from 'zod'
 import { strings } from './messages.ts'
-import { piecesIn, withPieces } from './pieces.ts'
+
+/** A card as it is sent: plain JSON. */
+export type CardJson = { readonly [key: string]: unknown }
+
+/** Whether a value of JSON is an object: no list and not null. */
+export const isPlainObject = (value: unknown): value is CardJson =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Members of a card's elements that hold words to be read. What an input holds comes back to us, so it stays as it is. */
+const shownMembers = new Set(['text', 'title', 'label', 'placeholder'])
+
+/** Controls, and what reverses or embeds the direction of the text around it (Unicode UAX #9, explicit formatting). */
+const unseen = /(?![\t\n])\p{Cc}|[\u202a-\u202e\u2066-\u2069]/gu
+const lineBreak = /\r\n?|[\u0085\u2028\u2029]/g
+/** Renderers put a date in place of `{{DATE(…)}}`, in plain runs of text too. A word joiner parts the braces unseen. */
+const dateFunction = /\{(?=\{(?:DATE|TIME)\()/gi
+
+/**
+ * The text as a card shows it: every visible character stays, in its order. Taken out are controls and marks that turn
+ * the direction of what stands beside them; line breaks are all written alike.
+ */
+export const literal = (text: string): string =>
+  text.toWellFormed().replace(lineBreak, '\n').replace(unseen, '').replace(dateFunction, '{\u2060')
+
+/** The card with every text that is shown as {@link literal} makes it, whoever wrote it. */
+export function withLiteralTexts(card: CardJson): CardJson {
+  return Object.fromEntries(Object.entries(card).map(([name, member]) => [name, literalMember(name, member)]))
+}
+
+function literalMember(name: string, member: unknown): unknown {
+  if (typeof member === 'string') return shownMembers.has(name) ? literal(member) : member
+  if (Array.isArray(member)) return member.map((one) => literalMember('', one))
+  return isPlainObject(member) ? withLiteralTexts(member) : member
+}
+
+/** Members that an element may have beside its piece's arguments: when and where it shows. */
+const placement = new Set(['$when', '$data', 'id', 'spacing', 'separator', 'style'])
+
+export type Pieces = ReadonlyMap<string, CardJson>
+
+/** Returns the pieces in a folder by name: `<name>.json`. Throws if a file is not a JSON object. */
+export function piecesIn(folder: URL): Pieces {
+  const files = readdirSync(folder).filter((file) => file.endsWith('.json'))
+  return new Map(
+    files.map((file): [string, CardJson] => {
+      const piece: unknown = JSON.parse(readFileSync(new URL(file, folder), 'utf8'))
+      if (!isPlainObject(piece)) throw new Error(`the piece ${file} is not an object`)
+      return [basename(file, '.json'), piece]
+    }),
+  )
+}
+
+/**
+ * Replaces each `{ "$piece": "<name>", …arguments }` in a template by the content of that piece. In a piece, the text
+ * `"@<argument>"` is replaced by the argument, and the member `"...": "@<argument>"` by the argument's members.
+ * Throws, with the template's file, if a piece is unknown, needs an argument that is missing or takes no such argument.
+ */
+export function withPieces(file: string, template: unknown, pieces: Pieces): unknown {
+  if (Array.isArray(template)) return template.map((item) => withPieces(file, item, pieces))
+  if (!isPlainObject(template)) return template
+  const { $piece, ...given } = template
+  if ($piece !== undefined) return withPieces(file, filled(file, String($piece), given, pieces), pieces)
+  return Object.fromEntries(Object.entries(template).map(([key, member]) => [key, withPieces(file, member, pieces)]))
+}
+
+function filled(file: string, name: string, given: CardJson, pieces: Pieces): CardJson {
+  const piece = pieces.get(name)
+  if (!piece) throw new Error(`${file}: there is no piece ${name}`)
+  const used = new Set<string>()
+  const fill = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(fill)
+    if (isPlainObject(value)) return fillMembers(value)
+    if (typeof value !== 'string' || !value.startsWith('@')) return value
+    const argument = value.slice(1)
+    if (!Object.hasOwn(given, argument)) throw new Error(`${file}: the piece ${name} needs the argument ${argument}`)
+    used.add(argument)
+    return given[argument]
+  }
+  const membersOf = (value: unknown): [string, unknown][] => {
+    const argument = fill(value)
+    if (!isPlainObject(argument)) throw new Error(`${file}: the piece ${name} needs an object as ${value}`)
+    return Object.entries(argument)
+  }
+  const fillMembers = (members: CardJson): CardJson => {
+    const filledIn = Object.entries(members).flatMap(([key, member]): [string, unknown][] =>
+      key === '...' ? membersOf(member) : [[key, fill(member)]],
+    )
+    return Object.fromEntries(filledIn)
+  }
+  const content = fillMembers(piece)
+  const beside = Object.entries(given).filter(([key]) => !used.has(key))
+  const refused = beside.find(([key]) => !placement.has(key))
+  if (refused) throw new Error(`${file}: the piece ${name} takes no argument ${refused[0]}`)
+  return { ...content, ...Object.fromEntries(beside) }
+}
 
 /** The largest card, in code units of its JSON, of two bytes each as Teams counts them. Teams' own limit is 28 kB. */
 export const mostCharacters = 12_499
@@ -115,4 +209,31 @@ function mapped(card: CardJson): CardJson {
   const inner = (member: unknown): unknown =>
     Array.isArray(member) ? member.map(inner) : isPlainObject(member) ? withoutEmpty(member) : member
   return Object.fromEntries(Object.entries(card).map(([name, member]) => [name, inner(member)]))
+}
+
+/**
+ * A card: the name of its template and the schema of what it shows. `render` checks the data and expands the template
+ * with it; it throws on data that does not fit, which is a defect and not a fault of anybody's input.
+ */
+export function defineCard<S extends z.ZodType<Record<string, unknown>>>(card: { name: string; data: S }) {
+  const { name, data } = card
+  return { name, data, render: (view: z.output<S>): CardJson => expand(name, data.parse(view)) }
+}
+
+/** The cards by name. Refuses two of one name, a card without a template and a template without a card. */
+export function cardRegistry(...defined: readonly { readonly name: string }[]): ReadonlySet<string> {
+  const names = new Set<string>()
+  for (const { name } of defined) {
+    if (names.has(name)) throw new Error(`two cards are named ${name}`)
+    names.add(name)
+  }
+  for (const name of names) if (!templateFiles.has(name)) throw new Error(`the card ${name} has no template`)
+  for (const name of templateFiles.keys())
+    if (!names.has(name)) throw new Error(`the template ${name} belongs to no card`)
+  return names
+}
+
+/** One sentence for the activity's `summary`, which is the notification on a phone. It never holds text of people. */
+export function summaryOf(card: CardJson): string {
+  return typeof card['fallbackText'] === 'string' ? card['fallbackText'] : ''
 }

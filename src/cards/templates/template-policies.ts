@@ -6,10 +6,10 @@ import {
   type Template,
   type TemplateReport,
 } from '../../core/index.ts'
-import { fieldName } from '../decisions/approval-why.ts'
+import { fieldName } from '../decisions/stage-texts.ts'
 import { described, type Fact } from '../shared/facts.ts'
 import { format, strings } from '../shared/messages.ts'
-import { cut, listOf, longest, quantity } from '../shared/words.ts'
+import { cut, listOf, longest, quantity } from '../shared/texts.ts'
 
 type Names = TemplateReport['names']
 const words = strings.catalogue

@@ -1,19 +1,19 @@
 import { z } from 'zod'
 import { type Delivery, type KnownDelivery, webhookBody } from '../../core/index.ts'
-import { defineCard } from '../shared/define-card.ts'
 import { look, looks, plain, rowLook, rowLooks, toFix, toKnow } from '../shared/look.ts'
 import { format, strings } from '../shared/messages.ts'
-import { cut, longest, moment, quickness, time, type Viewer } from '../shared/words.ts'
-import { receiverKey } from './admin-webhooks.ts'
+import { defineCard } from '../shared/render.ts'
+import { cut, longest, moment, quickness, time, type Viewer } from '../shared/texts.ts'
 import {
   answerOf,
   hostOf,
   plainLook,
   type ReceiverNames,
+  receiverKey,
   standingLooks,
   standingOf,
   subscriberName,
-} from './webhook-words.ts'
+} from './admin-webhooks.ts'
 
 const words = strings.webhooks
 /** So many have room with their answers. */

@@ -1,10 +1,33 @@
 import { z } from 'zod'
-import { type FormInput, isPicker } from '../shared/form-input.ts'
-import type { CardJson } from '../shared/literal.ts'
+import { isMailboxKind, type Template } from '../../core/index.ts'
 import { strings } from '../shared/messages.ts'
-import { mostCharacters } from '../shared/render.ts'
-import { cut } from '../shared/words.ts'
-import { type FormView, requestFormCard } from './form-view.ts'
+import { type CardJson, firstThatFits, mostCharacters } from '../shared/render.ts'
+import { cut, longest } from '../shared/texts.ts'
+import { type FormInput, isPicker, type RequestForm } from './form-input.ts'
+import { type FormView, inputIds, requestFormCard, requestFormView } from './form-view.ts'
+import { mailboxPeople } from './mailbox-form.ts'
+
+/** Ids of the inputs that a template's form shows; whatever else comes back with it was not asked for. */
+export function formInputIds(template: Template): string[] {
+  const { front, more } = inputIds(template)
+  return [...front, ...more]
+}
+
+/** Ids of the inputs that hold people: object ids joined by commas. */
+export const peopleInputIds = ({ kind, fields }: Pick<Template, 'kind' | 'fields'>): string[] => [
+  ...(isMailboxKind(kind) ? mailboxPeople : ['owners']),
+  ...fields.flatMap(({ type, key }) => (type === 'person' ? [`metadata.${key}`] : [])),
+]
+
+/**
+ * The form of a template. The more it asks, the shorter answers may be; one that is too large for a message all the same
+ * is drawn plainer, step by step: what it asks and what was answered stays.
+ */
+export function renderForm(form: RequestForm): CardJson {
+  const empty = { ...form, draft: { ...form.draft, values: {} }, faults: [], people: [] }
+  const view = shortened(requestFormView(form), roomForAnswers(requestFormView(empty)))
+  return firstThatFits(ever(view, () => requestFormView(form, longest.address).lead))
+}
 
 /** What a returned form needs beside questions and answers, in characters: a few mistakes, and twenty people's ids. */
 const reserve = 1650

@@ -188,6 +188,10 @@ export const quantity = (value: number): string => new Intl.NumberFormat(strings
 export const quantityOf = (given: string | number | boolean): string =>
   /^\d{1,15}$/.test(String(given)) ? quantity(Number(given)) : String(given)
 
+/** A value with its unit: "3 days". */
+export const inUnit = (unit: string, value: number): string =>
+  new Intl.NumberFormat(strings.locale, { style: 'unit', unit, unitDisplay: 'long' }).format(value)
+
 /** How quick an answer was: "210 ms". */
 export const quickness = (milliseconds: number): string =>
   new Intl.NumberFormat(strings.locale, { style: 'unit', unit: 'millisecond', unitDisplay: 'short' }).format(

@@ -1,0 +1,254 @@
+import { z } from 'zod'
+import {
+  type Attention,
+  checkSteps,
+  type Fault,
+  isApproved,
+  isFault,
+  nextStep,
+  openStage,
+  type Person,
+  type QueueEntry,
+  type Request,
+  requestState,
+  undecided,
+} from '../../core/index.ts'
+import { choice, faultLine, faultsOfForm, partsOf } from '../drafts/form-faults.ts'
+import { aboutRequest, aboutRequestView } from '../requests/about-request.ts'
+import { lookOf, reasonOf, rowOf, waitingRow } from '../requests/admin-queue.ts'
+import { stepWords } from '../requests/steps.ts'
+import { rowLook } from '../shared/look.ts'
+import { format, strings } from '../shared/messages.ts'
+import { defineCard } from '../shared/render.ts'
+import { cut, duration, longest, type Viewer } from '../shared/texts.ts'
+
+const does = z.enum(['approve', 'reject', 'reassign', 'retry', 'cancel'])
+/** What an admin wants to do with a request, before they have said with which. */
+export type WhichFor = z.output<typeof does>
+
+export const adminWhichCard = defineCard({
+  name: 'admin-which',
+  data: z.strictObject({
+    does,
+    isEmpty: z.boolean(),
+    /** Each with the command that its row types. */
+    requests: z.array(waitingRow.extend({ open: z.string() })),
+    older: z.string(),
+  }),
+})
+
+/** A list shows six rows. */
+const mostRows = 6
+
+/** How to type the command, and what waits for a decision: a row types it. `total`: how many wait. */
+export function adminWhichView(
+  does: WhichFor,
+  { entries, total }: { readonly entries: readonly QueueEntry[]; readonly total: number },
+  viewer: Viewer,
+): Parameters<typeof adminWhichCard.render>[0] {
+  const shown = entries.slice(0, mostRows).map((entry) => rowOf(entry, viewer, 120))
+  const older = total - shown.length
+  return {
+    does,
+    isEmpty: shown.length === 0,
+    requests: shown.map((row) => ({
+      ...row,
+      open: format(strings.list.open, { reference: row.reference }),
+      types: format(strings.which.types[does], { reference: row.reference }),
+    })),
+    older: older > 0 ? format(strings.which.older, { count: older }) : '',
+  }
+}
+
+/** What an admin is asked to confirm. `commentMissing`: what needs a comment lacked it, so the card comes back. */
+export interface Confirmation {
+  readonly verb: 'admin.retry' | 'admin.cancel' | 'admin.approve' | 'admin.reject'
+  readonly request: Request
+  readonly comment?: string | undefined
+  readonly commentMissing?: boolean | undefined
+}
+
+export const adminConfirmCard = defineCard({
+  name: 'admin-confirm',
+  data: z.strictObject({
+    asked: z.enum(['retry', 'cancel', 'approve', 'reject']),
+    /** What the input asks for: a comment, or the reason of an override. */
+    says: z.enum(['comment', 'reason']),
+    ...aboutRequest,
+    state: requestState,
+    look: rowLook,
+    age: z.string(),
+    why: z.string(),
+    /** What happened last to a request that failed. */
+    stopped: z.string(),
+    /** Why the requester asks for it, where an admin decides by it. */
+    wrote: z.string(),
+    reason: z.string(),
+    /** What the click will do. */
+    next: z.string(),
+    fallback: z.string(),
+    help: z.string(),
+    error: z.string(),
+    comment: z.string(),
+    commentMissing: z.boolean(),
+  }),
+})
+
+/** What the request is, where it stands and why it stopped, and what the click will do. */
+export function adminConfirmView(
+  { verb, request, comment = '', commentMissing = false }: Confirmation,
+  viewer: Viewer,
+): Parameters<typeof adminConfirmCard.render>[0] {
+  const failed = request.status === 'failed'
+  const { why, value } = reasonOf({ request, attention: undefined }, viewer)
+  const count = nextStep(request)?.attempts ?? 0
+  const words = strings.confirm
+  const name = cut(request.requester.displayName, longest.name)
+  const asked = askedBy[verb]
+  const isOverride = asked === 'approve' || asked === 'reject'
+  const since = isOverride ? (openStage(request.approvals)?.openedAt ?? request.submittedAt) : request.updatedAt
+  const says = isOverride ? 'reason' : 'comment'
+  const about = aboutRequestView(request, viewer)
+  return {
+    asked,
+    says,
+    ...about,
+    state: request.status,
+    look: lookOf({ request, attention: undefined }),
+    age: duration(viewer.now.getTime() - Date.parse(since)),
+    why: failed ? '' : format(strings.queue.why[why], { value: cut(value, longest.text) }),
+    // Never cut: an admin goes on from it.
+    stopped:
+      failed && value ? format(count > 1 ? strings.note.problemAttempts : strings.note.problem, { value, count }) : '',
+    wrote: format(words.wrote, { name }),
+    reason: isOverride ? cut(request.reason, longest.text) : '',
+    next: nextOf(asked, request, name),
+    fallback: format(words.fallback, { reference: about.reference }),
+    help: format(words[says].help, { name }),
+    error: format(words[says].error, { name }),
+    comment: cut(comment, 500),
+    commentMissing,
+  }
+}
+
+const askedBy = {
+  'admin.retry': 'retry',
+  'admin.cancel': 'cancel',
+  'admin.approve': 'approve',
+  'admin.reject': 'reject',
+} as const satisfies Record<Confirmation['verb'], string>
+
+/** What the click will do. */
+function nextOf(asked: 'retry' | 'cancel' | 'approve' | 'reject', request: Request, name: string): string {
+  const words = strings.confirm
+  switch (asked) {
+    case 'retry': {
+      const step = stepWords(request, firstStep(request))
+      return format(request.status === 'failed' ? words.goesOn : words.startsAnew, { step })
+    }
+    case 'cancel': {
+      const isMade = request.steps.some((step) => step.status === 'done')
+      return format(isMade ? words.keptMade : words.nothingMade, { name })
+    }
+    case 'approve': {
+      const count = request.approvals.filter((stage) => !isApproved(stage)).length
+      return format(words.overApproves, { count, name })
+    }
+    case 'reject':
+      return format(words.overRejects, { name })
+  }
+}
+
+/** Where a retry goes on: what a ready check has found wrong is put right by the step that makes it. */
+function firstStep({ steps, checks }: Request) {
+  const wrong = new Set<string>(checks.filter(isFault).map(({ name }) => checkSteps[name]))
+  return steps.find(({ name, status }) => status !== 'done' || wrong.has(name))?.name
+}
+
+/** What is said above the inputs: whose place it is, who was found, or what was not understood. */
+export interface ReassignRemark {
+  readonly words: keyof typeof strings.reassign.remark
+  readonly typed: string
+}
+
+/** The form by which an admin asks somebody else: what was typed with the command, or filled in before. */
+export interface ReassignForm {
+  readonly request: Request
+  /** Why it needs somebody, where that is known. */
+  readonly attention?: Attention | undefined
+  /** Those whom the picker names, or among whom to choose. */
+  readonly people: readonly Person[]
+  readonly isChoice: boolean
+  /** Ids, or `''`. */
+  readonly values: { readonly from: string; readonly to: string }
+  readonly comment: string
+  readonly remarks: readonly ReassignRemark[]
+  readonly faults: readonly Fault[]
+}
+
+const idOrNone = z.union([z.literal(''), z.uuid()])
+
+export const adminReassignCard = defineCard({
+  name: 'admin-reassign',
+  data: z.strictObject({
+    ...aboutRequest,
+    heading: z.enum(['ask', 'mistake', 'mistakes']),
+    fallback: z.string(),
+    why: z.string(),
+    age: z.string(),
+    remarks: z.array(z.strictObject({ text: z.string() })),
+    /** Whether several have not decided, so that it has to be said in whose place. */
+    asksFrom: z.boolean(),
+    approvers: z.array(choice),
+    isChoice: z.boolean(),
+    people: z.array(choice),
+    values: z.strictObject({ from: idOrNone, to: idOrNone }),
+    comment: z.string(),
+    faults: z.strictObject({ from: faultLine, to: faultLine }),
+    otherFaults: z.array(z.strictObject({ detail: z.string() })),
+  }),
+})
+
+/** Who decides the request, and who is to do so instead. */
+export function adminReassignView(form: ReassignForm, viewer: Viewer): Parameters<typeof adminReassignCard.render>[0] {
+  const { request, people, isChoice, values, comment } = form
+  const stage = openStage(request.approvals)
+  const approvers = stage ? undecided(stage) : []
+  const faults = faultsOfForm(form.faults, {
+    ids: ['from', 'to'],
+    label: (id) => (id === 'from' ? strings.reassign.from.label : strings.reassign.to.label),
+    inputOf: (fault) => partsOf(fault)[0] ?? '',
+    resource: 'delegation',
+  })
+  const { faultCount, otherFaults } = faults
+  const { why, value } = reasonOf({ request, attention: form.attention }, viewer)
+  const [only, ...others] = approvers
+  const isOnly = only !== undefined && others.length === 0
+  const first = isOnly ? [{ words: 'inPlaceOf' as const, typed: only.displayName }] : []
+  const about = aboutRequestView(request, viewer)
+  const name = cut(request.requester.displayName, longest.name)
+  return {
+    ...about,
+    heading: faultCount > 1 ? 'mistakes' : faultCount === 1 ? 'mistake' : 'ask',
+    fallback: format(strings.reassign.fallback, { reference: about.reference }),
+    why: format(strings.queue.why[why], { value: cut(value, longest.text) }),
+    age: duration(viewer.now.getTime() - Date.parse(stage?.openedAt ?? request.submittedAt)),
+    remarks: [...first, ...form.remarks].map(({ words, typed }) => ({
+      text: format(strings.reassign.remark[words], { typed: cut(typed, longest.title), name }),
+    })),
+    asksFrom: !isOnly,
+    approvers: approvers.map(titled),
+    isChoice,
+    people: people.map(titled),
+    values,
+    comment: cut(comment, 500),
+    faults: { from: faults.lineOf('from'), to: faults.lineOf('to') },
+    otherFaults,
+  }
+}
+
+/** Two people may have one name, so that their sign-in names are told too. */
+const titled = ({ id, displayName, userPrincipalName }: Person) => ({
+  title: `${cut(displayName, longest.name)} (${cut(userPrincipalName, longest.title)})`,
+  value: id,
+})
