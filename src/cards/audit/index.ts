@@ -9,18 +9,15 @@ import {
   stepName,
 } from '../../core/index.ts'
 import { look, looks, plain, toFix } from '../shared/look.ts'
-import { format, strings } from '../shared/messages.ts'
-import { defineCard } from '../shared/render.ts'
-import { cut, listOf, longest, moment, quantity, time, type Viewer } from '../shared/texts.ts'
+import { format, keysOf, restText, strings } from '../shared/messages.ts'
+import { defineCard, type ViewOf } from '../shared/render.ts'
+import { cut, listOf, longest, moment, quantity, shortName, time, type Viewer } from '../shared/texts.ts'
 import { answerOf } from '../webhooks/admin-webhooks.ts'
 
-type Action = keyof typeof strings.audit.action
-type Act = keyof typeof strings.audit.act
 type From = keyof typeof strings.audit.from
-const keysOf = <K extends string>(words: Readonly<Record<K, string>>) => Object.keys(words) as [K, ...K[]]
-const actions = keysOf<Action>(strings.audit.action)
-const acts = keysOf<Act>(strings.audit.act)
-const froms = keysOf<From>(strings.audit.from)
+const actions = keysOf(strings.audit.action)
+const acts = keysOf(strings.audit.act)
+const froms = keysOf(strings.audit.from)
 
 export const adminAuditCard = defineCard({
   name: 'admin-audit',
@@ -65,12 +62,12 @@ export const adminAuditCard = defineCard({
 /** The entries of a page, and the findings, of which a card has room for so many. */
 const most = { entries: 8, findings: 4 } as const
 
-type View = Parameters<typeof adminAuditCard.render>[0]
+type View = ViewOf<typeof adminAuditCard>
 
 /** Who did what, when and from where, a page of it, the newest first; and whether all of it is as it was written. */
 export function adminAuditView(report: AuditReport, request: Request, from: number, viewer: Viewer): View {
   const reference = referenceOf(request)
-  const about = format(strings.audit.about, { reference, name: cut(request.details.displayName, longest.name) })
+  const about = format(strings.audit.about, { reference, name: shortName(request.details) })
   const { shown, range, ...pages } = pageOf(report.entries, from)
   return {
     ...proofOf(report, viewer),
@@ -120,7 +117,6 @@ function pageOf(entries: AuditReport['entries'], from: number) {
 function proofOf({ entries, findings }: AuditReport, viewer: Viewer) {
   const count = findings.length === 0 ? entries.length : findings.length
   const words = strings.audit
-  const more = findings.length - most.findings
   return {
     at: time(viewer),
     look: findings.length === 0 ? looks.succeeded : toFix,
@@ -132,7 +128,7 @@ function proofOf({ entries, findings }: AuditReport, viewer: Viewer) {
           ? words.finding.insertedAnywhere
           : format(words.finding[kind], { entry: entry ?? 0 }),
     })),
-    more: more > 0 ? format(words.moreFindings, { count: more }) : '',
+    more: restText(words.moreFindings, findings.length - most.findings),
   }
 }
 

@@ -14,13 +14,14 @@ import {
   undecided,
 } from '../../core/index.ts'
 import { choice, faultLine, faultsOfForm, partsOf } from '../drafts/form-faults.ts'
-import { aboutRequest, aboutRequestView } from '../requests/about-request.ts'
+import { about, aboutOf } from '../requests/about-request.ts'
 import { lookOf, reasonOf, rowOf, waitingRow } from '../requests/admin-queue.ts'
 import { stepWords } from '../requests/steps.ts'
+import { askedAddress } from '../shared/links.ts'
 import { rowLook } from '../shared/look.ts'
-import { format, strings } from '../shared/messages.ts'
-import { defineCard } from '../shared/render.ts'
-import { cut, duration, longest, type Viewer } from '../shared/texts.ts'
+import { format, restText, strings } from '../shared/messages.ts'
+import { defineCard, type ViewOf } from '../shared/render.ts'
+import { cut, duration, longest, shortName, type Viewer } from '../shared/texts.ts'
 
 const does = z.enum(['approve', 'reject', 'reassign', 'retry', 'cancel'])
 /** What an admin wants to do with a request, before they have said with which. */
@@ -45,9 +46,8 @@ export function adminWhichView(
   does: WhichFor,
   { entries, total }: { readonly entries: readonly QueueEntry[]; readonly total: number },
   viewer: Viewer,
-): Parameters<typeof adminWhichCard.render>[0] {
+): ViewOf<typeof adminWhichCard> {
   const shown = entries.slice(0, mostRows).map((entry) => rowOf(entry, viewer, 120))
-  const older = total - shown.length
   return {
     does,
     isEmpty: shown.length === 0,
@@ -56,7 +56,7 @@ export function adminWhichView(
       open: format(strings.list.open, { reference: row.reference }),
       types: format(strings.which.types[does], { reference: row.reference }),
     })),
-    older: older > 0 ? format(strings.which.older, { count: older }) : '',
+    older: restText(strings.which.older, total - shown.length),
   }
 }
 
@@ -74,7 +74,9 @@ export const adminConfirmCard = defineCard({
     asked: z.enum(['retry', 'cancel', 'approve', 'reject']),
     /** What the input asks for: a comment, or the reason of an override. */
     says: z.enum(['comment', 'reason']),
-    ...aboutRequest,
+    ...about,
+    requestId: z.uuid(),
+    address: z.string(),
     state: requestState,
     look: rowLook,
     age: z.string(),
@@ -98,21 +100,23 @@ export const adminConfirmCard = defineCard({
 export function adminConfirmView(
   { verb, request, comment = '', commentMissing = false }: Confirmation,
   viewer: Viewer,
-): Parameters<typeof adminConfirmCard.render>[0] {
+): ViewOf<typeof adminConfirmCard> {
   const failed = request.status === 'failed'
   const { why, value } = reasonOf({ request, attention: undefined }, viewer)
   const count = nextStep(request)?.attempts ?? 0
   const words = strings.confirm
-  const name = cut(request.requester.displayName, longest.name)
+  const name = shortName(request.requester)
   const asked = askedBy[verb]
   const isOverride = asked === 'approve' || asked === 'reject'
   const since = isOverride ? (openStage(request.approvals)?.openedAt ?? request.submittedAt) : request.updatedAt
   const says = isOverride ? 'reason' : 'comment'
-  const about = aboutRequestView(request, viewer)
+  const head = aboutOf(request, viewer)
   return {
     asked,
     says,
-    ...about,
+    ...head,
+    requestId: request.requestId,
+    address: askedAddress(request, viewer),
     state: request.status,
     look: lookOf({ request, attention: undefined }),
     age: duration(viewer.now.getTime() - Date.parse(since)),
@@ -123,7 +127,7 @@ export function adminConfirmView(
     wrote: format(words.wrote, { name }),
     reason: isOverride ? cut(request.reason, longest.text) : '',
     next: nextOf(asked, request, name),
-    fallback: format(words.fallback, { reference: about.reference }),
+    fallback: format(words.fallback, { reference: head.reference }),
     help: format(words[says].help, { name }),
     error: format(words[says].error, { name }),
     comment: cut(comment, 500),
@@ -191,7 +195,9 @@ const idOrNone = z.union([z.literal(''), z.uuid()])
 export const adminReassignCard = defineCard({
   name: 'admin-reassign',
   data: z.strictObject({
-    ...aboutRequest,
+    ...about,
+    requestId: z.uuid(),
+    address: z.string(),
     heading: z.enum(['ask', 'mistake', 'mistakes']),
     fallback: z.string(),
     why: z.string(),
@@ -210,7 +216,7 @@ export const adminReassignCard = defineCard({
 })
 
 /** Who decides the request, and who is to do so instead. */
-export function adminReassignView(form: ReassignForm, viewer: Viewer): Parameters<typeof adminReassignCard.render>[0] {
+export function adminReassignView(form: ReassignForm, viewer: Viewer): ViewOf<typeof adminReassignCard> {
   const { request, people, isChoice, values, comment } = form
   const stage = openStage(request.approvals)
   const approvers = stage ? undecided(stage) : []
@@ -225,12 +231,14 @@ export function adminReassignView(form: ReassignForm, viewer: Viewer): Parameter
   const [only, ...others] = approvers
   const isOnly = only !== undefined && others.length === 0
   const first = isOnly ? [{ words: 'inPlaceOf' as const, typed: only.displayName }] : []
-  const about = aboutRequestView(request, viewer)
-  const name = cut(request.requester.displayName, longest.name)
+  const head = aboutOf(request, viewer)
+  const name = shortName(request.requester)
   return {
-    ...about,
+    ...head,
+    requestId: request.requestId,
+    address: askedAddress(request, viewer),
     heading: faultCount > 1 ? 'mistakes' : faultCount === 1 ? 'mistake' : 'ask',
-    fallback: format(strings.reassign.fallback, { reference: about.reference }),
+    fallback: format(strings.reassign.fallback, { reference: head.reference }),
     why: format(strings.queue.why[why], { value: cut(value, longest.text) }),
     age: duration(viewer.now.getTime() - Date.parse(stage?.openedAt ?? request.submittedAt)),
     remarks: [...first, ...form.remarks].map(({ words, typed }) => ({

@@ -1,40 +1,28 @@
 import { z } from 'zod'
 import {
   type ApprovalStage,
-  inLocale,
   isApproved,
   isForMailbox,
   missing,
   openStage,
   type Person,
   type Request,
-  referenceOf,
-  resourceKind,
   undecided,
   voicesOf,
   waitingFor,
 } from '../../core/index.ts'
 import { linesOfBasis } from '../drafts/based-on.ts'
+import { about, aboutOf } from '../requests/about-request.ts'
 import { labelFact, mainFacts, otherFacts, peopleWith, reasonFact } from '../requests/request-facts.ts'
 import { fact, fitting, labelName, room } from '../shared/facts.ts'
 import { askedAddress } from '../shared/links.ts'
-import { look, looks, rowLook, rowLooks, toKnow } from '../shared/look.ts'
-import { format, strings } from '../shared/messages.ts'
-import { type CardJson, defineCard, firstThatFits } from '../shared/render.ts'
-import { cut, decidedBy, longest, moment, peopleList, type Viewer } from '../shared/texts.ts'
+import { look, looks, marks, rowLook, toKnow } from '../shared/look.ts'
+import { format, restText, strings } from '../shared/messages.ts'
+import { type CardJson, defineCard, firstThatFits, type ViewOf } from '../shared/render.ts'
+import { cut, decidedBy, longest, peopleList, shortName, type Viewer } from '../shared/texts.ts'
 import { becauseOf, expiryOf, handedWith, line, linesForApprover, sinceWhat, urgencyOf } from './stage-texts.ts'
 
 type Rule = keyof typeof strings.approval.rule
-
-/** What all cards for approvers begin with. */
-export const about = {
-  reference: z.string(),
-  kind: resourceKind,
-  templateName: z.string(),
-  displayName: z.string(),
-  /** Who asks, and when. */
-  asks: z.string(),
-}
 
 type ApprovalCheck = keyof typeof strings.approval.check
 
@@ -53,14 +41,7 @@ export const approvalCard = defineCard({
     handedComment: z.string(),
     expires: z.string(),
     reason: z.string(),
-    checks: z
-      .array(
-        z.strictObject({
-          text: z.string(),
-          look: rowLook,
-        }),
-      )
-      .min(1),
+    checks: z.array(z.strictObject({ text: z.string(), look: rowLook })).min(1),
     details: z.array(fact).min(1),
     hiddenDetails: z.string(),
     comment: z.string(),
@@ -71,17 +52,6 @@ export const approvalCard = defineCard({
     /** Who decides beside the viewer. */
     rule: z.string(),
     stage: z.int(),
-  }),
-})
-
-export const aboutOf = (request: Request, viewer: Viewer) => ({
-  reference: referenceOf(request),
-  kind: request.kind,
-  templateName: inLocale(request.template, viewer.locale).name,
-  displayName: cut(request.details.displayName, longest.title),
-  asks: format(strings.approval.asks, {
-    name: cut(request.requester.displayName, longest.name),
-    at: moment(request.submittedAt, viewer, 'full'),
   }),
 })
 
@@ -97,7 +67,7 @@ export function approvalView(
   viewer: Viewer,
   form: ApprovalForm = { comment: '', commentMissing: false },
   most: number = room,
-): Parameters<typeof approvalCard.render>[0] {
+): ViewOf<typeof approvalCard> {
   const stage = openStage(request.approvals)
   const colleagues = stage ? colleaguesOf(stage, viewer) : []
   const facts = [
@@ -112,7 +82,7 @@ export function approvalView(
   const handed = handedWith(stage, viewer)
   const words = strings.approval
   const about = aboutOf(request, viewer)
-  const name = cut(request.requester.displayName, longest.name)
+  const name = shortName(request.requester)
   const expires = urgency === 'expiring' ? '' : expiryOf(stage, viewer)
   return {
     ...about,
@@ -127,7 +97,7 @@ export function approvalView(
     reason: cut(request.reason, longest.text),
     checks: checksOf(request),
     details: shown,
-    hiddenDetails: hidden > 0 ? format(strings.facts.more, { count: hidden }) : '',
+    hiddenDetails: restText(strings.facts.more, hidden),
     comment: cut(form.comment, 500),
     commentMissing: form.commentMissing,
     help: format(words.comment.help, { name }),
@@ -160,12 +130,9 @@ function colleaguesOf(stage: ApprovalStage, viewer: Viewer): Person[] {
 function checksOf(request: Request): z.output<typeof approvalCard.data>['checks'] {
   const row = (name: ApprovalCheck, value: string, count = 0) => ({
     text: format(strings.approval.check[name], { value, count }),
-    look: rowLooks.done,
+    look: marks.good,
   })
-  const toConsider = (name: ApprovalCheck, value: string) => ({
-    ...row(name, value),
-    look: { ...rowLooks.done, mark: '!' as const, color: 'Attention' as const },
-  })
+  const toConsider = (name: ApprovalCheck, value: string) => ({ ...row(name, value), look: marks.attention })
   const decisions = request.approvals.filter(isApproved).flatMap(({ decisions }) => decisions)
   const stage = openStage(request.approvals)
   const because = becauseOf(request, stage)

@@ -11,15 +11,14 @@ import {
   undecided,
   voicesOf,
 } from '../../core/index.ts'
+import { about, aboutOf } from '../requests/about-request.ts'
 import { askedAddress } from '../shared/links.ts'
 import { look, looks } from '../shared/look.ts'
-import { format, strings } from '../shared/messages.ts'
-import { defineCard } from '../shared/render.ts'
+import { format, keysOf, strings } from '../shared/messages.ts'
+import { defineCard, type ViewOf } from '../shared/render.ts'
 import { cut, longest, moment, peopleList, type Viewer } from '../shared/texts.ts'
-import { about, aboutOf } from './approval-card.ts'
 
 type Outcome = keyof typeof strings.decided
-const outcomes = Object.keys(strings.decided) as [Outcome, ...Outcome[]]
 
 export const approvalDecidedCard = defineCard({
   name: 'approval-decided',
@@ -27,7 +26,7 @@ export const approvalDecidedCard = defineCard({
     ...about,
     address: z.string(),
     look,
-    outcome: z.enum(outcomes),
+    outcome: z.enum(keysOf(strings.decided)),
     says: z.string(),
     /** Who wrote the comment. */
     wrote: z.string(),
@@ -60,7 +59,7 @@ export function approvalDecidedView(
   request: Request,
   viewer: Viewer,
   about?: number,
-): Parameters<typeof approvalDecidedCard.render>[0] {
+): ViewOf<typeof approvalDecidedCard> {
   const { outcome, name, people = [], at, comment = '' } = toldTo(request, viewer, about)
   const by = cut(name?.displayName ?? '', longest.name)
   return {

@@ -2,10 +2,10 @@ import { z } from 'zod'
 import type { Delegation, DelegationPage, Delegations, Fault, Person } from '../../core/index.ts'
 import { choice, faultLine, faultsOfForm, partsOf } from '../drafts/form-faults.ts'
 import { type Look, look, plain, toFix } from '../shared/look.ts'
-import { format, strings } from '../shared/messages.ts'
-import { paged, rangeText, rowsOfAdminPage } from '../shared/paging.ts'
-import { defineCard } from '../shared/render.ts'
-import { cut, lastDay, longest, moment, time, type Viewer } from '../shared/texts.ts'
+import { format, restText, strings } from '../shared/messages.ts'
+import { paged, pagesAround, rowsOfAdminPage } from '../shared/paging.ts'
+import { defineCard, type ViewOf } from '../shared/render.ts'
+import { cut, lastDay, longest, moment, shortName, time, type Viewer } from '../shared/texts.ts'
 
 /** A day as inputs write it, `2026-11-30`; `''` for none. */
 const day = z.union([z.literal(''), z.iso.date()])
@@ -65,7 +65,7 @@ export const delegationCard = defineCard({
     moreToMe: z.string(),
   }),
 })
-type View = Parameters<typeof delegationCard.render>[0]
+type View = ViewOf<typeof delegationCard>
 
 /** Beyond as many, only their number is shown. */
 const mostToMe = 6
@@ -85,14 +85,14 @@ export function delegationView(now: DelegationNow, { own, toMe }: Delegations, v
     resource: 'delegation',
   })
   const { faultCount, lineOf, otherFaults } = faults
-  const name = own ? nameOf(own.delegate) : ''
+  const name = own ? shortName(own.delegate) : ''
   return {
     ...(faultCount > 0
       ? { heading: 'mistakes', band: format(strings.form.mistakes, { count: faultCount }), look: toFix }
       : headingOf(now, own)),
     own: { text: delegateText(own, viewer), address: own ? cut(own.delegate.userPrincipalName, longest.address) : '' },
     saved: format(words.saved, { name }),
-    ended: now.step === 'ended' && now.ended ? format(words.ended, { name: nameOf(now.ended.delegate) }) : '',
+    ended: now.step === 'ended' && now.ended ? format(words.ended, { name: shortName(now.ended.delegate) }) : '',
     asks: now.step === 'form',
     waiting: now.step === 'saved' ? waitingText(now.waiting) : '',
     remarks: form.remarks.map(({ words: remark, typed }) => ({
@@ -106,17 +106,15 @@ export function delegationView(now: DelegationNow, { own, toMe }: Delegations, v
     otherFaults,
     earliest: form.earliest,
     toMe: toMe.slice(0, mostToMe).map(({ person, until }) => ({
-      text: format(words.toMeUntil, { name: nameOf(person), date: lastDay(until, viewer) }),
+      text: format(words.toMeUntil, { name: shortName(person), date: lastDay(until, viewer) }),
     })),
-    moreToMe: toMe.length > mostToMe ? format(words.toMeMore, { count: toMe.length - mostToMe }) : '',
+    moreToMe: restText(words.toMeMore, toMe.length - mostToMe),
   }
 }
 
 /** "Omar Haddad decides for you until 30 November 2026."; `''` when nobody does. */
 export const delegateText = (own: Delegation | undefined, viewer: Viewer): string =>
-  own ? format(strings.delegation.own, { name: nameOf(own.delegate), date: lastDay(own.until, viewer) }) : ''
-
-const nameOf = ({ displayName }: Person): string => cut(displayName, longest.name)
+  own ? format(strings.delegation.own, { name: shortName(own.delegate), date: lastDay(own.until, viewer) }) : ''
 
 /** Among several of one name only the sign-in name tells who is who. */
 const titleOf = ({ displayName, userPrincipalName }: Person, isChoice: boolean): string => {
@@ -160,14 +158,13 @@ export const adminDelegationsCard = defineCard({
 export function adminDelegationsView(
   { delegations, from, total }: DelegationPage,
   viewer: Viewer,
-): Parameters<typeof adminDelegationsCard.render>[0] {
-  const end = from + delegations.length
+): ViewOf<typeof adminDelegationsCard> {
   return {
     at: time(viewer),
     rows: delegations.map((one) => ({
-      name: cut(one.person.displayName, longest.name),
+      name: shortName(one.person),
       decides: format(strings.delegations.decides, {
-        name: cut(one.delegate.displayName, longest.name),
+        name: shortName(one.delegate),
         date: lastDay(one.until, viewer),
       }),
       who: format(strings.delegations.who, {
@@ -177,10 +174,6 @@ export function adminDelegationsView(
       }),
     })),
     isEmpty: total === 0,
-    range: rangeText(from, end, total),
-    hasPrevious: from > 0,
-    previous: Math.max(0, from - rowsOfAdminPage),
-    hasNext: end < total,
-    next: end,
+    ...pagesAround(from, delegations.length, total),
   }
 }

@@ -12,7 +12,7 @@ import {
   waitingFor,
 } from '../../core/index.ts'
 import { format, strings, type Values } from '../shared/messages.ts'
-import { cut, fullMoment, listOf, longest, moment, peopleList, type Viewer } from '../shared/texts.ts'
+import { cut, fullMoment, listOf, longest, moment, peopleList, shortName, type Viewer } from '../shared/texts.ts'
 
 /** A sentence of ours with names in it; what must not be missed is bold. */
 export const line = z.strictObject({ text: z.string(), weight: z.enum(['Default', 'Bolder']) })
@@ -21,7 +21,6 @@ export type Line = z.output<typeof line>
 /** A card has room for so many of them, and a sentence for so many names. */
 const most = { lines: 6, names: 3 } as const
 
-const nameOf = ({ displayName }: Person): string => cut(displayName, longest.name)
 const few = (people: readonly Person[], type: 'and' | 'or' = 'and'): string =>
   peopleList([...new Map(people.map((one) => [one.id, one])).values()], type, most.names)
 
@@ -65,7 +64,7 @@ export function linesForApprover(stage: ApprovalStage, viewer: Viewer): Line[] {
   const handed = stage.reassigned?.findLast(({ to }) => to.id === viewer.id)
   return [
     ...(stage.warnedAt === undefined ? [] : [said(words.expiring, { at: expiryOf(stage, viewer) }, 'Bolder')]),
-    ...(reminder ? [said(reminded, { name: reminder.by ? nameOf(reminder.by) : '', at: since }, 'Bolder')] : []),
+    ...(reminder ? [said(reminded, { name: reminder.by ? shortName(reminder.by) : '', at: since }, 'Bolder')] : []),
     ...standInLines(stage, viewer, since),
     ...(handed ? [handedLine(handed)] : []),
     ...insteadOfViewer(stage, viewer, since),
@@ -86,7 +85,7 @@ function standInLines(stage: ApprovalStage, viewer: Viewer, since: string): Line
     const away = by ?? people[0]
     const at = until === undefined ? '' : endDay(until, viewer)
     const isDirect = people.length === 1 && people[0]?.id === away?.id
-    return [said(isDirect ? words.delegated : words.delegatedOn, { ...values, name: away ? nameOf(away) : '', at })]
+    return [said(isDirect ? words.delegated : words.delegatedOn, { ...values, name: away ? shortName(away) : '', at })]
   })
 }
 
@@ -95,13 +94,13 @@ type Handed = NonNullable<ApprovalStage['reassigned']>[number]
 function handedLine({ by, from, to }: Handed): Line {
   const { handed, handedOwn, handedSelf } = strings.approval.says
   const isOwn = from.every(({ id }) => id === by.id)
-  return said(isOwn ? handedOwn : by.id === to.id ? handedSelf : handed, { name: nameOf(by), people: few(from) })
+  return said(isOwn ? handedOwn : by.id === to.id ? handedSelf : handed, { name: shortName(by), people: few(from) })
 }
 
 /** What somebody wrote who asked the viewer to decide instead; both `''` when nobody did. */
 export function handedWith(stage: ApprovalStage | undefined, viewer: Viewer): { comment: string; by: string } {
   const handed = stage?.reassigned?.findLast(({ to }) => to.id === viewer.id)
-  return { comment: cut(handed?.comment ?? '', longest.text), by: handed ? nameOf(handed.by) : '' }
+  return { comment: cut(handed?.comment ?? '', longest.text), by: handed ? shortName(handed.by) : '' }
 }
 
 /** Who may decide in the place of the viewer, who may still do so. */
@@ -151,7 +150,7 @@ export function linesForRequester(
   if (reminder.inDigest) return [...lines, said(words.inDigest, {})]
   const isViewer = reminder.by !== null && reminder.by.id === viewer.id && viewer.id === requester.id
   const reminded = reminder.by === null ? words.reminded : isViewer ? words.remindedByYou : words.remindedBy
-  const name = reminder.by ? nameOf(reminder.by) : ''
+  const name = reminder.by ? shortName(reminder.by) : ''
   return [...lines, said(reminded, { name, at: moment(reminder.at, viewer, 'full') })]
 }
 
@@ -178,8 +177,8 @@ function delegatedLines({ standIns = [] }: ApprovalStage, viewer: Viewer): Line[
     .slice(0, 2)
     .map(({ person, by, until }) =>
       said(strings.status.waits.delegated, {
-        name: by ? nameOf(by) : '',
-        people: nameOf(person),
+        name: by ? shortName(by) : '',
+        people: shortName(person),
         at: until === undefined ? '' : endDay(until, viewer),
       }),
     )
@@ -191,7 +190,7 @@ function reassignedLines({ reassigned = [] }: ApprovalStage): Line[] {
   const { reassigned: byOther, reassignedOwn, reassignedSelf } = strings.status.waits
   const isOwn = last.from.every(({ id }) => id === last.by.id)
   const words = isOwn ? reassignedOwn : last.by.id === last.to.id ? reassignedSelf : byOther
-  return [said(words, { name: nameOf(last.by), people: nameOf(last.to), others: few(last.from) })]
+  return [said(words, { name: shortName(last.by), people: shortName(last.to), others: few(last.from) })]
 }
 
 /** Why the admins were asked, or `''` when they were not. */

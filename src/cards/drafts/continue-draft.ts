@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Draft, inLocale, resourceKind, type Template } from '../../core/index.ts'
-import { format, strings } from '../shared/messages.ts'
-import { defineCard } from '../shared/render.ts'
+import { format, restText, strings } from '../shared/messages.ts'
+import { defineCard, type ViewOf } from '../shared/render.ts'
 import { cut, longest, moment, type Viewer } from '../shared/texts.ts'
 
 /** Drafts that were begun, the last changed first, each with the template whose form it is. */
@@ -51,7 +51,7 @@ export const continueDraftCard = defineCard({
 export function continueDraftView(
   { says, drafts, anew }: DraftOffer,
   viewer: Viewer,
-): Parameters<typeof continueDraftCard.render>[0] {
+): ViewOf<typeof continueDraftCard> {
   const words = strings.drafts
   const shown = drafts.slice(0, mostDrafts).map(({ draft, template }) => {
     const templateName = inLocale(template, viewer.locale).name
@@ -65,14 +65,13 @@ export function continueDraftView(
       at: moment(draft.updatedAt, viewer, 'day'),
     }
   })
-  const count = drafts.length - shown.length
   const [only, ...more] = shown
   const isOne = only !== undefined && more.length === 0
   return {
     says: says !== 'offer' ? says : isOne ? 'one' : 'several',
     mark: says === 'kept' ? '✓' : '',
     drafts: shown,
-    older: count > 0 ? format(words.older, { count }) : '',
+    older: restText(words.older, drafts.length - shown.length),
     requestId: isOne ? only.requestId : '',
     templateId: anew && 'templateId' in anew ? anew.templateId : '',
     of: anew && 'of' in anew ? anew.of : '',

@@ -9,7 +9,7 @@ import {
 } from '../../core/index.ts'
 import { plain, toFix, toKnow } from '../shared/look.ts'
 import { format, strings } from '../shared/messages.ts'
-import { defineCard } from '../shared/render.ts'
+import { defineCard, type ViewOf } from '../shared/render.ts'
 import { cut, listOf, longest, quantity } from '../shared/texts.ts'
 import { faultsOfForm, formFaults, partsOf } from './form-faults.ts'
 import { basisOf, formInput, type RequestForm } from './form-input.ts'
@@ -45,7 +45,7 @@ export const requestFormCard = defineCard({
     decided: z.string(),
   }),
 })
-export type FormView = Parameters<typeof requestFormCard.render>[0]
+export type FormView = ViewOf<typeof requestFormCard>
 
 const formOf = ({ kind }: Pick<Template, 'kind'>) => (isMailboxKind(kind) ? mailboxForm : siteForm)
 

@@ -18,8 +18,8 @@ import { endDay } from '../decisions/stage-texts.ts'
 import { isReadable, labelFact, mainFacts, otherFacts, reasonFact } from '../requests/request-facts.ts'
 import { asCut, type Fact, fact, fitting, room } from '../shared/facts.ts'
 import { siteLink, withoutScheme } from '../shared/links.ts'
-import { format, strings } from '../shared/messages.ts'
-import { defineCard } from '../shared/render.ts'
+import { format, restText, strings } from '../shared/messages.ts'
+import { defineCard, type ViewOf } from '../shared/render.ts'
 import { cut, decidersOf, longest, peopleList, type Viewer } from '../shared/texts.ts'
 import { changedNames, changesInWords, inputNames } from './based-on.ts'
 
@@ -94,7 +94,7 @@ export interface Review {
 }
 
 /** What will be sent, with the final address, what there is already, and who decides. */
-export function reviewView(review: Review): Parameters<typeof reviewCard.render>[0] {
+export function reviewView(review: Review): ViewOf<typeof reviewCard> {
   const { draft, plan, basedOn, viewer } = review
   const { template, approvals } = plan
   const of = { ...plan, reason: draft.values['reason'] ?? '' }
@@ -129,7 +129,7 @@ export function reviewView(review: Review): Parameters<typeof reviewCard.render>
     facts: [...before, ...shown.slice(own, mostFacts), ...after].map(marked),
     hasDetails: details.length + hidden > 0,
     details: details.map(marked),
-    hiddenDetails: hidden > 0 ? format(strings.facts.more, { count: hidden }) : '',
+    hiddenDetails: restText(strings.facts.more, hidden),
     ...similarOf(review),
     changes: changesInWords(plan, basedOn),
     approvalRequired: stage !== undefined,
@@ -153,7 +153,7 @@ function similarOf({ plan, similar: { resources, more }, siteRoot, viewer }: Rev
     hasSimilar: resources.length > 0,
     similarHeading: format(words[isForMailboxPlan(plan) ? plan.kind : 'site'], { count: resources.length + more }),
     similar: resources.map((resource) => rowOf(resource, siteRoot, viewer.otherSiteOrigins)),
-    moreSimilar: more > 0 ? format(words.more, { count: more }) : '',
+    moreSimilar: restText(words.more, more),
   }
 }
 
@@ -186,7 +186,7 @@ export const setByTemplate = (plan: Plan): string[] =>
   )
 
 /** How a stage is decided: `one` decides, `all` have to agree, or as many as the quorum says. */
-export function ruleOf({ rule, approvers, quorum = 1 }: ApprovalStage): 'one' | 'all' | 'quorum' {
+function ruleOf({ rule, approvers, quorum = 1 }: ApprovalStage): 'one' | 'all' | 'quorum' {
   if (rule === 'any' || approvers.length === 1) return 'one'
   return rule === 'quorum' && quorum < approvers.length ? 'quorum' : 'all'
 }
@@ -194,10 +194,13 @@ export function ruleOf({ rule, approvers, quorum = 1 }: ApprovalStage): 'one' | 
 /** Who decides what, where several approvals follow each other. */
 export function stageRows(approvals: readonly ApprovalStage[]): z.output<typeof stageRow>[] {
   if (approvals.length < 2) return []
-  return approvals.map((stage) => {
-    const values = { people: decidersOf(stage, stage.approvers), count: String(stage.quorum ?? 1) }
-    return { number: stage.stage, text: format(strings.review.stage[ruleOf(stage)], values) }
-  })
+  return approvals.map(stageRowOf)
+}
+
+/** The number of a stage, and who decides it by which rule. */
+export const stageRowOf = (stage: ApprovalStage): z.output<typeof stageRow> => {
+  const values = { people: decidersOf(stage, stage.approvers), count: String(stage.quorum ?? 1) }
+  return { number: stage.stage, text: format(strings.review.stage[ruleOf(stage)], values) }
 }
 
 /** What may surprise, in a sentence each. What the card says elsewhere is left out. `unknownToken`: of somebody else, in other words. */
@@ -207,10 +210,9 @@ export function warningLines(
   unknownToken: string = strings.review.warning.unknownToken,
 ): { shown: string[]; more: string } {
   const lines = warnings.flatMap((warning) => inWords(warning, approvals.length > 1, viewer, unknownToken))
-  const more = lines.length - mostWarnings
   return {
     shown: lines.slice(0, mostWarnings),
-    more: more > 0 ? format(strings.review.warning.more, { count: more }) : '',
+    more: restText(strings.review.warning.more, lines.length - mostWarnings),
   }
 }
 

@@ -1,6 +1,6 @@
 import { addressRuleOf, type Fault, type ResourceKind, type Template } from '../../core/index.ts'
 import { format, strings } from '../shared/messages.ts'
-import { cut, longest } from '../shared/texts.ts'
+import { shortName } from '../shared/texts.ts'
 import { partsOf } from './form-faults.ts'
 import {
   addressWords,
@@ -101,7 +101,7 @@ function helpOf({ template, requester, names }: RequestForm, id: SiteInputId, id
   if (id === 'displayName') help.push(displayNameWords(names, template))
   if (inputOfAddress(template, ids) === id) help.push(addressWords(names, template))
   if (id === addressRuleOf(template.kind) && !isRequired(template, id)) help.push(strings.site.alias.help)
-  if (id === 'owners') help.push(ownersHelp(template, cut(requester.displayName, longest.name)))
+  if (id === 'owners') help.push(ownersHelp(template, shortName(requester)))
   if (id === 'reason' && template.approval !== null) help.push(strings.site.reason.help)
   return help
 }

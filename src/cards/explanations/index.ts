@@ -13,9 +13,20 @@ import {
 import { fieldName } from '../decisions/stage-texts.ts'
 import { peopleInWords, problemInWords, stepWords } from '../requests/steps.ts'
 import { look, looks, shownState } from '../shared/look.ts'
-import { format, strings, type Values } from '../shared/messages.ts'
-import { type CardJson, defineCard, firstThatFits } from '../shared/render.ts'
-import { cut, duration, inUnit, listOf, longest, moment, peopleList, time, type Viewer } from '../shared/texts.ts'
+import { format, restText, strings, type Values } from '../shared/messages.ts'
+import { type CardJson, defineCard, firstThatFits, type ViewOf } from '../shared/render.ts'
+import {
+  cut,
+  duration,
+  inUnit,
+  listOf,
+  longest,
+  moment,
+  peopleList,
+  shortName,
+  time,
+  type Viewer,
+} from '../shared/texts.ts'
 
 export const whyCard = defineCard({
   name: 'why',
@@ -54,22 +65,21 @@ export function whyView(
   explained: readonly Explanation[],
   viewer: Viewer,
   room: Room = rooms[0],
-): Parameters<typeof whyCard.render>[0] {
+): ViewOf<typeof whyCard> {
   const writing = writingOf(request, viewer)
   const topics = explanationTopics.flatMap((topic) => {
     const told = explained.filter((one) => one.topic === topic && !isQuick(one))
     const lines = told.flatMap((one) => explanationText(one, writing) ?? [])
     if (lines.length === 0) return []
     const shown = lines.slice(0, room.lines).map((text) => ({ text: cut(text, room.text) }))
-    const count = lines.length - shown.length
-    return [{ topic, lines: shown, more: count > 0 ? format(strings.why.more, { count }) : '' }]
+    return [{ topic, lines: shown, more: restText(strings.why.more, lines.length - shown.length) }]
   })
   const reference = referenceOf(request)
   return {
     at: time(viewer),
     reference,
     fallback: format(strings.why.fallback, { reference }),
-    about: format(strings.why.about, { reference, name: cut(request.details.displayName, longest.name) }),
+    about: format(strings.why.about, { reference, name: shortName(request.details) }),
     look: looks[shownState(request)],
     topics,
   }

@@ -3,7 +3,7 @@ import type { HealthNotice, HealthPart } from '../../core/index.ts'
 import { healthRow, healthRowOf } from '../operations/admin-health.ts'
 import { look, looks, toFix } from '../shared/look.ts'
 import { format, strings } from '../shared/messages.ts'
-import { defineCard } from '../shared/render.ts'
+import { defineCard, type ViewOf } from '../shared/render.ts'
 import { duration, listOf, moment, type Viewer } from '../shared/texts.ts'
 
 export const healthTurnedCard = defineCard({
@@ -25,7 +25,7 @@ export const healthTurnedCard = defineCard({
 export function healthTurnedView(
   { turned, since, until, parts }: HealthNotice,
   viewer: Viewer,
-): Parameters<typeof healthTurnedCard.render>[0] {
+): ViewOf<typeof healthTurnedCard> {
   const isRed = turned === 'red'
   const words = strings.health.turned
   const at = (when: string | null) => (when === null ? '' : moment(when, viewer, 'full'))

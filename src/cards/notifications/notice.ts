@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { LostRight, Person } from '../../core/index.ts'
 import { type Look, look, plain, toFix, toKnow } from '../shared/look.ts'
 import { format, strings } from '../shared/messages.ts'
-import { defineCard } from '../shared/render.ts'
+import { defineCard, type ViewOf } from '../shared/render.ts'
 import { cut, longest, moment, peopleList, type Viewer } from '../shared/texts.ts'
 
 type Typed = 'newRequest' | 'myRequests' | 'help' | 'adminQueue' | 'adminTemplates' | 'adminStats' | 'adminWebhooks'
@@ -131,7 +131,7 @@ export const noticeCard = defineCard({
   }),
 })
 
-export function noticeView(notice: Notice, viewer: Viewer): Parameters<typeof noticeCard.render>[0] {
+export function noticeView(notice: Notice, viewer: Viewer): ViewOf<typeof noticeCard> {
   const { code, retry, requestId = '', suggestion = '' } = notice
   const known = table[code]
   const show = retry === undefined && requestId !== '' ? (known.show ?? '') : ''

@@ -7,9 +7,9 @@ import {
   healthParts,
   healthStates,
 } from '../../core/index.ts'
-import { type Look, look, looks, type RowLook, rowLook, rowLooks, toFix, toKnow } from '../shared/look.ts'
+import { type Look, look, looks, marks, rowLook, toFix, toKnow } from '../shared/look.ts'
 import { format, strings } from '../shared/messages.ts'
-import { defineCard } from '../shared/render.ts'
+import { defineCard, type ViewOf } from '../shared/render.ts'
 import { cut, duration, inUnit, longest, moment, quantity, quickness, time, type Viewer } from '../shared/texts.ts'
 
 export const healthRow = z.strictObject({
@@ -43,18 +43,14 @@ export const adminHealthCard = defineCard({
 })
 
 const bands: Readonly<Record<HealthState, Look>> = { green: looks.succeeded, amber: toKnow, red: toFix }
-const marks: Readonly<Record<HealthState, RowLook>> = {
-  green: rowLooks.done,
-  amber: { ...rowLooks.done, mark: '!', color: 'Attention' },
-  red: { ...rowLooks.failed, now: false },
-}
+export const healthMarks = { green: marks.good, amber: marks.attention, red: marks.wrong } as const
 
 /** How the service and everything it needs do: what is wrong first. */
 export function adminHealthView(
   report: HealthReport,
   viewer: Viewer,
   reading?: CertificateReading,
-): Parameters<typeof adminHealthCard.render>[0] {
+): ViewOf<typeof adminHealthCard> {
   const { state, at, version, startedAt, parts } = report
   const rows = parts.map((part) => healthRowOf(part, viewer))
   const troubles = rows.filter((row) => row.state !== 'green')
@@ -86,7 +82,7 @@ export function healthRowOf(part: HealthPart, viewer: Viewer): z.output<typeof h
     state,
     sentence: healthText(strings.health.says[says], shown, writing),
     numbers: part.calls ? healthText(strings.health.lately[latelyOf(part)], shown, writing) : '',
-    look: marks[state],
+    look: healthMarks[state],
     command: state === 'green' ? '' : (commands[name] ?? ''),
     readsAgain: name === 'certificate' && state !== 'green',
   }

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { type Figures, periodNames, type RequestState, type Spread, type Stats } from '../../core/index.ts'
 import { problemInWords } from '../requests/steps.ts'
-import { format, strings } from '../shared/messages.ts'
-import { type CardJson, defineCard, firstThatFits } from '../shared/render.ts'
-import { cut, days, duration, listOf, longest, quantity, type Viewer } from '../shared/texts.ts'
+import { format, restText, strings } from '../shared/messages.ts'
+import { type CardJson, defineCard, firstThatFits, type ViewOf } from '../shared/render.ts'
+import { cut, days, duration, listOf, longest, quantity, shortName, type Viewer } from '../shared/texts.ts'
 
 /**
  * Bars are drawn with full and half blocks (Unicode U+2588, U+258C, U+2591), which every system's monospaced font has: they keep the
@@ -108,7 +108,7 @@ export const adminStatsCard = defineCard({
     other: z.enum(['week', 'month']),
   }),
 })
-type View = Parameters<typeof adminStatsCard.render>[0]
+type View = ViewOf<typeof adminStatsCard>
 type Section = View['sections'][number]
 
 /** How many rows each of these may have. */
@@ -251,10 +251,8 @@ function failuresOf({ failures }: Stats, { failures: most }: Room): Section {
     .map(([cause, some]) => ({ cause, count: some.reduce((sum, { count }) => sum + count, 0) }))
     .sort((one, other) => other.count - one.count)
   const rows = all.slice(0, most).map(({ cause, count }) => plainRow(cause, count, all[0]?.count ?? 0, barLooks.bad))
-  return sectionOf('failures', rows, moreOf(all.length - rows.length, words.more.causes))
+  return sectionOf('failures', rows, restText(words.more.causes, all.length - rows.length))
 }
-
-const moreOf = (count: number, message: string): string => (count > 0 ? format(message, { count }) : '')
 
 /** Made, under way, come to nothing, ended: the parts of a template's bar, in this order. */
 const shares = [
@@ -283,7 +281,7 @@ function templatesOf({ templates }: Stats, { templates: room }: Room): Section {
       told: listOf(told, 'unit'),
     }
   })
-  return sectionOf('templates', rows, moreOf(templates.length - rows.length, words.more.templates))
+  return sectionOf('templates', rows, restText(words.more.templates, templates.length - rows.length))
 }
 
 function approversOf({ approvers, approverCount }: Stats, { approvers: room }: Room): Section {
@@ -293,10 +291,10 @@ function approversOf({ approvers, approverCount }: Stats, { approvers: room }: R
       { value: decisions - rejections, look: barLooks.good },
       { value: rejections, look: barLooks.bad },
     ]
-    const name = cut(person.displayName, longest.name) || words.erased
+    const name = shortName(person) || words.erased
     const values = { median: time(median), count: quantity(rejections) }
     const told = format(rejections === 0 ? words.approver : words.approverRejected, values)
     return { label: name, parts: stackOf(parts, most), value: quantity(decisions), told }
   })
-  return sectionOf('approvers', rows, moreOf(approverCount - rows.length, words.more.approvers))
+  return sectionOf('approvers', rows, restText(words.more.approvers, approverCount - rows.length))
 }

@@ -8,10 +8,10 @@ import {
   type Stuck,
 } from '../../core/index.ts'
 import { rowOf, waitingRow } from '../requests/admin-queue.ts'
-import { format, strings } from '../shared/messages.ts'
+import { format, keysOf, restText, strings } from '../shared/messages.ts'
 import { paged, pageOf } from '../shared/paging.ts'
-import { defineCard } from '../shared/render.ts'
-import { cut, longest, moment, time, type Viewer } from '../shared/texts.ts'
+import { defineCard, type ViewOf } from '../shared/render.ts'
+import { cut, longest, moment, shortName, time, type Viewer } from '../shared/texts.ts'
 
 export const adminStuckCard = defineCard({
   name: 'admin-stuck',
@@ -45,7 +45,7 @@ export function adminStuckView(
   { count, entries, isDirectorySilent = false, deadLetters = 0 }: Stuck,
   viewer: Viewer,
   from = 0,
-): Parameters<typeof adminStuckCard.render>[0] {
+): ViewOf<typeof adminStuckCard> {
   const { shown, page } = pageOf(entries, from)
   const words = strings.stuck
   const [first] = shown
@@ -56,7 +56,7 @@ export function adminStuckView(
       const { why, mends = ['look'] } = entry.attention ?? {}
       const { types: _, by: __, age, ...row } = rowOf(entry, viewer, longest.text)
       const { reference } = row
-      const name = cut(entry.request.requester.displayName, longest.name)
+      const name = shortName(entry.request.requester)
       return {
         ...row,
         open: format(strings.list.open, { reference }),
@@ -67,9 +67,9 @@ export function adminStuckView(
     }),
     cancels: first ? format(words.type, { reference: referenceOf(first.request) }) : '',
     isDirectorySilent,
-    jobs: deadLetters === 0 ? '' : format(strings.jobs.heading, { count: deadLetters }),
+    jobs: restText(strings.jobs.heading, deadLetters),
     ...page,
-    older: count > entries.length ? format(words.older, { count: count - entries.length }) : '',
+    older: restText(words.older, count - entries.length),
   }
 }
 
@@ -90,9 +90,6 @@ const buttonOf = (mend: Mend, reference: string) => ({
   types: format(strings.queue.types[mend], { reference }),
 })
 
-type JobWord = keyof typeof strings.jobs.job
-const jobWords = Object.keys(strings.jobs.job) as [JobWord, ...JobWord[]]
-
 export const adminJobsCard = defineCard({
   name: 'admin-jobs',
   data: z.strictObject({
@@ -107,7 +104,7 @@ export const adminJobsCard = defineCard({
       .array(
         z.strictObject({
           letterId: z.uuid(),
-          job: z.enum(jobWords),
+          job: z.enum(keysOf(strings.jobs.job)),
           /** The request that the job is for; `''`: it is for none. */
           about: z.string(),
           gaveUpAt: z.string(),
@@ -124,12 +121,8 @@ export const adminJobsCard = defineCard({
 export const mostJobs = 5
 
 /** What was given up, why, and the button that runs it again. There must be one. */
-export function adminJobsView(
-  { total, jobs }: GivenUpJobs,
-  viewer: Viewer,
-): Parameters<typeof adminJobsCard.render>[0] {
+export function adminJobsView({ total, jobs }: GivenUpJobs, viewer: Viewer): ViewOf<typeof adminJobsCard> {
   const shown = jobs.slice(0, mostJobs)
-  const older = total - shown.length
   return {
     at: time(viewer),
     heading: format(strings.jobs.heading, { count: total }),
@@ -137,12 +130,12 @@ export function adminJobsView(
     isOver: false,
     letterId: '',
     jobs: shown.map((job) => jobRow(job, viewer)),
-    older: older > 0 ? format(strings.jobs.older, { count: older }) : '',
+    older: restText(strings.jobs.older, total - shown.length),
   }
 }
 
 /** Asks once more before one of them is run again, or dismissed. */
-export function adminReplayView(given: GivenUpJob, viewer: Viewer): Parameters<typeof adminJobsCard.render>[0] {
+export function adminReplayView(given: GivenUpJob, viewer: Viewer): ViewOf<typeof adminJobsCard> {
   const row = jobRow(given, viewer)
   const { isOver } = given
   const heading = isOver ? strings.jobs.gone : strings.jobs.confirm
@@ -155,7 +148,7 @@ const jobRow = ({ letterId, job, request, problem, at }: GivenUpJob, viewer: Vie
   about: request
     ? format(strings.jobs.about, {
         reference: referenceOf(request),
-        name: cut(request.details.displayName, longest.name),
+        name: shortName(request.details),
       })
     : '',
   gaveUpAt: moment(at.toISOString(), viewer, 'full'),

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { type Delegation, type Erasure, type ErasureCounts, type Request, referenceOf } from '../../core/index.ts'
 import { look, looks, toKnow } from '../shared/look.ts'
-import { format, strings } from '../shared/messages.ts'
-import { defineCard } from '../shared/render.ts'
-import { cut, lastDay, longest, peopleList, quantity, type Viewer } from '../shared/texts.ts'
+import { format, restText, strings } from '../shared/messages.ts'
+import { defineCard, type ViewOf } from '../shared/render.ts'
+import { cut, lastDay, longest, peopleList, quantity, shortName, type Viewer } from '../shared/texts.ts'
 
 /** Where an erasure stands: asked for, not to be done now, ordered, or done. */
 export type ErasureNow =
@@ -36,7 +36,7 @@ export const adminEraseCard = defineCard({
     delegations: z.boolean(),
   }),
 })
-type View = Parameters<typeof adminEraseCard.render>[0]
+type View = ViewOf<typeof adminEraseCard>
 type Row = View['rows'][number]
 
 const most = 6
@@ -61,7 +61,7 @@ export function adminEraseView(now: ErasureNow, viewer: Viewer): View {
     expected: cut(confirmWith, longest.address),
     erasureId,
     rows: all.slice(0, most),
-    more: all.length > most ? format(words.more, { count: all.length - most }) : '',
+    more: restText(words.more, all.length - most),
     notes:
       isAsked && templates.length > 0
         ? lines([
@@ -101,15 +101,15 @@ function blocksOf({ blocks, person }: Erasure, viewer: Viewer): Row[] {
   // What ends by itself, or by the button below, is looked at once more.
   const lookAgain = `${strings.types.adminErase} ${person.id}`
   const ofRequest = (request: Request, says: string): Row => ({
-    title: `${referenceOf(request)} · ${cut(request.details.displayName, longest.name)}`,
+    title: `${referenceOf(request)} · ${shortName(request.details)}`,
     says,
     command: `admin status ${referenceOf(request)}`,
   })
   const ofDelegation = ({ person, delegate, until }: Delegation): Row => ({
     title: words.delegationTitle,
     says: format(words.delegation, {
-      name: cut(delegate.displayName, longest.name),
-      other: cut(person.displayName, longest.name),
+      name: shortName(delegate),
+      other: shortName(person),
       date: lastDay(until, viewer),
     }),
     command: lookAgain,

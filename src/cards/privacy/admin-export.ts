@@ -2,8 +2,8 @@ import { z } from 'zod'
 import type { Days, ExportLink, ExportOffer, Fault, Person, PersonExportOffer } from '../../core/index.ts'
 import { faultLine, faultsOfForm, partsOf } from '../drafts/form-faults.ts'
 import { look, looks, plain, toFix } from '../shared/look.ts'
-import { format, strings } from '../shared/messages.ts'
-import { defineCard } from '../shared/render.ts'
+import { format, keysOf, strings } from '../shared/messages.ts'
+import { defineCard, type ViewOf } from '../shared/render.ts'
 import { cut, dayOf, isDay, longest, moment, quantity, type Viewer } from '../shared/texts.ts'
 
 /** Whom an admin may have meant: nobody was named, nobody was found, or several were. */
@@ -26,11 +26,7 @@ export const adminPersonCard = defineCard({
 const words = { export: 'admin export person', erase: strings.types.adminErase } as const
 
 /** Asks which person is meant. */
-export function adminPersonView({
-  purpose,
-  typed,
-  people,
-}: PersonChoice): Parameters<typeof adminPersonCard.render>[0] {
+export function adminPersonView({ purpose, typed, people }: PersonChoice): ViewOf<typeof adminPersonCard> {
   const says = people.length > 0 ? 'which' : typed === '' ? 'howTo' : 'nobody'
   return {
     purpose,
@@ -45,7 +41,6 @@ export function adminPersonView({
 }
 
 type LinkName = keyof typeof strings.export.link
-const linkNames = Object.keys(strings.export.link) as [LinkName, ...LinkName[]]
 const day = z.union([z.literal(''), z.iso.date()])
 
 /** The form, what was typed that is no days, and what is wrong with what was filled in; or the links. */
@@ -69,10 +64,10 @@ export const adminExportCard = defineCard({
     counts: z.string(),
     person: z.strictObject({ name: z.string(), address: z.string() }),
     until: z.string(),
-    links: z.array(z.strictObject({ name: z.enum(linkNames), url: z.string() })).max(4),
+    links: z.array(z.strictObject({ name: z.enum(keysOf(strings.export.link)), url: z.string() })).max(4),
   }),
 })
-type View = Parameters<typeof adminExportCard.render>[0]
+type View = ViewOf<typeof adminExportCard>
 
 const nothing: Omit<View, 'step' | 'heading' | 'look'> = {
   ...{ unclear: '', values: { from: '', to: '' }, faults: { from: '', to: '' }, otherFaults: [] },

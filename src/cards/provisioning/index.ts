@@ -14,8 +14,8 @@ import { type CheckRow, checkRow, checkRows, groupRow } from '../requests/checks
 import { peopleWith } from '../requests/request-facts.ts'
 import { outlookLink, siteAddress, withoutScheme } from '../shared/links.ts'
 import { rowLooks } from '../shared/look.ts'
-import { format, strings } from '../shared/messages.ts'
-import { defineCard } from '../shared/render.ts'
+import { format, restText, strings } from '../shared/messages.ts'
+import { defineCard, type ViewOf } from '../shared/render.ts'
 import { cut, duration, longest, type Viewer } from '../shared/texts.ts'
 
 const about = {
@@ -51,7 +51,7 @@ export const mailboxReadyCard = defineCard({
 })
 
 /** The one card that tells of a finished site. */
-export function siteReadyView(request: RequestForSite, viewer: Viewer): Parameters<typeof siteReadyCard.render>[0] {
+export function siteReadyView(request: RequestForSite, viewer: Viewer): ViewOf<typeof siteReadyCard> {
   const url = siteAddress(request, viewer)
   const rows = [...checkRows(request, viewer), ...groupRow(request.progress.securityGroupName ?? '')]
   const about = aboutOf(request, rows, viewer)
@@ -63,13 +63,9 @@ export function siteReadyView(request: RequestForSite, viewer: Viewer): Paramete
 const mostChecks = 7
 
 /** The one card that tells of a finished mailbox: its address, who has access, and what to do next. */
-export function mailboxReadyView(
-  request: RequestForMailbox,
-  viewer: Viewer,
-): Parameters<typeof mailboxReadyCard.render>[0] {
+export function mailboxReadyView(request: RequestForMailbox, viewer: Viewer): ViewOf<typeof mailboxReadyCard> {
   const rows = checkRows(request, viewer)
   const shown = rows.filter(({ look }, index) => index < mostChecks || look.mark !== rowLooks.done.mark)
-  const more = rows.length - shown.length
   const words = strings.ready.mailbox
   const about = aboutOf(request, shown, viewer)
   return {
@@ -78,7 +74,7 @@ export function mailboxReadyView(
     kind: request.kind,
     address: request.address,
     url: outlookLink(request, viewer),
-    moreChecks: more > 0 ? format(strings.checks.more, { count: more }) : '',
+    moreChecks: restText(strings.checks.more, rows.length - shown.length),
     next: format(words.next[nextOf(request, viewer)], { people: peopleWith(request, 'FullAccess') }),
   }
 }

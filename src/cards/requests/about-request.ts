@@ -1,30 +1,25 @@
 import { z } from 'zod'
 import { changedNames, inLocale, type Request, referenceOf, resourceKind } from '../../core/index.ts'
-import { askedAddress } from '../shared/links.ts'
 import { format, strings } from '../shared/messages.ts'
-import { cut, longest, moment, type Viewer } from '../shared/texts.ts'
+import { cut, longest, moment, shortName, type Viewer } from '../shared/texts.ts'
 
-/** What the head of a card says on which an admin acts on somebody's request. */
-export const aboutRequest = {
-  requestId: z.uuid(),
+/** What cards begin with that are about the request of another person. */
+export const about = {
   reference: z.string(),
   kind: resourceKind,
   templateName: z.string(),
   displayName: z.string(),
-  address: z.string(),
+  /** Who asks, and when. */
   asks: z.string(),
 }
 
-/** What was asked for, by whom and when. */
-export const aboutRequestView = (request: Request, viewer: Viewer) => ({
-  requestId: request.requestId,
+export const aboutOf = (request: Request, viewer: Viewer) => ({
   reference: referenceOf(request),
   kind: request.kind,
   templateName: inLocale(request.template, viewer.locale).name,
   displayName: cut(request.details.displayName, longest.title),
-  address: askedAddress(request, viewer),
-  asks: format(strings.confirm.asks, {
-    name: cut(request.requester.displayName, longest.name),
+  asks: format(strings.approval.asks, {
+    name: shortName(request.requester),
     at: moment(request.submittedAt, viewer, 'full'),
   }),
 })

@@ -12,11 +12,21 @@ import {
   type WhyLost,
   waitingFor,
 } from '../../core/index.ts'
-import { type RowLook, rowLook, rowLooks } from '../shared/look.ts'
-import { format, strings } from '../shared/messages.ts'
+import { marks, type RowLook, rowLook } from '../shared/look.ts'
+import { format, keysOf, restText, strings } from '../shared/messages.ts'
 import { paged, pageOf } from '../shared/paging.ts'
-import { defineCard } from '../shared/render.ts'
-import { cut, decidersOf, duration, longest, moment, peopleList, time, type Viewer } from '../shared/texts.ts'
+import { defineCard, type ViewOf } from '../shared/render.ts'
+import {
+  cut,
+  decidersOf,
+  duration,
+  longest,
+  moment,
+  peopleList,
+  shortName,
+  time,
+  type Viewer,
+} from '../shared/texts.ts'
 import { peopleInWords, stepWords } from './steps.ts'
 
 type Why = keyof typeof strings.queue.why
@@ -34,7 +44,7 @@ export const waitingRow = z.strictObject({
 })
 
 type Section = keyof typeof strings.queue.section
-const sections = Object.keys(strings.queue.section) as [Section, ...Section[]]
+const sections = keysOf(strings.queue.section)
 
 export const adminQueueCard = defineCard({
   name: 'admin-queue',
@@ -58,10 +68,9 @@ export function adminQueueView(
   { counts, open, entries, isDirectorySilent = false }: Queue,
   viewer: Viewer,
   from = 0,
-): Parameters<typeof adminQueueCard.render>[0] {
+): ViewOf<typeof adminQueueCard> {
   const { shown, page } = pageOf(entries, from)
   const bySection = Map.groupBy(shown, sectionOf)
-  const older = open - entries.length
   return {
     at: time(viewer),
     counts: { ...counts },
@@ -70,7 +79,7 @@ export function adminQueueView(
     hasAttention: entries.some(({ attention }) => attention !== undefined),
     isDirectorySilent,
     ...page,
-    older: older > 0 ? format(strings.queue.older, { count: older }) : '',
+    older: restText(strings.queue.older, open - entries.length),
   }
 }
 
@@ -84,10 +93,10 @@ export function rowOf(entry: QueueEntry, viewer: Viewer, most: number): z.output
   const { request, since, attention } = entry
   const { why, value } = reasonOf(entry, viewer)
   const reference = referenceOf(request)
-  const name = cut(request.requester.displayName, longest.name)
+  const name = shortName(request.requester)
   return {
     reference,
-    displayName: cut(request.details.displayName, longest.name),
+    displayName: shortName(request.details),
     by: format(strings.queue.by, { name }),
     why: format(strings.queue.why[why], { value: cut(value, most) }),
     age: duration(viewer.now.getTime() - Date.parse(since)),
@@ -98,8 +107,8 @@ export function rowOf(entry: QueueEntry, viewer: Viewer, most: number): z.output
 
 /** `✕` failed, `!` late, `●` on its way. */
 export function lookOf({ request, attention }: Pick<QueueEntry, 'request' | 'attention'>): RowLook {
-  if (request.status === 'failed') return { ...rowLooks.failed, now: false }
-  return attention ? { ...rowLooks.done, mark: '!', color: 'Attention' } : { ...rowLooks.now, now: false }
+  if (request.status === 'failed') return marks.wrong
+  return attention ? marks.attention : marks.busy
 }
 
 /** A key of `strings.queue.why`, and what goes into its words. */

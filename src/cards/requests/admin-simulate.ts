@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { type Person, resourceKind, type Simulation, type Template } from '../../core/index.ts'
 import { inputNames } from '../drafts/based-on.ts'
-import { ruleOf, warningLines } from '../drafts/review.ts'
+import { stageRow, stageRowOf, warningLines } from '../drafts/review.ts'
 import { type Fact, fact, fitting } from '../shared/facts.ts'
 import { withoutScheme } from '../shared/links.ts'
 import { look, looks, toKnow } from '../shared/look.ts'
-import { format, strings } from '../shared/messages.ts'
-import { defineCard } from '../shared/render.ts'
-import { cut, decidersOf, listOf, longest, quantity, type Viewer } from '../shared/texts.ts'
+import { format, restText, strings } from '../shared/messages.ts'
+import { defineCard, type ViewOf } from '../shared/render.ts'
+import { cut, listOf, longest, quantity, shortName, type Viewer } from '../shared/texts.ts'
 import { signed } from '../templates/admin-templates.ts'
 import { limitFacts } from '../templates/template-policies.ts'
 
@@ -28,7 +28,7 @@ export const adminSimulateCard = defineCard({
     facts: z.array(fact),
     hidden: z.string(),
     approval: z.enum(['none', 'nobody', 'stages']),
-    stages: z.array(z.strictObject({ number: z.int(), text: z.string(), isConditional: z.boolean() })),
+    stages: z.array(stageRow.extend({ isConditional: z.boolean() })),
     warnings: z.array(z.strictObject({ text: z.string() })),
     moreWarnings: z.string(),
   }),
@@ -38,7 +38,7 @@ export const adminSimulateCard = defineCard({
 export function adminSimulateView(
   { template, preview, groupNames, conditional, nobodyApproves }: Simulation,
   viewer: Viewer,
-): Parameters<typeof adminSimulateCard.render>[0] {
+): ViewOf<typeof adminSimulateCard> {
   const { simulated, names, outlook } = preview
   const { approvals } = outlook
   const { access, person } = simulated
@@ -61,23 +61,16 @@ export function adminSimulateView(
       ),
     }),
     as: format(strings.simulate.as, {
-      person: cut(person.displayName, longest.name),
+      person: shortName(person),
       address: cut(person.userPrincipalName, longest.address),
     }),
     displayName: cut(names?.displayName ?? '', longest.title),
     exampleAddress: names ? (names.address ?? withoutScheme(names.url ?? '')) : '',
     hasFacts: shown.length > 0,
     facts: shown,
-    hidden: hidden > 0 ? format(strings.facts.more, { count: hidden }) : '',
+    hidden: restText(strings.facts.more, hidden),
     approval: nobodyApproves ? 'nobody' : approvals.length > 0 ? 'stages' : 'none',
-    stages: approvals.map((stage) => ({
-      number: stage.stage,
-      text: format(strings.review.stage[ruleOf(stage)], {
-        people: decidersOf(stage, stage.approvers),
-        count: String(stage.quorum ?? 1),
-      }),
-      isConditional: conditional.includes(stage.stage),
-    })),
+    stages: approvals.map((stage) => ({ ...stageRowOf(stage), isConditional: conditional.includes(stage.stage) })),
     warnings: warnings.shown.map((text) => ({ text })),
     moreWarnings: warnings.more,
   }
@@ -140,7 +133,7 @@ export type SimulateChoice = {
 export function adminSimulateChoiceView(
   choice: SimulateChoice,
   viewer: Viewer,
-): Parameters<typeof adminSimulateChoiceCard.render>[0] {
+): ViewOf<typeof adminSimulateChoiceCard> {
   const { says, typed } = choice
   const { command, lead } = strings.simulate
   const leadTo = (name: string) => format(lead[says], { typed: cut(name, longest.name) })

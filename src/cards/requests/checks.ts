@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Check, isFault, isForMailbox, type Request, type RequestState } from '../../core/index.ts'
 import { labelName } from '../shared/facts.ts'
-import { rowLook, rowLooks } from '../shared/look.ts'
+import { marks, rowLook } from '../shared/look.ts'
 import { format, strings } from '../shared/messages.ts'
 import { cut, listOf, longest, peopleList, quantityOf, type Viewer } from '../shared/texts.ts'
 import { featuresOf, peopleWith, storageOf } from './request-facts.ts'
@@ -48,7 +48,7 @@ export function checkRows(
         : format(strings.check[check.name][check.ok ? 'passed' : 'failed'], {
             value: cut(askedFor(request, check.name), most),
           }),
-      look: check.ok ? rowLooks.done : { ...(isLate(check) ? rowLooks.warning : rowLooks.failed), now: false },
+      look: check.ok ? marks.good : isLate(check) ? marks.attention : marks.wrong,
       detail: isAdmin && !check.ok ? cut(check.detail, most) : '',
     }))
 }
@@ -87,7 +87,7 @@ function placeValues(request: Request): string {
 export function groupRow(group: string): CheckRow[] {
   if (group === '') return []
   const text = format(strings.check.groupFound.passed, { value: cut(group, longest.title) })
-  return [{ text, look: rowLooks.done, detail: '' }]
+  return [{ text, look: marks.good, detail: '' }]
 }
 
 /** What was asked for, as the words of a check name it. */

@@ -19,10 +19,10 @@ import {
 import { delegateText } from '../decisions/delegation.ts'
 import { decidersNow, urgencyOf } from '../decisions/stage-texts.ts'
 import { outlookLink, siteAddress } from '../shared/links.ts'
-import { looks, rowLook, shownState, toKnow } from '../shared/look.ts'
+import { type Look, looks, rowLook, shownState, toKnow } from '../shared/look.ts'
 import { format, strings } from '../shared/messages.ts'
-import { defineCard } from '../shared/render.ts'
-import { age, cut, longest, moment, type Viewer } from '../shared/texts.ts'
+import { defineCard, type ViewOf } from '../shared/render.ts'
+import { age, moment, shortName, type Viewer } from '../shared/texts.ts'
 
 const row = {
   reference: z.string(),
@@ -86,14 +86,14 @@ export const approvalsCard = defineCard({
 export const rowsOfPage = 6
 const mostNames = 3
 
-const rowOf = (request: Request, { mark, color }: { mark: string; color: string } = looks[shownState(request)]) => {
-  const displayName = cut(request.details.displayName, longest.name)
+const rowOf = (request: Request, { mark, color }: Look = looks[shownState(request)]) => {
+  const displayName = shortName(request.details)
   const reference = referenceOf(request)
   return {
     reference,
     open: format(strings.list.open, { reference }),
     displayName,
-    look: rowLook.parse({ mark, color, now: false, later: false }),
+    look: { mark, color, now: false, later: false },
   }
 }
 
@@ -111,7 +111,7 @@ function pagingOf({ requests, newer, older }: ListPage, all: string) {
 }
 
 /** A page of the viewer's own requests, newest first: how each stands, whom it waits for, and what comes next. */
-export function myRequestsView(page: ListPage, viewer: Viewer): Parameters<typeof myRequestsCard.render>[0] {
+export function myRequestsView(page: ListPage, viewer: Viewer): ViewOf<typeof myRequestsCard> {
   const count = page.requests.filter((request) => !isTerminal(shownState(request))).length
   return {
     ...pagingOf(page, format(strings.list.shows.all, { count })),
@@ -145,18 +145,14 @@ function waitsFor(request: Request, state: RequestState): string {
 }
 
 /** A page of what waits for the viewer's decision, and to whom they have delegated it. */
-export function approvalsView(
-  page: ListPage,
-  viewer: Viewer,
-  own?: Delegation,
-): Parameters<typeof approvalsCard.render>[0] {
+export function approvalsView(page: ListPage, viewer: Viewer, own?: Delegation): ViewOf<typeof approvalsCard> {
   return {
     ...pagingOf(page, format(strings.approvals.meta, { count: page.requests.length })),
     delegate: delegateText(own, viewer),
     requests: page.requests.map((request) => ({
       ...rowOf(request),
       at: moment(request.submittedAt, viewer, 'day'),
-      asks: format(strings.approvals.asks, { name: cut(request.requester.displayName, longest.name) }),
+      asks: format(strings.approvals.asks, { name: shortName(request.requester) }),
     })),
   }
 }

@@ -24,8 +24,8 @@ import { decidersNow, expiryOf, line, linesForRequester, urgencyOf } from '../de
 import { askedAddress, outlookLink, siteAddress, withoutScheme } from '../shared/links.ts'
 import { look, looks, shownState, toKnow } from '../shared/look.ts'
 import { format, strings } from '../shared/messages.ts'
-import { type CardJson, defineCard, firstThatFits } from '../shared/render.ts'
-import { cut, fullMoment, longest, moment, type Viewer } from '../shared/texts.ts'
+import { type CardJson, defineCard, firstThatFits, type ViewOf } from '../shared/render.ts'
+import { cut, fullMoment, longest, moment, shortName, type Viewer } from '../shared/texts.ts'
 import { titleOf } from './about-request.ts'
 import { checkRow, checkRowsOf } from './checks.ts'
 import { stepRow, stepRows } from './steps.ts'
@@ -83,7 +83,7 @@ export function requestStatusView(
   request: Request,
   viewer: Viewer,
   known?: Timeline,
-): Parameters<typeof requestStatusCard.render>[0] {
+): ViewOf<typeof requestStatusCard> {
   const state = shownState(request)
   const said = quoteOf(request)
   const { displayName, renamed } = titleOf(request)
@@ -99,7 +99,7 @@ export function requestStatusView(
     kind: request.kind,
     templateName: inLocale(request.template, viewer.locale).name,
     displayName,
-    asks: isOwn(request, viewer) ? '' : format(words.asks, { name: cut(request.requester.displayName, longest.name) }),
+    asks: isOwn(request, viewer) ? '' : format(words.asks, { name: shortName(request.requester) }),
     state: isExpiring ? 'expiring' : late ? 'late' : state,
     look: isExpiring || late ? toKnow : looks[state],
     mailbox: isForMailbox(request),

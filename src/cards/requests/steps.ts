@@ -15,12 +15,11 @@ import {
 } from '../../core/index.ts'
 import { sinceWhat } from '../decisions/stage-texts.ts'
 import { rowLook, rowLooks, shownState } from '../shared/look.ts'
-import { format, strings } from '../shared/messages.ts'
-import { cut, decidedBy, longest, moment, type Viewer } from '../shared/texts.ts'
+import { format, keysOf, strings } from '../shared/messages.ts'
+import { cut, decidedBy, longest, moment, shortName, type Viewer } from '../shared/texts.ts'
 
 type StepName = keyof typeof strings.step
 type Note = keyof typeof strings.note
-const keysOf = <K extends string>(words: Readonly<Record<K, string>>) => Object.keys(words) as [K, ...K[]]
 
 /** One row of progress: what is done, when it was done, and a second line. */
 export const stepRow = z.strictObject({
@@ -195,7 +194,7 @@ export function peopleInWords({ people = [] }: Pick<Problem, 'people'>): string 
   if (people.length === 0) return undefined
   const words = strings.problemPeople
   const named = people.slice(0, mostPeople).map((one) => {
-    return format(words[one.why], { name: cut(one.displayName, longest.name) })
+    return format(words[one.why], { name: shortName(one) })
   })
   const more = people.length - named.length
   return [...named, ...(more > 0 ? [format(words.more, { count: String(more) })] : [])].join(' ')

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type AuditEntry, auditActions, type Person, person } from '../../core/index.ts'
-import { format, strings } from '../shared/messages.ts'
-import { cut, fullMoment, longest, moment, peopleList, type Viewer } from '../shared/texts.ts'
+import { format, restText, strings } from '../shared/messages.ts'
+import { cut, fullMoment, longest, moment, peopleList, shortName, type Viewer } from '../shared/texts.ts'
 
 type Said = keyof typeof strings.timeline.says
 
@@ -43,10 +43,9 @@ export function timelineView(
     return said === undefined ? [] : [{ entry, said }]
   })
   const shown = told.slice(-room.rows)
-  const count = told.length - shown.length
   return {
     shows: known.isOpen ? 'open' : 'folded',
-    earlier: count > 0 ? format(strings.timeline.earlier, { count }) : '',
+    earlier: restText(strings.timeline.earlier, told.length - shown.length),
     rows: shown.map(({ entry, said }) => ({
       text: format(strings.timeline.says[said], valuesOf(entry, viewer)),
       at: moment(entry.at, viewer, 'day'),
@@ -108,7 +107,7 @@ function valuesOf({ actor, data = {} }: AuditEntry, viewer: Viewer): Record<stri
       data['alias'] !== undefined && typeof data['displayName'] === 'string'
         ? cut(data['displayName'], longest.name)
         : 'id' in actor && actor.displayName !== ''
-          ? cut(actor.displayName, longest.name)
+          ? shortName(actor)
           : strings.timeline.somebody,
     people: named('to', 'people', 'person', 'insteadOf') || strings.timeline.somebody,
     others: named('from', 'inDigest') || strings.timeline.somebody,

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { format, strings } from './messages.ts'
-import { defineCard } from './render.ts'
+import { format, keysOf, strings } from './messages.ts'
+import { defineCard, type ViewOf } from './render.ts'
 import { cut, longest } from './texts.ts'
 
 /** What may be asked for here: the commands that open a form. */
@@ -35,7 +35,7 @@ export interface HelpFor {
 }
 
 /** What a person can do here; approvals only for those who approve, and the admins' commands only for admins. */
-export function helpView(me: HelpFor): Parameters<typeof helpCard.render>[0] {
+export function helpView(me: HelpFor): ViewOf<typeof helpCard> {
   const commands = [...offers.filter((name) => me.offers.includes(name)), 'myRequests' as const]
   return {
     hello: format(strings.help.hello, { name: cut(me.displayName, longest.title) }),
@@ -47,8 +47,7 @@ export function helpView(me: HelpFor): Parameters<typeof helpCard.render>[0] {
   }
 }
 
-type Group = keyof typeof strings.adminHelp.group
-const groups = Object.keys(strings.adminHelp.group) as [Group, ...Group[]]
+const groups = keysOf(strings.adminHelp.group)
 
 export const adminHelpCard = defineCard({
   name: 'admin-help',
@@ -76,7 +75,7 @@ const lines = new Map(
 export const hasAdminLine = (words: string): boolean => lines.has(words)
 
 /** All commands of admins, by what they are for. One that has no line is shown all the same, among the last. */
-export function adminHelpView(commands: readonly string[]): Parameters<typeof adminHelpCard.render>[0] {
+export function adminHelpView(commands: readonly string[]): ViewOf<typeof adminHelpCard> {
   const placeOf = (words: string): number => [...lines.keys()].indexOf(words)
   const ordered = commands.toSorted((one, other) => placeOf(one) - placeOf(other))
   const byGroup = Map.groupBy(ordered, (words) => lines.get(words)?.group ?? 'other')

@@ -34,6 +34,15 @@ export const rowLooks = {
   never: { mark: '–', color: 'Default', now: false, later: true },
 } as const satisfies Record<string, RowLook>
 
+/** Marks of rows outside a progress: none is bold or subtle. */
+export const marks = {
+  good: rowLooks.done,
+  busy: { ...rowLooks.now, now: false },
+  attention: { ...rowLooks.warning, now: false },
+  wrong: { ...rowLooks.failed, now: false },
+  ended: { ...rowLooks.ended, now: false },
+} as const satisfies Record<string, RowLook>
+
 export const plain: Look = { mark: '', color: 'Default', band: 'emphasis' }
 export const toFix: Look = { mark: '!', color: 'Attention', band: 'attention' }
 export const toKnow: Look = { mark: '!', color: 'Attention', band: 'warning' }

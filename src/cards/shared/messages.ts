@@ -7,6 +7,12 @@ import english from '../../../cards/strings/en.json' with { type: 'json' }
  */
 export const strings = english
 
+/** A message about what a card leaves out; `''` if it leaves out nothing. */
+export const restText = (message: string, count: number): string => (count > 0 ? format(message, { count }) : '')
+
+/** The keys of a part of the catalogue, for an enumeration. */
+export const keysOf = <K extends string>(texts: Readonly<Record<K, unknown>>) => Object.keys(texts) as [K, ...K[]]
+
 /** The arguments of a message by name. A number is written without separators, except by `#` or a number format. */
 export type Values = Readonly<Record<string, string | number>>
 

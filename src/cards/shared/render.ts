@@ -220,6 +220,9 @@ export function defineCard<S extends z.ZodType<Record<string, unknown>>>(card: {
   return { name, data, render: (view: z.output<S>): CardJson => expand(name, data.parse(view)) }
 }
 
+/** The data that a card shows: what its view returns. */
+export type ViewOf<C extends { readonly data: z.ZodType }> = z.output<C['data']>
+
 /** The cards by name. Refuses two of one name, a card without a template and a template without a card. */
 export function cardRegistry(...defined: readonly { readonly name: string }[]): ReadonlySet<string> {
   const names = new Set<string>()

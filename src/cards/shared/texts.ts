@@ -47,6 +47,9 @@ const lineBreaks = /[\n\r\u0085\u2028\u2029]+/g
 /** Cuts of the card style, in characters. */
 export const longest = { name: 32, title: 80, text: 300, whole: 1000, address: 160 } as const
 
+/** The name of a person or a resource, cut to what a row holds. */
+export const shortName = ({ displayName }: { readonly displayName: string }): string => cut(displayName, longest.name)
+
 const lists = { and: 'conjunction', or: 'disjunction', unit: 'unit' } as const
 
 /**
@@ -58,11 +61,7 @@ export const listOf = (names: readonly string[], type: keyof typeof lists): stri
 
 /** The names of people, cut; beyond `most` the first ones and how many others. */
 export function peopleList(people: readonly Pick<Person, 'displayName'>[], type: 'and' | 'or', most = 5): string {
-  return shortList(
-    people.map(({ displayName }) => cut(displayName, longest.name)),
-    type,
-    most,
-  )
+  return shortList(people.map(shortName), type, most)
 }
 
 function shortList(names: readonly string[], type: 'and' | 'or', most = 5): string {
@@ -73,7 +72,7 @@ function shortList(names: readonly string[], type: 'and' | 'or', most = 5): stri
 /** Who decided, each named with those for whom: "Omar Haddad for Dana Fox"; an admin who decided over their heads as such. */
 export function decidedBy(decisions: readonly Pick<Decision, 'by' | 'insteadOf' | 'override'>[]): string {
   const named = decisions.map(({ by, insteadOf = [], override }) => {
-    const name = cut(by.displayName, longest.name)
+    const name = shortName(by)
     if (override) return [by.id, format(strings.people.asAdmin, { name })] as const
     const people = peopleList(insteadOf, 'and', 3)
     return [by.id, insteadOf.length === 0 ? name : format(strings.people.for, { name, people })] as const
@@ -188,15 +187,13 @@ export const quantity = (value: number): string => new Intl.NumberFormat(strings
 export const quantityOf = (given: string | number | boolean): string =>
   /^\d{1,15}$/.test(String(given)) ? quantity(Number(given)) : String(given)
 
-/** A value with its unit: "3 days". */
-export const inUnit = (unit: string, value: number): string =>
-  new Intl.NumberFormat(strings.locale, { style: 'unit', unit, unitDisplay: 'long' }).format(value)
+/** A value with its unit: "3 days"; short "3 d". */
+export const inUnit = (unit: string, value: number, unitDisplay: 'long' | 'short' = 'long'): string =>
+  new Intl.NumberFormat(strings.locale, { style: 'unit', unit, unitDisplay }).format(value)
 
 /** How quick an answer was: "210 ms". */
 export const quickness = (milliseconds: number): string =>
-  new Intl.NumberFormat(strings.locale, { style: 'unit', unit: 'millisecond', unitDisplay: 'short' }).format(
-    Math.max(0, Math.round(milliseconds)),
-  )
+  inUnit('millisecond', Math.max(0, Math.round(milliseconds)), 'short')
 
 /** How long ago something was, in its largest whole unit and the viewer's language: "3 days". */
 export function age(at: string, viewer: Viewer): string {
@@ -223,13 +220,8 @@ export function age(at: string, viewer: Viewer): string {
 /** How long something took, in its largest whole unit: "41 min". */
 export function duration(milliseconds: number): string {
   const seconds = Math.max(0, Math.round(milliseconds / 1000))
-  const [value, unit] =
-    seconds < 60
-      ? ([seconds, 'second'] as const)
-      : seconds < 5400
-        ? ([Math.round(seconds / 60), 'minute'] as const)
-        : seconds < 172_800
-          ? ([Math.round(seconds / 3600), 'hour'] as const)
-          : ([Math.round(seconds / 86_400), 'day'] as const)
-  return new Intl.NumberFormat(strings.locale, { style: 'unit', unit, unitDisplay: 'short' }).format(value)
+  if (seconds < 60) return inUnit('second', seconds, 'short')
+  if (seconds < 5400) return inUnit('minute', Math.round(seconds / 60), 'short')
+  if (seconds < 172_800) return inUnit('hour', Math.round(seconds / 3600), 'short')
+  return inUnit('day', Math.round(seconds / 86_400), 'short')
 }

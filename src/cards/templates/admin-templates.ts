@@ -9,10 +9,11 @@ import {
 } from '../../core/index.ts'
 import { rowsOfPage } from '../requests/lists.ts'
 import { fact, fitting } from '../shared/facts.ts'
-import { look, looks, plain, rowLook, rowLooks, toKnow } from '../shared/look.ts'
-import { format, strings } from '../shared/messages.ts'
-import { defineCard } from '../shared/render.ts'
-import { cut, listOf, longest, moment, quantity, type Viewer } from '../shared/texts.ts'
+import { look, looks, marks, plain, rowLook, toKnow } from '../shared/look.ts'
+import { format, restText, strings } from '../shared/messages.ts'
+import { paged, pagesAround } from '../shared/paging.ts'
+import { defineCard, type ViewOf } from '../shared/render.ts'
+import { cut, listOf, longest, moment, quantity, shortName, type Viewer } from '../shared/texts.ts'
 import {
   approvalFacts,
   limitFacts,
@@ -35,13 +36,7 @@ export const adminTemplatesCard = defineCard({
     /** What is said of what was typed, where it asks; else `''`. */
     lead: z.string(),
     does: z.enum(templateUses),
-    /** Which of how many it shows; `''` where it asks and shows all. */
-    range: z.string(),
-    /** Where the pages beside this one begin, and whether there are any. */
-    previous: z.int(),
-    hasPrevious: z.boolean(),
-    next: z.int(),
-    hasNext: z.boolean(),
+    ...paged,
     templates: z
       .array(
         z.strictObject({
@@ -69,7 +64,7 @@ export interface TemplateList extends TemplatePage {
   readonly asks?: { readonly typed: string; readonly found: boolean; readonly does: TemplateUse }
 }
 
-export function adminTemplatesView(list: TemplateList): Parameters<typeof adminTemplatesCard.render>[0] {
+export function adminTemplatesView(list: TemplateList): ViewOf<typeof adminTemplatesCard> {
   const { entries, from, total, asks } = list
   const to = from + entries.length
   const words = strings.catalogue
@@ -79,10 +74,8 @@ export function adminTemplatesView(list: TemplateList): Parameters<typeof adminT
     asks: asks === undefined ? 'all' : asks.found ? 'which' : 'near',
     lead: asks ? format(asks.found ? words.which : words.near, { typed: cut(asks.typed, longest.name) }) : '',
     does,
+    ...pagesAround(from, entries.length, total, rowsOfPage),
     range: isWhole ? '' : format(strings.list.shows.range, { from: from + 1, to, total }),
-    previous: Math.max(0, from - rowsOfPage),
-    hasPrevious: from > 0,
-    next: to,
     hasNext: asks === undefined && to < total,
     templates: entries.map((entry) => rowOf(entry, does)),
   }
@@ -91,14 +84,13 @@ export function adminTemplatesView(list: TemplateList): Parameters<typeof adminT
 function rowOf(entry: TemplateInUse, does: TemplateUse) {
   const { template } = entry
   const name = signed(template, longest.name)
-  const look = template.active ? rowLooks.done : rowLooks.ended
   return {
     templateId: template.id,
     pick: format(strings.catalogue.pick[does], { name }),
     name,
     kind: template.kind,
     state: template.active ? ('on' as const) : ('off' as const),
-    look: rowLook.parse({ mark: look.mark, color: look.color, now: false, later: false }),
+    look: template.active ? marks.good : marks.ended,
     edition: format(strings.catalogue.version, { version: template.version }),
     policy: listOf([audienceOf(entry), approvalOf(entry)], 'unit'),
     use: useOf(entry),
@@ -179,7 +171,7 @@ export function adminTemplateView(
   report: TemplateReport,
   viewer: Viewer,
   { asks, isChanged = false }: TemplateQuestion = {},
-): Parameters<typeof adminTemplateCard.render>[0] {
+): ViewOf<typeof adminTemplateCard> {
   const { template, edits } = report
   const facts = {
     use: useFacts(report),
@@ -213,7 +205,7 @@ export function adminTemplateView(
     sections: sections.flatMap((section) =>
       shownIn(section).length === 0 ? [] : [{ section, facts: shownIn(section) }],
     ),
-    hidden: asks === undefined && hidden > 0 ? format(strings.catalogue.hidden, { count: hidden }) : '',
+    hidden: asks === undefined ? restText(strings.catalogue.hidden, hidden) : '',
     edits: asks === undefined ? edits.map((edit) => editInWords(edit, viewer)) : [],
     hasEdits: asks === undefined && edits.length > 0,
   }
@@ -222,7 +214,7 @@ export function adminTemplateView(
 /** "Version 3: Sam Roy, 20 Nov", and which parts were others before. */
 function editInWords({ version, by, at, changed }: TemplateEdit, viewer: Viewer) {
   const words = strings.catalogue
-  const name = by === null ? words.byFile : cut(by.displayName, longest.name)
+  const name = by === null ? words.byFile : shortName(by)
   const values = { version: String(version), name, at: at === null ? '' : moment(at, viewer, 'day') }
   const parts = changed.map((part) => (part in words.part ? words.part[part as keyof typeof words.part] : part))
   return {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { isMailboxKind, type ResourceKind, resourceKind, type Template } from '../../core/index.ts'
-import { format, strings } from '../shared/messages.ts'
-import { defineCard } from '../shared/render.ts'
+import { format, restText, strings } from '../shared/messages.ts'
+import { defineCard, type ViewOf } from '../shared/render.ts'
 import { cut, longest } from '../shared/texts.ts'
 
 /** What the card needs of a template to offer it. A core `Template` with `approvalRequired` fits. */
@@ -40,7 +40,7 @@ export const chooseTemplateCard = defineCard({
 export function chooseTemplateView(
   templates: readonly TemplateChoice[],
   unmatched = '',
-): Parameters<typeof chooseTemplateCard.render>[0] {
+): ViewOf<typeof chooseTemplateCard> {
   const offered = templates.map(({ id, icon, name, description, kind, approvalRequired }) => {
     const approval = approvalRequired ? ('approval' as const) : ('noApproval' as const)
     const pick = format(strings.choose.pick, { name })
@@ -48,13 +48,12 @@ export function chooseTemplateView(
   })
   const groups = new Set(templates.map(({ kind }) => groupOf(kind)))
   const [of = 'mixed', ...others] = groups
-  const count = offered.length - mostTemplates
   return {
     of: others.length > 0 ? 'mixed' : of,
     step: format(strings.form.step, { step: 1 }),
     unmatched: unmatched === '' ? '' : format(strings.choose.unmatched, { part: cut(unmatched, longest.name) }),
     templates: offered.slice(0, mostTemplates),
-    hidden: count > 0 ? format(strings.choose.more, { count }) : '',
+    hidden: restText(strings.choose.more, offered.length - mostTemplates),
   }
 }
 

@@ -1,13 +1,12 @@
 import { z } from 'zod'
 import { type Delivery, type KnownDelivery, webhookBody } from '../../core/index.ts'
-import { look, looks, plain, rowLook, rowLooks, toFix, toKnow } from '../shared/look.ts'
-import { format, strings } from '../shared/messages.ts'
-import { defineCard } from '../shared/render.ts'
-import { cut, longest, moment, quickness, time, type Viewer } from '../shared/texts.ts'
+import { look, looks, marks, plain, rowLook, toFix, toKnow } from '../shared/look.ts'
+import { format, restText, strings } from '../shared/messages.ts'
+import { defineCard, type ViewOf } from '../shared/render.ts'
+import { cut, longest, moment, quickness, shortName, time, type Viewer } from '../shared/texts.ts'
 import {
   answerOf,
   hostOf,
-  plainLook,
   type ReceiverNames,
   receiverKey,
   standingLooks,
@@ -75,7 +74,7 @@ export interface DeliveriesPage {
 export function adminDeliveriesView(
   { of, receiver, request, deliveries, nextCursor = '', isLater, names, canResend }: DeliveriesPage,
   viewer: Viewer,
-): Parameters<typeof adminDeliveriesCard.render>[0] {
+): ViewOf<typeof adminDeliveriesCard> {
   const isEmpty = deliveries.length === 0
   const name = receiver?.id === 'own' ? words.own : (receiver?.name ?? '')
   const reference = request?.reference ?? ''
@@ -177,7 +176,7 @@ export function adminDeliveryView(
   names: ReceiverNames,
   news: DeliveryNews,
   viewer: Viewer,
-): Parameters<typeof adminDeliveryCard.render>[0] {
+): ViewOf<typeof adminDeliveryCard> {
   const { history = [], replays = [] } = delivery
   const outline = outlineOf(delivery)
   const standing = standingOf(delivery)
@@ -185,7 +184,6 @@ export function adminDeliveryView(
   const isOff = url !== undefined && receiver !== undefined && receiver.disabledAt !== null
   const asks = news === 'ask'
   const facts = factsOf(delivery, viewer)
-  const older = delivery.attempts - shown.length
   return {
     at: time(viewer),
     look: asks ? toKnow : headingLooks[standing],
@@ -204,17 +202,17 @@ export function adminDeliveryView(
     hasFacts: facts.length > 0,
     hasAttempts: shown.length > 0,
     attempts: shown.map(({ at, status, milliseconds }) => ({
-      look: plainLook(/^2\d\d$/.test(status) ? rowLooks.done : rowLooks.failed),
+      look: /^2\d\d$/.test(status) ? marks.good : marks.wrong,
       says: answerOf(status),
       took: quickness(milliseconds),
       at: moment(at, viewer, 'full'),
     })),
-    older: older > 0 ? format(words.older, { count: older }) : '',
+    older: restText(words.older, delivery.attempts - shown.length),
     replays: replays
       .slice(-most.replays)
       .toReversed()
       .map(({ at, by }) => ({
-        says: format(words.replayed, { name: cut(by.displayName, longest.name), at: moment(at, viewer, 'full') }),
+        says: format(words.replayed, { name: shortName(by), at: moment(at, viewer, 'full') }),
       })),
     asks,
     isOff,

@@ -11,10 +11,10 @@ import {
   type WebhookReceiver,
   type WebhookTestResult,
 } from '../../core/index.ts'
-import { look, looks, plain, rowLook, rowLooks, toFix, toKnow } from '../shared/look.ts'
+import { look, looks, marks, plain, rowLook, toFix, toKnow } from '../shared/look.ts'
 import { format, strings } from '../shared/messages.ts'
-import { rangeText } from '../shared/paging.ts'
-import { defineCard } from '../shared/render.ts'
+import { paged, pagesAround } from '../shared/paging.ts'
+import { defineCard, type ViewOf } from '../shared/render.ts'
 import { longest, moment, quantity, quickness, time, type Viewer } from '../shared/texts.ts'
 import { signed } from '../templates/admin-templates.ts'
 
@@ -58,19 +58,15 @@ export function hintOf({ state, subscriber }: WebhookReceiver): string {
 export const countsOf = ({ delivered, failed, pending }: WebhookReceiver['counts'], sentence: string): string =>
   format(sentence, { delivered: quantity(delivered), failed: quantity(failed), pending: quantity(pending) })
 
-/** The mark of a row, without the weight that tells what is now in a progress. */
-export const plainLook = ({ mark, color }: (typeof rowLooks)[keyof typeof rowLooks]) =>
-  rowLook.parse({ mark, color, now: false, later: false })
-
 /** How a delivery stands: what stands still needs somebody. */
 export function standingOf({ status, nextAttemptAt }: Delivery): 'pending' | 'delivered' | 'failed' | 'still' {
   return status === 'pending' && nextAttemptAt === null ? 'still' : status
 }
 export const standingLooks = {
-  pending: plainLook(rowLooks.now),
-  delivered: plainLook(rowLooks.done),
-  failed: plainLook(rowLooks.failed),
-  still: plainLook(rowLooks.failed),
+  pending: marks.busy,
+  delivered: marks.good,
+  failed: marks.wrong,
+  still: marks.wrong,
 } as const
 
 /** The templates' names, for the log, which knows their ids. */
@@ -96,11 +92,7 @@ export const adminWebhooksCard = defineCard({
     at: z.string(),
     look,
     heading: z.string(),
-    range: z.string(),
-    previous: z.int(),
-    hasPrevious: z.boolean(),
-    next: z.int(),
-    hasNext: z.boolean(),
+    ...paged,
     receivers: z
       .array(
         z.strictObject({
@@ -125,18 +117,13 @@ export const adminWebhooksCard = defineCard({
 export function adminWebhooksView(
   { receivers, from, total, troubled }: ReceiverPage,
   viewer: Viewer,
-): Parameters<typeof adminWebhooksCard.render>[0] {
-  const to = from + receivers.length
+): ViewOf<typeof adminWebhooksCard> {
   return {
     at: time(viewer),
     look: troubled === 0 ? looks.succeeded : toKnow,
     heading:
       troubled === 0 ? format(words.band.well, { count: total }) : format(words.band.troubled, { count: troubled }),
-    range: rangeText(from, to, total),
-    previous: Math.max(0, from - receiversOfPage),
-    hasPrevious: from > 0,
-    next: to,
-    hasNext: to < total,
+    ...pagesAround(from, receivers.length, total, receiversOfPage),
     receivers: receivers.map((one) => ({
       templateId: buttonIdOf(one.subscriber),
       name: receiverName(one.template, longest.name),
@@ -155,9 +142,9 @@ export function adminWebhooksView(
 }
 
 function lookOf({ state, last }: WebhookReceiver) {
-  if (state === 'off') return plainLook(rowLooks.failed)
-  if (state !== 'well') return rowLook.parse({ mark: '!', color: 'Attention', now: false, later: false })
-  return plainLook(last === undefined ? rowLooks.never : rowLooks.done)
+  if (state === 'off') return marks.wrong
+  if (state !== 'well') return marks.attention
+  return last === undefined ? marks.ended : marks.good
 }
 
 const labels = ['state', 'counts', 'last'] as const
@@ -199,7 +186,7 @@ export function adminWebhookView(
   failed: number,
   news: WebhookNews,
   viewer: Viewer,
-): Parameters<typeof adminWebhookCard.render>[0] {
+): ViewOf<typeof adminWebhookCard> {
   const { counts, last, url, state } = receiver
   const isOff = state === 'off'
   const canResend = failed > 0 && !isOff
