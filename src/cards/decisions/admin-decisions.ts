@@ -143,9 +143,9 @@ const askedBy = {
 } as const satisfies Record<Confirmation['verb'], string>
 
 /** What the click will do. */
-function nextOf(asked: 'retry' | 'cancel' | 'approve' | 'reject', request: Request, name: string): string {
+function nextOf(action: 'retry' | 'cancel' | 'approve' | 'reject', request: Request, name: string): string {
   const words = strings.confirm
-  switch (asked) {
+  switch (action) {
     case 'retry': {
       const step = stepWords(request, firstStep(request))
       return format(request.status === 'failed' ? words.goesOn : words.startsAnew, { step })

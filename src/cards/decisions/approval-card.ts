@@ -56,7 +56,7 @@ export const approvalCard = defineCard({
 })
 
 /** What was typed when the card comes back: with its present state, or because a rejection lacks its comment. */
-export interface ApprovalForm {
+interface ApprovalForm {
   readonly comment: string
   readonly commentMissing: boolean
 }

@@ -46,7 +46,7 @@ export function decidesNow({ status, approvals }: Request, viewer: Viewer, about
 }
 
 /** What became of it for this viewer: who did it, for or to whom, and what they wrote. */
-interface Told {
+interface OutcomeFacts {
   readonly outcome: Outcome
   readonly name?: Person | null | undefined
   readonly people?: readonly Person[]
@@ -60,7 +60,7 @@ export function approvalDecidedView(
   viewer: Viewer,
   about?: number,
 ): ViewOf<typeof approvalDecidedCard> {
-  const { outcome, name, people = [], at, comment = '' } = toldTo(request, viewer, about)
+  const { outcome, name, people = [], at, comment = '' } = outcomeFor(request, viewer, about)
   const by = cut(name?.displayName ?? '', longest.name)
   return {
     ...aboutOf(request, viewer),
@@ -103,7 +103,7 @@ const lookOf = {
   secondAdmin: looks.pendingApproval,
 } as const satisfies Record<Outcome, unknown>
 
-function toldTo(request: Request, viewer: Viewer, about: number | undefined): Told {
+function outcomeFor(request: Request, viewer: Viewer, about: number | undefined): OutcomeFacts {
   const decision = decisionFor(request, viewer, about)
   if (decision) return ofDecision(decision, viewer)
   const { status, cancelledBy } = request
@@ -115,21 +115,22 @@ function toldTo(request: Request, viewer: Viewer, about: number | undefined): To
   const stage = openStage(request.approvals)
   if (status !== 'pendingApproval' || !stage) return { outcome: 'over' }
   if (needsSecondAdmin(stage, viewer.id, viewer.now.toISOString())) return { outcome: 'secondAdmin' }
-  const given = stage.reassigned?.findLast(({ from }) => from.some(({ id }) => id === viewer.id))
-  if (given && given.by.id !== viewer.id && given.by.id !== given.to.id)
-    return { outcome: 'givenAwayBy', name: given.by, people: [given.to], comment: given.comment }
-  if (given) return { outcome: 'givenAway', name: given.by, people: [given.to], comment: given.comment }
+  const reassignment = stage.reassigned?.findLast(({ from }) => from.some(({ id }) => id === viewer.id))
+  if (reassignment && reassignment.by.id !== viewer.id && reassignment.by.id !== reassignment.to.id)
+    return { outcome: 'givenAwayBy', name: reassignment.by, people: [reassignment.to], comment: reassignment.comment }
+  if (reassignment)
+    return { outcome: 'givenAway', name: reassignment.by, people: [reassignment.to], comment: reassignment.comment }
   const isLater = request.approvals.some((one) => one.stage > stage.stage && isAskedIn(one, viewer))
   return isLater ? { outcome: 'notYet' } : { outcome: 'notYours', people: undecided(stage) }
 }
 
-function ofDecision({ by, decision, at, comment, insteadOf = [], override }: Decision, viewer: Viewer): Told {
-  const told = { name: by, people: insteadOf, at, comment }
-  if (override) return { outcome: by.id === viewer.id ? `${decision}OverByYou` : `${decision}Over`, ...told }
+function ofDecision({ by, decision, at, comment, insteadOf = [], override }: Decision, viewer: Viewer): OutcomeFacts {
+  const facts = { name: by, people: insteadOf, at, comment }
+  if (override) return { outcome: by.id === viewer.id ? `${decision}OverByYou` : `${decision}Over`, ...facts }
   const isFor = insteadOf.length > 0 ? ('For' as const) : ('' as const)
-  if (by.id === viewer.id) return { outcome: `${decision}ByYou${isFor}`, ...told }
-  if (insteadOf.some(({ id }) => id === viewer.id)) return { outcome: `${decision}ForYou`, ...told }
-  return { outcome: `${decision}ByOther${isFor}`, ...told }
+  if (by.id === viewer.id) return { outcome: `${decision}ByYou${isFor}`, ...facts }
+  if (insteadOf.some(({ id }) => id === viewer.id)) return { outcome: `${decision}ForYou`, ...facts }
+  return { outcome: `${decision}ByOther${isFor}`, ...facts }
 }
 
 const isAskedIn = ({ approvers, standIns = [], reassigned = [] }: ApprovalStage, { id }: Viewer): boolean =>
@@ -144,13 +145,13 @@ const isAskedIn = ({ approvers, standIns = [], reassigned = [] }: ApprovalStage,
 function decisionFor({ approvals, status }: Request, viewer: Viewer, about: number | undefined): Decision | undefined {
   const stages = approvals.filter(({ stage }) => about === undefined || stage === about)
   const all = stages.flatMap(({ decisions }) => decisions)
-  const asked = stages.find((stage) => isAskedIn(stage, viewer))
+  const own = stages.find((stage) => isAskedIn(stage, viewer))
   return (
     all.find(({ by }) => by.id === viewer.id) ??
     all.find(({ insteadOf = [] }) => insteadOf.some(({ id }) => id === viewer.id)) ??
     all.find(({ decision }) => decision === 'rejected') ??
-    (asked && isApproved(asked) ? asked.decisions.at(-1) : undefined) ??
-    (asked || status === 'pendingApproval' || status === 'cancelled' || status === 'expired'
+    (own && isApproved(own) ? own.decisions.at(-1) : undefined) ??
+    (own || status === 'pendingApproval' || status === 'cancelled' || status === 'expired'
       ? undefined
       : lastDecision(approvals))
   )

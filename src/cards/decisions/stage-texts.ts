@@ -24,7 +24,7 @@ const most = { lines: 6, names: 3 } as const
 const few = (people: readonly Person[], type: 'and' | 'or' = 'and'): string =>
   peopleList([...new Map(people.map((one) => [one.id, one])).values()], type, most.names)
 
-const said = (words: string, values: Values, weight: Line['weight'] = 'Default'): Line => ({
+const lineOf = (words: string, values: Values, weight: Line['weight'] = 'Default'): Line => ({
   text: format(words, values),
   weight,
 })
@@ -63,8 +63,8 @@ export function linesForApprover(stage: ApprovalStage, viewer: Viewer): Line[] {
   const reminded = reminder?.by ? words.remindedBy : words.reminded
   const handed = stage.reassigned?.findLast(({ to }) => to.id === viewer.id)
   return [
-    ...(stage.warnedAt === undefined ? [] : [said(words.expiring, { at: expiryOf(stage, viewer) }, 'Bolder')]),
-    ...(reminder ? [said(reminded, { name: reminder.by ? shortName(reminder.by) : '', at: since }, 'Bolder')] : []),
+    ...(stage.warnedAt === undefined ? [] : [lineOf(words.expiring, { at: expiryOf(stage, viewer) }, 'Bolder')]),
+    ...(reminder ? [lineOf(reminded, { name: reminder.by ? shortName(reminder.by) : '', at: since }, 'Bolder')] : []),
     ...standInLines(stage, viewer, since),
     ...(handed ? [handedLine(handed)] : []),
     ...insteadOfViewer(stage, viewer, since),
@@ -80,12 +80,14 @@ function standInLines(stage: ApprovalStage, viewer: Viewer, since: string): Line
     const people = voices.filter(({ id }) => insteadOf.includes(id) && id !== viewer.id)
     const values = { people: few(people), at: since }
     if (people.length === 0) return []
-    if (why === 'unreachable') return [said(words.unreachable, values)]
-    if (why === 'escalated') return [said(words.escalated, { ...values, count: people.length })]
+    if (why === 'unreachable') return [lineOf(words.unreachable, values)]
+    if (why === 'escalated') return [lineOf(words.escalated, { ...values, count: people.length })]
     const away = by ?? people[0]
     const at = until === undefined ? '' : endDay(until, viewer)
     const isDirect = people.length === 1 && people[0]?.id === away?.id
-    return [said(isDirect ? words.delegated : words.delegatedOn, { ...values, name: away ? shortName(away) : '', at })]
+    return [
+      lineOf(isDirect ? words.delegated : words.delegatedOn, { ...values, name: away ? shortName(away) : '', at }),
+    ]
   })
 }
 
@@ -94,7 +96,7 @@ type Handed = NonNullable<ApprovalStage['reassigned']>[number]
 function handedLine({ by, from, to }: Handed): Line {
   const { handed, handedOwn, handedSelf } = strings.approval.says
   const isOwn = from.every(({ id }) => id === by.id)
-  return said(isOwn ? handedOwn : by.id === to.id ? handedSelf : handed, { name: shortName(by), people: few(from) })
+  return lineOf(isOwn ? handedOwn : by.id === to.id ? handedSelf : handed, { name: shortName(by), people: few(from) })
 }
 
 /** What somebody wrote who asked the viewer to decide instead; both `''` when nobody did. */
@@ -112,18 +114,20 @@ function insteadOfViewer(stage: ApprovalStage, viewer: Viewer, since: string): L
   )
   const delegates = standing.filter(({ why }) => why === 'delegated')
   const until = delegates.find((one) => one.until !== undefined)?.until
-  const asked = standing.filter(({ why }) => why !== 'delegated')
-  const isLost = asked.some(({ why }) => why === 'unreachable')
+  const others = standing.filter(({ why }) => why !== 'delegated')
+  const isLost = others.some(({ why }) => why === 'unreachable')
   const named = (of: readonly StandIn[]) =>
     few(
       of.map(({ person }) => person),
       'or',
     )
   return [
-    ...(until === undefined ? [] : [said(words.yourDelegate, { people: named(delegates), at: endDay(until, viewer) })]),
-    ...(asked.length === 0
+    ...(until === undefined
       ? []
-      : [said(isLost ? words.insteadUnreached : words.insteadOfYou, { people: named(asked), at: since })]),
+      : [lineOf(words.yourDelegate, { people: named(delegates), at: endDay(until, viewer) })]),
+    ...(others.length === 0
+      ? []
+      : [lineOf(isLost ? words.insteadUnreached : words.insteadOfYou, { people: named(others), at: since })]),
   ]
 }
 
@@ -139,7 +143,7 @@ export function linesForRequester(
 ): Line[] {
   const words = strings.status.waits
   const lines = [
-    ...(stage.warnedAt === undefined ? [] : [said(words.expiring, { at: expiryOf(stage, viewer) }, 'Bolder')]),
+    ...(stage.warnedAt === undefined ? [] : [lineOf(words.expiring, { at: expiryOf(stage, viewer) }, 'Bolder')]),
     ...unreachedLines(stage),
     ...escalatedLines(stage, viewer),
     ...delegatedLines(stage, viewer),
@@ -147,11 +151,11 @@ export function linesForRequester(
   ].slice(0, most.lines - 1)
   const reminder = stage.reminders?.at(-1)
   if (!reminder) return lines
-  if (reminder.inDigest) return [...lines, said(words.inDigest, {})]
+  if (reminder.inDigest) return [...lines, lineOf(words.inDigest, {})]
   const isViewer = reminder.by !== null && reminder.by.id === viewer.id && viewer.id === requester.id
   const reminded = reminder.by === null ? words.reminded : isViewer ? words.remindedByYou : words.remindedBy
   const name = reminder.by ? shortName(reminder.by) : ''
-  return [...lines, said(reminded, { name, at: moment(reminder.at, viewer, 'full') })]
+  return [...lines, lineOf(reminded, { name, at: moment(reminder.at, viewer, 'full') })]
 }
 
 function unreachedLines(stage: ApprovalStage): Line[] {
@@ -160,14 +164,14 @@ function unreachedLines(stage: ApprovalStage): Line[] {
   const lost = (stage.unreachable ?? []).map(({ person }) => person).filter(({ id }) => left.has(id))
   if (lost.length === 0) return []
   const others = (stage.standIns ?? []).filter(({ why }) => why === 'unreachable').map(({ person }) => person)
-  if (others.length > 0) return [said(words.unreachable, { people: few(lost), others: few(others) })]
-  return [said(words.unreached, { people: few(lost) })]
+  if (others.length > 0) return [lineOf(words.unreachable, { people: few(lost), others: few(others) })]
+  return [lineOf(words.unreached, { people: few(lost) })]
 }
 
 function escalatedLines({ standIns = [], openedAt }: ApprovalStage, viewer: Viewer): Line[] {
   const people = standIns.filter(({ why }) => why === 'escalated').map(({ person }) => person)
   if (people.length === 0 || openedAt === undefined) return []
-  return [said(strings.status.waits.escalated, { people: few(people), at: moment(openedAt, viewer, 'day') })]
+  return [lineOf(strings.status.waits.escalated, { people: few(people), at: moment(openedAt, viewer, 'day') })]
 }
 
 /** A card has room for two people who are away; who decides for all of them stands in the list of deciders. */
@@ -176,7 +180,7 @@ function delegatedLines({ standIns = [] }: ApprovalStage, viewer: Viewer): Line[
     .filter((one) => one.why === 'delegated' && one.by !== undefined && isStanding(one, viewer))
     .slice(0, 2)
     .map(({ person, by, until }) =>
-      said(strings.status.waits.delegated, {
+      lineOf(strings.status.waits.delegated, {
         name: by ? shortName(by) : '',
         people: shortName(person),
         at: until === undefined ? '' : endDay(until, viewer),
@@ -190,7 +194,7 @@ function reassignedLines({ reassigned = [] }: ApprovalStage): Line[] {
   const { reassigned: byOther, reassignedOwn, reassignedSelf } = strings.status.waits
   const isOwn = last.from.every(({ id }) => id === last.by.id)
   const words = isOwn ? reassignedOwn : last.by.id === last.to.id ? reassignedSelf : byOther
-  return [said(words, { name: shortName(last.by), people: shortName(last.to), others: few(last.from) })]
+  return [lineOf(words, { name: shortName(last.by), people: shortName(last.to), others: few(last.from) })]
 }
 
 /** Why the admins were asked, or `''` when they were not. */

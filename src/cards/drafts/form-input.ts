@@ -63,12 +63,12 @@ export const formInput = z.strictObject({
 export type FormInput = z.output<typeof formInput>
 
 /** What differs from an optional text without help. */
-export type InputGiven = Pick<FormInput, 'id' | 'label'> &
+type InputOptions = Pick<FormInput, 'id' | 'label'> &
   Partial<Omit<FormInput, 'help' | 'value'>> & { readonly value: string; readonly help?: readonly string[] }
 
 /** An input with what is usual for it. A value that is no number stays as it was typed, in an input for text. */
-export function inputOf(given: InputGiven): FormInput {
-  const { type = 'text', help = [], maxLength = 0, fault = '', value } = given
+export function inputOf(input: InputOptions): FormInput {
+  const { type = 'text', help = [], maxLength = 0, fault = '', value } = input
   const number = Number(value)
   const isNumber = type === 'number' && (value === '' || Number.isFinite(number))
   const isDate = type === 'date' && (value === '' || isDay(value))
@@ -84,7 +84,7 @@ export function inputOf(given: InputGiven): FormInput {
     maximum: '',
     choices: [],
     checks: false,
-    ...given,
+    ...input,
     fault,
     maxLength,
     type: (type === 'number' && !isNumber) || (type === 'date' && !isDate) ? 'text' : type,

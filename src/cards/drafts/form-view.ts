@@ -67,7 +67,7 @@ export function requestFormView(form: RequestForm, mostOfFields = Number.POSITIV
   const { front, more } = inputIds(template)
   const ids = [...front, ...more]
   const own = formOf(template)
-  const faults = faultsOfForm(ownWords(own.told(form), template), {
+  const faults = faultsOfForm(ownWords(own.explained(form), template), {
     ids,
     label: (id) => fields.find(({ key }) => `metadata.${key}` === id)?.label ?? own.label(kind, id),
     inputOf: (fault) => shownInput(own.inputOf(fault, draft.values), template, ids),
@@ -102,8 +102,8 @@ function headOf({ template, notice }: RequestForm, faults: ReturnType<typeof fau
   const { mistakes, stale, lead } = strings.form
   const { faultCount, fields } = faults
   if (faultCount > 0) {
-    const told = fields === '' ? lead.kept : format(lead.look, { fields: cut(fields, mostOfFields) })
-    return { look: toFix, heading: format(mistakes, { count: faultCount }), lead: told }
+    const sentence = fields === '' ? lead.kept : format(lead.look, { fields: cut(fields, mostOfFields) })
+    return { look: toFix, heading: format(mistakes, { count: faultCount }), lead: sentence }
   }
   if (notice === 'stale') return { look: toKnow, heading: stale, lead: lead.stale }
   return { look: plain, heading: strings.new[template.kind], lead: '' }

@@ -111,7 +111,7 @@ const goesWith = (id: MailboxInputId, kind: MailboxKind): boolean =>
 const ofDevices: readonly MailboxInputId[] = ['audioDeviceName', 'displayDeviceName', 'videoDeviceName']
 
 /** The built-in inputs that the form of a kind asks for. */
-export function formInputsOf(kind: MailboxKind, fields: Pick<Template, 'fields'>['fields']) {
+function formInputsOf(kind: MailboxKind, fields: Pick<Template, 'fields'>['fields']) {
   const { front, more } = inputsOf(kind, fields)
   return { front, more: more.filter((id) => kind !== 'sharedMailbox' || !ofDevices.includes(id)) }
 }
@@ -149,7 +149,7 @@ export const mailboxForm = {
   label: (kind: ResourceKind, id: string): string => wordsOf(kindOf(kind), id).label,
 
   /** The faults with what their words name beside the core's suggestion: the people, or the organisation's own domain. */
-  told({ faults, people, mailDomain }: RequestForm): readonly Fault[] {
+  explained({ faults, people, mailDomain }: RequestForm): readonly Fault[] {
     const twice = faults.flatMap((one) => (one.code === 'chosen-twice' ? [partsOf(one)[1]?.toLowerCase()] : []))
     const chosen = people.filter(({ id }) => twice.includes(id.toLowerCase()))
     const several = chosen.length > 1 ? '.several' : ''

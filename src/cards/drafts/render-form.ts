@@ -33,7 +33,7 @@ export function renderForm(form: RequestForm): CardJson {
 const reserve = 1650
 
 /** How long all answers that are typed may be together, in characters, so that the form can come back with them. */
-export const roomForAnswers = (empty: FormView): number =>
+const roomForAnswers = (empty: FormView): number =>
   mostCharacters - reserve - JSON.stringify(bare(requestFormCard.render(plainest(empty)))).length
 
 /** No answer is made shorter than this many characters, nor a name shorter than an address may be. */
@@ -105,15 +105,15 @@ const withPeople = (view: FormView, named: (name: string) => string): FormView =
 
 /** With words for the first mistakes only; the band counts them all. */
 function withFaults(view: FormView, most: number): FormView {
-  let told = 0
+  let count = 0
   const short = {
     ...view,
     otherFaults: view.otherFaults.slice(0, most),
   }
   return each(short, (one) => {
     if (one.fault === '') return one
-    told += 1
-    return told <= most ? one : { ...one, fault: '' }
+    count += 1
+    return count <= most ? one : { ...one, fault: '' }
   })
 }
 

@@ -179,7 +179,7 @@ function rowOf(
 const mostWarnings = 4
 
 /** What of a plan the template has put there, by the labels that it has on cards. */
-export const setByTemplate = (plan: Plan): string[] =>
+const setByTemplate = (plan: Plan): string[] =>
   inputNames(
     plan,
     plan.applied.map(({ field }) => field),
@@ -192,7 +192,7 @@ function ruleOf({ rule, approvers, quorum = 1 }: ApprovalStage): 'one' | 'all' |
 }
 
 /** Who decides what, where several approvals follow each other. */
-export function stageRows(approvals: readonly ApprovalStage[]): z.output<typeof stageRow>[] {
+function stageRows(approvals: readonly ApprovalStage[]): z.output<typeof stageRow>[] {
   if (approvals.length < 2) return []
   return approvals.map(stageRowOf)
 }
@@ -232,8 +232,8 @@ function inWords({ code, values }: Warning, isOneOfMany: boolean, viewer: Viewer
       return [words.addressOfId]
     case 'admins-instead':
     case 'admins-too': {
-      const told = words[code === 'admins-too' ? 'adminsToo' : 'adminsInstead']
-      return [format(isOneOfMany ? told.ofStage : told.only, { stage, why: because[why] ?? '' })]
+      const texts = words[code === 'admins-too' ? 'adminsToo' : 'adminsInstead']
+      return [format(isOneOfMany ? texts.ofStage : texts.only, { stage, why: because[why] ?? '' })]
     }
     case 'delegated':
       return [

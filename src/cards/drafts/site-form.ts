@@ -22,7 +22,7 @@ interface SiteInput {
 }
 
 /** The inputs of every site form by their ids, in their order. The template's own questions stand before the label and the reason. */
-export const siteInputs = {
+const siteInputs = {
   displayName: { type: 'text', most: 256 },
   alias: { type: 'text', most: 64 },
   description: { type: 'multiline', most: 1024 },
@@ -30,7 +30,7 @@ export const siteInputs = {
   labelId: { type: 'choice', most: 64 },
   reason: { type: 'multiline', most: 500 },
 } as const satisfies Record<string, SiteInput>
-export type SiteInputId = keyof typeof siteInputs
+type SiteInputId = keyof typeof siteInputs
 
 /** What the one form asks for a site. */
 export const siteForm = {
@@ -42,7 +42,7 @@ export const siteForm = {
 
   label: (_: ResourceKind, id: string): string => (isSiteInput(id) ? strings.site[id].label : id),
 
-  told: ({ faults }: RequestForm): readonly Fault[] => faults,
+  explained: ({ faults }: RequestForm): readonly Fault[] => faults,
 
   /** `/owners/0` → `owners`, `/metadata/costCentre` → `metadata.costCentre`. */
   inputOf(fault: Fault): string {

@@ -68,8 +68,8 @@ export function whyView(
 ): ViewOf<typeof whyCard> {
   const writing = writingOf(request, viewer)
   const topics = explanationTopics.flatMap((topic) => {
-    const told = explained.filter((one) => one.topic === topic && !isQuick(one))
-    const lines = told.flatMap((one) => explanationText(one, writing) ?? [])
+    const ofTopic = explained.filter((one) => one.topic === topic && !isQuick(one))
+    const lines = ofTopic.flatMap((one) => explanationText(one, writing) ?? [])
     if (lines.length === 0) return []
     const shown = lines.slice(0, room.lines).map((text) => ({ text: cut(text, room.text) }))
     return [{ topic, lines: shown, more: restText(strings.why.more, lines.length - shown.length) }]
@@ -94,7 +94,7 @@ const isQuick = ({ code, facts }: Explanation): boolean =>
   (code === 'step-took' || code === 'queue-took') && Number(facts['seconds']) < quick
 
 /** How moments, lengths of time, people and facts are written for the reader. */
-export interface ExplanationWriting {
+interface ExplanationWriting {
   moment(at: string): string
   duration(seconds: number): string
   people(people: readonly Person[]): string

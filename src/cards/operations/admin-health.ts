@@ -91,7 +91,7 @@ export function healthRowOf(part: HealthPart, viewer: Viewer): z.output<typeof h
 const share = (of: number): string => new Intl.NumberFormat(strings.locale, { style: 'percent' }).format(of)
 
 /** How the measures of a part are written for the reader. */
-export interface HealthWriting {
+interface HealthWriting {
   /** Milliseconds that an answer took. */
   quickness(milliseconds: number): string
   duration(seconds: number): string

@@ -20,13 +20,13 @@ const part = z.strictObject({
   color: z.enum(['Accent', 'Good', 'Attention', 'Default']),
 })
 /** A row of a chart: what it is, the bar in its parts, the number that stands beside it and the words of ours below. */
-export const barRow = z.strictObject({
+const barRow = z.strictObject({
   label: z.string(),
   parts: z.array(part),
   value: z.string(),
   told: z.string(),
 })
-export type BarRow = z.output<typeof barRow>
+type BarRow = z.output<typeof barRow>
 type Part = z.output<typeof part>
 /** `shaded`: what has come to nothing by itself, or may take so long. */
 interface Look {
@@ -59,8 +59,8 @@ export function rangeOf(solid: number, end: number, most: number): Part[] {
 }
 
 /** A bar in parts that make one value together. Each part above 0 is seen, if only as one block. */
-export function stackOf(given: readonly { value: number; look: Look }[], most: number): Part[] {
-  const some = given.filter(({ value }) => value > 0)
+export function stackOf(values: readonly { value: number; look: Look }[], most: number): Part[] {
+  const some = values.filter(({ value }) => value > 0)
   const sum = some.reduce((all, { value }) => all + value, 0)
   if (sum === 0 || most <= 0) return []
   const blocks = Math.max(some.length, Math.round((sum / most) * longestBar))
@@ -237,11 +237,11 @@ function timesOf(now: Figures, before: Figures): Section {
 /** Nothing takes no time at all. */
 const time = (seconds: number): string => duration(Math.max(1, seconds) * 1000)
 function spreadInWords(now: Spread & object, before: Spread): string {
-  const told = format(words.spread, { median: time(now.median), p95: time(now.p95) })
-  if (before === null) return told
+  const text = format(words.spread, { median: time(now.median), p95: time(now.p95) })
+  if (before === null) return text
   const median = time(before.median)
-  if (median === time(now.median)) return `${told} ${words.timeDelta.same}`
-  return `${told} ${format(now.median > before.median ? words.timeDelta.slower : words.timeDelta.quicker, { median })}`
+  if (median === time(now.median)) return `${text} ${words.timeDelta.same}`
+  return `${text} ${format(now.median > before.median ? words.timeDelta.slower : words.timeDelta.quicker, { median })}`
 }
 
 /** Causes that read alike are one. */

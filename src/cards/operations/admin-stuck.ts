@@ -135,9 +135,9 @@ export function adminJobsView({ total, jobs }: GivenUpJobs, viewer: Viewer): Vie
 }
 
 /** Asks once more before one of them is run again, or dismissed. */
-export function adminReplayView(given: GivenUpJob, viewer: Viewer): ViewOf<typeof adminJobsCard> {
-  const row = jobRow(given, viewer)
-  const { isOver } = given
+export function adminReplayView(job: GivenUpJob, viewer: Viewer): ViewOf<typeof adminJobsCard> {
+  const row = jobRow(job, viewer)
+  const { isOver } = job
   const heading = isOver ? strings.jobs.gone : strings.jobs.confirm
   return { at: time(viewer), heading, asks: true, isOver, letterId: row.letterId, jobs: [row], older: '' }
 }

@@ -7,7 +7,7 @@ import { defineCard, type ViewOf } from '../shared/render.ts'
 import { cut, dayOf, isDay, longest, moment, quantity, type Viewer } from '../shared/texts.ts'
 
 /** Whom an admin may have meant: nobody was named, nobody was found, or several were. */
-export interface PersonChoice {
+interface PersonChoice {
   readonly purpose: 'export' | 'erase'
   readonly typed: string
   readonly people: readonly Person[]

@@ -30,9 +30,9 @@ export const aboutOf = (request: Request, viewer: Viewer) => ({
  */
 export function titleOf(request: Request): { displayName: string; renamed: string } {
   const names = changedNames(request)
-  const { displayName: asked } = request.details
-  if (!names) return { displayName: cut(asked, longest.title), renamed: '' }
+  const { displayName: requested } = request.details
+  if (!names) return { displayName: cut(requested, longest.title), renamed: '' }
   const { displayName, mail, alias } = names
-  const values = { name: cut(displayName, longest.name), asked: cut(asked, longest.name), address: mail ?? alias }
+  const values = { name: cut(displayName, longest.name), asked: cut(requested, longest.name), address: mail ?? alias }
   return { displayName: cut(displayName, longest.title), renamed: format(strings.status.renamed, values) }
 }

@@ -96,8 +96,8 @@ function defaultFacts({ defaults, kind }: Preview, template: Template): Fact[] {
   const own = defaults.filter(({ field }) => field !== 'labelId')
   return own.map(({ field, value, why }) => {
     const [label = field] = inputNames({ kind, template }, [field])
-    const said = cut(valueInWords(field, value), longest.title)
-    return { label: cut(label, longest.name), value: format(strings.simulate[why], { value: said }) }
+    const text = cut(valueInWords(field, value), longest.title)
+    return { label: cut(label, longest.name), value: format(strings.simulate[why], { value: text }) }
   })
 }
 
@@ -123,7 +123,7 @@ export const adminSimulateChoiceCard = defineCard({
 })
 
 /** What was typed of the template and the person, and what may be meant. */
-export type SimulateChoice = {
+type SimulateChoice = {
   readonly typed: { readonly what: string; readonly who: string }
 } & (
   | { readonly says: 'howTo' | 'noTemplate' | 'whichTemplate'; readonly templates: readonly Template[] }

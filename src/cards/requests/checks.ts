@@ -121,10 +121,10 @@ function placeOf(details: Parameters<typeof featuresOf>[0]): string {
   const { seats } = details.metadata
   const devices = [details.audioDeviceName, details.displayDeviceName, details.videoDeviceName]
   const features = featuresOf(details)
-  const said = [
+  const values = [
     ...(seats === undefined ? [] : [format(strings.facts.seats, { count: quantityOf(seats) })]),
     ...(features === strings.facts.none || features === '' ? [] : [features]),
     ...devices.flatMap((device) => device ?? []),
   ]
-  return said.length > 0 ? listOf(said, 'unit') : strings.checks.asAsked
+  return values.length > 0 ? listOf(values, 'unit') : strings.checks.asAsked
 }

@@ -42,7 +42,7 @@ const paging = {
 }
 
 /** The button of a row: it types a command, brings the form back, or opens the place. */
-export const nextButton = z.strictObject({
+const nextButton = z.strictObject({
   does: z.enum(['types', 'edits', 'opens']),
   words: z.enum(['open', 'nudge', 'edit', 'openSite', 'openMailbox']),
   /** What it types, without the reference. */

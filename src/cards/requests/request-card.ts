@@ -85,7 +85,7 @@ export function requestStatusView(
   known?: Timeline,
 ): ViewOf<typeof requestStatusCard> {
   const state = shownState(request)
-  const said = quoteOf(request)
+  const quote = quoteOf(request)
   const { displayName, renamed } = titleOf(request)
   const stage = state === 'pendingApproval' ? openStage(request.approvals) : undefined
   const isExpiring = urgencyOf(stage, viewer) === 'expiring'
@@ -114,8 +114,8 @@ export function requestStatusView(
     waits: stage ? linesForRequester(request, stage, viewer) : renamed ? [{ text: renamed, weight: 'Default' }] : [],
     reduced:
       request.reducedAt === undefined ? '' : format(words.reduced, { date: moment(request.reducedAt, viewer, 'day') }),
-    comment: cut(said.comment, longest.text),
-    wrote: format(words.commentBy, { name: cut(said.by, longest.name) }),
+    comment: cut(quote.comment, longest.text),
+    wrote: format(words.commentBy, { name: cut(quote.by, longest.name) }),
     steps: stepRows(request, viewer),
     hasChecks: checks.length > 0,
     checks,

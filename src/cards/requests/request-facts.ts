@@ -47,17 +47,17 @@ export function otherFacts(of: Described): Fact[] {
 }
 
 /** The template's own fields in their order, then what a REST client sent besides. */
-function extras(of: Described, told: readonly string[]): Fact[] {
+function extras(of: Described, shownElsewhere: readonly string[]): Fact[] {
   const { template, details } = of
   const { fields } = template
   const people = of.people ?? []
-  const asked = fields.flatMap((field) => {
+  const answers = fields.flatMap((field) => {
     const value = Object.hasOwn(details.metadata, field.key) ? details.metadata[field.key] : ''
     return described(field.label, answerInWords(field, value ?? '', people))
   })
-  const shown = [...fields.map(({ key }) => key), ...told]
+  const shown = [...fields.map(({ key }) => key), ...shownElsewhere]
   const others = Object.entries(details.metadata).filter(([key]) => !shown.includes(key))
-  return [...asked, ...others.flatMap(([key, value]) => described(key, String(value)))]
+  return [...answers, ...others.flatMap(([key, value]) => described(key, String(value)))]
 }
 
 /** An answer as people read it: a choice by its title, a day and a person by their names. */
@@ -98,7 +98,7 @@ export const isReadable = (of: Pick<DescribedMailbox, 'details' | 'people'>): bo
   peopleWith(of, 'FullAccess') !== ''
 
 /** Who has full access, who sends as it, and who is kept out. */
-export const accessFacts = (of: DescribedMailbox): Fact[] =>
+const accessFacts = (of: DescribedMailbox): Fact[] =>
   accessLevels.toReversed().flatMap((level) => {
     return described(strings.field[`permissions.${level}`], peopleWith(of, level), mostOfPeople)
   })
@@ -110,7 +110,7 @@ export function propertyFacts(of: DescribedMailbox): { front: Fact[]; more: Fact
 }
 
 /** What stands elsewhere on the card. */
-const told: readonly MailboxInputId[] = [
+const shownElsewhere: readonly MailboxInputId[] = [
   'displayName',
   'name',
   'domain',
@@ -120,7 +120,7 @@ const told: readonly MailboxInputId[] = [
 
 function propertyFact(of: DescribedMailbox, id: MailboxInputId): Fact[] {
   const { details, people, aliasAddress } = of
-  if (told.includes(id)) return []
+  if (shownElsewhere.includes(id)) return []
   // The features of a room are one line, at the place of the first.
   if (id === 'isWheelChairAccessible') return described(strings.field.inTheRoom, featuresOf(details))
   switch (id) {
@@ -175,9 +175,9 @@ function textOf(details: MailboxDetails, id: MailboxInputId): string {
 
 /** What a room has, in words; `''` when nothing was said of it. */
 export function featuresOf(details: MailboxDetails): string {
-  const said = roomFeatures.filter((id) => textOf(details, id) !== '')
-  const there = said.filter((id) => textOf(details, id) === 'true')
-  if (said.length === 0) return ''
+  const answered = roomFeatures.filter((id) => textOf(details, id) !== '')
+  const there = answered.filter((id) => textOf(details, id) === 'true')
+  if (answered.length === 0) return ''
   return there.length > 0
     ? listOf(
         there.map((id) => strings.mailbox[id].label),

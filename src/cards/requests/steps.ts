@@ -28,7 +28,7 @@ export const stepRow = z.strictObject({
   at: z.string(),
   note: z.string(),
 })
-export type StepRow = z.output<typeof stepRow>
+type StepRow = z.output<typeof stepRow>
 
 /** What goes into the words of a row, and what stands beside them. */
 interface RowFacts {

@@ -3,7 +3,7 @@ import { type AuditEntry, auditActions, type Person, person } from '../../core/i
 import { format, restText, strings } from '../shared/messages.ts'
 import { cut, fullMoment, longest, moment, peopleList, shortName, type Viewer } from '../shared/texts.ts'
 
-type Said = keyof typeof strings.timeline.says
+type Text = keyof typeof strings.timeline.says
 
 /** How a status card shows who did what: behind a button that asks for it, or with it on the card, folded or open. */
 export const timeline = z.strictObject({
@@ -12,7 +12,7 @@ export const timeline = z.strictObject({
   earlier: z.string(),
   rows: z.array(z.strictObject({ text: z.string(), at: z.string(), comment: z.string() })),
 })
-export type TimelineView = z.output<typeof timeline>
+type TimelineView = z.output<typeof timeline>
 
 /** The entries that a card shows, and whether they are to be seen at once. */
 export interface Timeline {
@@ -20,7 +20,7 @@ export interface Timeline {
   readonly isOpen: boolean
 }
 /** A card has room for so many entries, and characters of a comment. */
-export interface TimelineRoom {
+interface TimelineRoom {
   readonly rows: number
   readonly comment: number
 }
@@ -38,16 +38,16 @@ export function timelineView(
   room: TimelineRoom = timelineRooms[0],
 ): TimelineView {
   if (!known) return { shows: 'button', earlier: '', rows: [] }
-  const told = known.entries.flatMap((entry, index) => {
-    const said = saidOf(entry, index === 0)
-    return said === undefined ? [] : [{ entry, said }]
+  const entries = known.entries.flatMap((entry, index) => {
+    const text = textOf(entry, index === 0)
+    return text === undefined ? [] : [{ entry, text }]
   })
-  const shown = told.slice(-room.rows)
+  const shown = entries.slice(-room.rows)
   return {
     shows: known.isOpen ? 'open' : 'folded',
-    earlier: restText(strings.timeline.earlier, told.length - shown.length),
-    rows: shown.map(({ entry, said }) => ({
-      text: format(strings.timeline.says[said], valuesOf(entry, viewer)),
+    earlier: restText(strings.timeline.earlier, entries.length - shown.length),
+    rows: shown.map(({ entry, text }) => ({
+      text: format(strings.timeline.says[text], valuesOf(entry, viewer)),
       at: moment(entry.at, viewer, 'day'),
       comment: room.comment > 0 && entry.comment ? quoted(cut(entry.comment, room.comment)) : '',
     })),
@@ -57,7 +57,7 @@ export function timelineView(
 const quoted = (comment: string): string => format(strings.timeline.quote, { comment })
 
 /** Which words tell an entry; undefined for the steps of the work, and for what a later version may have written. */
-function saidOf({ action, actor, data = {} }: AuditEntry, isFirst: boolean): Said | undefined {
+function textOf({ action, actor, data = {} }: AuditEntry, isFirst: boolean): Text | undefined {
   const known = auditActions.find((one) => one === action)
   const isPerson = 'id' in actor
   const isGiven = (name: string): boolean => peopleIn(data[name]).length > 0
@@ -89,7 +89,7 @@ function saidOf({ action, actor, data = {} }: AuditEntry, isFirst: boolean): Sai
 }
 
 /** Whoever gave their own part away, or took somebody else's over, is told of as such. */
-function handedOn({ id }: Person, from: readonly Person[], to: readonly Person[]): Said {
+function handedOn({ id }: Person, from: readonly Person[], to: readonly Person[]): Text {
   if (from.every((one) => one.id === id)) return 'reassignedOwn'
   return to.some((one) => one.id === id) ? 'reassignedSelf' : 'reassigned'
 }

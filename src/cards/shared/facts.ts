@@ -12,7 +12,7 @@ interface Common {
   readonly reason: string
 }
 /** What a request or a plan says of its site. */
-export interface DescribedSite extends Common {
+interface DescribedSite extends Common {
   readonly kind: SiteKind
   readonly details: SiteDetails
   readonly owners: readonly Person[]

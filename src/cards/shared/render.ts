@@ -9,7 +9,7 @@ import { strings } from './messages.ts'
 export type CardJson = { readonly [key: string]: unknown }
 
 /** Whether a value of JSON is an object: no list and not null. */
-export const isPlainObject = (value: unknown): value is CardJson =>
+const isPlainObject = (value: unknown): value is CardJson =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Members of a card's elements that hold words to be read. What an input holds comes back to us, so it stays as it is. */
@@ -29,7 +29,7 @@ export const literal = (text: string): string =>
   text.toWellFormed().replace(lineBreak, '\n').replace(unseen, '').replace(dateFunction, '{\u2060')
 
 /** The card with every text that is shown as {@link literal} makes it, whoever wrote it. */
-export function withLiteralTexts(card: CardJson): CardJson {
+function withLiteralTexts(card: CardJson): CardJson {
   return Object.fromEntries(Object.entries(card).map(([name, member]) => [name, literalMember(name, member)]))
 }
 
@@ -42,7 +42,7 @@ function literalMember(name: string, member: unknown): unknown {
 /** Members that an element may have beside its piece's arguments: when and where it shows. */
 const placement = new Set(['$when', '$data', 'id', 'spacing', 'separator', 'style'])
 
-export type Pieces = ReadonlyMap<string, CardJson>
+type Pieces = ReadonlyMap<string, CardJson>
 
 /** Returns the pieces in a folder by name: `<name>.json`. Throws if a file is not a JSON object. */
 export function piecesIn(folder: URL): Pieces {
@@ -64,12 +64,12 @@ export function piecesIn(folder: URL): Pieces {
 export function withPieces(file: string, template: unknown, pieces: Pieces): unknown {
   if (Array.isArray(template)) return template.map((item) => withPieces(file, item, pieces))
   if (!isPlainObject(template)) return template
-  const { $piece, ...given } = template
-  if ($piece !== undefined) return withPieces(file, filled(file, String($piece), given, pieces), pieces)
+  const { $piece, ...args } = template
+  if ($piece !== undefined) return withPieces(file, filled(file, String($piece), args, pieces), pieces)
   return Object.fromEntries(Object.entries(template).map(([key, member]) => [key, withPieces(file, member, pieces)]))
 }
 
-function filled(file: string, name: string, given: CardJson, pieces: Pieces): CardJson {
+function filled(file: string, name: string, args: CardJson, pieces: Pieces): CardJson {
   const piece = pieces.get(name)
   if (!piece) throw new Error(`${file}: there is no piece ${name}`)
   const used = new Set<string>()
@@ -78,9 +78,9 @@ function filled(file: string, name: string, given: CardJson, pieces: Pieces): Ca
     if (isPlainObject(value)) return fillMembers(value)
     if (typeof value !== 'string' || !value.startsWith('@')) return value
     const argument = value.slice(1)
-    if (!Object.hasOwn(given, argument)) throw new Error(`${file}: the piece ${name} needs the argument ${argument}`)
+    if (!Object.hasOwn(args, argument)) throw new Error(`${file}: the piece ${name} needs the argument ${argument}`)
     used.add(argument)
-    return given[argument]
+    return args[argument]
   }
   const membersOf = (value: unknown): [string, unknown][] => {
     const argument = fill(value)
@@ -94,10 +94,10 @@ function filled(file: string, name: string, given: CardJson, pieces: Pieces): Ca
     return Object.fromEntries(filledIn)
   }
   const content = fillMembers(piece)
-  const beside = Object.entries(given).filter(([key]) => !used.has(key))
-  const refused = beside.find(([key]) => !placement.has(key))
+  const placed = Object.entries(args).filter(([key]) => !used.has(key))
+  const refused = placed.find(([key]) => !placement.has(key))
   if (refused) throw new Error(`${file}: the piece ${name} takes no argument ${refused[0]}`)
-  return { ...content, ...Object.fromEntries(beside) }
+  return { ...content, ...Object.fromEntries(placed) }
 }
 
 /** The largest card, in code units of its JSON, of two bytes each as Teams counts them. Teams' own limit is 28 kB. */

@@ -27,8 +27,8 @@ const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' })
  * in two. One such character can be made of any number of code units, so these are bounded as well. What is no longer
  * than a title is one line: a line break in a name could pass for another line of the card.
  */
-export function cut(given: string, most: number): string {
-  const text = most <= longest.title ? given.replace(lineBreaks, ' ') : given
+export function cut(value: string, most: number): string {
+  const text = most <= longest.title ? value.replace(lineBreaks, ' ') : value
   if (text.length <= most) return text
   let kept = ''
   let count = 0
@@ -184,8 +184,8 @@ function createFormat(locale: string, timeZone: string, options: Intl.DateTimeFo
 export const quantity = (value: number): string => new Intl.NumberFormat(strings.locale).format(value)
 
 /** The same of what may be a number, or somebody's own words. */
-export const quantityOf = (given: string | number | boolean): string =>
-  /^\d{1,15}$/.test(String(given)) ? quantity(Number(given)) : String(given)
+export const quantityOf = (value: string | number | boolean): string =>
+  /^\d{1,15}$/.test(String(value)) ? quantity(Number(value)) : String(value)
 
 /** A value with its unit: "3 days"; short "3 d". */
 export const inUnit = (unit: string, value: number, unitDisplay: 'long' | 'short' = 'long'): string =>

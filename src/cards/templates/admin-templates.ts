@@ -118,7 +118,7 @@ function approvalOf({ template: { approval } }: TemplateInUse): string {
 }
 
 /** Open requests, and what was made, of as much as may be: "2 open, 12 of 50 made". */
-export function useOf({ template: { quota }, open, resources }: TemplateInUse): string {
+function useOf({ template: { quota }, open, resources }: TemplateInUse): string {
   const words = strings.catalogue
   const most = Math.max(mostCounted, quota.resources ?? 0)
   const upTo = (count: number, end: number) =>
@@ -161,7 +161,7 @@ export const adminTemplateCard = defineCard({
 const costOfLine = 140
 const room = 8000
 
-export interface TemplateQuestion {
+interface TemplateQuestion {
   readonly asks?: 'enable' | 'disable'
   readonly isChanged?: boolean
 }

@@ -17,8 +17,8 @@ const words = strings.catalogue
 const mostNames = 6
 
 const fact = (label: string, parts: readonly string[]): Fact[] => {
-  const said = parts.filter((part) => part !== '')
-  return said.length === 0 ? [] : described(label, listOf(said, 'unit'))
+  const known = parts.filter((part) => part !== '')
+  return known.length === 0 ? [] : described(label, listOf(known, 'unit'))
 }
 const short = (parts: readonly string[]): string[] =>
   parts.length <= mostNames

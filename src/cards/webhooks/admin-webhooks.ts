@@ -21,18 +21,18 @@ import { signed } from '../templates/admin-templates.ts'
 const words = strings.webhooks
 
 /** What came of an attempt, in words: "503, it failed inside". */
-export function answerOf(said: string | null): string {
+export function answerOf(status: string | null): string {
   // Of a network's error its code says enough.
-  const code = /^not reachable \(([A-Z0-9_]+)\)$/.exec(said ?? '')?.[1]
-  const meaning: AnswerMeaning = meaningOf(said)
-  return format(words.answer[meaning], { said: code ?? said ?? '' })
+  const code = /^not reachable \(([A-Z0-9_]+)\)$/.exec(status ?? '')?.[1]
+  const meaning: AnswerMeaning = meaningOf(status)
+  return format(words.answer[meaning], { said: code ?? status ?? '' })
 }
 
 /** What stands in a button for whom a webhook goes to; `own`: the bot's own subscription. */
-export const buttonIdOf = (subscriber: ReceiverId): string => (subscriber === 'bot' ? 'own' : subscriber.templateId)
+const buttonIdOf = (subscriber: ReceiverId): string => (subscriber === 'bot' ? 'own' : subscriber.templateId)
 
 /** The name of a template as its sign has it; that of the bot's own subscription. */
-export const receiverName = (template: Pick<Template, 'icon' | 'name'> | undefined, most: number): string =>
+const receiverName = (template: Pick<Template, 'icon' | 'name'> | undefined, most: number): string =>
   template === undefined ? words.own : signed(template, most)
 
 /** Of an address only its host is shown: what follows it may hold a key. */
@@ -49,7 +49,7 @@ export function stateOf({ state, endpoint, last, counts }: WebhookReceiver, view
 }
 
 /** What to do about it; `''` where it does well. */
-export function hintOf({ state, subscriber }: WebhookReceiver): string {
+function hintOf({ state, subscriber }: WebhookReceiver): string {
   if (state === 'well') return ''
   if (state === 'off') return words.hint.switchOn
   return subscriber === 'bot' ? words.hint.own : words.hint.retries
