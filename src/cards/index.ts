@@ -172,7 +172,7 @@ export const apiTexts = {
     operations.healthText(strings.health.says[part.says], part, operations.plainHealth),
 }
 
-/** Sentences that are shown beside a card that does not change. */
+/** Sentences that the chat shows while the card does not change. */
 export const toasts = {
   ...strings.toast,
   failed: (traceId: string): string => format(strings.toast.failed, { traceId }),

@@ -23,7 +23,7 @@ export const adminAuditCard = defineCard({
   name: 'admin-audit',
   data: z.strictObject({
     at: z.string(),
-    /** `''`: it is the organisation's. */
+    /** `''` for the organisation. */
     reference: z.string(),
     about: z.string(),
     look,
@@ -31,7 +31,7 @@ export const adminAuditCard = defineCard({
     fallback: z.string(),
     hasFindings: z.boolean(),
     findings: z.array(z.strictObject({ finding: z.string() })),
-    /** How many findings there is no room for, or `''`. */
+    /** How many more findings there are, or `''`. */
     more: z.string(),
     entries: z.array(
       z.strictObject({
@@ -42,16 +42,16 @@ export const adminAuditCard = defineCard({
         who: z.string(),
         at: z.string(),
         comment: z.string(),
-        /** The first letters of it: what `GET /audit/v1/requests/{id}` has whole. */
+        /** The first digits; `GET /audit/v1/requests/{id}` has the whole hash. */
         hash: z.string(),
-        /** The first digits of the trace, enough to find its lines in the log; `''`: it has none. */
+        /** The first digits, enough to find the trace in the log; `''` without one. */
         trace: z.string(),
         isNamed: z.boolean(),
       }),
     ),
-    /** Whose pages they are; `''`: the organisation's. */
+    /** `''` for the organisation. */
     requestId: z.string(),
-    /** Where the pages beside this one begin, counted from the newest entry. */
+    /** Where the next pages begin, counted from the newest entry. */
     newerFrom: z.int(),
     hasNewer: z.boolean(),
     olderFrom: z.int(),
@@ -59,12 +59,12 @@ export const adminAuditCard = defineCard({
   }),
 })
 
-/** The entries of a page, and the findings, of which a card has room for so many. */
+/** How many entries and findings a card has room for. */
 const most = { entries: 8, findings: 4 } as const
 
 type View = ViewOf<typeof adminAuditCard>
 
-/** Who did what, when and from where, a page of it, the newest first; and whether all of it is as it was written. */
+/** A page of a request's audit trail, newest first, and whether the trail is unchanged. `from`: how many entries to skip. */
 export function adminAuditView(report: AuditReport, request: Request, from: number, viewer: Viewer): View {
   const reference = referenceOf(request)
   const about = format(strings.audit.about, { reference, name: shortName(request.details) })
@@ -80,7 +80,7 @@ export function adminAuditView(report: AuditReport, request: Request, from: numb
   }
 }
 
-/** The same of what was done that is about no one request. */
+/** A page of the entries that are not about one request. */
 export function organisationAuditView(report: AuditReport, from: number, viewer: Viewer): View {
   const isEmpty = report.entries.length === 0 && report.findings.length === 0
   const { organisation, nothingYet, empty, fallbackOrganisation } = strings.audit
@@ -97,7 +97,7 @@ export function organisationAuditView(report: AuditReport, from: number, viewer:
   }
 }
 
-/** The page before which so many newer entries stand, and where those beside it begin. */
+/** The page after `from` newer entries, and where the pages next to it begin. */
 function pageOf(entries: AuditReport['entries'], from: number) {
   const newest = entries.toReversed()
   // A page that there is not is the newest one.
@@ -144,7 +144,7 @@ const lineOf = ({ findings }: AuditReport, entry: Entry, what: string, comment: 
   isNamed: findings.some((finding) => finding.entry === entry.entry),
 })
 
-/** What the service says by REST is what its own webhook brought it. */
+/** The service calls REST only for its own webhook. */
 const fromOf = ({ from, actor }: Entry): From =>
   from === 'rest' && !('id' in actor) ? 'webhook' : (froms.find((one) => one === from) ?? 'unknown')
 
@@ -153,7 +153,7 @@ function whoOf({ actor }: Entry): string {
   return actor.displayName || strings.audit.erased
 }
 
-/** An action in our words; one that has none as it is. */
+/** An action as text; an unknown one by its name. */
 function whatOf({ action, actor, data }: Pick<Entry, 'action' | 'actor' | 'data'>): string {
   const words = strings.audit.action
   if ((action === 'approved' || action === 'rejected') && data?.['override'] === true) return words[`${action}Over`]
@@ -167,7 +167,7 @@ function whatOf({ action, actor, data }: Pick<Entry, 'action' | 'actor' | 'data'
   return known ? format(words[known], { value: '' }) : cut(action, longest.name)
 }
 
-/** The same of what is about no one request. `about` in its data is what it is called by; a job has words of its own. */
+/** An action that is not about one request, with the name of its subject (`about` in its data). */
 function actOf(entry: Entry): string {
   const { action, data } = entry
   const known = acts.find((one) => one === action)
@@ -177,7 +177,7 @@ function actOf(entry: Entry): string {
   return format(strings.audit.act[known], { about: cut(job ?? about, longest.name) }).replace(/: $/, '')
 }
 
-/** What else an entry's data says that people understand: what was changed, what came of it, how much it was. */
+/** The rest of an entry's data that people understand: what changed, the result, the number. */
 function detailOf({ action, data = {}, comment = '' }: Entry, viewer: Viewer): string {
   const { on, off, changed, made, sent } = strings.audit.of
   if (comment !== '') return comment

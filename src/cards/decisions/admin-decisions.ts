@@ -24,7 +24,7 @@ import { defineCard, type ViewOf } from '../shared/render.ts'
 import { cut, duration, longest, shortName, type Viewer } from '../shared/texts.ts'
 
 const does = z.enum(['approve', 'reject', 'reassign', 'retry', 'cancel'])
-/** What an admin wants to do with a request, before they have said with which. */
+/** What an admin wants to do with a request that they have not named yet. */
 export type WhichFor = z.output<typeof does>
 
 export const adminWhichCard = defineCard({
@@ -32,16 +32,14 @@ export const adminWhichCard = defineCard({
   data: z.strictObject({
     does,
     isEmpty: z.boolean(),
-    /** Each with the command that its row types. */
     requests: z.array(waitingRow.extend({ open: z.string() })),
     older: z.string(),
   }),
 })
 
-/** A list shows six rows. */
 const mostRows = 6
 
-/** How to type the command, and what waits for a decision: a row types it. `total`: how many wait. */
+/** How to type the command, and the waiting requests: a tap on a row types the command. `total`: how many wait. */
 export function adminWhichView(
   does: WhichFor,
   { entries, total }: { readonly entries: readonly QueueEntry[]; readonly total: number },
@@ -60,7 +58,7 @@ export function adminWhichView(
   }
 }
 
-/** What an admin is asked to confirm. `commentMissing`: what needs a comment lacked it, so the card comes back. */
+/** What an admin must confirm. `commentMissing`: the card comes back, because the required comment is missing. */
 export interface Confirmation {
   readonly verb: 'admin.retry' | 'admin.cancel' | 'admin.approve' | 'admin.reject'
   readonly request: Request
@@ -72,7 +70,7 @@ export const adminConfirmCard = defineCard({
   name: 'admin-confirm',
   data: z.strictObject({
     asked: z.enum(['retry', 'cancel', 'approve', 'reject']),
-    /** What the input asks for: a comment, or the reason of an override. */
+    /** The purpose of the input: a comment, or the reason of an override. */
     says: z.enum(['comment', 'reason']),
     ...about,
     requestId: z.uuid(),
@@ -83,10 +81,9 @@ export const adminConfirmCard = defineCard({
     why: z.string(),
     /** What happened last to a request that failed. */
     stopped: z.string(),
-    /** Why the requester asks for it, where an admin decides by it. */
+    /** The requester's reason, for an admin who overrides. */
     wrote: z.string(),
     reason: z.string(),
-    /** What the click will do. */
     next: z.string(),
     fallback: z.string(),
     help: z.string(),
@@ -96,7 +93,7 @@ export const adminConfirmCard = defineCard({
   }),
 })
 
-/** What the request is, where it stands and why it stopped, and what the click will do. */
+/** Shows the request, its status and problem, and what the click will do. */
 export function adminConfirmView(
   { verb, request, comment = '', commentMissing = false }: Confirmation,
   viewer: Viewer,
@@ -121,7 +118,7 @@ export function adminConfirmView(
     look: lookOf({ request, attention: undefined }),
     age: duration(viewer.now.getTime() - Date.parse(since)),
     why: failed ? '' : format(strings.queue.why[why], { value: cut(value, longest.text) }),
-    // Never cut: an admin goes on from it.
+    // Never cut, because an admin needs all of it.
     stopped:
       failed && value ? format(count > 1 ? strings.note.problemAttempts : strings.note.problem, { value, count }) : '',
     wrote: format(words.wrote, { name }),
@@ -142,7 +139,6 @@ const askedBy = {
   'admin.reject': 'reject',
 } as const satisfies Record<Confirmation['verb'], string>
 
-/** What the click will do. */
 function nextOf(action: 'retry' | 'cancel' | 'approve' | 'reject', request: Request, name: string): string {
   const words = strings.confirm
   switch (action) {
@@ -163,24 +159,24 @@ function nextOf(action: 'retry' | 'cancel' | 'approve' | 'reject', request: Requ
   }
 }
 
-/** Where a retry goes on: what a ready check has found wrong is put right by the step that makes it. */
+/** The step with which a retry continues. The step that sets a value also fixes it after a failed check. */
 function firstStep({ steps, checks }: Request) {
   const wrong = new Set<string>(checks.filter(isFault).map(({ name }) => checkSteps[name]))
   return steps.find(({ name, status }) => status !== 'done' || wrong.has(name))?.name
 }
 
-/** What is said above the inputs: whose place it is, who was found, or what was not understood. */
+/** A sentence above the inputs: who is replaced, who was found, or what was not understood. */
 export interface ReassignRemark {
   readonly words: keyof typeof strings.reassign.remark
   readonly typed: string
 }
 
-/** The form by which an admin asks somebody else: what was typed with the command, or filled in before. */
+/** The form that reassigns a request, with the values from the command or from the earlier form. */
 export interface ReassignForm {
   readonly request: Request
-  /** Why it needs somebody, where that is known. */
+  /** Why the request needs attention, if known. */
   readonly attention?: Attention | undefined
-  /** Those whom the picker names, or among whom to choose. */
+  /** The people whose names the picker shows, or the people to choose from. */
   readonly people: readonly Person[]
   readonly isChoice: boolean
   /** Ids, or `''`. */
@@ -203,7 +199,7 @@ export const adminReassignCard = defineCard({
     why: z.string(),
     age: z.string(),
     remarks: z.array(z.strictObject({ text: z.string() })),
-    /** Whether several have not decided, so that it has to be said in whose place. */
+    /** Whether several approvers are undecided, so that the admin must choose whom to replace. */
     asksFrom: z.boolean(),
     approvers: z.array(choice),
     isChoice: z.boolean(),
@@ -215,7 +211,7 @@ export const adminReassignCard = defineCard({
   }),
 })
 
-/** Who decides the request, and who is to do so instead. */
+/** Shows who decides the request, and asks for the new approver. */
 export function adminReassignView(form: ReassignForm, viewer: Viewer): ViewOf<typeof adminReassignCard> {
   const { request, people, isChoice, values, comment } = form
   const stage = openStage(request.approvals)
@@ -255,7 +251,7 @@ export function adminReassignView(form: ReassignForm, viewer: Viewer): ViewOf<ty
   }
 }
 
-/** Two people may have one name, so that their sign-in names are told too. */
+/** Two people can have one name, so the sign-in name follows. */
 const titled = ({ id, displayName, userPrincipalName }: Person) => ({
   title: `${cut(displayName, longest.name)} (${cut(userPrincipalName, longest.title)})`,
   value: id,

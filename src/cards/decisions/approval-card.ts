@@ -34,9 +34,9 @@ export const approvalCard = defineCard({
     look,
     fallback: z.string(),
     urgency: z.enum(['first', 'reminded', 'expiring']),
-    /** Why the viewer is asked, who else may decide for them, and that they were reminded. */
+    /** Why the viewer decides, who else may decide for them, and their reminders. */
     says: z.array(line),
-    /** What somebody wrote who gave this to the viewer. */
+    /** The comment of the person who reassigned it to the viewer. */
     handedBy: z.string(),
     handedComment: z.string(),
     expires: z.string(),
@@ -46,22 +46,22 @@ export const approvalCard = defineCard({
     hiddenDetails: z.string(),
     comment: z.string(),
     commentMissing: z.boolean(),
-    /** Under the comment: who reads it, and that it is needed. */
+    /** Under the comment: who reads it, and that it is required. */
     help: z.string(),
     error: z.string(),
-    /** Who decides beside the viewer. */
+    /** Who else decides. */
     rule: z.string(),
     stage: z.int(),
   }),
 })
 
-/** What was typed when the card comes back: with its present state, or because a rejection lacks its comment. */
+/** What the viewer typed, when the card comes back with a new state or because a rejection needs a comment. */
 interface ApprovalForm {
   readonly comment: string
   readonly commentMissing: boolean
 }
 
-/** What an approver decides by. `most`: code units that its details may take. */
+/** What an approver needs for a decision. `most`: room for its details, in code units. */
 export function approvalView(
   request: Request,
   viewer: Viewer,
@@ -112,21 +112,21 @@ export function approvalView(
   }
 }
 
-/** Less and less of the details, in code units, where the rest of the card leaves no room for more. */
+/** The room for details in code units, smaller for a card that would be too large. */
 const rooms = [room, 3000, 1200]
 
-/** The card; of a request with much to say, fewer details. */
+/** Renders the approval card, with fewer details if it would be too large. */
 export const renderApproval = (request: Request, viewer: Viewer, form?: ApprovalForm): CardJson =>
   firstThatFits(rooms.map((most) => () => approvalCard.render(approvalView(request, viewer, form, most))))
 
-/** Who decides beside the viewer: where the first decision counts everybody, else those for whom the viewer does not speak. */
+/** Who else decides: for the rule "any" all others, else those for whom the viewer does not decide. */
 function colleaguesOf(stage: ApprovalStage, viewer: Viewer): Person[] {
   if (stage.rule === 'any') return waitingFor([stage]).filter(({ id }) => id !== viewer.id)
   const voices = voicesOf(stage, viewer.id, viewer.now.toISOString()).map(({ id }) => id)
   return undecided(stage).filter(({ id }) => id !== viewer.id && !voices.includes(id))
 }
 
-/** What was looked at for the approver; `!` marks what deserves a thought. */
+/** What the service has checked for the approver; `!` marks what needs attention. */
 function checksOf(request: Request): z.output<typeof approvalCard.data>['checks'] {
   const row = (name: ApprovalCheck, value: string, count = 0) => ({
     text: format(strings.approval.check[name], { value, count }),

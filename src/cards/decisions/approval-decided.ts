@@ -28,15 +28,14 @@ export const approvalDecidedCard = defineCard({
     look,
     outcome: z.enum(keysOf(strings.decided)),
     says: z.string(),
-    /** Who wrote the comment. */
     wrote: z.string(),
     comment: z.string(),
   }),
 })
 
 /**
- * Whether the viewer can decide now: the stage whose turn it is asks them, or somebody for whom they stand in. Of a card that asks
- * about one stage: by this card. What an admin has reassigned to themselves waits for another admin.
+ * Whether the viewer can decide the open stage now, as an approver or a stand-in. `about`: the stage of the card, which may
+ * be an earlier one. A request that an admin has reassigned to themselves waits for another admin.
  */
 export function decidesNow({ status, approvals }: Request, viewer: Viewer, about?: number): boolean {
   const stage = status === 'pendingApproval' ? openStage(approvals) : undefined
@@ -45,7 +44,7 @@ export function decidesNow({ status, approvals }: Request, viewer: Viewer, about
   return voicesOf(stage, viewer.id, at).length > 0 && !needsSecondAdmin(stage, viewer.id, at)
 }
 
-/** What became of it for this viewer: who did it, for or to whom, and what they wrote. */
+/** The outcome for this viewer: who decided, for or to whom, and their comment. */
 interface OutcomeFacts {
   readonly outcome: Outcome
   readonly name?: Person | null | undefined
@@ -54,7 +53,7 @@ interface OutcomeFacts {
   readonly comment?: string | undefined
 }
 
-/** What an approver sees when there is nothing left to decide for them, or not yet; `about`: by a card that asks about this stage. */
+/** What an approver sees who cannot decide, or not yet. `about`: the stage of the card. */
 export function approvalDecidedView(
   request: Request,
   viewer: Viewer,
@@ -139,8 +138,8 @@ const isAskedIn = ({ approvers, standIns = [], reassigned = [] }: ApprovalStage,
   )
 
 /**
- * The viewer's own decision; else the one for the viewer; else a rejection by anybody; else the one that closed the stage that the viewer was
- * asked in; of who was asked in none that is known any more, the last.
+ * The viewer's own decision; else the one for the viewer; else a rejection; else the one that closed the viewer's stage;
+ * for a viewer without a known stage the last one.
  */
 function decisionFor({ approvals, status }: Request, viewer: Viewer, about: number | undefined): Decision | undefined {
   const stages = approvals.filter(({ stage }) => about === undefined || stage === about)

@@ -10,17 +10,17 @@ import { cut, lastDay, longest, moment, shortName, time, type Viewer } from '../
 /** A day as inputs write it, `2026-11-30`; `''` for none. */
 const day = z.union([z.literal(''), z.iso.date()])
 
-/** What is said above the form of what was typed: who was found, or what was not understood. */
+/** A sentence above the form: who was found, or what was not understood. */
 export interface Remark {
   readonly words: keyof typeof strings.delegation.remark
-  /** What was typed; of `check` the name and sign-in name that was found. */
+  /** What was typed; for `check` the name and sign-in name that was found. */
   readonly typed: string
 }
 
 /** The form: who decides while somebody is away, and until when. */
 export interface DelegationForm {
   readonly values: { readonly to: string; readonly until: string }
-  /** Whose names the picker shows, or from among whom to choose. */
+  /** The people whose names the picker shows, or the people to choose from. */
   readonly people: readonly Person[]
   readonly isChoice: boolean
   readonly remarks: readonly Remark[]
@@ -29,13 +29,13 @@ export interface DelegationForm {
   readonly earliest: string
 }
 
-/** What waits for somebody now; `more`: that is not all. */
+/** How many requests wait for the delegate now; `more`: at least so many. */
 export interface Waiting {
   readonly count: number
   readonly more: boolean
 }
 
-/** How it stands with somebody's delegation, or what has just become of it. */
+/** A delegation: its form, or the result of the last change. */
 export type DelegationNow =
   | { readonly step: 'form'; readonly form: DelegationForm }
   | { readonly step: 'saved'; readonly waiting: Waiting }
@@ -47,9 +47,8 @@ export const delegationCard = defineCard({
     heading: z.enum(['away', 'delegated', 'mistakes', 'saved', 'ended', 'nothing']),
     look,
     band: z.string(),
-    /** Who decides for the viewer; `''`: nobody. */
+    /** Who decides for the viewer; `''` without a delegate. */
     own: z.strictObject({ text: z.string(), address: z.string() }),
-    /** What has just been saved, and whose delegation has just ended. */
     saved: z.string(),
     ended: z.string(),
     asks: z.boolean(),
@@ -67,14 +66,14 @@ export const delegationCard = defineCard({
 })
 type View = ViewOf<typeof delegationCard>
 
-/** Beyond as many, only their number is shown. */
+/** The card counts the others. */
 const mostToMe = 6
 const done: Look = { mark: '✓', color: 'Good', band: 'good' }
 const noForm: DelegationForm = {
   ...{ values: { to: '', until: '' }, people: [], isChoice: false, remarks: [], faults: [], earliest: '' },
 }
 
-/** Who decides for the viewer, for whom the viewer decides, and what can be done about it. */
+/** Shows who decides for the viewer, and for whom the viewer decides. */
 export function delegationView(now: DelegationNow, { own, toMe }: Delegations, viewer: Viewer): View {
   const form = now.step === 'form' ? now.form : noForm
   const words = strings.delegation
@@ -112,11 +111,11 @@ export function delegationView(now: DelegationNow, { own, toMe }: Delegations, v
   }
 }
 
-/** "Omar Haddad decides for you until 30 November 2026."; `''` when nobody does. */
+/** "Omar Haddad decides for you until 30 November 2026."; `''` without a delegate. */
 export const delegateText = (own: Delegation | undefined, viewer: Viewer): string =>
   own ? format(strings.delegation.own, { name: shortName(own.delegate), date: lastDay(own.until, viewer) }) : ''
 
-/** Among several of one name only the sign-in name tells who is who. */
+/** The sign-in name distinguishes people of one name. */
 const titleOf = ({ displayName, userPrincipalName }: Person, isChoice: boolean): string => {
   const name = cut(displayName, longest.name)
   return isChoice ? `${name} (${cut(userPrincipalName, longest.address)})` : name
@@ -154,7 +153,7 @@ export const adminDelegationsCard = defineCard({
   }),
 })
 
-/** The delegations that run now, the first to end first. Two people can have one name, so sign-in names are shown too. */
+/** The current delegations, the first to end first. Sign-in names distinguish people of one name. */
 export function adminDelegationsView(
   { delegations, from, total }: DelegationPage,
   viewer: Viewer,

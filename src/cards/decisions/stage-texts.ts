@@ -14,11 +14,11 @@ import {
 import { format, strings, type Values } from '../shared/messages.ts'
 import { cut, fullMoment, listOf, longest, moment, peopleList, shortName, type Viewer } from '../shared/texts.ts'
 
-/** A sentence of ours with names in it; what must not be missed is bold. */
+/** A sentence about a stage; an important one is bold. */
 export const line = z.strictObject({ text: z.string(), weight: z.enum(['Default', 'Bolder']) })
 export type Line = z.output<typeof line>
 
-/** A card has room for so many of them, and a sentence for so many names. */
+/** How many lines a card has room for, and how many names a line. */
 const most = { lines: 6, names: 3 } as const
 
 const few = (people: readonly Person[], type: 'and' | 'or' = 'and'): string =>
@@ -36,17 +36,17 @@ export const endDay = (until: string, viewer: Viewer): string =>
 const isStanding = ({ until }: StandIn, viewer: Viewer): boolean =>
   until === undefined || until > viewer.now.toISOString()
 
-/** How a stage that waits is told of: as it began, after a reminder, or as it is about to expire. */
+/** Whether a waiting stage is new to the viewer, reminded, or about to expire. */
 export function urgencyOf(stage: ApprovalStage | undefined, viewer: Viewer): 'first' | 'reminded' | 'expiring' {
   if (stage?.warnedAt !== undefined) return 'expiring'
   return stage && lastReminder(stage, viewer) ? 'reminded' : 'first'
 }
 
-/** When a stage expires, in full; `''` where nothing says so. */
+/** When a stage expires; `''` if it does not. */
 export const expiryOf = (stage: ApprovalStage | undefined, viewer: Viewer): string =>
   stage?.times ? fullMoment(stage.times.expiresAt, viewer) : ''
 
-/** The newest reminder; of whoever was asked later, none from before that. */
+/** The newest reminder after the viewer became an approver of the stage. */
 function lastReminder({ reminders = [], approvers, standIns = [], reassigned = [] }: ApprovalStage, viewer: Viewer) {
   const isApprover = approvers.some(({ id }) => id === viewer.id)
   const askedAt = isApprover
@@ -55,7 +55,7 @@ function lastReminder({ reminders = [], approvers, standIns = [], reassigned = [
   return reminders.findLast(({ at, inDigest }) => !inDigest && (askedAt === undefined || at >= askedAt))
 }
 
-/** Why the viewer is asked, who else may decide for them, and that they were reminded. */
+/** Why the viewer decides, who else may decide for them, and their reminders. */
 export function linesForApprover(stage: ApprovalStage, viewer: Viewer): Line[] {
   const words = strings.approval.says
   const since = moment(stage.openedAt ?? viewer.now.toISOString(), viewer, 'day')
@@ -71,7 +71,6 @@ export function linesForApprover(stage: ApprovalStage, viewer: Viewer): Line[] {
   ].slice(0, most.lines)
 }
 
-/** For whom the viewer decides, and why. */
 function standInLines(stage: ApprovalStage, viewer: Viewer, since: string): Line[] {
   const words = strings.approval.says
   const voices = voicesOf(stage, viewer.id, viewer.now.toISOString())
@@ -99,13 +98,13 @@ function handedLine({ by, from, to }: Handed): Line {
   return lineOf(isOwn ? handedOwn : by.id === to.id ? handedSelf : handed, { name: shortName(by), people: few(from) })
 }
 
-/** What somebody wrote who asked the viewer to decide instead; both `''` when nobody did. */
+/** The comment and name of the person who reassigned the stage to the viewer; both `''` without one. */
 export function handedWith(stage: ApprovalStage | undefined, viewer: Viewer): { comment: string; by: string } {
   const handed = stage?.reassigned?.findLast(({ to }) => to.id === viewer.id)
   return { comment: cut(handed?.comment ?? '', longest.text), by: handed ? shortName(handed.by) : '' }
 }
 
-/** Who may decide in the place of the viewer, who may still do so. */
+/** Who may decide instead of the viewer, if the viewer still may. */
 function insteadOfViewer(stage: ApprovalStage, viewer: Viewer, since: string): Line[] {
   const words = strings.approval.says
   if (!undecided(stage).some(({ id }) => id === viewer.id)) return []
@@ -131,11 +130,11 @@ function insteadOfViewer(stage: ApprovalStage, viewer: Viewer, since: string): L
   ]
 }
 
-/** Those who decide a stage now, as one list: for "any" with all who stand in, else the approvers themselves. */
+/** The people who can decide a stage now: for the rule "any" with all stand-ins, else the approvers. */
 export const decidersNow = (stage: ApprovalStage, names?: number): string =>
   stage.rule === 'any' ? peopleList(waitingFor([stage]), 'or', names) : peopleList(undecided(stage), 'and', names)
 
-/** What has happened since a stage's turn came, for whoever waits for its decision. */
+/** What has happened since the stage opened, for the people who wait for it. */
 export function linesForRequester(
   { requester }: Pick<Request, 'requester'>,
   stage: ApprovalStage,
@@ -174,7 +173,7 @@ function escalatedLines({ standIns = [], openedAt }: ApprovalStage, viewer: View
   return [lineOf(strings.status.waits.escalated, { people: few(people), at: moment(openedAt, viewer, 'day') })]
 }
 
-/** A card has room for two people who are away; who decides for all of them stands in the list of deciders. */
+/** A card has room for two absent people; the list of deciders shows all delegates. */
 function delegatedLines({ standIns = [] }: ApprovalStage, viewer: Viewer): Line[] {
   return standIns
     .filter((one) => one.why === 'delegated' && one.by !== undefined && isStanding(one, viewer))
@@ -197,11 +196,11 @@ function reassignedLines({ reassigned = [] }: ApprovalStage): Line[] {
   return [lineOf(words, { name: shortName(last.by), people: shortName(last.to), others: few(last.from) })]
 }
 
-/** Why the admins were asked, or `''` when they were not. */
+/** Why the admins decide, or `''` if they do not. */
 export const sinceWhat = ({ resolvedFor }: ApprovalStage): string =>
   resolvedFor === undefined ? '' : strings.approval.since[resolvedFor]
 
-/** What a stage is asked for: the conditions of its template that held; `''` when it has none. */
+/** Why a stage is needed: the template's conditions that are true; `''` without conditions. */
 export function becauseOf(request: Request, stage: ApprovalStage | undefined): string {
   const judged = request.policy?.find((one) => one.stage === stage?.stage)?.conditions ?? []
   return cut(
@@ -219,7 +218,7 @@ function inWords(request: Request, { condition, found }: JudgedCondition): strin
   const field = fieldName(request, condition.field)
   if (found === '') return format(words.missing, { field })
   const values = { field, found: cut(titleOfFound(request.template, condition.field, found), longest.title) }
-  // What is no number is above and below all of them, which would be an odd thing to say.
+  // A value that is not a number meets "above" and "below", so the text only repeats the value.
   if (!Number.isNaN(Number(found))) {
     if ('above' in condition) return format(words.above, { ...values, bound: String(condition.above) })
     if ('below' in condition) return format(words.below, { ...values, bound: String(condition.below) })
@@ -229,7 +228,7 @@ function inWords(request: Request, { condition, found }: JudgedCondition): strin
 
 const fieldNames: Readonly<Record<string, string>> = { displayName: strings.site.displayName.label, ...strings.field }
 
-/** An admin's own words for a field of the template, ours for a field of the API. */
+/** The template's label for its own field, ours for a field of the API. */
 export function fieldName({ template }: { readonly template: Pick<TemplateSnapshot, 'fields'> }, name: string): string {
   const own = template.fields.find(({ key }) => `metadata.${key}` === name)
   const known = Object.hasOwn(fieldNames, name) ? fieldNames[name] : undefined

@@ -4,19 +4,19 @@ import { format, restText, strings } from '../shared/messages.ts'
 import { defineCard, type ViewOf } from '../shared/render.ts'
 import { cut, longest, moment, type Viewer } from '../shared/texts.ts'
 
-/** Drafts that were begun, the last changed first, each with the template whose form it is. */
+/** Saved drafts, the last changed first, each with its template. */
 export interface DraftOffer {
-  /** In answer to a command that opens forms, to one that lists drafts, or to a click that keeps one. */
+  /** After a command that opens forms, a command that lists drafts, or a click that keeps a draft. */
   readonly says: 'offer' | 'list' | 'kept'
   readonly drafts: readonly {
     readonly draft: Draft
     readonly template: Pick<Template, 'name' | 'description' | 'localised' | 'kind'>
   }[]
-  /** What opens an empty form instead: a template, or the command whose templates are shown. */
+  /** What opens an empty form instead: a template, or a command with its templates. */
   readonly anew?: { readonly templateId: string } | { readonly of: string }
 }
 
-/** More would hide the choice between going on and beginning anew. */
+/** More would hide the choice between continuing and starting again. */
 const mostDrafts = 3
 
 export const continueDraftCard = defineCard({
@@ -37,17 +37,17 @@ export const continueDraftCard = defineCard({
         }),
       )
       .min(1),
-    /** How many there is no room for, or `''`. */
+    /** How many more there are, or `''`. */
     older: z.string(),
-    /** The draft that the buttons are about; of several each row is its own button. */
+    /** The draft of the buttons; of several drafts each row is a button. */
     requestId: z.string(),
-    /** What a new form is opened of; `''` for neither. */
+    /** What opens a new form; `''` without one. */
     templateId: z.string(),
     of: z.string(),
   }),
 })
 
-/** The card that offers a person what they have begun. */
+/** Offers a person their saved drafts. */
 export function continueDraftView(
   { says, drafts, anew }: DraftOffer,
   viewer: Viewer,

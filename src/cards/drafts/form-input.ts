@@ -13,11 +13,11 @@ import { format, strings } from '../shared/messages.ts'
 import { cut, isDay, longest } from '../shared/texts.ts'
 import { choice, faultLine } from './form-faults.ts'
 
-/** What is said of the request that a form's values come from; `''` for none. */
+/** The sentence about the earlier request that a form is based on; `''` without one. */
 export const basisOf = ({ basedOn }: Draft): string =>
   basedOn ? format(strings.basedOn.form[basedOn.how], { reference: basedOn.reference }) : ''
 
-/** What a form shows: a draft of a template, what is wrong with it, and the names of the people chosen so far. */
+/** What a form shows: a draft, its template, its faults, and the people chosen so far. */
 export interface RequestForm {
   readonly draft: Draft
   /** With its name as the person reads it. */
@@ -25,18 +25,18 @@ export interface RequestForm {
   readonly requester: Person
   readonly faults: readonly Fault[]
   readonly people: readonly Person[]
-  /** The domain that a mailbox's address has unless another one is asked for. */
+  /** The default domain of mailboxes. */
   readonly mailDomain: string
-  /** What comes of the names. */
+  /** The names that result from the typed ones. */
   readonly names: NamePreview
-  /** The day in UTC, `2026-11-22`: what a template means by it. */
+  /** The day in UTC, `2026-11-22`, as templates mean it. */
   readonly today: string
   readonly notice?: 'stale' | undefined
 }
 
-/** One input of a form, as its card draws it. What is `''` or `false` is left out of the card. */
+/** One input of a form. The card leaves out members that are `''` or `false`. */
 export const formInput = z.strictObject({
-  /** The API's name of what it holds. */
+  /** The API's name of the property. */
   id: z.string(),
   type: z.enum(['text', 'multiline', 'number', 'date', 'toggle', 'people', 'person', 'choice']),
   spacing: z.enum(['Medium', 'Small', 'None']),
@@ -45,9 +45,9 @@ export const formInput = z.strictObject({
   label: z.string(),
   placeholder: z.string(),
   required: z.boolean(),
-  /** What to do when it is left out, or when it does not have its form. */
+  /** The message for a missing or malformed value. */
   error: z.string(),
-  /** The form of the whole text, for clients; the server checks it again. */
+  /** The pattern of the whole text, for clients; the server checks it again. */
   regex: z.string(),
   minimum: z.union([z.number(), z.string()]),
   maximum: z.union([z.number(), z.string()]),
@@ -55,18 +55,18 @@ export const formInput = z.strictObject({
   value: z.union([z.number(), z.string()]),
   choices: z.array(choice),
   fault: faultLine,
-  /** Small lines under it, where nothing is wrong with it. */
+  /** Lines under the input, if it has no fault. */
   help: z.array(z.strictObject({ text: z.string() })),
-  /** A button under it that tells what comes of the names. */
+  /** Whether a button under it previews the names. */
   checks: z.boolean(),
 })
 export type FormInput = z.output<typeof formInput>
 
-/** What differs from an optional text without help. */
+/** What differs from an optional text input. */
 type InputOptions = Pick<FormInput, 'id' | 'label'> &
   Partial<Omit<FormInput, 'help' | 'value'>> & { readonly value: string; readonly help?: readonly string[] }
 
-/** An input with what is usual for it. A value that is no number stays as it was typed, in an input for text. */
+/** An input with defaults. A value that is not a number or date stays unchanged, in a text input. */
 export function inputOf(input: InputOptions): FormInput {
   const { type = 'text', help = [], maxLength = 0, fault = '', value } = input
   const number = Number(value)
@@ -95,7 +95,7 @@ export function inputOf(input: InputOptions): FormInput {
 
 export const isPicker = ({ type }: Pick<FormInput, 'type'>): boolean => type === 'people' || type === 'person'
 
-/** Those of the people whom a picker holds, as its choices, so that their names show when a form returns. */
+/** The chosen people of a picker as its choices, so that a returned form shows their names. */
 export function chosenAmong(people: readonly { id: string; displayName: string }[], value: string) {
   const chosen = value.toLowerCase().split(/[,;\s]+/)
   return people
@@ -131,7 +131,7 @@ export function fieldInputs(form: RequestForm, most: number, faultOf: (id: strin
   })
 }
 
-/** The more questions for text a template has, the shorter their answers may be in chat: a card holds only so much. */
+/** The length of a text answer in chat, in characters: the more questions a template has, the shorter, so that the card fits. */
 export const answerLength = (
   { fields }: Pick<Template, 'fields'>,
   least: number,
@@ -168,11 +168,11 @@ function regexOf({ type, pattern }: TemplateField): string {
   return isPlain && isKnown ? `^\\s*(?:${pattern})\\s*$` : ''
 }
 
-/** The input under which a form tells of the address: the one that asks for it, else the name that it is made of. */
+/** The input under which a form shows the address: its own input, else the name. */
 export const inputOfAddress = ({ kind }: Pick<Template, 'kind'>, ids: readonly string[]): string =>
   ids.includes(addressRuleOf(kind)) ? addressRuleOf(kind) : 'displayName'
 
-/** What the address will be, in a sentence, and whether it is free where somebody has looked. */
+/** The address as a sentence, and whether it is free if the service has checked it. */
 export function addressWords(names: NamePreview, template: Pick<Template, 'fields'>): string {
   const address = withoutScheme(inWords(names.address, template))
   if (address === '') return ''
@@ -180,11 +180,11 @@ export function addressWords(names: NamePreview, template: Pick<Template, 'field
   return format(strings.names[how === 'sketch' || how === 'likely' ? 'becomes' : how], { address })
 }
 
-/** What people will see, where that is not what is typed; `''` where it is. */
+/** The display name if it differs from the typed one, else `''`. */
 export const displayNameWords = ({ displayName }: NamePreview, template: Pick<Template, 'fields'>): string =>
   displayName === '' ? '' : format(strings.names.shown, { name: cut(inWords(displayName, template), longest.title) })
 
-/** What nobody knows yet stands there by its name: `room-{city}-…` → `room-‹city›-…`. */
+/** Shows unknown parts by their names: `room-{city}-…` → `room-‹city›-…`. */
 function inWords(sketch: string, { fields }: Pick<Template, 'fields'>): string {
   return sketch.replace(/\{(\w+(?:\.\w+)?)\}/g, (whole, token: string) => {
     const known: Readonly<Record<string, string>> = strings.names.part

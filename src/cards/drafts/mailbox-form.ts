@@ -87,7 +87,7 @@ export const roomFeatures = [
 ] as const satisfies readonly MailboxInputId[]
 const access = ['permissions.FullAccess', 'permissions.SendAs'] as const
 
-/** What stands in front on the form of each kind. The template's own fields and the reason follow. */
+/** The first inputs of each kind's form. The template's own fields and the reason follow. */
 const front = {
   sharedMailbox: ['displayName', 'name', 'alias', ...access],
   equipmentMailbox: ['displayName', 'name', 'metadata.equipmentType', ...access],
@@ -103,11 +103,11 @@ function propertyOf(id: MailboxInputId): string {
   return field === 'metadata' ? `${field}/${key}` : field
 }
 
-/** Seats are of rooms: rule 3 leaves the keys of metadata open, but a car's seats are no capacity of a place. */
+/** Only rooms have seats: rule 3 leaves the keys of metadata open, but the seats of a car are not the capacity of a place. */
 const goesWith = (id: MailboxInputId, kind: MailboxKind): boolean =>
   id === 'metadata.seats' ? kind === 'roomMailbox' : applies(propertyOf(id), kind)
 
-/** What the API takes for every kind, and nobody would look for in a mailbox that is only read. */
+/** The API accepts these for every kind, but a shared mailbox has no devices. */
 const ofDevices: readonly MailboxInputId[] = ['audioDeviceName', 'displayDeviceName', 'videoDeviceName']
 
 /** The built-in inputs that the form of a kind asks for. */
@@ -117,8 +117,8 @@ function formInputsOf(kind: MailboxKind, fields: Pick<Template, 'fields'>['field
 }
 
 /**
- * The built-in properties of a kind, by the inputs that ask for them: in front and behind "More". A field of the template with the key of a built-in
- * one (`seats`, `equipmentType`) stands in its place.
+ * The inputs of the built-in properties of a kind: in front and behind "More". A field of the template with the key of a
+ * built-in one (`seats`, `equipmentType`) replaces it.
  */
 export function inputsOf(kind: MailboxKind, fields: Pick<Template, 'fields'>['fields'] = []) {
   const replaced: readonly string[] = fields.map(({ key }) => `metadata.${key}`)
@@ -127,7 +127,7 @@ export function inputsOf(kind: MailboxKind, fields: Pick<Template, 'fields'>['fi
   return { front: inFront.filter(shown), more: ids.filter((id) => shown(id) && !inFront.includes(id)) }
 }
 
-/** What the one form asks for a mailbox. */
+/** The inputs of a mailbox's form. */
 export const mailboxForm = {
   /** Nothing behind "More" must be answered or has bounds, since a hidden mistake would block the button. */
   ids(template: Template) {
@@ -148,7 +148,7 @@ export const mailboxForm = {
 
   label: (kind: ResourceKind, id: string): string => wordsOf(kindOf(kind), id).label,
 
-  /** The faults with what their words name beside the core's suggestion: the people, or the organisation's own domain. */
+  /** Adds what the texts name in addition to the core's suggestion: the people, or the organisation's domain. */
   explained({ faults, people, mailDomain }: RequestForm): readonly Fault[] {
     const twice = faults.flatMap((one) => (one.code === 'chosen-twice' ? [partsOf(one)[1]?.toLowerCase()] : []))
     const chosen = people.filter(({ id }) => twice.includes(id.toLowerCase()))
@@ -162,8 +162,8 @@ export const mailboxForm = {
   },
 
   /**
-   * `/roomMailboxMetadata/hasWhiteboard` → `roomMailboxMetadata.hasWhiteboard`; a person in `/permissions` stands in one
-   * of two pickers, and who stands in both is a mistake beside the second.
+   * `/roomMailboxMetadata/hasWhiteboard` → `roomMailboxMetadata.hasWhiteboard`; a person in `/permissions` is in one of
+   * two pickers. A person in both is a fault of the second one.
    */
   inputOf(fault: Fault, values: Readonly<Record<string, string>>): string {
     const [field = '', key] = partsOf(fault)
@@ -198,14 +198,14 @@ interface Words {
   readonly help?: string
   readonly error?: string
 }
-/** The words of an input; some are other ones for one kind of mailbox. */
+/** The texts of an input. Some differ for one kind of mailbox. */
 function wordsOf(kind: MailboxKind, id: string): Words {
   const own: Readonly<Record<string, Words>> = strings.mailboxOf[kind]
   const common: Readonly<Record<string, Words>> = { ...strings.mailbox, reason: strings.site.reason }
   return own[id] ?? common[id] ?? { label: id }
 }
 
-/** Kinds of access that the template does not give are not asked for. */
+/** The form leaves out kinds of access that the template does not allow. */
 function isAllowed({ limits: { accessLevels, permissionsMaximum } }: Template, id: MailboxInputId): boolean {
   if (id !== 'permissions.FullAccess' && id !== 'permissions.SendAs') return true
   if (permissionsMaximum === 0) return false
@@ -252,7 +252,7 @@ function builtIn(form: RequestForm, id: MailboxInputId, ids: readonly string[], 
 const errorOf = (error: string, maximum: number | ''): string =>
   maximum === '' ? error : format(strings.mailbox.capacity.atMost, { count: quantity(maximum) })
 
-/** What helps with an input: under the name what comes of it, under a reason who reads it. */
+/** The lines under an input: for a name the resulting names, for a reason who reads it. */
 function helpOf(
   { template, names }: RequestForm,
   id: MailboxInputId,

@@ -26,16 +26,15 @@ import { changedNames, changesInWords, inputNames } from './based-on.ts'
 const similarRow = z.strictObject({
   displayName: z.string(),
   address: z.string(),
-  /** Where the site opens, or `''`. */
   link: z.string(),
-  /** Who can open it already, or whom to ask. */
+  /** Who can open it already, or who gives access. */
   access: z.string(),
 })
 
 /** One of several approvals: its number, and who decides it by which rule. */
 export const stageRow = z.strictObject({ number: z.int(), text: z.string() })
 
-/** A line, whether it differs from the request that this one comes from, and whether the template has put it there. */
+/** A fact, whether it differs from the earlier request, and whether the template has set it. */
 const reviewFact = fact.extend({ changed: z.boolean(), set: z.boolean() })
 
 export const reviewCard = defineCard({
@@ -47,12 +46,12 @@ export const reviewCard = defineCard({
     kind: resourceKind,
     templateName: z.string(),
     displayName: z.string(),
-    /** What was typed for the name, where the policy made another one of it; else `''`. */
+    /** The typed name, if the policy changed it; else `''`. */
     typed: z.string(),
     address: z.string(),
-    /** A number in it is given only when the request is sent. */
+    /** Whether the address gets a number when the request is sent. */
     numberLater: z.boolean(),
-    /** A shared mailbox that nobody can open. */
+    /** Whether nobody can open the shared mailbox. */
     nobody: z.boolean(),
     warnings: z.array(z.strictObject({ text: z.string() })),
     moreWarnings: z.string(),
@@ -65,35 +64,35 @@ export const reviewCard = defineCard({
     similarHeading: z.string(),
     similar: z.array(similarRow),
     moreSimilar: z.string(),
-    /** What has changed since the request that this one comes from; `''` for a new one. */
+    /** What has changed since the earlier request; `''` for a new request. */
     changes: z.string(),
     approvalRequired: z.boolean(),
     /** Who decides, and what comes after. */
     next: z.string(),
-    /** Who decides what, where several approvals follow each other. */
+    /** Who decides each stage, if there are several. */
     stages: z.array(stageRow),
   }),
 })
 
-/** More lines than this hide the ones that matter; the others are folded away (card style, "Facts"). */
+/** The other facts are folded away (card style, "Facts"). */
 const mostFacts = 7
-/** What a warning or an approval costs beside its words, in code units. */
+/** The cost of a warning or an approval in addition to its text, in code units. */
 const costOfRow = 260
 
-/** What is about to be sent, what there is like it, and how it differs from the request that it comes from. */
+/** A request before it is sent, similar resources, and the earlier request that it is based on. */
 export interface Review {
   readonly draft: Draft
   readonly plan: Plan
   readonly similar: SimilarResources
   readonly basedOn?: BasedOn | undefined
-  /** What people may want to know beside it; left out, nobody is away and nothing may surprise. */
+  /** Approvals and warnings; without it there are no warnings. */
   readonly outlook?: Outlook | undefined
   readonly viewer: Viewer
   /** The root of the organisation's sites: links lead nowhere else. */
   readonly siteRoot: string
 }
 
-/** What will be sent, with the final address, what there is already, and who decides. */
+/** Shows what will be sent, with the final address, similar resources, and who decides. */
 export function reviewView(review: Review): ViewOf<typeof reviewCard> {
   const { draft, plan, basedOn, viewer } = review
   const { template, approvals } = plan
@@ -178,7 +177,7 @@ function rowOf(
 /** How many warnings a card has room for; the most important come first. */
 const mostWarnings = 4
 
-/** What of a plan the template has put there, by the labels that it has on cards. */
+/** The labels of the values that the template has set. */
 const setByTemplate = (plan: Plan): string[] =>
   inputNames(
     plan,
@@ -191,7 +190,7 @@ function ruleOf({ rule, approvers, quorum = 1 }: ApprovalStage): 'one' | 'all' |
   return rule === 'quorum' && quorum < approvers.length ? 'quorum' : 'all'
 }
 
-/** Who decides what, where several approvals follow each other. */
+/** Who decides each stage, if there are several. */
 function stageRows(approvals: readonly ApprovalStage[]): z.output<typeof stageRow>[] {
   if (approvals.length < 2) return []
   return approvals.map(stageRowOf)
@@ -203,7 +202,7 @@ export const stageRowOf = (stage: ApprovalStage): z.output<typeof stageRow> => {
   return { number: stage.stage, text: format(strings.review.stage[ruleOf(stage)], values) }
 }
 
-/** What may surprise, in a sentence each. What the card says elsewhere is left out. `unknownToken`: of somebody else, in other words. */
+/** Warnings as sentences, except those that the card shows elsewhere. `unknownToken`: the sentence about a missing property. */
 export function warningLines(
   { approvals, warnings }: Outlook,
   viewer: Viewer,
@@ -243,7 +242,7 @@ function inWords({ code, values }: Warning, isOneOfMany: boolean, viewer: Viewer
           at: until === '' ? '' : endDay(until, viewer),
         }),
       ]
-    // Said beside the address, on a line of its own, or by what is similar.
+    // The card shows these next to the address, on a line of their own, or as similar resources.
     case 'number-later':
     case 'nobody-can-open':
     case 'similar':

@@ -32,7 +32,7 @@ const siteInputs = {
 } as const satisfies Record<string, SiteInput>
 type SiteInputId = keyof typeof siteInputs
 
-/** What the one form asks for a site. */
+/** The inputs of a site's form. */
 export const siteForm = {
   ids({ fields, labels }: Template) {
     const own: SiteInputId[] = ['displayName', 'alias', 'description', 'owners']
@@ -57,7 +57,7 @@ export const siteForm = {
   },
 }
 
-/** As many as any site may have; a template that says no more says nothing. */
+/** The limit of every site. A template with this limit shows none. */
 const mostOwners = 20
 
 const isSiteInput = (id: string): id is SiteInputId => Object.hasOwn(siteInputs, id)
@@ -91,7 +91,7 @@ function builtIn(form: RequestForm, id: SiteInputId, ids: readonly string[], fau
 
 function isRequired({ properties, approval, limits }: Template, id: SiteInputId): boolean {
   if (id === 'displayName' || id === 'labelId') return true
-  // Who asks is the first owner: a second one has to be chosen.
+  // The requester is the first owner: they must choose the second one.
   if (id === 'owners' && limits.ownersMinimum > 1) return true
   return id === 'reason' ? approval !== null : properties[id]?.required === true
 }
@@ -106,7 +106,7 @@ function helpOf({ template, requester, names }: RequestForm, id: SiteInputId, id
   return help
 }
 
-/** Who asks is an owner anyway; how many there are in all is said only where the template says it. */
+/** The requester is always an owner. The sentence shows limits only if the template sets them. */
 function ownersHelp({ limits: { ownersMinimum, ownersMaximum } }: Template, name: string): string {
   const counts = { name, least: String(ownersMinimum), most: String(ownersMaximum) }
   return format(strings.site.owners[howMany(ownersMinimum, ownersMaximum)], counts)

@@ -56,10 +56,10 @@ const rooms: readonly [Room, ...Room[]] = [
   { lines: 9, text: longest.address },
   { lines: 6, text: longest.title },
 ]
-/** What went by faster than this, in seconds, explains no delay. */
+/** Steps faster than this, in seconds, do not explain a delay. */
 const quick = 5
 
-/** Why a request is as it is, by topic, in the words of the strings. */
+/** The reasons of a request's state, by topic. */
 export function whyView(
   request: Request,
   explained: readonly Explanation[],
@@ -85,11 +85,11 @@ export function whyView(
   }
 }
 
-/** The card; of a request with very long names less is told. */
+/** Renders the card, with fewer and shorter lines if it would be too large. */
 export const renderWhy = (request: Request, explained: readonly Explanation[], viewer: Viewer): CardJson =>
   firstThatFits(rooms.map((room) => () => whyCard.render(whyView(request, explained, viewer, room))))
 
-/** Whoever likes to see each step reads them by REST. */
+/** REST shows quick steps too. */
 const isQuick = ({ code, facts }: Explanation): boolean =>
   (code === 'step-took' || code === 'queue-took') && Number(facts['seconds']) < quick
 
@@ -101,7 +101,7 @@ interface ExplanationWriting {
   fact(name: string, value: string | number, facts: ExplanationLine['facts']): string
 }
 
-/** A line of an explanation as a sentence; undefined when it is of another version. */
+/** A line of an explanation as a sentence; undefined for a line of another version. */
 export function explanationText(line: ExplanationLine, writing: ExplanationWriting): string | undefined {
   const key = explanationKeyOf(line)
   return key && format(strings.why.says[key], valuesOf(line, writing))
@@ -121,7 +121,7 @@ function valuesOf({ at, stage, people = [], facts }: ExplanationLine, writing: E
   }
 }
 
-/** As the viewer reads it: their clock, the names of fields and steps, and problems in our words. */
+/** For the viewer: their time zone, the labels of fields and steps, and our texts for problems. */
 const writingOf = (request: Request, viewer: Viewer): ExplanationWriting => ({
   moment: (at) => moment(at, viewer, 'full'),
   duration: (seconds) => duration(seconds * 1000),
@@ -133,7 +133,7 @@ const writingOf = (request: Request, viewer: Viewer): ExplanationWriting => ({
     if (name === 'step') return stepWords(request, stepName.safeParse(text).data)
     const people = name === 'problem' && request.problem ? peopleInWords(request.problem) : undefined
     if (people !== undefined) return people
-    // What Microsoft 365 said is for admins.
+    // Only admins read the error of Microsoft 365.
     if (name === 'problem' && !viewer.isAdmin) return problemInWords(String(facts['problemCode']))
     return cut(text, name === 'comment' || name === 'problem' ? longest.address : longest.title)
   },

@@ -35,7 +35,7 @@ export const digestCard = defineCard({
     heading: z.enum(['open', 'nothing']),
     approvals: z.array(z.strictObject({ ...row, asks: z.string() })),
     hasApprovals: z.boolean(),
-    /** How many more wait, or `''`. */
+    /** How many more there are, or `''`. */
     older: z.string(),
     isAdmin: z.boolean(),
     tiles: z.array(
@@ -44,9 +44,9 @@ export const digestCard = defineCard({
     stuck: z.array(z.strictObject(row)),
     health: z.enum(['green', 'amber', 'red']),
     healthLook: rowLook,
-    /** Whether it comes by itself, and at which hour. */
+    /** Whether the service sends the digest each day, and at which hour. */
     comes: z.string(),
-    /** What its button does; `''`: there is none. */
+    /** What its button does; `''` without a button. */
     switches: z.enum(['', 'on', 'off']),
   }),
 })
@@ -57,10 +57,10 @@ export const digestChoiceCard = defineCard({
   data: z.strictObject({ look, heading: z.enum(['on', 'off', 'offForAll']), what: z.string() }),
 })
 
-/** So many rows have room; an admin's card has both kinds. */
+/** How many rows have room. An admin's card has both kinds. */
 const mostRows = { approver: { approvals: 6, stuck: 0 }, admin: { approvals: 4, stuck: 3 } } as const
 
-/** What is open for the viewer: what waits for their decision, the longest wait first, and of an admin how the service does. */
+/** What waits for the viewer's decision, the longest wait first; for an admin also the health of the service. */
 export function digestView(digest: Digest, { hour, isOn }: DigestStanding, viewer: Viewer): View {
   const { approvals, admin } = digest
   const most = mostRows[admin ? 'admin' : 'approver']
@@ -126,7 +126,7 @@ function stuckRow(entry: QueueEntry, viewer: Viewer): View['stuck'][number] {
   }
 }
 
-/** Whether the viewer gets it, and when. */
+/** Whether the viewer gets the digest, and at which hour. */
 export function digestChoiceView({ hour: at, isOn }: DigestStanding, viewer: Viewer): ViewOf<typeof digestChoiceCard> {
   const heading = at === null ? 'offForAll' : isOn ? 'on' : 'off'
   return {

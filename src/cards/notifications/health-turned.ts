@@ -11,17 +11,16 @@ export const healthTurnedCard = defineCard({
   data: z.strictObject({
     turned: z.enum(['red', 'well']),
     look,
-    /** Since when it is so. */
     since: z.string(),
-    /** How long it took, once all is well. */
+    /** How long the problem lasted, when the service is healthy again. */
     took: z.string(),
-    /** What is broken; what was is only named. */
+    /** What is broken now; parts that are healthy again are only named, in `was`. */
     parts: z.array(healthRow.pick({ name: true, sentence: true, look: true })),
     was: z.string(),
   }),
 })
 
-/** Tells an admin once that something is broken, and once that all is well again. */
+/** Notifies an admin when something is broken and when all parts are healthy again. */
 export function healthTurnedView(
   { turned, since, until, parts }: HealthNotice,
   viewer: Viewer,

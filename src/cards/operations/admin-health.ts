@@ -16,12 +16,11 @@ export const healthRow = z.strictObject({
   name: z.enum(healthParts),
   state: z.enum(healthStates),
   sentence: z.string(),
-  /** What was counted lately, or `''`. */
+  /** The recent measures, or `''`. */
   numbers: z.string(),
   look: rowLook,
-  /** What to type to go on from here, or `''`. */
+  /** The command that shows more, or `''`. */
   command: z.string(),
-  /** Whether the certificate can be read again from here. */
   readsAgain: z.boolean(),
 })
 
@@ -31,13 +30,12 @@ export const adminHealthCard = defineCard({
     at: z.string(),
     look,
     heading: z.string(),
-    /** What came of reading the certificate again, or `''`. */
+    /** The result of reading the certificate again, or `''`. */
     remark: z.string(),
     troubles: z.array(healthRow),
     good: z.array(healthRow),
-    /** Whether those that are well are shown at once. */
+    /** Whether the healthy parts are visible without a click. */
     open: z.boolean(),
-    /** Which version runs, and for how long. */
     version: z.string(),
   }),
 })
@@ -45,7 +43,7 @@ export const adminHealthCard = defineCard({
 const bands: Readonly<Record<HealthState, Look>> = { green: looks.succeeded, amber: toKnow, red: toFix }
 export const healthMarks = { green: marks.good, amber: marks.attention, red: marks.wrong } as const
 
-/** How the service and everything it needs do: what is wrong first. */
+/** The health of the service and its dependencies, problems first. `reading`: the result of reading the certificate again. */
 export function adminHealthView(
   report: HealthReport,
   viewer: Viewer,
@@ -92,17 +90,16 @@ const share = (of: number): string => new Intl.NumberFormat(strings.locale, { st
 
 /** How the measures of a part are written for the reader. */
 interface HealthWriting {
-  /** Milliseconds that an answer took. */
   quickness(milliseconds: number): string
   duration(seconds: number): string
   days(count: number): string
-  /** Of all, 0 to 1. */
+  /** A share of all, 0 to 1. */
   share(of: number): string
   moment(at: string): string
   count(value: number): string
 }
 
-/** A message about a part, filled with the measures of the part. */
+/** Formats a message about a part with its measures. */
 export function healthText(message: string, part: HealthPart, writing: HealthWriting): string {
   const values = Object.entries(part).map(([name, value]) => [name, measureText(name, value, writing)])
   return format(message, Object.fromEntries(values))
@@ -116,13 +113,13 @@ function measureText(name: string, value: string | number, writing: HealthWritin
   return name.endsWith('Rate') ? writing.share(value) : writing.count(value)
 }
 
-/** How much of what was counted is told: of what goes well only how often it was called. */
+/** Which measures are shown: for a healthy part only the number of calls. */
 function latelyOf({ problem, lastSuccessAt, throttled, timedOut }: HealthPart): keyof typeof strings.health.lately {
   if (problem !== undefined && lastSuccessAt !== undefined) return 'lastGood'
   return throttled || timedOut ? 'all' : 'few'
 }
 
-/** Where what is wrong with a part can be seen and mended. */
+/** The commands that show the problems of a part. */
 const commands: Partial<Readonly<Record<HealthPart['name'], string>>> = {
   queue: strings.types.adminStuck,
   watchdog: strings.types.adminStuck,

@@ -12,14 +12,14 @@ import { cut, days, duration, listOf, longest, quantity, shortName, type Viewer 
 const full = '█'
 const half = '▌'
 const shade = '░'
-/** The length of the longest bar in blocks: beside its number it fits into 256 px, whatever font draws it. */
+/** The longest bar in blocks: with its number it fits into 256 px in any font. */
 const longestBar = 16
 
 const part = z.strictObject({
   text: z.string(),
   color: z.enum(['Accent', 'Good', 'Attention', 'Default']),
 })
-/** A row of a chart: what it is, the bar in its parts, the number that stands beside it and the words of ours below. */
+/** A row of a chart: its label, the parts of its bar, the number next to the bar, and the text below. */
 const barRow = z.strictObject({
   label: z.string(),
   parts: z.array(part),
@@ -28,13 +28,13 @@ const barRow = z.strictObject({
 })
 type BarRow = z.output<typeof barRow>
 type Part = z.output<typeof part>
-/** `shaded`: what has come to nothing by itself, or may take so long. */
+/** `shaded`: for what ended without a result. */
 interface Look {
   readonly color: Part['color']
   readonly shaded?: boolean
 }
 
-/** How each part of a bar looks; the words beside it say what it is. */
+/** The looks of the parts of a bar. */
 export const barLooks = {
   plain: { color: 'Accent' },
   good: { color: 'Good' },
@@ -42,14 +42,14 @@ export const barLooks = {
   ended: { color: 'Default', shaded: true },
 } as const satisfies Record<string, Look>
 
-/** A bar of one value among others, whose largest is `most`. What is above 0 is seen. */
+/** A bar of one value; `most`: the largest value of the chart. A value above 0 is visible. */
 export function barOf(value: number, most: number, look: Look = barLooks.plain): Part[] {
   if (value <= 0 || most <= 0) return []
   const halves = Math.max(1, Math.round((value / most) * longestBar * 2))
   return [{ text: full.repeat(Math.floor(halves / 2)) + (halves % 2 === 1 ? half : ''), color: look.color }]
 }
 
-/** A bar that is solid up to one value, and shaded from there up to a larger one. */
+/** A bar that is solid up to one value, and shaded up to a larger one. */
 export function rangeOf(solid: number, end: number, most: number): Part[] {
   if (end <= 0 || most <= 0) return []
   const blocks = Math.max(1, Math.round((end / most) * longestBar))
@@ -58,7 +58,7 @@ export function rangeOf(solid: number, end: number, most: number): Part[] {
   return texts.filter((text) => text !== '').map((text) => ({ text, color: barLooks.plain.color }))
 }
 
-/** A bar in parts that make one value together. Each part above 0 is seen, if only as one block. */
+/** A bar of several parts. Each part above 0 has at least one block. */
 export function stackOf(values: readonly { value: number; look: Look }[], most: number): Part[] {
   const some = values.filter(({ value }) => value > 0)
   const sum = some.reduce((all, { value }) => all + value, 0)
@@ -66,7 +66,7 @@ export function stackOf(values: readonly { value: number; look: Look }[], most: 
   const blocks = Math.max(some.length, Math.round((sum / most) * longestBar))
   const exact = some.map(({ value }) => (value / sum) * blocks)
   const lengths = exact.map((length) => Math.max(1, Math.floor(length)))
-  // What rounding leaves over goes to whom it took most from; what it gave too much is taken from the longest.
+  // Corrects rounding: the part that lost most gets a missing block; the longest part loses an extra one.
   for (let left = blocks - total(lengths); left !== 0; left -= Math.sign(left)) {
     const gaps = exact.map((length, index) => length - (lengths[index] ?? 0))
     const index = left > 0 ? gaps.indexOf(Math.max(...gaps)) : lengths.indexOf(Math.max(...lengths))
@@ -87,7 +87,7 @@ type SectionName = (typeof sectionNames)[number]
 const section = z.strictObject({
   name: z.enum(sectionNames),
   rows: z.array(barRow).min(1),
-  /** What the rows leave out, in words. */
+  /** The number of rows that are left out, as text. */
   rest: z.string(),
 })
 
@@ -100,10 +100,10 @@ export const adminStatsCard = defineCard({
     isEmpty: z.boolean(),
     tiles: z.array(z.strictObject({ name: z.enum(tileNames), quantity: z.string(), delta: z.string() })),
     sections: z.array(section),
-    /** What is behind a button each. */
+    /** The sections that a button shows. */
     folded: z.array(section),
     compared: z.string(),
-    /** What brings this card to now, and the one of a longer or shorter time. */
+    /** The command that refreshes the card, and the other period. */
     command: z.string(),
     other: z.enum(['week', 'month']),
   }),
@@ -111,7 +111,7 @@ export const adminStatsCard = defineCard({
 type View = ViewOf<typeof adminStatsCard>
 type Section = View['sections'][number]
 
-/** How many rows each of these may have. */
+/** The largest number of rows of a section. */
 interface Room {
   readonly templates: number
   readonly approvers: number
@@ -123,7 +123,7 @@ const rooms: readonly Room[] = [
   { templates: 2, approvers: 1, failures: 2 },
 ]
 
-/** What happened in a period; as much of it as a card can hold. */
+/** Renders the statistics of a period, with fewer rows if the card would be too large. */
 export const renderStats = (stats: Stats, viewer: Viewer): CardJson =>
   firstThatFits(rooms.map((room) => () => adminStatsCard.render(adminStatsView(stats, viewer, room))))
 
@@ -148,7 +148,7 @@ export function adminStatsView(stats: Stats, viewer: Viewer, room: Room = rooms[
 const isThere = (one: Section): boolean => one.rows.length > 0
 const sectionOf = (name: SectionName, rows: readonly BarRow[], rest = ''): Section => ({ name, rows: [...rows], rest })
 
-/** What to type to see the same period. */
+/** The argument of the command for the same period. */
 const typedOf = ({ period, now }: Stats, { timeZone }: Viewer): string => {
   if (period !== 'days') return words.types[period]
   const day = (at: string, back: number): string =>
@@ -209,7 +209,7 @@ function decisionsOf({ now, before }: Stats): Section {
   ])
 }
 
-/** Whole percents, but for what would be none or all and is not. */
+/** A whole percentage; with one decimal next to 0 and 100 %. */
 function percent(rate: number): string {
   const maximumFractionDigits = (rate > 0 && rate < 1) || (rate > 99 && rate < 100) ? 1 : 0
   return new Intl.NumberFormat(strings.locale, { style: 'percent', maximumFractionDigits }).format(rate / 100)
@@ -221,7 +221,7 @@ function rateDelta(now: number, before: number | null): string {
   return format(now > before ? words.rateDelta.more : words.rateDelta.fewer, { rate })
 }
 
-/** Each bar is solid up to the time of half of all, and shaded up to that of 95 of 100; all three have one scale. */
+/** Each bar is solid up to the median and shaded up to the 95th percentile. All bars have one scale. */
 function timesOf(now: Figures, before: Figures): Section {
   const names = ['toDecision', 'toCompletion', 'work'] as const
   const most = Math.max(...names.map((name) => now[name]?.p95 ?? 0), 1)
@@ -234,7 +234,7 @@ function timesOf(now: Figures, before: Figures): Section {
   return sectionOf('times', rows)
 }
 
-/** Nothing takes no time at all. */
+/** A time of at least one second. */
 const time = (seconds: number): string => duration(Math.max(1, seconds) * 1000)
 function spreadInWords(now: Spread & object, before: Spread): string {
   const text = format(words.spread, { median: time(now.median), p95: time(now.p95) })
@@ -244,7 +244,7 @@ function spreadInWords(now: Spread & object, before: Spread): string {
   return `${text} ${format(now.median > before.median ? words.timeDelta.slower : words.timeDelta.quicker, { median })}`
 }
 
-/** Causes that read alike are one. */
+/** Adds up causes of the same text. */
 function failuresOf({ failures }: Stats, { failures: most }: Room): Section {
   const causes = Map.groupBy(failures, ({ code }) => (code === 'unknown' ? words.unknownCause : problemInWords(code)))
   const all = [...causes]
@@ -254,7 +254,7 @@ function failuresOf({ failures }: Stats, { failures: most }: Room): Section {
   return sectionOf('failures', rows, restText(words.more.causes, all.length - rows.length))
 }
 
-/** Made, under way, come to nothing, ended: the parts of a template's bar, in this order. */
+/** The parts of a template's bar in their order: created, in progress, failed or rejected, ended. */
 const shares = [
   { look: barLooks.good, states: ['succeeded'] },
   { look: barLooks.plain, states: ['pendingApproval', 'queued', 'provisioning'] },

@@ -21,26 +21,25 @@ export const adminStuckCard = defineCard({
     requests: z.array(
       waitingRow.omit({ types: true, by: true, age: true }).extend({
         open: z.string(),
-        /** Who asks for it, and how long it waits. */
         asks: z.string(),
-        /** What is said of it beside its reason. */
+        /** Advice in addition to its reason. */
         advice: z.string(),
-        /** What mends it: our words, and the command that they type. Empty: nothing does, it only takes long. */
+        /** The commands that fix it. */
         buttons: z.array(z.strictObject({ title: z.string(), types: z.string() })),
       }),
     ),
-    /** What to type to end one of them; `''`: there is none. */
+    /** The command that cancels one of them, or `''`. */
     cancels: z.string(),
     isDirectorySilent: z.boolean(),
-    /** How many jobs were given up; `''`: none. */
+    /** How many jobs were given up, or `''`. */
     jobs: z.string(),
     ...paged,
-    /** Beyond those that were read. */
+    /** How many more there are beyond those that were read, or `''`. */
     older: z.string(),
   }),
 })
 
-/** What needs somebody, a page of it, each with what would mend it; and the jobs that were given up. */
+/** A page of stuck requests with the commands that fix them, and the number of given-up jobs. `from`: the first row of the page. */
 export function adminStuckView(
   { count, entries, isDirectorySilent = false, deadLetters = 0 }: Stuck,
   viewer: Viewer,
@@ -95,9 +94,9 @@ export const adminJobsCard = defineCard({
   data: z.strictObject({
     at: z.string(),
     heading: z.string(),
-    /** Whether the card asks to confirm that its one job is run again. */
+    /** Whether the card asks to confirm a replay. */
     asks: z.boolean(),
-    /** Its batch was stopped: it can only be dismissed. */
+    /** Whether its batch was stopped, so that the job can only be dismissed. */
     isOver: z.boolean(),
     letterId: z.string(),
     jobs: z
@@ -105,22 +104,22 @@ export const adminJobsCard = defineCard({
         z.strictObject({
           letterId: z.uuid(),
           job: z.enum(keysOf(strings.jobs.job)),
-          /** The request that the job is for; `''`: it is for none. */
+          /** The job's request, or `''`. */
           about: z.string(),
           gaveUpAt: z.string(),
           problem: z.string(),
         }),
       )
       .min(1),
-    /** How many there is no room for, or `''`. */
+    /** How many more there are, or `''`. */
     older: z.string(),
   }),
 })
 
-/** More would not fit beside their reasons. */
+/** How many jobs with their reasons fit on a card. */
 export const mostJobs = 5
 
-/** What was given up, why, and the button that runs it again. There must be one. */
+/** The given-up jobs, their problems, and buttons to replay them. There must be at least one. */
 export function adminJobsView({ total, jobs }: GivenUpJobs, viewer: Viewer): ViewOf<typeof adminJobsCard> {
   const shown = jobs.slice(0, mostJobs)
   return {
@@ -134,7 +133,7 @@ export function adminJobsView({ total, jobs }: GivenUpJobs, viewer: Viewer): Vie
   }
 }
 
-/** Asks once more before one of them is run again, or dismissed. */
+/** Asks for a confirmation before a job is replayed or dismissed. */
 export function adminReplayView(job: GivenUpJob, viewer: Viewer): ViewOf<typeof adminJobsCard> {
   const row = jobRow(job, viewer)
   const { isOver } = job

@@ -6,7 +6,7 @@ import { format, keysOf, strings } from '../shared/messages.ts'
 import { defineCard, type ViewOf } from '../shared/render.ts'
 import { cut, dayOf, isDay, longest, moment, quantity, type Viewer } from '../shared/texts.ts'
 
-/** Whom an admin may have meant: nobody was named, nobody was found, or several were. */
+/** The people whom an admin may mean: none was named, none was found, or several were. */
 interface PersonChoice {
   readonly purpose: 'export' | 'erase'
   readonly typed: string
@@ -43,7 +43,7 @@ export function adminPersonView({ purpose, typed, people }: PersonChoice): ViewO
 type LinkName = keyof typeof strings.export.link
 const day = z.union([z.literal(''), z.iso.date()])
 
-/** The form, what was typed that is no days, and what is wrong with what was filled in; or the links. */
+/** The form, with a typed text that is not a period, and its faults; or the links. */
 export type ExportNow =
   | { readonly step: 'form'; readonly days: Days; readonly typed: string; readonly faults: readonly Fault[] }
   | { readonly step: 'links'; readonly offer: ExportOffer }
@@ -55,7 +55,7 @@ export const adminExportCard = defineCard({
     step: z.enum(['form', 'links', 'person']),
     heading: z.string(),
     look,
-    /** What is said of what was typed and is no days. */
+    /** The sentence about a typed text that is not a period. */
     unclear: z.string(),
     values: z.strictObject({ from: day, to: day }),
     faults: z.strictObject({ from: faultLine, to: faultLine }),
@@ -74,7 +74,7 @@ const nothing: Omit<View, 'step' | 'heading' | 'look'> = {
   ...{ days: '', counts: '', person: { name: '', address: '' }, until: '', links: [] },
 }
 
-/** From which day to which; then four links, and until when they work. */
+/** Asks for the period; then shows four links, and until when they work. */
 export function adminExportView(now: ExportNow, viewer: Viewer): View {
   if (now.step === 'form') return { ...nothing, ...formOf(now) }
   const words = strings.export

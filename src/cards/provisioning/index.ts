@@ -26,9 +26,8 @@ const about = {
   hasChecks: z.boolean(),
   checks: z.array(checkRow),
   fallback: z.string(),
-  /** How long it took. */
   took: z.string(),
-  /** Whether the same can be asked for again: what was asked for is still known. */
+  /** Whether the request can be repeated: its details still exist. */
   again: z.boolean(),
 }
 
@@ -45,12 +44,12 @@ export const mailboxReadyCard = defineCard({
     url: z.string(),
     /** How many more checks passed, or `''`. */
     moreChecks: z.string(),
-    /** How it is opened, and by whom. */
+    /** How people open it. */
     next: z.string(),
   }),
 })
 
-/** The one card that tells of a finished site. */
+/** The one card that announces a site. */
 export function siteReadyView(request: RequestForSite, viewer: Viewer): ViewOf<typeof siteReadyCard> {
   const url = siteAddress(request, viewer)
   const rows = [...checkRows(request, viewer), ...groupRow(request.progress.securityGroupName ?? '')]
@@ -59,10 +58,10 @@ export function siteReadyView(request: RequestForSite, viewer: Viewer): ViewOf<t
   return { ...about, ...titleOf(request), fallback, kind: request.kind, link: withoutScheme(url), url }
 }
 
-/** A short list is read; what is left out of it has passed. */
+/** People read a short list; all checks that it leaves out have passed. */
 const mostChecks = 7
 
-/** The one card that tells of a finished mailbox: its address, who has access, and what to do next. */
+/** The one card that announces a mailbox: its address, who has access, and what to do next. */
 export function mailboxReadyView(request: RequestForMailbox, viewer: Viewer): ViewOf<typeof mailboxReadyCard> {
   const rows = checkRows(request, viewer)
   const shown = rows.filter(({ look }, index) => index < mostChecks || look.mark !== rowLooks.done.mark)

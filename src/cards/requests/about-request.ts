@@ -3,7 +3,7 @@ import { changedNames, inLocale, type Request, referenceOf, resourceKind } from 
 import { format, strings } from '../shared/messages.ts'
 import { cut, longest, moment, shortName, type Viewer } from '../shared/texts.ts'
 
-/** What cards begin with that are about the request of another person. */
+/** The first facts of a card about another person's request. */
 export const about = {
   reference: z.string(),
   kind: resourceKind,
@@ -25,8 +25,8 @@ export const aboutOf = (request: Request, viewer: Viewer) => ({
 })
 
 /**
- * The name of a resource as the tenant has it, and a sentence when the tenant's own naming policy made it of another one:
- * people asked for that one, and approvers approved it.
+ * The name of a resource in the tenant, and a sentence if the tenant's naming policy changed it: people requested and
+ * approved another name.
  */
 export function titleOf(request: Request): { displayName: string; renamed: string } {
   const names = changedNames(request)

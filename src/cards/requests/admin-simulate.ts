@@ -19,9 +19,8 @@ export const adminSimulateCard = defineCard({
     look,
     mayUse: z.boolean(),
     because: z.string(),
-    /** For whom it is. */
     as: z.string(),
-    /** What the name in the example becomes; `''` where the policy takes no such name. */
+    /** The display name of the example; `''` if the policy does not allow the example. */
     displayName: z.string(),
     exampleAddress: z.string(),
     hasFacts: z.boolean(),
@@ -34,7 +33,7 @@ export const adminSimulateCard = defineCard({
   }),
 })
 
-/** What a template does for somebody, as an admin reads it. */
+/** Shows an admin what a template does for a person. */
 export function adminSimulateView(
   { template, preview, groupNames, conditional, nobodyApproves }: Simulation,
   viewer: Viewer,
@@ -53,7 +52,7 @@ export function adminSimulateView(
     templateName: signed(template, longest.title),
     look: access.mayUse ? looks.succeeded : toKnow,
     mayUse: access.mayUse,
-    // Groups go by their names; by id where the directory knows none.
+    // A group without a name in the directory is shown by its id.
     because: format(strings.simulate.because[access.because], {
       groups: listOf(
         access.groups.slice(0, 3).map((id) => cut(groupNames[id] ?? id, longest.name)),
@@ -78,7 +77,7 @@ export function adminSimulateView(
 
 type Preview = Simulation['preview']
 
-/** How much is left of what there may be. */
+/** What is left of the quotas. */
 function quotaFacts(quota: Preview['simulated']['quota']): Fact[] {
   const words = strings.simulate
   const kinds = ['openRequests', 'openOfTemplate', 'resources'] as const
@@ -90,9 +89,9 @@ function quotaFacts(quota: Preview['simulated']['quota']): Fact[] {
   })
 }
 
-/** What the template puts into a request by itself. */
+/** The values that the template sets. */
 function defaultFacts({ defaults, kind }: Preview, template: Template): Fact[] {
-  // The label that is usual stands with those that are allowed.
+  // The default label is shown with the allowed labels.
   const own = defaults.filter(({ field }) => field !== 'labelId')
   return own.map(({ field, value, why }) => {
     const [label = field] = inputNames({ kind, template }, [field])
@@ -122,7 +121,7 @@ export const adminSimulateChoiceCard = defineCard({
   }),
 })
 
-/** What was typed of the template and the person, and what may be meant. */
+/** What the admin typed for the template and the person, and the possible matches. */
 type SimulateChoice = {
   readonly typed: { readonly what: string; readonly who: string }
 } & (
@@ -148,7 +147,7 @@ export function adminSimulateChoiceView(
   const rows = choice.templates.map((template) => ({
     title: signed(template, longest.name),
     says: strings.kind[template.kind],
-    // Two may have one name.
+    // Two templates may have one name.
     command: format(command, { template: template.id, person: typed.who === '' ? viewer.id : typed.who }),
   }))
   return { says, lead: leadTo(typed.what), rows }

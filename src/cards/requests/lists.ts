@@ -31,9 +31,9 @@ const row = {
   /** What a tap does. */
   open: z.string(),
 }
-/** Which rows of how many these are, and the numbers at their edges, where the pages on either side begin. */
+/** Which rows of how many these are, and the numbers of the first and last one. */
 const paging = {
-  /** How many there are; some of so many; of more than anybody counts; or behind more than that. */
+  /** The number of rows, or their range. Beyond a limit the service does not count. */
   range: z.string(),
   newer: z.int(),
   older: z.int(),
@@ -62,9 +62,9 @@ export const myRequestsCard = defineCard({
           ...row,
           requestId: z.uuid(),
           state: z.enum([...requestState.options, 'expiring']),
-          /** How long ago it was asked for. */
+          /** The time since its submission. */
           age: z.string(),
-          /** Whom it waits for, as a sentence; `''` when it has ended. */
+          /** Who must act next, as a sentence; `''` when it has ended. */
           waits: z.string(),
           next: nextButton,
         }),
@@ -76,13 +76,13 @@ export const approvalsCard = defineCard({
   name: 'approvals',
   data: z.strictObject({
     ...paging,
-    /** Who decides for the viewer meanwhile; `''`: nobody. */
+    /** Who decides for the viewer; `''` without a delegate. */
     delegate: z.string(),
     requests: z.array(z.strictObject({ ...row, at: z.string(), asks: z.string() })).min(1),
   }),
 })
 
-/** So many rows has a page of a list, and so many names a row. */
+/** The rows of a page, and the names of a row. */
 export const rowsOfPage = 6
 const mostNames = 3
 
@@ -97,7 +97,7 @@ const rowOf = (request: Request, { mark, color }: Look = looks[shownState(reques
   }
 }
 
-/** `all`: what is said of a list that is whole. */
+/** `all`: the text for a list of one page. */
 function pagingOf({ requests, newer, older }: ListPage, all: string) {
   const { range, many, far } = strings.list.shows
   const some = newer >= mostCounted ? far : older >= mostCounted ? many : range
@@ -110,7 +110,7 @@ function pagingOf({ requests, newer, older }: ListPage, all: string) {
   }
 }
 
-/** A page of the viewer's own requests, newest first: how each stands, whom it waits for, and what comes next. */
+/** A page of the viewer's own requests, newest first, each with its state, who must act next, and a button. */
 export function myRequestsView(page: ListPage, viewer: Viewer): ViewOf<typeof myRequestsCard> {
   const count = page.requests.filter((request) => !isTerminal(shownState(request))).length
   return {
@@ -130,7 +130,7 @@ export function myRequestsView(page: ListPage, viewer: Viewer): ViewOf<typeof my
   }
 }
 
-/** Whom a request waits for: people, an admin, the requester, or the service itself. */
+/** Who must act next: people, an admin, the requester, or the service. */
 function waitsFor(request: Request, state: RequestState): string {
   const words = strings.list.waits
   const stage = openStage(request.approvals)
@@ -165,7 +165,7 @@ const types = (command: 'status' | 'nudge', words: Next['words']): Next => {
 const edit: Next = { does: 'edits', words: 'edit', command: '', url: '', kind: '' }
 const show = types('status', 'open')
 
-/** What the requester most likely does next with a request. Whether they may is decided by the core once more. */
+/** The most likely next action of the requester. The core checks its permission again. */
 export function nextOf(request: Request, viewer: Viewer): Next {
   switch (shownState(request)) {
     case 'pendingApproval': {
@@ -179,7 +179,7 @@ export function nextOf(request: Request, viewer: Viewer): Next {
     case 'cancelled':
       return request.reducedAt === undefined ? edit : show
     case 'failed': {
-      // What is half made would be left behind by another one: its status says who goes on with it.
+      // A new request would leave behind what is created; the status shows who continues.
       const isHalfMade = request.steps.some(({ status }) => status === 'done')
       return isHalfMade && !isTakenName(request.problem) ? show : edit
     }

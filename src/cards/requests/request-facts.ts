@@ -21,7 +21,7 @@ import { dayOf, isDay, listOf, peopleList, quantity, quantityOf } from '../share
 
 const isMailbox = (of: Described): of is DescribedMailbox => isMailboxKind(of.kind)
 
-/** What matters most of what was asked for: a site's description and owners; who has which access to a mailbox. */
+/** The most important facts: a site's description and owners; the access to a mailbox. */
 export function mainFacts(of: Described, most?: number): Fact[] {
   if (isMailbox(of)) return accessFacts(of)
   return [
@@ -35,7 +35,7 @@ export const labelFact = (of: Described): Fact[] =>
 export const reasonFact = ({ reason }: Described, most?: number): Fact[] =>
   described(strings.field.reason, reason, most)
 
-/** Everything else: a mailbox's properties in the order of its form, the answers to the template's own fields among them. */
+/** All other facts: a mailbox's properties in the order of its form, with the answers to the template's own fields. */
 export function otherFacts(of: Described): Fact[] {
   if (!isMailbox(of)) return extras(of, [])
   const { front, more } = inputsOf(of.kind)
@@ -46,7 +46,7 @@ export function otherFacts(of: Described): Fact[] {
   return [...properties.front, ...extras(of, builtIn), ...properties.more]
 }
 
-/** The template's own fields in their order, then what a REST client sent besides. */
+/** The template's own fields in their order, then other metadata that a REST client sent. */
 function extras(of: Described, shownElsewhere: readonly string[]): Fact[] {
   const { template, details } = of
   const { fields } = template
@@ -81,7 +81,7 @@ function answerInWords(
   }
 }
 
-/** The names of those with this access to a mailbox; `''` when there is nobody. */
+/** The names of the people with this access to a mailbox, or `''`. */
 export function peopleWith(
   { details, people }: Pick<DescribedMailbox, 'details' | 'people'>,
   level: AccessLevel,
@@ -97,19 +97,17 @@ export function peopleWith(
 export const isReadable = (of: Pick<DescribedMailbox, 'details' | 'people'>): boolean =>
   peopleWith(of, 'FullAccess') !== ''
 
-/** Who has full access, who sends as it, and who is kept out. */
 const accessFacts = (of: DescribedMailbox): Fact[] =>
   accessLevels.toReversed().flatMap((level) => {
     return described(strings.field[`permissions.${level}`], peopleWith(of, level), mostOfPeople)
   })
 
-/** A mailbox's properties beside its name, address and access: in front on its form, and behind "More". */
+/** A mailbox's properties except its name, address and access: in front on its form, and behind "More". */
 export function propertyFacts(of: DescribedMailbox): { front: Fact[]; more: Fact[] } {
   const { front, more } = inputsOf(of.kind, of.template.fields)
   return { front: front.flatMap((id) => propertyFact(of, id)), more: more.flatMap((id) => propertyFact(of, id)) }
 }
 
-/** What stands elsewhere on the card. */
 const shownElsewhere: readonly MailboxInputId[] = [
   'displayName',
   'name',
@@ -163,7 +161,7 @@ function countryName(typed: string): string {
   return code === undefined ? typed : (new Intl.DisplayNames(strings.locale, { type: 'region' }).of(code) ?? typed)
 }
 
-/** The value of an input in what was asked for, as text; `''` without one. */
+/** The requested value of an input as text; `''` without one. */
 function textOf(details: MailboxDetails, id: MailboxInputId): string {
   const [field = '', key] = id.split('.')
   const value: unknown = Object.entries(details).find(([name]) => name === field)?.[1]
@@ -173,7 +171,7 @@ function textOf(details: MailboxDetails, id: MailboxInputId): string {
   return inner === undefined ? '' : String(inner)
 }
 
-/** What a room has, in words; `''` when nothing was said of it. */
+/** The features of a room as text; `''` if the request names none. */
 export function featuresOf(details: MailboxDetails): string {
   const answered = roomFeatures.filter((id) => textOf(details, id) !== '')
   const there = answered.filter((id) => textOf(details, id) === 'true')
@@ -186,6 +184,6 @@ export function featuresOf(details: MailboxDetails): string {
     : strings.facts.none
 }
 
-/** The storage that was asked for, in MB; `''` for the usual one. */
+/** The requested storage in MB; `''` for the default. */
 export const storageOf = ({ capacity }: MailboxDetails): string =>
   capacity === undefined ? '' : format(strings.facts.megabytes, { count: quantity(capacity) })

@@ -5,21 +5,21 @@ import { cut, fullMoment, longest, moment, peopleList, shortName, type Viewer } 
 
 type Text = keyof typeof strings.timeline.says
 
-/** How a status card shows who did what: behind a button that asks for it, or with it on the card, folded or open. */
+/** The timeline of a status card: only a button that loads it, or its rows, folded or open. */
 export const timeline = z.strictObject({
   shows: z.enum(['button', 'folded', 'open']),
-  /** How many there are before the first that is shown, or `''`. */
+  /** How many earlier entries there are, or `''`. */
   earlier: z.string(),
   rows: z.array(z.strictObject({ text: z.string(), at: z.string(), comment: z.string() })),
 })
 type TimelineView = z.output<typeof timeline>
 
-/** The entries that a card shows, and whether they are to be seen at once. */
+/** The entries that a card shows. `isOpen`: they are visible without a click. */
 export interface Timeline {
   readonly entries: readonly AuditEntry[]
   readonly isOpen: boolean
 }
-/** A card has room for so many entries, and characters of a comment. */
+/** How many entries have room, and how many characters of a comment. */
 interface TimelineRoom {
   readonly rows: number
   readonly comment: number
@@ -31,7 +31,7 @@ export const timelineRooms = [
   { rows: 2, comment: 0 },
 ] as const satisfies readonly TimelineRoom[]
 
-/** The last entries, the oldest of them first, as progress is read. The steps of the work stand in the progress itself. */
+/** The last entries, the oldest of them first. The steps of provisioning are part of the progress instead. */
 export function timelineView(
   known: Timeline | undefined,
   viewer: Viewer,
@@ -56,14 +56,14 @@ export function timelineView(
 
 const quoted = (comment: string): string => format(strings.timeline.quote, { comment })
 
-/** Which words tell an entry; undefined for the steps of the work, and for what a later version may have written. */
+/** The message of an entry; undefined for steps of provisioning and for actions of later versions. */
 function textOf({ action, actor, data = {} }: AuditEntry, isFirst: boolean): Text | undefined {
   const known = auditActions.find((one) => one === action)
   const isPerson = 'id' in actor
   const isGiven = (name: string): boolean => peopleIn(data[name]).length > 0
   switch (known) {
     case undefined:
-    // Who tried and might not is for those who audit.
+    // Only the audit shows refusals.
     case 'refused':
       return undefined
     case 'queued':
@@ -88,7 +88,7 @@ function textOf({ action, actor, data = {} }: AuditEntry, isFirst: boolean): Tex
   }
 }
 
-/** Whoever gave their own part away, or took somebody else's over, is told of as such. */
+/** A person who gave away their own decision, or took over another person's, has a message of their own. */
 function handedOn({ id }: Person, from: readonly Person[], to: readonly Person[]): Text {
   if (from.every((one) => one.id === id)) return 'reassignedOwn'
   return to.some((one) => one.id === id) ? 'reassignedSelf' : 'reassigned'
@@ -115,7 +115,7 @@ function valuesOf({ actor, data = {} }: AuditEntry, viewer: Viewer): Record<stri
   }
 }
 
-/** People as entries hold them: one, or a list; anything else names nobody. */
+/** The people of an entry's value: one person or a list; none for other values. */
 function peopleIn(value: unknown): Person[] {
   const all: unknown[] = Array.isArray(value) ? value : [value]
   return all.flatMap((one) => person.safeParse(one).data ?? [])

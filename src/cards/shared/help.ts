@@ -3,7 +3,7 @@ import { format, keysOf, strings } from './messages.ts'
 import { defineCard, type ViewOf } from './render.ts'
 import { cut, longest } from './texts.ts'
 
-/** What may be asked for here: the commands that open a form. */
+/** The commands that open a form. */
 const offers = ['newSite', 'newSharedMailbox', 'newRoom', 'newEquipment'] as const
 const adminCommands = [
   { name: 'adminQueue' },
@@ -26,7 +26,7 @@ export const helpCard = defineCard({
   }),
 })
 
-/** Who asks for help. `offers`: what the templates that they may use make. */
+/** The reader of the help. `offers`: the commands for which the reader has a template. */
 export interface HelpFor {
   readonly displayName: string
   readonly isApprover: boolean
@@ -34,7 +34,7 @@ export interface HelpFor {
   readonly offers: readonly (typeof offers)[number][]
 }
 
-/** What a person can do here; approvals only for those who approve, and the admins' commands only for admins. */
+/** Shows the commands of a person: those about approvals only to approvers, those of admins only to admins. */
 export function helpView(me: HelpFor): ViewOf<typeof helpCard> {
   const commands = [...offers.filter((name) => me.offers.includes(name)), 'myRequests' as const]
   return {
@@ -55,7 +55,6 @@ export const adminHelpCard = defineCard({
     groups: z.array(
       z.strictObject({
         name: z.enum(groups),
-        /** What to type, and what it does. */
         commands: z.array(z.strictObject({ words: z.string(), says: z.string() })).min(1),
       }),
     ),
@@ -74,7 +73,7 @@ const lines = new Map(
 /** Whether the strings have a line for a command of admins. */
 export const hasAdminLine = (words: string): boolean => lines.has(words)
 
-/** All commands of admins, by what they are for. One that has no line is shown all the same, among the last. */
+/** All commands of admins by purpose. A command without a line is among the last. */
 export function adminHelpView(commands: readonly string[]): ViewOf<typeof adminHelpCard> {
   const placeOf = (words: string): number => [...lines.keys()].indexOf(words)
   const ordered = commands.toSorted((one, other) => placeOf(one) - placeOf(other))

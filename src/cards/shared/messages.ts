@@ -3,7 +3,7 @@ import english from '../../../cards/strings/en.json' with { type: 'json' }
 
 /**
  * Every text of cards, and the API's sentences about codes: ICU messages by their keys. A message without arguments is used
- * as it stands; `format` fills all others.
+ * unchanged; `format` fills all others.
  */
 export const strings = english
 

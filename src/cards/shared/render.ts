@@ -12,23 +12,23 @@ export type CardJson = { readonly [key: string]: unknown }
 const isPlainObject = (value: unknown): value is CardJson =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Members of a card's elements that hold words to be read. What an input holds comes back to us, so it stays as it is. */
+/** Members of elements that people read. The value of an input is unchanged, because it comes back to the service. */
 const shownMembers = new Set(['text', 'title', 'label', 'placeholder'])
 
 /** Controls, and what reverses or embeds the direction of the text around it (Unicode UAX #9, explicit formatting). */
 const unseen = /(?![\t\n])\p{Cc}|[\u202a-\u202e\u2066-\u2069]/gu
 const lineBreak = /\r\n?|[\u0085\u2028\u2029]/g
-/** Renderers put a date in place of `{{DATE(…)}}`, in plain runs of text too. A word joiner parts the braces unseen. */
+/** Renderers replace `{{DATE(…)}}` by a date, also in plain text. An invisible word joiner between the braces prevents this. */
 const dateFunction = /\{(?=\{(?:DATE|TIME)\()/gi
 
 /**
- * The text as a card shows it: every visible character stays, in its order. Taken out are controls and marks that turn
- * the direction of what stands beside them; line breaks are all written alike.
+ * The text as a card shows it. Keeps every visible character in its order. Removes control characters and marks that change
+ * the direction of the text around them; makes all line breaks alike.
  */
 export const literal = (text: string): string =>
   text.toWellFormed().replace(lineBreak, '\n').replace(unseen, '').replace(dateFunction, '{\u2060')
 
-/** The card with every text that is shown as {@link literal} makes it, whoever wrote it. */
+/** Applies {@link literal} to every text of a card. */
 function withLiteralTexts(card: CardJson): CardJson {
   return Object.fromEntries(Object.entries(card).map(([name, member]) => [name, literalMember(name, member)]))
 }
@@ -39,7 +39,7 @@ function literalMember(name: string, member: unknown): unknown {
   return isPlainObject(member) ? withLiteralTexts(member) : member
 }
 
-/** Members that an element may have beside its piece's arguments: when and where it shows. */
+/** Members that an element may have in addition to its piece's arguments: when and where it shows. */
 const placement = new Set(['$when', '$data', 'id', 'spacing', 'separator', 'style'])
 
 type Pieces = ReadonlyMap<string, CardJson>
@@ -104,7 +104,7 @@ function filled(file: string, name: string, args: CardJson, pieces: Pieces): Car
 export const mostCharacters = 12_499
 const fits = (card: CardJson): boolean => JSON.stringify(card).length <= mostCharacters
 
-/** The first card that Teams takes, of ever plainer ones; the last one if none is small enough. */
+/** Returns the first card that is small enough for Teams; the last one if none is. Each card is simpler than the one before. */
 export function firstThatFits([first, ...plainer]: readonly (() => CardJson)[]): CardJson {
   if (!first) throw new Error('a card has at least one form')
   const card = first()
@@ -188,11 +188,11 @@ export function expand(name: string, data: Readonly<Record<string, unknown>>): C
   }
 }
 
-/** Members of an input that say nothing while they are empty, and that strict parsers do not take so. */
+/** Members of an input that have no meaning while they are empty. Strict parsers reject them. */
 const optional = new Set(['isRequired', 'errorMessage', 'regex', 'isMultiline', 'isMultiSelect', 'placeholder'])
 const measures = new Set(['min', 'max', 'maxLength'])
 
-/** The card without the members of its inputs that are empty: one element in a template stands for all its forms. */
+/** Removes empty members of inputs, so that one element of a template serves every form of an input. */
 function withoutEmpty(card: CardJson): CardJson {
   const type = String(card['type'] ?? '')
   if (!type.startsWith('Input.')) return mapped(card)
@@ -223,7 +223,7 @@ export function defineCard<S extends z.ZodType<Record<string, unknown>>>(card: {
 /** The data that a card shows: what its view returns. */
 export type ViewOf<C extends { readonly data: z.ZodType }> = z.output<C['data']>
 
-/** The cards by name. Refuses two of one name, a card without a template and a template without a card. */
+/** The cards by name. Throws if two have one name, if a card has no template, or a template no card. */
 export function cardRegistry(...defined: readonly { readonly name: string }[]): ReadonlySet<string> {
   const names = new Set<string>()
   for (const { name } of defined) {

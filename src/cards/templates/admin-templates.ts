@@ -24,16 +24,16 @@ import {
   webhookFacts,
 } from './template-policies.ts'
 
-/** What a tapped row does: show it, or ask before it is switched. */
+/** What a tap on a row does: shows the template, or asks before it is enabled or disabled. */
 const templateUses = ['show', 'enable', 'disable'] as const
 export type TemplateUse = (typeof templateUses)[number]
 
 export const adminTemplatesCard = defineCard({
   name: 'admin-templates',
   data: z.strictObject({
-    /** Whether it lists all there are, asks which of several was meant, or offers what is spelt most like it. */
+    /** Whether it lists all, asks which of several the admin means, or offers similar names. */
     asks: z.enum(['all', 'which', 'near']),
-    /** What is said of what was typed, where it asks; else `''`. */
+    /** The sentence about the typed name, if the card asks; else `''`. */
     lead: z.string(),
     does: z.enum(templateUses),
     ...paged,
@@ -43,15 +43,12 @@ export const adminTemplatesCard = defineCard({
           templateId: z.uuid(),
           /** What a tap does. */
           pick: z.string(),
-          /** With its sign, if it has one. */
           name: z.string(),
           kind: resourceKind,
           state: z.enum(['on', 'off']),
           look: rowLook,
           edition: z.string(),
-          /** Who may use it and how it is approved. */
           policy: z.string(),
-          /** How much it is used. */
           use: z.string(),
         }),
       )
@@ -59,7 +56,7 @@ export const adminTemplatesCard = defineCard({
   }),
 })
 
-/** Which templates a list is of, and why. */
+/** The templates of a list, and what the admin typed for it. */
 export interface TemplateList extends TemplatePage {
   readonly asks?: { readonly typed: string; readonly found: boolean; readonly does: TemplateUse }
 }
@@ -97,7 +94,7 @@ function rowOf(entry: TemplateInUse, does: TemplateUse) {
   }
 }
 
-/** Its name behind its sign. */
+/** The name of a template with its icon. */
 export const signed = ({ icon, name }: { icon: string; name: string }, most: number): string =>
   icon === '' ? cut(name, most) : `${icon} ${cut(name, most)}`
 
@@ -117,7 +114,7 @@ function approvalOf({ template: { approval } }: TemplateInUse): string {
   return approval === null ? words.noApproval : format(words.stages, { count: approval.stages.length })
 }
 
-/** Open requests, and what was made, of as much as may be: "2 open, 12 of 50 made". */
+/** Open requests, and created resources of the quota: "2 open, 12 of 50 made". */
 function useOf({ template: { quota }, open, resources }: TemplateInUse): string {
   const words = strings.catalogue
   const most = Math.max(mostCounted, quota.resources ?? 0)
@@ -137,27 +134,26 @@ export const adminTemplateCard = defineCard({
   data: z.strictObject({
     templateId: z.uuid(),
     version: z.int(),
-    /** The same in words. */
     edition: z.string(),
     name: z.string(),
     kind: resourceKind,
     description: z.string(),
     look,
     state: z.enum(['on', 'off']),
-    /** Asks before it is switched, or shows it: `''`. */
+    /** What it asks to confirm; `''` if it shows the template. */
     asks: z.enum(['', 'enable', 'disable']),
-    /** Whether it was changed since the card that was clicked. */
+    /** Whether the template has changed since the clicked card. */
     isChanged: z.boolean(),
     use: z.string(),
     sections: z.array(z.strictObject({ section: z.enum(sections), facts: z.array(fact).min(1) })),
-    /** Facts for which the card has no room. */
+    /** How many more facts there are, or `''`. */
     hidden: z.string(),
     edits: z.array(z.strictObject({ text: z.string(), changed: z.string() })),
     hasEdits: z.boolean(),
   }),
 })
 
-/** Facts are many here, so each is one line of text: what one costs beside its words, and how much fits under 25 kB. */
+/** The cost of a fact in addition to its text, and the room for facts, in code units. Each fact is one line, because there are many. */
 const costOfLine = 140
 const room = 8000
 
@@ -166,7 +162,7 @@ interface TemplateQuestion {
   readonly isChanged?: boolean
 }
 
-/** All that a template decides, in words; or the question whether it is to be switched. */
+/** The settings of a template as text; or the question whether to enable or disable it. */
 export function adminTemplateView(
   report: TemplateReport,
   viewer: Viewer,
@@ -211,7 +207,7 @@ export function adminTemplateView(
   }
 }
 
-/** "Version 3: Sam Roy, 20 Nov", and which parts were others before. */
+/** "Version 3: Sam Roy, 20 Nov", and the changed parts. */
 function editInWords({ version, by, at, changed }: TemplateEdit, viewer: Viewer) {
   const words = strings.catalogue
   const name = by === null ? words.byFile : shortName(by)

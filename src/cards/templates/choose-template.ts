@@ -4,12 +4,12 @@ import { format, restText, strings } from '../shared/messages.ts'
 import { defineCard, type ViewOf } from '../shared/render.ts'
 import { cut, longest } from '../shared/texts.ts'
 
-/** What the card needs of a template to offer it. A core `Template` with `approvalRequired` fits. */
+/** The part of a template that the card shows. A core `Template` with `approvalRequired` fits. */
 export type TemplateChoice = Pick<Template, 'id' | 'icon' | 'name' | 'description' | 'kind'> & {
   readonly approvalRequired: boolean
 }
 
-/** More would not fit into a card that phones can show; the rest is found by name. */
+/** More do not fit on a phone; people find the others by name. */
 const mostTemplates = 8
 
 export const chooseTemplateCard = defineCard({
@@ -17,7 +17,7 @@ export const chooseTemplateCard = defineCard({
   data: z.strictObject({
     of: z.enum(['site', 'sharedMailbox', 'equipmentMailbox', 'roomMailbox', 'mixed']),
     step: z.string(),
-    /** What is said of the part of a name that was asked for and that no template has; `''` for none. */
+    /** The sentence about a typed name that no template has; `''` without one. */
     unmatched: z.string(),
     templates: z.array(
       z.strictObject({
@@ -31,7 +31,7 @@ export const chooseTemplateCard = defineCard({
         approval: z.enum(['approval', 'noApproval']),
       }),
     ),
-    /** How many there is no room for, or `''`. */
+    /** How many more there are, or `''`. */
     hidden: z.string(),
   }),
 })

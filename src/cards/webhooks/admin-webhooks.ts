@@ -20,25 +20,25 @@ import { signed } from '../templates/admin-templates.ts'
 
 const words = strings.webhooks
 
-/** What came of an attempt, in words: "503, it failed inside". */
+/** The result of an attempt: "503, it failed inside". */
 export function answerOf(status: string | null): string {
-  // Of a network's error its code says enough.
+  // The code of a network error is enough.
   const code = /^not reachable \(([A-Z0-9_]+)\)$/.exec(status ?? '')?.[1]
   const meaning: AnswerMeaning = meaningOf(status)
   return format(words.answer[meaning], { said: code ?? status ?? '' })
 }
 
-/** What stands in a button for whom a webhook goes to; `own`: the bot's own subscription. */
+/** The id of a receiver in buttons; `own`: the bot's own subscription. */
 const buttonIdOf = (subscriber: ReceiverId): string => (subscriber === 'bot' ? 'own' : subscriber.templateId)
 
-/** The name of a template as its sign has it; that of the bot's own subscription. */
+/** The name of the receiver's template, or of the bot's own subscription. */
 const receiverName = (template: Pick<Template, 'icon' | 'name'> | undefined, most: number): string =>
   template === undefined ? words.own : signed(template, most)
 
-/** Of an address only its host is shown: what follows it may hold a key. */
+/** Only the host of an address: the rest may contain a key. */
 export const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : '')
 
-/** How a receiver does, as a sentence. */
+/** The status of a receiver as a sentence. */
 export function stateOf({ state, endpoint, last, counts }: WebhookReceiver, viewer: Viewer): string {
   const { failingSince, disabledAt, reason, waitsUntil } = endpoint
   const at = (moments: string | null) => (moments === null ? '' : moment(moments, viewer, 'full'))
@@ -48,7 +48,7 @@ export function stateOf({ state, endpoint, last, counts }: WebhookReceiver, view
   return last === undefined && counts.pending === 0 ? words.state.unused : words.state.well
 }
 
-/** What to do about it; `''` where it does well. */
+/** How to fix it; `''` for a healthy receiver. */
 function hintOf({ state, subscriber }: WebhookReceiver): string {
   if (state === 'well') return ''
   if (state === 'off') return words.hint.switchOn
@@ -58,7 +58,7 @@ function hintOf({ state, subscriber }: WebhookReceiver): string {
 export const countsOf = ({ delivered, failed, pending }: WebhookReceiver['counts'], sentence: string): string =>
   format(sentence, { delivered: quantity(delivered), failed: quantity(failed), pending: quantity(pending) })
 
-/** How a delivery stands: what stands still needs somebody. */
+/** The status of a delivery. `still`: nobody will send it again. */
 export function standingOf({ status, nextAttemptAt }: Delivery): 'pending' | 'delivered' | 'failed' | 'still' {
   return status === 'pending' && nextAttemptAt === null ? 'still' : status
 }
@@ -83,7 +83,6 @@ export function subscriberName(
 
 /** A template's id; `own`: the bot's own subscription. */
 export const receiverKey = z.union([z.uuid(), z.literal('own')])
-/** So many have room with their buttons. */
 export const receiversOfPage = 4
 
 export const adminWebhooksCard = defineCard({
@@ -108,12 +107,12 @@ export const adminWebhooksCard = defineCard({
         }),
       )
       .min(1),
-    /** No template has one yet: the card says how to come by one. */
+    /** No template has a webhook yet: the card explains how to add one. */
     onlyOwn: z.boolean(),
   }),
 })
 
-/** Who is told of requests and how they do, those that need somebody first. There must be one. */
+/** The receivers of webhooks and their status, failing ones first. There must be at least one. */
 export function adminWebhooksView(
   { receivers, from, total, troubled }: ReceiverPage,
   viewer: Viewer,
@@ -165,22 +164,22 @@ export const adminWebhookCard = defineCard({
     asks: z.enum(['', 'on', 'resend']),
     isOff: z.boolean(),
     canResend: z.boolean(),
-    /** Of all that could be done only what comes next: more has no room on a phone. */
+    /** The next actions; a phone has no room for all. */
     hasTest: z.boolean(),
     hasLog: z.boolean(),
     hasList: z.boolean(),
   }),
 })
 
-/** What was just done with a receiver, or is asked before it is. `failed`: how much has failed for good. */
+/** What was just done with a receiver, or needs a confirmation. */
 export type WebhookNews =
-  /** `slow`: it was tried, and has not answered yet. */
+  /** `slow`: the test has no response yet. */
   | { readonly kind: 'show' | 'slow' | 'askOn' | 'isOn' }
   | { readonly kind: 'askResend' }
   | { readonly kind: 'tested'; readonly result: WebhookTestResult }
   | { readonly kind: 'resent'; readonly sent: number }
 
-/** One receiver: how it does, and what was done or is asked. */
+/** One receiver: its status, and what was done or needs a confirmation. `failed`: how many of its deliveries have failed for good. */
 export function adminWebhookView(
   receiver: WebhookReceiver,
   failed: number,
@@ -213,13 +212,13 @@ export function adminWebhookView(
   }
 }
 
-/** Beside what sends again or switches on, one button; without that two. `isMended`: there is such a button. */
-function nextOf({ kind }: WebhookNews, isMended: boolean) {
+/** One more button next to the one that resends or enables, else two. `hasFix`: the card has such a button. */
+function nextOf({ kind }: WebhookNews, hasFix: boolean) {
   const isDone = kind === 'isOn' || kind === 'resent'
   return {
-    hasTest: kind !== 'askResend' && kind !== 'resent' && !(kind === 'isOn' && !isMended),
-    hasLog: kind === 'resent' || (kind === 'isOn' && !isMended) || (kind === 'show' && !isMended),
-    hasList: !isMended && (isDone || kind === 'tested' || kind === 'slow'),
+    hasTest: kind !== 'askResend' && kind !== 'resent' && !(kind === 'isOn' && !hasFix),
+    hasLog: kind === 'resent' || (kind === 'isOn' && !hasFix) || (kind === 'show' && !hasFix),
+    hasList: !hasFix && (isDone || kind === 'tested' || kind === 'slow'),
   }
 }
 
