@@ -103,13 +103,13 @@ export function adminConfirmView(
   const count = nextStep(request)?.attempts ?? 0
   const words = strings.confirm
   const name = shortName(request.requester)
-  const asked = askedBy[verb]
-  const isOverride = asked === 'approve' || asked === 'reject'
+  const action = actionOf[verb]
+  const isOverride = action === 'approve' || action === 'reject'
   const since = isOverride ? (openStage(request.approvals)?.openedAt ?? request.submittedAt) : request.updatedAt
   const says = isOverride ? 'reason' : 'comment'
   const head = aboutOf(request, viewer)
   return {
-    asked,
+    asked: action,
     says,
     ...head,
     requestId: request.requestId,
@@ -123,7 +123,7 @@ export function adminConfirmView(
       failed && value ? format(count > 1 ? strings.note.problemAttempts : strings.note.problem, { value, count }) : '',
     wrote: format(words.wrote, { name }),
     reason: isOverride ? cut(request.reason, longest.text) : '',
-    next: nextOf(asked, request, name),
+    next: nextOf(action, request, name),
     fallback: format(words.fallback, { reference: head.reference }),
     help: format(words[says].help, { name }),
     error: format(words[says].error, { name }),
@@ -132,7 +132,7 @@ export function adminConfirmView(
   }
 }
 
-const askedBy = {
+const actionOf = {
   'admin.retry': 'retry',
   'admin.cancel': 'cancel',
   'admin.approve': 'approve',

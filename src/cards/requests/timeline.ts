@@ -3,7 +3,7 @@ import { type AuditEntry, auditActions, type Person, person } from '../../core/i
 import { format, restText, strings } from '../shared/messages.ts'
 import { cut, fullMoment, longest, moment, peopleList, shortName, type Viewer } from '../shared/texts.ts'
 
-type Text = keyof typeof strings.timeline.says
+type Message = keyof typeof strings.timeline.says
 
 /** The timeline of a status card: only a button that loads it, or its rows, folded or open. */
 export const timeline = z.strictObject({
@@ -39,15 +39,15 @@ export function timelineView(
 ): TimelineView {
   if (!known) return { shows: 'button', earlier: '', rows: [] }
   const entries = known.entries.flatMap((entry, index) => {
-    const text = textOf(entry, index === 0)
-    return text === undefined ? [] : [{ entry, text }]
+    const message = messageOf(entry, index === 0)
+    return message === undefined ? [] : [{ entry, message }]
   })
   const shown = entries.slice(-room.rows)
   return {
     shows: known.isOpen ? 'open' : 'folded',
     earlier: restText(strings.timeline.earlier, entries.length - shown.length),
-    rows: shown.map(({ entry, text }) => ({
-      text: format(strings.timeline.says[text], valuesOf(entry, viewer)),
+    rows: shown.map(({ entry, message }) => ({
+      text: format(strings.timeline.says[message], valuesOf(entry, viewer)),
       at: moment(entry.at, viewer, 'day'),
       comment: room.comment > 0 && entry.comment ? quoted(cut(entry.comment, room.comment)) : '',
     })),
@@ -57,7 +57,7 @@ export function timelineView(
 const quoted = (comment: string): string => format(strings.timeline.quote, { comment })
 
 /** The message of an entry; undefined for steps of provisioning and for actions of later versions. */
-function textOf({ action, actor, data = {} }: AuditEntry, isFirst: boolean): Text | undefined {
+function messageOf({ action, actor, data = {} }: AuditEntry, isFirst: boolean): Message | undefined {
   const known = auditActions.find((one) => one === action)
   const isPerson = 'id' in actor
   const isGiven = (name: string): boolean => peopleIn(data[name]).length > 0
@@ -89,7 +89,7 @@ function textOf({ action, actor, data = {} }: AuditEntry, isFirst: boolean): Tex
 }
 
 /** A person who gave away their own decision, or took over another person's, has a message of their own. */
-function handedOn({ id }: Person, from: readonly Person[], to: readonly Person[]): Text {
+function handedOn({ id }: Person, from: readonly Person[], to: readonly Person[]): Message {
   if (from.every((one) => one.id === id)) return 'reassignedOwn'
   return to.some((one) => one.id === id) ? 'reassignedSelf' : 'reassigned'
 }
