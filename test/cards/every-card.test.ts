@@ -5,16 +5,17 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { definedCards, noticeCodes, summaryOf, verbs, warmUp } from '../../src/cards/index.ts'
-import { cardRegistry } from '../../src/cards/shared/define-card.ts'
 import { format, strings } from '../../src/cards/shared/messages.ts'
-import { piecesIn, withPieces } from '../../src/cards/shared/pieces.ts'
 import {
+  cardRegistry,
   expand,
   labels,
+  piecesIn,
   templateFile,
   templateFiles,
   templateJson,
   templatesIn,
+  withPieces,
 } from '../../src/cards/shared/render.ts'
 import { faultCodes } from '../../src/core/index.ts'
 import { outlineOf } from '../support/card-outline.ts'

@@ -1,12 +1,22 @@
-import { adminAuditCard, adminAuditView } from '../../src/cards/audit/admin-audit.ts'
-import { adminConfirmCard, adminConfirmView } from '../../src/cards/decisions/admin-confirm.ts'
+import { adminAuditCard, adminAuditView } from '../../src/cards/audit/index.ts'
+import { adminConfirmCard, adminConfirmView } from '../../src/cards/decisions/admin-decisions.ts'
 import { noticeCard, noticeView } from '../../src/cards/notifications/notice.ts'
-import { adminJobsCard, adminJobsView, adminReplayView } from '../../src/cards/operations/admin-jobs.ts'
-import { adminStuckCard, adminStuckView } from '../../src/cards/operations/admin-stuck.ts'
+import {
+  adminJobsCard,
+  adminJobsView,
+  adminReplayView,
+  adminStuckCard,
+  adminStuckView,
+} from '../../src/cards/operations/admin-stuck.ts'
 import { adminQueueCard, adminQueueView } from '../../src/cards/requests/admin-queue.ts'
 import { requestStatusCard, requestStatusView } from '../../src/cards/requests/request-card.ts'
-import { adminTemplateCard, adminTemplateView } from '../../src/cards/templates/admin-template.ts'
-import { adminTemplatesCard, adminTemplatesView, type TemplateList } from '../../src/cards/templates/admin-templates.ts'
+import {
+  adminTemplateCard,
+  adminTemplatesCard,
+  adminTemplatesView,
+  adminTemplateView,
+  type TemplateList,
+} from '../../src/cards/templates/admin-templates.ts'
 import {
   type AuditReport,
   attentionOf,

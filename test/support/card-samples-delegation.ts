@@ -1,5 +1,10 @@
-import { adminDelegationsCard, adminDelegationsView } from '../../src/cards/decisions/admin-delegations.ts'
-import { type DelegationNow, delegationCard, delegationView } from '../../src/cards/decisions/delegation.ts'
+import {
+  adminDelegationsCard,
+  adminDelegationsView,
+  type DelegationNow,
+  delegationCard,
+  delegationView,
+} from '../../src/cards/decisions/delegation.ts'
 import { approvalsCard, approvalsView } from '../../src/cards/requests/lists.ts'
 import { type Delegation, fault } from '../../src/core/index.ts'
 import { dana, kim, omar, onePage, priya, requestId, requestOf, requests, tenantId, viewerOf } from './card-requests.ts'

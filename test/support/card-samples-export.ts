@@ -1,7 +1,12 @@
 import { approvalDecidedCard, approvalDecidedView } from '../../src/cards/decisions/approval-decided.ts'
 import { adminEraseCard, adminEraseView, type ErasureNow } from '../../src/cards/privacy/admin-erase.ts'
-import { adminExportCard, adminExportView, type ExportNow } from '../../src/cards/privacy/admin-export.ts'
-import { adminPersonCard, adminPersonView } from '../../src/cards/privacy/admin-person.ts'
+import {
+  adminExportCard,
+  adminExportView,
+  adminPersonCard,
+  adminPersonView,
+  type ExportNow,
+} from '../../src/cards/privacy/admin-export.ts'
 import { requestStatusCard, requestStatusView } from '../../src/cards/requests/request-card.ts'
 import { type Erasure, type ErasureCounts, fault, reduced } from '../../src/core/index.ts'
 import { mailboxes } from './card-mailboxes.ts'

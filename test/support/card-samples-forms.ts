@@ -1,5 +1,5 @@
 import { requestFormCard, requestFormView } from '../../src/cards/drafts/form-view.ts'
-import { chooseTemplateCard, chooseTemplateView } from '../../src/cards/shared/help.ts'
+import { chooseTemplateCard, chooseTemplateView } from '../../src/cards/templates/choose-template.ts'
 import { type FaultCode, fault, inLocale, type NamePreview, type Template } from '../../src/core/index.ts'
 import { requestForm, sketchOf } from './card-forms.ts'
 import { dana, draftOf, openCommunity, projectSite, siteRoot, templateOf } from './card-requests.ts'

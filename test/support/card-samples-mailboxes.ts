@@ -1,9 +1,9 @@
 import { approvalCard, approvalView } from '../../src/cards/decisions/approval-card.ts'
 import { requestFormCard, requestFormView } from '../../src/cards/drafts/form-view.ts'
 import { reviewCard, reviewView } from '../../src/cards/drafts/review.ts'
-import { mailboxReadyCard, mailboxReadyView } from '../../src/cards/provisioning/ready.ts'
+import { mailboxReadyCard, mailboxReadyView } from '../../src/cards/provisioning/index.ts'
 import { requestStatusCard, requestStatusView } from '../../src/cards/requests/request-card.ts'
-import { chooseTemplateCard, chooseTemplateView } from '../../src/cards/shared/help.ts'
+import { chooseTemplateCard, chooseTemplateView } from '../../src/cards/templates/choose-template.ts'
 import { fault } from '../../src/core/index.ts'
 import { requestForm } from './card-forms.ts'
 import {

@@ -1,9 +1,14 @@
-import { adminConfirmCard, adminConfirmView } from '../../src/cards/decisions/admin-confirm.ts'
-import { adminReassignCard, adminReassignView } from '../../src/cards/decisions/admin-reassign.ts'
-import { adminWhichCard, adminWhichView } from '../../src/cards/decisions/admin-which.ts'
+import {
+  adminConfirmCard,
+  adminConfirmView,
+  adminReassignCard,
+  adminReassignView,
+  adminWhichCard,
+  adminWhichView,
+} from '../../src/cards/decisions/admin-decisions.ts'
 import { adminStuckCard, adminStuckView } from '../../src/cards/operations/admin-stuck.ts'
 import { adminQueueCard, adminQueueView } from '../../src/cards/requests/admin-queue.ts'
-import { adminHelpCard, adminHelpView } from '../../src/cards/shared/admin-help.ts'
+import { adminHelpCard, adminHelpView } from '../../src/cards/shared/help.ts'
 import {
   attentionOf,
   fault,

@@ -1,6 +1,6 @@
-import { adminAuditCard, organisationAuditView } from '../../src/cards/audit/admin-audit.ts'
+import { adminAuditCard, organisationAuditView } from '../../src/cards/audit/index.ts'
 import { noticeCard, noticeView } from '../../src/cards/notifications/notice.ts'
-import { adminJobsCard, adminReplayView } from '../../src/cards/operations/admin-jobs.ts'
+import { adminJobsCard, adminReplayView } from '../../src/cards/operations/admin-stuck.ts'
 import {
   adminDeliveriesCard,
   adminDeliveriesView,

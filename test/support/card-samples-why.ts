@@ -1,4 +1,4 @@
-import { whyCard, whyView } from '../../src/cards/explanations/why.ts'
+import { whyCard, whyView } from '../../src/cards/explanations/index.ts'
 import { explain, type Request } from '../../src/core/index.ts'
 import { mailboxes } from './card-mailboxes.ts'
 import { at, dana, kim, omar, priya, requestOf, requests, sam, stageOf, viewerOf } from './card-requests.ts'

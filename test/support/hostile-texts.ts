@@ -1,7 +1,7 @@
 /**
  * Text that somebody could write into any field, because a renderer, a template, a log, a page or a spreadsheet might
  * take it for more than text. `shown` is what people must read where it is not the text itself: controls and marks of
- * direction are taken out, and a date function is parted by a word joiner (src/cards/shared/literal.ts). Each is short enough to
+ * direction are taken out, and a date function is parted by a word joiner (src/cards/shared/render.ts). Each is short enough to
  * stand uncut on a card, but for those named long.
  */
 export interface HostileText {

@@ -1,5 +1,5 @@
 import { requestFormCard, requestFormView } from '../../src/cards/drafts/form-view.ts'
-import { chooseTemplateCard, chooseTemplateView } from '../../src/cards/shared/help.ts'
+import { chooseTemplateCard, chooseTemplateView } from '../../src/cards/templates/choose-template.ts'
 import { defaultsOf } from '../../src/core/drafts/form-values.ts'
 import { previewNames } from '../../src/core/drafts/name-preview.ts'
 import { type Ports, type Settings, type Template, template } from '../../src/core/index.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type CardJson, cards } from '../../src/cards/index.ts'
-import { literal } from '../../src/cards/shared/literal.ts'
+import { literal } from '../../src/cards/shared/render.ts'
 import {
   type ApprovalStage,
   fault,

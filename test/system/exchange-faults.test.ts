@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { mailboxReadyView } from '../../src/cards/provisioning/ready.ts'
-import { renderRequestStatus } from '../../src/cards/requests/render-request-status.ts'
+import { mailboxReadyView } from '../../src/cards/provisioning/index.ts'
+import { renderRequestStatus } from '../../src/cards/requests/request-card.ts'
 import { requestView, viewOf } from '../../src/core/index.ts'
 import { viewerOf } from '../support/card-world.ts'
 import { textOf } from '../support/cards.ts'

@@ -1,44 +1,28 @@
 import { z } from 'zod'
 import {
   type ApprovalStage,
-  inLocale,
   isApproved,
   isForMailbox,
   missing,
   openStage,
   type Person,
   type Request,
-  referenceOf,
-  resourceKind,
   undecided,
   voicesOf,
   waitingFor,
 } from '../../core/index.ts'
 import { linesOfBasis } from '../drafts/based-on.ts'
-import { labelFact, mainFacts, otherFacts, reasonFact } from '../requests/asked.ts'
-import { peopleWith } from '../requests/mailbox-facts.ts'
-import { defineCard } from '../shared/define-card.ts'
+import { about, aboutOf } from '../requests/about-request.ts'
+import { labelFact, mainFacts, otherFacts, peopleWith, reasonFact } from '../requests/request-facts.ts'
 import { fact, fitting, labelName, room } from '../shared/facts.ts'
 import { askedAddress } from '../shared/links.ts'
-import type { CardJson } from '../shared/literal.ts'
-import { look, looks, rowLook, rowLooks, toKnow } from '../shared/look.ts'
-import { format, strings } from '../shared/messages.ts'
-import { firstThatFits } from '../shared/render.ts'
-import { cut, decidedBy, longest, moment, peopleList, type Viewer } from '../shared/words.ts'
-import { becauseOf, sinceWhat } from './approval-why.ts'
-import { expiryOf, handedWith, line, linesForApprover, urgencyOf } from './stage-words.ts'
+import { look, looks, marks, rowLook, toKnow } from '../shared/look.ts'
+import { format, restText, strings } from '../shared/messages.ts'
+import { type CardJson, defineCard, firstThatFits, type ViewOf } from '../shared/render.ts'
+import { cut, decidedBy, longest, peopleList, shortName, type Viewer } from '../shared/texts.ts'
+import { becauseOf, expiryOf, handedWith, line, linesForApprover, sinceWhat, urgencyOf } from './stage-texts.ts'
 
 type Rule = keyof typeof strings.approval.rule
-
-/** What all cards for approvers begin with. */
-export const about = {
-  reference: z.string(),
-  kind: resourceKind,
-  templateName: z.string(),
-  displayName: z.string(),
-  /** Who asks, and when. */
-  asks: z.string(),
-}
 
 type ApprovalCheck = keyof typeof strings.approval.check
 
@@ -50,58 +34,40 @@ export const approvalCard = defineCard({
     look,
     fallback: z.string(),
     urgency: z.enum(['first', 'reminded', 'expiring']),
-    /** Why the viewer is asked, who else may decide for them, and that they were reminded. */
+    /** Why the viewer decides, who else may decide for them, and their reminders. */
     says: z.array(line),
-    /** What somebody wrote who gave this to the viewer. */
+    /** The comment of the person who reassigned it to the viewer. */
     handedBy: z.string(),
     handedComment: z.string(),
     expires: z.string(),
     reason: z.string(),
-    checks: z
-      .array(
-        z.strictObject({
-          text: z.string(),
-          look: rowLook,
-        }),
-      )
-      .min(1),
+    checks: z.array(z.strictObject({ text: z.string(), look: rowLook })).min(1),
     details: z.array(fact).min(1),
     hiddenDetails: z.string(),
     comment: z.string(),
     commentMissing: z.boolean(),
-    /** Under the comment: who reads it, and that it is needed. */
+    /** Under the comment: who reads it, and that it is required. */
     help: z.string(),
     error: z.string(),
-    /** Who decides beside the viewer. */
+    /** Who else decides. */
     rule: z.string(),
     stage: z.int(),
   }),
 })
 
-export const aboutOf = (request: Request, viewer: Viewer) => ({
-  reference: referenceOf(request),
-  kind: request.kind,
-  templateName: inLocale(request.template, viewer.locale).name,
-  displayName: cut(request.details.displayName, longest.title),
-  asks: format(strings.approval.asks, {
-    name: cut(request.requester.displayName, longest.name),
-    at: moment(request.submittedAt, viewer, 'full'),
-  }),
-})
-
-/** What was typed when the card comes back: with its present state, or because a rejection lacks its comment. */
-export interface ApprovalForm {
+/** What the viewer typed, when the card comes back with a new state or because a rejection needs a comment. */
+interface ApprovalForm {
   readonly comment: string
   readonly commentMissing: boolean
 }
 
-/** What an approver decides by. `most`: code units that its details may take. */
+/** What an approver needs for a decision. `most`: room for its details, in code units. */
 export function approvalView(
   request: Request,
   viewer: Viewer,
   form: ApprovalForm = { comment: '', commentMissing: false },
   most: number = room,
-): Parameters<typeof approvalCard.render>[0] {
+): ViewOf<typeof approvalCard> {
   const stage = openStage(request.approvals)
   const colleagues = stage ? colleaguesOf(stage, viewer) : []
   const facts = [
@@ -116,7 +82,7 @@ export function approvalView(
   const handed = handedWith(stage, viewer)
   const words = strings.approval
   const about = aboutOf(request, viewer)
-  const name = cut(request.requester.displayName, longest.name)
+  const name = shortName(request.requester)
   const expires = urgency === 'expiring' ? '' : expiryOf(stage, viewer)
   return {
     ...about,
@@ -131,7 +97,7 @@ export function approvalView(
     reason: cut(request.reason, longest.text),
     checks: checksOf(request),
     details: shown,
-    hiddenDetails: hidden > 0 ? format(strings.facts.more, { count: hidden }) : '',
+    hiddenDetails: restText(strings.facts.more, hidden),
     comment: cut(form.comment, 500),
     commentMissing: form.commentMissing,
     help: format(words.comment.help, { name }),
@@ -146,30 +112,27 @@ export function approvalView(
   }
 }
 
-/** Less and less of the details, in code units, where the rest of the card leaves no room for more. */
+/** The room for details in code units, smaller for a card that would be too large. */
 const rooms = [room, 3000, 1200]
 
-/** The card; of a request with much to say, fewer details. */
+/** Renders the approval card, with fewer details if it would be too large. */
 export const renderApproval = (request: Request, viewer: Viewer, form?: ApprovalForm): CardJson =>
   firstThatFits(rooms.map((most) => () => approvalCard.render(approvalView(request, viewer, form, most))))
 
-/** Who decides beside the viewer: where the first decision counts everybody, else those for whom the viewer does not speak. */
+/** Who else decides: for the rule "any" all others, else those for whom the viewer does not decide. */
 function colleaguesOf(stage: ApprovalStage, viewer: Viewer): Person[] {
   if (stage.rule === 'any') return waitingFor([stage]).filter(({ id }) => id !== viewer.id)
   const voices = voicesOf(stage, viewer.id, viewer.now.toISOString()).map(({ id }) => id)
   return undecided(stage).filter(({ id }) => id !== viewer.id && !voices.includes(id))
 }
 
-/** What was looked at for the approver; `!` marks what deserves a thought. */
+/** What the service has checked for the approver; `!` marks what needs attention. */
 function checksOf(request: Request): z.output<typeof approvalCard.data>['checks'] {
   const row = (name: ApprovalCheck, value: string, count = 0) => ({
     text: format(strings.approval.check[name], { value, count }),
-    look: rowLooks.done,
+    look: marks.good,
   })
-  const toConsider = (name: ApprovalCheck, value: string) => ({
-    ...row(name, value),
-    look: { ...rowLooks.done, mark: '!' as const, color: 'Attention' as const },
-  })
+  const toConsider = (name: ApprovalCheck, value: string) => ({ ...row(name, value), look: marks.attention })
   const decisions = request.approvals.filter(isApproved).flatMap(({ decisions }) => decisions)
   const stage = openStage(request.approvals)
   const because = becauseOf(request, stage)

@@ -11,15 +11,14 @@ import {
   undecided,
   voicesOf,
 } from '../../core/index.ts'
-import { defineCard } from '../shared/define-card.ts'
+import { about, aboutOf } from '../requests/about-request.ts'
 import { askedAddress } from '../shared/links.ts'
 import { look, looks } from '../shared/look.ts'
-import { format, strings } from '../shared/messages.ts'
-import { cut, longest, moment, peopleList, type Viewer } from '../shared/words.ts'
-import { about, aboutOf } from './approval-card.ts'
+import { format, keysOf, strings } from '../shared/messages.ts'
+import { defineCard, type ViewOf } from '../shared/render.ts'
+import { cut, longest, moment, peopleList, type Viewer } from '../shared/texts.ts'
 
 type Outcome = keyof typeof strings.decided
-const outcomes = Object.keys(strings.decided) as [Outcome, ...Outcome[]]
 
 export const approvalDecidedCard = defineCard({
   name: 'approval-decided',
@@ -27,17 +26,16 @@ export const approvalDecidedCard = defineCard({
     ...about,
     address: z.string(),
     look,
-    outcome: z.enum(outcomes),
+    outcome: z.enum(keysOf(strings.decided)),
     says: z.string(),
-    /** Who wrote the comment. */
     wrote: z.string(),
     comment: z.string(),
   }),
 })
 
 /**
- * Whether the viewer can decide now: the stage whose turn it is asks them, or somebody for whom they stand in. Of a card that asks
- * about one stage: by this card. What an admin has reassigned to themselves waits for another admin.
+ * Whether the viewer can decide the open stage now, as an approver or a stand-in. `about`: the stage of the card, which may
+ * be an earlier one. A request that an admin has reassigned to themselves waits for another admin.
  */
 export function decidesNow({ status, approvals }: Request, viewer: Viewer, about?: number): boolean {
   const stage = status === 'pendingApproval' ? openStage(approvals) : undefined
@@ -46,8 +44,8 @@ export function decidesNow({ status, approvals }: Request, viewer: Viewer, about
   return voicesOf(stage, viewer.id, at).length > 0 && !needsSecondAdmin(stage, viewer.id, at)
 }
 
-/** What became of it for this viewer: who did it, for or to whom, and what they wrote. */
-interface Told {
+/** The outcome for this viewer: who decided, for or to whom, and their comment. */
+interface OutcomeFacts {
   readonly outcome: Outcome
   readonly name?: Person | null | undefined
   readonly people?: readonly Person[]
@@ -55,13 +53,13 @@ interface Told {
   readonly comment?: string | undefined
 }
 
-/** What an approver sees when there is nothing left to decide for them, or not yet; `about`: by a card that asks about this stage. */
+/** What an approver sees who cannot decide, or not yet. `about`: the stage of the card. */
 export function approvalDecidedView(
   request: Request,
   viewer: Viewer,
   about?: number,
-): Parameters<typeof approvalDecidedCard.render>[0] {
-  const { outcome, name, people = [], at, comment = '' } = toldTo(request, viewer, about)
+): ViewOf<typeof approvalDecidedCard> {
+  const { outcome, name, people = [], at, comment = '' } = outcomeFor(request, viewer, about)
   const by = cut(name?.displayName ?? '', longest.name)
   return {
     ...aboutOf(request, viewer),
@@ -104,7 +102,7 @@ const lookOf = {
   secondAdmin: looks.pendingApproval,
 } as const satisfies Record<Outcome, unknown>
 
-function toldTo(request: Request, viewer: Viewer, about: number | undefined): Told {
+function outcomeFor(request: Request, viewer: Viewer, about: number | undefined): OutcomeFacts {
   const decision = decisionFor(request, viewer, about)
   if (decision) return ofDecision(decision, viewer)
   const { status, cancelledBy } = request
@@ -116,21 +114,22 @@ function toldTo(request: Request, viewer: Viewer, about: number | undefined): To
   const stage = openStage(request.approvals)
   if (status !== 'pendingApproval' || !stage) return { outcome: 'over' }
   if (needsSecondAdmin(stage, viewer.id, viewer.now.toISOString())) return { outcome: 'secondAdmin' }
-  const given = stage.reassigned?.findLast(({ from }) => from.some(({ id }) => id === viewer.id))
-  if (given && given.by.id !== viewer.id && given.by.id !== given.to.id)
-    return { outcome: 'givenAwayBy', name: given.by, people: [given.to], comment: given.comment }
-  if (given) return { outcome: 'givenAway', name: given.by, people: [given.to], comment: given.comment }
+  const reassignment = stage.reassigned?.findLast(({ from }) => from.some(({ id }) => id === viewer.id))
+  if (reassignment && reassignment.by.id !== viewer.id && reassignment.by.id !== reassignment.to.id)
+    return { outcome: 'givenAwayBy', name: reassignment.by, people: [reassignment.to], comment: reassignment.comment }
+  if (reassignment)
+    return { outcome: 'givenAway', name: reassignment.by, people: [reassignment.to], comment: reassignment.comment }
   const isLater = request.approvals.some((one) => one.stage > stage.stage && isAskedIn(one, viewer))
   return isLater ? { outcome: 'notYet' } : { outcome: 'notYours', people: undecided(stage) }
 }
 
-function ofDecision({ by, decision, at, comment, insteadOf = [], override }: Decision, viewer: Viewer): Told {
-  const told = { name: by, people: insteadOf, at, comment }
-  if (override) return { outcome: by.id === viewer.id ? `${decision}OverByYou` : `${decision}Over`, ...told }
+function ofDecision({ by, decision, at, comment, insteadOf = [], override }: Decision, viewer: Viewer): OutcomeFacts {
+  const facts = { name: by, people: insteadOf, at, comment }
+  if (override) return { outcome: by.id === viewer.id ? `${decision}OverByYou` : `${decision}Over`, ...facts }
   const isFor = insteadOf.length > 0 ? ('For' as const) : ('' as const)
-  if (by.id === viewer.id) return { outcome: `${decision}ByYou${isFor}`, ...told }
-  if (insteadOf.some(({ id }) => id === viewer.id)) return { outcome: `${decision}ForYou`, ...told }
-  return { outcome: `${decision}ByOther${isFor}`, ...told }
+  if (by.id === viewer.id) return { outcome: `${decision}ByYou${isFor}`, ...facts }
+  if (insteadOf.some(({ id }) => id === viewer.id)) return { outcome: `${decision}ForYou`, ...facts }
+  return { outcome: `${decision}ByOther${isFor}`, ...facts }
 }
 
 const isAskedIn = ({ approvers, standIns = [], reassigned = [] }: ApprovalStage, { id }: Viewer): boolean =>
@@ -139,19 +138,19 @@ const isAskedIn = ({ approvers, standIns = [], reassigned = [] }: ApprovalStage,
   )
 
 /**
- * The viewer's own decision; else the one for the viewer; else a rejection by anybody; else the one that closed the stage that the viewer was
- * asked in; of who was asked in none that is known any more, the last.
+ * The viewer's own decision; else the one for the viewer; else a rejection; else the one that closed the viewer's stage;
+ * for a viewer without a known stage the last one.
  */
 function decisionFor({ approvals, status }: Request, viewer: Viewer, about: number | undefined): Decision | undefined {
   const stages = approvals.filter(({ stage }) => about === undefined || stage === about)
   const all = stages.flatMap(({ decisions }) => decisions)
-  const asked = stages.find((stage) => isAskedIn(stage, viewer))
+  const own = stages.find((stage) => isAskedIn(stage, viewer))
   return (
     all.find(({ by }) => by.id === viewer.id) ??
     all.find(({ insteadOf = [] }) => insteadOf.some(({ id }) => id === viewer.id)) ??
     all.find(({ decision }) => decision === 'rejected') ??
-    (asked && isApproved(asked) ? asked.decisions.at(-1) : undefined) ??
-    (asked || status === 'pendingApproval' || status === 'cancelled' || status === 'expired'
+    (own && isApproved(own) ? own.decisions.at(-1) : undefined) ??
+    (own || status === 'pendingApproval' || status === 'cancelled' || status === 'expired'
       ? undefined
       : lastDecision(approvals))
   )

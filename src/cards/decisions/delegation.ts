@@ -1,25 +1,26 @@
 import { z } from 'zod'
-import type { Delegation, Delegations, Fault, Person } from '../../core/index.ts'
+import type { Delegation, DelegationPage, Delegations, Fault, Person } from '../../core/index.ts'
 import { choice, faultLine, faultsOfForm, partsOf } from '../drafts/form-faults.ts'
-import { defineCard } from '../shared/define-card.ts'
 import { type Look, look, plain, toFix } from '../shared/look.ts'
-import { format, strings } from '../shared/messages.ts'
-import { cut, lastDay, longest, type Viewer } from '../shared/words.ts'
+import { format, restText, strings } from '../shared/messages.ts'
+import { paged, pagesAround, rowsOfAdminPage } from '../shared/paging.ts'
+import { defineCard, type ViewOf } from '../shared/render.ts'
+import { cut, lastDay, longest, moment, shortName, time, type Viewer } from '../shared/texts.ts'
 
 /** A day as inputs write it, `2026-11-30`; `''` for none. */
 const day = z.union([z.literal(''), z.iso.date()])
 
-/** What is said above the form of what was typed: who was found, or what was not understood. */
+/** A sentence above the form: who was found, or what was not understood. */
 export interface Remark {
   readonly words: keyof typeof strings.delegation.remark
-  /** What was typed; of `check` the name and sign-in name that was found. */
+  /** What was typed; for `check` the name and sign-in name that was found. */
   readonly typed: string
 }
 
 /** The form: who decides while somebody is away, and until when. */
 export interface DelegationForm {
   readonly values: { readonly to: string; readonly until: string }
-  /** Whose names the picker shows, or from among whom to choose. */
+  /** The people whose names the picker shows, or the people to choose from. */
   readonly people: readonly Person[]
   readonly isChoice: boolean
   readonly remarks: readonly Remark[]
@@ -28,13 +29,13 @@ export interface DelegationForm {
   readonly earliest: string
 }
 
-/** What waits for somebody now; `more`: that is not all. */
+/** How many requests wait for the delegate now; `more`: at least so many. */
 export interface Waiting {
   readonly count: number
   readonly more: boolean
 }
 
-/** How it stands with somebody's delegation, or what has just become of it. */
+/** A delegation: its form, or the result of the last change. */
 export type DelegationNow =
   | { readonly step: 'form'; readonly form: DelegationForm }
   | { readonly step: 'saved'; readonly waiting: Waiting }
@@ -46,9 +47,8 @@ export const delegationCard = defineCard({
     heading: z.enum(['away', 'delegated', 'mistakes', 'saved', 'ended', 'nothing']),
     look,
     band: z.string(),
-    /** Who decides for the viewer; `''`: nobody. */
+    /** Who decides for the viewer; `''` without a delegate. */
     own: z.strictObject({ text: z.string(), address: z.string() }),
-    /** What has just been saved, and whose delegation has just ended. */
     saved: z.string(),
     ended: z.string(),
     asks: z.boolean(),
@@ -64,16 +64,16 @@ export const delegationCard = defineCard({
     moreToMe: z.string(),
   }),
 })
-type View = Parameters<typeof delegationCard.render>[0]
+type View = ViewOf<typeof delegationCard>
 
-/** Beyond as many, only their number is shown. */
+/** The card counts the others. */
 const mostToMe = 6
 const done: Look = { mark: '✓', color: 'Good', band: 'good' }
 const noForm: DelegationForm = {
   ...{ values: { to: '', until: '' }, people: [], isChoice: false, remarks: [], faults: [], earliest: '' },
 }
 
-/** Who decides for the viewer, for whom the viewer decides, and what can be done about it. */
+/** Shows who decides for the viewer, and for whom the viewer decides. */
 export function delegationView(now: DelegationNow, { own, toMe }: Delegations, viewer: Viewer): View {
   const form = now.step === 'form' ? now.form : noForm
   const words = strings.delegation
@@ -84,14 +84,14 @@ export function delegationView(now: DelegationNow, { own, toMe }: Delegations, v
     resource: 'delegation',
   })
   const { faultCount, lineOf, otherFaults } = faults
-  const name = own ? nameOf(own.delegate) : ''
+  const name = own ? shortName(own.delegate) : ''
   return {
     ...(faultCount > 0
       ? { heading: 'mistakes', band: format(strings.form.mistakes, { count: faultCount }), look: toFix }
       : headingOf(now, own)),
     own: { text: delegateText(own, viewer), address: own ? cut(own.delegate.userPrincipalName, longest.address) : '' },
     saved: format(words.saved, { name }),
-    ended: now.step === 'ended' && now.ended ? format(words.ended, { name: nameOf(now.ended.delegate) }) : '',
+    ended: now.step === 'ended' && now.ended ? format(words.ended, { name: shortName(now.ended.delegate) }) : '',
     asks: now.step === 'form',
     waiting: now.step === 'saved' ? waitingText(now.waiting) : '',
     remarks: form.remarks.map(({ words: remark, typed }) => ({
@@ -105,19 +105,17 @@ export function delegationView(now: DelegationNow, { own, toMe }: Delegations, v
     otherFaults,
     earliest: form.earliest,
     toMe: toMe.slice(0, mostToMe).map(({ person, until }) => ({
-      text: format(words.toMeUntil, { name: nameOf(person), date: lastDay(until, viewer) }),
+      text: format(words.toMeUntil, { name: shortName(person), date: lastDay(until, viewer) }),
     })),
-    moreToMe: toMe.length > mostToMe ? format(words.toMeMore, { count: toMe.length - mostToMe }) : '',
+    moreToMe: restText(words.toMeMore, toMe.length - mostToMe),
   }
 }
 
-/** "Omar Haddad decides for you until 30 November 2026."; `''` when nobody does. */
+/** "Omar Haddad decides for you until 30 November 2026."; `''` without a delegate. */
 export const delegateText = (own: Delegation | undefined, viewer: Viewer): string =>
-  own ? format(strings.delegation.own, { name: nameOf(own.delegate), date: lastDay(own.until, viewer) }) : ''
+  own ? format(strings.delegation.own, { name: shortName(own.delegate), date: lastDay(own.until, viewer) }) : ''
 
-const nameOf = ({ displayName }: Person): string => cut(displayName, longest.name)
-
-/** Among several of one name only the sign-in name tells who is who. */
+/** The sign-in name distinguishes people of one name. */
 const titleOf = ({ displayName, userPrincipalName }: Person, isChoice: boolean): string => {
   const name = cut(displayName, longest.name)
   return isChoice ? `${name} (${cut(userPrincipalName, longest.address)})` : name
@@ -134,3 +132,47 @@ function headingOf(now: DelegationNow, own: Delegation | undefined): Pick<View, 
 
 const waitingText = ({ count, more }: Waiting): string =>
   format(more ? strings.delegation.waitingMany : strings.delegation.waiting, { count })
+
+export const adminDelegationsCard = defineCard({
+  name: 'admin-delegations',
+  data: z.strictObject({
+    at: z.string(),
+    /** Who is away, and who decides for them until when. */
+    rows: z
+      .array(
+        z.strictObject({
+          name: z.string(),
+          decides: z.string(),
+          /** Their sign-in names, and since when. */
+          who: z.string(),
+        }),
+      )
+      .max(rowsOfAdminPage),
+    isEmpty: z.boolean(),
+    ...paged,
+  }),
+})
+
+/** The current delegations, the first to end first. Sign-in names distinguish people of one name. */
+export function adminDelegationsView(
+  { delegations, from, total }: DelegationPage,
+  viewer: Viewer,
+): ViewOf<typeof adminDelegationsCard> {
+  return {
+    at: time(viewer),
+    rows: delegations.map((one) => ({
+      name: shortName(one.person),
+      decides: format(strings.delegations.decides, {
+        name: shortName(one.delegate),
+        date: lastDay(one.until, viewer),
+      }),
+      who: format(strings.delegations.who, {
+        address: cut(one.person.userPrincipalName, longest.address),
+        delegate: cut(one.delegate.userPrincipalName, longest.address),
+        date: moment(one.from, viewer, 'day'),
+      }),
+    })),
+    isEmpty: total === 0,
+    ...pagesAround(from, delegations.length, total),
+  }
+}

@@ -1,10 +1,6 @@
-/** Cards of approvals: asking, deciding, delegating. */
-export * from './admin-confirm.ts'
-export * from './admin-delegations.ts'
-export * from './admin-reassign.ts'
-export * from './admin-which.ts'
+/** Cards of approvals: requesting a decision, deciding, delegating. */
+export * from './admin-decisions.ts'
 export * from './approval-card.ts'
 export * from './approval-decided.ts'
-export * from './approval-why.ts'
 export * from './delegation.ts'
-export * from './stage-words.ts'
+export * from './stage-texts.ts'

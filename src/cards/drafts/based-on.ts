@@ -1,16 +1,15 @@
 import { type BasedOn, isMailboxKind, type Request } from '../../core/index.ts'
-import type { Line } from '../decisions/stage-words.ts'
+import type { Line } from '../decisions/stage-texts.ts'
 import { format, strings } from '../shared/messages.ts'
-import { cut, listOf, longest } from '../shared/words.ts'
+import { cut, listOf, longest } from '../shared/texts.ts'
 
-/** What a request or a plan says of the template whose inputs it has. */
 type Of = Pick<Request, 'kind' | 'template'>
 
-/** The features of a room are one line on every card. */
+/** Cards show the features of a room on one line. */
 const ofRoom = (input: string): boolean =>
   input.startsWith('roomMailboxMetadata.') || input === 'isWheelChairAccessible'
 
-/** What an input is called on cards, as the facts there are: an admin's words for a field of the template, else ours. */
+/** The label of an input: the template's label for its own field, else ours. */
 function nameOf({ kind, template }: Of, input: string): string {
   const own = template.fields.find(({ key }) => `metadata.${key}` === input)
   if (own) return own.label
@@ -29,7 +28,7 @@ export const inputNames = (of: Of, inputs: readonly string[]): string[] => [
 /** The names of the inputs that differ from the earlier request, each once. */
 export const changedNames = (of: Of, { changed }: Pick<BasedOn, 'changed'>): string[] => inputNames(of, changed)
 
-/** The same in a sentence: as many names as people read at a glance. */
+/** The changed names in a sentence: the first few and the number of the others. */
 function namesInWords(of: Of, basedOn: BasedOn): string {
   const names = changedNames(of, basedOn).map((name) => cut(name, longest.name))
   const most = 6
@@ -37,7 +36,7 @@ function namesInWords(of: Of, basedOn: BasedOn): string {
   return listOf(names.length > most ? [...names.slice(0, most - 1), others] : names, 'unit')
 }
 
-/** What has changed since the request that this one comes from, for whoever is about to send it; `''` for a new one. */
+/** What has changed since the earlier request, for the requester; `''` for a new request. */
 export function changesInWords(of: Of, basedOn: BasedOn | undefined): string {
   if (!basedOn) return ''
   const { how, reference, ended, changed } = basedOn
@@ -47,7 +46,7 @@ export function changesInWords(of: Of, basedOn: BasedOn | undefined): string {
   return format(how === 'resubmission' && ended?.status === 'rejected' ? words.rejected : words.same, values)
 }
 
-/** What the approver reads of the request before this one: how it ended, and what is different now. */
+/** The earlier request for the approver: how it ended, and what has changed. */
 export function linesOfBasis(request: Pick<Request, 'kind' | 'template' | 'basedOn'>): Line[] {
   const { basedOn } = request
   if (!basedOn) return []

@@ -1,22 +1,22 @@
 import { z } from 'zod'
 import { type Draft, inLocale, resourceKind, type Template } from '../../core/index.ts'
-import { defineCard } from '../shared/define-card.ts'
-import { format, strings } from '../shared/messages.ts'
-import { cut, longest, moment, type Viewer } from '../shared/words.ts'
+import { format, restText, strings } from '../shared/messages.ts'
+import { defineCard, type ViewOf } from '../shared/render.ts'
+import { cut, longest, moment, type Viewer } from '../shared/texts.ts'
 
-/** Drafts that were begun, the last changed first, each with the template whose form it is. */
+/** Saved drafts, the last changed first, each with its template. */
 export interface DraftOffer {
-  /** In answer to a command that opens forms, to one that lists drafts, or to a click that keeps one. */
+  /** After a command that opens forms, a command that lists drafts, or a click that keeps a draft. */
   readonly says: 'offer' | 'list' | 'kept'
   readonly drafts: readonly {
     readonly draft: Draft
     readonly template: Pick<Template, 'name' | 'description' | 'localised' | 'kind'>
   }[]
-  /** What opens an empty form instead: a template, or the command whose templates are shown. */
+  /** What opens an empty form instead: a template, or a command with its templates. */
   readonly anew?: { readonly templateId: string } | { readonly of: string }
 }
 
-/** More would hide the choice between going on and beginning anew. */
+/** More would hide the choice between continuing and starting again. */
 const mostDrafts = 3
 
 export const continueDraftCard = defineCard({
@@ -37,21 +37,21 @@ export const continueDraftCard = defineCard({
         }),
       )
       .min(1),
-    /** How many there is no room for, or `''`. */
+    /** How many more there are, or `''`. */
     older: z.string(),
-    /** The draft that the buttons are about; of several each row is its own button. */
+    /** The draft of the buttons; of several drafts each row is a button. */
     requestId: z.string(),
-    /** What a new form is opened of; `''` for neither. */
+    /** What opens a new form; `''` without one. */
     templateId: z.string(),
     of: z.string(),
   }),
 })
 
-/** The card that offers a person what they have begun. */
+/** Offers a person their saved drafts. */
 export function continueDraftView(
   { says, drafts, anew }: DraftOffer,
   viewer: Viewer,
-): Parameters<typeof continueDraftCard.render>[0] {
+): ViewOf<typeof continueDraftCard> {
   const words = strings.drafts
   const shown = drafts.slice(0, mostDrafts).map(({ draft, template }) => {
     const templateName = inLocale(template, viewer.locale).name
@@ -65,14 +65,13 @@ export function continueDraftView(
       at: moment(draft.updatedAt, viewer, 'day'),
     }
   })
-  const count = drafts.length - shown.length
   const [only, ...more] = shown
   const isOne = only !== undefined && more.length === 0
   return {
     says: says !== 'offer' ? says : isOne ? 'one' : 'several',
     mark: says === 'kept' ? '✓' : '',
     drafts: shown,
-    older: count > 0 ? format(words.older, { count }) : '',
+    older: restText(words.older, drafts.length - shown.length),
     requestId: isOne ? only.requestId : '',
     templateId: anew && 'templateId' in anew ? anew.templateId : '',
     of: anew && 'of' in anew ? anew.of : '',

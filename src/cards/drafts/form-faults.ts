@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Fault } from '../../core/index.ts'
 import { look } from '../shared/look.ts'
 import { format, strings } from '../shared/messages.ts'
-import { cut, dayOf, isDay, listOf, longest, quantity } from '../shared/words.ts'
+import { cut, dayOf, isDay, listOf, longest, quantity } from '../shared/texts.ts'
 
 /** The line under a wrong input; `''` when the input is right. */
 export const faultLine = z.string()

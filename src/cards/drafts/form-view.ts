@@ -7,14 +7,13 @@ import {
   resourceKind,
   type Template,
 } from '../../core/index.ts'
-import { defineCard } from '../shared/define-card.ts'
-import { formInput } from '../shared/form-input.ts'
 import { plain, toFix, toKnow } from '../shared/look.ts'
 import { format, strings } from '../shared/messages.ts'
-import { cut, listOf, longest, quantity } from '../shared/words.ts'
+import { defineCard, type ViewOf } from '../shared/render.ts'
+import { cut, listOf, longest, quantity } from '../shared/texts.ts'
 import { faultsOfForm, formFaults, partsOf } from './form-faults.ts'
+import { basisOf, formInput, type RequestForm } from './form-input.ts'
 import { mailboxForm } from './mailbox-form.ts'
-import { basisOf, type RequestForm } from './request-form.ts'
 import { siteForm } from './site-form.ts'
 
 const section = z.strictObject({
@@ -24,7 +23,7 @@ const section = z.strictObject({
   inputs: z.array(formInput).min(1),
 })
 
-/** The one form of all kinds of resource: which inputs it has is data. */
+/** The form of all kinds of resources: its inputs are data. */
 export const requestFormCard = defineCard({
   name: 'request-form',
   data: z.strictObject({
@@ -33,20 +32,20 @@ export const requestFormCard = defineCard({
     ...formFaults,
     heading: z.string(),
     step: z.string(),
-    /** What is said above the inputs, or `''`. */
+    /** The sentence above the inputs, or `''`. */
     lead: z.string(),
-    /** The request that its values come from; `''` for none. */
+    /** The earlier request that it is based on; `''` without one. */
     basis: z.string(),
     kind: resourceKind,
     approval: z.enum(['approval', 'noApproval']),
     icon: z.string(),
     templateName: z.string(),
     sections: z.array(section).min(1),
-    /** What the template has decided, in a sentence; `''` for nothing. */
+    /** The values that the template sets, as a sentence, or `''`. */
     decided: z.string(),
   }),
 })
-export type FormView = Parameters<typeof requestFormCard.render>[0]
+export type FormView = ViewOf<typeof requestFormCard>
 
 const formOf = ({ kind }: Pick<Template, 'kind'>) => (isMailboxKind(kind) ? mailboxForm : siteForm)
 
@@ -68,7 +67,7 @@ export function requestFormView(form: RequestForm, mostOfFields = Number.POSITIV
   const { front, more } = inputIds(template)
   const ids = [...front, ...more]
   const own = formOf(template)
-  const faults = faultsOfForm(ownWords(own.told(form), template), {
+  const faults = faultsOfForm(ownWords(own.explained(form), template), {
     ids,
     label: (id) => fields.find(({ key }) => `metadata.${key}` === id)?.label ?? own.label(kind, id),
     inputOf: (fault) => shownInput(own.inputOf(fault, draft.values), template, ids),
@@ -98,19 +97,19 @@ export function requestFormView(form: RequestForm, mostOfFields = Number.POSITIV
   }
 }
 
-/** What its band and the sentence under its title say: of mistakes, of an outdated card, or nothing but what it is for. */
+/** The heading and the sentence below it: about mistakes, about an outdated card, or only the purpose. */
 function headOf({ template, notice }: RequestForm, faults: ReturnType<typeof faultsOfForm>, mostOfFields: number) {
   const { mistakes, stale, lead } = strings.form
   const { faultCount, fields } = faults
   if (faultCount > 0) {
-    const told = fields === '' ? lead.kept : format(lead.look, { fields: cut(fields, mostOfFields) })
-    return { look: toFix, heading: format(mistakes, { count: faultCount }), lead: told }
+    const sentence = fields === '' ? lead.kept : format(lead.look, { fields: cut(fields, mostOfFields) })
+    return { look: toFix, heading: format(mistakes, { count: faultCount }), lead: sentence }
   }
   if (notice === 'stale') return { look: toKnow, heading: stale, lead: lead.stale }
   return { look: plain, heading: strings.new[template.kind], lead: '' }
 }
 
-/** A fault of a template's own question that the template has words for is told in those. */
+/** Uses the template's own text for a fault of its own question. */
 function ownWords(faults: readonly Fault[], { fields }: Pick<Template, 'fields'>): Fault[] {
   return faults.map((fault) => {
     const [field, key] = partsOf(fault)
@@ -119,15 +118,15 @@ function ownWords(faults: readonly Fault[], { fields }: Pick<Template, 'fields'>
   })
 }
 
-/** The input beside which a fault is told; an address that is not asked for is made of the name. */
+/** The input that shows a fault. Without an address input it is the name, of which the address is made. */
 function shownInput(id: string, { kind }: Template, ids: readonly string[]): string {
   return id === addressRuleOf(kind) && !ids.includes(id) ? 'displayName' : id
 }
 
-/** Fixed people are ids here, which say nothing to anybody. */
+/** These hold ids, which people do not understand. */
 const peopleProperties: readonly string[] = ['owners', 'primaryOwner', 'secondaryOwner']
 
-/** What the template has decided and people may know: "Set by the template: City Zürich". */
+/** The values that the template sets and shows: "Set by the template: City Zürich". */
 function decidedBy({ properties }: Template, label: (id: string) => string): string {
   const decided = Object.entries(properties).flatMap(([id, { shown, fixed }]) => {
     const isNothing = fixed === undefined || fixed === false || fixed === ''

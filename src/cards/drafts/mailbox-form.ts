@@ -1,14 +1,133 @@
-import { type Fault, isMailboxKind, type MailboxKind, type ResourceKind, type Template } from '../../core/index.ts'
-import { answerLength, fieldInputs } from '../shared/field-inputs.ts'
-import { chosenAmong, type FormInput, inputOf, isPicker } from '../shared/form-input.ts'
+import {
+  applies,
+  type Fault,
+  isMailboxKind,
+  type MailboxKind,
+  type ResourceKind,
+  type Template,
+} from '../../core/index.ts'
 import { format, strings } from '../shared/messages.ts'
-import { peopleList, quantity } from '../shared/words.ts'
+import { peopleList, quantity } from '../shared/texts.ts'
 import { partsOf } from './form-faults.ts'
-import { addressWords, displayNameWords, inputOfAddress } from './form-names.ts'
-import { formInputsOf, type MailboxInputId, mailboxInputs, roomFeatures } from './mailbox-inputs.ts'
-import type { RequestForm } from './request-form.ts'
+import {
+  addressWords,
+  answerLength,
+  chosenAmong,
+  displayNameWords,
+  type FormInput,
+  fieldInputs,
+  inputOf,
+  inputOfAddress,
+  isPicker,
+  type RequestForm,
+} from './form-input.ts'
 
-/** What the one form asks for a mailbox. */
+/** How an input of the mailbox form is filled in. */
+interface MailboxInput {
+  readonly type: 'text' | 'multiline' | 'number' | 'toggle' | 'people' | 'person'
+  /** The most characters in chat, where a card holds only so much; the API may take more. */
+  readonly most: number
+}
+const text = (most: number): MailboxInput => ({ type: 'text', most })
+const multiline = (most: number): MailboxInput => ({ type: 'multiline', most })
+const number: MailboxInput = { type: 'number', most: 16 }
+const toggle: MailboxInput = { type: 'toggle', most: 5 }
+const people: MailboxInput = { type: 'people', most: 4000 }
+const person: MailboxInput = { type: 'person', most: 36 }
+
+/**
+ * Every input of the mailbox forms by its id, which is the API's name of what it holds. Each mailbox form shows those that
+ * go with its kind (API document, rule 3): first what {@link front} names, then the others in this order behind "More".
+ */
+export const mailboxInputs = {
+  displayName: text(100),
+  name: text(64),
+  alias: text(100),
+  officeLocation: text(64),
+  'metadata.seats': number,
+  'metadata.equipmentType': text(64),
+  isWheelChairAccessible: toggle,
+  'roomMailboxMetadata.hasConferencePhone': toggle,
+  'roomMailboxMetadata.hasWhiteboard': toggle,
+  'roomMailboxMetadata.hasVideoConferencing': toggle,
+  'permissions.FullAccess': people,
+  'permissions.SendAs': people,
+  reason: multiline(400),
+  primaryOwner: person,
+  secondaryOwner: person,
+  phone: text(64),
+  businessPhones: text(100),
+  department: text(64),
+  companyName: text(64),
+  streetAddress: text(100),
+  postalCode: text(40),
+  city: text(64),
+  state: text(64),
+  country: text(64),
+  audioDeviceName: text(64),
+  displayDeviceName: text(64),
+  videoDeviceName: text(64),
+  tags: text(100),
+  capacity: number,
+  domain: text(64),
+  automaticReply: multiline(2000),
+  isAllowAutomaticReplyOverride: toggle,
+  notes: multiline(200),
+  hideFromGAL: toggle,
+  autoMapping: toggle,
+} as const satisfies Record<string, MailboxInput>
+export type MailboxInputId = keyof typeof mailboxInputs
+const ids = Object.keys(mailboxInputs) as MailboxInputId[]
+
+export const roomFeatures = [
+  'isWheelChairAccessible',
+  'roomMailboxMetadata.hasConferencePhone',
+  'roomMailboxMetadata.hasWhiteboard',
+  'roomMailboxMetadata.hasVideoConferencing',
+] as const satisfies readonly MailboxInputId[]
+const access = ['permissions.FullAccess', 'permissions.SendAs'] as const
+
+/** The first inputs of each kind's form. The template's own fields and the reason follow. */
+const front = {
+  sharedMailbox: ['displayName', 'name', 'alias', ...access],
+  equipmentMailbox: ['displayName', 'name', 'metadata.equipmentType', ...access],
+  roomMailbox: ['displayName', 'name', 'officeLocation', 'metadata.seats', ...roomFeatures, ...access],
+} as const satisfies Record<MailboxKind, readonly MailboxInputId[]>
+
+/** The inputs that hold people's ids, joined by commas. */
+export const mailboxPeople = ids.filter((id) => ['people', 'person'].includes(mailboxInputs[id].type))
+
+/** `metadata.equipmentType` → `metadata/equipmentType`, `permissions.SendAs` → `permissions`: as rule 3's table names them. */
+function propertyOf(id: MailboxInputId): string {
+  const [field = '', key = ''] = id.split('.')
+  return field === 'metadata' ? `${field}/${key}` : field
+}
+
+/** Only rooms have seats: rule 3 leaves the keys of metadata open, but the seats of a car are not the capacity of a place. */
+const goesWith = (id: MailboxInputId, kind: MailboxKind): boolean =>
+  id === 'metadata.seats' ? kind === 'roomMailbox' : applies(propertyOf(id), kind)
+
+/** The API accepts these for every kind, but a shared mailbox has no devices. */
+const ofDevices: readonly MailboxInputId[] = ['audioDeviceName', 'displayDeviceName', 'videoDeviceName']
+
+/** The built-in inputs that the form of a kind asks for. */
+function formInputsOf(kind: MailboxKind, fields: Pick<Template, 'fields'>['fields']) {
+  const { front, more } = inputsOf(kind, fields)
+  return { front, more: more.filter((id) => kind !== 'sharedMailbox' || !ofDevices.includes(id)) }
+}
+
+/**
+ * The inputs of the built-in properties of a kind: in front and behind "More". A field of the template with the key of a
+ * built-in one (`seats`, `equipmentType`) replaces it.
+ */
+export function inputsOf(kind: MailboxKind, fields: Pick<Template, 'fields'>['fields'] = []) {
+  const replaced: readonly string[] = fields.map(({ key }) => `metadata.${key}`)
+  const inFront: readonly MailboxInputId[] = front[kind]
+  const shown = (id: MailboxInputId): boolean => goesWith(id, kind) && id !== 'reason' && !replaced.includes(id)
+  return { front: inFront.filter(shown), more: ids.filter((id) => shown(id) && !inFront.includes(id)) }
+}
+
+/** The inputs of a mailbox's form. */
 export const mailboxForm = {
   /** Nothing behind "More" must be answered or has bounds, since a hidden mistake would block the button. */
   ids(template: Template) {
@@ -29,8 +148,8 @@ export const mailboxForm = {
 
   label: (kind: ResourceKind, id: string): string => wordsOf(kindOf(kind), id).label,
 
-  /** The faults with what their words name beside the core's suggestion: the people, or the organisation's own domain. */
-  told({ faults, people, mailDomain }: RequestForm): readonly Fault[] {
+  /** Adds what the texts name in addition to the core's suggestion: the people, or the organisation's domain. */
+  explained({ faults, people, mailDomain }: RequestForm): readonly Fault[] {
     const twice = faults.flatMap((one) => (one.code === 'chosen-twice' ? [partsOf(one)[1]?.toLowerCase()] : []))
     const chosen = people.filter(({ id }) => twice.includes(id.toLowerCase()))
     const several = chosen.length > 1 ? '.several' : ''
@@ -43,8 +162,8 @@ export const mailboxForm = {
   },
 
   /**
-   * `/roomMailboxMetadata/hasWhiteboard` → `roomMailboxMetadata.hasWhiteboard`; a person in `/permissions` stands in one
-   * of two pickers, and who stands in both is a mistake beside the second.
+   * `/roomMailboxMetadata/hasWhiteboard` → `roomMailboxMetadata.hasWhiteboard`; a person in `/permissions` is in one of
+   * two pickers. A person in both is a fault of the second one.
    */
   inputOf(fault: Fault, values: Readonly<Record<string, string>>): string {
     const [field = '', key] = partsOf(fault)
@@ -79,14 +198,14 @@ interface Words {
   readonly help?: string
   readonly error?: string
 }
-/** The words of an input; some are other ones for one kind of mailbox. */
+/** The texts of an input. Some differ for one kind of mailbox. */
 function wordsOf(kind: MailboxKind, id: string): Words {
   const own: Readonly<Record<string, Words>> = strings.mailboxOf[kind]
   const common: Readonly<Record<string, Words>> = { ...strings.mailbox, reason: strings.site.reason }
   return own[id] ?? common[id] ?? { label: id }
 }
 
-/** Kinds of access that the template does not give are not asked for. */
+/** The form leaves out kinds of access that the template does not allow. */
 function isAllowed({ limits: { accessLevels, permissionsMaximum } }: Template, id: MailboxInputId): boolean {
   if (id !== 'permissions.FullAccess' && id !== 'permissions.SendAs') return true
   if (permissionsMaximum === 0) return false
@@ -133,7 +252,7 @@ function builtIn(form: RequestForm, id: MailboxInputId, ids: readonly string[], 
 const errorOf = (error: string, maximum: number | ''): string =>
   maximum === '' ? error : format(strings.mailbox.capacity.atMost, { count: quantity(maximum) })
 
-/** What helps with an input: under the name what comes of it, under a reason who reads it. */
+/** The lines under an input: for a name the resulting names, for a reason who reads it. */
 function helpOf(
   { template, names }: RequestForm,
   id: MailboxInputId,

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import {
+  type ApprovalStage,
   type BasedOn,
   type Draft,
   inLocale,
@@ -11,27 +12,29 @@ import {
   resourceKind,
   type SimilarResource,
   type SimilarResources,
+  type Warning,
 } from '../../core/index.ts'
-import { labelFact, mainFacts, otherFacts, reasonFact } from '../requests/asked.ts'
-import { isReadable } from '../requests/mailbox-facts.ts'
-import { defineCard } from '../shared/define-card.ts'
+import { endDay } from '../decisions/stage-texts.ts'
+import { isReadable, labelFact, mainFacts, otherFacts, reasonFact } from '../requests/request-facts.ts'
 import { asCut, type Fact, fact, fitting, room } from '../shared/facts.ts'
 import { siteLink, withoutScheme } from '../shared/links.ts'
-import { format, strings } from '../shared/messages.ts'
-import { cut, decidersOf, longest, peopleList, type Viewer } from '../shared/words.ts'
-import { changedNames, changesInWords } from './based-on.ts'
-import { ruleOf, setByTemplate, stageRow, stageRows, warningLines } from './review-outlook.ts'
+import { format, restText, strings } from '../shared/messages.ts'
+import { defineCard, type ViewOf } from '../shared/render.ts'
+import { cut, decidersOf, longest, peopleList, type Viewer } from '../shared/texts.ts'
+import { changedNames, changesInWords, inputNames } from './based-on.ts'
 
 const similarRow = z.strictObject({
   displayName: z.string(),
   address: z.string(),
-  /** Where the site opens, or `''`. */
   link: z.string(),
-  /** Who can open it already, or whom to ask. */
+  /** Who can open it already, or who gives access. */
   access: z.string(),
 })
 
-/** A line, whether it differs from the request that this one comes from, and whether the template has put it there. */
+/** One of several approvals: its number, and who decides it by which rule. */
+export const stageRow = z.strictObject({ number: z.int(), text: z.string() })
+
+/** A fact, whether it differs from the earlier request, and whether the template has set it. */
 const reviewFact = fact.extend({ changed: z.boolean(), set: z.boolean() })
 
 export const reviewCard = defineCard({
@@ -43,12 +46,12 @@ export const reviewCard = defineCard({
     kind: resourceKind,
     templateName: z.string(),
     displayName: z.string(),
-    /** What was typed for the name, where the policy made another one of it; else `''`. */
+    /** The typed name, if the policy changed it; else `''`. */
     typed: z.string(),
     address: z.string(),
-    /** A number in it is given only when the request is sent. */
+    /** Whether the address gets a number when the request is sent. */
     numberLater: z.boolean(),
-    /** A shared mailbox that nobody can open. */
+    /** Whether nobody can open the shared mailbox. */
     nobody: z.boolean(),
     warnings: z.array(z.strictObject({ text: z.string() })),
     moreWarnings: z.string(),
@@ -61,36 +64,36 @@ export const reviewCard = defineCard({
     similarHeading: z.string(),
     similar: z.array(similarRow),
     moreSimilar: z.string(),
-    /** What has changed since the request that this one comes from; `''` for a new one. */
+    /** What has changed since the earlier request; `''` for a new request. */
     changes: z.string(),
     approvalRequired: z.boolean(),
     /** Who decides, and what comes after. */
     next: z.string(),
-    /** Who decides what, where several approvals follow each other. */
+    /** Who decides each stage, if there are several. */
     stages: z.array(stageRow),
   }),
 })
 
-/** More lines than this hide the ones that matter; the others are folded away (card style, "Facts"). */
+/** The other facts are folded away (card style, "Facts"). */
 const mostFacts = 7
-/** What a warning or an approval costs beside its words, in code units. */
+/** The cost of a warning or an approval in addition to its text, in code units. */
 const costOfRow = 260
 
-/** What is about to be sent, what there is like it, and how it differs from the request that it comes from. */
+/** A request before it is sent, similar resources, and the earlier request that it is based on. */
 export interface Review {
   readonly draft: Draft
   readonly plan: Plan
   readonly similar: SimilarResources
   readonly basedOn?: BasedOn | undefined
-  /** What people may want to know beside it; left out, nobody is away and nothing may surprise. */
+  /** Approvals and warnings; without it there are no warnings. */
   readonly outlook?: Outlook | undefined
   readonly viewer: Viewer
   /** The root of the organisation's sites: links lead nowhere else. */
   readonly siteRoot: string
 }
 
-/** What will be sent, with the final address, what there is already, and who decides. */
-export function reviewView(review: Review): Parameters<typeof reviewCard.render>[0] {
+/** Shows what will be sent, with the final address, similar resources, and who decides. */
+export function reviewView(review: Review): ViewOf<typeof reviewCard> {
   const { draft, plan, basedOn, viewer } = review
   const { template, approvals } = plan
   const of = { ...plan, reason: draft.values['reason'] ?? '' }
@@ -125,7 +128,7 @@ export function reviewView(review: Review): Parameters<typeof reviewCard.render>
     facts: [...before, ...shown.slice(own, mostFacts), ...after].map(marked),
     hasDetails: details.length + hidden > 0,
     details: details.map(marked),
-    hiddenDetails: hidden > 0 ? format(strings.facts.more, { count: hidden }) : '',
+    hiddenDetails: restText(strings.facts.more, hidden),
     ...similarOf(review),
     changes: changesInWords(plan, basedOn),
     approvalRequired: stage !== undefined,
@@ -149,7 +152,7 @@ function similarOf({ plan, similar: { resources, more }, siteRoot, viewer }: Rev
     hasSimilar: resources.length > 0,
     similarHeading: format(words[isForMailboxPlan(plan) ? plan.kind : 'site'], { count: resources.length + more }),
     similar: resources.map((resource) => rowOf(resource, siteRoot, viewer.otherSiteOrigins)),
-    moreSimilar: more > 0 ? format(words.more, { count: more }) : '',
+    moreSimilar: restText(words.more, more),
   }
 }
 
@@ -168,5 +171,81 @@ function rowOf(
     access: format(strings.review.similar[({ own: 'own', open: opens, ask: asks } as const)[access]], {
       people: peopleList(owners, 'or'),
     }),
+  }
+}
+
+/** How many warnings a card has room for; the most important come first. */
+const mostWarnings = 4
+
+/** The labels of the values that the template has set. */
+const setByTemplate = (plan: Plan): string[] =>
+  inputNames(
+    plan,
+    plan.applied.map(({ field }) => field),
+  )
+
+/** How a stage is decided: `one` decides, `all` have to agree, or as many as the quorum says. */
+function ruleOf({ rule, approvers, quorum = 1 }: ApprovalStage): 'one' | 'all' | 'quorum' {
+  if (rule === 'any' || approvers.length === 1) return 'one'
+  return rule === 'quorum' && quorum < approvers.length ? 'quorum' : 'all'
+}
+
+/** Who decides each stage, if there are several. */
+function stageRows(approvals: readonly ApprovalStage[]): z.output<typeof stageRow>[] {
+  if (approvals.length < 2) return []
+  return approvals.map(stageRowOf)
+}
+
+/** The number of a stage, and who decides it by which rule. */
+export const stageRowOf = (stage: ApprovalStage): z.output<typeof stageRow> => {
+  const values = { people: decidersOf(stage, stage.approvers), count: String(stage.quorum ?? 1) }
+  return { number: stage.stage, text: format(strings.review.stage[ruleOf(stage)], values) }
+}
+
+/** Warnings as sentences, except those that the card shows elsewhere. `unknownToken`: the sentence about a missing property. */
+export function warningLines(
+  { approvals, warnings }: Outlook,
+  viewer: Viewer,
+  unknownToken: string = strings.review.warning.unknownToken,
+): { shown: string[]; more: string } {
+  const lines = warnings.flatMap((warning) => inWords(warning, approvals.length > 1, viewer, unknownToken))
+  return {
+    shown: lines.slice(0, mostWarnings),
+    more: restText(strings.review.warning.more, lines.length - mostWarnings),
+  }
+}
+
+function inWords({ code, values }: Warning, isOneOfMany: boolean, viewer: Viewer, unknownToken: string): string[] {
+  const words = strings.review.warning
+  const { token = '', label = '', taken = '', stage = '', why = '', name = '', person = '', until = '' } = values
+  const tokens: Readonly<Record<string, string>> = strings.review.token
+  const because: Readonly<Record<string, string>> = strings.approval.since
+  switch (code) {
+    case 'unknown-token':
+      return [format(unknownToken, { token: tokens[token] ?? token })]
+    case 'empty-answer':
+      return [format(words.emptyAnswer, { label: cut(label, longest.name) })]
+    case 'next-address':
+      return [format(words.nextAddress, { taken })]
+    case 'address-of-id':
+      return [words.addressOfId]
+    case 'admins-instead':
+    case 'admins-too': {
+      const texts = words[code === 'admins-too' ? 'adminsToo' : 'adminsInstead']
+      return [format(isOneOfMany ? texts.ofStage : texts.only, { stage, why: because[why] ?? '' })]
+    }
+    case 'delegated':
+      return [
+        format(words.delegated, {
+          name: cut(name, longest.name),
+          people: cut(person, longest.name),
+          at: until === '' ? '' : endDay(until, viewer),
+        }),
+      ]
+    // The card shows these next to the address, on a line of their own, or as similar resources.
+    case 'number-later':
+    case 'nobody-can-open':
+    case 'similar':
+      return []
   }
 }

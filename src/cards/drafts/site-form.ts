@@ -1,14 +1,38 @@
 import { addressRuleOf, type Fault, type ResourceKind, type Template } from '../../core/index.ts'
-import { answerLength, fieldInputs } from '../shared/field-inputs.ts'
-import { chosenAmong, type FormInput, inputOf } from '../shared/form-input.ts'
 import { format, strings } from '../shared/messages.ts'
-import { cut, longest } from '../shared/words.ts'
+import { shortName } from '../shared/texts.ts'
 import { partsOf } from './form-faults.ts'
-import { addressWords, displayNameWords, inputOfAddress } from './form-names.ts'
-import type { RequestForm } from './request-form.ts'
-import { type SiteInputId, siteInputs } from './site-inputs.ts'
+import {
+  addressWords,
+  answerLength,
+  chosenAmong,
+  displayNameWords,
+  type FormInput,
+  fieldInputs,
+  inputOf,
+  inputOfAddress,
+  type RequestForm,
+} from './form-input.ts'
 
-/** What the one form asks for a site. */
+/** How an input of the site form is filled in. */
+interface SiteInput {
+  readonly type: 'text' | 'multiline' | 'people' | 'choice'
+  /** The most characters in chat, where a card holds only so much. */
+  readonly most: number
+}
+
+/** The inputs of every site form by their ids, in their order. The template's own questions stand before the label and the reason. */
+const siteInputs = {
+  displayName: { type: 'text', most: 256 },
+  alias: { type: 'text', most: 64 },
+  description: { type: 'multiline', most: 1024 },
+  owners: { type: 'people', most: 4000 },
+  labelId: { type: 'choice', most: 64 },
+  reason: { type: 'multiline', most: 500 },
+} as const satisfies Record<string, SiteInput>
+type SiteInputId = keyof typeof siteInputs
+
+/** The inputs of a site's form. */
 export const siteForm = {
   ids({ fields, labels }: Template) {
     const own: SiteInputId[] = ['displayName', 'alias', 'description', 'owners']
@@ -18,7 +42,7 @@ export const siteForm = {
 
   label: (_: ResourceKind, id: string): string => (isSiteInput(id) ? strings.site[id].label : id),
 
-  told: ({ faults }: RequestForm): readonly Fault[] => faults,
+  explained: ({ faults }: RequestForm): readonly Fault[] => faults,
 
   /** `/owners/0` → `owners`, `/metadata/costCentre` → `metadata.costCentre`. */
   inputOf(fault: Fault): string {
@@ -33,7 +57,7 @@ export const siteForm = {
   },
 }
 
-/** As many as any site may have; a template that says no more says nothing. */
+/** The limit of every site. A template with this limit shows none. */
 const mostOwners = 20
 
 const isSiteInput = (id: string): id is SiteInputId => Object.hasOwn(siteInputs, id)
@@ -67,7 +91,7 @@ function builtIn(form: RequestForm, id: SiteInputId, ids: readonly string[], fau
 
 function isRequired({ properties, approval, limits }: Template, id: SiteInputId): boolean {
   if (id === 'displayName' || id === 'labelId') return true
-  // Who asks is the first owner: a second one has to be chosen.
+  // The requester is the first owner: they must choose the second one.
   if (id === 'owners' && limits.ownersMinimum > 1) return true
   return id === 'reason' ? approval !== null : properties[id]?.required === true
 }
@@ -77,12 +101,12 @@ function helpOf({ template, requester, names }: RequestForm, id: SiteInputId, id
   if (id === 'displayName') help.push(displayNameWords(names, template))
   if (inputOfAddress(template, ids) === id) help.push(addressWords(names, template))
   if (id === addressRuleOf(template.kind) && !isRequired(template, id)) help.push(strings.site.alias.help)
-  if (id === 'owners') help.push(ownersHelp(template, cut(requester.displayName, longest.name)))
+  if (id === 'owners') help.push(ownersHelp(template, shortName(requester)))
   if (id === 'reason' && template.approval !== null) help.push(strings.site.reason.help)
   return help
 }
 
-/** Who asks is an owner anyway; how many there are in all is said only where the template says it. */
+/** The requester is always an owner. The sentence shows limits only if the template sets them. */
 function ownersHelp({ limits: { ownersMinimum, ownersMaximum } }: Template, name: string): string {
   const counts = { name, least: String(ownersMinimum), most: String(ownersMaximum) }
   return format(strings.site.owners[howMany(ownersMinimum, ownersMaximum)], counts)

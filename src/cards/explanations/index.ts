@@ -1,2 +1,165 @@
-/** The card of `why`. */
-export * from './why.ts'
+/** The card of `why`, and the sentences of explanations. */
+import { z } from 'zod'
+import {
+  type Explanation,
+  type ExplanationLine,
+  explanationKeyOf,
+  explanationTopics,
+  type Person,
+  type Request,
+  referenceOf,
+  stepName,
+} from '../../core/index.ts'
+import { fieldName } from '../decisions/stage-texts.ts'
+import { peopleInWords, problemInWords, stepWords } from '../requests/steps.ts'
+import { look, looks, shownState } from '../shared/look.ts'
+import { format, restText, strings, type Values } from '../shared/messages.ts'
+import { type CardJson, defineCard, firstThatFits, type ViewOf } from '../shared/render.ts'
+import {
+  cut,
+  duration,
+  inUnit,
+  listOf,
+  longest,
+  moment,
+  peopleList,
+  shortName,
+  time,
+  type Viewer,
+} from '../shared/texts.ts'
+
+export const whyCard = defineCard({
+  name: 'why',
+  data: z.strictObject({
+    at: z.string(),
+    reference: z.string(),
+    fallback: z.string(),
+    about: z.string(),
+    look,
+    topics: z.array(
+      z.strictObject({
+        topic: z.enum(explanationTopics),
+        lines: z.array(z.strictObject({ text: z.string() })).min(1),
+        more: z.string(),
+      }),
+    ),
+  }),
+})
+
+/** How much of each topic a card has room for: lines, and characters of each. */
+interface Room {
+  readonly lines: number
+  readonly text: number
+}
+const rooms: readonly [Room, ...Room[]] = [
+  { lines: 12, text: longest.text },
+  { lines: 9, text: longest.address },
+  { lines: 6, text: longest.title },
+]
+/** Steps faster than this, in seconds, do not explain a delay. */
+const quick = 5
+
+/** The reasons of a request's state, by topic. */
+export function whyView(
+  request: Request,
+  explained: readonly Explanation[],
+  viewer: Viewer,
+  room: Room = rooms[0],
+): ViewOf<typeof whyCard> {
+  const writing = writingOf(request, viewer)
+  const topics = explanationTopics.flatMap((topic) => {
+    const ofTopic = explained.filter((one) => one.topic === topic && !isQuick(one))
+    const lines = ofTopic.flatMap((one) => explanationText(one, writing) ?? [])
+    if (lines.length === 0) return []
+    const shown = lines.slice(0, room.lines).map((text) => ({ text: cut(text, room.text) }))
+    return [{ topic, lines: shown, more: restText(strings.why.more, lines.length - shown.length) }]
+  })
+  const reference = referenceOf(request)
+  return {
+    at: time(viewer),
+    reference,
+    fallback: format(strings.why.fallback, { reference }),
+    about: format(strings.why.about, { reference, name: shortName(request.details) }),
+    look: looks[shownState(request)],
+    topics,
+  }
+}
+
+/** Renders the card, with fewer and shorter lines if it would be too large. */
+export const renderWhy = (request: Request, explained: readonly Explanation[], viewer: Viewer): CardJson =>
+  firstThatFits(rooms.map((room) => () => whyCard.render(whyView(request, explained, viewer, room))))
+
+/** REST shows quick steps too. */
+const isQuick = ({ code, facts }: Explanation): boolean =>
+  (code === 'step-took' || code === 'queue-took') && Number(facts['seconds']) < quick
+
+/** How moments, lengths of time, people and facts are written for the reader. */
+interface ExplanationWriting {
+  moment(at: string): string
+  duration(seconds: number): string
+  people(people: readonly Person[]): string
+  fact(name: string, value: string | number, facts: ExplanationLine['facts']): string
+}
+
+/** A line of an explanation as a sentence; undefined for a line of another version. */
+export function explanationText(line: ExplanationLine, writing: ExplanationWriting): string | undefined {
+  const key = explanationKeyOf(line)
+  return key && format(strings.why.says[key], valuesOf(line, writing))
+}
+
+function valuesOf({ at, stage, people = [], facts }: ExplanationLine, writing: ExplanationWriting): Values {
+  const written = ([name, value]: [string, string | number]) => {
+    if (name === 'seconds') return [name, writing.duration(Number(value))] as const
+    if (name === 'since' || name === 'until') return [name, writing.moment(String(value))] as const
+    return [name, writing.fact(name, value, facts)] as const
+  }
+  return {
+    ...Object.fromEntries(Object.entries(facts).map(written)),
+    ...(at !== undefined && { at: writing.moment(at) }),
+    ...(stage !== undefined && { stage }),
+    people: writing.people(people),
+  }
+}
+
+/** For the viewer: their time zone, the labels of fields and steps, and our texts for problems. */
+const writingOf = (request: Request, viewer: Viewer): ExplanationWriting => ({
+  moment: (at) => moment(at, viewer, 'full'),
+  duration: (seconds) => duration(seconds * 1000),
+  people: (people) => peopleList(people, 'and'),
+  fact(name, value, facts) {
+    const text = String(value)
+    if (name === 'field') return fieldName(request, text)
+    if (name === 'as') return strings.why.as[asIn(text)]
+    if (name === 'step') return stepWords(request, stepName.safeParse(text).data)
+    const people = name === 'problem' && request.problem ? peopleInWords(request.problem) : undefined
+    if (people !== undefined) return people
+    // Only admins read the error of Microsoft 365.
+    if (name === 'problem' && !viewer.isAdmin) return problemInWords(String(facts['problemCode']))
+    return cut(text, name === 'comment' || name === 'problem' ? longest.address : longest.title)
+  },
+})
+
+type As = keyof typeof strings.why.as
+const asIn = (text: string): As => (Object.keys(strings.why.as) as As[]).find((one) => one === text) ?? 'delegate'
+
+const units = [
+  [86_400, 'day'],
+  [3600, 'hour'],
+  [60, 'minute'],
+] as const
+
+/** As the API writes it: moments are ISO 8601, and facts are as they are recorded. */
+export const plainExplanation: ExplanationWriting = {
+  moment: (at) => at,
+  duration(seconds) {
+    if (seconds < 1) return 'less than a second'
+    const [length, unit] = units.find(([each]) => seconds >= 2 * each) ?? ([1, 'second'] as const)
+    return inUnit(unit, Math.round(seconds / length))
+  },
+  people: (people) =>
+    listOf(
+      people.map(({ displayName }) => displayName),
+      'and',
+    ),
+  fact: (_, value) => String(value),
+}

@@ -9,12 +9,13 @@ import {
   type Request,
   referenceOf,
 } from '../../core/index.ts'
-import { expiryOf, urgencyOf } from '../decisions/stage-words.ts'
+import { expiryOf, urgencyOf } from '../decisions/stage-texts.ts'
+import { healthMarks } from '../operations/admin-health.ts'
 import { lookOf, reasonOf } from '../requests/admin-queue.ts'
-import { defineCard } from '../shared/define-card.ts'
-import { look, looks, plain, rowLook, rowLooks } from '../shared/look.ts'
-import { format, strings } from '../shared/messages.ts'
-import { cut, hourOf, longest, quantity, sinceDay, time, type Viewer } from '../shared/words.ts'
+import { look, looks, marks, plain, rowLook } from '../shared/look.ts'
+import { format, restText, strings } from '../shared/messages.ts'
+import { defineCard, type ViewOf } from '../shared/render.ts'
+import { cut, hourOf, quantity, shortName, sinceDay, time, type Viewer } from '../shared/texts.ts'
 
 const words = strings.digest
 const row = {
@@ -34,7 +35,7 @@ export const digestCard = defineCard({
     heading: z.enum(['open', 'nothing']),
     approvals: z.array(z.strictObject({ ...row, asks: z.string() })),
     hasApprovals: z.boolean(),
-    /** How many more wait, or `''`. */
+    /** How many more there are, or `''`. */
     older: z.string(),
     isAdmin: z.boolean(),
     tiles: z.array(
@@ -43,29 +44,23 @@ export const digestCard = defineCard({
     stuck: z.array(z.strictObject(row)),
     health: z.enum(['green', 'amber', 'red']),
     healthLook: rowLook,
-    /** Whether it comes by itself, and at which hour. */
+    /** Whether the service sends the digest each day, and at which hour. */
     comes: z.string(),
-    /** What its button does; `''`: there is none. */
+    /** What its button does; `''` without a button. */
     switches: z.enum(['', 'on', 'off']),
   }),
 })
-type View = Parameters<typeof digestCard.render>[0]
+type View = ViewOf<typeof digestCard>
 
 export const digestChoiceCard = defineCard({
   name: 'digest-choice',
   data: z.strictObject({ look, heading: z.enum(['on', 'off', 'offForAll']), what: z.string() }),
 })
 
-/** So many rows have room; an admin's card has both kinds. */
+/** How many rows have room. An admin's card has both kinds. */
 const mostRows = { approver: { approvals: 6, stuck: 0 }, admin: { approvals: 4, stuck: 3 } } as const
-const toLookAt = { ...rowLooks.done, mark: '!', color: 'Attention' } as const
-const healthLooks = {
-  green: rowLooks.done,
-  amber: toLookAt,
-  red: { ...rowLooks.failed, now: false },
-} as const
 
-/** What is open for the viewer: what waits for their decision, the longest wait first, and of an admin how the service does. */
+/** What waits for the viewer's decision, the longest wait first; for an admin also the health of the service. */
 export function digestView(digest: Digest, { hour, isOn }: DigestStanding, viewer: Viewer): View {
   const { approvals, admin } = digest
   const most = mostRows[admin ? 'admin' : 'approver']
@@ -80,7 +75,7 @@ export function digestView(digest: Digest, { hour, isOn }: DigestStanding, viewe
       : { heading: 'open', look: looks.pendingApproval }),
     approvals: shown.map((entry) => approvalRow(entry, viewer)),
     hasApprovals: shown.length > 0,
-    older: approvals.more ? words.olderMany : older > 0 ? format(words.older, { count: older }) : '',
+    older: approvals.more ? words.olderMany : restText(words.older, older),
     isAdmin: admin !== undefined,
     tiles: admin
       ? [
@@ -95,7 +90,7 @@ export function digestView(digest: Digest, { hour, isOn }: DigestStanding, viewe
       : [],
     stuck,
     health,
-    healthLook: healthLooks[health],
+    healthLook: healthMarks[health],
     comes: hour === null ? words.offForAll : format(isOn ? words.on : words.off, { at: hourOf(hour, viewer) }),
     switches: hour === null ? '' : isOn ? 'off' : 'on',
   }
@@ -114,10 +109,10 @@ function approvalRow({ request, since }: AwaitedEntry, viewer: Viewer): View['ap
     : format(words.waits, { since: sinceDay(since, viewer) })
   return {
     ...openOf(request),
-    displayName: cut(request.details.displayName, longest.name),
-    asks: format(strings.approvals.asks, { name: cut(request.requester.displayName, longest.name) }),
+    displayName: shortName(request.details),
+    asks: format(strings.approvals.asks, { name: shortName(request.requester) }),
     says,
-    look: isExpiring ? toLookAt : { ...rowLooks.now, now: false },
+    look: isExpiring ? marks.attention : marks.busy,
   }
 }
 
@@ -125,17 +120,14 @@ function stuckRow(entry: QueueEntry, viewer: Viewer): View['stuck'][number] {
   const { why, value } = reasonOf(entry, viewer)
   return {
     ...openOf(entry.request),
-    displayName: cut(entry.request.details.displayName, longest.name),
+    displayName: shortName(entry.request.details),
     says: format(strings.queue.why[why], { value: cut(value, 120) }),
     look: lookOf(entry),
   }
 }
 
-/** Whether the viewer gets it, and when. */
-export function digestChoiceView(
-  { hour: at, isOn }: DigestStanding,
-  viewer: Viewer,
-): Parameters<typeof digestChoiceCard.render>[0] {
+/** Whether the viewer gets the digest, and at which hour. */
+export function digestChoiceView({ hour: at, isOn }: DigestStanding, viewer: Viewer): ViewOf<typeof digestChoiceCard> {
   const heading = at === null ? 'offForAll' : isOn ? 'on' : 'off'
   return {
     heading,

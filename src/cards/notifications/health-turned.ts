@@ -1,31 +1,30 @@
 import { z } from 'zod'
 import type { HealthNotice, HealthPart } from '../../core/index.ts'
 import { healthRow, healthRowOf } from '../operations/admin-health.ts'
-import { defineCard } from '../shared/define-card.ts'
 import { look, looks, toFix } from '../shared/look.ts'
 import { format, strings } from '../shared/messages.ts'
-import { duration, listOf, moment, type Viewer } from '../shared/words.ts'
+import { defineCard, type ViewOf } from '../shared/render.ts'
+import { duration, listOf, moment, type Viewer } from '../shared/texts.ts'
 
 export const healthTurnedCard = defineCard({
   name: 'health-turned',
   data: z.strictObject({
     turned: z.enum(['red', 'well']),
     look,
-    /** Since when it is so. */
     since: z.string(),
-    /** How long it took, once all is well. */
+    /** How long the problem lasted, when the service is healthy again. */
     took: z.string(),
-    /** What is broken; what was is only named. */
+    /** What is broken now; parts that are healthy again are only named, in `was`. */
     parts: z.array(healthRow.pick({ name: true, sentence: true, look: true })),
     was: z.string(),
   }),
 })
 
-/** Tells an admin once that something is broken, and once that all is well again. */
+/** Notifies an admin when something is broken and when all parts are healthy again. */
 export function healthTurnedView(
   { turned, since, until, parts }: HealthNotice,
   viewer: Viewer,
-): Parameters<typeof healthTurnedCard.render>[0] {
+): ViewOf<typeof healthTurnedCard> {
   const isRed = turned === 'red'
   const words = strings.health.turned
   const at = (when: string | null) => (when === null ? '' : moment(when, viewer, 'full'))

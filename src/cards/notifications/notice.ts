@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import type { LostRight, Person } from '../../core/index.ts'
-import { defineCard } from '../shared/define-card.ts'
 import { type Look, look, plain, toFix, toKnow } from '../shared/look.ts'
 import { format, strings } from '../shared/messages.ts'
-import { cut, longest, moment, peopleList, type Viewer } from '../shared/words.ts'
+import { defineCard, type ViewOf } from '../shared/render.ts'
+import { cut, longest, moment, peopleList, type Viewer } from '../shared/texts.ts'
 
 type Typed = 'newRequest' | 'myRequests' | 'help' | 'adminQueue' | 'adminTemplates' | 'adminStats' | 'adminWebhooks'
 type Words = Exclude<keyof typeof strings.notice, 'trace'>
@@ -131,7 +131,7 @@ export const noticeCard = defineCard({
   }),
 })
 
-export function noticeView(notice: Notice, viewer: Viewer): Parameters<typeof noticeCard.render>[0] {
+export function noticeView(notice: Notice, viewer: Viewer): ViewOf<typeof noticeCard> {
   const { code, retry, requestId = '', suggestion = '' } = notice
   const known = table[code]
   const show = retry === undefined && requestId !== '' ? (known.show ?? '') : ''

@@ -7,21 +7,20 @@ import {
   healthParts,
   healthStates,
 } from '../../core/index.ts'
-import { defineCard } from '../shared/define-card.ts'
-import { type Look, look, looks, type RowLook, rowLook, rowLooks, toFix, toKnow } from '../shared/look.ts'
+import { type Look, look, looks, marks, rowLook, toFix, toKnow } from '../shared/look.ts'
 import { format, strings } from '../shared/messages.ts'
-import { cut, duration, longest, moment, quantity, quickness, time, type Viewer } from '../shared/words.ts'
+import { defineCard, type ViewOf } from '../shared/render.ts'
+import { cut, duration, inUnit, longest, moment, quantity, quickness, time, type Viewer } from '../shared/texts.ts'
 
 export const healthRow = z.strictObject({
   name: z.enum(healthParts),
   state: z.enum(healthStates),
   sentence: z.string(),
-  /** What was counted lately, or `''`. */
+  /** The recent measures, or `''`. */
   numbers: z.string(),
   look: rowLook,
-  /** What to type to go on from here, or `''`. */
+  /** The command that shows more, or `''`. */
   command: z.string(),
-  /** Whether the certificate can be read again from here. */
   readsAgain: z.boolean(),
 })
 
@@ -31,30 +30,25 @@ export const adminHealthCard = defineCard({
     at: z.string(),
     look,
     heading: z.string(),
-    /** What came of reading the certificate again, or `''`. */
+    /** The result of reading the certificate again, or `''`. */
     remark: z.string(),
     troubles: z.array(healthRow),
     good: z.array(healthRow),
-    /** Whether those that are well are shown at once. */
+    /** Whether the healthy parts are visible without a click. */
     open: z.boolean(),
-    /** Which version runs, and for how long. */
     version: z.string(),
   }),
 })
 
 const bands: Readonly<Record<HealthState, Look>> = { green: looks.succeeded, amber: toKnow, red: toFix }
-const marks: Readonly<Record<HealthState, RowLook>> = {
-  green: rowLooks.done,
-  amber: { ...rowLooks.done, mark: '!', color: 'Attention' },
-  red: { ...rowLooks.failed, now: false },
-}
+export const healthMarks = { green: marks.good, amber: marks.attention, red: marks.wrong } as const
 
-/** How the service and everything it needs do: what is wrong first. */
+/** The health of the service and its dependencies, problems first. `reading`: the result of reading the certificate again. */
 export function adminHealthView(
   report: HealthReport,
   viewer: Viewer,
   reading?: CertificateReading,
-): Parameters<typeof adminHealthCard.render>[0] {
+): ViewOf<typeof adminHealthCard> {
   const { state, at, version, startedAt, parts } = report
   const rows = parts.map((part) => healthRowOf(part, viewer))
   const troubles = rows.filter((row) => row.state !== 'green')
@@ -75,8 +69,8 @@ export function healthRowOf(part: HealthPart, viewer: Viewer): z.output<typeof h
   const writing: HealthWriting = {
     quickness,
     duration: (seconds) => duration(seconds * 1000),
-    days: (count) => inUnits(count, 'day'),
-    share: (of) => new Intl.NumberFormat(strings.locale, { style: 'percent' }).format(of),
+    days: (count) => inUnit('day', count),
+    share,
     moment: (at) => moment(at, viewer, 'full'),
     count: quantity,
   }
@@ -86,25 +80,26 @@ export function healthRowOf(part: HealthPart, viewer: Viewer): z.output<typeof h
     state,
     sentence: healthText(strings.health.says[says], shown, writing),
     numbers: part.calls ? healthText(strings.health.lately[latelyOf(part)], shown, writing) : '',
-    look: marks[state],
+    look: healthMarks[state],
     command: state === 'green' ? '' : (commands[name] ?? ''),
     readsAgain: name === 'certificate' && state !== 'green',
   }
 }
 
+const share = (of: number): string => new Intl.NumberFormat(strings.locale, { style: 'percent' }).format(of)
+
 /** How the measures of a part are written for the reader. */
-export interface HealthWriting {
-  /** Milliseconds that an answer took. */
+interface HealthWriting {
   quickness(milliseconds: number): string
   duration(seconds: number): string
   days(count: number): string
-  /** Of all, 0 to 1. */
+  /** A share of all, 0 to 1. */
   share(of: number): string
   moment(at: string): string
   count(value: number): string
 }
 
-/** A message about a part, filled with the measures of the part. */
+/** Formats a message about a part with its measures. */
 export function healthText(message: string, part: HealthPart, writing: HealthWriting): string {
   const values = Object.entries(part).map(([name, value]) => [name, measureText(name, value, writing)])
   return format(message, Object.fromEntries(values))
@@ -118,13 +113,13 @@ function measureText(name: string, value: string | number, writing: HealthWritin
   return name.endsWith('Rate') ? writing.share(value) : writing.count(value)
 }
 
-/** How much of what was counted is told: of what goes well only how often it was called. */
+/** Which measures are shown: for a healthy part only the number of calls. */
 function latelyOf({ problem, lastSuccessAt, throttled, timedOut }: HealthPart): keyof typeof strings.health.lately {
   if (problem !== undefined && lastSuccessAt !== undefined) return 'lastGood'
   return throttled || timedOut ? 'all' : 'few'
 }
 
-/** Where what is wrong with a part can be seen and mended. */
+/** The commands that show the problems of a part. */
 const commands: Partial<Readonly<Record<HealthPart['name'], string>>> = {
   queue: strings.types.adminStuck,
   watchdog: strings.types.adminStuck,
@@ -132,5 +127,16 @@ const commands: Partial<Readonly<Record<HealthPart['name'], string>>> = {
   webhooks: strings.types.adminWebhooks,
 }
 
-const inUnits = (value: number, unit: 'day'): string =>
-  new Intl.NumberFormat(strings.locale, { style: 'unit', unit, unitDisplay: 'long' }).format(value)
+/** Measures as the API writes them. */
+export const plainHealth: HealthWriting = {
+  quickness: (milliseconds) => `${Math.round(milliseconds)} ms`,
+  duration(seconds) {
+    if (seconds < 120) return inUnit('second', Math.round(seconds))
+    if (seconds < 7200) return inUnit('minute', Math.round(seconds / 60))
+    return seconds < 172_800 ? inUnit('hour', Math.round(seconds / 3600)) : inUnit('day', Math.round(seconds / 86_400))
+  },
+  days: (count) => inUnit('day', count),
+  share,
+  moment: (at) => at,
+  count: quantity,
+}

@@ -1,12 +1,84 @@
 import { z } from 'zod'
 import { type Figures, periodNames, type RequestState, type Spread, type Stats } from '../../core/index.ts'
 import { problemInWords } from '../requests/steps.ts'
-import { type BarRow, barLooks, barOf, barRow, rangeOf, stackOf } from '../shared/bars.ts'
-import { defineCard } from '../shared/define-card.ts'
-import type { CardJson } from '../shared/literal.ts'
-import { format, strings } from '../shared/messages.ts'
-import { firstThatFits } from '../shared/render.ts'
-import { cut, days, duration, listOf, longest, quantity, type Viewer } from '../shared/words.ts'
+import { format, restText, strings } from '../shared/messages.ts'
+import { type CardJson, defineCard, firstThatFits, type ViewOf } from '../shared/render.ts'
+import { cut, days, duration, listOf, longest, quantity, shortName, type Viewer } from '../shared/texts.ts'
+
+/**
+ * Bars are drawn with full and half blocks (Unicode U+2588, U+258C, U+2591), which every system's monospaced font has: they keep the
+ * colours of the theme and their true length, where coloured containers are pale and never shorter than their padding.
+ */
+const full = '█'
+const half = '▌'
+const shade = '░'
+/** The longest bar in blocks: with its number it fits into 256 px in any font. */
+const longestBar = 16
+
+const part = z.strictObject({
+  text: z.string(),
+  color: z.enum(['Accent', 'Good', 'Attention', 'Default']),
+})
+/** A row of a chart: its label, the parts of its bar, the number next to the bar, and the text below. */
+const barRow = z.strictObject({
+  label: z.string(),
+  parts: z.array(part),
+  value: z.string(),
+  told: z.string(),
+})
+type BarRow = z.output<typeof barRow>
+type Part = z.output<typeof part>
+/** `shaded`: for what ended without a result. */
+interface Look {
+  readonly color: Part['color']
+  readonly shaded?: boolean
+}
+
+/** The looks of the parts of a bar. */
+export const barLooks = {
+  plain: { color: 'Accent' },
+  good: { color: 'Good' },
+  bad: { color: 'Attention' },
+  ended: { color: 'Default', shaded: true },
+} as const satisfies Record<string, Look>
+
+/** A bar of one value; `most`: the largest value of the chart. A value above 0 is visible. */
+export function barOf(value: number, most: number, look: Look = barLooks.plain): Part[] {
+  if (value <= 0 || most <= 0) return []
+  const halves = Math.max(1, Math.round((value / most) * longestBar * 2))
+  return [{ text: full.repeat(Math.floor(halves / 2)) + (halves % 2 === 1 ? half : ''), color: look.color }]
+}
+
+/** A bar that is solid up to one value, and shaded up to a larger one. */
+export function rangeOf(solid: number, end: number, most: number): Part[] {
+  if (end <= 0 || most <= 0) return []
+  const blocks = Math.max(1, Math.round((end / most) * longestBar))
+  const filled = Math.min(blocks, Math.round((solid / most) * longestBar))
+  const texts = [full.repeat(filled), shade.repeat(blocks - filled)]
+  return texts.filter((text) => text !== '').map((text) => ({ text, color: barLooks.plain.color }))
+}
+
+/** A bar of several parts. Each part above 0 has at least one block. */
+export function stackOf(values: readonly { value: number; look: Look }[], most: number): Part[] {
+  const some = values.filter(({ value }) => value > 0)
+  const sum = some.reduce((all, { value }) => all + value, 0)
+  if (sum === 0 || most <= 0) return []
+  const blocks = Math.max(some.length, Math.round((sum / most) * longestBar))
+  const exact = some.map(({ value }) => (value / sum) * blocks)
+  const lengths = exact.map((length) => Math.max(1, Math.floor(length)))
+  // Corrects rounding: the part that lost most gets a missing block; the longest part loses an extra one.
+  for (let left = blocks - total(lengths); left !== 0; left -= Math.sign(left)) {
+    const gaps = exact.map((length, index) => length - (lengths[index] ?? 0))
+    const index = left > 0 ? gaps.indexOf(Math.max(...gaps)) : lengths.indexOf(Math.max(...lengths))
+    lengths[index] = (lengths[index] ?? 0) + Math.sign(left)
+  }
+  return some.map(({ look }, index) => {
+    const text = (look.shaded ? shade : full).repeat(lengths[index] ?? 0)
+    return { text, color: look.color }
+  })
+}
+
+const total = (lengths: readonly number[]): number => lengths.reduce((all, length) => all + length, 0)
 
 const words = strings.stats
 const tileNames = ['asked', 'decided', 'made'] as const
@@ -15,7 +87,7 @@ type SectionName = (typeof sectionNames)[number]
 const section = z.strictObject({
   name: z.enum(sectionNames),
   rows: z.array(barRow).min(1),
-  /** What the rows leave out, in words. */
+  /** The number of rows that are left out, as text. */
   rest: z.string(),
 })
 
@@ -28,18 +100,18 @@ export const adminStatsCard = defineCard({
     isEmpty: z.boolean(),
     tiles: z.array(z.strictObject({ name: z.enum(tileNames), quantity: z.string(), delta: z.string() })),
     sections: z.array(section),
-    /** What is behind a button each. */
+    /** The sections that a button shows. */
     folded: z.array(section),
     compared: z.string(),
-    /** What brings this card to now, and the one of a longer or shorter time. */
+    /** The command that refreshes the card, and the other period. */
     command: z.string(),
     other: z.enum(['week', 'month']),
   }),
 })
-type View = Parameters<typeof adminStatsCard.render>[0]
+type View = ViewOf<typeof adminStatsCard>
 type Section = View['sections'][number]
 
-/** How many rows each of these may have. */
+/** The largest number of rows of a section. */
 interface Room {
   readonly templates: number
   readonly approvers: number
@@ -51,7 +123,7 @@ const rooms: readonly Room[] = [
   { templates: 2, approvers: 1, failures: 2 },
 ]
 
-/** What happened in a period; as much of it as a card can hold. */
+/** Renders the statistics of a period, with fewer rows if the card would be too large. */
 export const renderStats = (stats: Stats, viewer: Viewer): CardJson =>
   firstThatFits(rooms.map((room) => () => adminStatsCard.render(adminStatsView(stats, viewer, room))))
 
@@ -76,7 +148,7 @@ export function adminStatsView(stats: Stats, viewer: Viewer, room: Room = rooms[
 const isThere = (one: Section): boolean => one.rows.length > 0
 const sectionOf = (name: SectionName, rows: readonly BarRow[], rest = ''): Section => ({ name, rows: [...rows], rest })
 
-/** What to type to see the same period. */
+/** The argument of the command for the same period. */
 const typedOf = ({ period, now }: Stats, { timeZone }: Viewer): string => {
   if (period !== 'days') return words.types[period]
   const day = (at: string, back: number): string =>
@@ -137,7 +209,7 @@ function decisionsOf({ now, before }: Stats): Section {
   ])
 }
 
-/** Whole percents, but for what would be none or all and is not. */
+/** A whole percentage; with one decimal next to 0 and 100 %. */
 function percent(rate: number): string {
   const maximumFractionDigits = (rate > 0 && rate < 1) || (rate > 99 && rate < 100) ? 1 : 0
   return new Intl.NumberFormat(strings.locale, { style: 'percent', maximumFractionDigits }).format(rate / 100)
@@ -149,7 +221,7 @@ function rateDelta(now: number, before: number | null): string {
   return format(now > before ? words.rateDelta.more : words.rateDelta.fewer, { rate })
 }
 
-/** Each bar is solid up to the time of half of all, and shaded up to that of 95 of 100; all three have one scale. */
+/** Each bar is solid up to the median and shaded up to the 95th percentile. All bars have one scale. */
 function timesOf(now: Figures, before: Figures): Section {
   const names = ['toDecision', 'toCompletion', 'work'] as const
   const most = Math.max(...names.map((name) => now[name]?.p95 ?? 0), 1)
@@ -162,29 +234,27 @@ function timesOf(now: Figures, before: Figures): Section {
   return sectionOf('times', rows)
 }
 
-/** Nothing takes no time at all. */
+/** A time of at least one second. */
 const time = (seconds: number): string => duration(Math.max(1, seconds) * 1000)
 function spreadInWords(now: Spread & object, before: Spread): string {
-  const told = format(words.spread, { median: time(now.median), p95: time(now.p95) })
-  if (before === null) return told
+  const text = format(words.spread, { median: time(now.median), p95: time(now.p95) })
+  if (before === null) return text
   const median = time(before.median)
-  if (median === time(now.median)) return `${told} ${words.timeDelta.same}`
-  return `${told} ${format(now.median > before.median ? words.timeDelta.slower : words.timeDelta.quicker, { median })}`
+  if (median === time(now.median)) return `${text} ${words.timeDelta.same}`
+  return `${text} ${format(now.median > before.median ? words.timeDelta.slower : words.timeDelta.quicker, { median })}`
 }
 
-/** Causes that read alike are one. */
+/** Adds up causes of the same text. */
 function failuresOf({ failures }: Stats, { failures: most }: Room): Section {
   const causes = Map.groupBy(failures, ({ code }) => (code === 'unknown' ? words.unknownCause : problemInWords(code)))
   const all = [...causes]
     .map(([cause, some]) => ({ cause, count: some.reduce((sum, { count }) => sum + count, 0) }))
     .sort((one, other) => other.count - one.count)
   const rows = all.slice(0, most).map(({ cause, count }) => plainRow(cause, count, all[0]?.count ?? 0, barLooks.bad))
-  return sectionOf('failures', rows, moreOf(all.length - rows.length, words.more.causes))
+  return sectionOf('failures', rows, restText(words.more.causes, all.length - rows.length))
 }
 
-const moreOf = (count: number, message: string): string => (count > 0 ? format(message, { count }) : '')
-
-/** Made, under way, come to nothing, ended: the parts of a template's bar, in this order. */
+/** The parts of a template's bar in their order: created, in progress, failed or rejected, ended. */
 const shares = [
   { look: barLooks.good, states: ['succeeded'] },
   { look: barLooks.plain, states: ['pendingApproval', 'queued', 'provisioning'] },
@@ -211,7 +281,7 @@ function templatesOf({ templates }: Stats, { templates: room }: Room): Section {
       told: listOf(told, 'unit'),
     }
   })
-  return sectionOf('templates', rows, moreOf(templates.length - rows.length, words.more.templates))
+  return sectionOf('templates', rows, restText(words.more.templates, templates.length - rows.length))
 }
 
 function approversOf({ approvers, approverCount }: Stats, { approvers: room }: Room): Section {
@@ -221,10 +291,10 @@ function approversOf({ approvers, approverCount }: Stats, { approvers: room }: R
       { value: decisions - rejections, look: barLooks.good },
       { value: rejections, look: barLooks.bad },
     ]
-    const name = cut(person.displayName, longest.name) || words.erased
+    const name = shortName(person) || words.erased
     const values = { median: time(median), count: quantity(rejections) }
     const told = format(rejections === 0 ? words.approver : words.approverRejected, values)
     return { label: name, parts: stackOf(parts, most), value: quantity(decisions), told }
   })
-  return sectionOf('approvers', rows, moreOf(approverCount - rows.length, words.more.approvers))
+  return sectionOf('approvers', rows, restText(words.more.approvers, approverCount - rows.length))
 }

@@ -1,10 +1,17 @@
 import { z } from 'zod'
-import { type Attention, type Mend, referenceOf, type Stuck } from '../../core/index.ts'
+import {
+  type Attention,
+  type GivenUpJob,
+  type GivenUpJobs,
+  type Mend,
+  referenceOf,
+  type Stuck,
+} from '../../core/index.ts'
 import { rowOf, waitingRow } from '../requests/admin-queue.ts'
-import { paged, pageOf } from '../shared/admin-pages.ts'
-import { defineCard } from '../shared/define-card.ts'
-import { format, strings } from '../shared/messages.ts'
-import { cut, longest, time, type Viewer } from '../shared/words.ts'
+import { format, keysOf, restText, strings } from '../shared/messages.ts'
+import { paged, pageOf } from '../shared/paging.ts'
+import { defineCard, type ViewOf } from '../shared/render.ts'
+import { cut, longest, moment, shortName, time, type Viewer } from '../shared/texts.ts'
 
 export const adminStuckCard = defineCard({
   name: 'admin-stuck',
@@ -14,31 +21,30 @@ export const adminStuckCard = defineCard({
     requests: z.array(
       waitingRow.omit({ types: true, by: true, age: true }).extend({
         open: z.string(),
-        /** Who asks for it, and how long it waits. */
         asks: z.string(),
-        /** What is said of it beside its reason. */
+        /** Advice in addition to its reason. */
         advice: z.string(),
-        /** What mends it: our words, and the command that they type. Empty: nothing does, it only takes long. */
+        /** The commands that fix it. */
         buttons: z.array(z.strictObject({ title: z.string(), types: z.string() })),
       }),
     ),
-    /** What to type to end one of them; `''`: there is none. */
+    /** The command that cancels one of them, or `''`. */
     cancels: z.string(),
     isDirectorySilent: z.boolean(),
-    /** How many jobs were given up; `''`: none. */
+    /** How many jobs were given up, or `''`. */
     jobs: z.string(),
     ...paged,
-    /** Beyond those that were read. */
+    /** How many more there are beyond those that were read, or `''`. */
     older: z.string(),
   }),
 })
 
-/** What needs somebody, a page of it, each with what would mend it; and the jobs that were given up. */
+/** A page of stuck requests with the commands that fix them, and the number of given-up jobs. `from`: the first row of the page. */
 export function adminStuckView(
   { count, entries, isDirectorySilent = false, deadLetters = 0 }: Stuck,
   viewer: Viewer,
   from = 0,
-): Parameters<typeof adminStuckCard.render>[0] {
+): ViewOf<typeof adminStuckCard> {
   const { shown, page } = pageOf(entries, from)
   const words = strings.stuck
   const [first] = shown
@@ -49,7 +55,7 @@ export function adminStuckView(
       const { why, mends = ['look'] } = entry.attention ?? {}
       const { types: _, by: __, age, ...row } = rowOf(entry, viewer, longest.text)
       const { reference } = row
-      const name = cut(entry.request.requester.displayName, longest.name)
+      const name = shortName(entry.request.requester)
       return {
         ...row,
         open: format(strings.list.open, { reference }),
@@ -60,9 +66,9 @@ export function adminStuckView(
     }),
     cancels: first ? format(words.type, { reference: referenceOf(first.request) }) : '',
     isDirectorySilent,
-    jobs: deadLetters === 0 ? '' : format(strings.jobs.heading, { count: deadLetters }),
+    jobs: restText(strings.jobs.heading, deadLetters),
     ...page,
-    older: count > entries.length ? format(words.older, { count: count - entries.length }) : '',
+    older: restText(words.older, count - entries.length),
   }
 }
 
@@ -81,4 +87,69 @@ const titles = {
 const buttonOf = (mend: Mend, reference: string) => ({
   title: format(titles[mend], { reference }),
   types: format(strings.queue.types[mend], { reference }),
+})
+
+export const adminJobsCard = defineCard({
+  name: 'admin-jobs',
+  data: z.strictObject({
+    at: z.string(),
+    heading: z.string(),
+    /** Whether the card asks to confirm a replay. */
+    asks: z.boolean(),
+    /** Whether its batch was stopped, so that the job can only be dismissed. */
+    isOver: z.boolean(),
+    letterId: z.string(),
+    jobs: z
+      .array(
+        z.strictObject({
+          letterId: z.uuid(),
+          job: z.enum(keysOf(strings.jobs.job)),
+          /** The job's request, or `''`. */
+          about: z.string(),
+          gaveUpAt: z.string(),
+          problem: z.string(),
+        }),
+      )
+      .min(1),
+    /** How many more there are, or `''`. */
+    older: z.string(),
+  }),
+})
+
+/** How many jobs with their reasons fit on a card. */
+export const mostJobs = 5
+
+/** The given-up jobs, their problems, and buttons to replay them. There must be at least one. */
+export function adminJobsView({ total, jobs }: GivenUpJobs, viewer: Viewer): ViewOf<typeof adminJobsCard> {
+  const shown = jobs.slice(0, mostJobs)
+  return {
+    at: time(viewer),
+    heading: format(strings.jobs.heading, { count: total }),
+    asks: false,
+    isOver: false,
+    letterId: '',
+    jobs: shown.map((job) => jobRow(job, viewer)),
+    older: restText(strings.jobs.older, total - shown.length),
+  }
+}
+
+/** Asks for a confirmation before a job is replayed or dismissed. */
+export function adminReplayView(job: GivenUpJob, viewer: Viewer): ViewOf<typeof adminJobsCard> {
+  const row = jobRow(job, viewer)
+  const { isOver } = job
+  const heading = isOver ? strings.jobs.gone : strings.jobs.confirm
+  return { at: time(viewer), heading, asks: true, isOver, letterId: row.letterId, jobs: [row], older: '' }
+}
+
+const jobRow = ({ letterId, job, request, problem, at }: GivenUpJob, viewer: Viewer) => ({
+  letterId,
+  job,
+  about: request
+    ? format(strings.jobs.about, {
+        reference: referenceOf(request),
+        name: shortName(request.details),
+      })
+    : '',
+  gaveUpAt: moment(at.toISOString(), viewer, 'full'),
+  problem: cut(problem, longest.text),
 })

@@ -1,6 +1,4 @@
-/** Health, statistics, jobs and stuck requests. */
+/** Health, statistics, given-up jobs and stuck requests. */
 export * from './admin-health.ts'
-export * from './admin-jobs.ts'
-export * from './admin-mending.ts'
 export * from './admin-stats.ts'
 export * from './admin-stuck.ts'

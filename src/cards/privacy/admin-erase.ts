@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { type Delegation, type Erasure, type ErasureCounts, type Request, referenceOf } from '../../core/index.ts'
-import { defineCard } from '../shared/define-card.ts'
 import { look, looks, toKnow } from '../shared/look.ts'
-import { format, strings } from '../shared/messages.ts'
-import { cut, lastDay, longest, peopleList, quantity, type Viewer } from '../shared/words.ts'
+import { format, restText, strings } from '../shared/messages.ts'
+import { defineCard, type ViewOf } from '../shared/render.ts'
+import { cut, lastDay, longest, peopleList, quantity, shortName, type Viewer } from '../shared/texts.ts'
 
-/** Where an erasure stands: asked for, not to be done now, ordered, or done. */
+/** The status of an erasure: to confirm, blocked, ordered, or done. */
 export type ErasureNow =
   | { readonly step: 'confirm' | 'mismatch' | 'blocked' | 'ordered'; readonly erasure: Erasure }
   | { readonly step: 'done'; readonly personId: string; readonly removed: ErasureCounts }
@@ -20,28 +20,27 @@ export const adminEraseCard = defineCard({
     look,
     personId: z.uuid(),
     person: z.strictObject({ name: z.string(), address: z.string() }),
-    /** What the card asks to be typed: an address, or of who has none an id; and which. */
+    /** What the admin must type to confirm: an address, or an id for a person without one. */
     confirms: z.enum(['address', 'id']),
     expected: z.string(),
-    /** What the order will be known by. */
     erasureId: z.union([z.literal(''), z.uuid()]),
-    /** What has to be finished first, each with what shows it. */
+    /** What must be finished first, each with a command that shows it. */
     rows: z.array(z.strictObject({ title: z.string(), says: z.string(), command: z.string() })).max(6),
-    /** How much more there is, or `''`. */
+    /** How many more there are, or `''`. */
     more: z.string(),
     notes: z.array(line),
     goes: z.array(line),
     stays: z.array(line),
-    /** Whether some can be ended here. */
+    /** Whether the card can end delegations. */
     delegations: z.boolean(),
   }),
 })
-type View = Parameters<typeof adminEraseCard.render>[0]
+type View = ViewOf<typeof adminEraseCard>
 type Row = View['rows'][number]
 
 const most = 6
 
-/** What would go and what would stay; what keeps it from being done; or what was removed. */
+/** What the erasure removes and keeps; what blocks it; or what it has removed. */
 export function adminEraseView(now: ErasureNow, viewer: Viewer): View {
   if (now.step === 'done') return doneView(now.personId, now.removed)
   const { person, isYou, confirmWith, templates, erasureId } = now.erasure
@@ -61,7 +60,7 @@ export function adminEraseView(now: ErasureNow, viewer: Viewer): View {
     expected: cut(confirmWith, longest.address),
     erasureId,
     rows: all.slice(0, most),
-    more: all.length > most ? format(words.more, { count: all.length - most }) : '',
+    more: restText(words.more, all.length - most),
     notes:
       isAsked && templates.length > 0
         ? lines([
@@ -98,18 +97,18 @@ const stays = (id: string) => lines(Object.values(strings.erase.keeps).map((word
 function blocksOf({ blocks, person }: Erasure, viewer: Viewer): Row[] {
   const words = strings.erase.blocks
   const isListed = new Set([...blocks.waiting, ...blocks.open].map(({ requestId }) => requestId))
-  // What ends by itself, or by the button below, is looked at once more.
+  // These end without a request's card, so the command checks the erasure again.
   const lookAgain = `${strings.types.adminErase} ${person.id}`
   const ofRequest = (request: Request, says: string): Row => ({
-    title: `${referenceOf(request)} · ${cut(request.details.displayName, longest.name)}`,
+    title: `${referenceOf(request)} · ${shortName(request.details)}`,
     says,
     command: `admin status ${referenceOf(request)}`,
   })
   const ofDelegation = ({ person, delegate, until }: Delegation): Row => ({
     title: words.delegationTitle,
     says: format(words.delegation, {
-      name: cut(delegate.displayName, longest.name),
-      other: cut(person.displayName, longest.name),
+      name: shortName(delegate),
+      other: shortName(person),
       date: lastDay(until, viewer),
     }),
     command: lookAgain,

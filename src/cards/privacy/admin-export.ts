@@ -1,16 +1,49 @@
 import { z } from 'zod'
-import type { Days, ExportLink, ExportOffer, Fault, PersonExportOffer } from '../../core/index.ts'
+import type { Days, ExportLink, ExportOffer, Fault, Person, PersonExportOffer } from '../../core/index.ts'
 import { faultLine, faultsOfForm, partsOf } from '../drafts/form-faults.ts'
-import { defineCard } from '../shared/define-card.ts'
 import { look, looks, plain, toFix } from '../shared/look.ts'
-import { format, strings } from '../shared/messages.ts'
-import { cut, dayOf, isDay, longest, moment, quantity, type Viewer } from '../shared/words.ts'
+import { format, keysOf, strings } from '../shared/messages.ts'
+import { defineCard, type ViewOf } from '../shared/render.ts'
+import { cut, dayOf, isDay, longest, moment, quantity, type Viewer } from '../shared/texts.ts'
+
+/** The people whom an admin may mean: none was named, none was found, or several were. */
+interface PersonChoice {
+  readonly purpose: 'export' | 'erase'
+  readonly typed: string
+  readonly people: readonly Person[]
+}
+
+export const adminPersonCard = defineCard({
+  name: 'admin-person',
+  data: z.strictObject({
+    purpose: z.enum(['export', 'erase']),
+    says: z.enum(['howTo', 'nobody', 'which']),
+    lead: z.string(),
+    rows: z.array(z.strictObject({ title: z.string(), says: z.string(), command: z.string() })).max(6),
+  }),
+})
+
+const words = { export: 'admin export person', erase: strings.types.adminErase } as const
+
+/** Asks which person is meant. */
+export function adminPersonView({ purpose, typed, people }: PersonChoice): ViewOf<typeof adminPersonCard> {
+  const says = people.length > 0 ? 'which' : typed === '' ? 'howTo' : 'nobody'
+  return {
+    purpose,
+    says,
+    lead: format(strings.person.lead[says], { typed: cut(typed, longest.title) }),
+    rows: people.slice(0, 6).map(({ id, displayName, userPrincipalName }) => ({
+      title: cut(displayName || id, longest.name),
+      says: cut(userPrincipalName || id, longest.address),
+      command: `${words[purpose]} ${id}`,
+    })),
+  }
+}
 
 type LinkName = keyof typeof strings.export.link
-const linkNames = Object.keys(strings.export.link) as [LinkName, ...LinkName[]]
 const day = z.union([z.literal(''), z.iso.date()])
 
-/** The form, what was typed that is no days, and what is wrong with what was filled in; or the links. */
+/** The form, with a typed text that is not a period, and its faults; or the links. */
 export type ExportNow =
   | { readonly step: 'form'; readonly days: Days; readonly typed: string; readonly faults: readonly Fault[] }
   | { readonly step: 'links'; readonly offer: ExportOffer }
@@ -22,7 +55,7 @@ export const adminExportCard = defineCard({
     step: z.enum(['form', 'links', 'person']),
     heading: z.string(),
     look,
-    /** What is said of what was typed and is no days. */
+    /** The sentence about a typed text that is not a period. */
     unclear: z.string(),
     values: z.strictObject({ from: day, to: day }),
     faults: z.strictObject({ from: faultLine, to: faultLine }),
@@ -31,17 +64,17 @@ export const adminExportCard = defineCard({
     counts: z.string(),
     person: z.strictObject({ name: z.string(), address: z.string() }),
     until: z.string(),
-    links: z.array(z.strictObject({ name: z.enum(linkNames), url: z.string() })).max(4),
+    links: z.array(z.strictObject({ name: z.enum(keysOf(strings.export.link)), url: z.string() })).max(4),
   }),
 })
-type View = Parameters<typeof adminExportCard.render>[0]
+type View = ViewOf<typeof adminExportCard>
 
 const nothing: Omit<View, 'step' | 'heading' | 'look'> = {
   ...{ unclear: '', values: { from: '', to: '' }, faults: { from: '', to: '' }, otherFaults: [] },
   ...{ days: '', counts: '', person: { name: '', address: '' }, until: '', links: [] },
 }
 
-/** From which day to which; then four links, and until when they work. */
+/** Asks for the period; then shows four links, and until when they work. */
 export function adminExportView(now: ExportNow, viewer: Viewer): View {
   if (now.step === 'form') return { ...nothing, ...formOf(now) }
   const words = strings.export

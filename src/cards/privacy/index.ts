@@ -1,4 +1,3 @@
 /** Exports and erasure. */
 export * from './admin-erase.ts'
 export * from './admin-export.ts'
-export * from './admin-person.ts'

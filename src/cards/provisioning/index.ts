@@ -1,2 +1,106 @@
 /** The follow-up card with the link or the address. */
-export * from './ready.ts'
+import { z } from 'zod'
+import {
+  inLocale,
+  mailboxKind,
+  type Request,
+  type RequestForMailbox,
+  type RequestForSite,
+  referenceOf,
+  siteKind,
+} from '../../core/index.ts'
+import { titleOf } from '../requests/about-request.ts'
+import { type CheckRow, checkRow, checkRows, groupRow } from '../requests/checks.ts'
+import { peopleWith } from '../requests/request-facts.ts'
+import { outlookLink, siteAddress, withoutScheme } from '../shared/links.ts'
+import { rowLooks } from '../shared/look.ts'
+import { format, restText, strings } from '../shared/messages.ts'
+import { defineCard, type ViewOf } from '../shared/render.ts'
+import { cut, duration, longest, type Viewer } from '../shared/texts.ts'
+
+const about = {
+  requestId: z.uuid(),
+  reference: z.string(),
+  templateName: z.string(),
+  displayName: z.string(),
+  hasChecks: z.boolean(),
+  checks: z.array(checkRow),
+  fallback: z.string(),
+  took: z.string(),
+  /** Whether the request can be repeated: its details still exist. */
+  again: z.boolean(),
+}
+
+export const siteReadyCard = defineCard({
+  name: 'site-ready',
+  data: z.strictObject({ ...about, kind: siteKind, link: z.string(), url: z.string(), renamed: z.string() }),
+})
+export const mailboxReadyCard = defineCard({
+  name: 'mailbox-ready',
+  data: z.strictObject({
+    ...about,
+    kind: mailboxKind,
+    address: z.string(),
+    url: z.string(),
+    /** How many more checks passed, or `''`. */
+    moreChecks: z.string(),
+    /** How people open it. */
+    next: z.string(),
+  }),
+})
+
+/** The one card that announces a site. */
+export function siteReadyView(request: RequestForSite, viewer: Viewer): ViewOf<typeof siteReadyCard> {
+  const url = siteAddress(request, viewer)
+  const rows = [...checkRows(request, viewer), ...groupRow(request.progress.securityGroupName ?? '')]
+  const about = aboutOf(request, rows, viewer)
+  const fallback = format(strings.ready.fallback, { reference: about.reference })
+  return { ...about, ...titleOf(request), fallback, kind: request.kind, link: withoutScheme(url), url }
+}
+
+/** People read a short list; all checks that it leaves out have passed. */
+const mostChecks = 7
+
+/** The one card that announces a mailbox: its address, who has access, and what to do next. */
+export function mailboxReadyView(request: RequestForMailbox, viewer: Viewer): ViewOf<typeof mailboxReadyCard> {
+  const rows = checkRows(request, viewer)
+  const shown = rows.filter(({ look }, index) => index < mostChecks || look.mark !== rowLooks.done.mark)
+  const words = strings.ready.mailbox
+  const about = aboutOf(request, shown, viewer)
+  return {
+    ...about,
+    fallback: format(words.fallback, { reference: about.reference }),
+    kind: request.kind,
+    address: request.address,
+    url: outlookLink(request, viewer),
+    moreChecks: restText(strings.checks.more, rows.length - shown.length),
+    next: format(words.next[nextOf(request, viewer)], { people: peopleWith(request, 'FullAccess') }),
+  }
+}
+
+function nextOf(request: RequestForMailbox, { id }: Viewer) {
+  const { kind, details } = request
+  if (kind !== 'sharedMailbox') return details.hideFromGAL ? ('bookHidden' as const) : ('book' as const)
+  if (peopleWith(request, 'FullAccess') === '') return 'nobody' as const
+  if (details.permissions[id] !== 'FullAccess') return 'others' as const
+  return details.autoMapping === false ? ('byHand' as const) : ('appears' as const)
+}
+
+function aboutOf(request: Request, checks: CheckRow[], { locale }: Viewer) {
+  const start = Date.parse(request.submittedAt)
+  const end = Date.parse(request.followUp.at ?? request.finishedAt ?? request.updatedAt)
+  const queued = request.queuedAt === null ? start : Date.parse(request.queuedAt)
+  return {
+    requestId: request.requestId,
+    reference: referenceOf(request),
+    templateName: inLocale(request.template, locale).name,
+    displayName: cut(request.details.displayName, longest.title),
+    hasChecks: checks.length > 0,
+    checks,
+    took: format(request.approvals.length > 0 ? strings.ready.approval : strings.ready.plain, {
+      duration: duration(end - start),
+      waited: duration(queued - start),
+    }),
+    again: request.reducedAt === undefined,
+  }
+}

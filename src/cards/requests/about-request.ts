@@ -1,30 +1,38 @@
 import { z } from 'zod'
-import { inLocale, type Request, referenceOf, resourceKind } from '../../core/index.ts'
-import { askedAddress } from '../shared/links.ts'
+import { changedNames, inLocale, type Request, referenceOf, resourceKind } from '../../core/index.ts'
 import { format, strings } from '../shared/messages.ts'
-import { cut, longest, moment, type Viewer } from '../shared/words.ts'
+import { cut, longest, moment, shortName, type Viewer } from '../shared/texts.ts'
 
-/** What the head of a card says on which an admin acts on somebody's request. */
-export const aboutRequest = {
-  requestId: z.uuid(),
+/** The first facts of a card about another person's request. */
+export const about = {
   reference: z.string(),
   kind: resourceKind,
   templateName: z.string(),
   displayName: z.string(),
-  address: z.string(),
+  /** Who asks, and when. */
   asks: z.string(),
 }
 
-/** What was asked for, by whom and when. */
-export const aboutRequestView = (request: Request, viewer: Viewer) => ({
-  requestId: request.requestId,
+export const aboutOf = (request: Request, viewer: Viewer) => ({
   reference: referenceOf(request),
   kind: request.kind,
   templateName: inLocale(request.template, viewer.locale).name,
   displayName: cut(request.details.displayName, longest.title),
-  address: askedAddress(request, viewer),
-  asks: format(strings.confirm.asks, {
-    name: cut(request.requester.displayName, longest.name),
+  asks: format(strings.approval.asks, {
+    name: shortName(request.requester),
     at: moment(request.submittedAt, viewer, 'full'),
   }),
 })
+
+/**
+ * The name of a resource in the tenant, and a sentence if the tenant's naming policy changed it: people requested and
+ * approved another name.
+ */
+export function titleOf(request: Request): { displayName: string; renamed: string } {
+  const names = changedNames(request)
+  const { displayName: requested } = request.details
+  if (!names) return { displayName: cut(requested, longest.title), renamed: '' }
+  const { displayName, mail, alias } = names
+  const values = { name: cut(displayName, longest.name), asked: cut(requested, longest.name), address: mail ?? alias }
+  return { displayName: cut(displayName, longest.title), renamed: format(strings.status.renamed, values) }
+}

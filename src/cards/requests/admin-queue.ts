@@ -12,11 +12,21 @@ import {
   type WhyLost,
   waitingFor,
 } from '../../core/index.ts'
-import { paged, pageOf } from '../shared/admin-pages.ts'
-import { defineCard } from '../shared/define-card.ts'
-import { type RowLook, rowLook, rowLooks } from '../shared/look.ts'
-import { format, strings } from '../shared/messages.ts'
-import { cut, decidersOf, duration, longest, moment, peopleList, time, type Viewer } from '../shared/words.ts'
+import { marks, type RowLook, rowLook } from '../shared/look.ts'
+import { format, keysOf, restText, strings } from '../shared/messages.ts'
+import { paged, pageOf } from '../shared/paging.ts'
+import { defineCard, type ViewOf } from '../shared/render.ts'
+import {
+  cut,
+  decidersOf,
+  duration,
+  longest,
+  moment,
+  peopleList,
+  shortName,
+  time,
+  type Viewer,
+} from '../shared/texts.ts'
 import { peopleInWords, stepWords } from './steps.ts'
 
 type Why = keyof typeof strings.queue.why
@@ -24,17 +34,16 @@ type Why = keyof typeof strings.queue.why
 export const waitingRow = z.strictObject({
   reference: z.string(),
   displayName: z.string(),
-  /** Who asks for it, before the reason. */
   by: z.string(),
   why: z.string(),
   age: z.string(),
   look: rowLook,
-  /** The command that the row types: what mends it, or how it stands. */
+  /** The command that the row types: how to fix the request, or its status. */
   types: z.string(),
 })
 
 type Section = keyof typeof strings.queue.section
-const sections = Object.keys(strings.queue.section) as [Section, ...Section[]]
+const sections = keysOf(strings.queue.section)
 
 export const adminQueueCard = defineCard({
   name: 'admin-queue',
@@ -44,24 +53,23 @@ export const adminQueueCard = defineCard({
     /** The rows of this page, by what they wait for. */
     sections: z.array(z.strictObject({ name: z.enum(sections), rows: z.array(waitingRow).min(1) })),
     isEmpty: z.boolean(),
-    /** Whether something needs somebody. */
+    /** Whether a request needs attention. */
     hasAttention: z.boolean(),
     isDirectorySilent: z.boolean(),
     ...paged,
-    /** Beyond those that were read. */
+    /** How many more there are beyond those that were read, or `''`. */
     older: z.string(),
   }),
 })
 
-/** All that is open in the tenant: how much, and a page of it, what needs somebody before all else. */
+/** The open requests of the tenant: counts and a page, first those that need attention. `from`: the first row of the page. */
 export function adminQueueView(
   { counts, open, entries, isDirectorySilent = false }: Queue,
   viewer: Viewer,
   from = 0,
-): Parameters<typeof adminQueueCard.render>[0] {
+): ViewOf<typeof adminQueueCard> {
   const { shown, page } = pageOf(entries, from)
   const bySection = Map.groupBy(shown, sectionOf)
-  const older = open - entries.length
   return {
     at: time(viewer),
     counts: { ...counts },
@@ -70,7 +78,7 @@ export function adminQueueView(
     hasAttention: entries.some(({ attention }) => attention !== undefined),
     isDirectorySilent,
     ...page,
-    older: older > 0 ? format(strings.queue.older, { count: older }) : '',
+    older: restText(strings.queue.older, open - entries.length),
   }
 }
 
@@ -79,15 +87,15 @@ function sectionOf({ attention, request }: QueueEntry): Section {
   return sections.find((one) => one === request.status) ?? 'attention'
 }
 
-/** What a request in a list is, since when it waits, for what, and what its row types. */
+/** A row: the request, how long and why it waits, and the command that the row types. `most`: characters of the reason. */
 export function rowOf(entry: QueueEntry, viewer: Viewer, most: number): z.output<typeof waitingRow> {
   const { request, since, attention } = entry
   const { why, value } = reasonOf(entry, viewer)
   const reference = referenceOf(request)
-  const name = cut(request.requester.displayName, longest.name)
+  const name = shortName(request.requester)
   return {
     reference,
-    displayName: cut(request.details.displayName, longest.name),
+    displayName: shortName(request.details),
     by: format(strings.queue.by, { name }),
     why: format(strings.queue.why[why], { value: cut(value, most) }),
     age: duration(viewer.now.getTime() - Date.parse(since)),
@@ -96,16 +104,15 @@ export function rowOf(entry: QueueEntry, viewer: Viewer, most: number): z.output
   }
 }
 
-/** `✕` failed, `!` late, `●` on its way. */
 export function lookOf({ request, attention }: Pick<QueueEntry, 'request' | 'attention'>): RowLook {
-  if (request.status === 'failed') return { ...rowLooks.failed, now: false }
-  return attention ? { ...rowLooks.done, mark: '!', color: 'Attention' } : { ...rowLooks.now, now: false }
+  if (request.status === 'failed') return marks.wrong
+  return attention ? marks.attention : marks.busy
 }
 
-/** A key of `strings.queue.why`, and what goes into its words. */
+/** A key of `strings.queue.why`, and its argument. */
 type Reason = { readonly why: Why; readonly value: string }
 
-/** Why a request is where it is. Of one that failed, what Microsoft 365 answered: admins go on from it. */
+/** Why a request waits. For a failed request the error of Microsoft 365, which admins need. */
 export function reasonOf(entry: Pick<QueueEntry, 'request' | 'attention' | 'nextTryAt'>, viewer: Viewer): Reason {
   const { request, attention } = entry
   const mailbox = isForMailbox(request)
@@ -128,7 +135,7 @@ export function reasonOf(entry: Pick<QueueEntry, 'request' | 'attention' | 'next
 const problemOf = ({ problem }: Request): string =>
   (problem && (peopleInWords(problem) ?? problem.detail)) || strings.problem.unexpected
 
-/** In the words of one person, or of several. */
+/** The messages for one person, and for several. */
 const losses = {
   gone: ['gone', 'goneMany'],
   blocked: ['blocked', 'blockedMany'],
@@ -141,7 +148,7 @@ function lossOf(why: Attention['why'], people: readonly Person[]): Reason {
   return { why: people.length > 1 ? many : one, value: peopleList(people, 'and', 3) }
 }
 
-/** Where the work is; of work that fails again and again what happened last, and when it is tried next. */
+/** The current step; for repeated failures also the last problem and the time of the next attempt. */
 function atWork({ request, attention, nextTryAt }: Parameters<typeof reasonOf>[0], viewer: Viewer): Reason {
   const next = nextStep(request)
   const step = stepWords(request, next?.name)

@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { type Person, resourceKind, type Simulation, type Template } from '../../core/index.ts'
 import { inputNames } from '../drafts/based-on.ts'
-import { ruleOf, warningLines } from '../drafts/review-outlook.ts'
-import { defineCard } from '../shared/define-card.ts'
+import { stageRow, stageRowOf, warningLines } from '../drafts/review.ts'
 import { type Fact, fact, fitting } from '../shared/facts.ts'
 import { withoutScheme } from '../shared/links.ts'
 import { look, looks, toKnow } from '../shared/look.ts'
-import { format, strings } from '../shared/messages.ts'
-import { cut, decidersOf, listOf, longest, quantity, type Viewer } from '../shared/words.ts'
+import { format, restText, strings } from '../shared/messages.ts'
+import { defineCard, type ViewOf } from '../shared/render.ts'
+import { cut, listOf, longest, quantity, shortName, type Viewer } from '../shared/texts.ts'
 import { signed } from '../templates/admin-templates.ts'
 import { limitFacts } from '../templates/template-policies.ts'
 
@@ -19,26 +19,25 @@ export const adminSimulateCard = defineCard({
     look,
     mayUse: z.boolean(),
     because: z.string(),
-    /** For whom it is. */
     as: z.string(),
-    /** What the name in the example becomes; `''` where the policy takes no such name. */
+    /** The display name of the example; `''` if the policy does not allow the example. */
     displayName: z.string(),
     exampleAddress: z.string(),
     hasFacts: z.boolean(),
     facts: z.array(fact),
     hidden: z.string(),
     approval: z.enum(['none', 'nobody', 'stages']),
-    stages: z.array(z.strictObject({ number: z.int(), text: z.string(), isConditional: z.boolean() })),
+    stages: z.array(stageRow.extend({ isConditional: z.boolean() })),
     warnings: z.array(z.strictObject({ text: z.string() })),
     moreWarnings: z.string(),
   }),
 })
 
-/** What a template does for somebody, as an admin reads it. */
+/** Shows an admin what a template does for a person. */
 export function adminSimulateView(
   { template, preview, groupNames, conditional, nobodyApproves }: Simulation,
   viewer: Viewer,
-): Parameters<typeof adminSimulateCard.render>[0] {
+): ViewOf<typeof adminSimulateCard> {
   const { simulated, names, outlook } = preview
   const { approvals } = outlook
   const { access, person } = simulated
@@ -53,7 +52,7 @@ export function adminSimulateView(
     templateName: signed(template, longest.title),
     look: access.mayUse ? looks.succeeded : toKnow,
     mayUse: access.mayUse,
-    // Groups go by their names; by id where the directory knows none.
+    // A group without a name in the directory is shown by its id.
     because: format(strings.simulate.because[access.because], {
       groups: listOf(
         access.groups.slice(0, 3).map((id) => cut(groupNames[id] ?? id, longest.name)),
@@ -61,23 +60,16 @@ export function adminSimulateView(
       ),
     }),
     as: format(strings.simulate.as, {
-      person: cut(person.displayName, longest.name),
+      person: shortName(person),
       address: cut(person.userPrincipalName, longest.address),
     }),
     displayName: cut(names?.displayName ?? '', longest.title),
     exampleAddress: names ? (names.address ?? withoutScheme(names.url ?? '')) : '',
     hasFacts: shown.length > 0,
     facts: shown,
-    hidden: hidden > 0 ? format(strings.facts.more, { count: hidden }) : '',
+    hidden: restText(strings.facts.more, hidden),
     approval: nobodyApproves ? 'nobody' : approvals.length > 0 ? 'stages' : 'none',
-    stages: approvals.map((stage) => ({
-      number: stage.stage,
-      text: format(strings.review.stage[ruleOf(stage)], {
-        people: decidersOf(stage, stage.approvers),
-        count: String(stage.quorum ?? 1),
-      }),
-      isConditional: conditional.includes(stage.stage),
-    })),
+    stages: approvals.map((stage) => ({ ...stageRowOf(stage), isConditional: conditional.includes(stage.stage) })),
     warnings: warnings.shown.map((text) => ({ text })),
     moreWarnings: warnings.more,
   }
@@ -85,7 +77,7 @@ export function adminSimulateView(
 
 type Preview = Simulation['preview']
 
-/** How much is left of what there may be. */
+/** What is left of the quotas. */
 function quotaFacts(quota: Preview['simulated']['quota']): Fact[] {
   const words = strings.simulate
   const kinds = ['openRequests', 'openOfTemplate', 'resources'] as const
@@ -97,14 +89,14 @@ function quotaFacts(quota: Preview['simulated']['quota']): Fact[] {
   })
 }
 
-/** What the template puts into a request by itself. */
+/** The values that the template sets. */
 function defaultFacts({ defaults, kind }: Preview, template: Template): Fact[] {
-  // The label that is usual stands with those that are allowed.
+  // The default label is shown with the allowed labels.
   const own = defaults.filter(({ field }) => field !== 'labelId')
   return own.map(({ field, value, why }) => {
     const [label = field] = inputNames({ kind, template }, [field])
-    const said = cut(valueInWords(field, value), longest.title)
-    return { label: cut(label, longest.name), value: format(strings.simulate[why], { value: said }) }
+    const text = cut(valueInWords(field, value), longest.title)
+    return { label: cut(label, longest.name), value: format(strings.simulate[why], { value: text }) }
   })
 }
 
@@ -129,8 +121,8 @@ export const adminSimulateChoiceCard = defineCard({
   }),
 })
 
-/** What was typed of the template and the person, and what may be meant. */
-export type SimulateChoice = {
+/** What the admin typed for the template and the person, and the possible matches. */
+type SimulateChoice = {
   readonly typed: { readonly what: string; readonly who: string }
 } & (
   | { readonly says: 'howTo' | 'noTemplate' | 'whichTemplate'; readonly templates: readonly Template[] }
@@ -140,7 +132,7 @@ export type SimulateChoice = {
 export function adminSimulateChoiceView(
   choice: SimulateChoice,
   viewer: Viewer,
-): Parameters<typeof adminSimulateChoiceCard.render>[0] {
+): ViewOf<typeof adminSimulateChoiceCard> {
   const { says, typed } = choice
   const { command, lead } = strings.simulate
   const leadTo = (name: string) => format(lead[says], { typed: cut(name, longest.name) })
@@ -155,7 +147,7 @@ export function adminSimulateChoiceView(
   const rows = choice.templates.map((template) => ({
     title: signed(template, longest.name),
     says: strings.kind[template.kind],
-    // Two may have one name.
+    // Two templates may have one name.
     command: format(command, { template: template.id, person: typed.who === '' ? viewer.id : typed.who }),
   }))
   return { says, lead: leadTo(typed.what), rows }

@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { type Check, isFault, isForMailbox, type Request, type RequestState } from '../../core/index.ts'
 import { labelName } from '../shared/facts.ts'
-import { rowLook, rowLooks } from '../shared/look.ts'
+import { marks, rowLook } from '../shared/look.ts'
 import { format, strings } from '../shared/messages.ts'
-import { cut, listOf, longest, peopleList, quantityOf, type Viewer } from '../shared/words.ts'
-import { featuresOf, peopleWith, storageOf } from './mailbox-facts.ts'
+import { cut, listOf, longest, peopleList, quantityOf, type Viewer } from '../shared/texts.ts'
+import { featuresOf, peopleWith, storageOf } from './request-facts.ts'
 
-/** One thing that the ready check has read back, in words; what was there instead is for admins. */
+/** A result of the ready check. `detail`: the value that was found instead, for admins. */
 export const checkRow = z.strictObject({
   text: z.string(),
   look: rowLook,
@@ -14,7 +14,7 @@ export const checkRow = z.strictObject({
 })
 export type CheckRow = z.output<typeof checkRow>
 
-/** The most important first: what people asked for by name, then what a mailbox is by itself. */
+/** The most important checks first: what people requested, then the defaults of a mailbox. */
 const order: readonly Check['name'][] = [
   'siteOpens',
   'owners',
@@ -34,7 +34,7 @@ const order: readonly Check['name'][] = [
   'signInBlocked',
 ]
 
-/** What the ready check has found, what is wrong first. `most`: how long a value or a detail may be, in characters. */
+/** The results of the ready check, failed ones first. `most`: characters of a value or a detail. */
 export function checkRows(
   request: Request,
   { isAdmin = false }: Pick<Viewer, 'isAdmin'>,
@@ -48,12 +48,12 @@ export function checkRows(
         : format(strings.check[check.name][check.ok ? 'passed' : 'failed'], {
             value: cut(askedFor(request, check.name), most),
           }),
-      look: check.ok ? rowLooks.done : { ...(isLate(check) ? rowLooks.warning : rowLooks.failed), now: false },
+      look: check.ok ? marks.good : isLate(check) ? marks.attention : marks.wrong,
       detail: isAdmin && !check.ok ? cut(check.detail, most) : '',
     }))
 }
 
-/** Of a failed request all checks; of one that succeeded those that still warn of something. */
+/** All checks of a failed request; of a succeeded one only warnings. */
 export function checkRowsOf(request: Request, state: RequestState, viewer: Viewer, most?: number): CheckRow[] {
   if (state === 'failed') return checkRows(request, viewer, most)
   return state === 'succeeded' ? checkRows(request, viewer, most).filter(({ look }) => look.mark !== '✓') : []
@@ -83,14 +83,14 @@ function placeValues(request: Request): string {
   )
 }
 
-/** The security group, which a site is found by. */
+/** The row of a site's security group. */
 export function groupRow(group: string): CheckRow[] {
   if (group === '') return []
   const text = format(strings.check.groupFound.passed, { value: cut(group, longest.title) })
-  return [{ text, look: rowLooks.done, detail: '' }]
+  return [{ text, look: marks.good, detail: '' }]
 }
 
-/** What was asked for, as the words of a check name it. */
+/** The requested value that a check names. */
 function askedFor(request: Request, name: Check['name']): string {
   if (!isForMailbox(request)) {
     if (name === 'owners') return peopleList(request.owners, 'and')
@@ -121,10 +121,10 @@ function placeOf(details: Parameters<typeof featuresOf>[0]): string {
   const { seats } = details.metadata
   const devices = [details.audioDeviceName, details.displayDeviceName, details.videoDeviceName]
   const features = featuresOf(details)
-  const said = [
+  const values = [
     ...(seats === undefined ? [] : [format(strings.facts.seats, { count: quantityOf(seats) })]),
     ...(features === strings.facts.none || features === '' ? [] : [features]),
     ...devices.flatMap((device) => device ?? []),
   ]
-  return said.length > 0 ? listOf(said, 'unit') : strings.checks.asAsked
+  return values.length > 0 ? listOf(values, 'unit') : strings.checks.asAsked
 }

@@ -1,13 +1,10 @@
-/** Cards of requests: status, lists, timeline, the admins’ queue and the simulation. */
+/** Cards of requests: status, lists, timeline, the admins' queue and the simulation. */
 export * from './about-request.ts'
 export * from './admin-queue.ts'
 export * from './admin-simulate.ts'
-export * from './asked.ts'
 export * from './checks.ts'
 export * from './lists.ts'
-export * from './mailbox-facts.ts'
-export * from './next-button.ts'
-export * from './render-request-status.ts'
 export * from './request-card.ts'
+export * from './request-facts.ts'
 export * from './steps.ts'
 export * from './timeline.ts'

@@ -5,9 +5,11 @@ import {
   isTakenName,
   isTerminal,
   type ListPage,
+  mailboxKind,
   missing,
   mostCounted,
   needsOtherPeople,
+  nudgeFrom,
   openStage,
   type Request,
   type RequestState,
@@ -15,12 +17,12 @@ import {
   requestState,
 } from '../../core/index.ts'
 import { delegateText } from '../decisions/delegation.ts'
-import { decidersNow, urgencyOf } from '../decisions/stage-words.ts'
-import { defineCard } from '../shared/define-card.ts'
-import { looks, rowLook, shownState, toKnow } from '../shared/look.ts'
+import { decidersNow, urgencyOf } from '../decisions/stage-texts.ts'
+import { outlookLink, siteAddress } from '../shared/links.ts'
+import { type Look, looks, rowLook, shownState, toKnow } from '../shared/look.ts'
 import { format, strings } from '../shared/messages.ts'
-import { age, cut, longest, moment, type Viewer } from '../shared/words.ts'
-import { nextButton, nextOf } from './next-button.ts'
+import { defineCard, type ViewOf } from '../shared/render.ts'
+import { age, moment, shortName, type Viewer } from '../shared/texts.ts'
 
 const row = {
   reference: z.string(),
@@ -29,15 +31,26 @@ const row = {
   /** What a tap does. */
   open: z.string(),
 }
-/** Which rows of how many these are, and the numbers at their edges, where the pages on either side begin. */
+/** Which rows of how many these are, and the numbers of the first and last one. */
 const paging = {
-  /** How many there are; some of so many; of more than anybody counts; or behind more than that. */
+  /** The number of rows, or their range. Beyond a limit the service does not count. */
   range: z.string(),
   newer: z.int(),
   older: z.int(),
   newest: z.int(),
   oldest: z.int(),
 }
+
+/** The button of a row: it types a command, brings the form back, or opens the place. */
+const nextButton = z.strictObject({
+  does: z.enum(['types', 'edits', 'opens']),
+  words: z.enum(['open', 'nudge', 'edit', 'openSite', 'openMailbox']),
+  /** What it types, without the reference. */
+  command: z.enum(['', 'status', 'nudge']),
+  url: z.string(),
+  /** Each kind of mailbox is opened in its own words. */
+  kind: z.union([mailboxKind, z.literal('')]),
+})
 
 export const myRequestsCard = defineCard({
   name: 'my-requests',
@@ -49,9 +62,9 @@ export const myRequestsCard = defineCard({
           ...row,
           requestId: z.uuid(),
           state: z.enum([...requestState.options, 'expiring']),
-          /** How long ago it was asked for. */
+          /** The time since its submission. */
           age: z.string(),
-          /** Whom it waits for, as a sentence; `''` when it has ended. */
+          /** Who must act next, as a sentence; `''` when it has ended. */
           waits: z.string(),
           next: nextButton,
         }),
@@ -63,28 +76,28 @@ export const approvalsCard = defineCard({
   name: 'approvals',
   data: z.strictObject({
     ...paging,
-    /** Who decides for the viewer meanwhile; `''`: nobody. */
+    /** Who decides for the viewer; `''` without a delegate. */
     delegate: z.string(),
     requests: z.array(z.strictObject({ ...row, at: z.string(), asks: z.string() })).min(1),
   }),
 })
 
-/** So many rows has a page of a list, and so many names a row. */
+/** The rows of a page, and the names of a row. */
 export const rowsOfPage = 6
 const mostNames = 3
 
-const rowOf = (request: Request, { mark, color }: { mark: string; color: string } = looks[shownState(request)]) => {
-  const displayName = cut(request.details.displayName, longest.name)
+const rowOf = (request: Request, { mark, color }: Look = looks[shownState(request)]) => {
+  const displayName = shortName(request.details)
   const reference = referenceOf(request)
   return {
     reference,
     open: format(strings.list.open, { reference }),
     displayName,
-    look: rowLook.parse({ mark, color, now: false, later: false }),
+    look: { mark, color, now: false, later: false },
   }
 }
 
-/** `all`: what is said of a list that is whole. */
+/** `all`: the text for a list of one page. */
 function pagingOf({ requests, newer, older }: ListPage, all: string) {
   const { range, many, far } = strings.list.shows
   const some = newer >= mostCounted ? far : older >= mostCounted ? many : range
@@ -97,8 +110,8 @@ function pagingOf({ requests, newer, older }: ListPage, all: string) {
   }
 }
 
-/** A page of the viewer's own requests, newest first: how each stands, whom it waits for, and what comes next. */
-export function myRequestsView(page: ListPage, viewer: Viewer): Parameters<typeof myRequestsCard.render>[0] {
+/** A page of the viewer's own requests, newest first, each with its state, who must act next, and a button. */
+export function myRequestsView(page: ListPage, viewer: Viewer): ViewOf<typeof myRequestsCard> {
   const count = page.requests.filter((request) => !isTerminal(shownState(request))).length
   return {
     ...pagingOf(page, format(strings.list.shows.all, { count })),
@@ -117,7 +130,7 @@ export function myRequestsView(page: ListPage, viewer: Viewer): Parameters<typeo
   }
 }
 
-/** Whom a request waits for: people, an admin, the requester, or the service itself. */
+/** Who must act next: people, an admin, the requester, or the service. */
 function waitsFor(request: Request, state: RequestState): string {
   const words = strings.list.waits
   const stage = openStage(request.approvals)
@@ -132,18 +145,55 @@ function waitsFor(request: Request, state: RequestState): string {
 }
 
 /** A page of what waits for the viewer's decision, and to whom they have delegated it. */
-export function approvalsView(
-  page: ListPage,
-  viewer: Viewer,
-  own?: Delegation,
-): Parameters<typeof approvalsCard.render>[0] {
+export function approvalsView(page: ListPage, viewer: Viewer, own?: Delegation): ViewOf<typeof approvalsCard> {
   return {
     ...pagingOf(page, format(strings.approvals.meta, { count: page.requests.length })),
     delegate: delegateText(own, viewer),
     requests: page.requests.map((request) => ({
       ...rowOf(request),
       at: moment(request.submittedAt, viewer, 'day'),
-      asks: format(strings.approvals.asks, { name: cut(request.requester.displayName, longest.name) }),
+      asks: format(strings.approvals.asks, { name: shortName(request.requester) }),
     })),
   }
+}
+
+type Next = z.output<typeof nextButton>
+
+const types = (command: 'status' | 'nudge', words: Next['words']): Next => {
+  return { does: 'types', words, command, url: '', kind: '' }
+}
+const edit: Next = { does: 'edits', words: 'edit', command: '', url: '', kind: '' }
+const show = types('status', 'open')
+
+/** The most likely next action of the requester. The core checks its permission again. */
+export function nextOf(request: Request, viewer: Viewer): Next {
+  switch (shownState(request)) {
+    case 'pendingApproval': {
+      const isAllowed = (nudgeFrom(request) ?? '') <= viewer.now.toISOString()
+      return isAllowed ? types('nudge', 'nudge') : show
+    }
+    case 'succeeded':
+      return opens(request, viewer)
+    case 'rejected':
+    case 'expired':
+    case 'cancelled':
+      return request.reducedAt === undefined ? edit : show
+    case 'failed': {
+      // A new request would leave behind what is created; the status shows who continues.
+      const isHalfMade = request.steps.some(({ status }) => status === 'done')
+      return isHalfMade && !isTakenName(request.problem) ? show : edit
+    }
+    case 'queued':
+    case 'provisioning':
+      return show
+  }
+}
+
+function opens(request: Request, viewer: Viewer): Next {
+  const url = isForMailbox(request) ? outlookLink(request, viewer) : siteAddress(request, viewer)
+  if (url === '') return show
+  const own = isForMailbox(request)
+    ? { words: 'openMailbox' as const, kind: request.kind }
+    : { words: 'openSite' as const, kind: '' as const }
+  return { does: 'opens', command: '', url, ...own }
 }

@@ -20,16 +20,16 @@ import {
   transitions,
 } from '../../core/index.ts'
 import { decidesNow } from '../decisions/approval-decided.ts'
-import { decidersNow, expiryOf, line, linesForRequester, urgencyOf } from '../decisions/stage-words.ts'
-import { defineCard } from '../shared/define-card.ts'
+import { decidersNow, expiryOf, line, linesForRequester, urgencyOf } from '../decisions/stage-texts.ts'
 import { askedAddress, outlookLink, siteAddress, withoutScheme } from '../shared/links.ts'
 import { look, looks, shownState, toKnow } from '../shared/look.ts'
 import { format, strings } from '../shared/messages.ts'
-import { cut, fullMoment, longest, moment, type Viewer } from '../shared/words.ts'
+import { type CardJson, defineCard, firstThatFits, type ViewOf } from '../shared/render.ts'
+import { cut, fullMoment, longest, moment, shortName, type Viewer } from '../shared/texts.ts'
+import { titleOf } from './about-request.ts'
 import { checkRow, checkRowsOf } from './checks.ts'
-import { titleOf } from './renamed.ts'
 import { stepRow, stepRows } from './steps.ts'
-import { type Timeline, timeline, timelineView } from './timeline.ts'
+import { type Timeline, timeline, timelineRooms, timelineView } from './timeline.ts'
 
 type Sentence = keyof typeof strings.status.says
 
@@ -41,22 +41,21 @@ export const requestStatusCard = defineCard({
     kind: resourceKind,
     templateName: z.string(),
     displayName: z.string(),
-    /** Who asks, on the card of anybody else. */
+    /** The requester, on the card of another person. */
     asks: z.string(),
-    /** A request that waits says so, until it is about to expire. Work that takes long says so too. */
+    /** The request's state, or that it expires soon or is late. */
     state: z.enum([...requestState.options, 'expiring', 'late']),
     look,
     mailbox: z.boolean(),
-    /** The address for people, asked for or made; where the button leads, which is `''` until the requester is told. */
+    /** The address for people, requested or created; the target of the button, `''` until the resource is announced. */
     link: z.string(),
     url: z.string(),
     says: z.string(),
-    /** What has happened while it waits; that the tenant's naming policy changed the name. */
+    /** What has happened while it waits, or that the tenant's naming policy changed the name. */
     waits: z.array(line),
     /** When its details were removed; `''` while they are there. */
     reduced: z.string(),
     comment: z.string(),
-    /** Who wrote the comment. */
     wrote: z.string(),
     steps: z.array(stepRow).min(1).max(7),
     hasChecks: z.boolean(),
@@ -78,14 +77,14 @@ export const requestStatusCard = defineCard({
   }),
 })
 
-/** Where a request stands, for whoever may see it; the buttons are those that the viewer may press. */
+/** The status of a request, with the viewer's buttons. `known`: its timeline; without it the card has a button that loads it. */
 export function requestStatusView(
   request: Request,
   viewer: Viewer,
   known?: Timeline,
-): Parameters<typeof requestStatusCard.render>[0] {
+): ViewOf<typeof requestStatusCard> {
   const state = shownState(request)
-  const said = quoteOf(request)
+  const quote = quoteOf(request)
   const { displayName, renamed } = titleOf(request)
   const stage = state === 'pendingApproval' ? openStage(request.approvals) : undefined
   const isExpiring = urgencyOf(stage, viewer) === 'expiring'
@@ -99,7 +98,7 @@ export function requestStatusView(
     kind: request.kind,
     templateName: inLocale(request.template, viewer.locale).name,
     displayName,
-    asks: isOwn(request, viewer) ? '' : format(words.asks, { name: cut(request.requester.displayName, longest.name) }),
+    asks: isOwn(request, viewer) ? '' : format(words.asks, { name: shortName(request.requester) }),
     state: isExpiring ? 'expiring' : late ? 'late' : state,
     look: isExpiring || late ? toKnow : looks[state],
     mailbox: isForMailbox(request),
@@ -114,8 +113,8 @@ export function requestStatusView(
     waits: stage ? linesForRequester(request, stage, viewer) : renamed ? [{ text: renamed, weight: 'Default' }] : [],
     reduced:
       request.reducedAt === undefined ? '' : format(words.reduced, { date: moment(request.reducedAt, viewer, 'day') }),
-    comment: cut(said.comment, longest.text),
-    wrote: format(words.commentBy, { name: cut(said.by, longest.name) }),
+    comment: cut(quote.comment, longest.text),
+    wrote: format(words.commentBy, { name: cut(quote.by, longest.name) }),
     steps: stepRows(request, viewer),
     hasChecks: checks.length > 0,
     checks,
@@ -129,7 +128,7 @@ export function requestStatusView(
   }
 }
 
-/** What somebody wrote who ended the request, or decided it. */
+/** The comment of the person who ended or decided the request. */
 function quoteOf({ status, approvals, cancelComment, cancelledBy }: Request): { comment: string; by: string } {
   if (status === 'cancelled' && cancelComment !== '')
     return { comment: cancelComment, by: cancelledBy?.displayName ?? '' }
@@ -138,8 +137,8 @@ function quoteOf({ status, approvals, cancelComment, cancelledBy }: Request): { 
 }
 
 /**
- * What people call the place, and where its button leads. What a sentence names, or never was, has no line of its own; a
- * site that is being made is shown to its requester when it is there.
+ * The address for people, and the target of the button. `''` for an address that a sentence names or that never existed,
+ * and, for the requester, for a site that is not created yet.
  */
 function placeOf(request: Request, state: RequestState, viewer: Viewer): { link: string; url: string } {
   const mailbox = isForMailbox(request)
@@ -157,7 +156,7 @@ function placeOf(request: Request, state: RequestState, viewer: Viewer): { link:
 const isOwn = ({ requester }: Request, { id }: Viewer): boolean => requester.id === id
 const isAnyMade = ({ steps }: Request): boolean => steps.some(({ status }) => status === 'done')
 
-/** The name that turned out to be somebody else's, and the free one instead; `''` for neither. */
+/** The name that is taken, and a free one; `''` if the name is not taken. */
 function namesOf(request: Request): { taken: string; free: string } {
   const { problem } = request
   if (!isTakenName(problem)) return { taken: '', free: '' }
@@ -178,7 +177,7 @@ function sentenceOf(request: Request, state: RequestState, viewer: Viewer): Sent
   const unfinished = delayed ? delayedOf(delayed, viewer, own) : request.followUp.state === 'late' ? late : creating
   const { taken, free } = namesOf(request)
   const waiting = openStage(request.approvals)?.rule === 'quorum' ? ('waitingQuorum' as const) : ('waiting' as const)
-  // Who asked can change it and send it again, until what they asked for is gone.
+  // The requester can change it and send it again until its details are removed.
   const isAgain = own && request.reducedAt === undefined
   const table = {
     pendingApproval: own ? waiting : `${waiting}Other`,
@@ -193,24 +192,24 @@ function sentenceOf(request: Request, state: RequestState, viewer: Viewer): Sent
   return table[state]
 }
 
-/** Microsoft 365 takes long. Only an admin can do something, and only when the step says why. */
+/** The message about a late step. Only an admin can fix it, and only if the step has a problem. */
 function delayedOf({ problem }: RequestStep, { isAdmin }: Viewer, own: boolean) {
   if (own || !isAdmin) return own ? ('delayed' as const) : ('delayedOther' as const)
   return problem ? ('delayedToFix' as const) : ('delayedForAdmin' as const)
 }
 
-/** Since when a step that is late has run, and until when it is polled. */
+/** Since when a late step runs, and until when it is polled. */
 function timesOf(step: RequestStep | undefined, viewer: Viewer): { since: string; until: string } {
   if (step?.startedAt === undefined) return { since: '', until: '' }
   const until = new Date(Date.parse(step.startedAt) + longestSiteWait * 1000).toISOString()
   return { since: moment(step.startedAt, viewer, 'full'), until: moment(until, viewer, 'full') }
 }
 
-/** An admin has buttons enough: they go on with it. */
+/** Whether the requester must choose other people. An admin has other buttons. */
 const isForOthers = (request: Request, viewer: Viewer): boolean =>
   isOwn(request, viewer) && !viewer.isAdmin && request.reducedAt === undefined && needsOtherPeople(request)
 
-/** Who asked changes the people and sends it again, as long as nothing is made; an admin can have their accounts restored. */
+/** The requester can choose other people until something is created; an admin can have the accounts restored. */
 function failedOf(request: Request, viewer: Viewer) {
   const { isAdmin } = viewer
   if (isForOthers(request, viewer)) return 'failedPeople' as const
@@ -219,14 +218,14 @@ function failedOf(request: Request, viewer: Viewer) {
   return 'failed' as const
 }
 
-/** A request that failed half way may be cancelled with what it had made until then: nobody removes it by itself. */
+/** A request that failed half way may be cancelled: the service does not remove what it has created. */
 function leftOf(request: Request, isAdmin = false) {
   if (!isAnyMade(request)) return 'nothing' as const
   if (isForMailbox(request)) return isAdmin ? ('leftMailboxForAdmin' as const) : ('leftMailbox' as const)
   return isAdmin ? ('leftSiteForAdmin' as const) : ('leftSite' as const)
 }
 
-/** The buttons for this viewer. Whether the click is allowed is decided by the core once more. */
+/** The buttons for this viewer. The core checks the permission of each click again. */
 function permitted(request: Request, state: RequestState, viewer: Viewer) {
   const actor = { id: viewer.id, displayName: '', userPrincipalName: '', tenantId: request.tenantId, isAdmin: false }
   const admin = { ...actor, isAdmin: viewer.isAdmin === true }
@@ -246,7 +245,7 @@ function permitted(request: Request, state: RequestState, viewer: Viewer) {
     rename,
     retry,
     decide,
-    // One long button, or two others, leave no room on a phone; what they hide can be typed.
+    // A phone has no room for more; people can type the hidden commands.
     mend,
     refresh: !rename && !others && !retry && !(decide && cancel) && (moves.length > 0 || state !== request.status),
     nudge,
@@ -255,6 +254,22 @@ function permitted(request: Request, state: RequestState, viewer: Viewer) {
   }
 }
 
-/** It waits for people who cannot decide, or too long: an admin asks somebody else, or decides it. */
+/** Whether it waits for people who cannot decide, or too long, so that an admin can reassign or override it. */
 const isForAdmin = (request: Request, { now }: Viewer): boolean =>
   attentionOf(request, now)?.mends.includes('reassign') ?? false
+
+/** Characters of each check, shorter for a card that would be too large. */
+const shorter = [longest.text, 100, 40, 0]
+
+/** Renders the status card, with shorter checks and a shorter timeline if it would be too large. */
+export function renderRequestStatus(request: Request, viewer: Viewer, known?: Timeline): CardJson {
+  const view = requestStatusView(request, viewer, known)
+  const views = timelineRooms.flatMap((room) =>
+    shorter.map((most) => ({
+      ...view,
+      timeline: timelineView(known, viewer, room),
+      checks: checkRowsOf(request, shownState(request), viewer, most),
+    })),
+  )
+  return firstThatFits([view, ...views].map((one) => () => requestStatusCard.render(one)))
+}

@@ -13,14 +13,13 @@ import {
   type Request,
   type RequestStep,
 } from '../../core/index.ts'
-import { sinceWhat } from '../decisions/approval-why.ts'
+import { sinceWhat } from '../decisions/stage-texts.ts'
 import { rowLook, rowLooks, shownState } from '../shared/look.ts'
-import { format, strings } from '../shared/messages.ts'
-import { cut, decidedBy, longest, moment, type Viewer } from '../shared/words.ts'
+import { format, keysOf, strings } from '../shared/messages.ts'
+import { cut, decidedBy, longest, moment, shortName, type Viewer } from '../shared/texts.ts'
 
 type StepName = keyof typeof strings.step
 type Note = keyof typeof strings.note
-const keysOf = <K extends string>(words: Readonly<Record<K, string>>) => Object.keys(words) as [K, ...K[]]
 
 /** One row of progress: what is done, when it was done, and a second line. */
 export const stepRow = z.strictObject({
@@ -29,9 +28,9 @@ export const stepRow = z.strictObject({
   at: z.string(),
   note: z.string(),
 })
-export type StepRow = z.output<typeof stepRow>
+type StepRow = z.output<typeof stepRow>
 
-/** What goes into the words of a row, and what stands beside them. */
+/** The arguments of a row's text, and the texts next to it. */
 interface RowFacts {
   readonly names?: string
   readonly number?: number
@@ -47,7 +46,7 @@ const noteOf = (note: Note, value: string, count = 0): RowFacts => ({
   note: format(strings.note[note], { value, count }),
 })
 
-/** How far a request is, as at most seven rows with exactly one that is now, until it has ended. */
+/** The progress of a request: at most seven rows, of which exactly one is current until the request ends. */
 export function stepRows(request: Request, viewer: Viewer): StepRow[] {
   const at = (when: string | null | undefined): string => (when ? moment(when, viewer, 'day') : '')
   const sent = row('sent', rowLooks.done, { at: at(request.submittedAt) })
@@ -90,7 +89,7 @@ const toMake = (request: Request, look: StepRow['look']): StepRow =>
 const finishOf = (request: Request, name: RequestStep['name']): string | undefined =>
   request.steps.find((step) => step.name === name)?.finishedAt
 
-/** Finished stages are one row, so that there is room for what comes. */
+/** Finished stages are one row, to leave room for the others. */
 function approvedRows(stages: readonly ApprovalStage[], at: (when: string | undefined) => string): StepRow[] {
   const approvals = stages.filter((stage) => isApproved(stage) && !isRejected(stage))
   const decisions = approvals.flatMap(({ decisions }) => decisions)
@@ -99,7 +98,7 @@ function approvedRows(stages: readonly ApprovalStage[], at: (when: string | unde
   return [row('approved', rowLooks.done, { names, at: at(lastDecision(approvals)?.at) })]
 }
 
-/** The stage that is now, and those after it. */
+/** The current stage and the later ones. */
 function openRows(stages: readonly ApprovalStage[]): StepRow[] {
   const open = openStage(stages)
   if (!open) return []
@@ -125,7 +124,7 @@ interface Group {
   readonly doing: StepName
   readonly done: StepName
 }
-/** People think in fewer steps than the work has: making and waiting are one, and so are checking and finding. */
+/** People need fewer steps than provisioning has: creating and waiting are one row, and so are checking and finding. */
 const ofSites: readonly Group[] = [
   { steps: ['create-site', 'wait-for-site'], doing: 'create', done: 'created' },
   { steps: ['add-owners'], doing: 'addOwners', done: 'ownersAdded' },
@@ -141,7 +140,7 @@ const ofMailboxes: readonly Group[] = [
 ]
 const groupsOf = (request: Request): readonly Group[] => (isForMailbox(request) ? ofMailboxes : ofSites)
 
-/** A step in the words of its row; without one the last, which waits for the resource to be announced. */
+/** The text of the row of a step; without a step the last row, which waits for the announcement. */
 export function stepWords(request: Request, name: RequestStep['name'] | undefined): string {
   if (name === 'ready-check') return strings.step.check
   const groups = groupsOf(request)
@@ -154,10 +153,10 @@ function workRows(request: Request, viewer: Viewer, at: (when: string | undefine
     const own = request.steps.filter(({ name }) => group.steps.includes(name))
     return own.length === 0 ? [] : [{ ...group, own, open: own.find(({ status }) => status !== 'done') }]
   })
-  // What failed is named; else the first that is not whole, though the last of its steps may come after others.
+  // The failed row; else the first unfinished one, though its last step may come after others.
   const failed = request.status === 'failed' ? nextStep(request)?.name : undefined
   const isNow = ({ steps, open }: (typeof groups)[number]) => (failed ? steps.includes(failed) : open !== undefined)
-  // The last is done for people when the resource was announced, and then no row is "now" any more.
+  // The last row is done only when the resource is announced.
   const now = groups.find(isNow) ?? groups.at(-1)
   const rows = groups.map((group) => {
     const { own, open, doing, done } = group
@@ -175,7 +174,7 @@ function currentRow(request: Request, viewer: Viewer, step: RequestStep | undefi
   return row(name, rowLooks.now, step?.name === 'wait-for-site' ? noteOf('settingUp', '') : {})
 }
 
-/** The reason is never cut: an admin goes on from it. */
+/** The reason is never cut, because an admin needs all of it. */
 function problemNote(request: Request, { isAdmin }: Viewer, step: RequestStep | undefined): RowFacts {
   const problem = request.problem ?? step?.problem
   if (!problem) return {}
@@ -190,12 +189,12 @@ export const problemInWords = (code: string): string => strings.problem[problemW
 /** As many people as a card names. */
 const mostPeople = 5
 
-/** The people whom a problem names, and why they get nothing, as everybody reads it; undefined where it names nobody. */
+/** The people of a problem and why they get no access; undefined for a problem without people. */
 export function peopleInWords({ people = [] }: Pick<Problem, 'people'>): string | undefined {
   if (people.length === 0) return undefined
   const words = strings.problemPeople
   const named = people.slice(0, mostPeople).map((one) => {
-    return format(words[one.why], { name: cut(one.displayName, longest.name) })
+    return format(words[one.why], { name: shortName(one) })
   })
   const more = people.length - named.length
   return [...named, ...(more > 0 ? [format(words.more, { count: String(more) })] : [])].join(' ')
@@ -203,7 +202,7 @@ export function peopleInWords({ people = [] }: Pick<Problem, 'people'>): string 
 
 type ProblemWords = keyof typeof strings.problem
 
-/** Which words tell a problem. Codes are ours or Microsoft's; one that is in no list was an answer that said no. */
+/** The message of a problem's code, ours or Microsoft's. An unknown code means that Microsoft 365 refused. */
 function problemWords(code: string): ProblemWords {
   const own = keysOf<ProblemWords>(strings.problem).find((known) => known === code)
   if (own) return own

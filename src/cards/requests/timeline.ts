@@ -1,26 +1,26 @@
 import { z } from 'zod'
 import { type AuditEntry, auditActions, type Person, person } from '../../core/index.ts'
-import { format, strings } from '../shared/messages.ts'
-import { cut, fullMoment, longest, moment, peopleList, type Viewer } from '../shared/words.ts'
+import { format, restText, strings } from '../shared/messages.ts'
+import { cut, fullMoment, longest, moment, peopleList, shortName, type Viewer } from '../shared/texts.ts'
 
-type Said = keyof typeof strings.timeline.says
+type Message = keyof typeof strings.timeline.says
 
-/** How a status card shows who did what: behind a button that asks for it, or with it on the card, folded or open. */
+/** The timeline of a status card: only a button that loads it, or its rows, folded or open. */
 export const timeline = z.strictObject({
   shows: z.enum(['button', 'folded', 'open']),
-  /** How many there are before the first that is shown, or `''`. */
+  /** How many earlier entries there are, or `''`. */
   earlier: z.string(),
   rows: z.array(z.strictObject({ text: z.string(), at: z.string(), comment: z.string() })),
 })
-export type TimelineView = z.output<typeof timeline>
+type TimelineView = z.output<typeof timeline>
 
-/** The entries that a card shows, and whether they are to be seen at once. */
+/** The entries that a card shows. `isOpen`: they are visible without a click. */
 export interface Timeline {
   readonly entries: readonly AuditEntry[]
   readonly isOpen: boolean
 }
-/** A card has room for so many entries, and characters of a comment. */
-export interface TimelineRoom {
+/** How many entries have room, and how many characters of a comment. */
+interface TimelineRoom {
   readonly rows: number
   readonly comment: number
 }
@@ -31,24 +31,23 @@ export const timelineRooms = [
   { rows: 2, comment: 0 },
 ] as const satisfies readonly TimelineRoom[]
 
-/** The last entries, the oldest of them first, as progress is read. The steps of the work stand in the progress itself. */
+/** The last entries, the oldest of them first. The steps of provisioning are part of the progress instead. */
 export function timelineView(
   known: Timeline | undefined,
   viewer: Viewer,
   room: TimelineRoom = timelineRooms[0],
 ): TimelineView {
   if (!known) return { shows: 'button', earlier: '', rows: [] }
-  const told = known.entries.flatMap((entry, index) => {
-    const said = saidOf(entry, index === 0)
-    return said === undefined ? [] : [{ entry, said }]
+  const entries = known.entries.flatMap((entry, index) => {
+    const message = messageOf(entry, index === 0)
+    return message === undefined ? [] : [{ entry, message }]
   })
-  const shown = told.slice(-room.rows)
-  const count = told.length - shown.length
+  const shown = entries.slice(-room.rows)
   return {
     shows: known.isOpen ? 'open' : 'folded',
-    earlier: count > 0 ? format(strings.timeline.earlier, { count }) : '',
-    rows: shown.map(({ entry, said }) => ({
-      text: format(strings.timeline.says[said], valuesOf(entry, viewer)),
+    earlier: restText(strings.timeline.earlier, entries.length - shown.length),
+    rows: shown.map(({ entry, message }) => ({
+      text: format(strings.timeline.says[message], valuesOf(entry, viewer)),
       at: moment(entry.at, viewer, 'day'),
       comment: room.comment > 0 && entry.comment ? quoted(cut(entry.comment, room.comment)) : '',
     })),
@@ -57,14 +56,14 @@ export function timelineView(
 
 const quoted = (comment: string): string => format(strings.timeline.quote, { comment })
 
-/** Which words tell an entry; undefined for the steps of the work, and for what a later version may have written. */
-function saidOf({ action, actor, data = {} }: AuditEntry, isFirst: boolean): Said | undefined {
+/** The message of an entry; undefined for steps of provisioning and for actions of later versions. */
+function messageOf({ action, actor, data = {} }: AuditEntry, isFirst: boolean): Message | undefined {
   const known = auditActions.find((one) => one === action)
   const isPerson = 'id' in actor
   const isGiven = (name: string): boolean => peopleIn(data[name]).length > 0
   switch (known) {
     case undefined:
-    // Who tried and might not is for those who audit.
+    // Only the audit shows refusals.
     case 'refused':
       return undefined
     case 'queued':
@@ -89,8 +88,8 @@ function saidOf({ action, actor, data = {} }: AuditEntry, isFirst: boolean): Sai
   }
 }
 
-/** Whoever gave their own part away, or took somebody else's over, is told of as such. */
-function handedOn({ id }: Person, from: readonly Person[], to: readonly Person[]): Said {
+/** A person who gave away their own decision, or took over another person's, has a message of their own. */
+function handedOn({ id }: Person, from: readonly Person[], to: readonly Person[]): Message {
   if (from.every((one) => one.id === id)) return 'reassignedOwn'
   return to.some((one) => one.id === id) ? 'reassignedSelf' : 'reassigned'
 }
@@ -108,7 +107,7 @@ function valuesOf({ actor, data = {} }: AuditEntry, viewer: Viewer): Record<stri
       data['alias'] !== undefined && typeof data['displayName'] === 'string'
         ? cut(data['displayName'], longest.name)
         : 'id' in actor && actor.displayName !== ''
-          ? cut(actor.displayName, longest.name)
+          ? shortName(actor)
           : strings.timeline.somebody,
     people: named('to', 'people', 'person', 'insteadOf') || strings.timeline.somebody,
     others: named('from', 'inDigest') || strings.timeline.somebody,
@@ -116,7 +115,7 @@ function valuesOf({ actor, data = {} }: AuditEntry, viewer: Viewer): Record<stri
   }
 }
 
-/** People as entries hold them: one, or a list; anything else names nobody. */
+/** The people of an entry's value: one person or a list; none for other values. */
 function peopleIn(value: unknown): Person[] {
   const all: unknown[] = Array.isArray(value) ? value : [value]
   return all.flatMap((one) => person.safeParse(one).data ?? [])

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { MailboxDetails, MailboxKind, Person, SiteDetails, SiteKind, TemplateSnapshot } from '../../core/index.ts'
-import { cut, longest } from './words.ts'
+import { cut, longest } from './texts.ts'
 
 /** Label and value of one line. Labels may be an admin's words, so both are shown as text and never as markdown. */
 export const fact = z.strictObject({ label: z.string(), value: z.string() })
@@ -11,14 +11,14 @@ interface Common {
   readonly template: Pick<TemplateSnapshot, 'fields' | 'labels'>
   readonly reason: string
 }
-/** What a request or a plan says of its site. */
-export interface DescribedSite extends Common {
+/** The site of a request or a plan. */
+interface DescribedSite extends Common {
   readonly kind: SiteKind
   readonly details: SiteDetails
   readonly owners: readonly Person[]
   readonly people?: readonly Person[] | undefined
 }
-/** The same of a mailbox. */
+/** The mailbox of a request or a plan. */
 export interface DescribedMailbox extends Common {
   readonly kind: MailboxKind
   readonly details: MailboxDetails
@@ -32,25 +32,24 @@ export function labelName({ template, details }: Pick<DescribedSite, 'template' 
   return template.labels.allowed.find(({ id }) => id === details.labelId)?.name ?? details.labelId
 }
 
-/** A line with its value cut, unless there is none. */
+/** A fact with its value cut; nothing if the value is empty. */
 export const described = (label: string, value: string, most: number = longest.text): Fact[] =>
   value.trim() === ''
     ? []
     : [{ label, value: cut(value, most), ...(value.length > most && { whole: cut(value, longest.whole) }) }]
 
-/** A line as cards show it. */
 export const asCut = ({ label, value }: Fact): z.output<typeof fact> => ({ label, value })
 
 /** The longest list of people on one line, in characters. */
 export const mostOfPeople = 400
 
-/** Code units that facts may take on a card, and what one costs beside its words: the card must stay under 25 kB. */
+/** The room for facts on a card and the cost of one in addition to its text, in code units: the card must stay under 25 kB. */
 export const room = 4800
 const costOfFact = 330
 
 /**
- * As many facts as the card has room for, and how many are left out. What room is left then goes to the long ones among
- * them, in order, from the one at `whole` on.
+ * Returns as many facts as the card has room for, and the number of the others. Uncuts long facts from the index `whole`
+ * on, in their order, while there is room.
  */
 export function fitting(
   facts: readonly Fact[],

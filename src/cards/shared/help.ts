@@ -1,10 +1,9 @@
 import { z } from 'zod'
-import { isMailboxKind, type ResourceKind, resourceKind, type Template } from '../../core/index.ts'
-import { defineCard } from './define-card.ts'
-import { format, strings } from './messages.ts'
-import { cut, longest } from './words.ts'
+import { format, keysOf, strings } from './messages.ts'
+import { defineCard, type ViewOf } from './render.ts'
+import { cut, longest } from './texts.ts'
 
-/** What may be asked for here: the commands that open a form. */
+/** The commands that open a form. */
 const offers = ['newSite', 'newSharedMailbox', 'newRoom', 'newEquipment'] as const
 const adminCommands = [
   { name: 'adminQueue' },
@@ -27,7 +26,7 @@ export const helpCard = defineCard({
   }),
 })
 
-/** Who asks for help. `offers`: what the templates that they may use make. */
+/** The reader of the help. `offers`: the commands for which the reader has a template. */
 export interface HelpFor {
   readonly displayName: string
   readonly isApprover: boolean
@@ -35,8 +34,8 @@ export interface HelpFor {
   readonly offers: readonly (typeof offers)[number][]
 }
 
-/** What a person can do here; approvals only for those who approve, and the admins' commands only for admins. */
-export function helpView(me: HelpFor): Parameters<typeof helpCard.render>[0] {
+/** Shows the commands of a person: those about approvals only to approvers, those of admins only to admins. */
+export function helpView(me: HelpFor): ViewOf<typeof helpCard> {
   const commands = [...offers.filter((name) => me.offers.includes(name)), 'myRequests' as const]
   return {
     hello: format(strings.help.hello, { name: cut(me.displayName, longest.title) }),
@@ -48,57 +47,42 @@ export function helpView(me: HelpFor): Parameters<typeof helpCard.render>[0] {
   }
 }
 
-/** What the card needs of a template to offer it. A core `Template` with `approvalRequired` fits. */
-export type TemplateChoice = Pick<Template, 'id' | 'icon' | 'name' | 'description' | 'kind'> & {
-  readonly approvalRequired: boolean
-}
+const groups = keysOf(strings.adminHelp.group)
 
-/** More would not fit into a card that phones can show; the rest is found by name. */
-const mostTemplates = 8
-
-export const chooseTemplateCard = defineCard({
-  name: 'choose-template',
+export const adminHelpCard = defineCard({
+  name: 'admin-help',
   data: z.strictObject({
-    of: z.enum(['site', 'sharedMailbox', 'equipmentMailbox', 'roomMailbox', 'mixed']),
-    step: z.string(),
-    /** What is said of the part of a name that was asked for and that no template has; `''` for none. */
-    unmatched: z.string(),
-    templates: z.array(
+    groups: z.array(
       z.strictObject({
-        templateId: z.uuid(),
-        icon: z.string(),
-        name: z.string(),
-        /** What a tap does. */
-        pick: z.string(),
-        description: z.string(),
-        kind: resourceKind,
-        approval: z.enum(['approval', 'noApproval']),
+        name: z.enum(groups),
+        commands: z.array(z.strictObject({ words: z.string(), says: z.string() })).min(1),
       }),
     ),
-    /** How many there is no room for, or `''`. */
-    hidden: z.string(),
   }),
 })
 
-export function chooseTemplateView(
-  templates: readonly TemplateChoice[],
-  unmatched = '',
-): Parameters<typeof chooseTemplateCard.render>[0] {
-  const offered = templates.map(({ id, icon, name, description, kind, approvalRequired }) => {
-    const approval = approvalRequired ? ('approval' as const) : ('noApproval' as const)
-    const pick = format(strings.choose.pick, { name })
-    return { templateId: id, icon, name, pick, description: cut(description, 120), kind, approval }
-  })
-  const groups = new Set(templates.map(({ kind }) => groupOf(kind)))
-  const [of = 'mixed', ...others] = groups
-  const count = offered.length - mostTemplates
+/** One line for each command, by group, in the order of the strings. */
+const lines = new Map(
+  groups.flatMap((group) =>
+    Object.entries<string>(strings.adminHelp.group[group].commands).map(
+      ([words, says]) => [words, { group, says }] as const,
+    ),
+  ),
+)
+
+/** Whether the strings have a line for a command of admins. */
+export const hasAdminLine = (words: string): boolean => lines.has(words)
+
+/** All commands of admins by purpose. A command without a line is among the last. */
+export function adminHelpView(commands: readonly string[]): ViewOf<typeof adminHelpCard> {
+  const placeOf = (words: string): number => [...lines.keys()].indexOf(words)
+  const ordered = commands.toSorted((one, other) => placeOf(one) - placeOf(other))
+  const byGroup = Map.groupBy(ordered, (words) => lines.get(words)?.group ?? 'other')
   return {
-    of: others.length > 0 ? 'mixed' : of,
-    step: format(strings.form.step, { step: 1 }),
-    unmatched: unmatched === '' ? '' : format(strings.choose.unmatched, { part: cut(unmatched, longest.name) }),
-    templates: offered.slice(0, mostTemplates),
-    hidden: count > 0 ? format(strings.choose.more, { count }) : '',
+    groups: groups.flatMap((name) => {
+      const own = byGroup.get(name) ?? []
+      if (own.length === 0) return []
+      return [{ name, commands: own.map((words) => ({ words, says: lines.get(words)?.says ?? '' })) }]
+    }),
   }
 }
-
-const groupOf = (kind: ResourceKind) => (isMailboxKind(kind) ? kind : ('site' as const))

@@ -1,12 +1,12 @@
 import { changedNames, isForMailbox, type Request, type RequestForMailbox } from '../../core/index.ts'
-import type { Viewer } from './words.ts'
+import type { Viewer } from './texts.ts'
 
-/** A site's address for people: without the scheme, which they do not need. */
+/** A site's address without the scheme, which people do not need. */
 export const withoutScheme = (url: string): string => url.replace(/^https?:\/\//, '').replace(/\/$/, '')
 
 /**
- * An address that a card may link to, or `''`: a site of this organisation and nothing else, since the address may have
- * come with a webhook or from the directory. Its origin must be that of `siteRoot`, or one of the tenant's other hosts.
+ * Returns the address if a card may link to it, else `''`. Only sites of this organisation are allowed, because the address
+ * may come from a webhook. Its origin must be that of `siteRoot` or one of the tenant's other hosts.
  */
 export function siteLink(url: string | undefined, siteRoot: string, otherOrigins: readonly string[] = []): string {
   if (url === undefined || !URL.canParse(url) || !URL.canParse(siteRoot)) return ''
@@ -17,7 +17,10 @@ export function siteLink(url: string | undefined, siteRoot: string, otherOrigins
   return web && plain && isOurs ? link.href : ''
 }
 
-/** Where an announced site is: as its webhook or the directory said, else as we made it. Elsewhere than the organisation's sites: `''`. */
+/**
+ * The address of an announced site: from its webhook or the directory, else as the service created it. `''` for an address
+ * outside the organisation's sites.
+ */
 export const siteAddress = (
   request: Request,
   { siteRoot, otherSiteOrigins }: Pick<Viewer, 'siteRoot' | 'otherSiteOrigins'>,

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Request, RequestState } from '../../core/index.ts'
 
-/** How a state stands in the first line of a card, and as the mark of a row (card style, "Marks and colours"). */
+/** How a state looks in the first line of a card and as the mark of a row (card style, "Marks and colours"). */
 export const look = z.strictObject({
   mark: z.enum(['', '✓', '●', '○', '✕', '!', '–']),
   color: z.enum(['Good', 'Accent', 'Attention', 'Default']),
@@ -9,7 +9,7 @@ export const look = z.strictObject({
 })
 export type Look = z.output<typeof look>
 
-/** How a row of progress stands: `now` is the one row that is bold, `later` are subtle. */
+/** How a row of progress looks: the row `now` is bold, the rows `later` are subtle. */
 export const rowLook = look.omit({ band: true }).extend({ now: z.boolean(), later: z.boolean() })
 export type RowLook = z.output<typeof rowLook>
 
@@ -34,13 +34,22 @@ export const rowLooks = {
   never: { mark: '–', color: 'Default', now: false, later: true },
 } as const satisfies Record<string, RowLook>
 
+/** Marks of rows outside a progress: none is bold or subtle. */
+export const marks = {
+  good: rowLooks.done,
+  busy: { ...rowLooks.now, now: false },
+  attention: { ...rowLooks.warning, now: false },
+  wrong: { ...rowLooks.failed, now: false },
+  ended: { ...rowLooks.ended, now: false },
+} as const satisfies Record<string, RowLook>
+
 export const plain: Look = { mark: '', color: 'Default', band: 'emphasis' }
 export const toFix: Look = { mark: '!', color: 'Attention', band: 'attention' }
 export const toKnow: Look = { mark: '!', color: 'Attention', band: 'warning' }
 
 /**
- * The state that people are shown. A site is ready for them when its security group was found and its address announced
- * (API document, "Provisioned group record"); until then it is still being made, whatever our own steps say.
+ * The state that people see. A site is ready for them when its security group is found and its address announced
+ * (API document, "Provisioned group record"); until then it is in progress, also if all steps are done.
  */
 export function shownState({ status, followUp }: Pick<Request, 'status' | 'followUp'>): RequestState {
   return status === 'succeeded' && followUp.state !== 'announced' ? 'provisioning' : status

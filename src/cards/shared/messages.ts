@@ -3,9 +3,15 @@ import english from '../../../cards/strings/en.json' with { type: 'json' }
 
 /**
  * Every text of cards, and the API's sentences about codes: ICU messages by their keys. A message without arguments is used
- * as it stands; `format` fills all others.
+ * unchanged; `format` fills all others.
  */
 export const strings = english
+
+/** A message about what a card leaves out; `''` if it leaves out nothing. */
+export const restText = (message: string, count: number): string => (count > 0 ? format(message, { count }) : '')
+
+/** The keys of a part of the catalogue, for an enumeration. */
+export const keysOf = <K extends string>(texts: Readonly<Record<K, unknown>>) => Object.keys(texts) as [K, ...K[]]
 
 /** The arguments of a message by name. A number is written without separators, except by `#` or a number format. */
 export type Values = Readonly<Record<string, string | number>>

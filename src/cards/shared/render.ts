@@ -2,15 +2,109 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 // Not the package's index: its types pull the source of the card renderer into our type check.
 import { GlobalSettings, Template } from 'adaptivecards-templating/lib/template-engine.js'
-import { type CardJson, isPlainObject, withLiteralTexts } from './literal.ts'
+import type { z } from 'zod'
 import { strings } from './messages.ts'
-import { piecesIn, withPieces } from './pieces.ts'
+
+/** A card as it is sent: plain JSON. */
+export type CardJson = { readonly [key: string]: unknown }
+
+/** Whether a value of JSON is an object: no list and not null. */
+const isPlainObject = (value: unknown): value is CardJson =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Members of elements that people read. The value of an input is unchanged, because it comes back to the service. */
+const shownMembers = new Set(['text', 'title', 'label', 'placeholder'])
+
+/** Controls, and what reverses or embeds the direction of the text around it (Unicode UAX #9, explicit formatting). */
+const unseen = /(?![\t\n])\p{Cc}|[\u202a-\u202e\u2066-\u2069]/gu
+const lineBreak = /\r\n?|[\u0085\u2028\u2029]/g
+/** Renderers replace `{{DATE(…)}}` by a date, also in plain text. An invisible word joiner between the braces prevents this. */
+const dateFunction = /\{(?=\{(?:DATE|TIME)\()/gi
+
+/**
+ * The text as a card shows it. Keeps every visible character in its order. Removes control characters and marks that change
+ * the direction of the text around them; makes all line breaks alike.
+ */
+export const literal = (text: string): string =>
+  text.toWellFormed().replace(lineBreak, '\n').replace(unseen, '').replace(dateFunction, '{\u2060')
+
+/** Applies {@link literal} to every text of a card. */
+function withLiteralTexts(card: CardJson): CardJson {
+  return Object.fromEntries(Object.entries(card).map(([name, member]) => [name, literalMember(name, member)]))
+}
+
+function literalMember(name: string, member: unknown): unknown {
+  if (typeof member === 'string') return shownMembers.has(name) ? literal(member) : member
+  if (Array.isArray(member)) return member.map((one) => literalMember('', one))
+  return isPlainObject(member) ? withLiteralTexts(member) : member
+}
+
+/** Members that an element may have in addition to its piece's arguments: when and where it shows. */
+const placement = new Set(['$when', '$data', 'id', 'spacing', 'separator', 'style'])
+
+type Pieces = ReadonlyMap<string, CardJson>
+
+/** Returns the pieces in a folder by name: `<name>.json`. Throws if a file is not a JSON object. */
+export function piecesIn(folder: URL): Pieces {
+  const files = readdirSync(folder).filter((file) => file.endsWith('.json'))
+  return new Map(
+    files.map((file): [string, CardJson] => {
+      const piece: unknown = JSON.parse(readFileSync(new URL(file, folder), 'utf8'))
+      if (!isPlainObject(piece)) throw new Error(`the piece ${file} is not an object`)
+      return [basename(file, '.json'), piece]
+    }),
+  )
+}
+
+/**
+ * Replaces each `{ "$piece": "<name>", …arguments }` in a template by the content of that piece. In a piece, the text
+ * `"@<argument>"` is replaced by the argument, and the member `"...": "@<argument>"` by the argument's members.
+ * Throws, with the template's file, if a piece is unknown, needs an argument that is missing or takes no such argument.
+ */
+export function withPieces(file: string, template: unknown, pieces: Pieces): unknown {
+  if (Array.isArray(template)) return template.map((item) => withPieces(file, item, pieces))
+  if (!isPlainObject(template)) return template
+  const { $piece, ...args } = template
+  if ($piece !== undefined) return withPieces(file, filled(file, String($piece), args, pieces), pieces)
+  return Object.fromEntries(Object.entries(template).map(([key, member]) => [key, withPieces(file, member, pieces)]))
+}
+
+function filled(file: string, name: string, args: CardJson, pieces: Pieces): CardJson {
+  const piece = pieces.get(name)
+  if (!piece) throw new Error(`${file}: there is no piece ${name}`)
+  const used = new Set<string>()
+  const fill = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(fill)
+    if (isPlainObject(value)) return fillMembers(value)
+    if (typeof value !== 'string' || !value.startsWith('@')) return value
+    const argument = value.slice(1)
+    if (!Object.hasOwn(args, argument)) throw new Error(`${file}: the piece ${name} needs the argument ${argument}`)
+    used.add(argument)
+    return args[argument]
+  }
+  const membersOf = (value: unknown): [string, unknown][] => {
+    const argument = fill(value)
+    if (!isPlainObject(argument)) throw new Error(`${file}: the piece ${name} needs an object as ${value}`)
+    return Object.entries(argument)
+  }
+  const fillMembers = (members: CardJson): CardJson => {
+    const filledIn = Object.entries(members).flatMap(([key, member]): [string, unknown][] =>
+      key === '...' ? membersOf(member) : [[key, fill(member)]],
+    )
+    return Object.fromEntries(filledIn)
+  }
+  const content = fillMembers(piece)
+  const placed = Object.entries(args).filter(([key]) => !used.has(key))
+  const refused = placed.find(([key]) => !placement.has(key))
+  if (refused) throw new Error(`${file}: the piece ${name} takes no argument ${refused[0]}`)
+  return { ...content, ...Object.fromEntries(placed) }
+}
 
 /** The largest card, in code units of its JSON, of two bytes each as Teams counts them. Teams' own limit is 28 kB. */
 export const mostCharacters = 12_499
 const fits = (card: CardJson): boolean => JSON.stringify(card).length <= mostCharacters
 
-/** The first card that Teams takes, of ever plainer ones; the last one if none is small enough. */
+/** Returns the first card that is small enough for Teams; the last one if none is. Each card is simpler than the one before. */
 export function firstThatFits([first, ...plainer]: readonly (() => CardJson)[]): CardJson {
   if (!first) throw new Error('a card has at least one form')
   const card = first()
@@ -94,11 +188,11 @@ export function expand(name: string, data: Readonly<Record<string, unknown>>): C
   }
 }
 
-/** Members of an input that say nothing while they are empty, and that strict parsers do not take so. */
+/** Members of an input that have no meaning while they are empty. Strict parsers reject them. */
 const optional = new Set(['isRequired', 'errorMessage', 'regex', 'isMultiline', 'isMultiSelect', 'placeholder'])
 const measures = new Set(['min', 'max', 'maxLength'])
 
-/** The card without the members of its inputs that are empty: one element in a template stands for all its forms. */
+/** Removes empty members of inputs, so that one element of a template serves every form of an input. */
 function withoutEmpty(card: CardJson): CardJson {
   const type = String(card['type'] ?? '')
   if (!type.startsWith('Input.')) return mapped(card)
@@ -115,4 +209,34 @@ function mapped(card: CardJson): CardJson {
   const inner = (member: unknown): unknown =>
     Array.isArray(member) ? member.map(inner) : isPlainObject(member) ? withoutEmpty(member) : member
   return Object.fromEntries(Object.entries(card).map(([name, member]) => [name, inner(member)]))
+}
+
+/**
+ * A card: the name of its template and the schema of what it shows. `render` checks the data and expands the template
+ * with it; it throws on data that does not fit, which is a defect and not a fault of anybody's input.
+ */
+export function defineCard<S extends z.ZodType<Record<string, unknown>>>(card: { name: string; data: S }) {
+  const { name, data } = card
+  return { name, data, render: (view: z.output<S>): CardJson => expand(name, data.parse(view)) }
+}
+
+/** The data that a card shows: what its view returns. */
+export type ViewOf<C extends { readonly data: z.ZodType }> = z.output<C['data']>
+
+/** The cards by name. Throws if two have one name, if a card has no template, or a template no card. */
+export function cardRegistry(...defined: readonly { readonly name: string }[]): ReadonlySet<string> {
+  const names = new Set<string>()
+  for (const { name } of defined) {
+    if (names.has(name)) throw new Error(`two cards are named ${name}`)
+    names.add(name)
+  }
+  for (const name of names) if (!templateFiles.has(name)) throw new Error(`the card ${name} has no template`)
+  for (const name of templateFiles.keys())
+    if (!names.has(name)) throw new Error(`the template ${name} belongs to no card`)
+  return names
+}
+
+/** One sentence for the activity's `summary`, which is the notification on a phone. It never holds text of people. */
+export function summaryOf(card: CardJson): string {
+  return typeof card['fallbackText'] === 'string' ? card['fallbackText'] : ''
 }

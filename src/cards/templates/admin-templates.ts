@@ -1,45 +1,54 @@
 import { z } from 'zod'
-import { mostCounted, resourceKind, type TemplateInUse, type TemplatePage } from '../../core/index.ts'
+import {
+  mostCounted,
+  resourceKind,
+  type TemplateEdit,
+  type TemplateInUse,
+  type TemplatePage,
+  type TemplateReport,
+} from '../../core/index.ts'
 import { rowsOfPage } from '../requests/lists.ts'
-import { defineCard } from '../shared/define-card.ts'
-import { rowLook, rowLooks } from '../shared/look.ts'
-import { format, strings } from '../shared/messages.ts'
-import { cut, listOf, longest, quantity } from '../shared/words.ts'
+import { fact, fitting } from '../shared/facts.ts'
+import { look, looks, marks, plain, rowLook, toKnow } from '../shared/look.ts'
+import { format, restText, strings } from '../shared/messages.ts'
+import { paged, pagesAround } from '../shared/paging.ts'
+import { defineCard, type ViewOf } from '../shared/render.ts'
+import { cut, listOf, longest, moment, quantity, shortName, type Viewer } from '../shared/texts.ts'
+import {
+  approvalFacts,
+  limitFacts,
+  nameFacts,
+  propertyFacts,
+  questionFacts,
+  useFacts,
+  webhookFacts,
+} from './template-policies.ts'
 
-/** What a tapped row does: show it, or ask before it is switched. */
+/** What a tap on a row does: shows the template, or asks before it is enabled or disabled. */
 const templateUses = ['show', 'enable', 'disable'] as const
 export type TemplateUse = (typeof templateUses)[number]
 
 export const adminTemplatesCard = defineCard({
   name: 'admin-templates',
   data: z.strictObject({
-    /** Whether it lists all there are, asks which of several was meant, or offers what is spelt most like it. */
+    /** Whether it lists all, asks which of several the admin means, or offers similar names. */
     asks: z.enum(['all', 'which', 'near']),
-    /** What is said of what was typed, where it asks; else `''`. */
+    /** The sentence about the typed name, if the card asks; else `''`. */
     lead: z.string(),
     does: z.enum(templateUses),
-    /** Which of how many it shows; `''` where it asks and shows all. */
-    range: z.string(),
-    /** Where the pages beside this one begin, and whether there are any. */
-    previous: z.int(),
-    hasPrevious: z.boolean(),
-    next: z.int(),
-    hasNext: z.boolean(),
+    ...paged,
     templates: z
       .array(
         z.strictObject({
           templateId: z.uuid(),
           /** What a tap does. */
           pick: z.string(),
-          /** With its sign, if it has one. */
           name: z.string(),
           kind: resourceKind,
           state: z.enum(['on', 'off']),
           look: rowLook,
           edition: z.string(),
-          /** Who may use it and how it is approved. */
           policy: z.string(),
-          /** How much it is used. */
           use: z.string(),
         }),
       )
@@ -47,12 +56,12 @@ export const adminTemplatesCard = defineCard({
   }),
 })
 
-/** Which templates a list is of, and why. */
+/** The templates of a list, and what the admin typed for it. */
 export interface TemplateList extends TemplatePage {
   readonly asks?: { readonly typed: string; readonly found: boolean; readonly does: TemplateUse }
 }
 
-export function adminTemplatesView(list: TemplateList): Parameters<typeof adminTemplatesCard.render>[0] {
+export function adminTemplatesView(list: TemplateList): ViewOf<typeof adminTemplatesCard> {
   const { entries, from, total, asks } = list
   const to = from + entries.length
   const words = strings.catalogue
@@ -62,10 +71,8 @@ export function adminTemplatesView(list: TemplateList): Parameters<typeof adminT
     asks: asks === undefined ? 'all' : asks.found ? 'which' : 'near',
     lead: asks ? format(asks.found ? words.which : words.near, { typed: cut(asks.typed, longest.name) }) : '',
     does,
+    ...pagesAround(from, entries.length, total, rowsOfPage),
     range: isWhole ? '' : format(strings.list.shows.range, { from: from + 1, to, total }),
-    previous: Math.max(0, from - rowsOfPage),
-    hasPrevious: from > 0,
-    next: to,
     hasNext: asks === undefined && to < total,
     templates: entries.map((entry) => rowOf(entry, does)),
   }
@@ -74,21 +81,20 @@ export function adminTemplatesView(list: TemplateList): Parameters<typeof adminT
 function rowOf(entry: TemplateInUse, does: TemplateUse) {
   const { template } = entry
   const name = signed(template, longest.name)
-  const look = template.active ? rowLooks.done : rowLooks.ended
   return {
     templateId: template.id,
     pick: format(strings.catalogue.pick[does], { name }),
     name,
     kind: template.kind,
     state: template.active ? ('on' as const) : ('off' as const),
-    look: rowLook.parse({ mark: look.mark, color: look.color, now: false, later: false }),
+    look: template.active ? marks.good : marks.ended,
     edition: format(strings.catalogue.version, { version: template.version }),
     policy: listOf([audienceOf(entry), approvalOf(entry)], 'unit'),
     use: useOf(entry),
   }
 }
 
-/** Its name behind its sign. */
+/** The name of a template with its icon. */
 export const signed = ({ icon, name }: { icon: string; name: string }, most: number): string =>
   icon === '' ? cut(name, most) : `${icon} ${cut(name, most)}`
 
@@ -108,8 +114,8 @@ function approvalOf({ template: { approval } }: TemplateInUse): string {
   return approval === null ? words.noApproval : format(words.stages, { count: approval.stages.length })
 }
 
-/** Open requests, and what was made, of as much as may be: "2 open, 12 of 50 made". */
-export function useOf({ template: { quota }, open, resources }: TemplateInUse): string {
+/** Open requests, and created resources of the quota: "2 open, 12 of 50 made". */
+function useOf({ template: { quota }, open, resources }: TemplateInUse): string {
   const words = strings.catalogue
   const most = Math.max(mostCounted, quota.resources ?? 0)
   const upTo = (count: number, end: number) =>
@@ -119,4 +125,96 @@ export function useOf({ template: { quota }, open, resources }: TemplateInUse): 
       ? format(words.made, { count: upTo(resources, most) })
       : format(words.madeOf, { count: quantity(Math.min(resources, most)), most: quantity(quota.resources) })
   return listOf([format(words.open, { count: upTo(open, mostCounted) }), made], 'unit')
+}
+
+const sections = ['use', 'questions', 'properties', 'names', 'limits', 'approvals', 'webhook'] as const
+
+export const adminTemplateCard = defineCard({
+  name: 'admin-template',
+  data: z.strictObject({
+    templateId: z.uuid(),
+    version: z.int(),
+    edition: z.string(),
+    name: z.string(),
+    kind: resourceKind,
+    description: z.string(),
+    look,
+    state: z.enum(['on', 'off']),
+    /** What it asks to confirm; `''` if it shows the template. */
+    asks: z.enum(['', 'enable', 'disable']),
+    /** Whether the template has changed since the clicked card. */
+    isChanged: z.boolean(),
+    use: z.string(),
+    sections: z.array(z.strictObject({ section: z.enum(sections), facts: z.array(fact).min(1) })),
+    /** How many more facts there are, or `''`. */
+    hidden: z.string(),
+    edits: z.array(z.strictObject({ text: z.string(), changed: z.string() })),
+    hasEdits: z.boolean(),
+  }),
+})
+
+/** The cost of a fact in addition to its text, and the room for facts, in code units. Each fact is one line, because there are many. */
+const costOfLine = 140
+const room = 8000
+
+interface TemplateQuestion {
+  readonly asks?: 'enable' | 'disable'
+  readonly isChanged?: boolean
+}
+
+/** The settings of a template as text; or the question whether to enable or disable it. */
+export function adminTemplateView(
+  report: TemplateReport,
+  viewer: Viewer,
+  { asks, isChanged = false }: TemplateQuestion = {},
+): ViewOf<typeof adminTemplateCard> {
+  const { template, edits } = report
+  const facts = {
+    use: useFacts(report),
+    questions: questionFacts(report),
+    properties: propertyFacts(report),
+    names: nameFacts(report),
+    limits: limitFacts(report),
+    approvals: approvalFacts(report),
+    webhook: webhookFacts(report),
+  }
+  const all = sections.flatMap((section) => facts[section].map((one) => ({ section, one })))
+  const { shown, hidden } = fitting(
+    all.map(({ one }) => one),
+    all.length,
+    asks === undefined ? room : 0,
+    costOfLine,
+  )
+  const shownIn = (section: (typeof sections)[number]) => shown.filter((_, index) => all[index]?.section === section)
+  return {
+    templateId: template.id,
+    version: template.version,
+    edition: format(strings.catalogue.version, { version: template.version }),
+    name: signed(template, longest.title),
+    kind: template.kind,
+    description: cut(template.description, longest.text),
+    look: asks === undefined ? (template.active ? looks.succeeded : plain) : toKnow,
+    state: template.active ? 'on' : 'off',
+    asks: asks ?? '',
+    isChanged,
+    use: useOf(report),
+    sections: sections.flatMap((section) =>
+      shownIn(section).length === 0 ? [] : [{ section, facts: shownIn(section) }],
+    ),
+    hidden: asks === undefined ? restText(strings.catalogue.hidden, hidden) : '',
+    edits: asks === undefined ? edits.map((edit) => editInWords(edit, viewer)) : [],
+    hasEdits: asks === undefined && edits.length > 0,
+  }
+}
+
+/** "Version 3: Sam Roy, 20 Nov", and the changed parts. */
+function editInWords({ version, by, at, changed }: TemplateEdit, viewer: Viewer) {
+  const words = strings.catalogue
+  const name = by === null ? words.byFile : shortName(by)
+  const values = { version: String(version), name, at: at === null ? '' : moment(at, viewer, 'day') }
+  const parts = changed.map((part) => (part in words.part ? words.part[part as keyof typeof words.part] : part))
+  return {
+    text: format(at === null ? words.editLongAgo : words.edit, values),
+    changed: parts.length === 0 ? '' : format(words.changedParts, { parts: listOf(parts, 'unit') }),
+  }
 }

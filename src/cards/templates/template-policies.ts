@@ -6,19 +6,19 @@ import {
   type Template,
   type TemplateReport,
 } from '../../core/index.ts'
-import { fieldName } from '../decisions/approval-why.ts'
+import { fieldName } from '../decisions/stage-texts.ts'
 import { described, type Fact } from '../shared/facts.ts'
 import { format, strings } from '../shared/messages.ts'
-import { cut, listOf, longest, quantity } from '../shared/words.ts'
+import { cut, listOf, longest, quantity } from '../shared/texts.ts'
 
 type Names = TemplateReport['names']
 const words = strings.catalogue
-/** Names in one line of a card; the others are counted. */
+/** How many names a line shows; the others are counted. */
 const mostNames = 6
 
 const fact = (label: string, parts: readonly string[]): Fact[] => {
-  const said = parts.filter((part) => part !== '')
-  return said.length === 0 ? [] : described(label, listOf(said, 'unit'))
+  const known = parts.filter((part) => part !== '')
+  return known.length === 0 ? [] : described(label, listOf(known, 'unit'))
 }
 const short = (parts: readonly string[]): string[] =>
   parts.length <= mostNames
@@ -29,7 +29,7 @@ const short = (parts: readonly string[]): string[] =>
       ]
 const nameOf = (names: Names, id: string): string => cut(names[id] ?? words.unknownId, longest.name)
 
-/** Who may use it, and whether it is the one that is taken where nobody names one. */
+/** Who may use the template, and whether it is the default. */
 export function useFacts({ template, names }: TemplateReport): Fact[] {
   const { audience } = template
   const who =
@@ -53,7 +53,7 @@ export function useFacts({ template, names }: TemplateReport): Fact[] {
 
 const languages = new Intl.DisplayNames(strings.locale, { type: 'language' })
 
-/** "German" of `de`. What looks like a tag of a language and is none (`de-ab-cd`) stays as it is. */
+/** "German" for `de`. An invalid tag (`de-ab-cd`) is unchanged. */
 function languageOf(tag: string): string {
   try {
     return languages.of(tag) ?? tag
@@ -62,7 +62,7 @@ function languageOf(tag: string): string {
   }
 }
 
-/** The questions of its own, each with what it takes. */
+/** The template's own questions and their limits. */
 export const questionFacts = ({ template: { fields } }: TemplateReport): Fact[] =>
   fields.flatMap(({ label, type, required, choices, pattern, minimum, maximum, customAttribute, ...field }) =>
     fact(cut(label, longest.name), [
@@ -83,7 +83,7 @@ const shownValue = (value: unknown): string => {
   return Array.isArray(value) ? listOf(value.map(String), 'unit') : String(value)
 }
 
-/** What is decided about the fields of the API. */
+/** The template's rules for the fields of the API. */
 export const propertyFacts = ({ template }: TemplateReport): Fact[] =>
   Object.entries(template.properties).flatMap(([id, rule]) =>
     fact(fieldName({ template }, id), [
@@ -94,7 +94,7 @@ export const propertyFacts = ({ template }: TemplateReport): Fact[] =>
     ]),
   )
 
-/** How names come about, and what comes of one. */
+/** The naming rules, with an example. */
 export function nameFacts({ template: { kind, naming }, example }: TemplateReport): Fact[] {
   const { prefix, suffix, blockedWords = [], allowReservedNames = [], allowFormerAddresses } = naming
   const around = prefix === '' && suffix === '' ? [] : [patternInWords(`${prefix}{input}${suffix}`)]
@@ -191,19 +191,19 @@ function conditionInWords(one: Condition, template: Template): string {
   return format(words.when[key], { field, values: listOf(short(titles), 'or') })
 }
 
-/** What people see where the request holds an id of a label or the value of a choice. */
+/** The title of a label or a choice, whose id or value the request holds. */
 function titleOf(field: string, value: string, { fields, labels }: Template): string {
   const label = field === 'labelId' ? labels.allowed.find(({ id }) => id === value)?.name : undefined
   const own = fields.find(({ key }) => `metadata.${key}` === field)
   return label ?? own?.choices.find((choice) => choice.value === value)?.title ?? value
 }
 
-/** Where its webhook goes: the host alone, and never the secret. */
+/** The receiver of the template's webhook: only its host, and never the secret. */
 export const webhookFacts = ({ template: { webhook } }: TemplateReport): Fact[] =>
   webhook === null ? [] : fact(words.label.webhook, [new URL(webhook.url).host, ...webhook.events])
 
-/** Of a site the path alone: its whole address is wider than a phone. */
+/** Only the path of a site: its whole address is wider than a phone. */
 const addressInShort = (address: string): string => (URL.canParse(address) ? new URL(address).pathname : address)
 
-/** Its tokens as ‹input›: braces on a card would look like words of ours that were not filled in. */
+/** Shows tokens as ‹input›: braces on a card would look like a text that was not filled in. */
 const patternInWords = (pattern: string): string => pattern.replace(/\{([^{}]*)\}/g, '‹$1›')

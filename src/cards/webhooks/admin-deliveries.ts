@@ -1,22 +1,20 @@
 import { z } from 'zod'
 import { type Delivery, type KnownDelivery, webhookBody } from '../../core/index.ts'
-import { defineCard } from '../shared/define-card.ts'
-import { look, looks, plain, rowLook, rowLooks, toFix, toKnow } from '../shared/look.ts'
-import { format, strings } from '../shared/messages.ts'
-import { cut, longest, moment, quickness, time, type Viewer } from '../shared/words.ts'
-import { receiverKey } from './admin-webhooks.ts'
+import { look, looks, marks, plain, rowLook, toFix, toKnow } from '../shared/look.ts'
+import { format, restText, strings } from '../shared/messages.ts'
+import { defineCard, type ViewOf } from '../shared/render.ts'
+import { cut, longest, moment, quickness, shortName, time, type Viewer } from '../shared/texts.ts'
 import {
   answerOf,
   hostOf,
-  plainLook,
   type ReceiverNames,
+  receiverKey,
   standingLooks,
   standingOf,
   subscriberName,
-} from './webhook-words.ts'
+} from './admin-webhooks.ts'
 
 const words = strings.webhooks
-/** So many have room with their answers. */
 export const deliveriesOfPage = 6
 const filters = ['all', 'failed'] as const
 export type DeliveriesOf = (typeof filters)[number]
@@ -28,7 +26,7 @@ export const adminDeliveriesCard = defineCard({
     look,
     heading: z.enum(filters),
     of: z.enum(filters),
-    /** Of whom only, and of which request; `''` for all. */
+    /** The filters; `''` for all. */
     templateId: z.union([receiverKey, z.literal('')]),
     requestId: z.union([z.uuid(), z.literal('')]),
     about: z.string(),
@@ -52,30 +50,30 @@ export const adminDeliveriesCard = defineCard({
     /** Whether this is not the first page. */
     isLater: z.boolean(),
     canResend: z.boolean(),
-    /** Whether there is room for the way back. */
+    /** Whether there is room for a button to the list. */
     hasList: z.boolean(),
   }),
 })
 
-/** A page of the log, and what it is of. */
+/** A page of the log and its filters. */
 export interface DeliveriesPage {
   readonly of: DeliveriesOf
-  /** Of one receiver only: its id in buttons, and its template's name. */
+  /** Only this receiver: its id in buttons, and its template's name. */
   readonly receiver?: { readonly id: string; readonly name: string } | undefined
   readonly request?: { readonly requestId: string; readonly reference: string } | undefined
   readonly deliveries: readonly Delivery[]
   readonly nextCursor?: string | undefined
   readonly isLater: boolean
   readonly names: ReceiverNames
-  /** Whether what this receiver has missed can be sent again. */
+  /** Whether the failed deliveries of this receiver can be sent again. */
   readonly canResend: boolean
 }
 
-/** The log of what was sent, newest first. */
+/** The log of deliveries, newest first. */
 export function adminDeliveriesView(
   { of, receiver, request, deliveries, nextCursor = '', isLater, names, canResend }: DeliveriesPage,
   viewer: Viewer,
-): Parameters<typeof adminDeliveriesCard.render>[0] {
+): ViewOf<typeof adminDeliveriesCard> {
   const isEmpty = deliveries.length === 0
   const name = receiver?.id === 'own' ? words.own : (receiver?.name ?? '')
   const reference = request?.reference ?? ''
@@ -125,7 +123,7 @@ function whenOf({ createdAt, status, attempts, nextAttemptAt }: Delivery, viewer
     : format(words.when, { at })
 }
 
-/** What the message says, if it is one that we can read. */
+/** The data of the message, if it is readable. */
 function outlineOf({ body }: Delivery) {
   try {
     return webhookBody.safeParse(JSON.parse(body)).data?.data
@@ -142,21 +140,21 @@ export const adminDeliveryCard = defineCard({
     look,
     heading: z.enum(['pending', 'delivered', 'failed', 'still', 'ask']),
     deliveryId: z.uuid(),
-    /** How often it was sent again, and once more: a second click finds another number. */
+    /** The number of resends plus one, so that a second click has another version. */
     version: z.int(),
     templateId: receiverKey,
     event: z.string(),
     reference: z.string(),
     to: z.string(),
     host: z.string(),
-    /** Where what was made is. */
+    /** The address of the created resource. */
     link: z.string(),
     lead: z.enum(['', 'ask', 'off', 'nowhere', 'again', 'changed']),
     facts: z.array(z.strictObject({ label: z.enum(labels), value: z.string() })),
     hasFacts: z.boolean(),
     hasAttempts: z.boolean(),
     attempts: z.array(z.strictObject({ look: rowLook, says: z.string(), took: z.string(), at: z.string() })),
-    /** How many earlier attempts there is no room for, or `''`. */
+    /** How many earlier attempts there are, or `''`. */
     older: z.string(),
     replays: z.array(z.strictObject({ says: z.string() })),
     asks: z.boolean(),
@@ -166,18 +164,18 @@ export const adminDeliveryCard = defineCard({
   }),
 })
 
-/** More than so many attempts, and sendings by hand, have no room. */
+/** How many attempts and manual resends have room. */
 const most = { attempts: 6, replays: 3 } as const
-/** What was just done with it, or is asked before. */
+/** What was just done with a delivery, or needs a confirmation. */
 export type DeliveryNews = '' | 'ask' | 'again' | 'changed'
 
-/** One delivery: what it says, each attempt, and who had it sent again. */
+/** One delivery: its message, its attempts, and who resent it. */
 export function adminDeliveryView(
   { delivery, url, receiver }: KnownDelivery,
   names: ReceiverNames,
   news: DeliveryNews,
   viewer: Viewer,
-): Parameters<typeof adminDeliveryCard.render>[0] {
+): ViewOf<typeof adminDeliveryCard> {
   const { history = [], replays = [] } = delivery
   const outline = outlineOf(delivery)
   const standing = standingOf(delivery)
@@ -185,7 +183,6 @@ export function adminDeliveryView(
   const isOff = url !== undefined && receiver !== undefined && receiver.disabledAt !== null
   const asks = news === 'ask'
   const facts = factsOf(delivery, viewer)
-  const older = delivery.attempts - shown.length
   return {
     at: time(viewer),
     look: asks ? toKnow : headingLooks[standing],
@@ -197,24 +194,24 @@ export function adminDeliveryView(
     reference: outlineOf(delivery)?.reference ?? '',
     lead: news === '' && standing !== 'delivered' ? whyStuck(url, isOff) : news,
     to: format(words.to, { name: subscriberName(delivery, names, longest.title) }),
-    // Before it is sent again: where to.
+    // Before a resend: the present address.
     host: hostOf((asks && url) || delivery.url),
     link: cut((outline?.url ?? outline?.address ?? '').replace(/^https:\/\//, ''), longest.address),
     facts,
     hasFacts: facts.length > 0,
     hasAttempts: shown.length > 0,
     attempts: shown.map(({ at, status, milliseconds }) => ({
-      look: plainLook(/^2\d\d$/.test(status) ? rowLooks.done : rowLooks.failed),
+      look: /^2\d\d$/.test(status) ? marks.good : marks.wrong,
       says: answerOf(status),
       took: quickness(milliseconds),
       at: moment(at, viewer, 'full'),
     })),
-    older: older > 0 ? format(words.older, { count: older }) : '',
+    older: restText(words.older, delivery.attempts - shown.length),
     replays: replays
       .slice(-most.replays)
       .toReversed()
       .map(({ at, by }) => ({
-        says: format(words.replayed, { name: cut(by.displayName, longest.name), at: moment(at, viewer, 'full') }),
+        says: format(words.replayed, { name: shortName(by), at: moment(at, viewer, 'full') }),
       })),
     asks,
     isOff,
@@ -235,7 +232,7 @@ const headingLooks = {
 function factsOf(delivery: Delivery, viewer: Viewer) {
   const { status, nextAttemptAt, attempts, lastStatus } = delivery
   const outline = outlineOf(delivery)
-  // What was tried says it line by line.
+  // The attempts show this already.
   const isUntold = lastStatus !== null && (attempts === 0 || standingOf(delivery) === 'still')
   const facts: { label: (typeof labels)[number]; value: string }[] = [
     { label: 'name', value: cut(outline?.displayName ?? '', longest.title) },

@@ -1,21 +1,88 @@
 import { z } from 'zod'
 import {
+  type AnswerMeaning,
+  type Delivery,
+  meaningOf,
   mostFailedCounted,
   mostReplayed,
+  type ReceiverId,
   type ReceiverPage,
+  type Template,
   type WebhookReceiver,
   type WebhookTestResult,
 } from '../../core/index.ts'
-import { rangeText } from '../shared/admin-pages.ts'
-import { defineCard } from '../shared/define-card.ts'
-import { look, looks, plain, rowLook, rowLooks, toFix, toKnow } from '../shared/look.ts'
+import { look, looks, marks, plain, rowLook, toFix, toKnow } from '../shared/look.ts'
 import { format, strings } from '../shared/messages.ts'
-import { longest, moment, quantity, quickness, time, type Viewer } from '../shared/words.ts'
-import { answerOf, buttonIdOf, countsOf, hintOf, hostOf, plainLook, receiverName, stateOf } from './webhook-words.ts'
+import { paged, pagesAround } from '../shared/paging.ts'
+import { defineCard, type ViewOf } from '../shared/render.ts'
+import { longest, moment, quantity, quickness, time, type Viewer } from '../shared/texts.ts'
+import { signed } from '../templates/admin-templates.ts'
+
+const words = strings.webhooks
+
+/** The result of an attempt: "503, it failed inside". */
+export function answerOf(status: string | null): string {
+  // The code of a network error is enough.
+  const code = /^not reachable \(([A-Z0-9_]+)\)$/.exec(status ?? '')?.[1]
+  const meaning: AnswerMeaning = meaningOf(status)
+  return format(words.answer[meaning], { said: code ?? status ?? '' })
+}
+
+/** The id of a receiver in buttons; `own`: the bot's own subscription. */
+const buttonIdOf = (subscriber: ReceiverId): string => (subscriber === 'bot' ? 'own' : subscriber.templateId)
+
+/** The name of the receiver's template, or of the bot's own subscription. */
+const receiverName = (template: Pick<Template, 'icon' | 'name'> | undefined, most: number): string =>
+  template === undefined ? words.own : signed(template, most)
+
+/** Only the host of an address: the rest may contain a key. */
+export const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : '')
+
+/** The status of a receiver as a sentence. */
+export function stateOf({ state, endpoint, last, counts }: WebhookReceiver, viewer: Viewer): string {
+  const { failingSince, disabledAt, reason, waitsUntil } = endpoint
+  const at = (moments: string | null) => (moments === null ? '' : moment(moments, viewer, 'full'))
+  if (state === 'off') return format(reason === 'gone' ? words.state.gone : words.state.dead, { at: at(disabledAt) })
+  if (state === 'waits') return format(words.state.waits, { at: at(waitsUntil) })
+  if (state === 'failing') return format(words.state.failing, { at: at(failingSince) })
+  return last === undefined && counts.pending === 0 ? words.state.unused : words.state.well
+}
+
+/** How to fix it; `''` for a healthy receiver. */
+function hintOf({ state, subscriber }: WebhookReceiver): string {
+  if (state === 'well') return ''
+  if (state === 'off') return words.hint.switchOn
+  return subscriber === 'bot' ? words.hint.own : words.hint.retries
+}
+
+export const countsOf = ({ delivered, failed, pending }: WebhookReceiver['counts'], sentence: string): string =>
+  format(sentence, { delivered: quantity(delivered), failed: quantity(failed), pending: quantity(pending) })
+
+/** The status of a delivery. `still`: nobody will send it again. */
+export function standingOf({ status, nextAttemptAt }: Delivery): 'pending' | 'delivered' | 'failed' | 'still' {
+  return status === 'pending' && nextAttemptAt === null ? 'still' : status
+}
+export const standingLooks = {
+  pending: marks.busy,
+  delivered: marks.good,
+  failed: marks.wrong,
+  still: marks.wrong,
+} as const
+
+/** The templates' names, for the log, which knows their ids. */
+export type ReceiverNames = ReadonlyMap<string, Pick<Template, 'icon' | 'name'>>
+export function subscriberName(
+  { subscriber, url }: Delivery,
+  names: ReceiverNames,
+  most: number = longest.name,
+): string {
+  if (subscriber === 'bot') return words.own
+  const template = names.get(subscriber.templateId)
+  return template ? signed(template, most) : hostOf(url)
+}
 
 /** A template's id; `own`: the bot's own subscription. */
 export const receiverKey = z.union([z.uuid(), z.literal('own')])
-/** So many have room with their buttons. */
 export const receiversOfPage = 4
 
 export const adminWebhooksCard = defineCard({
@@ -24,11 +91,7 @@ export const adminWebhooksCard = defineCard({
     at: z.string(),
     look,
     heading: z.string(),
-    range: z.string(),
-    previous: z.int(),
-    hasPrevious: z.boolean(),
-    next: z.int(),
-    hasNext: z.boolean(),
+    ...paged,
     receivers: z
       .array(
         z.strictObject({
@@ -44,29 +107,22 @@ export const adminWebhooksCard = defineCard({
         }),
       )
       .min(1),
-    /** No template has one yet: the card says how to come by one. */
+    /** No template has a webhook yet: the card explains how to add one. */
     onlyOwn: z.boolean(),
   }),
 })
 
-const words = strings.webhooks
-
-/** Who is told of requests and how they do, those that need somebody first. There must be one. */
+/** The receivers of webhooks and their status, failing ones first. There must be at least one. */
 export function adminWebhooksView(
   { receivers, from, total, troubled }: ReceiverPage,
   viewer: Viewer,
-): Parameters<typeof adminWebhooksCard.render>[0] {
-  const to = from + receivers.length
+): ViewOf<typeof adminWebhooksCard> {
   return {
     at: time(viewer),
     look: troubled === 0 ? looks.succeeded : toKnow,
     heading:
       troubled === 0 ? format(words.band.well, { count: total }) : format(words.band.troubled, { count: troubled }),
-    range: rangeText(from, to, total),
-    previous: Math.max(0, from - receiversOfPage),
-    hasPrevious: from > 0,
-    next: to,
-    hasNext: to < total,
+    ...pagesAround(from, receivers.length, total, receiversOfPage),
     receivers: receivers.map((one) => ({
       templateId: buttonIdOf(one.subscriber),
       name: receiverName(one.template, longest.name),
@@ -85,9 +141,9 @@ export function adminWebhooksView(
 }
 
 function lookOf({ state, last }: WebhookReceiver) {
-  if (state === 'off') return plainLook(rowLooks.failed)
-  if (state !== 'well') return rowLook.parse({ mark: '!', color: 'Attention', now: false, later: false })
-  return plainLook(last === undefined ? rowLooks.never : rowLooks.done)
+  if (state === 'off') return marks.wrong
+  if (state !== 'well') return marks.attention
+  return last === undefined ? marks.ended : marks.good
 }
 
 const labels = ['state', 'counts', 'last'] as const
@@ -108,28 +164,28 @@ export const adminWebhookCard = defineCard({
     asks: z.enum(['', 'on', 'resend']),
     isOff: z.boolean(),
     canResend: z.boolean(),
-    /** Of all that could be done only what comes next: more has no room on a phone. */
+    /** The next actions; a phone has no room for all. */
     hasTest: z.boolean(),
     hasLog: z.boolean(),
     hasList: z.boolean(),
   }),
 })
 
-/** What was just done with a receiver, or is asked before it is. `failed`: how much has failed for good. */
+/** What was just done with a receiver, or needs a confirmation. */
 export type WebhookNews =
-  /** `slow`: it was tried, and has not answered yet. */
+  /** `slow`: the test has no response yet. */
   | { readonly kind: 'show' | 'slow' | 'askOn' | 'isOn' }
   | { readonly kind: 'askResend' }
   | { readonly kind: 'tested'; readonly result: WebhookTestResult }
   | { readonly kind: 'resent'; readonly sent: number }
 
-/** One receiver: how it does, and what was done or is asked. */
+/** One receiver: its status, and what was done or needs a confirmation. `failed`: how many of its deliveries have failed for good. */
 export function adminWebhookView(
   receiver: WebhookReceiver,
   failed: number,
   news: WebhookNews,
   viewer: Viewer,
-): Parameters<typeof adminWebhookCard.render>[0] {
+): ViewOf<typeof adminWebhookCard> {
   const { counts, last, url, state } = receiver
   const isOff = state === 'off'
   const canResend = failed > 0 && !isOff
@@ -156,13 +212,13 @@ export function adminWebhookView(
   }
 }
 
-/** Beside what sends again or switches on, one button; without that two. `isMended`: there is such a button. */
-function nextOf({ kind }: WebhookNews, isMended: boolean) {
+/** One more button next to the one that resends or enables, else two. `hasFix`: the card has such a button. */
+function nextOf({ kind }: WebhookNews, hasFix: boolean) {
   const isDone = kind === 'isOn' || kind === 'resent'
   return {
-    hasTest: kind !== 'askResend' && kind !== 'resent' && !(kind === 'isOn' && !isMended),
-    hasLog: kind === 'resent' || (kind === 'isOn' && !isMended) || (kind === 'show' && !isMended),
-    hasList: !isMended && (isDone || kind === 'tested' || kind === 'slow'),
+    hasTest: kind !== 'askResend' && kind !== 'resent' && !(kind === 'isOn' && !hasFix),
+    hasLog: kind === 'resent' || (kind === 'isOn' && !hasFix) || (kind === 'show' && !hasFix),
+    hasList: !hasFix && (isDone || kind === 'tested' || kind === 'slow'),
   }
 }
 

@@ -1,7 +1,7 @@
 import type { ApprovalStage, Decision, Person } from '../../core/index.ts'
 import { format, strings } from './messages.ts'
 
-/** Who looks at a card, in which language and time zone, when, and where the organisation's sites are. */
+/** The reader of a card: their language, time zone and time, and the addresses of the organisation's sites. */
 export interface Viewer {
   /** Entra object id. */
   readonly id: string
@@ -10,13 +10,13 @@ export interface Viewer {
   /** The activity's `localTimezone`: an IANA name, such as `Europe/Zurich`. */
   readonly timeZone: string
   readonly now: Date
-  /** `https://contoso.sharepoint.com/sites/`: links lead nowhere else. */
+  /** `https://contoso.sharepoint.com/sites/`: cards link only to addresses below it. */
   readonly siteRoot: string
   /** The other SharePoint hosts of a multi-geo tenant; links may lead there too. */
   readonly otherSiteOrigins?: readonly string[]
   /** `https://outlook.office.com/`: where mailboxes are opened. */
   readonly outlookRoot: string
-  /** Admins read why something failed as Microsoft 365 told it; everybody else reads it in our words. */
+  /** Admins read the error of Microsoft 365; everybody else reads our text for it. */
   readonly isAdmin?: boolean
 }
 
@@ -24,11 +24,11 @@ const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' })
 
 /**
  * Cuts a text to at most `most` characters as people count them, ending with `…`, so that no letter or emoji is cut
- * in two. One such character can be made of any number of code units, so these are bounded as well. What is no longer
- * than a title is one line: a line break in a name could pass for another line of the card.
+ * in two. One such character can be made of any number of code units, so these are bounded as well. A text
+ * for a title or less is one line: a line break in a name could look like another line of the card.
  */
-export function cut(given: string, most: number): string {
-  const text = most <= longest.title ? given.replace(lineBreaks, ' ') : given
+export function cut(value: string, most: number): string {
+  const text = most <= longest.title ? value.replace(lineBreaks, ' ') : value
   if (text.length <= most) return text
   let kept = ''
   let count = 0
@@ -47,22 +47,21 @@ const lineBreaks = /[\n\r\u0085\u2028\u2029]+/g
 /** Cuts of the card style, in characters. */
 export const longest = { name: 32, title: 80, text: 300, whole: 1000, address: 160 } as const
 
+/** The name of a person or a resource, cut to what a row holds. */
+export const shortName = ({ displayName }: { readonly displayName: string }): string => cut(displayName, longest.name)
+
 const lists = { and: 'conjunction', or: 'disjunction', unit: 'unit' } as const
 
 /**
- * "Dana Fox or Omar Haddad", in the language of our strings, since it stands inside a sentence of ours; `unit`, of what
- * is no sentence: "north, south".
+ * "Dana Fox or Omar Haddad", in the language of the catalogue, since it is part of a sentence; `unit` for lists outside
+ * sentences: "north, south".
  */
 export const listOf = (names: readonly string[], type: keyof typeof lists): string =>
   new Intl.ListFormat(strings.locale, { type: lists[type] }).format(names)
 
-/** The names of people, cut; beyond `most` the first ones and how many others. */
+/** The names of people, cut; of more than `most` people the first names and the number of the others. */
 export function peopleList(people: readonly Pick<Person, 'displayName'>[], type: 'and' | 'or', most = 5): string {
-  return shortList(
-    people.map(({ displayName }) => cut(displayName, longest.name)),
-    type,
-    most,
-  )
+  return shortList(people.map(shortName), type, most)
 }
 
 function shortList(names: readonly string[], type: 'and' | 'or', most = 5): string {
@@ -70,10 +69,10 @@ function shortList(names: readonly string[], type: 'and' | 'or', most = 5): stri
   return listOf(names.length > most ? [...names.slice(0, most - 1), others] : names, type)
 }
 
-/** Who decided, each named with those for whom: "Omar Haddad for Dana Fox"; an admin who decided over their heads as such. */
+/** Who decided, and for whom: "Omar Haddad for Dana Fox"; an admin who overrode the approvers is named as an admin. */
 export function decidedBy(decisions: readonly Pick<Decision, 'by' | 'insteadOf' | 'override'>[]): string {
   const named = decisions.map(({ by, insteadOf = [], override }) => {
-    const name = cut(by.displayName, longest.name)
+    const name = shortName(by)
     if (override) return [by.id, format(strings.people.asAdmin, { name })] as const
     const people = peopleList(insteadOf, 'and', 3)
     return [by.id, insteadOf.length === 0 ? name : format(strings.people.for, { name, people })] as const
@@ -81,7 +80,7 @@ export function decidedBy(decisions: readonly Pick<Decision, 'by' | 'insteadOf' 
   return shortList([...new Map(named).values()], 'and')
 }
 
-/** Those who decide a stage: any one of them, or all. */
+/** The people who decide a stage: "or" if one of them is enough, else "and". */
 export const decidersOf = (stage: Pick<ApprovalStage, 'rule'>, people: readonly Person[]): string =>
   peopleList(people, stage.rule === 'any' ? 'or' : 'and')
 
@@ -97,7 +96,7 @@ export function moment(at: string, viewer: Viewer, style: 'day' | 'full'): strin
     : formatDate(date, viewer, parts(style, !sameYear(date, viewer)))
 }
 
-/** Since when something waits: of today the time, else "yesterday", or the day. */
+/** Since when something waits: the time if it is today, else "yesterday" or the day. */
 export function sinceDay(at: string, viewer: Viewer): string {
   const day = (moment: Date): string => formatDate(moment, { ...viewer, locale: 'sv' }, { dateStyle: 'short' })
   const isYesterday = Date.parse(day(viewer.now)) - Date.parse(day(new Date(at))) === 86_400_000
@@ -110,16 +109,16 @@ export function sinceDay(at: string, viewer: Viewer): string {
 export const hourOf = (hour: number, viewer: Viewer): string =>
   formatDate(new Date(Date.UTC(2026, 0, 1, hour)), { ...viewer, timeZone: 'UTC' }, parts('time', false))
 
-/** What the viewer's clock shows now. */
+/** The viewer's time of day now. */
 export const time = (viewer: Viewer): string => formatDate(viewer.now, viewer, parts('time', false))
 
-/** The date and time, whatever today is. */
+/** The date and time, also for today. */
 export const fullMoment = (at: string, viewer: Viewer): string =>
   formatDate(new Date(at), viewer, parts('full', !sameYear(new Date(at), viewer)))
 
 export const isDay = (text: string): boolean => /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text))
 
-/** A day as it is kept, `2026-11-30`, as people write it. */
+/** A stored day, `2026-11-30`, as people write it. */
 export const dayOf = (day: string): string =>
   new Intl.DateTimeFormat(strings.locale, { dateStyle: 'long', timeZone: 'UTC' }).format(new Date(`${day}T00:00:00Z`))
 
@@ -130,7 +129,7 @@ export function days(from: string, until: string, viewer: Viewer): string {
   return formatOf(viewer, shown).formatRange(first, last)
 }
 
-/** The day with which something ends: "30 November 2026", and the hour where it is not the end of that day. */
+/** The last day of a period: "30 November 2026", with the time unless the period ends with that day. */
 export function lastDay(until: string, viewer: Viewer): string {
   const date = new Date(until)
   const shown = { day: 'numeric', month: 'long', year: 'numeric' } as const
@@ -162,7 +161,7 @@ function formatOf({ locale, timeZone }: Viewer, options: Intl.DateTimeFormatOpti
   return known
 }
 
-/** Channels send what they like as locale and time zone; what Intl does not know is English and UTC. */
+/** Falls back to English and UTC, since a channel may send a locale or time zone that Intl does not know. */
 function createFormat(locale: string, timeZone: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
   for (const [language, zone] of [
     [locale, timeZone],
@@ -184,17 +183,19 @@ function createFormat(locale: string, timeZone: string, options: Intl.DateTimeFo
 /** A whole number as people read it: "50,000". */
 export const quantity = (value: number): string => new Intl.NumberFormat(strings.locale).format(value)
 
-/** The same of what may be a number, or somebody's own words. */
-export const quantityOf = (given: string | number | boolean): string =>
-  /^\d{1,15}$/.test(String(given)) ? quantity(Number(given)) : String(given)
+/** A value that may be a whole number or a text, as people read it. */
+export const quantityOf = (value: string | number | boolean): string =>
+  /^\d{1,15}$/.test(String(value)) ? quantity(Number(value)) : String(value)
 
-/** How quick an answer was: "210 ms". */
+/** A value with its unit: "3 days"; short "3 d". */
+export const inUnit = (unit: string, value: number, unitDisplay: 'long' | 'short' = 'long'): string =>
+  new Intl.NumberFormat(strings.locale, { style: 'unit', unit, unitDisplay }).format(value)
+
+/** The time that a response took: "210 ms". */
 export const quickness = (milliseconds: number): string =>
-  new Intl.NumberFormat(strings.locale, { style: 'unit', unit: 'millisecond', unitDisplay: 'short' }).format(
-    Math.max(0, Math.round(milliseconds)),
-  )
+  inUnit('millisecond', Math.max(0, Math.round(milliseconds)), 'short')
 
-/** How long ago something was, in its largest whole unit and the viewer's language: "3 days". */
+/** The time since a moment, in its largest whole unit and the viewer's language: "3 days". */
 export function age(at: string, viewer: Viewer): string {
   const minutes = Math.max(1, Math.floor((viewer.now.getTime() - Date.parse(at)) / 60_000))
   const [value, unit] = (
@@ -216,16 +217,11 @@ export function age(at: string, viewer: Viewer): string {
   }
 }
 
-/** How long something took, in its largest whole unit: "41 min". */
+/** A length of time in its largest whole unit: "41 min". */
 export function duration(milliseconds: number): string {
   const seconds = Math.max(0, Math.round(milliseconds / 1000))
-  const [value, unit] =
-    seconds < 60
-      ? ([seconds, 'second'] as const)
-      : seconds < 5400
-        ? ([Math.round(seconds / 60), 'minute'] as const)
-        : seconds < 172_800
-          ? ([Math.round(seconds / 3600), 'hour'] as const)
-          : ([Math.round(seconds / 86_400), 'day'] as const)
-  return new Intl.NumberFormat(strings.locale, { style: 'unit', unit, unitDisplay: 'short' }).format(value)
+  if (seconds < 60) return inUnit('second', seconds, 'short')
+  if (seconds < 5400) return inUnit('minute', Math.round(seconds / 60), 'short')
+  if (seconds < 172_800) return inUnit('hour', Math.round(seconds / 3600), 'short')
+  return inUnit('day', Math.round(seconds / 86_400), 'short')
 }

@@ -1,25 +1,48 @@
 import { z } from 'zod'
-import { type FormInput, isPicker } from '../shared/form-input.ts'
-import type { CardJson } from '../shared/literal.ts'
+import { isMailboxKind, type Template } from '../../core/index.ts'
 import { strings } from '../shared/messages.ts'
-import { mostCharacters } from '../shared/render.ts'
-import { cut } from '../shared/words.ts'
-import { type FormView, requestFormCard } from './form-view.ts'
+import { type CardJson, firstThatFits, mostCharacters } from '../shared/render.ts'
+import { cut, longest } from '../shared/texts.ts'
+import { type FormInput, isPicker, type RequestForm } from './form-input.ts'
+import { type FormView, inputIds, requestFormCard, requestFormView } from './form-view.ts'
+import { mailboxPeople } from './mailbox-form.ts'
 
-/** What a returned form needs beside questions and answers, in characters: a few mistakes, and twenty people's ids. */
+/** Ids of the inputs that a template's form shows. All other inputs of a click are ignored. */
+export function formInputIds(template: Template): string[] {
+  const { front, more } = inputIds(template)
+  return [...front, ...more]
+}
+
+/** Ids of the inputs that hold people: object ids joined by commas. */
+export const peopleInputIds = ({ kind, fields }: Pick<Template, 'kind' | 'fields'>): string[] => [
+  ...(isMailboxKind(kind) ? mailboxPeople : ['owners']),
+  ...fields.flatMap(({ type, key }) => (type === 'person' ? [`metadata.${key}`] : [])),
+]
+
+/**
+ * Renders the form of a template. The more questions it has, the shorter the answers. A form that is still too large is
+ * simplified step by step, without losing a question or an answer.
+ */
+export function renderForm(form: RequestForm): CardJson {
+  const empty = { ...form, draft: { ...form.draft, values: {} }, faults: [], people: [] }
+  const view = shortened(requestFormView(form), roomForAnswers(requestFormView(empty)))
+  return firstThatFits(ever(view, () => requestFormView(form, longest.address).lead))
+}
+
+/** Characters that a returned form needs in addition to questions and answers: a few mistakes, and the ids of twenty people. */
 const reserve = 1650
 
-/** How long all answers that are typed may be together, in characters, so that the form can come back with them. */
-export const roomForAnswers = (empty: FormView): number =>
+/** The length of all typed answers together, in characters, with which the form still fits when it comes back. */
+const roomForAnswers = (empty: FormView): number =>
   mostCharacters - reserve - JSON.stringify(bare(requestFormCard.render(plainest(empty)))).length
 
-/** No answer is made shorter than this many characters, nor a name shorter than an address may be. */
+/** The least length of an answer, in characters. A name may be as long as an address. */
 const least = (input: FormInput): number => {
   const isName = ['displayName', 'name', 'alias'].includes(input.id)
   return Math.min(input.maxLength, isName ? 64 : 40)
 }
 
-/** The form with its answers as long as there is room for all of them. */
+/** Limits the length of all answers to the room for them. */
 export function shortened(view: FormView, room: number): FormView {
   const inputs = view.sections.flatMap((section) => section.inputs)
   const sum = (lengths: readonly number[]): number => lengths.reduce((all, length) => all + length, 0)
@@ -35,7 +58,7 @@ export function shortened(view: FormView, room: number): FormView {
 }
 
 /**
- * The form ever plainer: what helps goes first, then names of people, words for mistakes after the first ones, fallbacks.
+ * The form in simpler and simpler versions: without help, then names of people, then most error texts, then fallbacks.
  * `shortLead`: the sentence above the inputs with fewer of their names.
  */
 export function ever(view: FormView, shortLead: () => string): (() => CardJson)[] {
@@ -63,7 +86,7 @@ const each = (view: FormView, change: (one: FormInput) => FormInput): FormView =
   sections: view.sections.map((section) => ({ ...section, inputs: section.inputs.map(change) })),
 })
 
-/** Without help, examples and a template's own words for mistakes, which are told when there is one. */
+/** Removes help, examples and a template's own error texts, which the form shows when it comes back. */
 const withoutHelp = (view: FormView): FormView =>
   each(view, (one) => ({
     ...one,
@@ -72,7 +95,7 @@ const withoutHelp = (view: FormView): FormView =>
     error: one.error === '' || one.error.length <= 40 ? one.error : strings.form.fillIn,
   }))
 
-/** With people's names as `named` has them; those without a name are left out. */
+/** Replaces people's names by `named`; people without a name are left out. */
 const withPeople = (view: FormView, named: (name: string) => string): FormView =>
   each(view, (one) => {
     if (!isPicker(one)) return one
@@ -80,21 +103,21 @@ const withPeople = (view: FormView, named: (name: string) => string): FormView =
     return { ...one, choices: choices.filter(({ title }) => title !== '') }
   })
 
-/** With words for the first mistakes only; the band counts them all. */
+/** Explains only the first `most` mistakes; the band counts them all. */
 function withFaults(view: FormView, most: number): FormView {
-  let told = 0
+  let count = 0
   const short = {
     ...view,
     otherFaults: view.otherFaults.slice(0, most),
   }
   return each(short, (one) => {
     if (one.fault === '') return one
-    told += 1
-    return told <= most ? one : { ...one, fault: '' }
+    count += 1
+    return count <= most ? one : { ...one, fault: '' }
   })
 }
 
-/** The same card without containers that hold one thing and do nothing for it but keep a distance: labels do, too. */
+/** Removes containers around one input that only add spacing: labels have it too. */
 function unwrapped(card: CardJson): CardJson {
   return JSON.parse(JSON.stringify(card), (_, value: unknown) => {
     const box = wrapper.safeParse(value)
@@ -109,7 +132,7 @@ const wrapper = z.strictObject({
   items: z.tuple([z.looseObject({ type: z.string().startsWith('Input.') })]),
 })
 
-/** The same without what only clients need that know no newer buttons, and without what is so in any case. */
+/** Removes fallbacks for old clients, and members that have their default value. */
 function bare(card: CardJson): CardJson {
   return JSON.parse(JSON.stringify(unwrapped(card)), (name, value: unknown) => {
     const isUsual = name === 'isVisible' && value === true

@@ -1,28 +1,30 @@
 import { z } from 'zod'
 import {
   type ApprovalStage,
+  type JudgedCondition,
   type Person,
   type Request,
   type StandIn,
+  type TemplateSnapshot,
+  titleOfFound,
   undecided,
   voicesOf,
   waitingFor,
 } from '../../core/index.ts'
 import { format, strings, type Values } from '../shared/messages.ts'
-import { cut, fullMoment, longest, moment, peopleList, type Viewer } from '../shared/words.ts'
+import { cut, fullMoment, listOf, longest, moment, peopleList, shortName, type Viewer } from '../shared/texts.ts'
 
-/** A sentence of ours with names in it; what must not be missed is bold. */
+/** A sentence about a stage; an important one is bold. */
 export const line = z.strictObject({ text: z.string(), weight: z.enum(['Default', 'Bolder']) })
 export type Line = z.output<typeof line>
 
-/** A card has room for so many of them, and a sentence for so many names. */
+/** How many lines a card has room for, and how many names a line. */
 const most = { lines: 6, names: 3 } as const
 
-const nameOf = ({ displayName }: Person): string => cut(displayName, longest.name)
 const few = (people: readonly Person[], type: 'and' | 'or' = 'and'): string =>
   peopleList([...new Map(people.map((one) => [one.id, one])).values()], type, most.names)
 
-const said = (words: string, values: Values, weight: Line['weight'] = 'Default'): Line => ({
+const lineOf = (words: string, values: Values, weight: Line['weight'] = 'Default'): Line => ({
   text: format(words, values),
   weight,
 })
@@ -34,17 +36,17 @@ export const endDay = (until: string, viewer: Viewer): string =>
 const isStanding = ({ until }: StandIn, viewer: Viewer): boolean =>
   until === undefined || until > viewer.now.toISOString()
 
-/** How a stage that waits is told of: as it began, after a reminder, or as it is about to expire. */
+/** Whether a waiting stage is new to the viewer, reminded, or about to expire. */
 export function urgencyOf(stage: ApprovalStage | undefined, viewer: Viewer): 'first' | 'reminded' | 'expiring' {
   if (stage?.warnedAt !== undefined) return 'expiring'
   return stage && lastReminder(stage, viewer) ? 'reminded' : 'first'
 }
 
-/** When a stage expires, in full; `''` where nothing says so. */
+/** When a stage expires; `''` if it does not. */
 export const expiryOf = (stage: ApprovalStage | undefined, viewer: Viewer): string =>
   stage?.times ? fullMoment(stage.times.expiresAt, viewer) : ''
 
-/** The newest reminder; of whoever was asked later, none from before that. */
+/** The newest reminder after the viewer became an approver of the stage. */
 function lastReminder({ reminders = [], approvers, standIns = [], reassigned = [] }: ApprovalStage, viewer: Viewer) {
   const isApprover = approvers.some(({ id }) => id === viewer.id)
   const askedAt = isApprover
@@ -53,7 +55,7 @@ function lastReminder({ reminders = [], approvers, standIns = [], reassigned = [
   return reminders.findLast(({ at, inDigest }) => !inDigest && (askedAt === undefined || at >= askedAt))
 }
 
-/** Why the viewer is asked, who else may decide for them, and that they were reminded. */
+/** Why the viewer decides, who else may decide for them, and their reminders. */
 export function linesForApprover(stage: ApprovalStage, viewer: Viewer): Line[] {
   const words = strings.approval.says
   const since = moment(stage.openedAt ?? viewer.now.toISOString(), viewer, 'day')
@@ -61,15 +63,14 @@ export function linesForApprover(stage: ApprovalStage, viewer: Viewer): Line[] {
   const reminded = reminder?.by ? words.remindedBy : words.reminded
   const handed = stage.reassigned?.findLast(({ to }) => to.id === viewer.id)
   return [
-    ...(stage.warnedAt === undefined ? [] : [said(words.expiring, { at: expiryOf(stage, viewer) }, 'Bolder')]),
-    ...(reminder ? [said(reminded, { name: reminder.by ? nameOf(reminder.by) : '', at: since }, 'Bolder')] : []),
+    ...(stage.warnedAt === undefined ? [] : [lineOf(words.expiring, { at: expiryOf(stage, viewer) }, 'Bolder')]),
+    ...(reminder ? [lineOf(reminded, { name: reminder.by ? shortName(reminder.by) : '', at: since }, 'Bolder')] : []),
     ...standInLines(stage, viewer, since),
     ...(handed ? [handedLine(handed)] : []),
     ...insteadOfViewer(stage, viewer, since),
   ].slice(0, most.lines)
 }
 
-/** For whom the viewer decides, and why. */
 function standInLines(stage: ApprovalStage, viewer: Viewer, since: string): Line[] {
   const words = strings.approval.says
   const voices = voicesOf(stage, viewer.id, viewer.now.toISOString())
@@ -78,12 +79,14 @@ function standInLines(stage: ApprovalStage, viewer: Viewer, since: string): Line
     const people = voices.filter(({ id }) => insteadOf.includes(id) && id !== viewer.id)
     const values = { people: few(people), at: since }
     if (people.length === 0) return []
-    if (why === 'unreachable') return [said(words.unreachable, values)]
-    if (why === 'escalated') return [said(words.escalated, { ...values, count: people.length })]
+    if (why === 'unreachable') return [lineOf(words.unreachable, values)]
+    if (why === 'escalated') return [lineOf(words.escalated, { ...values, count: people.length })]
     const away = by ?? people[0]
     const at = until === undefined ? '' : endDay(until, viewer)
     const isDirect = people.length === 1 && people[0]?.id === away?.id
-    return [said(isDirect ? words.delegated : words.delegatedOn, { ...values, name: away ? nameOf(away) : '', at })]
+    return [
+      lineOf(isDirect ? words.delegated : words.delegatedOn, { ...values, name: away ? shortName(away) : '', at }),
+    ]
   })
 }
 
@@ -92,16 +95,16 @@ type Handed = NonNullable<ApprovalStage['reassigned']>[number]
 function handedLine({ by, from, to }: Handed): Line {
   const { handed, handedOwn, handedSelf } = strings.approval.says
   const isOwn = from.every(({ id }) => id === by.id)
-  return said(isOwn ? handedOwn : by.id === to.id ? handedSelf : handed, { name: nameOf(by), people: few(from) })
+  return lineOf(isOwn ? handedOwn : by.id === to.id ? handedSelf : handed, { name: shortName(by), people: few(from) })
 }
 
-/** What somebody wrote who asked the viewer to decide instead; both `''` when nobody did. */
+/** The comment and name of the person who reassigned the stage to the viewer; both `''` without one. */
 export function handedWith(stage: ApprovalStage | undefined, viewer: Viewer): { comment: string; by: string } {
   const handed = stage?.reassigned?.findLast(({ to }) => to.id === viewer.id)
-  return { comment: cut(handed?.comment ?? '', longest.text), by: handed ? nameOf(handed.by) : '' }
+  return { comment: cut(handed?.comment ?? '', longest.text), by: handed ? shortName(handed.by) : '' }
 }
 
-/** Who may decide in the place of the viewer, who may still do so. */
+/** Who may decide instead of the viewer, if the viewer still may. */
 function insteadOfViewer(stage: ApprovalStage, viewer: Viewer, since: string): Line[] {
   const words = strings.approval.says
   if (!undecided(stage).some(({ id }) => id === viewer.id)) return []
@@ -110,26 +113,28 @@ function insteadOfViewer(stage: ApprovalStage, viewer: Viewer, since: string): L
   )
   const delegates = standing.filter(({ why }) => why === 'delegated')
   const until = delegates.find((one) => one.until !== undefined)?.until
-  const asked = standing.filter(({ why }) => why !== 'delegated')
-  const isLost = asked.some(({ why }) => why === 'unreachable')
+  const others = standing.filter(({ why }) => why !== 'delegated')
+  const isLost = others.some(({ why }) => why === 'unreachable')
   const named = (of: readonly StandIn[]) =>
     few(
       of.map(({ person }) => person),
       'or',
     )
   return [
-    ...(until === undefined ? [] : [said(words.yourDelegate, { people: named(delegates), at: endDay(until, viewer) })]),
-    ...(asked.length === 0
+    ...(until === undefined
       ? []
-      : [said(isLost ? words.insteadUnreached : words.insteadOfYou, { people: named(asked), at: since })]),
+      : [lineOf(words.yourDelegate, { people: named(delegates), at: endDay(until, viewer) })]),
+    ...(others.length === 0
+      ? []
+      : [lineOf(isLost ? words.insteadUnreached : words.insteadOfYou, { people: named(others), at: since })]),
   ]
 }
 
-/** Those who decide a stage now, as one list: for "any" with all who stand in, else the approvers themselves. */
+/** The people who can decide a stage now: for the rule "any" with all stand-ins, else the approvers. */
 export const decidersNow = (stage: ApprovalStage, names?: number): string =>
   stage.rule === 'any' ? peopleList(waitingFor([stage]), 'or', names) : peopleList(undecided(stage), 'and', names)
 
-/** What has happened since a stage's turn came, for whoever waits for its decision. */
+/** What has happened since the stage opened, for the people who wait for it. */
 export function linesForRequester(
   { requester }: Pick<Request, 'requester'>,
   stage: ApprovalStage,
@@ -137,7 +142,7 @@ export function linesForRequester(
 ): Line[] {
   const words = strings.status.waits
   const lines = [
-    ...(stage.warnedAt === undefined ? [] : [said(words.expiring, { at: expiryOf(stage, viewer) }, 'Bolder')]),
+    ...(stage.warnedAt === undefined ? [] : [lineOf(words.expiring, { at: expiryOf(stage, viewer) }, 'Bolder')]),
     ...unreachedLines(stage),
     ...escalatedLines(stage, viewer),
     ...delegatedLines(stage, viewer),
@@ -145,11 +150,11 @@ export function linesForRequester(
   ].slice(0, most.lines - 1)
   const reminder = stage.reminders?.at(-1)
   if (!reminder) return lines
-  if (reminder.inDigest) return [...lines, said(words.inDigest, {})]
+  if (reminder.inDigest) return [...lines, lineOf(words.inDigest, {})]
   const isViewer = reminder.by !== null && reminder.by.id === viewer.id && viewer.id === requester.id
   const reminded = reminder.by === null ? words.reminded : isViewer ? words.remindedByYou : words.remindedBy
-  const name = reminder.by ? nameOf(reminder.by) : ''
-  return [...lines, said(reminded, { name, at: moment(reminder.at, viewer, 'full') })]
+  const name = reminder.by ? shortName(reminder.by) : ''
+  return [...lines, lineOf(reminded, { name, at: moment(reminder.at, viewer, 'full') })]
 }
 
 function unreachedLines(stage: ApprovalStage): Line[] {
@@ -158,25 +163,25 @@ function unreachedLines(stage: ApprovalStage): Line[] {
   const lost = (stage.unreachable ?? []).map(({ person }) => person).filter(({ id }) => left.has(id))
   if (lost.length === 0) return []
   const others = (stage.standIns ?? []).filter(({ why }) => why === 'unreachable').map(({ person }) => person)
-  if (others.length > 0) return [said(words.unreachable, { people: few(lost), others: few(others) })]
-  return [said(words.unreached, { people: few(lost) })]
+  if (others.length > 0) return [lineOf(words.unreachable, { people: few(lost), others: few(others) })]
+  return [lineOf(words.unreached, { people: few(lost) })]
 }
 
 function escalatedLines({ standIns = [], openedAt }: ApprovalStage, viewer: Viewer): Line[] {
   const people = standIns.filter(({ why }) => why === 'escalated').map(({ person }) => person)
   if (people.length === 0 || openedAt === undefined) return []
-  return [said(strings.status.waits.escalated, { people: few(people), at: moment(openedAt, viewer, 'day') })]
+  return [lineOf(strings.status.waits.escalated, { people: few(people), at: moment(openedAt, viewer, 'day') })]
 }
 
-/** A card has room for two people who are away; who decides for all of them stands in the list of deciders. */
+/** A card has room for two absent people; the list of deciders shows all delegates. */
 function delegatedLines({ standIns = [] }: ApprovalStage, viewer: Viewer): Line[] {
   return standIns
     .filter((one) => one.why === 'delegated' && one.by !== undefined && isStanding(one, viewer))
     .slice(0, 2)
     .map(({ person, by, until }) =>
-      said(strings.status.waits.delegated, {
-        name: by ? nameOf(by) : '',
-        people: nameOf(person),
+      lineOf(strings.status.waits.delegated, {
+        name: by ? shortName(by) : '',
+        people: shortName(person),
         at: until === undefined ? '' : endDay(until, viewer),
       }),
     )
@@ -188,5 +193,44 @@ function reassignedLines({ reassigned = [] }: ApprovalStage): Line[] {
   const { reassigned: byOther, reassignedOwn, reassignedSelf } = strings.status.waits
   const isOwn = last.from.every(({ id }) => id === last.by.id)
   const words = isOwn ? reassignedOwn : last.by.id === last.to.id ? reassignedSelf : byOther
-  return [said(words, { name: nameOf(last.by), people: nameOf(last.to), others: few(last.from) })]
+  return [lineOf(words, { name: shortName(last.by), people: shortName(last.to), others: few(last.from) })]
+}
+
+/** Why the admins decide, or `''` if they do not. */
+export const sinceWhat = ({ resolvedFor }: ApprovalStage): string =>
+  resolvedFor === undefined ? '' : strings.approval.since[resolvedFor]
+
+/** Why a stage is needed: the template's conditions that are true; `''` without conditions. */
+export function becauseOf(request: Request, stage: ApprovalStage | undefined): string {
+  const judged = request.policy?.find((one) => one.stage === stage?.stage)?.conditions ?? []
+  return cut(
+    listOf(
+      judged.map((one) => inWords(request, one)),
+      'and',
+    ),
+    longest.text,
+  )
+}
+
+function inWords(request: Request, { condition, found }: JudgedCondition): string {
+  const words = strings.approval.because
+  if ('externalOwners' in condition) return format(words.externalOwners, { found: cut(found, longest.title) })
+  const field = fieldName(request, condition.field)
+  if (found === '') return format(words.missing, { field })
+  const values = { field, found: cut(titleOfFound(request.template, condition.field, found), longest.title) }
+  // A value that is not a number meets "above" and "below", so the text only repeats the value.
+  if (!Number.isNaN(Number(found))) {
+    if ('above' in condition) return format(words.above, { ...values, bound: String(condition.above) })
+    if ('below' in condition) return format(words.below, { ...values, bound: String(condition.below) })
+  }
+  return format(words.is, values)
+}
+
+const fieldNames: Readonly<Record<string, string>> = { displayName: strings.site.displayName.label, ...strings.field }
+
+/** The template's label for its own field, ours for a field of the API. */
+export function fieldName({ template }: { readonly template: Pick<TemplateSnapshot, 'fields'> }, name: string): string {
+  const own = template.fields.find(({ key }) => `metadata.${key}` === name)
+  const known = Object.hasOwn(fieldNames, name) ? fieldNames[name] : undefined
+  return cut(own?.label ?? known ?? name, longest.name)
 }

@@ -1,0 +1,194 @@
+import { z } from 'zod'
+import {
+  addressRuleOf,
+  type Draft,
+  type Fault,
+  type NamePreview,
+  type Person,
+  type Template,
+  type TemplateField,
+} from '../../core/index.ts'
+import { withoutScheme } from '../shared/links.ts'
+import { format, strings } from '../shared/messages.ts'
+import { cut, isDay, longest } from '../shared/texts.ts'
+import { choice, faultLine } from './form-faults.ts'
+
+/** The sentence about the earlier request that a form is based on; `''` without one. */
+export const basisOf = ({ basedOn }: Draft): string =>
+  basedOn ? format(strings.basedOn.form[basedOn.how], { reference: basedOn.reference }) : ''
+
+/** What a form shows: a draft, its template, its faults, and the people chosen so far. */
+export interface RequestForm {
+  readonly draft: Draft
+  /** With its name as the person reads it. */
+  readonly template: Template
+  readonly requester: Person
+  readonly faults: readonly Fault[]
+  readonly people: readonly Person[]
+  /** The default domain of mailboxes. */
+  readonly mailDomain: string
+  /** The names that result from the typed ones. */
+  readonly names: NamePreview
+  /** The day in UTC, `2026-11-22`, as templates mean it. */
+  readonly today: string
+  readonly notice?: 'stale' | undefined
+}
+
+/** One input of a form. The card leaves out members that are `''` or `false`. */
+export const formInput = z.strictObject({
+  /** The API's name of the property. */
+  id: z.string(),
+  type: z.enum(['text', 'multiline', 'number', 'date', 'toggle', 'people', 'person', 'choice']),
+  spacing: z.enum(['Medium', 'Small', 'None']),
+  /** A line above the first of a group of toggles. */
+  group: z.string(),
+  label: z.string(),
+  placeholder: z.string(),
+  required: z.boolean(),
+  /** The message for a missing or malformed value. */
+  error: z.string(),
+  /** The pattern of the whole text, for clients; the server checks it again. */
+  regex: z.string(),
+  minimum: z.union([z.number(), z.string()]),
+  maximum: z.union([z.number(), z.string()]),
+  maxLength: z.int(),
+  value: z.union([z.number(), z.string()]),
+  choices: z.array(choice),
+  fault: faultLine,
+  /** Lines under the input, if it has no fault. */
+  help: z.array(z.strictObject({ text: z.string() })),
+  /** Whether a button under it previews the names. */
+  checks: z.boolean(),
+})
+export type FormInput = z.output<typeof formInput>
+
+/** What differs from an optional text input. */
+type InputOptions = Pick<FormInput, 'id' | 'label'> &
+  Partial<Omit<FormInput, 'help' | 'value'>> & { readonly value: string; readonly help?: readonly string[] }
+
+/** An input with defaults. A value that is not a number or date stays unchanged, in a text input. */
+export function inputOf(input: InputOptions): FormInput {
+  const { type = 'text', help = [], maxLength = 0, fault = '', value } = input
+  const number = Number(value)
+  const isNumber = type === 'number' && (value === '' || Number.isFinite(number))
+  const isDate = type === 'date' && (value === '' || isDay(value))
+  const isTyped = type === 'text' || type === 'multiline'
+  return {
+    spacing: 'Medium',
+    group: '',
+    placeholder: '',
+    required: false,
+    error: '',
+    regex: '',
+    minimum: '',
+    maximum: '',
+    choices: [],
+    checks: false,
+    ...input,
+    fault,
+    maxLength,
+    type: (type === 'number' && !isNumber) || (type === 'date' && !isDate) ? 'text' : type,
+    value: isNumber && value !== '' ? number : isTyped && maxLength > 0 ? cut(value, maxLength) : value,
+    help: fault === '' ? help.filter((line) => line !== '').map((text) => ({ text })) : [],
+  }
+}
+
+export const isPicker = ({ type }: Pick<FormInput, 'type'>): boolean => type === 'people' || type === 'person'
+
+/** The chosen people of a picker as its choices, so that a returned form shows their names. */
+export function chosenAmong(people: readonly { id: string; displayName: string }[], value: string) {
+  const chosen = value.toLowerCase().split(/[,;\s]+/)
+  return people
+    .filter(({ id }) => chosen.includes(id.toLowerCase()))
+    .map(({ id, displayName }) => ({ title: cut(displayName, longest.name), value: id }))
+}
+
+/** The inputs of a template's own questions, in their order. */
+export function fieldInputs(form: RequestForm, most: number, faultOf: (id: string) => string): FormInput[] {
+  const { draft, template, people, today } = form
+  return template.fields.map((field) => {
+    const { key, type, label, help, placeholder, required, choices, minimum, maximum, error } = field
+    const id = `metadata.${key}`
+    const value = draft.values[id] ?? ''
+    const bound = (limit: TemplateField['minimum']) => (limit === 'today' ? today : (limit ?? ''))
+    const isChecked = required || regexOf(field) !== '' || minimum !== undefined || maximum !== undefined
+    return inputOf({
+      id,
+      type,
+      label,
+      placeholder: placeholderOf(type, placeholder),
+      required,
+      error: isChecked ? error || errorOf(type) : '',
+      regex: regexOf(field),
+      minimum: bound(minimum),
+      maximum: bound(maximum),
+      maxLength: most,
+      value: type === 'toggle' ? String(value === 'true') : value,
+      choices: type === 'person' ? chosenAmong(people, value) : choices,
+      fault: faultOf(id),
+      help: [help],
+    })
+  })
+}
+
+/** The length of a text answer in chat, in characters: the more questions a template has, the shorter, so that the card fits. */
+export const answerLength = (
+  { fields }: Pick<Template, 'fields'>,
+  least: number,
+  most: number,
+  all: number,
+): number => {
+  const texts = fields.filter(({ type }) => type === 'text').length
+  return Math.min(most, Math.max(least, Math.floor(all / Math.max(1, texts))))
+}
+
+function placeholderOf(type: TemplateField['type'], own: string): string {
+  if (type === 'choice') return strings.form.choosePlaceholder
+  return type === 'person' ? own || strings.site.owners.placeholder : own
+}
+
+const errorOf = (type: TemplateField['type']): string =>
+  ({
+    text: strings.form.fillIn,
+    number: strings.form.giveNumber,
+    date: strings.form.chooseDay,
+    toggle: strings.form.tick,
+    choice: strings.form.choose,
+    person: strings.form.choosePerson,
+  })[type]
+
+/**
+ * A pattern for clients, which know no flag `u` and differ from each other in the rarer signs: only what all of them read
+ * as the server does. Blanks around an answer are taken away before it is checked.
+ */
+function regexOf({ type, pattern }: TemplateField): string {
+  if (type !== 'text' || pattern === undefined || pattern === '') return ''
+  const isPlain = /^(?:\\[dws.\\/()[\]{}*+?^$|-]|\[(?:\\[dws.\\/()[\]{}*+?^$|-]|[^\\[\]&])+\]|[^\\[\]])*$/.test(pattern)
+  const isKnown = !/\(\?(?!:)|[^ -~\u00a0-\ud7ff]/.test(pattern)
+  return isPlain && isKnown ? `^\\s*(?:${pattern})\\s*$` : ''
+}
+
+/** The input under which a form shows the address: its own input, else the name. */
+export const inputOfAddress = ({ kind }: Pick<Template, 'kind'>, ids: readonly string[]): string =>
+  ids.includes(addressRuleOf(kind)) ? addressRuleOf(kind) : 'displayName'
+
+/** The address as a sentence, and whether it is free if the service has checked it. */
+export function addressWords(names: NamePreview, template: Pick<Template, 'fields'>): string {
+  const address = withoutScheme(inWords(names.address, template))
+  if (address === '') return ''
+  const how = names.stands === 'silent' ? 'silent' : names.isNumbered ? 'numbered' : names.stands
+  return format(strings.names[how === 'sketch' || how === 'likely' ? 'becomes' : how], { address })
+}
+
+/** The display name if it differs from the typed one, else `''`. */
+export const displayNameWords = ({ displayName }: NamePreview, template: Pick<Template, 'fields'>): string =>
+  displayName === '' ? '' : format(strings.names.shown, { name: cut(inWords(displayName, template), longest.title) })
+
+/** Shows unknown parts by their names: `room-{city}-…` → `room-‹city›-…`. */
+function inWords(sketch: string, { fields }: Pick<Template, 'fields'>): string {
+  return sketch.replace(/\{(\w+(?:\.\w+)?)\}/g, (whole, token: string) => {
+    const known: Readonly<Record<string, string>> = strings.names.part
+    const label = fields.find(({ key }) => `metadata.${key}` === token)?.label ?? known[token]
+    return label === undefined ? whole : format(strings.names.later, { what: label })
+  })
+}

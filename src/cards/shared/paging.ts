@@ -1,0 +1,34 @@
+import { z } from 'zod'
+import { format, strings } from './messages.ts'
+
+/** The rows of one page of a list for admins. */
+export const rowsOfAdminPage = 6
+
+/** What a card shows of its page: which rows of how many, unless it shows all, and where the pages next to it begin. */
+export const paged = {
+  range: z.string(),
+  hasPrevious: z.boolean(),
+  previous: z.int(),
+  hasNext: z.boolean(),
+  next: z.int(),
+}
+
+/** The page that has the row `from`, which may be any number; the last page if there are fewer rows. */
+export function pageOf<T>(rows: readonly T[], from: number) {
+  const last = Math.max(0, Math.ceil(rows.length / rowsOfAdminPage) - 1)
+  const start = Math.min(Math.floor(from / rowsOfAdminPage), last) * rowsOfAdminPage
+  const shown = rows.slice(start, start + rowsOfAdminPage)
+  return { shown, page: pagesAround(start, shown.length, rows.length) }
+}
+
+/** The pages next to the one with `count` rows from the row `from` on. The range is "7–12 of 30", or `''` for the only page. */
+export function pagesAround(from: number, count: number, total: number, size: number = rowsOfAdminPage) {
+  const next = from + count
+  return {
+    range: from > 0 || next < total ? format(strings.list.shows.range, { from: from + 1, to: next, total }) : '',
+    hasPrevious: from > 0,
+    previous: Math.max(0, from - size),
+    hasNext: next < total,
+    next,
+  }
+}
