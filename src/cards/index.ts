@@ -127,7 +127,16 @@ export { mostJobs } from './operations/index.ts'
 export type { ErasureNow, ExportNow } from './privacy/index.ts'
 export { rowsOfPage } from './requests/index.ts'
 export type { CardJson, HelpFor, TemplateChoice, Viewer } from './shared/index.ts'
-export { apiTexts, hasAdminLine, rowsOfAdminPage, summaryOf, toasts, type Verb, verbs } from './shared/index.ts'
+export {
+  apiTexts,
+  hasAdminLine,
+  reasonText,
+  rowsOfAdminPage,
+  summaryOf,
+  toasts,
+  type Verb,
+  verbs,
+} from './shared/index.ts'
 export type { TemplateUse } from './templates/index.ts'
 export {
   type DeliveriesOf,

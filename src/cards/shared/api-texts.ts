@@ -2,6 +2,7 @@ import type { Explanation, HealthPart } from '../../core/index.ts'
 import { type ExplanationWriting, explanationText } from '../explanations/why.ts'
 import { type HealthWriting, healthText } from '../operations/admin-health.ts'
 import { strings } from './messages.ts'
+import { reasonText } from './reasons.ts'
 
 const inUnit = (unit: string, value: number): string =>
   new Intl.NumberFormat(strings.locale, { style: 'unit', unit, unitDisplay: 'long' }).format(value)
@@ -44,4 +45,6 @@ export const apiTexts = {
   explanation: (line: Explanation): string => explanationText(line, plainExplanation) ?? '',
   /** How one part of the service does. */
   healthPart: (part: HealthPart): string => healthText(strings.health.says[part.says], part, plainHealth),
+  /** Why something is refused. */
+  reason: reasonText,
 }

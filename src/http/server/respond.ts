@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Request, Response } from 'restify'
 import type { Answer, headersOfAll } from './answers.ts'
 import { type Problem, problemOf } from './problem.ts'
-import type { HttpLog } from './services.ts'
+import type { ApiTexts, HttpLog } from './services.ts'
 
 /** One request and its answer, and the ids by which both are found in the log. */
 export interface Exchange {
@@ -14,6 +14,7 @@ export interface Exchange {
   readonly traceId: string
   readonly sampled: boolean
   readonly log: HttpLog
+  readonly texts: Pick<ApiTexts, 'reason'>
   /** What is found out while it is served: who calls, once their token is found good; whether the handler tells the log itself. */
   readonly told: { personId?: string; byHandler?: boolean }
   /** Headers that whatever answer comes will carry. */
@@ -87,8 +88,8 @@ export function hasEntity({ method, headers }: IncomingMessage, etag: string): b
 
 /** Writes the problem that an error is. */
 export function sendError(exchange: Exchange, error: unknown): Problem {
-  const { traceId, request } = exchange
-  const problem = problemOf(error, { traceId, instance: pathOf(request) })
+  const { traceId, request, texts } = exchange
+  const problem = problemOf(error, { traceId, texts, instance: pathOf(request) })
   const { status, headers, body } = problem
   send(exchange, { status, headers, body: JSON.stringify(body) }, 'application/problem+json')
   return problem

@@ -3,13 +3,17 @@ import type { Request, Response } from 'restify'
 import { z } from 'zod'
 import { originOf, type Telemetry, traceIdOf } from '../../core/index.ts'
 import type { Exchange } from './respond.ts'
-import type { HttpLog } from './services.ts'
+import type { HttpOptions } from './services.ts'
 
 /** One request as it begins: its own id, and the trace that its caller names or that begins with it. */
-export function exchangeOf(log: HttpLog, request: Request, response: Response): Exchange {
+export function exchangeOf(
+  { log, texts }: Pick<HttpOptions, 'log' | 'texts'>,
+  request: Request,
+  response: Response,
+): Exchange {
   const callId = randomUUID()
   const { trace = traceIdOf(callId), sampled = false } = originOf(request.headers.traceparent)
-  return { request, response, callId, traceId: trace, sampled, log, told: {}, extra: {} }
+  return { request, response, callId, traceId: trace, sampled, log, texts, told: {}, extra: {} }
 }
 
 /** What there is to tell of an answer. */

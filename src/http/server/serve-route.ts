@@ -118,7 +118,7 @@ async function serveCaller(door: Door, route: ActorRoute, exchange: Exchange, ca
     isBegun = true
     answer = outgoing(await call(scope))
   } catch (error) {
-    const { status } = problemOf(error, { traceId: exchange.traceId, instance: '' })
+    const { status } = problemOf(error, { ...exchange, instance: '' })
     // A refusal changes nothing. What else goes wrong after the beginning may have come after the commit.
     const isUnknown = isBegun && status >= 500 && !isRefusedAsBusy(route, error)
     await quietly(exchange, () => claimed.release(isUnknown ? 'unknown' : 'refused'))

@@ -5,6 +5,7 @@ import type {
   Explanation,
   HealthPart,
   IdempotencyStore,
+  Reason,
   Telemetry,
   TokenBuckets,
 } from '../../core/index.ts'
@@ -45,6 +46,7 @@ export interface Metrics {
 export interface ApiTexts {
   explanation(line: Explanation): string
   healthPart(part: HealthPart): string
+  reason(reason: Reason): string
 }
 
 /** What the handlers of routes use. */

@@ -110,12 +110,12 @@ const previewRequest = defineRoute({
   examples: examples.previewRequest,
   onlyReads: true,
   extraReads: (body) => readsOf(body) - 1,
-  async handle({ actor, provisioning }, { query: { as }, body }) {
+  async handle({ actor, provisioning, services }, { query: { as }, body }) {
     const { outlook: _, ...preview } =
       as === undefined
         ? await provisioning.previewRequest(actor, { body })
         : await provisioning.previewRequestAs(actor, { personId: as, body })
-    return { status: 200, body: { ...preview, errors: errorsOf(preview.errors) } }
+    return { status: 200, body: { ...preview, errors: errorsOf(services.texts, preview.errors) } }
   },
 })
 
