@@ -30,7 +30,7 @@ export { mostJobs } from './operations/index.ts'
 export type { ErasureNow, ExportNow } from './privacy/index.ts'
 export { rowsOfPage } from './requests/index.ts'
 export type { CardJson, HelpFor, Viewer } from './shared/index.ts'
-export { hasAdminLine, rowsOfAdminPage, summaryOf, type Verb, verbs } from './shared/index.ts'
+export { hasAdminLine, reasonText, rowsOfAdminPage, summaryOf, type Verb, verbs } from './shared/index.ts'
 export type { TemplateChoice, TemplateUse } from './templates/index.ts'
 export {
   type DeliveriesOf,
@@ -165,6 +165,8 @@ export const cards = {
 
 /** The sentences of the API's `detail` fields, from the catalogue: the same as on cards, with facts as machines write them. */
 export const apiTexts = {
+  /** Why something is refused. */
+  reason: shared.reasonText,
   /** One line of an explanation; `''` for a line of another version. */
   explanation: (line: Explanation): string => explanations.explanationText(line, explanations.plainExplanation) ?? '',
   /** The health of one part of the service. */

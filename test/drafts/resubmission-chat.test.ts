@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type Core, TenantError } from '../../src/core/index.ts'
 import { actorOf, asMailbox, dana, kim, tenantWith, withCore } from '../support/core.ts'
-import { named, refusal } from '../support/refusal.ts'
+import { detailOf, named, refusal } from '../support/refusal.ts'
 
 const asKim = actorOf(kim)
 const run = { lastAttempt: true, signal: new AbortController().signal }
@@ -110,20 +110,20 @@ describe('what cannot be meant', () => {
   it('is one person twice in permissions, in another case', async () => {
     const { faults } = await refused({ permissions: { [dana.id.toUpperCase()]: 'SendAs', [dana.id]: 'FullAccess' } })
     expect(named(faults)).toEqual([`/permissions/${dana.id} invalid`])
-    expect(faults[0]?.detail).toContain('this person is named twice')
+    expect(detailOf(faults[0])).toContain('this person is named twice')
   })
 
   it('is a mail address in place of an object id', async () => {
     const { faults } = await refused({ permissions: { 'kim@contoso.example': 'SendAs' } })
     expect(named(faults)).toEqual(['/permissions/kim@contoso.example invalid'])
-    expect(faults[0]?.detail).toContain('it must be the object id of a person')
+    expect(detailOf(faults[0])).toContain('it must be the object id of a person')
   })
 
   it('is a name that the template’s prefix makes too long: it is never cut', async () => {
     const naming = { prefix: 'room-', suffix: '' }
     const { faults } = await refused({ name: 'x'.repeat(60) }, { naming })
     expect(named(faults)).toEqual(['/name too-long'])
-    expect(faults[0]?.detail).toBe('name may have at most 59 characters with this template.')
+    expect(detailOf(faults[0])).toBe('name may have at most 59 characters with this template.')
   })
 })
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Request } from '../../src/core/index.ts'
 import { actorOf, asMailbox, kim, withCore } from '../support/core.ts'
 import { engines } from '../support/database.ts'
-import { named, refusal } from '../support/refusal.ts'
+import { detailOf, named, refusal } from '../support/refusal.ts'
 
 const asKim = actorOf(kim)
 const fifty = Array.from({ length: 50 }, (_, index) => index)
@@ -24,7 +24,7 @@ describe('the name of a mailbox', () => {
     const body = await ask({ name: 'spree' }, { kind: 'roomMailbox', naming })
     const { code, faults } = await refused(body)
     expect([code, ...named(faults), faults[0]?.suggestion]).toEqual(['name-taken', '/name name-taken', 'room-spree-3'])
-    expect(faults[0]?.detail).toBe('room-spree@contoso.example is taken. Try room-spree-3.')
+    expect(detailOf(faults[0])).toBe('room-spree@contoso.example is taken. Try room-spree-3.')
     expect((await submit({ ...body, name: faults[0]?.suggestion })).address).toBe('room-spree-3@contoso.example')
   })
 

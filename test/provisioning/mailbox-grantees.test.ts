@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { actorOf, dana, kim, omar, priya, withCore } from '../support/core.ts'
-import { named, refusal } from '../support/refusal.ts'
+import { detailOf, named, refusal } from '../support/refusal.ts'
 import { startTenant, type TestTenant } from '../support/simulated-tenant.ts'
 
 const asKim = actorOf(kim)
@@ -56,6 +56,6 @@ describe('somebody without a mailbox', () => {
   it('can be given no access', async () => {
     const { faults } = await refused({ permissions: { [max]: 'SendAs', [dana.id]: 'FullAccess' } })
     expect(faults).toMatchObject([{ pointer: `/permissions/${max}`, code: 'no-mailbox' }])
-    expect(faults[0]?.detail).toContain('Max Frei')
+    expect(detailOf(faults[0])).toContain('Max Frei')
   })
 })

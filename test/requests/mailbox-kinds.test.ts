@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import type { MailboxKind } from '../../src/core/index.ts'
 import { actorOf, asMailbox, dana, kim, priya, withCore } from '../support/core.ts'
 import { kinds, onlyFor } from '../support/mailbox-bodies.ts'
-import { named, refusal } from '../support/refusal.ts'
+import { detailOf, named, refusal } from '../support/refusal.ts'
 
 const asKim = actorOf(kim)
 
@@ -19,7 +19,7 @@ describe('a mailbox request without a template', () => {
     asMailbox(await core.provisioning.submitMailbox(asKim, { body: body(more) }))
   const refused = async (more: object) => {
     const { faults } = await refusal(() => core.provisioning.submitMailbox(asKim, { body: body(more) }))
-    return { faults: named(faults), said: faults.map(({ detail }) => detail).join(' ') }
+    return { faults: named(faults), said: faults.map(detailOf).join(' ') }
   }
   beforeEach(async () => {
     await core.database.query('DELETE FROM templates')

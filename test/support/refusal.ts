@@ -1,3 +1,4 @@
+import { reasonText } from '../../src/cards/index.ts'
 import { type Fault, ProvisioningError } from '../../src/core/index.ts'
 
 /** The code of a refusal; anything else that was thrown is thrown on. */
@@ -19,3 +20,12 @@ export async function refusal(work: () => unknown): Promise<ProvisioningError> {
 
 /** Faults as `pointer code`, in their order. */
 export const named = (faults: readonly Fault[]): string[] => faults.map(({ pointer, code }) => `${pointer} ${code}`)
+
+/** The sentence of a fault; `''` when there is none. */
+export const detailOf = (fault: Fault | undefined): string => (fault ? reasonText(fault.reason) : '')
+
+/** Faults as the API shows them: with their sentences. */
+export const shownFaults = (faults: readonly Fault[]) =>
+  faults.map(({ reason, ...fault }) => ({ ...fault, detail: reasonText(reason) }))
+/** The sentence of a refusal. */
+export const sentenceOf = ({ reason }: ProvisioningError): string => reasonText(reason)

@@ -12,6 +12,7 @@ import {
 } from '../../src/core/index.ts'
 import { letterTransforms } from '../../src/core/templates/name-pattern.ts'
 import { names, written } from '../support/policy-names.ts'
+import { detailOf } from '../support/refusal.ts'
 import { caller } from '../support/rest-caller.ts'
 import { type SchemaPath, schemaPaths } from '../support/schema-paths.ts'
 import { withService } from '../support/service.ts'
@@ -109,7 +110,7 @@ describe('the document of templates', () => {
         profile,
       )
       const [first] = faults
-      const outcome = first ? `refused: ${first.detail}` : `\`${name}\``
+      const outcome = first ? `refused: ${detailOf(first)}` : `\`${name}\``
       rows.push(
         `| \`${JSON.stringify(naming)}\` | ${cell(typed)} | ${first ? '' : cell(displayName)} | ${cell(outcome)} |`,
       )

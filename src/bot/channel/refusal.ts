@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Notice, NoticeCode } from '../../cards/index.ts'
+import { type Notice, type NoticeCode, reasonText } from '../../cards/index.ts'
 import { ProvisioningError, TenantError, whyUnavailable } from '../../core/index.ts'
 import type { Click } from './turn.ts'
 
@@ -11,7 +11,7 @@ const subject = z.object({ requestId: z.uuid(), version: z.coerce.number().int()
  * card in the chat. Only admins get admin cards, so a person who may not use theirs was an admin before.
  */
 export function refusalOf(error: ProvisioningError, click: Click | undefined, isOnCard = false): Notice {
-  const { code, context, faults, cause, message } = error
+  const { code, context, faults, cause, reason } = error
   if (faults.some((fault) => fault.code === 'unknown-template')) return { code: 'templateGone' }
   const { requestId, version } = subject.safeParse(click?.data ?? {}).data ?? {}
   if (code === 'forbidden' && isOnCard && click?.verb.startsWith('admin.')) return { code: 'noLongerAdmin' }
@@ -20,7 +20,7 @@ export function refusalOf(error: ProvisioningError, click: Click | undefined, is
     code: (code === 'illegal-transition' && click ? illegalOf[click.verb] : undefined) ?? noticeOf[code],
     ...context,
     ...(requestId !== undefined && { requestId }),
-    ...(code === 'unavailable' && (cause === undefined || whyUnavailable(error)) && { detail: message }),
+    ...(code === 'unavailable' && (cause === undefined || whyUnavailable(error)) && { detail: reasonText(reason) }),
     ...(again && requestId !== undefined && { retry: { verb: 'request.submit', requestId, version } }),
   }
 }

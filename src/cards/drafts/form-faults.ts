@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Fault } from '../../core/index.ts'
 import { look } from '../shared/look.ts'
 import { format, strings } from '../shared/messages.ts'
+import { reasonText } from '../shared/reasons.ts'
 import { cut, dayOf, isDay, listOf, longest, quantity } from '../shared/texts.ts'
 
 /** The line under a wrong input; `''` when the input is right. */
@@ -33,7 +34,7 @@ export function faultsOfForm(faults: readonly Fault[], inputs: Inputs) {
   return {
     faultCount,
     fields: listOf([...byInput.keys()].map(inputs.label), 'and'),
-    otherFaults: others.map(({ detail }) => ({ detail: cut(detail, longest.text) })),
+    otherFaults: others.map(({ reason }) => ({ detail: cut(reasonText(reason), longest.text) })),
     lineOf: (id: string): string => lineOf(id, byInput.get(id), inputs.resource),
   }
 }
@@ -48,7 +49,7 @@ export const partsOf = ({ pointer }: Pick<Fault, 'pointer'>): string[] =>
 function lineOf(id: string, fault: Fault | undefined, resource: Inputs['resource']): string {
   if (!fault) return ''
   const suggestion = boundInWords(fault.code, fault.suggestion ?? '')
-  const detail = cut(fault.detail, longest.text)
+  const detail = cut(reasonText(fault.reason), longest.text)
   return format(messageOf(id, fault.code, suggestion, resource), { suggestion, detail })
 }
 

@@ -6,6 +6,7 @@ import {
   isMailboxKind,
   resourceKind,
   type Template,
+  writtenText,
 } from '../../core/index.ts'
 import { plain, toFix, toKnow } from '../shared/look.ts'
 import { format, strings } from '../shared/messages.ts'
@@ -114,7 +115,7 @@ function ownWords(faults: readonly Fault[], { fields }: Pick<Template, 'fields'>
   return faults.map((fault) => {
     const [field, key] = partsOf(fault)
     const own = field === 'metadata' ? fields.find((one) => one.key === key)?.error : undefined
-    return own && own === fault.detail ? { ...fault, code: 'own-words' } : fault
+    return own && own === writtenText(fault.reason) ? { ...fault, code: 'own-words' } : fault
   })
 }
 

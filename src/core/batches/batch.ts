@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Request } from '../requests/index.ts'
-import { instant, person, requestState } from '../shared/index.ts'
+import { instant, person, requestState, shownFault, shownReason, withReason } from '../shared/index.ts'
 
 /** How many rows a batch may have: what a person can look through, and what one transaction stores at once. */
 export const mostRows = 200
@@ -52,22 +52,13 @@ export const batchStatuses = ['running', 'finished', 'cancelled', 'stopped'] as 
 export const batchRowStatuses = ['waiting', 'submitted', 'refused', 'cancelled'] as const
 export type BatchRowStatus = (typeof batchRowStatuses)[number]
 
-const fault = z.strictObject({
-  pointer: z.string(),
-  code: z.string(),
-  detail: z.string(),
-  suggestion: z.string().optional(),
-})
-/** Why a row was refused. */
-export const rowProblem = z.strictObject({
-  code: z.string(),
-  detail: z.string(),
-  errors: z.array(fault).describe('What is wrong with fields; a pointer is one into the body of the row.'),
-})
+const fault = withReason({ pointer: z.string(), code: z.string(), suggestion: z.string().optional() })
+/** Why a row was refused. The pointers of its errors are pointers into the body of the row. */
+export const rowProblem = withReason({ code: z.string(), errors: z.array(fault) })
 export type RowProblem = z.output<typeof rowProblem>
-/** Why something stands still, or has stopped. */
-const reason = z.strictObject({ code: z.string(), detail: z.string() })
-export type BatchReason = z.output<typeof reason>
+/** Why a batch waits or has stopped. */
+const batchReason = withReason({ code: z.string() })
+export type BatchReason = z.output<typeof batchReason>
 
 /** A batch as it is stored. */
 export const batch = z.object({
@@ -79,8 +70,8 @@ export const batch = z.object({
   requester: person,
   /** Of an application that asks for itself. */
   clientId: z.string().optional(),
-  waitsFor: reason.nullable(),
-  problem: reason.nullable(),
+  waitsFor: batchReason.nullable(),
+  problem: batchReason.nullable(),
   createdAt: instant,
   /** When a row was last done, or the batch ended. */
   updatedAt: instant,
@@ -156,19 +147,18 @@ export const batchView = z.strictObject({
     cancelled: count,
   }),
   requests: z.partialRecord(requestState, count).describe('How many of its requests are in which state.'),
-  waitsFor: reason.nullable().describe('Why nothing goes on just now; it goes on by itself.'),
-  problem: reason.nullable().describe('Why it has stopped.'),
+  waitsFor: shownReason.nullable().describe('Why nothing goes on just now; it goes on by itself.'),
+  problem: shownReason.nullable().describe('Why it has stopped.'),
   createdAt: instant,
   updatedAt: instant,
   endedAt: instant.nullable(),
 })
 
-export function viewOfBatch({ batch: one, counts }: BatchReport): z.output<typeof batchView> {
-  const { v: _, clientId: __, ...shown } = one
-  const { waiting = 0, submitted = 0, refused = 0, cancelled = 0 } = counts.rows
-  const total = waiting + submitted + refused + cancelled
-  return { ...shown, rows: { total, waiting, submitted, refused, cancelled }, requests: counts.requests }
-}
+/** Why a row was refused. */
+const shownRowProblem = z.strictObject({
+  ...shownReason.shape,
+  errors: z.array(shownFault).describe('What is wrong with fields; a pointer is one into the body of the row.'),
+})
 
 /** A row as the API shows it. */
 export const batchRowView = z.strictObject({
@@ -178,5 +168,5 @@ export const batchRowView = z.strictObject({
     .strictObject({ requestId: z.uuid(), reference: z.string(), status: requestState })
     .nullable()
     .describe('What came of it, when it was submitted.'),
-  problem: rowProblem.nullable().describe('Why it was refused.'),
+  problem: shownRowProblem.nullable().describe('Why it was refused.'),
 })

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { type Evaluation, evaluate, namesOfPlan, type Plan, requestPreview } from '../requests/index.ts'
-import { type Context, defineUseCase, ProvisioningError, resourceKind } from '../shared/index.ts'
+import { type Context, defineUseCase, type Fault, ProvisioningError, resourceKind } from '../shared/index.ts'
 import { type BatchOrder, batchRows } from './batch.ts'
 import { refuseSitesOfApplications } from './batching.ts'
 import type { BatchPorts } from './ports.ts'
@@ -16,7 +16,7 @@ export const checkedRow = z.strictObject({
   approvalRequired: z.boolean().optional(),
   errors: requestPreview.shape.errors,
 })
-export type CheckedRow = z.output<typeof checkedRow>
+export type CheckedRow = Omit<z.output<typeof checkedRow>, 'errors'> & { readonly errors: readonly Fault[] }
 
 /** How many rows are looked at together: each asks the directory a few times. */
 const together = 6
@@ -131,7 +131,7 @@ const isInTheWay = ({ names, template }: Plan, taken: ReadonlyMap<string, string
   template.quota.resources !== undefined || names.some(({ name }) => taken.has(name))
 
 function shown(key: string, { evaluation, requestId }: Looked): CheckedRow {
-  if (!evaluation.ok) return { key, status: 'refused', errors: evaluation.faults.map((one) => ({ ...one })) }
+  if (!evaluation.ok) return { key, status: 'refused', errors: evaluation.faults }
   const { plan } = evaluation
   const { kind, template, approvals } = plan
   const approvalRequired = approvals.length > 0

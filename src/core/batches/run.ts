@@ -2,6 +2,7 @@ import { isRecord, openFaults, quotaUse, submit, templateOf } from '../requests/
 import {
   type Actor,
   actorFor,
+  because,
   type Context,
   type JobPayload,
   ProvisioningError,
@@ -30,7 +31,6 @@ const looks = { least: 1000, most: 60_000, share: 1 / 4 } as const
 interface Wait extends BatchReason {
   readonly milliseconds: number
 }
-const outOfOrder = 'Microsoft 365, or the store, does not answer just now.'
 
 /**
  * One turn of a batch: submits rows, in their order, until something has to be waited for, and orders the next turn. Each row's
@@ -67,7 +67,7 @@ export async function runBatch(
 function endTurn(ports: BatchPorts, batchId: string, turn: number, wait: Wait | undefined): Promise<void> {
   return ports.work.transaction(async () => {
     const now = ports.clock.now()
-    const waitsFor = wait ? { code: wait.code, detail: wait.detail } : null
+    const waitsFor = wait ? { code: wait.code, reason: wait.reason } : null
     if (!(await ports.batches.change(batchId, { waitsFor }))) return
     if ((await ports.batches.waiting(batchId, 1)).length === 0) {
       const at = now.toISOString()
@@ -81,7 +81,7 @@ function endTurn(ports: BatchPorts, batchId: string, turn: number, wait: Wait | 
 
 /** A job of it was given up: what waits is not going to be done, and an admin finds the job among the dead letters. */
 export async function giveUpBatch({ ports }: SystemContext<BatchPorts>, batchId: string): Promise<void> {
-  const problem = { code: 'internal', detail: 'Something went wrong on our side. Please tell an admin.' }
+  const problem = { code: 'internal', reason: because('internalOfRow') }
   await endBatch(ports, batchId, { status: 'stopped', problem })
 }
 
@@ -108,19 +108,19 @@ async function rowOf(
       if (!attempt.lastAttempt) throw error
       attempt.report(row.key, error)
       return refused(ports, batchId, row, {
-        ...{ code: 'internal', detail: 'Something went wrong on our side. Please tell an admin.', errors: [] },
+        ...{ code: 'internal', reason: because('internalOfRow'), errors: [] },
       })
     }
-    const { code, message: detail } = error
-    if (code === 'unavailable') return waiting(ports, one, { code, detail: outOfOrder }, 5)
+    const { code, reason } = error
+    if (code === 'unavailable') return waiting(ports, one, { code, reason: because('batchOutOfOrder') }, 5)
     if (!actor) {
-      await endBatch(ports, batchId, { status: 'stopped', problem: { code, detail } })
+      await endBatch(ports, batchId, { status: 'stopped', problem: { code, reason } })
       return 'ended'
     }
-    if (code === 'too-many-open-requests') return waiting(ports, one, { code, detail })
+    if (code === 'too-many-open-requests') return waiting(ports, one, { code, reason })
     const quota = await quotaWaitedFor({ ...context, actor }, row, error)
     if (quota) return waiting(ports, one, quota)
-    return refused(ports, batchId, row, { code, detail, errors: error.faults.map((fault) => ({ ...fault })) })
+    return refused(ports, batchId, row, { code, reason, errors: error.faults.map((fault) => ({ ...fault })) })
   }
 }
 
@@ -135,8 +135,8 @@ async function turnOf(
   if (full) return waiting(ports, one, full)
   const { taken, againInMilliseconds } = await ports.limitsOfUse.takeWrite(actor)
   if (taken) return undefined
-  const detail = 'Rows are submitted as fast as the limits of use allow.'
-  return { code: 'rate-limited', detail, milliseconds: Math.min(looks.most, againInMilliseconds) }
+  const reason = because('batchRateLimited')
+  return { code: 'rate-limited', reason, milliseconds: Math.min(looks.most, againInMilliseconds) }
 }
 
 async function submitRow(
@@ -205,11 +205,11 @@ async function quotaWaitedFor(
   const { openPerPerson, resources } = template.quota
   const { own, all } = await quotaUse({ ports, actor, but: [requestId] }, template)
   const isOwn = own === openPerPerson && all !== resources
-  return isOwn ? { code: first.code, detail: first.detail } : undefined
+  return isOwn ? { code: first.code, reason: first.reason } : undefined
 }
 
-function waiting(ports: BatchPorts, { updatedAt }: Batch, { code, detail }: BatchReason, leastSeconds = 1): Wait {
+function waiting(ports: BatchPorts, { updatedAt }: Batch, { code, reason }: BatchReason, leastSeconds = 1): Wait {
   const still = (ports.clock.now().getTime() - Date.parse(updatedAt)) * looks.share
   const least = Math.max(looks.least, leastSeconds * 1000)
-  return { code, detail, milliseconds: Math.min(looks.most, Math.max(least, still)) }
+  return { code, reason, milliseconds: Math.min(looks.most, Math.max(least, still)) }
 }

@@ -30,6 +30,7 @@ import {
 import { checkSteps, isFault } from '../resources/index.ts'
 import {
   type Actor,
+  because,
   type Context,
   defineUseCase,
   isTerminal,
@@ -89,7 +90,7 @@ export const recordRejection: Decide = (context, { requestId, comment = '', atte
     const isOpen = request.status === 'pendingApproval' && !isOver(request, beforehand.stage)
     if (comment.trim() === '' && openStage(request.approvals) && isOpen) {
       throw new ProvisioningError('comment-required', 'Please say why you reject it. The requester will read it.', {
-        faults: [{ pointer: '/comment', code: 'required', detail: 'A rejection needs a comment.' }],
+        faults: [{ pointer: '/comment', code: 'required', reason: because('rejectionNeedsComment') }],
       })
     }
     return decided(

@@ -21,7 +21,7 @@ import {
   tellRequester,
   transition,
 } from '../requests/index.ts'
-import { type Actor, type Context, defineUseCase, ProvisioningError, type Settings } from '../shared/index.ts'
+import { type Actor, because, type Context, defineUseCase, ProvisioningError, type Settings } from '../shared/index.ts'
 import { changeOnce, ended, longestComment } from './decision.ts'
 import { hasReassigned, otherAdmins, overridesOwn, refuseAlone } from './own-reassignment.ts'
 import type { DecisionPorts } from './ports.ts'
@@ -85,7 +85,7 @@ export function refuseOverride(request: Request, actor: Actor): void {
 
 const withoutReason = () =>
   new ProvisioningError('comment-required', 'Please say why you decide it over the heads of the approvers.', {
-    faults: [{ pointer: '/comment', code: 'required', detail: 'An override needs a reason.' }],
+    faults: [{ pointer: '/comment', code: 'required', reason: because('overrideNeedsReason') }],
   })
 
 function overridden(request: Request, settings: Settings, given: Decision): Change {

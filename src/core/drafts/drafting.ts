@@ -207,5 +207,5 @@ export const readDraft = defineUseCase({
 /** A directory that does not answer, as a fault of no field; anything else is thrown on. */
 function unavailable(error: unknown): Fault {
   if (!(error instanceof ProvisioningError) || error.code !== 'unavailable') throw error
-  return { pointer: '', code: error.code, detail: error.message }
+  return { pointer: '', code: error.code, reason: error.reason }
 }

@@ -3,6 +3,7 @@ import { asksForAddress, mailboxNames, slug } from '../naming/index.ts'
 import { isSeatCount, type MailboxDetails, mailboxDetails, mailboxRequest } from '../resources/index.ts'
 import {
   asking,
+  because,
   countryCode,
   type Fault,
   fault,
@@ -109,7 +110,9 @@ function wrongBody(body: unknown): Fault[] {
 export function withName(one: Fault, name: unknown): Fault {
   if (one.pointer !== '/name' || one.code !== 'invalid' || typeof name !== 'string') return one
   const suggestion = slug(name.split('@')[0] ?? '').slice(0, 64)
-  return suggestion === '' ? one : { ...one, detail: `${one.detail} Try ${suggestion}.`, suggestion }
+  return suggestion === ''
+    ? one
+    : { ...one, reason: because('trySuggestion', { reason: one.reason, suggestion }), suggestion }
 }
 
 interface Chosen {

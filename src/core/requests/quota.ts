@@ -1,11 +1,10 @@
-import { type Actor, type Fault, fault, openStates, type Settings } from '../shared/index.ts'
+import { type Actor, because, type Fault, fault, openStates, type Reason, type Settings } from '../shared/index.ts'
 import type { Template } from '../templates/index.ts'
 import type { RequestInquiry } from './plan.ts'
 import type { RequestPorts } from './ports.ts'
 
-/** Why nobody has more open requests than so many. */
-export const tooManyOpen = (limit: number): string =>
-  `You have ${limit} open requests, which is the most at a time. Wait for one to finish, or cancel one.`
+/** Why nobody has more open requests than the limit. */
+export const tooManyOpen = (limit: number): Reason => because('tooManyOpen', { limit })
 
 /** That a person has as many open requests as they may. The limit is for people: an application has many to ask for. */
 export async function openFaults(
@@ -14,7 +13,7 @@ export async function openFaults(
   { tenantId, id, clientId }: Actor,
 ): Promise<Fault[]> {
   if (limit === 0 || clientId !== undefined || (await requests.countOpen(tenantId, id)) < limit) return []
-  return [{ pointer: '', code: 'too-many-open-requests', detail: tooManyOpen(limit) }]
+  return [{ pointer: '', code: 'too-many-open-requests', reason: tooManyOpen(limit) }]
 }
 
 /** Requests that have made something, or may still. */

@@ -12,6 +12,7 @@ import {
   ProvisioningError,
   refuseFields,
   resourceKind,
+  shownFault,
 } from '../shared/index.ts'
 import {
   type Applied,
@@ -65,18 +66,9 @@ export const requestPreview = z.strictObject({
     value: similarResources.shape.resources,
     more: similarResources.shape.more,
   }),
-  errors: z
-    .array(
-      z.strictObject({
-        pointer: z.string(),
-        code: z.string(),
-        detail: z.string(),
-        suggestion: z.string().optional(),
-      }),
-    )
-    .describe('All that the call would refuse.'),
+  errors: z.array(shownFault).describe('All that the call would refuse.'),
 })
-export type RequestPreview = z.output<typeof requestPreview>
+export type RequestPreview = Omit<z.output<typeof requestPreview>, 'errors'> & { readonly errors: readonly Fault[] }
 /** The same with the words' values that cards need. */
 export type Previewed = RequestPreview & { readonly outlook: Outlook }
 

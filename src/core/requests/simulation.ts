@@ -20,7 +20,7 @@ import type { Checks } from './lookup-turns.ts'
 import { isRecord } from './mailbox-kind.ts'
 import type { RequestPorts } from './ports.ts'
 import { quotaUse } from './quota.ts'
-import { foresee, type Previewed, requestPreview } from './request-preview.ts'
+import { foresee, type Previewed, type RequestPreview, requestPreview } from './request-preview.ts'
 
 /** Whether a person may use a template, and why. */
 export const templateAccess = z.strictObject({
@@ -44,7 +44,7 @@ export type QuotaLeft = z.output<typeof quotaLeft>
 export const simulatedPreview = requestPreview.extend({
   simulated: z.strictObject({ person, access: templateAccess, quota: quotaLeft }),
 })
-export type SimulatedPreview = z.output<typeof simulatedPreview> & Previewed
+export type SimulatedPreview = Pick<z.output<typeof simulatedPreview>, 'simulated'> & RequestPreview & Previewed
 
 /**
  * What the call that creates a resource would make of a body if another person made it. That they may not use the template is told

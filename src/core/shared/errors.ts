@@ -1,3 +1,4 @@
+import { asWritten, because, type Reason } from './reason.ts'
 import type { Person } from './resource.ts'
 
 /**
@@ -23,11 +24,11 @@ export const errorCodes = [
 ] as const
 export type ErrorCode = (typeof errorCodes)[number]
 
-/** What is wrong with one field: a JSON pointer into the body (`/owners/0`), a code, a sentence, perhaps a value to try. */
+/** What is wrong with one field: a JSON pointer into the body (`/owners/0`), a code, a reason, perhaps a value to try. */
 export interface Fault {
   readonly pointer: string
   readonly code: string
-  readonly detail: string
+  readonly reason: Reason
   readonly suggestion?: string
 }
 
@@ -41,16 +42,19 @@ export interface ErrorContext {
 /** A refusal that people and clients are told about. Anything else that is thrown is a defect and stays opaque. */
 export class ProvisioningError extends Error {
   readonly code: ErrorCode
+  readonly reason: Reason
   readonly faults: readonly Fault[]
   readonly context: ErrorContext
   constructor(
     code: ErrorCode,
-    detail: string,
+    reason: Reason | string,
     options: { faults?: readonly Fault[]; cause?: unknown; context?: ErrorContext } = {},
   ) {
-    super(detail, { cause: options.cause })
+    const known = typeof reason === 'string' ? asWritten(reason) : reason
+    super(`${code}: ${known.key} ${JSON.stringify(known.facts ?? {})}`, { cause: options.cause })
     this.name = 'ProvisioningError'
     this.code = code
+    this.reason = known
     this.faults = options.faults ?? []
     this.context = options.context ?? {}
   }
@@ -58,7 +62,7 @@ export class ProvisioningError extends Error {
 
 /** Refuses what is wrong with fields, all of it at once. */
 export const refuseFields = (faults: readonly Fault[], code: ErrorCode = 'validation-failed'): never => {
-  throw new ProvisioningError(code, faults.map(({ detail }) => detail).join(' '), { faults })
+  throw new ProvisioningError(code, because('faults', { faults: faults.map(({ reason }) => reason) }), { faults })
 }
 
 /**

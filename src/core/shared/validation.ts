@@ -1,5 +1,6 @@
 import { safeParse, type z } from 'zod'
 import type { Fault } from './errors.ts'
+import { asWritten, type Reason } from './reason.ts'
 
 /** The codes of field faults: closed, since the cards choose their words by them. */
 export const faultCodes = [
@@ -55,10 +56,10 @@ export type FaultCode = (typeof faultCodes)[number]
 export const pointerOf = (path: readonly PropertyKey[]): string =>
   path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
 
-export const fault = (pointer: string, code: FaultCode, detail: string, suggestion?: string): Fault => ({
+export const fault = (pointer: string, code: FaultCode, reason: Reason | string, suggestion?: string): Fault => ({
   pointer,
   code,
-  detail,
+  reason: typeof reason === 'string' ? asWritten(reason) : reason,
   ...(suggestion !== undefined && { suggestion }),
 })
 

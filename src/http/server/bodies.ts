@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { type Fault, pointerOf, refuseFields } from '../../core/index.ts'
+import { asWritten, because, type Fault, fault, pointerOf, refuseFields } from '../../core/index.ts'
 import { HttpError } from './problem.ts'
 
 /** The largest bodies, in bytes (DESIGN §5). */
@@ -130,13 +130,15 @@ function inspect(text: string, deepest: number): void {
 
 function tooDeep(path: readonly PropertyKey[], deepest: number): HttpError {
   const detail = `The body nests deeper than ${deepest} levels.`
-  return new HttpError('too-deep', detail, { faults: [{ pointer: pointerOf(path), code: 'too-deep', detail }] })
+  return new HttpError('too-deep', detail, {
+    faults: [{ pointer: pointerOf(path), code: 'too-deep', reason: asWritten(detail) }],
+  })
 }
 
 function duplicateKey(path: readonly PropertyKey[], key: string): HttpError {
   const detail = `The body has the key ${shown(key)} twice in one object.`
   return new HttpError('duplicate-key', detail, {
-    faults: [{ pointer: pointerOf(path), code: 'duplicate-key', detail }],
+    faults: [{ pointer: pointerOf(path), code: 'duplicate-key', reason: asWritten(detail) }],
   })
 }
 
@@ -150,19 +152,16 @@ function refuseUnstorable(value: unknown): void {
 
 function collect(value: unknown, path: readonly string[], faults: Fault[]): void {
   if (typeof value === 'string') {
-    if (!isStorable(value)) faults.push(unstorable(path, `${path.join('.') || 'The body'} holds`))
+    if (!isStorable(value)) faults.push(unstorable(path, 'unstorableText'))
   } else if (typeof value === 'object' && value !== null) {
     for (const [key, member] of Object.entries(value)) {
       if (isStorable(key)) collect(member, [...path, key], faults)
-      else faults.push(unstorable(path, 'A key holds'))
+      else faults.push(unstorable(path, 'unstorableKey'))
     }
   }
 }
 
-const unstorable = (path: readonly string[], subject: string): Fault => ({
-  pointer: pointerOf(path),
-  code: 'invalid',
-  detail: `${subject} a character that is not text (U+0000 or half a surrogate pair).`,
-})
+const unstorable = (path: readonly string[], key: 'unstorableKey' | 'unstorableText'): Fault =>
+  fault(pointerOf(path), 'invalid', because(key, { name: path.join('.') || 'The body' }))
 
 const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\0')

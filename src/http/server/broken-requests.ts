@@ -2,8 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { HttpError, problemOf } from './problem.ts'
 import type { HttpErrorCode } from './problem-codes.ts'
-import type { HttpLog } from './respond.ts'
-import { idsOfBroken } from './respond.ts'
+import { idsOfBroken, type LogAndTexts } from './respond.ts'
 
 const loopback = /^(?:localhost|\[::1\]|127(?:\.\d{1,3}){3})(?::\d{1,5})?$/i
 
@@ -63,7 +62,7 @@ interface Conversation {
  * Each request gets exactly one answer: a broken request waits for the answer of the whole request before it, and an
  * answered request gets no second answer when the rest of its body does not come.
  */
-export function answerBrokenRequests(node: Server, log: HttpLog): void {
+export function answerBrokenRequests(node: Server, options: LogAndTexts): void {
   const conversations = new WeakMap<Duplex, Conversation>()
   const conversationOf = (socket: Duplex): Conversation => {
     const known = conversations.get(socket) ?? { open: new Map(), last: undefined, broken: false }
@@ -88,7 +87,7 @@ export function answerBrokenRequests(node: Server, log: HttpLog): void {
     if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
     const verdict = verdictOn(conversation)
     if (verdict === 'end') return void socket.destroy()
-    if (verdict === 'answer') refuse(error.code, socket, log)
+    if (verdict === 'answer') refuse(error.code, socket, options)
     conversation.broken = true
   })
 }
@@ -103,10 +102,10 @@ function verdictOn({ open, last, broken }: Conversation): 'answer' | 'wait' | 'e
   return open.size > 0 ? 'wait' : 'answer'
 }
 
-function refuse(reason: string | undefined, socket: Duplex, log: HttpLog): void {
+function refuse(reason: string | undefined, socket: Duplex, { log, texts }: LogAndTexts): void {
   const { code, line, detail } = refusals[reason ?? ''] ?? malformed
   const { callId, traceId } = idsOfBroken()
-  const { body } = problemOf(new HttpError(code, detail), { traceId, instance: '' })
+  const { body } = problemOf(new HttpError(code, detail), { traceId, texts, instance: '' })
   const content = JSON.stringify(body)
   const headers = [
     `HTTP/1.1 ${line}`,

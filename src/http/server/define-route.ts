@@ -6,15 +6,13 @@ import {
   access,
   type Core,
   type Deciding,
-  type Explanation,
   faultsOf,
-  type HealthPart,
   type Permission,
   refuseFields,
 } from '../../core/index.ts'
 import type { Answer, AnswerOf, Answers, answered, Example, RequestHeader } from './answers.ts'
 import type { Audience } from './authenticate.ts'
-import { HttpError } from './problem.ts'
+import { type ApiTexts, HttpError } from './problem.ts'
 import type { ProblemCode } from './problem-codes.ts'
 import type { Waiting } from './waiting.ts'
 
@@ -49,12 +47,6 @@ export interface Metrics {
   readonly token?: string | undefined
   /** Only this machine can call the server, so no token is needed if none is set. */
   readonly isOpen: boolean
-}
-
-/** Sentences for people, next to the codes of an answer. The composition root takes them from the message catalogue. */
-interface ApiTexts {
-  explanation(line: Explanation): string
-  healthPart(part: HealthPart): string
 }
 
 export interface Services {

@@ -90,7 +90,7 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
   const node: NodeServer = server.server
   // Node would refuse a missing Host with its own text.
   Object.assign(node, patience, options.patience, { requireHostHeader: false })
-  answerBrokenRequests(node, options.log)
+  answerBrokenRequests(node, options)
   // restify takes over "Connection: Upgrade" and then never answers; HTTP/2 clients send it with ordinary calls.
   node.removeAllListeners('upgrade')
   const lifecycle = new Lifecycle(options.starting ? 'starting' : 'open')
@@ -172,7 +172,7 @@ function guard(options: HttpOptions, lifecycle: Lifecycle) {
 }
 
 function refuse(options: HttpOptions, request: Request, response: Response, error: unknown): void {
-  const exchange = exchangeOf(options.log, request, response)
+  const exchange = exchangeOf(options, request, response)
   const { status, defect } = sendError(exchange, error)
   logAnswer(exchange, { status, milliseconds: 0, ...(defect && { error: { thrown: error } }) }, options.telemetry)
 }
@@ -203,7 +203,7 @@ function routingError(error: { statusCode?: number }, request: IncomingMessage):
 
 function handlerOf(context: ServerContext, route: Route, options: HttpOptions, lifecycle: Lifecycle) {
   return async (request: Request, response: Response): Promise<void> => {
-    const exchange = exchangeOf(options.log, request, response)
+    const exchange = exchangeOf(options, request, response)
     lifecycle.follow(exchange)
     const began = performance.now()
     const { traceId: trace, sampled } = exchange

@@ -1,5 +1,15 @@
 import { z } from 'zod'
-import { type ErrorCode, type Fault, type FaultCode, isBusy, ProvisioningError, TenantError } from '../../core/index.ts'
+import {
+  type ErrorCode,
+  type Explanation,
+  type Fault,
+  type FaultCode,
+  type HealthPart,
+  isBusy,
+  ProvisioningError,
+  type Reason,
+  TenantError,
+} from '../../core/index.ts'
 import { type HttpErrorCode, type ProblemCode, problemCodes, problemTitles, problemTypeOf } from './problem-codes.ts'
 
 /** What is wrong with a field, by the code in `errors[].code`. Those that only a chat brings stand here too: the list is one. */
@@ -119,8 +129,22 @@ export interface Problem {
   readonly defect: boolean
 }
 
+/** Sentences for people, next to the codes of an answer. The composition root takes them from the message catalogue. */
+export interface ApiTexts {
+  explanation(line: Explanation): string
+  healthPart(part: HealthPart): string
+  reason(reason: Reason): string
+}
+
+/** The call that an error ended, and the sentences for its codes. */
+interface About {
+  readonly traceId: string
+  readonly instance: string
+  readonly texts: Pick<ApiTexts, 'reason'>
+}
+
 /** The one mapper from errors to answers. What is not a refusal that we made stays opaque: only its trace id is shown. */
-export function problemOf(error: unknown, about: { traceId: string; instance: string }): Problem {
+export function problemOf(error: unknown, about: About): Problem {
   if (error instanceof HttpError) {
     const refusal = problem(error.code, error.message, about, error.faults, error.headers)
     return { ...refusal, defect: error.code === 'keys-unreachable' }
@@ -130,7 +154,7 @@ export function problemOf(error: unknown, about: { traceId: string; instance: st
     const own = error.cause instanceof TenantError ? error.cause.retryAfterSeconds : undefined
     const wait = own === undefined || code !== 'unavailable' ? retryAfterSeconds[code] : String(own)
     const headers: Record<string, string> = wait ? { 'Retry-After': wait } : {}
-    const refusal = problem(code, error.message, about, error.faults, headers)
+    const refusal = problem(code, about.texts.reason(error.reason), about, error.faults, headers)
     // That too much waits is no defect of ours, and a line of level error for each refused call would be a flood itself.
     return { ...refusal, defect: code === 'unavailable' && !isBusy(error.cause) }
   }
@@ -145,22 +169,25 @@ export function problemOf(error: unknown, about: { traceId: string; instance: st
 }
 
 /** What is wrong with fields, as clients read it. */
-export const errorsOf = (faults: readonly Fault[]): NonNullable<ProblemBody['errors']> =>
+export const errorsOf = (
+  texts: Pick<ApiTexts, 'reason'>,
+  faults: readonly Fault[],
+): NonNullable<ProblemBody['errors']> =>
   faults.map(({ pointer, suggestion, ...fault }) => ({
     pointer: `#${pointer}`,
     code: fault.code,
-    detail: fault.detail,
+    detail: texts.reason(fault.reason),
     ...(suggestion && { suggestion }),
   }))
 
 function problem(
   code: ProblemCode,
   detail: string,
-  { traceId, instance }: { traceId: string; instance: string },
+  { traceId, instance, texts }: About,
   faults: readonly Fault[],
   headers: Readonly<Record<string, string>>,
 ): Problem {
-  const errors = errorsOf(faults)
+  const errors = errorsOf(texts, faults)
   const { status } = problemCodes[code]
   const type = problemTypeOf(code)
   const title = problemTitles[status] ?? 'Error'

@@ -4,7 +4,7 @@ import type { Request, Response } from 'restify'
 import { z } from 'zod'
 import { originOf, type Telemetry, traceIdOf } from '../../core/index.ts'
 import type { Answer, headersOfAll } from './answers.ts'
-import { type Problem, problemOf } from './problem.ts'
+import { type ApiTexts, type Problem, problemOf } from './problem.ts'
 
 /** The log of this layer; pino implements it. */
 export interface HttpLog {
@@ -14,11 +14,17 @@ export interface HttpLog {
   error(fields: object, message: string): void
 }
 
+/** What every answer needs: the log, and the sentences of refusals. */
+export interface LogAndTexts {
+  readonly log: HttpLog
+  readonly texts: Pick<ApiTexts, 'reason'>
+}
+
 /** Starts an exchange: its own id, and the caller's trace or a new one. */
-export function exchangeOf(log: HttpLog, request: Request, response: Response): Exchange {
+export function exchangeOf({ log, texts }: LogAndTexts, request: Request, response: Response): Exchange {
   const callId = randomUUID()
   const { trace = traceIdOf(callId), sampled = false } = originOf(request.headers.traceparent)
-  return { request, response, callId, traceId: trace, sampled, log, facts: {}, extraHeaders: {} }
+  return { request, response, callId, traceId: trace, sampled, log, texts, facts: {}, extraHeaders: {} }
 }
 
 interface AnswerFacts {
@@ -73,6 +79,7 @@ export interface Exchange {
   readonly traceId: string
   readonly sampled: boolean
   readonly log: HttpLog
+  readonly texts: Pick<ApiTexts, 'reason'>
   /** Found while the call is served: the caller, and whether the handler writes its own log line. */
   readonly facts: { personId?: string; isLogged?: boolean }
   /** Headers of every answer to this call. */
@@ -143,8 +150,8 @@ export function hasEntity({ method, headers }: IncomingMessage, etag: string): b
 }
 
 export function sendError(exchange: Exchange, error: unknown): Problem {
-  const { traceId, request } = exchange
-  const problem = problemOf(error, { traceId, instance: pathOf(request) })
+  const { traceId, request, texts } = exchange
+  const problem = problemOf(error, { traceId, texts, instance: pathOf(request) })
   const { status, headers, body } = problem
   send(exchange, { status, headers, body: JSON.stringify(body) }, 'application/problem+json')
   return problem

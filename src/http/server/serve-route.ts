@@ -126,7 +126,7 @@ async function serveCaller(
     isBegun = true
     answer = outgoing(await call(scope))
   } catch (error) {
-    const { status } = problemOf(error, { traceId: exchange.traceId, instance: '' })
+    const { status } = problemOf(error, { ...exchange, instance: '' })
     // A refusal changes nothing. Another error during the work may have come after the commit.
     const isUnknown = isBegun && status >= 500 && !isRefusedAsBusy(route, error)
     await quietly(exchange, () => claimed.release(isUnknown ? 'unknown' : 'refused'))

@@ -1,6 +1,8 @@
 /** Many requests in one call. */
 import { z } from 'zod'
 import {
+  type BatchReason,
+  type BatchReport,
   type BatchRow,
   batchOrder,
   batchRowStatuses,
@@ -11,10 +13,9 @@ import {
   mostRows,
   readsOf,
   referenceOf,
-  viewOfBatch,
 } from '../../../core/index.ts'
 import { defineRoute } from '../../server/define-route.ts'
-import { errorsOf } from '../../server/problem.ts'
+import { type ApiTexts, errorsOf } from '../../server/problem.ts'
 import { listOf, paging } from '../shared/index.ts'
 import examples from './examples.json' with { type: 'json' }
 
@@ -66,20 +67,43 @@ const createBatch = defineRoute({
     return rows.slice(0, mostRows).reduce((sum, row) => sum + readsOf(Object(row).body), 0)
   },
   changesNothing: (body) => Object(body).dryRun === true,
-  async handle({ actor, core, requestId: batchId }, { body }) {
+  async handle({ actor, services, core, requestId: batchId }, { body }) {
     if (body.dryRun) {
       const rows = await core.checkBatch(actor, body)
-      return { status: 200, body: { valid: rows.every(({ status }) => status === 'ok'), rows: rows.map(showChecked) } }
+      return {
+        status: 200,
+        body: {
+          valid: rows.every(({ status }) => status === 'ok'),
+          rows: rows.map((row) => showChecked(row, services.texts)),
+        },
+      }
     }
     return {
       status: 202,
       headers: { Location: `/batches/v1/${batchId}`, 'Retry-After': firstLook },
-      body: viewOfBatch(await core.beginBatch(actor, { batchId, ...body })),
+      body: showBatch(await core.beginBatch(actor, { batchId, ...body }), services.texts),
     }
   },
 })
 
-const showChecked = (row: CheckedRow): CheckedRow => ({ ...row, errors: errorsOf(row.errors) })
+const showChecked = (row: CheckedRow, texts: ApiTexts) => ({ ...row, errors: errorsOf(texts, row.errors) })
+
+function showBatch({ batch: one, counts }: BatchReport, texts: ApiTexts): z.output<typeof batchView> {
+  const { v: _, clientId: __, ...shown } = one
+  const { waiting = 0, submitted = 0, refused = 0, cancelled = 0 } = counts.rows
+  const total = waiting + submitted + refused + cancelled
+  const waitsFor = shown.waitsFor && showReason(shown.waitsFor, texts)
+  const problem = shown.problem && showReason(shown.problem, texts)
+  return {
+    ...shown,
+    waitsFor,
+    problem,
+    rows: { total, waiting, submitted, refused, cancelled },
+    requests: counts.requests,
+  }
+}
+
+const showReason = ({ code, reason }: BatchReason, texts: ApiTexts) => ({ code, detail: texts.reason(reason) })
 
 const readBatch = defineRoute({
   id: 'readBatch',
@@ -93,8 +117,8 @@ const readBatch = defineRoute({
   answers: { 200: { description: 'The batch as it is now.', body: batchView } },
   refusals: ['not-found'],
   examples: examples.readBatch,
-  async handle({ actor, core }, { params: { batchId } }) {
-    return { status: 200, body: viewOfBatch(await core.readBatch(actor, { batchId })) }
+  async handle({ actor, services, core }, { params: { batchId } }) {
+    return { status: 200, body: showBatch(await core.readBatch(actor, { batchId }), services.texts) }
   },
 })
 
@@ -111,18 +135,18 @@ const listBatchRows = defineRoute({
   answers: { 200: { description: 'A page of the list.', body: listOf(batchRowView) } },
   refusals: ['not-found'],
   examples: examples.listBatchRows,
-  async handle({ actor, core }, { params: { batchId }, query }) {
+  async handle({ actor, services, core }, { params: { batchId }, query }) {
     const { rows, nextCursor } = await core.readBatchRows(actor, { batchId, ...query })
-    return { status: 200, body: { value: rows.map(showRow), nextCursor } }
+    return { status: 200, body: { value: rows.map((row) => showRow(row, services.texts)), nextCursor } }
   },
 })
 
-function showRow({ key, status, request, problem }: BatchRow): z.output<typeof batchRowView> {
+function showRow({ key, status, request, problem }: BatchRow, texts: ApiTexts): z.output<typeof batchRowView> {
   return {
     key,
     status,
     request: request && { requestId: request.requestId, reference: referenceOf(request), status: request.status },
-    problem: problem && { ...problem, errors: errorsOf(problem.errors) },
+    problem: problem && { ...showReason(problem, texts), errors: errorsOf(texts, problem.errors) },
   }
 }
 
@@ -141,8 +165,8 @@ const cancelBatch = defineRoute({
   idempotent: true,
   // Everybody who may read a batch may cancel it.
   mayStill: ({ actor, core }, { batchId }) => core.readBatch(actor, { batchId }),
-  async handle({ actor, core }, { params: { batchId } }) {
-    return { status: 200, body: viewOfBatch(await core.cancelBatch(actor, { batchId })) }
+  async handle({ actor, services, core }, { params: { batchId } }) {
+    return { status: 200, body: showBatch(await core.cancelBatch(actor, { batchId }), services.texts) }
   },
 })
 

@@ -121,12 +121,12 @@ const previewRequest = defineRoute({
   examples: examples.previewRequest,
   onlyReads: true,
   extraReads: (body) => readsOf(body) - 1,
-  async handle({ actor, core }, { query: { as }, body }) {
+  async handle({ actor, core, services }, { query: { as }, body }) {
     const { outlook: _, ...preview } =
       as === undefined
         ? await core.previewRequest(actor, { body })
         : await core.previewRequestAs(actor, { personId: as, body })
-    return { status: 200, body: { ...preview, errors: errorsOf(preview.errors) } }
+    return { status: 200, body: { ...preview, errors: errorsOf(services.texts, preview.errors) } }
   },
 })
 

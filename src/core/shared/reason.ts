@@ -1,0 +1,44 @@
+import { z } from 'zod'
+import type catalogue from '../../../cards/strings/en.json'
+
+/** The keys of the sentences that explain a refusal: the part `reason` of the message catalogue. */
+export type ReasonKey = keyof (typeof catalogue)['reason']
+/** The arguments of a reason's message. Texts in a list are separated by commas; a reason within a reason is its sentence. */
+export type ReasonFacts = Readonly<Record<string, string | number | Reason | readonly (string | Reason)[]>>
+/** Why something is refused, as a key and facts. Cards and API turn it into a sentence (`reasonText` of the cards). */
+export interface Reason {
+  readonly key: ReasonKey
+  readonly facts?: ReasonFacts
+}
+
+export const because = (key: ReasonKey, facts?: ReasonFacts): Reason => (facts ? { key, facts } : { key })
+
+/** A text that is somebody's own, such as the error text of a template's question. */
+export const asWritten = (text: string): Reason => because('asWritten', { text })
+
+/** The text of a reason that is `asWritten`. */
+export const writtenText = ({ key, facts }: Reason): string | undefined =>
+  key === 'asWritten' ? String(facts?.['text'] ?? '') : undefined
+
+/** A reason as JSON: a stored one may have a key of another version. */
+export const reasonShape = z.custom<Reason>((value) => typeof Object(value).key === 'string')
+
+/** A stored object with a reason. Rows of older versions have the sentence itself, as `detail`. */
+export const withReason = <S extends z.ZodRawShape>(shape: S) =>
+  z.preprocess(
+    (value) => {
+      const { detail, ...rest } = Object(value)
+      return typeof detail === 'string' ? { ...rest, reason: asWritten(detail) } : value
+    },
+    z.strictObject({ ...shape, reason: reasonShape }),
+  )
+
+/** A code with its sentence, as the API shows a reason. */
+export const shownReason = z.strictObject({ code: z.string(), detail: z.string() })
+/** A fault of a field, as the API shows it. */
+export const shownFault = z.strictObject({
+  pointer: z.string(),
+  code: z.string(),
+  detail: z.string(),
+  suggestion: z.string().optional(),
+})
