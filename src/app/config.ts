@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { network, webhookSecret } from '../core/index.ts'
+import { isWebhookSecret } from '../core/index.ts'
 import { readCertificateFile } from '../microsoft365/index.ts'
 import { isLoopbackHost, isLoopbackUrl, uncheckedCertificates, unsafeServer } from './addresses.ts'
 import { scopeFault } from './apis.ts'
@@ -16,6 +16,7 @@ import {
   keySecret,
   list,
   listed,
+  network,
   offOn,
   onOff,
   port,
@@ -64,7 +65,10 @@ const environment = z.object({
     z.array(z.uuid({ error: 'must be object ids of people or groups, joined by commas' }).toLowerCase()),
   ),
   ADMIN_DECIDES_OWN_REASSIGNMENT: offOn,
-  WEBHOOK_SECRET: webhookSecret.optional(),
+  WEBHOOK_SECRET: z
+    .string()
+    .refine(isWebhookSecret, 'must be whsec_ and 24 to 64 bytes in base64 (openssl rand -base64 32 makes some)')
+    .optional(),
   AUDIT_SECRET: keySecret.optional(),
   EXPORT_SECRET: keySecret.optional(),
   WEBHOOK_ALLOW_CIDRS: list.pipe(z.array(network)),

@@ -1,6 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
-import { type Ports, type Settings, seedTemplates, type Telemetry, type Tenant, templateWithin } from '../core/index.ts'
+import { apiTexts } from '../cards/index.ts'
+import {
+  faultsOf,
+  type Ports,
+  type Settings,
+  seedTemplates,
+  type Telemetry,
+  type Tenant,
+  templateWithin,
+} from '../core/index.ts'
 import {
   type CallLog,
   connectMicrosoft365,
@@ -94,9 +103,12 @@ export function tokensOf({ loginUrl, tenantId, collab, mail, mailAppClients }: E
 /** Stores the templates of the file that the store does not have yet. A fault in the file is told by its place. */
 export async function seed(ports: Ports, settings: Settings, { templatesFile, tenantId }: Endpoints): Promise<void> {
   if (templatesFile === undefined) return
-  const parsed = z.array(templateWithin(settings.webhookAllowCidrs)).safeParse(await readJsonFile(templatesFile))
-  if (!parsed.success)
-    throw new Error(`TEMPLATES_FILE ${templatesFile} is not right:\n${z.prettifyError(parsed.error)}`)
+  const written = await readJsonFile(templatesFile)
+  const parsed = z.array(templateWithin(settings.webhookAllowCidrs)).safeParse(written)
+  if (!parsed.success) {
+    const lines = faultsOf(parsed.error, written).map(({ pointer, reason }) => `${pointer}: ${apiTexts.reason(reason)}`)
+    throw new Error(`TEMPLATES_FILE ${templatesFile} is not right:\n${lines.join('\n')}`)
+  }
   await seedTemplates(ports, tenantId, parsed.data)
 }
 

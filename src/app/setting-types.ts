@@ -9,6 +9,8 @@ export const port = z.coerce
   .max(65_535, 'must be at most 65535')
 export const count = z.coerce.number('must be a number').int('must be a whole number').min(0, 'must be at least 0')
 export const seconds = count
+/** A network such as `10.1.0.0/16` or `fd00::/8`. */
+export const network = z.union([z.cidrv4(), z.cidrv6()], { error: 'must be networks such as 10.1.0.0/16' })
 /** An hour of the day, or null for `off`. */
 export const hourOrOff = z
   .string()

@@ -1,4 +1,4 @@
-import { type Person, ProvisioningError, type Settings, type SystemContext } from '../shared/index.ts'
+import { because, type Person, ProvisioningError, type Settings, type SystemContext } from '../shared/index.ts'
 import { type ApprovalPolicy, type Approver, judge } from '../templates/index.ts'
 import { type Found, mayTakePart, stageOf } from './approval.ts'
 import type { ApprovalPorts } from './ports.ts'
@@ -58,7 +58,7 @@ async function askedIn(
   const admins = await Promise.all(settings.admins.map((id) => foundById(ports, id)))
   const stage = stageOf(at, policy, found, admins, requester.id)
   if (stage) return stage
-  throw new ProvisioningError('unavailable', 'Nobody can approve this request at present. Please tell an admin.')
+  throw new ProvisioningError('unavailable', because('nobodyCanApprove'))
 }
 
 export async function foundBy(ports: ApprovalPorts, by: Approver, requester: Pick<Person, 'id'>): Promise<Found> {

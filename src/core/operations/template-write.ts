@@ -65,8 +65,8 @@ async function refuseBadName(
   url: string,
 ): Promise<void> {
   const addresses = await resolveHost(new URL(url).hostname).catch(() => [])
-  const message = webhookNameFault(url, addresses, webhookAllowCidrs)
-  if (message !== undefined) refuseFields([fault('/webhook/url', 'invalid', message)])
+  const reason = webhookNameFault(url, addresses, webhookAllowCidrs)
+  if (reason) refuseFields([fault('/webhook/url', 'invalid', reason)])
 }
 
 function complete(body: unknown, id: string, expected: number, before: Template | undefined): unknown {

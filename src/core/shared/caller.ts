@@ -1,9 +1,10 @@
-import type { Actor } from './access.ts'
+import { type Actor, otherOrganisation } from './access.ts'
 import type { UnreadProperty } from './directory.ts'
 import { asking } from './directory.ts'
 import { ProvisioningError, TenantError } from './errors.ts'
 import { checkingIdentity } from './origin.ts'
 import type { SharedPorts } from './ports.ts'
+import { because, type Reason } from './reason.ts'
 import type { SystemContext } from './use-case.ts'
 
 /** Who a call, or work that was ordered by one, says it is from. */
@@ -20,10 +21,10 @@ export interface CallerIdentity {
 export async function actorFor(context: SystemContext<SharedPorts>, identity: CallerIdentity): Promise<Actor> {
   const { ports, settings } = context
   const { tenantId, id, clientId } = identity
-  if (tenantId !== settings.tenantId) throw new ProvisioningError('forbidden', 'You belong to another organisation.')
+  if (tenantId !== settings.tenantId) throw otherOrganisation()
   // An application is no person of the directory, and is an admin of nothing whatever the settings name.
   if (clientId !== undefined && settings.mailApplications && !settings.mailApplications.includes(clientId))
-    throw new ProvisioningError('forbidden', 'This application may not ask for anything any more.')
+    throw new ProvisioningError('forbidden', because('applicationNotAllowed'))
   if (clientId !== undefined)
     return { id, displayName: `Application ${clientId}`, userPrincipalName: '', tenantId, isAdmin: false, clientId }
   const [person, isAdmin, isGuest] = await asking(() =>
@@ -35,12 +36,11 @@ export async function actorFor(context: SystemContext<SharedPorts>, identity: Ca
       return [person, person?.unread ? false : await isAdmin, isGuest] as const
     }),
   )
-  if (!person) throw new ProvisioningError('forbidden', 'You are not a person of this organisation.')
+  if (!person) throw new ProvisioningError('forbidden', because('callerUnknown'))
   // Tokens, and what a client is signed in to, outlive the block by an hour or more.
-  if (person.isBlocked) throw new ProvisioningError('forbidden', 'Your account is blocked.')
+  if (person.isBlocked) throw new ProvisioningError('forbidden', because('callerBlocked'))
   // Guests get good tokens of our tenant and can be put into any group; this is for employees.
-  if (isGuest || person.isGuest)
-    throw new ProvisioningError('forbidden', 'You are a guest of this organisation, and this is for its own people.')
+  if (isGuest || person.isGuest) throw new ProvisioningError('forbidden', because('callerIsGuest'))
   if (person.unread) throw unreadable(person.unread)
   const { id: personId, displayName, userPrincipalName } = person
   return { id: personId, displayName, userPrincipalName, tenantId: settings.tenantId, isAdmin }
@@ -57,14 +57,17 @@ async function isAdminNow({ ports, settings }: SystemContext<SharedPorts>, perso
  * lacks a permission: that is its own fault, and not the caller's. An account without a type is one that an administrator corrects.
  */
 function unreadable(unread: readonly UnreadProperty[]): ProvisioningError {
-  const detail = unreadableSays('Your account', unread)
-  if (!unread.includes('accountEnabled')) return new ProvisioningError('forbidden', detail)
-  const cause = new TenantError('account-unreadable', detail, { retryable: false, retryAfterSeconds: 60 })
-  return new ProvisioningError('unavailable', detail, { cause })
+  const reason = unreadableAccount(because('yourAccount'), unread)
+  if (!unread.includes('accountEnabled')) return new ProvisioningError('forbidden', reason)
+  const options = { retryable: false, retryAfterSeconds: 60 }
+  const cause = new TenantError(
+    'account-unreadable',
+    'The directory does not show whether accounts are enabled.',
+    options,
+  )
+  return new ProvisioningError('unavailable', reason, { cause })
 }
 
-/** What was not read of an account, and who can change that. */
-export const unreadableSays = (whose: string, unread: readonly UnreadProperty[]): string =>
-  unread.includes('accountEnabled')
-    ? `${whose} cannot be checked: the directory does not show whether accounts are enabled. Tell an admin that the service lacks the permission User.Read.All.`
-    : `${whose} has no user type in the directory, so nothing shows that it belongs to this organisation. An administrator can set userType to Member.`
+/** What was not read of an account, and who can change that. `account`: a display name. */
+export const unreadableAccount = (account: string | Reason, unread: readonly UnreadProperty[]): Reason =>
+  because(unread.includes('accountEnabled') ? 'accountStateHidden' : 'accountTypeMissing', { account })

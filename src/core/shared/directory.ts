@@ -1,4 +1,5 @@
-import { isBusy, isPermissionMissing, ProvisioningError, permissionText, TenantError } from './errors.ts'
+import { isBusy, isPermissionMissing, ProvisioningError, TenantError } from './errors.ts'
+import { asWritten, because, type Reason } from './reason.ts'
 import type { Person, ResourceKind } from './resource.ts'
 
 /** Which resources are looked for, and until when anybody waits for the answer. */
@@ -100,11 +101,9 @@ export interface Account extends Person {
 }
 
 /** What people read. The missing permission itself is for admins: it is in the health report and in the log. */
-function unavailableText(error: TenantError): string {
-  if (isBusy(error)) return error.message
-  return isPermissionMissing(error)
-    ? permissionText
-    : 'The directory does not answer just now. Please try again in a minute.'
+function whyAway(error: TenantError): Reason {
+  if (isBusy(error)) return asWritten(error.message)
+  return because(isPermissionMissing(error) ? 'permissionMissing' : 'directoryAway')
 }
 
 /** A directory that does not answer is "try again", not a defect. */
@@ -113,7 +112,7 @@ export async function asking<T>(question: () => Promise<T>): Promise<T> {
     return await question()
   } catch (error) {
     if (!(error instanceof TenantError)) throw error
-    throw new ProvisioningError('unavailable', unavailableText(error), { cause: error })
+    throw new ProvisioningError('unavailable', whyAway(error), { cause: error })
   }
 }
 

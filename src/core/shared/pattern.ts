@@ -1,3 +1,5 @@
+import { because, type Reason } from './reason.ts'
+
 /** The longest value that a pattern is held against, in characters: what metadata may have. */
 const longestValue = 1024
 /** The most ways in which a pattern may try one value, and the most steps that all of them may take together. */
@@ -9,13 +11,13 @@ const token = /\\(?:u\{[^}]*\}|[pP]\{[^}]*\}|.)|\[(?:\\.|[^\]\\])*\]|\((?:\?(?:<
 const quantifier = /([*+?]|\{(\d+)(,?)(\d*)\})\??/uy
 
 /**
- * What keeps an admin's pattern from being used, as a sentence that says what to do; undefined when nothing does.
+ * What keeps an admin's pattern from being used; undefined when nothing does.
  * It is matched with the flag `u` against the whole of a value, on the event loop, so only what cannot take long is let
  * in. Without quantified groups, lookaround and backreferences a match tries at most as many ways as the widths of its
  * quantifiers and alternatives multiply to, each of which takes at most as many steps as the shortest match is long.
  */
-export function patternFault(source: string): string | undefined {
-  if (!isRegExp(source)) return 'This is not a regular expression.'
+export function patternFault(source: string): Reason | undefined {
+  if (!isRegExp(source)) return because('patternInvalid')
   let ways = 1
   let shortest = 1
   /** For each open group, how many alternatives it has; the pattern itself is the first. */
@@ -23,13 +25,13 @@ export function patternFault(source: string): string | undefined {
   for (let at = 0; at < source.length; ) {
     const thing = read(token, source, at)?.[0] ?? ''
     at += thing.length
-    if (/^\\[1-9k]/.test(thing)) return 'Leave out the backreference: write what it repeats once more.'
-    if (/^\(\?<?[=!]/.test(thing)) return 'Leave out the lookaround: say what the value is, not what stands beside it.'
+    if (/^\\[1-9k]/.test(thing)) return because('patternBackreference')
+    if (/^\(\?<?[=!]/.test(thing)) return because('patternLookaround')
     if (thing.startsWith('(')) alternatives.push(1)
     else if (thing === '|') alternatives.push((alternatives.pop() ?? 0) + 1)
     const ended = thing === ')' ? (alternatives.pop() ?? 1) : 1
     const repeated = read(quantifier, source, at)
-    if (repeated && thing === ')') return 'Do not repeat a group: repeat single characters or [sets] of them.'
+    if (repeated && thing === ')') return because('patternRepeatedGroup')
     const { minimum, width } = repeated ? extent(repeated) : { minimum: 1, width: 1 }
     at += repeated?.[0].length ?? 0
     ways *= width * ended
@@ -37,7 +39,7 @@ export function patternFault(source: string): string | undefined {
   }
   ways *= alternatives[0] ?? 1
   if (ways <= mostWays && ways * shortest <= mostSteps) return undefined
-  return 'This can be read in too many ways: use fewer of * + ? {,} and |, or narrower bounds such as {1,20}.'
+  return because('patternTooManyWays', { signs: '* + ? {,} and |', bounds: '{1,20}' })
 }
 
 /** The pattern as it is used: for the whole value. */

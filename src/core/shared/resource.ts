@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { issueOf } from './reason.ts'
 
 /** The kinds of resource of the API document. The template's kind decides what a request makes. */
 export const siteKinds = ['teamSite', 'communicationSite'] as const
@@ -22,7 +23,7 @@ export const mostMetadata = 50
 /** Custom key-value pairs (API document, "Metadata object"); numbers and booleans are kept as what they are. */
 export const metadata = z
   .record(z.string().min(1).max(64), z.union([z.string().max(1024), z.number(), z.boolean()]))
-  .refine((value) => Object.keys(value).length <= mostMetadata, { error: `At most ${mostMetadata} keys.` })
+  .refine((value) => Object.keys(value).length <= mostMetadata, issueOf('tooManyKeys', { most: mostMetadata }))
 export type Metadata = z.output<typeof metadata>
 
 /** A moment as stored and sent: ISO 8601 in UTC. */

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { issueOf } from '../shared/index.ts'
 import { condition } from './condition.ts'
 
 /** An id as everything else writes it, so that ids can be compared. */
@@ -36,7 +37,7 @@ export const stagePolicy = z
       .describe('Who is asked then, and when an approver cannot be told; absent = their managers'),
   })
   .refine((stage) => stage.rule !== 'quorum' || stage.quorum !== undefined, {
-    error: 'A quorum needs its number.',
+    ...issueOf('quorumNumberMissing'),
     path: ['quorum'],
   })
 export type StagePolicy = z.output<typeof stagePolicy>

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import {
   type Actor,
   asking,
+  because,
   type Context,
   defineUseCase,
   type Fault,
@@ -40,7 +41,7 @@ export const readTemplate = defineUseCase({
   input: z.object({ id: z.string() }),
   async handle(context: Context<TemplatePorts>, { id }): Promise<Template> {
     const found = (await listTemplates.handle(context, {})).find((one) => one.id === id)
-    if (!found) throw new ProvisioningError('not-found', 'There is no such template, or you may not use it.')
+    if (!found) throw new ProvisioningError('not-found', because('templateUnknown'))
     return found
   },
 })
@@ -84,9 +85,4 @@ export async function usableOf(
   return templates.filter((one) => mayUse(one, actor, groups))
 }
 
-export const unknownTemplate = (): Fault =>
-  fault(
-    '/templateId',
-    'unknown-template',
-    'There is no such template, or you may not use it. GET /templates/v1/ lists those you may.',
-  )
+export const unknownTemplate = (): Fault => fault('/templateId', 'unknown-template', because('templateNotUsable'))

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { applies, type MailboxField, mailboxFields } from '../resources/index.ts'
-import { isMailboxKind, type ResourceKind } from '../shared/index.ts'
+import { because, isMailboxKind, type PlacedReason, type ResourceKind } from '../shared/index.ts'
 
 const field = z.string().min(1).max(100)
 const value = z.union([z.string().max(1024), z.number(), z.boolean()])
@@ -150,27 +150,24 @@ export interface ConditionScope {
 }
 
 /** Why a condition can never be right on this template, and which part of it; undefined when it can. */
-export function conditionFault(
-  one: Condition,
-  scope: ConditionScope,
-): { readonly path: readonly (string | number)[]; readonly message: string } | undefined {
+export function conditionFault(one: Condition, scope: ConditionScope): PlacedReason | undefined {
   if ('externalOwners' in one) return undefined
   const { kind, fields, labels } = scope
-  const at = (path: (string | number)[], message: string) => ({ path, message })
   const key = one.field.startsWith('metadata.') ? one.field.slice('metadata.'.length) : undefined
   const own = fields.find((known) => known.key === key)
   const known = fieldTypes(kind)
   const isBuiltIn = key !== undefined && (builtInMetadata[kind] ?? []).includes(key)
   const type = Object.hasOwn(known, one.field) ? known[one.field] : undefined
   if (!own && !isBuiltIn && type === undefined)
-    return at(['field'], `${one.field} is no field of a ${kind} nor of this template.`)
+    return { path: ['field'], reason: because('conditionFieldUnknown', { field: one.field, kind }) }
   const counts = 'above' in one ? 'above' : 'below' in one ? 'below' : undefined
   if (counts && (type === 'text' || type === 'boolean' || own?.type === 'choice'))
-    return at([counts], `${one.field} is no number and no list. Use oneOf or given.`)
+    return { path: [counts], reason: because('conditionCountsNothing', { field: one.field }) }
   const allowed = one.field === 'labelId' ? labels.allowed.map(({ id }) => id) : own?.choices.map((each) => each.value)
   const some = 'oneOf' in one ? one.oneOf : 'noneOf' in one ? one.noneOf : []
   const index = some.findIndex((each) => !isAmong(each, allowed ?? some))
   const isChecked = one.field === 'labelId' || own?.type === 'choice'
   if (!isChecked || index === -1) return undefined
-  return at(['oneOf' in one ? 'oneOf' : 'noneOf', index], `${String(some[index])} is no choice of ${one.field}.`)
+  const reason = because('conditionChoiceUnknown', { value: String(some[index]), field: one.field })
+  return { path: ['oneOf' in one ? 'oneOf' : 'noneOf', index], reason }
 }

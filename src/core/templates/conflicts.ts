@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { isSeatCount } from '../resources/index.ts'
-import { isMailboxKind, type ResourceKind } from '../shared/index.ts'
+import { because, isMailboxKind, type PlacedReason, type ResourceKind } from '../shared/index.ts'
 import type { TemplateField } from './field.ts'
 import type { templateLimits } from './limits.ts'
 import type { PropertyRules } from './property.ts'
@@ -11,42 +11,37 @@ interface Written {
   readonly properties: PropertyRules
   readonly fields: readonly TemplateField[]
 }
-interface Conflict {
-  readonly path: (string | number)[]
-  readonly message: string
-}
 
 /** Where one part of a template contradicts another, so that no request, or none that is made by its form, could be right. */
-export function conflictsIn(written: Written): Conflict[] {
+export function conflictsIn(written: Written): PlacedReason[] {
   const own = isMailboxKind(written.kind) ? ofMailbox(written) : ofSite(written)
   return [...own, ...seatFaults(written), ...equipmentFaults(written)]
 }
 
-const tooMuch = 'This is more than the limits allow.'
-
-function ofSite({ limits, properties: { owners } }: Written): Conflict[] {
-  const conflicts: Conflict[] = []
+function ofSite({ limits, properties: { owners } }: Written): PlacedReason[] {
+  const conflicts: PlacedReason[] = []
   const given = owners?.fixed ?? owners?.default
   const count = Array.isArray(given) ? given.length : 0
   const isOpen = owners === undefined || (owners.shown && owners.fixed === undefined)
   // Who asks is an owner too, and may be among those that are named.
   if (!isOpen && count + 1 < limits.ownersMinimum)
-    conflicts.push({ path: ['limits', 'ownersMinimum'], message: 'Show owners: nobody could name so many.' })
-  if (count > limits.ownersMaximum) conflicts.push({ path: ['properties', 'owners', partOf(owners)], message: tooMuch })
+    conflicts.push({ path: ['limits', 'ownersMinimum'], reason: because('ownersHidden') })
+  if (count > limits.ownersMaximum)
+    conflicts.push({ path: ['properties', 'owners', partOf(owners)], reason: because('aboveLimits') })
   return conflicts
 }
 
-function ofMailbox({ limits, properties }: Written): Conflict[] {
+function ofMailbox({ limits, properties }: Written): PlacedReason[] {
   const { capacityMaximum, permissionsMaximum, accessLevels } = limits
   const { capacity } = properties
-  const conflicts: Conflict[] = []
+  const conflicts: PlacedReason[] = []
   if (capacityMaximum !== undefined && Number(capacity?.fixed ?? capacity?.default ?? 0) > capacityMaximum)
-    conflicts.push({ path: ['properties', 'capacity', partOf(capacity)], message: tooMuch })
+    conflicts.push({ path: ['properties', 'capacity', partOf(capacity)], reason: because('aboveLimits') })
   for (const level of ['FullAccess', 'SendAs'] as const) {
     const isGiven = permissionsMaximum !== 0 && (accessLevels?.includes(level) ?? true)
     const id = `permissions.${level}`
     if (!isGiven && properties[id]?.required)
-      conflicts.push({ path: ['properties', id, 'required'], message: 'The limits let nobody in this way.' })
+      conflicts.push({ path: ['properties', id, 'required'], reason: because('accessExcluded') })
   }
   return conflicts
 }
@@ -54,7 +49,7 @@ function ofMailbox({ limits, properties }: Written): Conflict[] {
 const partOf = (rule: Written['properties'][string] | undefined) => (rule?.fixed === undefined ? 'default' : 'fixed')
 
 /** `metadata.seats` of a room goes to Exchange as a number, whoever asks for it. */
-function seatFaults({ kind, fields }: Written): Conflict[] {
+function seatFaults({ kind, fields }: Written): PlacedReason[] {
   const index = fields.findIndex(({ key }) => key === 'seats')
   const field = fields[index]
   if (kind !== 'roomMailbox' || !field) return []
@@ -67,11 +62,11 @@ function seatFaults({ kind, fields }: Written): Conflict[] {
         ? 'default'
         : undefined
   if (at === undefined) return []
-  return [{ path: ['fields', index, at], message: 'Of a room, seats is a number from 1 to 99999.' }]
+  return [{ path: ['fields', index, at], reason: because('seatsForm') }]
 }
 
-function equipmentFaults({ kind, fields }: Written): Conflict[] {
+function equipmentFaults({ kind, fields }: Written): PlacedReason[] {
   const index = fields.findIndex(({ key }) => key === 'equipmentType')
   if (index < 0 || !isMailboxKind(kind) || kind === 'equipmentMailbox') return []
-  return [{ path: ['fields', index, 'key'], message: 'This is what only equipment has. Give it another key.' }]
+  return [{ path: ['fields', index, 'key'], reason: because('equipmentKey') }]
 }

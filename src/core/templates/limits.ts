@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { accessLevel } from '../resources/index.ts'
-import { isMailboxKind, type ResourceKind } from '../shared/index.ts'
+import { because, isMailboxKind, issueOf, type PlacedReason, type ResourceKind } from '../shared/index.ts'
 
 /** How much of something there may be. What is left out has no limit but Microsoft's. */
 export const templateLimits = z
@@ -17,7 +17,7 @@ export const templateLimits = z
       .describe('Kinds of access that are given'),
   })
   .refine(({ ownersMinimum, ownersMaximum }) => ownersMinimum <= ownersMaximum, {
-    error: 'Nobody can have as many owners and as few.',
+    ...issueOf('ownersReversed'),
     path: ['ownersMinimum'],
   })
 
@@ -28,10 +28,10 @@ export function limitFaults({
 }: {
   readonly kind: ResourceKind
   readonly limits: z.output<typeof templateLimits>
-}): { path: string[]; message: string }[] {
+}): PlacedReason[] {
   if (isMailboxKind(kind)) return []
   const ofMailboxes = ['capacityMaximum', 'permissionsMaximum', 'accessLevels'] as const
   return ofMailboxes
     .filter((limit) => limits[limit] !== undefined)
-    .map((limit) => ({ path: [limit], message: 'This is a limit of mailboxes.' }))
+    .map((limit) => ({ path: [limit], reason: because('limitOfMailboxes') }))
 }

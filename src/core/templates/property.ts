@@ -1,11 +1,13 @@
 import { z } from 'zod'
 import { applies, isSeatCount, mailboxRequest, siteRequest } from '../resources/index.ts'
 import {
+  because,
   countryCode,
   type Fault,
   fault,
   isMailboxKind,
   metadata,
+  type PlacedReason,
   pointerOf,
   type ResourceKind,
 } from '../shared/index.ts'
@@ -51,22 +53,22 @@ export function propertiesOf(kind: ResourceKind): string[] {
 const withoutValue = ['name', 'alias', 'permissions.FullAccess', 'permissions.SendAs']
 
 /** What is wrong with the rules of a template, each at its place in them. */
-export function propertyFaults(rules: PropertyRules, kind: ResourceKind): { path: string[]; message: string }[] {
+export function propertyFaults(rules: PropertyRules, kind: ResourceKind): PlacedReason[] {
   return Object.entries(rules).flatMap(([id, rule]) => {
     if (!propertiesOf(kind).includes(id))
-      return [{ path: [id], message: `This is no property of this kind. Use: ${propertiesOf(kind).join(', ')}.` }]
+      return [{ path: [id], reason: because('propertyUnknown', { known: propertiesOf(kind) }) }]
     const given = Object.entries({ default: rule.default, fixed: rule.fixed }).flatMap(([at, one]) =>
       one === undefined ? [] : [[at, one] as const],
     )
     const faults = given.flatMap(([at, one]) => {
-      if (withoutValue.includes(id))
-        return [{ path: [id, at], message: 'This differs from request to request, so it has no value here.' }]
-      return takes(id, kind, one) ? [] : [{ path: [id, at], message: 'This is not a value that the property takes.' }]
+      if (withoutValue.includes(id)) return [{ path: [id, at], reason: because('propertyWithoutValue') }]
+      return takes(id, kind, one) ? [] : [{ path: [id, at], reason: because('propertyValueWrong') }]
     })
-    if (given.length > 1) faults.push({ path: [id, 'default'], message: 'It is fixed, so it needs no default.' })
+    if (given.length > 1) faults.push({ path: [id, 'default'], reason: because('defaultBesideFixed') })
     if (!rule.shown && rule.required && given.length === 0)
-      faults.push({ path: [id, 'required'], message: 'Nobody could fill it in: show it, or give it a value.' })
-    if (id === 'name' && rule.required) faults.push({ path: [id, 'required'], message: 'The API requires it already.' })
+      faults.push({ path: [id, 'required'], reason: because('propertyHidden') })
+    if (id === 'name' && rule.required)
+      faults.push({ path: [id, 'required'], reason: because('propertyRequiredAnyway') })
     return faults
   })
 }
@@ -104,14 +106,15 @@ export function withProperties(rules: PropertyRules, body: Readonly<Record<strin
     if (rule.fixed !== undefined) {
       if (!isEmpty && !isSame(given, rule.fixed)) {
         const always = String(rule.fixed)
-        faults.push(fault(pointer, 'fixed', `${id} is always ${always} with this template. Leave it out.`, always))
+        faults.push(fault(pointer, 'fixed', because('fieldFixed', { field: id, value: always }), always))
       }
       setAt(filled, id, rule.fixed)
       put.push({ field: id, value: rule.fixed, why: 'fixed' })
     } else if (given === undefined && rule.default !== undefined) {
       setAt(filled, id, rule.default)
       put.push({ field: id, value: rule.default, why: 'default' })
-    } else if (isEmpty && rule.required) faults.push(fault(pointer, 'required', `${id} is required.`))
+    } else if (isEmpty && rule.required)
+      faults.push(fault(pointer, 'required', because('fieldRequired', { field: id })))
   }
   return { body: filled, applied: put, faults }
 }

@@ -10,60 +10,33 @@ import { folded } from './blocked-words.ts'
  * news, it, is, help, registrar, and all longer names that only contain one of these.
  */
 const reserved = {
-  'mail administration': [
+  mail: [
     ...['postmaster', 'mailmaster', 'mailadmin', 'mailadministrator', 'emailadmin', 'emailadministrator'],
     ...['mailerdaemon', 'noreply', 'noreplies', 'donotreply', 'bounce', 'bounces', 'dkim', 'spf', 'mtasts', 'tlsrpt'],
     ...['dmarc', 'dmarcreport', 'dmarcreports', 'dmarcrua', 'dmarcruf'],
   ],
-  'domain administration': [
+  domains: [
     ...['hostmaster', 'dns', 'dnsadmin', 'dnsadministrator', 'dnsmaster'],
     ...['domain', 'domains', 'domainadmin', 'domainadministrator', 'domainmaster', 'whois'],
   ],
-  'certificate administration': [
-    ...[
-      'cert',
-      'certs',
-      'certadmin',
-      'certificate',
-      'certificates',
-      'certificateadmin',
-      'certmaster',
-      'pki',
-      'pkiadmin',
-    ],
+  certificates: [
+    ...['cert', 'certs', 'certadmin', 'certificate', 'certificates', 'certificateadmin', 'certmaster'],
+    ...['pki', 'pkiadmin'],
   ],
-  'system administration': [
-    ...[
-      'admin',
-      'admins',
-      'administrator',
-      'administrators',
-      'root',
-      'superuser',
-      'sysadmin',
-      'sysadmins',
-      'sysadministrator',
-    ],
-    ...[
-      'systemadmin',
-      'systemadministrator',
-      'netadmin',
-      'networkadmin',
-      'networkadministrator',
-      'uucp',
-      'usenet',
-      'ftp',
-    ],
+  systems: [
+    ...['admin', 'admins', 'administrator', 'administrators', 'root', 'superuser'],
+    ...['sysadmin', 'sysadmins', 'sysadministrator', 'systemadmin', 'systemadministrator'],
+    ...['netadmin', 'networkadmin', 'networkadministrator', 'uucp', 'usenet', 'ftp'],
   ],
-  'web administration': ['webmaster', 'webadmin', 'webadministrator', 'www'],
-  'security reports': ['security', 'securitytxt', 'abuse', 'noc', 'csirt', 'cirt', 'psirt', 'phishing'],
-  'network discovery': ['autodiscover', 'autoconfig', 'wpad', 'isatap', 'localhost', 'broadcasthost'],
+  web: ['webmaster', 'webadmin', 'webadministrator', 'www'],
+  security: ['security', 'securitytxt', 'abuse', 'noc', 'csirt', 'cirt', 'psirt', 'phishing'],
+  discovery: ['autodiscover', 'autoconfig', 'wpad', 'isatap', 'localhost', 'broadcasthost'],
 } as const
 export type ReservedFor = keyof typeof reserved
 
 /** Names that begin like this are reserved too: ssladmin, sslwebmaster, certificate authorities' own inventions. */
 const prefixes: Readonly<Record<string, ReservedFor>> = {
-  ssl: 'certificate administration',
+  ssl: 'certificates',
 }
 
 const purposes = new Map<string, ReservedFor>(

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { instant, type Person, resourceKind } from '../shared/index.ts'
+import { addReasons, because, instant, issueOf, type Person, type PlacedReason, resourceKind } from '../shared/index.ts'
 import { approvalPolicy, mostPeople } from './approval-policy.ts'
 import { conditionFault } from './condition.ts'
 import { conflictsIn } from './conflicts.ts'
@@ -52,12 +52,12 @@ export const template = z.strictObject({
   icon: z
     .string()
     .max(16)
-    .refine(isOneSign, { error: 'Give one sign, such as an emoji.' })
+    .refine(isOneSign, issueOf('iconForm'))
     .default('')
     .describe('One sign beside its name, such as an emoji'),
   localised: z
     .record(
-      z.string().regex(/^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/, { error: 'Give a language such as de or de-CH.' }),
+      z.string().regex(/^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/),
       z.strictObject({
         name: text(64).optional().describe('Its name in that language'),
         description: z.string().max(300).optional().describe('Its description in that language'),
@@ -79,12 +79,11 @@ export const template = z.strictObject({
   fields: z
     .array(templateField)
     .max(20)
-    .refine((fields) => isUnique(fields.map(({ key }) => key)), {
-      error: 'Two fields have the same key.',
-    })
-    .refine((fields) => isUnique(fields.flatMap(({ customAttribute }) => customAttribute ?? [])), {
-      error: 'Two fields have the same custom attribute.',
-    })
+    .refine((fields) => isUnique(fields.map(({ key }) => key)), issueOf('fieldKeysRepeated'))
+    .refine(
+      (fields) => isUnique(fields.flatMap(({ customAttribute }) => customAttribute ?? [])),
+      issueOf('customAttributesRepeated'),
+    )
     .default([])
     .describe('Questions of its own; the answers are kept in metadata'),
   properties: propertyRules.default({}).describe('What it decides about the fields of the API, by the name of each'),
@@ -105,7 +104,7 @@ export const template = z.strictObject({
       default: z.string().nullable().default(null).describe('The id of the one that is chosen at first'),
     })
     .refine((labels) => labels.default === null || labels.allowed.some(({ id }) => id === labels.default), {
-      error: 'The default must be one of the allowed labels.',
+      ...issueOf('defaultLabelNotAllowed'),
       path: ['default'],
     })
     .default({ allowed: [], default: null })
@@ -127,21 +126,17 @@ export const templateWithin = (allowCidrs: readonly string[]) =>
   template
     .extend({ webhook: webhookSubscription.nullable().default(null) })
     .superRefine(({ webhook }, context) => {
-      const message = webhook ? webhookTargetFault(webhook.url, allowCidrs) : undefined
-      if (message !== undefined) context.addIssue({ code: 'custom', message, path: ['webhook', 'url'] })
+      const reason = webhook ? webhookTargetFault(webhook.url, allowCidrs) : undefined
+      if (reason) addReasons(context, [{ path: ['webhook', 'url'], reason }])
     })
-    .superRefine((written, context) => {
-      for (const { path, message } of policyFaults(written)) context.addIssue({ code: 'custom', message, path })
-    })
+    .superRefine((written, context) => addReasons(context, policyFaults(written)))
 
 /** What can never be right in a template, each at its place. */
-function policyFaults(written: z.output<typeof template>): { path: (string | number)[]; message: string }[] {
-  const at = (field: string, faults: { path: (string | number)[]; message: string }[]) =>
-    faults.map(({ path, message }) => ({ path: [field, ...path], message }))
+function policyFaults(written: z.output<typeof template>): PlacedReason[] {
+  const at = (part: string | number, faults: readonly PlacedReason[]) =>
+    faults.map(({ path, reason }) => ({ path: [part, ...path], reason }))
   const keys = written.fields.map(({ key }) => key)
-  const ofFields = written.fields.flatMap((field, index) =>
-    designFaults(field).map(({ at, message }) => ({ path: [index, at], message })),
-  )
+  const ofFields = written.fields.flatMap((field, index) => at(index, designFaults(field)))
   return [
     ...stageFaults(written),
     ...at('fields', ofFields),
@@ -153,28 +148,27 @@ function policyFaults(written: z.output<typeof template>): { path: (string | num
   ]
 }
 
-function sizeFaults(written: z.output<typeof template>): { path: string[]; message: string }[] {
+function sizeFaults(written: z.output<typeof template>): PlacedReason[] {
   const size = formSize(written)
   if (size <= largestForm) return []
-  const said = `Its form would be larger than a chat message: ${size} of ${largestForm} characters.`
   const path = written.fields.length > 0 ? 'fields' : 'labels'
-  return [{ path: [path], message: `${said} Hide properties, or give fewer fields, choices and patterns.` }]
+  return [{ path: [path], reason: because('formTooLarge', { size, most: largestForm }) }]
 }
 
 /** What can never be right in the stages of a template. */
-function stageFaults(written: Pick<Template, 'kind' | 'fields' | 'labels' | 'approval'>) {
+function stageFaults(written: Pick<Template, 'kind' | 'fields' | 'labels' | 'approval'>): PlacedReason[] {
   return (written.approval?.stages ?? []).flatMap((stage, place) => {
     const stageAt = ['approval', 'stages', place]
-    const faults = (stage.when ?? []).flatMap((one, index) => {
+    const faults: PlacedReason[] = (stage.when ?? []).flatMap((one, index) => {
       const fault = conditionFault(one, written)
-      return fault ? [{ path: [...stageAt, 'when', index, ...fault.path], message: fault.message }] : []
+      return fault ? [{ path: [...stageAt, 'when', index, ...fault.path], reason: fault.reason }] : []
     })
     const most = mostPeople(stage)
     const atQuorum = { path: [...stageAt, 'quorum'] }
     if (stage.quorum !== undefined && stage.rule !== 'quorum')
-      faults.push({ ...atQuorum, message: 'A number is for the rule quorum only.' })
+      faults.push({ ...atQuorum, reason: because('quorumNumberUnused') })
     if (stage.quorum !== undefined && most !== undefined && stage.quorum > most)
-      faults.push({ ...atQuorum, message: `This stage asks ${most} people at most.` })
+      faults.push({ ...atQuorum, reason: because('quorumTooLarge', { most }) })
     return faults
   })
 }

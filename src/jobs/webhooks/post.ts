@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises'
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
-import { type ResolveHost, webhookAddressFault, webhookTargetFault } from '../../core/index.ts'
+import { type Reason, type ResolveHost, webhookAddressFault, webhookTargetFault } from '../../core/index.ts'
 
 /** How long a name may take, in milliseconds: nobody who saves a template should wait out the resolver's own time-out. */
 const patience = 5000
@@ -45,6 +45,8 @@ export interface PosterOptions {
   /** Private networks that may be gone to. */
   readonly allowCidrs: readonly string[]
   readonly resolveHost: ResolveHost
+  /** The sentence of a reason. */
+  readonly texts: { readonly reason: (reason: Reason) => string }
   /** Throws inside a database transaction. */
   readonly assertOutside: (what: string) => void
   /** For everything from the look-up of the name to the end of the answer; 15 s by DESIGN §5. */
@@ -63,11 +65,11 @@ class RefusedAddress extends Error {}
  * certificates are verified whatever the environment says.
  */
 export function createWebhookPoster(options: PosterOptions): PostWebhook {
-  const { allowCidrs, assertOutside, timeoutMilliseconds = 15_000 } = options
+  const { allowCidrs, texts, assertOutside, timeoutMilliseconds = 15_000 } = options
   return (post) => {
     assertOutside('a webhook')
-    const words = post.anywhere ? undefined : webhookTargetFault(post.url, allowCidrs)
-    if (words !== undefined) return Promise.resolve({ problem: 'forbidden', words })
+    const reason = post.anywhere ? undefined : webhookTargetFault(post.url, allowCidrs)
+    if (reason) return Promise.resolve({ problem: 'forbidden', words: texts.reason(reason) })
     return new Promise<WebhookAnswer>((resolve, reject) => {
       const stop = () => settle(() => reject(post.signal.reason))
       if (post.signal.aborted) return reject(post.signal.reason)
@@ -94,12 +96,15 @@ export function createWebhookPoster(options: PosterOptions): PostWebhook {
 }
 
 function open(
-  { allowCidrs, resolveHost }: PosterOptions,
+  { allowCidrs, resolveHost, texts }: PosterOptions,
   { url, headers, body, anywhere }: WebhookPost,
 ): ClientRequest {
   const { protocol } = new URL(url)
   const make = protocol === 'https:' ? httpsRequest : httpRequest
-  const judge = (address: string) => (anywhere ? undefined : webhookAddressFault(address, protocol, allowCidrs))
+  const judge = (address: string): string | undefined => {
+    const reason = anywhere ? undefined : webhookAddressFault(address, protocol, allowCidrs)
+    return reason && texts.reason(reason)
+  }
   return make(url, {
     method: 'POST',
     headers: { ...headers, 'content-length': Buffer.byteLength(body) },
