@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
 import { apiTexts } from '../cards/index.ts'
 import {
-  faultsOf,
   type Ports,
+  reasonOf,
   type Settings,
   seedTemplates,
   type Telemetry,
@@ -103,11 +103,12 @@ export function tokensOf({ loginUrl, tenantId, collab, mail, mailAppClients }: E
 /** Stores the templates of the file that the store does not have yet. A fault in the file is told by its place. */
 export async function seed(ports: Ports, settings: Settings, { templatesFile, tenantId }: Endpoints): Promise<void> {
   if (templatesFile === undefined) return
-  const written = await readJsonFile(templatesFile)
-  const parsed = z.array(templateWithin(settings.webhookAllowCidrs)).safeParse(written)
+  const parsed = z.array(templateWithin(settings.webhookAllowCidrs)).safeParse(await readJsonFile(templatesFile))
   if (!parsed.success) {
-    const lines = faultsOf(parsed.error, written).map(({ pointer, reason }) => `${pointer}: ${apiTexts.reason(reason)}`)
-    throw new Error(`TEMPLATES_FILE ${templatesFile} is not right:\n${lines.join('\n')}`)
+    const issues = parsed.error.issues.map((issue) =>
+      issue.code === 'custom' ? { ...issue, message: apiTexts.reason(reasonOf(issue)) } : issue,
+    )
+    throw new Error(`TEMPLATES_FILE ${templatesFile} is not right:\n${z.prettifyError({ issues })}`)
   }
   await seedTemplates(ports, tenantId, parsed.data)
 }

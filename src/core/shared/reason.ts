@@ -19,6 +19,9 @@ export const because = (key: ReasonKey, facts?: ReasonFacts): Reason => (facts ?
  */
 export const issueOf = (key: ReasonKey, facts: ReasonFacts = {}) => ({ error: key, params: facts })
 
+/** The reason of a custom issue. */
+export const reasonOf = ({ message, params }: z.core.$ZodIssueCustom): Reason => because(message as ReasonKey, params)
+
 /** What is wrong with one part of a value. `path`: where it is, from the value on. */
 export interface PlacedReason {
   readonly path: (string | number)[]

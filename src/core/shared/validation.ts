@@ -1,6 +1,6 @@
 import { safeParse, type z } from 'zod'
 import type { Fault } from './errors.ts'
-import { asWritten, because, type Reason, type ReasonFacts, type ReasonKey } from './reason.ts'
+import { asWritten, because, type Reason, type ReasonFacts, type ReasonKey, reasonOf } from './reason.ts'
 
 /** The codes of field faults. The list is closed: the cards have a text for each. */
 export const faultCodes = [
@@ -121,10 +121,8 @@ function faultsOfIssue(issue: z.core.$ZodIssue, input: unknown): Fault[] {
       return one('invalid', issue.format === 'uuid' ? 'fieldIsNoId' : 'fieldFormat')
     case 'invalid_value':
       return one('invalid', 'fieldOneOf', { values: issue.values.map(String) })
-    case 'custom': {
-      const reason = because(issue.message as ReasonKey, issue.params ?? {})
-      return [fault(pointer, 'invalid', because('aboutField', { field, reason }))]
-    }
+    case 'custom':
+      return one('invalid', 'aboutField', { reason: reasonOf(issue) })
     default:
       return one('invalid', 'fieldInvalid')
   }
