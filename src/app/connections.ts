@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { apiTexts } from '../cards/index.ts'
 import {
   type Ports,
-  reasonOf,
+  reasonOfIssue,
   type Settings,
   seedTemplates,
   type Telemetry,
@@ -106,7 +106,7 @@ export async function seed(ports: Ports, settings: Settings, { templatesFile, te
   const parsed = z.array(templateWithin(settings.webhookAllowCidrs)).safeParse(await readJsonFile(templatesFile))
   if (!parsed.success) {
     const issues = parsed.error.issues.map((issue) =>
-      issue.code === 'custom' ? { ...issue, message: apiTexts.reason(reasonOf(issue)) } : issue,
+      issue.code === 'custom' ? { ...issue, message: apiTexts.reason(reasonOfIssue(issue)) } : issue,
     )
     throw new Error(`TEMPLATES_FILE ${templatesFile} is not right:\n${z.prettifyError({ issues })}`)
   }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { reasonOf, templateWithin } from '../../src/core/index.ts'
-import { reservedFor, reservedIn } from '../../src/core/templates/reserved-names.ts'
+import { reasonOfIssue, templateWithin } from '../../src/core/index.ts'
+import { reservedFor, reservedIn } from '../../src/core/templates/refused-names.ts'
 import { actorOf, asMailbox, asSite, kim, tenantWith, withCore } from '../support/core.ts'
 import { named, refusal, shownFaults, textOf } from '../support/refusal.ts'
 import { seed } from '../support/seed.ts'
@@ -163,7 +163,7 @@ describe('a template that allows names', () => {
       })
     expect(written(['postmaster', 'ssl-admin']).success).toBe(true)
     const { error } = written(['postmaster', 'sales'])
-    const faults = (error?.issues ?? []).map((one) => [one.path, one.code === 'custom' && textOf(reasonOf(one))])
+    const faults = (error?.issues ?? []).map((one) => [one.path, one.code === 'custom' && textOf(reasonOfIssue(one))])
     expect(faults).toEqual([
       [['naming', 'allowReservedNames', '1'], 'sales is not reserved: every template may give it. Leave it out.'],
     ])

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { patternFault, wholeValue } from '../../src/core/shared/pattern.ts'
 import { faultsOf } from '../../src/core/shared/validation.ts'
+import { patternFault, wholeValue } from '../../src/core/templates/field.ts'
 import { template } from '../../src/core/templates/template.ts'
 import { shownFaults, textOf } from '../support/refusal.ts'
 import { seed } from '../support/seed.ts'

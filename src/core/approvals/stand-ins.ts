@@ -3,8 +3,7 @@ import type { Account, Person, SystemContext } from '../shared/index.ts'
 import type { ApprovalPolicy } from '../templates/index.ts'
 import { eligible, type Found, membershipOf } from './approval.ts'
 import { foundBy, foundById } from './approvers.ts'
-import type { Delegation } from './delegation.ts'
-import type { ApprovalPorts } from './ports.ts'
+import type { ApprovalPorts, Delegation } from './delegation.ts'
 import { type ApprovalStage, type StandIn, undecided } from './stage.ts'
 
 /** Who can be asked in the place of others, and by which lines of the policy or the settings they were found. */

@@ -1,7 +1,6 @@
 import { because, type Reason, type ReasonFacts, type ReasonKey } from '../shared/index.ts'
-import type { EntryFacts } from './chain.ts'
+import type { AuditAction, AuditEntry, EntryFacts } from './chain.ts'
 import { type ChainedEntry, genesis, hashOf, type SealedHead, stateDigest, textDigest } from './chain.ts'
-import type { AuditAction, AuditEntry } from './entry.ts'
 
 /** An entry as the store holds it. What was written past the chain lacks parts of it. */
 export type StoredEntry = { readonly [K in keyof ChainedEntry]: ChainedEntry[K] | null }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Context, defineUseCase, notFound } from '../shared/index.ts'
-import { type AuditEntry, auditActor } from './entry.ts'
-import type { AuditPorts } from './ports.ts'
+import { type AuditEntry, auditActor } from './chain.ts'
+import type { AuditPorts } from './log.ts'
 import type { Finding, Proof } from './proof.ts'
 import { findingKinds } from './proof.ts'
 

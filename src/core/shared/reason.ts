@@ -20,7 +20,8 @@ export const because = (key: ReasonKey, facts?: ReasonFacts): Reason => (facts ?
 export const issueOf = (key: ReasonKey, facts: ReasonFacts = {}) => ({ error: key, params: facts })
 
 /** The reason of a custom issue. */
-export const reasonOf = ({ message, params }: z.core.$ZodIssueCustom): Reason => because(message as ReasonKey, params)
+export const reasonOfIssue = ({ message, params }: z.core.$ZodIssueCustom): Reason =>
+  because(message as ReasonKey, params)
 
 /** What is wrong with one part of a value. `path`: where it is, from the value on. */
 export interface PlacedReason {

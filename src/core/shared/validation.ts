@@ -1,6 +1,6 @@
 import { safeParse, type z } from 'zod'
 import type { Fault } from './errors.ts'
-import { asWritten, because, type Reason, type ReasonFacts, type ReasonKey, reasonOf } from './reason.ts'
+import { asWritten, because, type Reason, type ReasonFacts, type ReasonKey, reasonOfIssue } from './reason.ts'
 
 /** The codes of field faults. The list is closed: the cards have a text for each. */
 export const faultCodes = [
@@ -122,7 +122,7 @@ function faultsOfIssue(issue: z.core.$ZodIssue, input: unknown): Fault[] {
     case 'invalid_value':
       return one('invalid', 'fieldOneOf', { values: issue.values.map(String) })
     case 'custom':
-      return one('invalid', 'aboutField', { reason: reasonOf(issue) })
+      return one('invalid', 'aboutField', { reason: reasonOfIssue(issue) })
     default:
       return one('invalid', 'fieldInvalid')
   }

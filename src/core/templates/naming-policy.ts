@@ -8,7 +8,6 @@ import {
   type ReasonKey,
   type ResourceKind,
 } from '../shared/index.ts'
-import { blockedWordsIn } from './blocked-words.ts'
 import {
   isToken,
   kindWords,
@@ -19,7 +18,7 @@ import {
   tokensOf,
   widthBeside,
 } from './name-pattern.ts'
-import { reservedFor } from './reserved-names.ts'
+import { blockedWordsIn, reservedFor } from './refused-names.ts'
 
 /** The longest address before its `@` (mailNickname, alias) and display name of Microsoft's, in characters. */
 export const longestName = { address: 64, displayName: 256 } as const

@@ -1,46 +1,34 @@
 import { z } from 'zod'
-import { addReasons, because, instant, issueOf, type Person, type PlacedReason, resourceKind } from '../shared/index.ts'
-import { approvalPolicy, mostPeople } from './approval-policy.ts'
-import { conditionFault } from './condition.ts'
-import { conflictsIn } from './conflicts.ts'
-import { designFaults, templateField } from './field.ts'
-import { formSize, largestForm } from './form-size.ts'
-import { limitFaults, templateLimits } from './limits.ts'
-import { namingFaults, namingPolicy } from './naming-policy.ts'
-import { propertyFaults, propertyRules } from './property.ts'
-import { webhookSecret, webhookTargetFault } from './webhook-address.ts'
+import { accessLevel } from '../resources/index.ts'
+import { issueOf, type Person, resourceKind } from '../shared/index.ts'
+import { approvalPolicy } from './approval-policy.ts'
+import { templateField } from './field.ts'
+import { namingPolicy } from './naming-policy.ts'
+import { propertyRules } from './property.ts'
+import { storedWebhook } from './webhook.ts'
 
 /** An id as everything else writes it, so that ids can be compared. */
 const id = z.uuid().toLowerCase()
 const text = (max: number) => z.string().trim().min(1).max(max)
 
-/** What a subscriber can be told (DESIGN §5). */
-export const eventTypes = [
-  'site.provisioned',
-  'mailbox.provisioned',
-  'request.rejected',
-  'request.failed',
-  'request.expired',
-  'request.cancelled',
-] as const
-export const webhookSubscription = z.strictObject({
-  // As it will be called: hosts in ASCII, spaces encoded.
-  url: z
-    .url({ protocol: /^https?$/, normalize: true })
-    .max(2000)
-    .describe('Where the events are posted, by https'),
-  secret: webhookSecret.describe('What signs them; it is never shown'),
-  events: z
-    .array(z.enum(eventTypes))
-    .min(1)
-    .default(['site.provisioned', 'mailbox.provisioned'])
-    .describe('Of what it is told'),
-})
-
-/** As it is stored: with the secrets that were replaced, as long as they still sign beside the present one. */
-const storedWebhook = webhookSubscription.extend({
-  formerSecrets: z.array(z.strictObject({ secret: webhookSecret, until: instant })).optional(),
-})
+/** How much of something there may be. What is left out has no limit but Microsoft's. */
+export const templateLimits = z
+  .strictObject({
+    ownersMinimum: z.int().min(1).max(20).default(1).describe('Owners of a site, who asks included'),
+    ownersMaximum: z.int().min(1).max(20).default(20).describe('The same at most'),
+    externalOwners: z.boolean().default(true).describe('Whether guests, and people of other domains, may be owners'),
+    capacityMaximum: z.int().min(1).max(102_400).optional().describe('Storage of a mailbox, in MB'),
+    permissionsMaximum: z.int().min(0).max(100).optional().describe('People with access to a mailbox'),
+    accessLevels: z
+      .array(accessLevel.exclude(['None']))
+      .max(2)
+      .optional()
+      .describe('Kinds of access that are given'),
+  })
+  .refine(({ ownersMinimum, ownersMaximum }) => ownersMinimum <= ownersMaximum, {
+    ...issueOf('ownersReversed'),
+    path: ['ownersMinimum'],
+  })
 
 /** A pre-existing template with its policies: what an admin designs and an employee sees (DESIGN §5, Shapes). */
 export const template = z.strictObject({
@@ -120,58 +108,6 @@ export const template = z.strictObject({
     .describe('How much may be asked for'),
 })
 export type Template = z.output<typeof template>
-
-/** A template as it may be written: its webhook goes only where the settings allow, and its policy can come true. */
-export const templateWithin = (allowCidrs: readonly string[]) =>
-  template
-    .extend({ webhook: webhookSubscription.nullable().default(null) })
-    .superRefine(({ webhook }, context) => {
-      const reason = webhook ? webhookTargetFault(webhook.url, allowCidrs) : undefined
-      if (reason) addReasons(context, [{ path: ['webhook', 'url'], reason }])
-    })
-    .superRefine((written, context) => addReasons(context, policyFaults(written)))
-
-/** What can never be right in a template, each at its place. */
-function policyFaults(written: z.output<typeof template>): PlacedReason[] {
-  const at = (part: string | number, faults: readonly PlacedReason[]) =>
-    faults.map(({ path, reason }) => ({ path: [part, ...path], reason }))
-  const keys = written.fields.map(({ key }) => key)
-  const ofFields = written.fields.flatMap((field, index) => at(index, designFaults(field)))
-  return [
-    ...stageFaults(written),
-    ...at('fields', ofFields),
-    ...at('properties', propertyFaults(written.properties, written.kind)),
-    ...at('naming', namingFaults(written.naming, written.kind, keys)),
-    ...at('limits', limitFaults(written)),
-    ...conflictsIn(written),
-    ...sizeFaults(written),
-  ]
-}
-
-function sizeFaults(written: z.output<typeof template>): PlacedReason[] {
-  const size = formSize(written)
-  if (size <= largestForm) return []
-  const path = written.fields.length > 0 ? 'fields' : 'labels'
-  return [{ path: [path], reason: because('formTooLarge', { size, most: largestForm }) }]
-}
-
-/** What can never be right in the stages of a template. */
-function stageFaults(written: Pick<Template, 'kind' | 'fields' | 'labels' | 'approval'>): PlacedReason[] {
-  return (written.approval?.stages ?? []).flatMap((stage, place) => {
-    const stageAt = ['approval', 'stages', place]
-    const faults: PlacedReason[] = (stage.when ?? []).flatMap((one, index) => {
-      const fault = conditionFault(one, written)
-      return fault ? [{ path: [...stageAt, 'when', index, ...fault.path], reason: fault.reason }] : []
-    })
-    const most = mostPeople(stage)
-    const atQuorum = { path: [...stageAt, 'quorum'] }
-    if (stage.quorum !== undefined && stage.rule !== 'quorum')
-      faults.push({ ...atQuorum, reason: because('quorumNumberUnused') })
-    if (stage.quorum !== undefined && most !== undefined && stage.quorum > most)
-      faults.push({ ...atQuorum, reason: because('quorumTooLarge', { most }) })
-    return faults
-  })
-}
 
 /** What a request keeps of its template: an edit never changes a running request, and the secret is not copied about. */
 export const templateSnapshot = template.omit({ webhook: true })

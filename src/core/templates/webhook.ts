@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net'
 import { z } from 'zod'
-import { because, issueOf, type Reason } from '../shared/index.ts'
+import { because, instant, issueOf, type Reason } from '../shared/index.ts'
 
 const secretPrefix = 'whsec_'
 /** Whether a text is `whsec_` and 24 to 64 bytes in base64 with its padding (Standard Webhooks 1.0.0). */
@@ -15,6 +15,55 @@ export const isWebhookSecret = (text: string): boolean => {
 
 /** What signs webhooks. */
 export const webhookSecret = z.string().refine(isWebhookSecret, issueOf('webhookSecretForm'))
+
+/** What a subscriber can be told (DESIGN §5). */
+export const eventTypes = [
+  'site.provisioned',
+  'mailbox.provisioned',
+  'request.rejected',
+  'request.failed',
+  'request.expired',
+  'request.cancelled',
+] as const
+export const webhookSubscription = z.strictObject({
+  // As it will be called: hosts in ASCII, spaces encoded.
+  url: z
+    .url({ protocol: /^https?$/, normalize: true })
+    .max(2000)
+    .describe('Where the events are posted, by https'),
+  secret: webhookSecret.describe('What signs them; it is never shown'),
+  events: z
+    .array(z.enum(eventTypes))
+    .min(1)
+    .default(['site.provisioned', 'mailbox.provisioned'])
+    .describe('Of what it is told'),
+})
+
+/** A webhook as it is stored: with the secrets that were replaced, as long as they still sign beside the present one. */
+export const storedWebhook = webhookSubscription.extend({
+  formerSecrets: z.array(z.strictObject({ secret: webhookSecret, until: instant })).optional(),
+})
+type StoredWebhook = z.output<typeof storedWebhook>
+
+/** How long a replaced secret still signs beside the new one, in hours, so that receivers can change over at leisure. */
+const formerSecretHours = 24
+
+/** A webhook that is about to replace another: the secret that it no longer has goes on signing for a day. */
+export function withFormerSecrets(webhook: StoredWebhook, before: StoredWebhook | null, now: Date): StoredWebhook {
+  const until = new Date(now.getTime() + formerSecretHours * 3_600_000).toISOString()
+  const replaced = before && before.secret !== webhook.secret ? [{ secret: before.secret, until }] : []
+  const formerSecrets = [...replaced, ...(before?.formerSecrets ?? [])]
+    .filter((one) => one.secret !== webhook.secret && Date.parse(one.until) > now.getTime())
+    // Each signs every delivery, and a header has an end.
+    .slice(0, 5)
+  return { ...webhook, ...(formerSecrets.length > 0 && { formerSecrets }) }
+}
+
+/** What signs a webhook at this time, the present secret first. */
+export const signingSecrets = ({ secret, formerSecrets = [] }: StoredWebhook, now: Date): string[] => [
+  secret,
+  ...formerSecrets.filter(({ until }) => Date.parse(until) > now.getTime()).map((one) => one.secret),
+]
 
 /**
  * Networks that are nobody's on the internet: a webhook there would ask a machine of ours (IANA's registries of special
