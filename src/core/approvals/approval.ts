@@ -1,4 +1,4 @@
-import { type Account, because, type Person, ProvisioningError } from '../shared/index.ts'
+import { type Account, asPerson, because, type Person, ProvisioningError } from '../shared/index.ts'
 import type { Approver, StagePolicy } from '../templates/index.ts'
 import { type ApprovalStage, type Decision, isApproved, openStage, voicesOf } from './stage.ts'
 
@@ -55,11 +55,7 @@ export const eligible = (found: readonly Found[], withoutId: string | undefined)
     .filter(({ people }) => people.length > 0)
 
 export const distinct = (found: readonly Found[]): Person[] => [
-  ...new Map(
-    found
-      .flatMap(({ people }) => people)
-      .map(({ id, displayName, userPrincipalName }) => [id, { id, displayName, userPrincipalName }]),
-  ).values(),
+  ...new Map(found.flatMap(({ people }) => people).map((one) => [one.id, asPerson(one)])).values(),
 ]
 
 /** Who is asked only through groups or as an admin. A manager is asked as a person: whoever it was then. */

@@ -1,5 +1,5 @@
 import type { ResourcePorts } from '../resources/index.ts'
-import type { Actor, Person } from '../shared/index.ts'
+import { type Actor, asPerson, type Person } from '../shared/index.ts'
 import type { AuditEntry, AuditedState } from './chain.ts'
 import type { Proof } from './proof.ts'
 
@@ -55,12 +55,12 @@ export type OrganisationAction = (typeof organisationActions)[number]
  * and proved as a request's is. To be called in the transaction of the change itself, if it has one.
  */
 export async function noteAct(
-  { audit, clock }: Pick<AuditPorts, 'audit' | 'clock'>,
-  { tenantId, id, displayName, userPrincipalName }: Actor,
+  ports: Pick<AuditPorts, 'audit' | 'clock'>,
+  actor: Actor,
   action: OrganisationAction,
   data: Readonly<Record<string, unknown>>,
 ): Promise<void> {
-  await noteFact({ audit, clock }, tenantId, { id, displayName, userPrincipalName }, action, data)
+  await noteFact(ports, actor.tenantId, asPerson(actor), action, data)
 }
 
 /** The same, also of what the service did of its own accord. */

@@ -2,6 +2,7 @@ import { distance } from 'fastest-levenshtein'
 import { z } from 'zod'
 import {
   type Actor,
+  asPerson,
   type Candidate,
   type Context,
   person,
@@ -173,13 +174,9 @@ export interface Sought {
 const nothing: SimilarResources = { resources: [], more: 0 }
 
 /**
- * What the tenant has already with a name like this, for this person's eyes: nothing whose name is hidden from them.
- * A hint, so it stops nobody: while the directory does not answer in time there is nothing similar.
+ * Finds resources of the tenant with a similar name. This needs no address yet, so it runs while the request is checked. It is a
+ * hint that stops nobody: when the directory does not answer in time, the result is empty.
  */
-export const findSimilar = async (context: Context<NamingPorts>, sought: Sought): Promise<SimilarResources> =>
-  similarAmong(context, sought, await similarCandidates(context.ports, sought))
-
-/** The first half, which needs no address yet, so that it can be asked while the request is checked. */
 export async function similarCandidates(
   { directory }: NamingPorts,
   { kind, displayName }: Sought,
@@ -190,7 +187,7 @@ export async function similarCandidates(
   return mostAlike(found ?? [], displayName)
 }
 
-/** The second half: which of them this person may know of, and whom to ask. */
+/** Returns the candidates whose names this person may read, and the owners who can give access. */
 export async function similarAmong(
   context: Context<NamingPorts>,
   sought: Sought,
@@ -237,7 +234,7 @@ async function resourceOf(
     displayName,
     address,
     access: owns ? 'own' : isIn ? 'open' : 'ask',
-    owners: asked.map(({ id, displayName, userPrincipalName }) => ({ id, displayName, userPrincipalName })),
+    owners: asked.map(asPerson),
   }
 }
 

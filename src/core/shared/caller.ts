@@ -6,7 +6,7 @@ import type { Clock, Settings, SharedPorts } from './ports.ts'
 import { because, type Reason } from './reason.ts'
 import type { SystemContext } from './use-case.ts'
 
-/** Who a call, or work that was ordered by one, says it is from. */
+/** Who sends a call, or ordered a job, by their own account. */
 export interface CallerIdentity {
   readonly tenantId: string
   readonly id: string
@@ -14,8 +14,8 @@ export interface CallerIdentity {
 }
 
 /**
- * Who is asking: a person of our tenant as the directory knows them, and whether they are an admin now. Throws `forbidden` for
- * whoever is let into nothing.
+ * Returns the person of our tenant as the directory knows them, and whether they are an admin now. Throws `forbidden` for guests,
+ * blocked accounts and strangers.
  */
 export async function actorFor(context: SystemContext<SharedPorts>, identity: CallerIdentity): Promise<Actor> {
   const { ports, settings } = context
@@ -52,69 +52,65 @@ async function isAdminNow({ ports, settings }: SystemContext<SharedPorts>, perso
 }
 
 /**
- * Nobody comes in on the basis of a property that was not read. When the directory hides whether accounts are enabled, the service
- * lacks a permission: that is its own fault, and not the caller's. An account without a type is one that an administrator corrects.
+ * Refuses an account with a property that was not read. When the directory hides whether accounts are enabled, the service lacks a
+ * permission, so it is unavailable. An account without a user type is for an administrator to correct, so it is forbidden.
  */
 function unreadable(unread: readonly UnreadProperty[]): ProvisioningError {
   const reason = unreadableAccount(because('yourAccount'), unread)
   if (!unread.includes('accountEnabled')) return new ProvisioningError('forbidden', reason)
-  const options = { retryable: false, retryAfterSeconds: 60 }
-  const cause = new TenantError(
-    'account-unreadable',
-    'The directory does not show whether accounts are enabled.',
-    options,
-  )
+  const hidden = 'The directory does not show whether accounts are enabled.'
+  const cause = new TenantError('account-unreadable', hidden, { retryable: false, retryAfterSeconds: 60 })
   return new ProvisioningError('unavailable', reason, { cause })
 }
 
-/** What was not read of an account, and who can change that. `account`: a display name. */
+/** The reason for refusing an account that could not be read; it names the remedy. `account`: a display name. */
 export const unreadableAccount = (account: string | Reason, unread: readonly UnreadProperty[]): Reason =>
   because(unread.includes('accountEnabled') ? 'accountStateHidden' : 'accountTypeMissing', { account })
 
-/** How long it is remembered that somebody was an admin, in milliseconds. */
+/** How long an admin is remembered, in milliseconds, and how many admins are. */
 const rememberedFor = 3_600_000
 const mostRemembered = 1000
 
 /**
- * Who may read how the service does while the directory, which alone knows who is an admin, does not answer: whoever the settings
- * name themselves, and whoever this process has seen as an admin within the hour. For that report alone, which tells of nobody.
+ * Remembers admins for the health report alone, which shows no person: admins can read it while the directory does not answer. These
+ * are the people whom the settings name by their own ids, and the admins of the last hour.
  */
-export function createKnownAdmins({ admins, tenantId }: Settings, clock: Clock) {
-  const seen = new Map<string, { readonly actor: Actor | undefined; readonly until: number }>()
-  /** Without an actor: this account may not come in. Of others but admins there is nothing to remember. */
-  const note = (id: string, actor: Actor | undefined): void => {
-    seen.delete(id)
+export function createAdminCache({ admins, tenantId }: Settings, clock: Clock) {
+  const entries = new Map<string, { readonly actor: Actor | undefined; readonly until: number }>()
+  /** Without an actor: the account of an admin is refused now. Nothing is remembered of people who are no admins. */
+  const remember = (id: string, actor: Actor | undefined): void => {
+    entries.delete(id)
     if (actor ? !actor.isAdmin : !admins.includes(id)) return
-    seen.set(id, { actor, until: clock.now().getTime() + rememberedFor })
-    const [oldest] = seen.keys()
-    if (seen.size > mostRemembered && oldest !== undefined) seen.delete(oldest)
+    entries.set(id, { actor, until: clock.now().getTime() + rememberedFor })
+    const [oldest] = entries.keys()
+    if (entries.size > mostRemembered && oldest !== undefined) entries.delete(oldest)
   }
   const isPerson = (identity: CallerIdentity): boolean =>
     identity.tenantId === tenantId && identity.clientId === undefined
   const find = (identity: CallerIdentity): Actor | undefined => {
     if (!isPerson(identity)) return undefined
-    const known = seen.get(identity.id)
+    const known = entries.get(identity.id)
     if (known && known.until > clock.now().getTime()) return known.actor
     if (!admins.includes(identity.id)) return undefined
     return { id: identity.id, tenantId, displayName: 'An admin', userPrincipalName: '', isAdmin: true }
   }
   return {
-    /** Who is asking, by the directory; remembered when it is an admin, and when one whom the settings name may not come in any more. */
-    async seen(identity: CallerIdentity, asked: Promise<Actor>): Promise<Actor> {
+    /** Returns the actor, and remembers an admin. An admin of the settings who is refused is forgotten. */
+    async remembering(identity: CallerIdentity, actor: Promise<Actor>): Promise<Actor> {
       try {
-        const actor = await asked
-        note(actor.id, actor)
-        return actor
+        const found = await actor
+        remember(found.id, found)
+        return found
       } catch (error) {
-        const isTurnedAway = error instanceof ProvisioningError && error.code === 'forbidden'
-        if (isTurnedAway && isPerson(identity)) note(identity.id, undefined)
+        const isRefused = error instanceof ProvisioningError && error.code === 'forbidden'
+        if (isRefused && isPerson(identity)) remember(identity.id, undefined)
         throw error
       }
     },
-    /** The same for the report of health; rethrows what the directory said to whoever is not known. */
-    async orKnown(identity: CallerIdentity, asked: Promise<Actor>): Promise<Actor> {
+    /** Returns the actor, or the remembered one while the directory does not answer. Throws its error where nobody is remembered. */
+    async orRemembered(identity: CallerIdentity, actor: Promise<Actor>): Promise<Actor> {
       try {
-        return await asked
+        return await actor
       } catch (error) {
         const known = isDirectoryAway(error) ? find(identity) : undefined
         if (known) return known

@@ -124,22 +124,17 @@ export interface Telemetry {
   cardWritten(card: { readonly how: 'send' | 'update'; readonly outcome: CardOutcome }): void
 }
 
-export const turnKinds = ['message', 'click', 'install', 'other'] as const
-export type TurnKind = (typeof turnKinds)[number]
+export type TurnKind = 'message' | 'click' | 'install' | 'other'
 
 /**
  * `done`: answered as it was meant. `refused`: answered with a no. `unavailable`: something that we need was away.
  * `failed`: a defect. `repeated`: heard before. `ignored`: nobody waits for an answer.
  */
-export const turnOutcomes = ['done', 'refused', 'unavailable', 'failed', 'repeated', 'ignored'] as const
-export type TurnOutcome = (typeof turnOutcomes)[number]
+export type TurnOutcome = 'done' | 'refused' | 'unavailable' | 'failed' | 'repeated' | 'ignored'
 
-export const jobOutcomes = ['done', 'put-off', 'tried-again', 'given-up'] as const
-export type JobOutcome = (typeof jobOutcomes)[number]
+export type JobOutcome = 'done' | 'put-off' | 'tried-again' | 'given-up'
 
-export const webhookOutcomes = ['delivered', 'tried-again', 'failed', 'not-sent'] as const
-export type WebhookOutcome = (typeof webhookOutcomes)[number]
+export type WebhookOutcome = 'delivered' | 'tried-again' | 'failed' | 'not-sent'
 
 /** `gone`: the card to update is not there any more. `refused`: the chat takes none. `unknown`: sent, and the answer lost. */
-export const cardOutcomes = ['written', 'unknown', 'gone', 'refused', 'put-off', 'failed'] as const
-export type CardOutcome = (typeof cardOutcomes)[number]
+export type CardOutcome = 'written' | 'unknown' | 'gone' | 'refused' | 'put-off' | 'failed'

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import type { AuditPorts } from '../audit/index.ts'
 import {
-  type Actor,
   asking,
   because,
   type Context,
@@ -89,13 +88,6 @@ export const readTemplate = defineUseCase({
     if (!found) throw new ProvisioningError('not-found', because('templateUnknown'))
     return found
   },
-})
-
-/** Who wrote it, as it is kept beside the version. */
-export const asPerson = ({ id, displayName, userPrincipalName }: Actor): Person => ({
-  id,
-  displayName,
-  userPrincipalName,
 })
 
 /** Stores the templates of a file where the store has none of that id: a later start never undoes an admin's change. */

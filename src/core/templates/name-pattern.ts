@@ -21,7 +21,6 @@ export const nameTokens = [
   'year',
   'counter',
 ] as const
-export type NameToken = (typeof nameTokens)[number]
 const known: readonly string[] = nameTokens
 
 /** How a token's value is changed, in order: letters, or how many characters of it there are at most. */

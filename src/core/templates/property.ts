@@ -22,7 +22,6 @@ export const propertyRule = z.strictObject({
   default: value.optional().describe('What stands in the form at first, and counts when a request says nothing'),
   fixed: value.optional().describe('What it always is: a request may leave it out, and may say nothing else'),
 })
-export type PropertyRule = z.output<typeof propertyRule>
 /** By the names that inputs have: `city`, `roomMailboxMetadata.hasWhiteboard`, `permissions.SendAs`. */
 export const propertyRules = z.record(z.string().max(64), propertyRule)
 export type PropertyRules = z.output<typeof propertyRules>
