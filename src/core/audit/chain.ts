@@ -124,8 +124,8 @@ export const genesis = (requestId: string): string => sha256(canonical(['request
 export function hashOf(previous: string, entry: EntryFacts): string {
   const { seq, requestId, tenantId, at, action, actorId, from, trace } = entry
   const { digest, stateSalt, before, after, version } = entry
-  const told = [previous, seq, requestId, tenantId, at, action, actorId, from, trace]
-  return sha256(canonical([...told, digest, stateSalt, before, after, version]))
+  const facts = [previous, seq, requestId, tenantId, at, action, actorId, from, trace]
+  return sha256(canonical([...facts, digest, stateSalt, before, after, version]))
 }
 
 /** HMAC-SHA-256 (RFC 2104) of a head, by a key that is not in the database. */
@@ -162,7 +162,7 @@ export function chain(
   const chained: ChainedEntry[] = []
   // Once for all entries of a change: requests are long, and each change waits for it.
   const stateSalt = randomBytes(16).toString('hex')
-  const told = {
+  const digests = {
     stateSalt: state?.after ? stateSalt : null,
     before: state?.before ? stateDigest(stateSalt, state.before) : null,
     after: state?.after ? stateDigest(stateSalt, state.after) : null,
@@ -176,7 +176,7 @@ export function chain(
       ...{ from: origin.from, trace: origin.trace ?? null },
       version: state?.version ?? null,
       digest: textDigest(salt, text),
-      ...told,
+      ...digests,
     }
     chained.push({ ...facts, text, salt, hash: hashOf(previous.hash, facts) })
   }

@@ -226,7 +226,7 @@ async function resourceOf(
   const [owners, groups] = await Promise.all([directory.ownersOf(id), directory.groupsOf(actor.id)])
   const owns = owners.some((owner) => owner.id === actor.id)
   const isIn = isPublic || groups.has(id)
-  const asked = owners
+  const contacts = owners
     .filter((owner) => owner.id !== actor.id && !owner.isBlocked && !owner.unread)
     .slice(0, mostOwners)
   return {
@@ -234,7 +234,7 @@ async function resourceOf(
     displayName,
     address,
     access: owns ? 'own' : isIn ? 'open' : 'ask',
-    owners: asked.map(asPerson),
+    owners: contacts.map(asPerson),
   }
 }
 

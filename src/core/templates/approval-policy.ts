@@ -60,11 +60,11 @@ export function judge(one: Condition, facts: Facts): JudgedCondition {
 
 const isAbsent = (value: unknown): boolean => value === undefined || value === null || value === ''
 
-function holds(one: Exclude<Condition, { externalOwners: true } | { given: boolean }>, given: unknown): boolean {
-  if ('oneOf' in one) return isAmong(given, one.oneOf)
-  if ('noneOf' in one) return !isAmong(given, one.noneOf)
+function holds(one: Exclude<Condition, { externalOwners: true } | { given: boolean }>, value: unknown): boolean {
+  if ('oneOf' in one) return isAmong(value, one.oneOf)
+  if ('noneOf' in one) return !isAmong(value, one.noneOf)
   // An empty list has no entries, which is below every number above 0.
-  const number = typeof given === 'object' && given !== null ? (amount(given) ?? 0) : amount(given)
+  const number = typeof value === 'object' && value !== null ? (amount(value) ?? 0) : amount(value)
   if (number === undefined) return false
   if (Number.isNaN(number)) return true
   return 'above' in one ? number > one.above : number < one.below
@@ -79,30 +79,30 @@ function valueAt(details: Readonly<Record<string, unknown>>, name: string): unkn
   return typeof outer === 'object' && outer !== null && Object.hasOwn(outer, key) ? Reflect.get(outer, key) : undefined
 }
 
-/** As a number: of a list how many entries it has. NaN for what is no number, undefined for what was not given. */
-function amount(given: unknown): number | undefined {
-  if (given === undefined || given === null || given === '') return undefined
-  if (typeof given === 'object') {
-    const count = Array.isArray(given) ? given.length : Object.values(given).filter((one) => one !== 'None').length
+/** As a number: of a list how many entries it has. NaN for what is no number, undefined for what was not value. */
+function amount(value: unknown): number | undefined {
+  if (value === undefined || value === null || value === '') return undefined
+  if (typeof value === 'object') {
+    const count = Array.isArray(value) ? value.length : Object.values(value).filter((one) => one !== 'None').length
     return count === 0 ? undefined : count
   }
-  if (typeof given === 'boolean') return Number.NaN
-  const text = String(given).trim()
+  if (typeof value === 'boolean') return Number.NaN
+  const text = String(value).trim()
   if (text === '') return undefined
   return /^[+-]?\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN
 }
 
 /** Letters compare without case: `ch` is no way round `CH`. */
 const same = (text: unknown): string => String(text).normalize('NFKC').trim().toLowerCase()
-function isAmong(given: unknown, some: readonly unknown[]): boolean {
-  if (given === undefined || given === null) return false
-  const mine = typeof given === 'object' ? (Array.isArray(given) ? given : Object.keys(given)) : [given]
+function isAmong(value: unknown, some: readonly unknown[]): boolean {
+  if (value === undefined || value === null) return false
+  const mine = typeof value === 'object' ? (Array.isArray(value) ? value : Object.keys(value)) : [value]
   return mine.some((one) => some.some((other) => same(other) === same(one)))
 }
 
-function inShort(given: unknown): string {
-  if (given === undefined || given === null) return ''
-  const text = typeof given === 'object' ? String(amount(given) ?? 0) : String(given)
+function inShort(value: unknown): string {
+  if (value === undefined || value === null) return ''
+  const text = typeof value === 'object' ? String(amount(value) ?? 0) : String(value)
   return text.slice(0, longestFound)
 }
 

@@ -105,8 +105,8 @@ export function answersOf(
   today: string,
 ): { metadata: Metadata; applied: Applied[]; faults: Fault[] } {
   const answers = fields.map((field) => {
-    const given = Object.hasOwn(metadata, field.key) ? metadata[field.key] : field.default
-    return [field.key, answerOf(field, given, today)] as const
+    const value = Object.hasOwn(metadata, field.key) ? metadata[field.key] : field.default
+    return [field.key, answerOf(field, value, today)] as const
   })
   const own = new Set(fields.map(({ key }) => key))
   const free = Object.entries(metadata).filter(([key]) => !own.has(key))
@@ -128,7 +128,7 @@ function tooManyAnswers(count: number): Fault[] {
 type Refuse = (code: FaultCode, reason: Reason, suggestion?: string) => Answer
 
 /** One answer: a form gives all as text, so a number or a toggle may come as one. */
-function answerOf(field: TemplateField, given: unknown, today: string): Answer {
+function answerOf(field: TemplateField, value: unknown, today: string): Answer {
   const pointer = `/metadata${pointerOf([field.key])}`
   const refuse: Refuse = (code, reason, suggestion) => ({
     value: undefined,
@@ -137,34 +137,34 @@ function answerOf(field: TemplateField, given: unknown, today: string): Answer {
   const about = (key: ReasonKey, facts?: ReasonFacts) => because(key, { field: field.label, ...facts })
   // The template has a text of its own for every wrong answer, or none.
   const own = field.error ? asWritten(field.error) : undefined
-  const said = given === undefined || given === null ? '' : String(given).trim()
-  if (said === '' || (field.type === 'toggle' && said === 'false' && field.required))
+  const answer = value === undefined || value === null ? '' : String(value).trim()
+  if (answer === '' || (field.type === 'toggle' && answer === 'false' && field.required))
     return field.required ? refuse('required', own ?? about('fieldRequired')) : { value: undefined, faults: [] }
   switch (field.type) {
     case 'text':
-      if (field.pattern && !wholeValue(field.pattern).test(String(given)))
+      if (field.pattern && !wholeValue(field.pattern).test(String(value)))
         return refuse('pattern', own ?? about('fieldFormat'))
-      return { value: typeof given === 'number' || typeof given === 'boolean' ? given : said, faults: [] }
+      return { value: typeof value === 'number' || typeof value === 'boolean' ? value : answer, faults: [] }
     case 'choice': {
       const values = field.choices.map(({ value }) => value)
-      return values.includes(said)
-        ? { value: said, faults: [] }
+      return values.includes(answer)
+        ? { value: answer, faults: [] }
         : refuse('not-a-choice', about('fieldOneOf', { values }))
     }
     case 'number': {
-      const number = /^[+-]?\d{1,15}(\.\d{1,6})?$/.test(said) ? Number(said) : Number.NaN
+      const number = /^[+-]?\d{1,15}(\.\d{1,6})?$/.test(answer) ? Number(answer) : Number.NaN
       if (Number.isNaN(number)) return refuse('wrong-type', own ?? about('fieldType', { type: 'number' }))
       return bounded(field, number, today, refuse)
     }
     case 'date':
-      if (!date.safeParse(said).success) return refuse('not-a-date', own ?? about('answerIsNoDate'))
-      return bounded(field, said, today, refuse)
+      if (!date.safeParse(answer).success) return refuse('not-a-date', own ?? about('answerIsNoDate'))
+      return bounded(field, answer, today, refuse)
     case 'toggle':
-      if (said !== 'true' && said !== 'false') return refuse('wrong-type', about('answerIsNoToggle'))
-      return { value: said === 'true', faults: [] }
+      if (answer !== 'true' && answer !== 'false') return refuse('wrong-type', about('answerIsNoToggle'))
+      return { value: answer === 'true', faults: [] }
     case 'person':
-      if (!z.uuid().safeParse(said).success) return refuse('unknown-person', own ?? about('answerIsNoPerson'))
-      return { value: said.toLowerCase(), faults: [] }
+      if (!z.uuid().safeParse(answer).success) return refuse('unknown-person', own ?? about('answerIsNoPerson'))
+      return { value: answer.toLowerCase(), faults: [] }
   }
 }
 

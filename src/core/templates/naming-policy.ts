@@ -90,13 +90,13 @@ export function namingFaults(
 ): PlacedReason[] {
   const address = addressRuleOf(kind)
   const rules: PlacedReason[] = (['displayName', 'name', 'alias'] as const).flatMap((field) => {
-    const given = naming[field]
-    if (!given) return []
+    const written = naming[field]
+    if (!written) return []
     if (field === 'name' && address === 'alias') return [{ path: [field], reason: because('nameRuleOfSite') }]
     if (field === 'alias' && address === 'name' && kind !== 'sharedMailbox')
       return [{ path: [field], reason: because('aliasRuleOfOtherKind') }]
     const form = field === 'displayName' ? 'displayName' : 'address'
-    return ruleFaults(given, form, kind, metadataKeys, naming.blockedWords ?? []).map(({ path, reason }) => ({
+    return ruleFaults(written, form, kind, metadataKeys, naming.blockedWords ?? []).map(({ path, reason }) => ({
       path: [field, ...path],
       reason,
     }))

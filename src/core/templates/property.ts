@@ -56,15 +56,15 @@ export function propertyFaults(rules: PropertyRules, kind: ResourceKind): Placed
   return Object.entries(rules).flatMap(([id, rule]) => {
     if (!propertiesOf(kind).includes(id))
       return [{ path: [id], reason: because('propertyUnknown', { known: propertiesOf(kind) }) }]
-    const given = Object.entries({ default: rule.default, fixed: rule.fixed }).flatMap(([at, one]) =>
+    const values = Object.entries({ default: rule.default, fixed: rule.fixed }).flatMap(([at, one]) =>
       one === undefined ? [] : [[at, one] as const],
     )
-    const faults = given.flatMap(([at, one]) => {
+    const faults = values.flatMap(([at, one]) => {
       if (withoutValue.includes(id)) return [{ path: [id, at], reason: because('propertyWithoutValue') }]
       return takes(id, kind, one) ? [] : [{ path: [id, at], reason: because('propertyValueWrong') }]
     })
-    if (given.length > 1) faults.push({ path: [id, 'default'], reason: because('defaultBesideFixed') })
-    if (!rule.shown && rule.required && given.length === 0)
+    if (values.length > 1) faults.push({ path: [id, 'default'], reason: because('defaultBesideFixed') })
+    if (!rule.shown && rule.required && values.length === 0)
       faults.push({ path: [id, 'required'], reason: because('propertyHidden') })
     if (id === 'name' && rule.required)
       faults.push({ path: [id, 'required'], reason: because('propertyRequiredAnyway') })
@@ -97,19 +97,19 @@ export function withProperties(rules: PropertyRules, body: Readonly<Record<strin
   const put: Applied[] = []
   const faults: Fault[] = []
   for (const [id, rule] of Object.entries(rules)) {
-    const given = valueAt(filled, id)
-    const isEmpty = given === undefined || given === '' || (Array.isArray(given) && given.length === 0)
+    const value = valueAt(filled, id)
+    const isEmpty = value === undefined || value === '' || (Array.isArray(value) && value.length === 0)
     const pointer = pointerOf(id.split('.'))
     // Nothing is said so: no default comes back, and no number is expected.
-    if (given === '') dropAt(filled, id)
+    if (value === '') dropAt(filled, id)
     if (rule.fixed !== undefined) {
-      if (!isEmpty && !isSame(given, rule.fixed)) {
+      if (!isEmpty && !isSame(value, rule.fixed)) {
         const always = String(rule.fixed)
         faults.push(fault(pointer, 'fixed', because('fieldFixed', { field: id, value: always }), always))
       }
       setAt(filled, id, rule.fixed)
       put.push({ field: id, value: rule.fixed, why: 'fixed' })
-    } else if (given === undefined && rule.default !== undefined) {
+    } else if (value === undefined && rule.default !== undefined) {
       setAt(filled, id, rule.default)
       put.push({ field: id, value: rule.default, why: 'default' })
     } else if (isEmpty && rule.required)
@@ -146,5 +146,5 @@ function dropAt(body: Record<string, unknown>, id: string): void {
   else if (isRecord(outer)) body[field] = Object.fromEntries(Object.entries(outer).filter(([name]) => name !== key))
 }
 
-const isSame = (given: unknown, fixed: PropertyValue): boolean =>
-  JSON.stringify(given).toLowerCase() === JSON.stringify(fixed).toLowerCase()
+const isSame = (value: unknown, fixed: PropertyValue): boolean =>
+  JSON.stringify(value).toLowerCase() === JSON.stringify(fixed).toLowerCase()

@@ -76,8 +76,8 @@ function conflictsIn(written: Template): PlacedReason[] {
 
 function ofSite({ limits, properties: { owners } }: Template): PlacedReason[] {
   const conflicts: PlacedReason[] = []
-  const given = owners?.fixed ?? owners?.default
-  const count = Array.isArray(given) ? given.length : 0
+  const named = owners?.fixed ?? owners?.default
+  const count = Array.isArray(named) ? named.length : 0
   const isOpen = owners === undefined || (owners.shown && owners.fixed === undefined)
   // Who asks is an owner too, and may be among those that are named.
   if (!isOpen && count + 1 < limits.ownersMinimum)
@@ -151,14 +151,14 @@ export function formSize({
   properties,
   labels,
 }: Pick<Template, 'kind' | 'fields' | 'properties' | 'labels'>): number {
-  const asked = propertiesOf(kind).filter((id) => {
+  const inputs = propertiesOf(kind).filter((id) => {
     const rule = properties[id]
     const isReplaced = fields.some(({ key }) => id === `metadata.${key}`)
     return !isReplaced && (rule === undefined || (rule.shown && rule.fixed === undefined))
   })
   const sizes = [
     frame,
-    ...asked.map((id) => ofProperty + (properties[id]?.required ? ofRequired : 0)),
+    ...inputs.map((id) => ofProperty + (properties[id]?.required ? ofRequired : 0)),
     ...fields.map(sizeOfField),
     ...(isMailboxKind(kind) ? [] : labels.allowed.map(({ id, name }) => ofChoice + written(id) + written(name))),
   ]
