@@ -1,6 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
-import { type Ports, type Settings, seedTemplates, type Telemetry, type Tenant, templateWithin } from '../core/index.ts'
+import { apiTexts } from '../cards/index.ts'
+import {
+  type Ports,
+  reasonOfIssue,
+  type Settings,
+  seedTemplates,
+  type Telemetry,
+  type Tenant,
+  templateWithin,
+} from '../core/index.ts'
 import {
   type CallLog,
   connectMicrosoft365,
@@ -95,8 +104,12 @@ export function tokensOf({ loginUrl, tenantId, collab, mail, mailAppClients }: E
 export async function seed(ports: Ports, settings: Settings, { templatesFile, tenantId }: Endpoints): Promise<void> {
   if (templatesFile === undefined) return
   const parsed = z.array(templateWithin(settings.webhookAllowCidrs)).safeParse(await readJsonFile(templatesFile))
-  if (!parsed.success)
-    throw new Error(`TEMPLATES_FILE ${templatesFile} is not right:\n${z.prettifyError(parsed.error)}`)
+  if (!parsed.success) {
+    const issues = parsed.error.issues.map((issue) =>
+      issue.code === 'custom' ? { ...issue, message: apiTexts.reason(reasonOfIssue(issue)) } : issue,
+    )
+    throw new Error(`TEMPLATES_FILE ${templatesFile} is not right:\n${z.prettifyError({ issues })}`)
+  }
   await seedTemplates(ports, tenantId, parsed.data)
 }
 

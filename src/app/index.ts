@@ -125,7 +125,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
   const settings = settingsOf(config, endpoints, auditKey, substitutes.reachMinutes)
   const webhookSecret = config.WEBHOOK_SECRET ?? (await ownSetting(database, 'webhook-secret', newSecret))
   const { assertOutside } = database
-  const poster = { resolveHost, assertOutside, allowCidrs: settings.webhookAllowCidrs }
+  const poster = { resolveHost, assertOutside, allowCidrs: settings.webhookAllowCidrs, texts: apiTexts }
   const post = createWebhookPoster(poster)
   const ports: Ports = {
     ...{ ...stores, clock, work: database, jobs, deadLetters, directory, tenant, connection, vitals },

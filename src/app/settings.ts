@@ -1,7 +1,7 @@
 /** The settings: every variable of the environment with its type and default. `config.ts` checks how they fit together. */
 
 import { z } from 'zod'
-import { network, webhookSecret } from '../core/index.ts'
+import { isWebhookSecret } from '../core/index.ts'
 import { type CloudName, cloudFault } from './addresses.ts'
 
 const port = z.coerce
@@ -11,6 +11,8 @@ const port = z.coerce
   .max(65_535, 'must be at most 65535')
 const count = z.coerce.number('must be a number').int('must be a whole number').min(0, 'must be at least 0')
 const seconds = count
+/** A network such as `10.1.0.0/16` or `fd00::/8`. */
+const network = z.union([z.cidrv4(), z.cidrv6()], { error: 'must be networks such as 10.1.0.0/16' })
 /** An hour of the day, or null for `off`. */
 const hourOrOff = z
   .string()
@@ -122,7 +124,10 @@ export const environment = z.object({
     z.array(z.uuid({ error: 'must be object ids of people or groups, joined by commas' }).toLowerCase()),
   ),
   ADMIN_DECIDES_OWN_REASSIGNMENT: offOn,
-  WEBHOOK_SECRET: webhookSecret.optional(),
+  WEBHOOK_SECRET: z
+    .string()
+    .refine(isWebhookSecret, 'must be whsec_ and 24 to 64 bytes in base64 (openssl rand -base64 32 makes some)')
+    .optional(),
   AUDIT_SECRET: keySecret.optional(),
   EXPORT_SECRET: keySecret.optional(),
   WEBHOOK_ALLOW_CIDRS: list.pipe(z.array(network)),

@@ -8,7 +8,7 @@ import {
   bindUseCase,
   type Call,
   type CallerIdentity,
-  createKnownAdmins,
+  createAdminCache,
   type Settings,
   type SystemContext,
   type UseCase,
@@ -49,13 +49,13 @@ export interface Core extends Calls {
 export function createCore(ports: Ports, settings: Settings): Core {
   const own: CorePorts = { ...ports, checks: createChecks(ports), dryRuns: new Set() }
   const context = { ports: own, settings }
-  const admins = createKnownAdmins(settings, ports.clock)
-  const actor = (identity: CallerIdentity): Promise<Actor> => admins.seen(identity, actorFor(context, identity))
+  const admins = createAdminCache(settings, ports.clock)
+  const actor = (identity: CallerIdentity): Promise<Actor> => admins.remembering(identity, actorFor(context, identity))
   return {
     ...bound(useCases, (useCase: UseCase<CorePorts, z.ZodType, unknown>) => bindUseCase(useCase, context)),
     ...{ settings, siteRoot: ports.tenant.siteRoot, outlookRoot: ports.tenant.outlookRoot },
     otherSiteOrigins: ports.tenant.otherSiteOrigins ?? [],
-    ...{ actor, actorForHealth: (identity) => admins.orKnown(identity, actor(identity)) },
+    ...{ actor, actorForHealth: (identity) => admins.orRemembered(identity, actor(identity)) },
     system: bound(
       systemUseCases,
       (run: SystemUseCase) =>

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { actorOf, approversGroup, dana, kim, omar, tenantId, withCore } from '../support/core.ts'
-import { refusal } from '../support/refusal.ts'
+import { refusal, sentenceOf } from '../support/refusal.ts'
 
 describe('a guest of the organisation', () => {
   const core = withCore()
@@ -20,8 +20,8 @@ describe('a guest of the organisation', () => {
 
   it('is let into nothing, whatever groups they are in', async () => {
     await asGuest(dana.id, async () => {
-      const { code, message } = await refusal(() => core.provisioning.actor({ tenantId, id: dana.id }))
-      expect([code, message]).toEqual([
+      const refused = await refusal(() => core.provisioning.actor({ tenantId, id: dana.id }))
+      expect([refused.code, sentenceOf(refused)]).toEqual([
         'forbidden',
         'You are a guest of this organisation, and this is for its own people.',
       ])

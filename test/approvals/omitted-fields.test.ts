@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { apiTexts } from '../../src/cards/index.ts'
-import { judgedBy } from '../../src/core/approvals/condition-values.ts'
+import { judgedBy } from '../../src/core/approvals/approvers.ts'
 import {
   explain,
   type MailboxKind,
@@ -11,7 +11,7 @@ import {
   resourceKinds,
   template,
 } from '../../src/core/index.ts'
-import { type Condition, fieldTypes, judge } from '../../src/core/templates/condition.ts'
+import { type Condition, fieldTypes, judge } from '../../src/core/templates/approval-policy.ts'
 import { actorOf, asMailbox, asSite, dana, kim, omar, priya, withCore } from '../support/core.ts'
 import { startTenant, type TestTenant } from '../support/simulated-tenant.ts'
 import { exchangeOf } from '../support/simulator.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import strings from '../../cards/strings/en.json' with { type: 'json' }
 import { cards } from '../../src/cards/index.ts'
-import { noteAct, organisationActions } from '../../src/core/audit/organisation-audit.ts'
+import { noteAct, organisationActions } from '../../src/core/audit/log.ts'
 import { kim, priya, tenantId, withCore } from '../support/core.ts'
 
 describe('what admins do that is about no one request', () => {

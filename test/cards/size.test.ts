@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type CardJson, cards, rowsOfPage } from '../../src/cards/index.ts'
-import { type Person, snapshot, type Template } from '../../src/core/index.ts'
+import { because, type Person, snapshot, type Template } from '../../src/core/index.ts'
 import { requestForm } from '../support/card-forms.ts'
 import { mailboxes, mailboxPlanOf, meetingRoom, supportMailbox } from '../support/card-mailboxes.ts'
 import {
@@ -55,8 +55,10 @@ describe('the largest cards', () => {
   const bytes = (card: CardJson) => JSON.stringify(card).length * 2
 
   const surprising = Array.from({ length: 9 }, () => ({
-    ...{ code: 'delegated' as const, detail: '' },
-    values: { stage: '1', name: long(256), person: long(256), until: '2026-11-28T23:00:00.000Z' },
+    code: 'delegated' as const,
+    reason: because('delegated', {
+      ...{ stage: 1, name: long(256), person: long(256), until: '2026-11-28T23:00:00.000Z' },
+    }),
   }))
 
   it('of requests stay under 25 kB, whatever was asked for', () => {

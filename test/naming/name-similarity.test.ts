@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { beginningsOf, likeness, similarFrom } from '../../src/core/naming/name-likeness.ts'
+import { beginningsOf, likeness, similarFrom } from '../../src/core/naming/similar.ts'
 
 describe('two names', () => {
   it.each([

@@ -1,5 +1,13 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { type Candidate, findSimilar, type Ports, similarResources } from '../../src/core/index.ts'
+import {
+  type Candidate,
+  type Context,
+  type Ports,
+  type Sought,
+  similarAmong,
+  similarCandidates,
+  similarResources,
+} from '../../src/core/index.ts'
 import { dana, kim, omar, priya, siteRoot } from '../support/card-world.ts'
 import { actorOf, withCore } from '../support/core.ts'
 
@@ -8,6 +16,9 @@ const group = (displayName: string, more: Partial<Candidate> = {}): Candidate =>
   const alias = displayName.toLowerCase().replaceAll(' ', '-')
   return { of: 'group', id: alias, displayName, address: `${siteRoot}${alias}`, alias, isPublic: false, ...more }
 }
+/** Both halves of the search, as a preview runs them. */
+const findSimilar = async (context: Context<Ports>, sought: Sought) =>
+  similarAmong(context, sought, await similarCandidates(context.ports, sought))
 const never = <T>() => new Promise<T>(() => undefined)
 
 describe('similar resources', () => {

@@ -1,4 +1,4 @@
-import type { Outlook, SitePlan } from '../../src/core/index.ts'
+import { because, type Outlook, type SitePlan } from '../../src/core/index.ts'
 import { dana, omar, planOf, priya, projectSite, sam, stageOf } from './card-requests.ts'
 
 const [field] = projectSite.fields
@@ -7,7 +7,6 @@ const approvals = [
   stageOf(2, [omar, priya, sam], { rule: 'quorum', quorum: 2 }),
   stageOf(3, [sam], { resolvedTo: 'admins', resolvedFor: 'noManager' }),
 ]
-const warning = { detail: '' }
 
 /** A plan to which the template has done all that it can, and what may surprise in it. */
 export const foreseen: { readonly plan: SitePlan; readonly outlook: Outlook } = {
@@ -26,13 +25,14 @@ export const foreseen: { readonly plan: SitePlan; readonly outlook: Outlook } = 
   outlook: {
     approvals,
     warnings: [
-      { ...warning, code: 'unknown-token', values: { token: 'department' } },
-      { ...warning, code: 'number-later', values: {} },
-      { ...warning, code: 'admins-instead', values: { stage: '3', why: 'noManager' } },
+      { code: 'unknown-token', reason: because('tokenEmpty', { token: 'department' }) },
+      { code: 'number-later', reason: because('numberLater') },
+      { code: 'admins-instead', reason: because('adminsInstead', { stage: 3, why: 'noManager' }) },
       {
-        ...warning,
         code: 'delegated',
-        values: { stage: '1', name: 'Dana Fox', person: 'Omar Haddad', until: '2026-11-28T23:00:00.000Z' },
+        reason: because('delegated', {
+          ...{ stage: 1, name: 'Dana Fox', person: 'Omar Haddad', until: '2026-11-28T23:00:00.000Z' },
+        }),
       },
     ],
   },

@@ -1,5 +1,5 @@
 import { reasonText } from '../../src/cards/index.ts'
-import { type Fault, ProvisioningError } from '../../src/core/index.ts'
+import { type Fault, ProvisioningError, type Reason } from '../../src/core/index.ts'
 
 /** The code of a refusal; anything else that was thrown is thrown on. */
 export function refusalOf(error: unknown): string {
@@ -21,8 +21,11 @@ export async function refusal(work: () => unknown): Promise<ProvisioningError> {
 /** Faults as `pointer code`, in their order. */
 export const named = (faults: readonly Fault[]): string[] => faults.map(({ pointer, code }) => `${pointer} ${code}`)
 
+/** A reason's sentence; `''` without a reason. */
+export const textOf = (reason: Reason | undefined): string => (reason ? reasonText(reason) : '')
+
 /** The sentence of a fault; `''` when there is none. */
-export const detailOf = (fault: Fault | undefined): string => (fault ? reasonText(fault.reason) : '')
+export const detailOf = (fault: Fault | undefined): string => textOf(fault?.reason)
 
 /** Faults as the API shows them: with their sentences. */
 export const shownFaults = (faults: readonly Fault[]) =>

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, inject, it } from 'vitest'
 import { readConfig } from '../../src/app/config.ts'
 import { createApp } from '../../src/app/index.ts'
+import { reasonText } from '../../src/cards/index.ts'
 import type { Delivery } from '../../src/core/index.ts'
 import { deliverWebhookJob } from '../../src/jobs/webhooks/deliver.ts'
 import { createWebhookPoster } from '../../src/jobs/webhooks/post.ts'
@@ -27,6 +28,7 @@ describe('a webhook that could never be sent', () => {
     const enqueue: typeof world.ports.jobs.enqueue = async (orders) => void told.push(...orders.map(({ name }) => name))
     const post = createWebhookPoster({
       ...{ resolveHost: unexpected('a look-up'), assertOutside: database.assertOutside, allowCidrs: ['10.1.0.0/16'] },
+      texts: { reason: reasonText },
     })
     const job = deliverWebhookJob({
       ...{

@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { patternFault, wholeValue } from '../../src/core/shared/pattern.ts'
 import { faultsOf } from '../../src/core/shared/validation.ts'
+import { patternFault, wholeValue } from '../../src/core/templates/field.ts'
 import { template } from '../../src/core/templates/template.ts'
+import { shownFaults, textOf } from '../support/refusal.ts'
 import { seed } from '../support/seed.ts'
 
 describe("a pattern of a template's field", () => {
@@ -44,7 +45,7 @@ describe("a pattern of a template's field", () => {
     [')(', 'not a regular expression'],
     ['a{2', 'not a regular expression'],
   ])('is refused with what to do about it: %s', (pattern, words) => {
-    expect(patternFault(pattern)).toContain(words)
+    expect(textOf(patternFault(pattern))).toContain(words)
   })
 
   it('that could block the service is a fault of the template, at its place', () => {
@@ -52,7 +53,7 @@ describe("a pattern of a template's field", () => {
     const body = { id: crypto.randomUUID(), version: 1, kind: 'teamSite', name: 'Club', fields: [field] }
     const parsed = template.safeParse(body)
     const faults = parsed.error ? faultsOf(parsed.error, body) : []
-    expect(faults).toEqual([
+    expect(shownFaults(faults)).toEqual([
       { pointer: '/fields/0/pattern', code: 'invalid', detail: expect.stringContaining('Do not repeat a group') },
     ])
   })

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { templateWithin } from '../../src/core/index.ts'
+import { reasonOfIssue, templateWithin } from '../../src/core/index.ts'
+import { textOf } from '../support/refusal.ts'
 import { people } from '../support/teams-user.ts'
 
 const site = { id: randomUUID(), version: 1, kind: 'teamSite', name: 'Club' }
@@ -209,7 +210,7 @@ describe('a template whose design is wrong', () => {
     const { error } = schema.safeParse(design)
     const faults = (error?.issues ?? []).map((issue) => {
       const at = issue.code === 'unrecognized_keys' ? [...issue.path, ...issue.keys] : issue.path
-      return { pointer: pointerOf(at), message: issue.message }
+      return { pointer: pointerOf(at), message: issue.code === 'custom' ? textOf(reasonOfIssue(issue)) : issue.message }
     })
     expect(faults).toEqual([{ pointer, message: expect.stringContaining(words) }])
   })

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { actorOf, asSite, dana, kim, tenantId, withCore } from '../support/core.ts'
-import { named, refusal } from '../support/refusal.ts'
+import { named, refusal, shownFaults } from '../support/refusal.ts'
 
 const asKim = actorOf(kim)
 
@@ -64,7 +64,7 @@ describe('numbers and quotas at their end', () => {
     for (let number = 1; number <= 20; number += 1) core.world.taken.add(`n-${number}`)
     const body = { templateId, displayName: 'x' }
     const { faults } = await refusal(() => core.provisioning.submitSite(asKim, { body }))
-    expect(faults).toEqual([
+    expect(shownFaults(faults)).toEqual([
       { code: 'name-taken', pointer: '/alias', detail: expect.stringContaining('n-20 is taken'), suggestion: '' },
     ])
     expect(asSite(await core.provisioning.submitSite(asKim, { body })).alias).toBe('n-21')

@@ -3,6 +3,7 @@ import http, { createServer, type RequestListener, type Server } from 'node:http
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
+import { reasonText } from '../../src/cards/index.ts'
 import { createWebhookPoster, type PosterOptions } from '../../src/jobs/webhooks/post.ts'
 import { selfSigned } from '../support/certificates.ts'
 import { addressesToRefuse } from '../support/webhook-addresses.ts'
@@ -45,6 +46,7 @@ function poster(more: Partial<PosterOptions> = {}) {
     allowCidrs: loopback,
     resolveHost: nobody,
     assertOutside: () => undefined,
+    texts: { reason: reasonText },
     ...more,
   })
   return (url: string, anywhere = false, signal = never) =>

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
+import { reasonText } from '../../src/cards/index.ts'
 import { endpointOf, type Ports } from '../../src/core/index.ts'
 import { createWebhookPoster } from '../../src/jobs/webhooks/post.ts'
 import { actorOf, priya, tenantId, withCore } from '../support/core.ts'
@@ -43,7 +44,12 @@ describe('a template is not saved', () => {
     const replies = [['93.184.216.34'], ['127.0.0.1']]
     const resolveHost = async () => replies.shift() ?? []
     await save(url, resolveHost)
-    const post = createWebhookPoster({ allowCidrs: [], resolveHost, assertOutside: core.database.assertOutside })
+    const post = createWebhookPoster({
+      allowCidrs: [],
+      resolveHost,
+      texts: { reason: reasonText },
+      assertOutside: core.database.assertOutside,
+    })
     const { signal } = new AbortController()
     expect(await post({ url, headers: {}, body: '{}', anywhere: false, signal })).toMatchObject({ problem: 'refused' })
     expect(replies).toEqual([])

@@ -1,4 +1,5 @@
 import '../../private-umask.ts'
+import { apiTexts } from '../../cards/index.ts'
 import { type Database, missingNumbers, openDatabase, openStopped, provedAll, readKey } from '../../store/index.ts'
 import { assertSafeServer } from '../addresses.ts'
 import { runCommand } from './command.ts'
@@ -47,7 +48,7 @@ async function report(database: Database, key: Uint8Array): Promise<void> {
     }
     if (proof.findings.length === 0) continue
     wrong += 1
-    const details = proof.findings.map(({ detail }) => `  ${detail}\n`).join('')
+    const details = proof.findings.map(({ reason }) => `  ${apiTexts.reason(reason)}\n`).join('')
     const name = isOrganisation ? 'The organisation’s own entries' : (proof.reference ?? 'A request')
     process.stdout.write(`${name} (${proof.requestId})\n${details}`)
   }

@@ -215,8 +215,10 @@ export function warningLines(
   }
 }
 
-function inWords({ code, values }: Warning, isOneOfMany: boolean, viewer: Viewer, unknownToken: string): string[] {
+function inWords({ code, reason }: Warning, isOneOfMany: boolean, viewer: Viewer, unknownToken: string): string[] {
   const words = strings.review.warning
+  const facts = Object.entries(reason.facts ?? {}).map(([name, value]) => [name, String(value)])
+  const values: Readonly<Record<string, string>> = Object.fromEntries(facts)
   const { token = '', label = '', taken = '', stage = '', why = '', name = '', person = '', until = '' } = values
   const tokens: Readonly<Record<string, string>> = strings.review.token
   const because: Readonly<Record<string, string>> = strings.approval.since

@@ -1,4 +1,4 @@
-import { type Account, type Person, ProvisioningError } from '../shared/index.ts'
+import { type Account, asPerson, because, type Person, ProvisioningError } from '../shared/index.ts'
 import type { Approver, StagePolicy } from '../templates/index.ts'
 import { type ApprovalStage, type Decision, isApproved, openStage, voicesOf } from './stage.ts'
 
@@ -55,11 +55,7 @@ export const eligible = (found: readonly Found[], withoutId: string | undefined)
     .filter(({ people }) => people.length > 0)
 
 export const distinct = (found: readonly Found[]): Person[] => [
-  ...new Map(
-    found
-      .flatMap(({ people }) => people)
-      .map(({ id, displayName, userPrincipalName }) => [id, { id, displayName, userPrincipalName }]),
-  ).values(),
+  ...new Map(found.flatMap(({ people }) => people).map((one) => [one.id, asPerson(one)])).values(),
 ]
 
 /** Who is asked only through groups or as an admin. A manager is asked as a person: whoever it was then. */
@@ -104,12 +100,11 @@ export function decide(
   const { by, at } = given
   const stage = openStage(stages)
   if (by.id === requesterId && !mayDecideOwn(stages))
-    throw new ProvisioningError('self-approval', 'You asked for this yourself, so somebody else has to decide.')
+    throw new ProvisioningError('self-approval', because('ownRequest'))
   const voices = stage ? voicesOf(stage, by.id, at) : []
   const holding = voices.filter(({ id }) => !lapsed.includes(id))
   if (!stage || voices.length === 0) throw tooLate(stages, by.id, at)
-  if (holding.length === 0)
-    throw new ProvisioningError('not-an-approver', 'You are not an approver of this request any more.')
+  if (holding.length === 0) throw new ProvisioningError('not-an-approver', because('approverNoMore'))
   const insteadOf = spokenFor(stage, by.id, holding)
   const own = { ...given, ...(insteadOf.length > 0 && { insteadOf }) }
   const decided = { ...stage, decisions: [...stage.decisions, own] }
@@ -138,17 +133,15 @@ function tooLate(stages: readonly ApprovalStage[], personId: string, at: string)
   if (!stage || own) return alreadyDecided(stages, own)
   const stood = stage.standIns?.filter(({ person }) => person.id === personId) ?? []
   if (stood.some(({ until }) => until !== undefined && until <= at))
-    return new ProvisioningError('not-an-approver', 'Whom you stood in for decides again.')
+    return new ProvisioningError('not-an-approver', because('standInEnded'))
   const voices = [...(isAsked ? [personId] : []), ...stood.flatMap(({ insteadOf }) => insteadOf)]
   const instead = stage.decisions.find(({ insteadOf = [], by }) =>
     voices.some((id) => by.id === id || insteadOf.some((one) => one.id === id)),
   )
   if (instead) return alreadyDecided(stages, instead)
   const to = stage.reassigned?.findLast(({ from }) => from.some(({ id }) => id === personId))?.to
-  return new ProvisioningError(
-    'not-an-approver',
-    to ? `${to.displayName} decides this in your place now.` : 'You are not an approver of this request.',
-  )
+  const reason = to ? because('reassignedTo', { name: to.displayName }) : because('notApprover')
+  return new ProvisioningError('not-an-approver', reason)
 }
 
 /** Whether the policy lets who asks decide: in the stage whose turn it is, or, when none is, in any. */
@@ -158,12 +151,8 @@ function mayDecideOwn(stages: readonly ApprovalStage[]): boolean {
 }
 
 export function alreadyDecided(stages: readonly ApprovalStage[], earlier = lastDecision(stages)): ProvisioningError {
-  const context = earlier ? { by: earlier.by.displayName, at: earlier.at } : {}
-  return new ProvisioningError(
-    'already-decided',
-    earlier
-      ? `${earlier.by.displayName} has already ${earlier.decision} it, on ${earlier.at}.`
-      : 'This is already decided.',
-    { context },
-  )
+  if (!earlier) return new ProvisioningError('already-decided', because('decided'))
+  const { by, at, decision } = earlier
+  const reason = because('decidedBy', { name: by.displayName, decision, at })
+  return new ProvisioningError('already-decided', reason, { context: { by: by.displayName, at } })
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { NamingPorts } from '../naming/index.ts'
 import { instant, person } from '../shared/index.ts'
 
 /** Somebody is away, and until they are back a colleague decides what waits for them. They may still decide themselves. */
@@ -47,4 +48,9 @@ export interface DelegationStore {
   forgetOld(at: Date): Promise<void>
   /** Those of these people at this time, and those of their delegates, and so on. */
   reaching(tenantId: string, personIds: readonly string[], at: string): Promise<Delegation[]>
+}
+
+/** The ports that this room and the rooms above it need. */
+export interface ApprovalPorts extends NamingPorts {
+  readonly delegations: DelegationStore
 }

@@ -4,9 +4,7 @@
  */
 export * from './approval.ts'
 export * from './approvers.ts'
-export * from './condition-values.ts'
 export * from './delegation.ts'
-export * from './ports.ts'
 export * from './stage.ts'
 export * from './stand-ins.ts'
 export * from './times.ts'

@@ -1,10 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Account, Person, SystemContext } from '../shared/index.ts'
+import { asPerson, type Person, type SystemContext } from '../shared/index.ts'
 import type { ApprovalPolicy } from '../templates/index.ts'
 import { eligible, type Found, membershipOf } from './approval.ts'
 import { foundBy, foundById } from './approvers.ts'
-import type { Delegation } from './delegation.ts'
-import type { ApprovalPorts } from './ports.ts'
+import type { ApprovalPorts, Delegation } from './delegation.ts'
 import { type ApprovalStage, type StandIn, undecided } from './stage.ts'
 
 /** Who can be asked in the place of others, and by which lines of the policy or the settings they were found. */
@@ -47,7 +46,7 @@ export async function standInCandidates(
         const standing = new Set(standsFor(stage, account.id).map(({ id }) => id))
         const insteadOf = people.map(({ id }) => id).filter((id) => !standing.has(id))
         if (insteadOf.length === 0) return []
-        return [{ person: personOf(account), insteadOf, as, found: { ...found, people: [account] } }]
+        return [{ person: asPerson(account), insteadOf, as, found: { ...found, people: [account] } }]
       })
   const backup = await Promise.all((policy?.backup ?? []).map((by) => foundBy(ports, by, request.requester)))
   const managed = policy?.backup || silent.length > mostManaged ? [] : silent
@@ -60,8 +59,6 @@ export async function standInCandidates(
   const admins = await Promise.all(settings.admins.map((id) => foundById(ports, id)))
   return [...own, ...admins.flatMap((found) => of('admin', found, left))]
 }
-
-const personOf = ({ id, displayName, userPrincipalName }: Account): Person => ({ id, displayName, userPrincipalName })
 
 /** A stage that these are asked in too. Who was found through a group decides only while they are in it. */
 export function withCandidates(

@@ -1,3 +1,4 @@
+import { because, type Reason } from '../shared/index.ts'
 import { addressRule, names, type Template } from '../templates/index.ts'
 import type { ApprovalStage } from './stage.ts'
 
@@ -16,13 +17,12 @@ export const warningCodes = [
 ] as const
 export type WarningCode = (typeof warningCodes)[number]
 
-/** `detail` is a sentence for clients; cards have words of their own, filled with the `values`. */
+/** `reason`: its sentence is for clients. Cards have texts of their own, which take the same facts. */
 export interface Warning {
   readonly code: WarningCode
   /** The input that could change it. */
   readonly field?: string
-  readonly detail: string
-  readonly values: Readonly<Record<string, string>>
+  readonly reason: Reason
 }
 
 /** What a warning is about. */
@@ -47,8 +47,7 @@ export function warningsOf(of: Foreseen): Warning[] {
 function accessWarnings({ template: { kind }, details }: Foreseen): Warning[] {
   const given = Object.values(Object(details['permissions']))
   if (kind !== 'sharedMailbox' || given.includes('FullAccess')) return []
-  const detail = 'Nobody can open this mailbox. Give somebody FullAccess.'
-  return [{ code: 'nobody-can-open', field: 'permissions', detail, values: {} }]
+  return [{ code: 'nobody-can-open', field: 'permissions', reason: because('nobodyCanOpen') }]
 }
 
 /** Whether the name is what it will be: it has no number, and no part of an id, that the request gets only when it is sent. */
@@ -59,67 +58,38 @@ function nameWarnings(of: Foreseen): Warning[] {
   const { template, name, passedOver } = of
   const warnings = of.emptyTokens.map((token) => emptyWarning(token, template))
   const [taken] = passedOver
-  if (taken !== undefined) {
-    const detail = `${taken} is taken, so the address is the next one that is free.`
-    warnings.push({ code: 'next-address', field: 'alias', detail, values: { taken } })
-  }
+  if (taken !== undefined)
+    warnings.push({ code: 'next-address', field: 'alias', reason: because('nextAddress', { taken }) })
   if (name === '' || isFinal(of)) return warnings
   const isCounted = names(addressRule(template.naming, template.kind).pattern, 'counter')
   warnings.push(
     isCounted
-      ? {
-          code: 'number-later',
-          detail: 'The number is given when the request is sent. This one is likely, unless another request is faster.',
-          values: {},
-        }
-      : {
-          code: 'address-of-id',
-          field: 'alias',
-          detail:
-            'The name has no letter that an address can have, so a part of the request’s id stands in the address.',
-          values: {},
-        },
+      ? { code: 'number-later', reason: because('numberLater') }
+      : { code: 'address-of-id', field: 'alias', reason: because('addressOfId') },
   )
   return warnings
 }
 
 function emptyWarning(token: string, { fields }: Pick<Template, 'fields'>): Warning {
   const key = token.startsWith('metadata.') ? token.slice('metadata.'.length) : undefined
-  if (key === undefined) {
-    const detail = `No ${token} of who asks can stand in the names, so they have none.`
-    return { code: 'unknown-token', detail, values: { token } }
-  }
+  if (key === undefined) return { code: 'unknown-token', reason: because('tokenEmpty', { token }) }
   const label = fields.find((field) => field.key === key)?.label ?? key
-  const detail = `${label} is not answered, so the names have nothing of it.`
-  return { code: 'empty-answer', field: token, detail, values: { label } }
+  return { code: 'empty-answer', field: token, reason: because('answerEmpty', { label }) }
 }
 
-const because = {
-  noManager: 'no manager is known',
-  onlyRequester: 'nobody approves their own request',
-  blocked: 'its approvers cannot sign in',
-  onlyGuests: 'its approvers are guests',
-  nobodyFound: 'no approver was found',
-  tooFew: 'too few approvers were found',
-} as const satisfies Record<NonNullable<ApprovalStage['resolvedFor']>, string>
-
 function stageWarnings({ stage, resolvedTo, resolvedFor = 'nobodyFound', standIns = [] }: ApprovalStage): Warning[] {
-  const number = String(stage)
   const warnings: Warning[] = []
   if (resolvedTo !== undefined) {
-    const code = resolvedTo === 'admins' ? 'admins-instead' : 'admins-too'
-    const asked = resolvedTo === 'admins' ? 'The admins decide' : 'The admins are asked too in'
-    const detail = `${asked} approval ${number}, since ${because[resolvedFor]}.`
-    warnings.push({ code, detail, values: { stage: number, why: resolvedFor } })
+    const facts = { stage, why: resolvedFor }
+    warnings.push(
+      resolvedTo === 'admins'
+        ? { code: 'admins-instead', reason: because('adminsInstead', facts) }
+        : { code: 'admins-too', reason: because('adminsToo', facts) },
+    )
   }
   for (const { person, by, until = '' } of standIns) {
-    const away = by?.displayName ?? ''
-    const detail = `${away} is away until ${until}, and ${person.displayName} decides approval ${number} meanwhile.`
-    warnings.push({
-      code: 'delegated',
-      detail,
-      values: { stage: number, name: away, person: person.displayName, until },
-    })
+    const facts = { stage, name: by?.displayName ?? '', person: person.displayName, until }
+    warnings.push({ code: 'delegated', reason: because('delegated', facts) })
   }
   return warnings
 }

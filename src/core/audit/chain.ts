@@ -1,6 +1,51 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto'
-import type { Origin } from '../shared/index.ts'
-import type { AuditEntry } from './entry.ts'
+import { z } from 'zod'
+import type { MailboxStep, SiteStep } from '../resources/index.ts'
+import { instant, type Origin, person, requestStates } from '../shared/index.ts'
+
+/** Who did something: a person, or the system itself. */
+export const auditActor = z.union([person, z.object({ kind: z.literal('system') })])
+/** One line of a request's timeline. A state change's action is the new state (DESIGN §5). */
+export const auditEntry = z.object({
+  requestId: z.uuid(),
+  tenantId: z.uuid(),
+  at: instant,
+  actor: auditActor,
+  action: z.string(),
+  comment: z.string().optional(),
+  data: z.record(z.string(), z.unknown()).optional(),
+  /** The call that asked for it: a repeat of the same call is known by it. Not shown. */
+  attempt: z.uuid().optional(),
+})
+export type AuditEntry = z.output<typeof auditEntry>
+export const system = { kind: 'system' } as const
+/** All that a timeline can tell of beside the steps: the states, and what happens within them. Cards have words for each. */
+export const auditActions = [
+  ...requestStates,
+  'approved',
+  'late',
+  'delayed',
+  'renamed',
+  'announced',
+  'overdue',
+  'timed',
+  'not-told',
+  'reached',
+  'reminded',
+  'escalated',
+  'warned',
+  'delegated',
+  'reassigned',
+  'refused',
+  'restarted',
+  'replayed',
+  'dismissed',
+  'webhook-replayed',
+  'text-erased',
+  'reduced',
+  'person-erased',
+] as const
+export type AuditAction = (typeof auditActions)[number] | `step:${SiteStep | MailboxStep}`
 
 /** What an entry says that outlives its words: who, what, when, from where, and digests of the rest. */
 export interface EntryFacts {
@@ -79,8 +124,8 @@ export const genesis = (requestId: string): string => sha256(canonical(['request
 export function hashOf(previous: string, entry: EntryFacts): string {
   const { seq, requestId, tenantId, at, action, actorId, from, trace } = entry
   const { digest, stateSalt, before, after, version } = entry
-  const told = [previous, seq, requestId, tenantId, at, action, actorId, from, trace]
-  return sha256(canonical([...told, digest, stateSalt, before, after, version]))
+  const facts = [previous, seq, requestId, tenantId, at, action, actorId, from, trace]
+  return sha256(canonical([...facts, digest, stateSalt, before, after, version]))
 }
 
 /** HMAC-SHA-256 (RFC 2104) of a head, by a key that is not in the database. */
@@ -117,7 +162,7 @@ export function chain(
   const chained: ChainedEntry[] = []
   // Once for all entries of a change: requests are long, and each change waits for it.
   const stateSalt = randomBytes(16).toString('hex')
-  const told = {
+  const digests = {
     stateSalt: state?.after ? stateSalt : null,
     before: state?.before ? stateDigest(stateSalt, state.before) : null,
     after: state?.after ? stateDigest(stateSalt, state.after) : null,
@@ -131,7 +176,7 @@ export function chain(
       ...{ from: origin.from, trace: origin.trace ?? null },
       version: state?.version ?? null,
       digest: textDigest(salt, text),
-      ...told,
+      ...digests,
     }
     chained.push({ ...facts, text, salt, hash: hashOf(previous.hash, facts) })
   }

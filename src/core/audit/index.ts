@@ -3,8 +3,6 @@
  * Which change writes which entry is decided in the room of that change.
  */
 export * from './chain.ts'
-export * from './entry.ts'
-export * from './organisation-audit.ts'
-export * from './ports.ts'
+export * from './log.ts'
 export * from './proof.ts'
 export * from './report.ts'

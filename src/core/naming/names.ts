@@ -1,4 +1,4 @@
-import { type Fault, fault, type Metadata, pointerOf } from '../shared/index.ts'
+import { because, type Fault, fault, type Metadata, pointerOf } from '../shared/index.ts'
 import {
   addressRule,
   addressRuleOf,
@@ -122,16 +122,21 @@ export const reservedFault = (pointer: string, name: string, reserved: ReservedF
   fault(
     pointer,
     'reserved-name',
-    `${name} is reserved for ${reserved}. Choose another name${suggestion && `, such as ${suggestion}`}. Or ask an admin for a template that allows it.`,
+    because('nameReserved', {
+      name,
+      purpose: reserved,
+      remedy: suggestion === '' ? because('chooseAnotherName') : because('chooseNameSuchAs', { name: suggestion }),
+    }),
     suggestion,
   )
 
 /** A name that a request cannot have: somebody has it, or it belonged to somebody else. `shown`: as people read it. */
 export function heldFault(pointer: string, shown: string, { why, suggestion }: NonNullable<FoundName['taken']>): Fault {
-  const remedy = `Try ${suggestion || 'another'}.`
-  if (typeof why === 'string') return fault(pointer, 'name-taken', `${shown} is taken. ${remedy}`, suggestion)
-  const said = `${shown} belonged to another person or resource. It is free from ${why.freeFrom}. ${remedy}`
-  return fault(pointer, 'former-address', said, suggestion)
+  const remedy = suggestion === '' ? because('tryAnotherName') : because('tryName', { name: suggestion })
+  if (typeof why === 'string')
+    return fault(pointer, 'name-taken', because('nameTaken', { name: shown, remedy }), suggestion)
+  const reason = because('formerAddress', { name: shown, day: why.freeFrom, remedy })
+  return fault(pointer, 'former-address', reason, suggestion)
 }
 
 /** What the policy finds wrong with names as they were typed. */
@@ -153,8 +158,8 @@ export function faultsOfTyped(
 ): Fault[] {
   const odd = [...new Set(text)].filter((one) => !allows(rule, one))
   const shown = odd.map((one) => (one === ' ' ? 'spaces' : one)).join(' ')
-  const said = `${pointer.slice(1)} may not have: ${shown}`
-  const faults = odd.length > 0 ? [fault(pointer, 'characters', said, shown)] : []
+  const reason = because('charactersNotAllowed', { field: pointer.slice(1), characters: shown })
+  const faults = odd.length > 0 ? [fault(pointer, 'characters', reason, shown)] : []
   return [...faults, ...blockedFaults(naming, pointer, text)]
 }
 
@@ -178,7 +183,7 @@ export function blockedFaults({ blockedWords = [] }: Template['naming'], pointer
   const found = blockedWordsIn(text, blockedWords).join(', ')
   if (found === '') return []
   const field = pointer.slice(1).replaceAll('/', '.')
-  return [fault(pointer, 'blocked-word', `${field} may not have: ${found}. Choose other words.`, found)]
+  return [fault(pointer, 'blocked-word', because('wordsBlocked', { field, words: found }), found)]
 }
 
 /** How many numbers are looked at for one that is free. */
@@ -220,11 +225,4 @@ async function addressFor(
 export const tooLong = (pointer: string, { longest }: { readonly longest?: number | undefined }): Fault[] =>
   longest === undefined
     ? []
-    : [
-        fault(
-          pointer,
-          'too-long',
-          `${pointer.slice(1)} may have at most ${longest} characters with this template.`,
-          String(longest),
-        ),
-      ]
+    : [fault(pointer, 'too-long', because('nameTooLong', { field: pointer.slice(1), longest }), String(longest))]

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { noteAct } from '../audit/index.ts'
 import {
+  asPerson,
   type Context,
   defineUseCase,
   fault,
@@ -9,7 +10,7 @@ import {
   refuseFields,
   type Settings,
 } from '../shared/index.ts'
-import { asPerson, type Template, templateWithin, webhookNameFault, withFormerSecrets } from '../templates/index.ts'
+import { type Template, templateWithin, webhookNameFault, withFormerSecrets } from '../templates/index.ts'
 import type { OperationPorts } from './ports.ts'
 
 /**
@@ -65,8 +66,8 @@ async function refuseBadName(
   url: string,
 ): Promise<void> {
   const addresses = await resolveHost(new URL(url).hostname).catch(() => [])
-  const message = webhookNameFault(url, addresses, webhookAllowCidrs)
-  if (message !== undefined) refuseFields([fault('/webhook/url', 'invalid', message)])
+  const reason = webhookNameFault(url, addresses, webhookAllowCidrs)
+  if (reason) refuseFields([fault('/webhook/url', 'invalid', reason)])
 }
 
 function complete(body: unknown, id: string, expected: number, before: Template | undefined): unknown {

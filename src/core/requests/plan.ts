@@ -9,7 +9,7 @@ import {
   type MailboxKind,
   type Person,
   type SiteKind,
-  unreadableSays,
+  unreadableAccount,
 } from '../shared/index.ts'
 import type { Applied, Template } from '../templates/index.ts'
 import type { RequestPorts } from './ports.ts'
@@ -92,7 +92,7 @@ export async function peopleNamed(
     const { displayName, unread } = found[index] ?? {}
     if (displayName === undefined)
       return [fault(pointer, 'unknown-person', `${as} ${id} is not a person of this organisation.`)]
-    return unread ? [fault(pointer, 'unreadable-person', unreadableSays(displayName, unread), displayName)] : []
+    return unread ? [fault(pointer, 'unreadable-person', unreadableAccount(displayName, unread), displayName)] : []
   })
   const byId = new Map(
     found.flatMap((known) => {

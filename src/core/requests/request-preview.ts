@@ -1,10 +1,19 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
-import { approvalStage, type Foreseen, isFinal, judgedBy, resolveApprovals, warningCodes } from '../approvals/index.ts'
+import {
+  approvalStage,
+  type Foreseen,
+  isFinal,
+  judgedBy,
+  resolveApprovals,
+  type Warning,
+  warningCodes,
+} from '../approvals/index.ts'
 import { type SimilarResources, similarAmong, similarCandidates, similarResources } from '../naming/index.ts'
 import { mailboxRequest } from '../resources/index.ts'
 import {
   asking,
+  because,
   type Context,
   defineUseCase,
   type Fault,
@@ -68,7 +77,10 @@ export const requestPreview = z.strictObject({
   }),
   errors: z.array(shownFault).describe('All that the call would refuse.'),
 })
-export type RequestPreview = Omit<z.output<typeof requestPreview>, 'errors'> & { readonly errors: readonly Fault[] }
+export type RequestPreview = Omit<z.output<typeof requestPreview>, 'errors' | 'warnings'> & {
+  readonly errors: readonly Fault[]
+  readonly warnings: readonly Warning[]
+}
 /** The same with the words' values that cards need. */
 export type Previewed = RequestPreview & { readonly outlook: Outlook }
 
@@ -181,8 +193,7 @@ function shown(
 ): Previewed {
   const { approvals, warnings } = outlook
   const count = resources.length + more
-  const detail = `There ${count === 1 ? 'is a similar one' : `are ${count} similar ones`} already.`
-  const exist = count > 0 ? [{ code: 'similar' as const, field: 'displayName', detail }] : []
+  const similar = { code: 'similar', field: 'displayName', reason: because('similarExist', { count }) } as const
   return {
     valid: faults.length === 0,
     kind: template.kind,
@@ -191,7 +202,7 @@ function shown(
     names,
     approvals: approvals.map((stage) => foreseenStage.strip().parse(stage)),
     defaults: [...applied],
-    warnings: [...warnings.map(({ values: _, ...warning }) => warning), ...exist],
+    warnings: count > 0 ? [...warnings, similar] : warnings,
     similar: { value: resources, more },
     errors: faults.map((one) => ({ ...one })),
     outlook,

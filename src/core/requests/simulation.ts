@@ -10,10 +10,11 @@ import {
   type Person,
   ProvisioningError,
   person,
+  type Reason,
   refuseFields,
   type Settings,
   type SystemContext,
-  unreadableSays,
+  unreadableAccount,
 } from '../shared/index.ts'
 import { type Template, unknownTemplate } from '../templates/index.ts'
 import type { Checks } from './lookup-turns.ts'
@@ -83,14 +84,14 @@ export const previewRequestAs = defineUseCase({
 
 /** The person as somebody who asks. Refuses, at `/as`, those who cannot ask for anything here. */
 async function simulatedActor(ports: RequestPorts, { tenantId }: Settings, personId: string): Promise<Actor> {
-  const refuse = (code: FaultCode, detail: string) => refuseFields([fault('/as', code, detail)])
+  const refuse = (code: FaultCode, reason: Reason | string) => refuseFields([fault('/as', code, reason)])
   const [found, isGuest] = await asking(() =>
     Promise.all([ports.directory.person(personId), ports.directory.isGuest(personId)]),
   )
   if (!found) return refuse('unknown-person', 'Nobody of this organisation has this id.')
   if (found.isBlocked || found.isGuest || isGuest)
     return refuse('invalid', `${found.displayName} is ${found.isBlocked ? 'blocked' : 'a guest'}, and cannot ask here.`)
-  if (found.unread) return refuse('unreadable-person', unreadableSays(found.displayName, found.unread))
+  if (found.unread) return refuse('unreadable-person', unreadableAccount(found.displayName, found.unread))
   const { id, displayName, userPrincipalName } = found
   return { id, displayName, userPrincipalName, tenantId, isAdmin: false }
 }

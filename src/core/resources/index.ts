@@ -2,8 +2,6 @@
  * The kinds of mailboxes and sites: their fields, the steps that create them, and the checks of the result. `Tenant` is the port that runs the steps.
  * Requests, templates and names do not belong here.
  */
-export * from './check.ts'
 export * from './mailbox.ts'
-export * from './ports.ts'
 export * from './site.ts'
 export * from './tenant.ts'

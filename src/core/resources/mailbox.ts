@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { instant, type MailboxKind, metadata } from '../shared/index.ts'
+import { addReasons, because, instant, issueOf, type MailboxKind, metadata } from '../shared/index.ts'
 
 /** What somebody may do with a mailbox (API document, "Permissions object"). */
 export const accessLevels = ['None', 'SendAs', 'FullAccess'] as const
@@ -12,15 +12,20 @@ const domain = /^(?=.{1,253}$)([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A
 const text = (longest: number) => z.string().trim().max(longest).optional()
 const personId = z.uuid().toLowerCase()
 
+/** The most people who get access by one request. */
+const mostPeople = 100
+
 /** One level for each person: the same id in another case would be a second one. */
 const permissions = z
   .record(z.uuid(), accessLevel)
-  .refine((people) => Object.keys(people).length <= 100, { error: 'At most 100 people.' })
+  .refine((people) => Object.keys(people).length <= mostPeople, issueOf('tooManyPeople', { most: mostPeople }))
   .superRefine((people, context) => {
     const ids = Object.keys(people).map((id) => id.toLowerCase())
-    for (const [index, id] of Object.keys(people).entries())
-      if (ids.indexOf(id.toLowerCase()) < index)
-        context.addIssue({ code: 'custom', message: 'this person is named twice', path: [id] })
+    const repeated = Object.keys(people).filter((id, index) => ids.indexOf(id.toLowerCase()) < index)
+    addReasons(
+      context,
+      repeated.map((id) => ({ path: [id], reason: because('personNamedTwice') })),
+    )
   })
   .overwrite((people) => Object.fromEntries(Object.entries(people).map(([id, level]) => [id.toLowerCase(), level])))
 
@@ -34,9 +39,7 @@ export const mailboxRequest = z.strictObject({
     .trim()
     .min(1)
     .max(64)
-    .refine((name) => name === '' || localPart.test(name), {
-      error: 'Use a to z, 0 to 9, dots, hyphens and underscores, beginning and ending with a letter or digit.',
-    })
+    .refine((name) => name === '' || localPart.test(name), issueOf('mailboxNameCharacters'))
     .describe('Unique name; it becomes the address before the @'),
   displayName: z.string().trim().min(1).max(256).describe('What people see'),
   templateId: z
@@ -67,7 +70,7 @@ export const mailboxRequest = z.strictObject({
     .string()
     .trim()
     .toLowerCase()
-    .refine((name) => name === '' || domain.test(name), { error: 'Give a domain such as example.com.' })
+    .refine((name) => name === '' || domain.test(name), issueOf('domainForm'))
     .optional()
     .describe('A domain of the organisation; else its default'),
   audioDeviceName: text(128).describe('Audio device of the room or equipment'),
@@ -91,10 +94,7 @@ export const mailboxRequest = z.strictObject({
     .string()
     .trim()
     .max(254)
-    .refine((alias) => alias === '' || isAddress(alias), {
-      error:
-        'Give one address such as help@example.com, with at most 64 letters, digits, dots, hyphens or underscores before the @.',
-    })
+    .refine((alias) => alias === '' || isAddress(alias), issueOf('additionalAddressForm', { longest: 64 }))
     .optional()
     .describe('An additional address; a name alone gets the domain of the mailbox'),
 })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { instant, metadata } from '../shared/index.ts'
+import { instant, issueOf, metadata } from '../shared/index.ts'
 
 const aliasCharacters = /^[A-Za-z0-9]([A-Za-z0-9_-]*[A-Za-z0-9])?$/
 
@@ -16,9 +16,7 @@ export const siteRequest = z.strictObject({
     .string()
     .trim()
     .max(64)
-    .refine((alias) => alias === '' || aliasCharacters.test(alias), {
-      error: 'Use letters, digits, hyphens and underscores, beginning and ending with a letter or digit.',
-    })
+    .refine((alias) => alias === '' || aliasCharacters.test(alias), issueOf('siteAliasCharacters'))
     .default('')
     .describe('The last part of its address; empty: made of the name'),
   owners: z

@@ -1,4 +1,5 @@
 import { ProvisioningError } from './errors.ts'
+import { because } from './reason.ts'
 import type { Person } from './resource.ts'
 
 /** Who is asking, as the channel proved it: a chat activity that the guard verified, or a bearer token. */
@@ -71,14 +72,15 @@ const ofOneRequest: readonly Permission[] = [
  * this to any request. What a request decides is checked again when the request is read.
  */
 export function admit(actor: Actor, tenantId: string, permission: Permission): void {
-  if (actor.tenantId !== tenantId) throw new ProvisioningError('forbidden', 'You belong to another organisation.')
+  if (actor.tenantId !== tenantId) throw otherOrganisation()
   if (ofOneRequest.includes(permission)) return
   const roles: readonly Role[] = access[permission]
   if (!roles.includes('member') && !(actor.isAdmin && roles.includes('admin'))) throw forbidden()
 }
 
-export const forbidden = (): ProvisioningError =>
-  new ProvisioningError('forbidden', 'You may not do this. An admin can.')
+export const otherOrganisation = (): ProvisioningError =>
+  new ProvisioningError('forbidden', because('otherOrganisation'))
 
-export const notFound = (): ProvisioningError =>
-  new ProvisioningError('not-found', 'There is no such request, or you may not see it.')
+export const forbidden = (): ProvisioningError => new ProvisioningError('forbidden', because('adminOnly'))
+
+export const notFound = (): ProvisioningError => new ProvisioningError('not-found', because('requestUnknown'))

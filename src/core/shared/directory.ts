@@ -1,4 +1,5 @@
-import { isBusy, isPermissionMissing, ProvisioningError, permissionText, TenantError } from './errors.ts'
+import { isBusy, isPermissionMissing, ProvisioningError, TenantError } from './errors.ts'
+import { asWritten, because, type Reason } from './reason.ts'
 import type { Person, ResourceKind } from './resource.ts'
 
 /** Which resources are looked for, and until when anybody waits for the answer. */
@@ -73,8 +74,8 @@ export interface Directory {
   deletedMail(address: string): Promise<Date | undefined>
   /** The same of a site's alias: when its group was deleted. */
   deletedSite(alias: string): Promise<Date | undefined>
-  /** Every address that somebody or something has now. */
-  addressesInUse: AddressesInUse
+  /** Returns all addresses of the tenant in pages: of people, mailboxes, groups and, where they may be listed, sites. */
+  addressesInUse(): AsyncIterable<readonly HeldAddress[]>
   mailDomains(): Promise<MailDomains>
   /** The API document's look-up by request id: `GET {directory_url}/v1.0/groups?$filter=…`. */
   findProvisionedGroup(
@@ -99,12 +100,10 @@ export interface Account extends Person {
   readonly unread?: readonly UnreadProperty[]
 }
 
-/** What people read. The missing permission itself is for admins: it is in the health report and in the log. */
-function unavailableText(error: TenantError): string {
-  if (isBusy(error)) return error.message
-  return isPermissionMissing(error)
-    ? permissionText
-    : 'The directory does not answer just now. Please try again in a minute.'
+/** Why the directory is unavailable. Only the health report and the log name a missing permission: they are for admins. */
+function whyAway(error: TenantError): Reason {
+  if (isBusy(error)) return asWritten(error.message)
+  return because(isPermissionMissing(error) ? 'permissionMissing' : 'directoryAway')
 }
 
 /** A directory that does not answer is "try again", not a defect. */
@@ -113,20 +112,12 @@ export async function asking<T>(question: () => Promise<T>): Promise<T> {
     return await question()
   } catch (error) {
     if (!(error instanceof TenantError)) throw error
-    throw new ProvisioningError('unavailable', unavailableText(error), { cause: error })
+    throw new ProvisioningError('unavailable', whyAway(error), { cause: error })
   }
 }
 
-/**
- * Addresses that belonged to a person who has left, or to a former resource, are kept from others for `formerAddressDays` after the
- * last day on which anybody saw them in use. Once a day all addresses of the directory are noted, as keyed digests; requests
- * know what they created.
- */
 /** An address with what holds it in the tenant: the object id of a person, mailbox or group, or a site's id. */
 export interface HeldAddress {
   readonly key: string
   readonly holder: string
 }
-
-/** All addresses of the tenant, some at a time: of people, mailboxes and groups, and of sites where they may be listed. */
-export type AddressesInUse = () => AsyncIterable<readonly HeldAddress[]>

@@ -1,10 +1,7 @@
 import { asWritten, because, type Reason } from './reason.ts'
 import type { Person } from './resource.ts'
 
-/**
- * Every way in which the core says no. A code is part of the contract: REST clients branch on it and the cards choose
- * their words by it; `detail` is one plain sentence for people and names the field or the reason.
- */
+/** Every code of a refusal. The codes are part of the contract: REST clients branch on them, and cards have a text for each. */
 export const errorCodes = [
   'validation-failed',
   'name-taken',
@@ -39,7 +36,7 @@ export interface ErrorContext {
   readonly people?: readonly Person[]
 }
 
-/** A refusal that people and clients are told about. Anything else that is thrown is a defect and stays opaque. */
+/** A refusal that people and clients see. Anything else that is thrown is a defect and stays opaque. */
 export class ProvisioningError extends Error {
   readonly code: ErrorCode
   readonly reason: Reason
@@ -94,11 +91,9 @@ export const isBusy = (error: unknown): error is TenantError => error instanceof
 
 /** Whether an admin of the organisation has to grant the service a permission. The message names it, for admins. */
 export const isPermissionMissing = (error: unknown): error is TenantError =>
-  error instanceof TenantError && isPermissionProblem(error.code)
-export const isPermissionProblem = (code: string): boolean =>
-  ['permission-missing', 'exchange-role-missing'].includes(code)
+  error instanceof TenantError && ['permission-missing', 'exchange-role-missing'].includes(error.code)
 /** What everybody else reads. */
-export const permissionText =
+const permissionText =
   'A permission is missing. Your administrators have to grant it, and they are notified. Please try again later.'
 
 /** Problems whose own texts name permissions, hosts or settings, with what people read who are not admins. */

@@ -13,6 +13,28 @@ export interface Reason {
 
 export const because = (key: ReasonKey, facts?: ReasonFacts): Reason => (facts ? { key, facts } : { key })
 
+/**
+ * The reason of a failed `refine`, as its options take it: zod's issue has the key as its message and the facts as its parameters.
+ * `faultsOf` turns it into a fault.
+ */
+export const issueOf = (key: ReasonKey, facts: ReasonFacts = {}) => ({ error: key, params: facts })
+
+/** The reason of a custom issue. */
+export const reasonOfIssue = ({ message, params }: z.core.$ZodIssueCustom): Reason =>
+  because(message as ReasonKey, params)
+
+/** What is wrong with one part of a value. `path`: where it is, from the value on. */
+export interface PlacedReason {
+  readonly path: (string | number)[]
+  readonly reason: Reason
+}
+
+/** Gives reasons to zod from within `superRefine`. `isLast`: the checks of the values around this one are left out. */
+export function addReasons(context: z.RefinementCtx, placed: readonly PlacedReason[], isLast = false): void {
+  for (const { path, reason } of placed)
+    context.addIssue({ code: 'custom', message: reason.key, params: reason.facts ?? {}, path, continue: !isLast })
+}
+
 /** A text that is somebody's own, such as the error text of a template's question. */
 export const asWritten = (text: string): Reason => because('asWritten', { text })
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { issueOf } from './reason.ts'
 
 /** The kinds of resource of the API document. The template's kind decides what a request makes. */
 export const siteKinds = ['teamSite', 'communicationSite'] as const
@@ -15,6 +16,12 @@ export const isMailboxKind = (kind: ResourceKind): kind is MailboxKind => mailbo
 /** A person of the tenant. `id` is the Entra object id: the only part that decides anything. */
 export const person = z.object({ id: z.uuid(), displayName: z.string(), userPrincipalName: z.string() })
 export type Person = z.output<typeof person>
+/** A person without what else is known of the account. */
+export const asPerson = ({ id, displayName, userPrincipalName }: Person): Person => ({
+  id,
+  displayName,
+  userPrincipalName,
+})
 
 /** The most keys of a request's metadata. */
 export const mostMetadata = 50
@@ -22,8 +29,36 @@ export const mostMetadata = 50
 /** Custom key-value pairs (API document, "Metadata object"); numbers and booleans are kept as what they are. */
 export const metadata = z
   .record(z.string().min(1).max(64), z.union([z.string().max(1024), z.number(), z.boolean()]))
-  .refine((value) => Object.keys(value).length <= mostMetadata, { error: `At most ${mostMetadata} keys.` })
+  .refine((value) => Object.keys(value).length <= mostMetadata, issueOf('tooManyKeys', { most: mostMetadata }))
 export type Metadata = z.output<typeof metadata>
 
 /** A moment as stored and sent: ISO 8601 in UTC. */
 export const instant = z.iso.datetime()
+
+export const requestStates = [
+  'pendingApproval',
+  'queued',
+  'provisioning',
+  'succeeded',
+  'failed',
+  'rejected',
+  'expired',
+  'cancelled',
+] as const
+export const requestState = z.enum(requestStates)
+export type RequestState = z.output<typeof requestState>
+/** The only legal moves (DESIGN §4). An empty list is a terminal state. */
+export const transitions = {
+  pendingApproval: ['queued', 'rejected', 'expired', 'cancelled'],
+  queued: ['provisioning', 'cancelled'],
+  provisioning: ['succeeded', 'failed'],
+  failed: ['queued', 'cancelled'],
+  succeeded: [],
+  rejected: [],
+  expired: [],
+  cancelled: [],
+} as const satisfies Record<RequestState, readonly RequestState[]>
+
+export const isTerminal = (state: RequestState): boolean => transitions[state].length === 0
+/** An open request counts against the limit of open requests per person. */
+export const openStates = requestStates.filter((state) => !isTerminal(state))

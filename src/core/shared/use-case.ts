@@ -1,7 +1,7 @@
 import { safeParse, z } from 'zod'
 import { type Actor, admit, type Permission } from './access.ts'
 import { refuseFields } from './errors.ts'
-import type { Settings } from './settings.ts'
+import type { Settings } from './ports.ts'
 import { faultsOf } from './validation.ts'
 
 /** Everything that a function of the core may use when it acts for the system: a job or a webhook. */

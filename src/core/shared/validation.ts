@@ -1,8 +1,8 @@
 import { safeParse, type z } from 'zod'
 import type { Fault } from './errors.ts'
-import { asWritten, type Reason } from './reason.ts'
+import { asWritten, because, type Reason, type ReasonFacts, type ReasonKey, reasonOfIssue } from './reason.ts'
 
-/** The codes of field faults: closed, since the cards choose their words by them. */
+/** The codes of field faults. The list is closed: the cards have a text for each. */
 export const faultCodes = [
   'required',
   'null',
@@ -75,7 +75,10 @@ export function readable<S extends z.core.$ZodShape>(
   return Object.fromEntries(fields) as Partial<z.output<z.ZodObject<S>>>
 }
 
-/** zod's issues as faults that name the field and say what to do; `input` tells a missing field from a wrong one. */
+/**
+ * zod's issues as faults with their reasons. `input` tells a missing field from a wrong one. A custom issue has the key of its
+ * reason as its message, and the facts as its parameters.
+ */
 export function faultsOf(error: z.ZodError, input: unknown): Fault[] {
   const faults = error.issues.flatMap((issue) => faultsOfIssue(issue, input))
   const mistyped = faults.filter(({ code }) => code === 'wrong-type')
@@ -85,66 +88,64 @@ export function faultsOf(error: z.ZodError, input: unknown): Fault[] {
 
 function faultsOfIssue(issue: z.core.$ZodIssue, input: unknown): Fault[] {
   const pointer = pointerOf(issue.path)
-  const name = issue.path.join('.') || 'The body'
+  const field = issue.path.length > 0 ? issue.path.join('.') : because('theBody')
+  const one = (code: FaultCode, key: ReasonKey, facts?: ReasonFacts) => [
+    fault(pointer, code, because(key, { field, ...facts })),
+  ]
   switch (issue.code) {
     case 'unrecognized_keys':
       return issue.keys.map((key) =>
-        fault(`${pointer}${pointerOf([key])}`, 'unknown-field', `${key} is not a field of this request.`),
+        fault(`${pointer}${pointerOf([key])}`, 'unknown-field', because('fieldUnknown', { field: key })),
       )
     case 'invalid_type': {
-      const given = at(input, issue.path)
-      if (given === undefined) return [fault(pointer, 'required', `${name} is required.`)]
-      if (given === null) return [fault(pointer, 'null', `${name} must not be null; leave it out instead.`)]
-      const wanted = issue.expected === 'int' ? 'a whole number' : article(issue.expected)
-      return [fault(pointer, 'wrong-type', `${name} must be ${wanted}.`)]
+      const value = at(input, issue.path)
+      if (value === undefined) return one('required', 'fieldRequired')
+      if (value === null) return one('null', 'fieldNull')
+      return one('wrong-type', 'fieldType', { type: issue.expected })
     }
     case 'too_small':
-      return [tooSmall(pointer, name, issue)]
+      return [tooSmall(pointer, field, issue)]
     case 'too_big':
-      return [tooBig(pointer, name, issue)]
+      return [tooBig(pointer, field, issue)]
     case 'invalid_union': {
       // Of several forms that a value may have, the one that it misses by least.
       const [own] = issue.errors
         .filter((issues) => !isOtherType(issues))
         .sort((one, other) => one.length - other.length)
       if (own) return own.flatMap((one) => faultsOfIssue({ ...one, path: [...issue.path, ...one.path] }, input))
-      const isNull = at(input, issue.path) === null
-      const wrong = isNull ? 'must not be null; leave it out instead' : 'does not have the right type'
-      return [fault(pointer, isNull ? 'null' : 'wrong-type', `${name} ${wrong}.`)]
+      return at(input, issue.path) === null ? one('null', 'fieldNull') : one('wrong-type', 'fieldOfNoType')
     }
     case 'invalid_key':
-      return [fault(pointer, 'invalid', `${name} is not valid: ${keyWords(issue.issues)}.`)]
+      return one('invalid', isAboutId(issue.issues) ? 'keyIsNoPerson' : 'keyTooLong')
     case 'invalid_format':
-      if (issue.format === 'uuid') return [fault(pointer, 'invalid', `${name} must be an object id (a UUID).`)]
-      return [fault(pointer, 'invalid', `${name} does not have the right form.`)]
+      return one('invalid', issue.format === 'uuid' ? 'fieldIsNoId' : 'fieldFormat')
     case 'invalid_value':
-      return [fault(pointer, 'invalid', `${name} must be one of: ${issue.values.join(', ')}.`)]
+      return one('invalid', 'fieldOneOf', { values: issue.values.map(String) })
     case 'custom':
-      return [fault(pointer, 'invalid', `${name}: ${issue.message}`)]
+      return one('invalid', 'aboutField', { reason: reasonOfIssue(issue) })
     default:
-      return [fault(pointer, 'invalid', `${name} is not valid: ${issue.message}.`)]
+      return one('invalid', 'fieldInvalid')
   }
 }
 
 const isNumber = (origin: string): boolean => origin === 'number' || origin === 'int'
 
-function tooSmall(pointer: string, name: string, { origin, minimum }: z.core.$ZodIssueTooSmall): Fault {
-  const bound = String(minimum)
-  if (isNumber(origin)) return fault(pointer, 'too-small', `${name} must be at least ${bound}.`, bound)
-  const code = origin === 'string' && bound === '1' ? 'required' : 'too-short'
-  return fault(pointer, code, `${name} must have at least ${bound}${unit(origin, bound)}.`)
+function tooSmall(pointer: string, field: string | Reason, { origin, minimum }: z.core.$ZodIssueTooSmall): Fault {
+  const facts = { field, least: Number(minimum), of: origin }
+  if (isNumber(origin)) return fault(pointer, 'too-small', because('fieldTooSmall', facts), String(minimum))
+  const code = origin === 'string' && facts.least === 1 ? 'required' : 'too-short'
+  return fault(pointer, code, because('fieldTooShort', facts))
 }
 
-function tooBig(pointer: string, name: string, { origin, maximum }: z.core.$ZodIssueTooBig): Fault {
-  const bound = String(maximum)
-  if (isNumber(origin)) return fault(pointer, 'too-large', `${name} may be at most ${bound}.`, bound)
-  return fault(pointer, 'too-long', `${name} may have at most ${bound}${unit(origin, bound)}.`, bound)
+function tooBig(pointer: string, field: string | Reason, { origin, maximum }: z.core.$ZodIssueTooBig): Fault {
+  const facts = { field, most: Number(maximum), of: origin }
+  return isNumber(origin)
+    ? fault(pointer, 'too-large', because('fieldTooLarge', facts), String(maximum))
+    : fault(pointer, 'too-long', because('fieldTooLong', facts), String(maximum))
 }
 
-const keyWords = (issues: readonly z.core.$ZodIssue[]): string =>
+const isAboutId = (issues: readonly z.core.$ZodIssue[]): boolean =>
   issues.some((issue) => issue.code === 'invalid_format' && issue.format === 'uuid')
-    ? 'it must be the object id of a person'
-    : 'a key has 1 to 64 characters'
 
 const isOtherType = (issues: readonly z.core.$ZodIssue[]): boolean =>
   issues.every(({ code, path }) => code === 'invalid_type' && path.length === 0)
@@ -156,10 +157,4 @@ function at(value: unknown, path: readonly PropertyKey[]): unknown {
     here = (here as Record<PropertyKey, unknown>)[part]
   }
   return here
-}
-
-const article = (type: string): string => (/^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`)
-const unit = (origin: string, bound: string): string => {
-  const [one, several] = { string: [' character', ' characters'], array: [' entry', ' entries'] }[origin] ?? ['', '']
-  return (bound === '1' ? one : several) ?? ''
 }

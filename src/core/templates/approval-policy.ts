@@ -1,5 +1,176 @@
 import { z } from 'zod'
-import { condition } from './condition.ts'
+import { applies, type MailboxField, mailboxFields } from '../resources/index.ts'
+import { because, isMailboxKind, issueOf, type PlacedReason, type ResourceKind } from '../shared/index.ts'
+
+const field = z.string().min(1).max(100)
+const value = z.union([z.string().max(1024), z.number(), z.boolean()])
+const values = z.array(value).min(1).max(50)
+
+/**
+ * What must hold for a stage to be asked. `field` is the API's name of a field (`capacity`, `labelId`, `metadata.seats`);
+ * of a list, `above` and `below` count its entries. `externalOwners`: an owner is a guest or from another domain.
+ */
+export const condition = z.union([
+  z.strictObject({ field, above: z.number() }),
+  z.strictObject({ field, below: z.number() }),
+  z.strictObject({ field, oneOf: values }),
+  z.strictObject({ field, noneOf: values }),
+  z.strictObject({ field, given: z.boolean() }),
+  z.strictObject({ externalOwners: z.literal(true) }),
+])
+export type Condition = z.output<typeof condition>
+
+/** A condition as it was judged when the request was submitted, with what was found, in short. */
+export const judgedCondition = z.object({
+  condition,
+  found: z.string(),
+  holds: z.boolean(),
+  usual: z.literal(true).optional().describe('The request names no value, so what the tenant applies was judged'),
+})
+export type JudgedCondition = z.output<typeof judgedCondition>
+
+/** What a request says for itself, as its body has it, and the names of those of its owners who are from outside. */
+export interface Facts {
+  readonly details: Readonly<Record<string, unknown>>
+  /** The details with the tenant's own values where the request names none; absent: the details as they are. */
+  readonly effective?: Readonly<Record<string, unknown>>
+  readonly externalOwners: readonly string[]
+}
+
+/** The longest that is kept of what was found, in characters: enough to know it by. */
+const longestFound = 100
+
+/**
+ * Judges one condition. What cannot be judged holds: `many` is above every number and below every number, so that a
+ * number in words never gets round an approval. A value that the request does not name is the tenant's own; where the tenant
+ * has none either, it is neither above nor below, and is none of a list. `given` is about the request alone.
+ */
+export function judge(one: Condition, facts: Facts): JudgedCondition {
+  if ('externalOwners' in one) {
+    const { externalOwners: names } = facts
+    return { condition: one, found: names.join(', ').slice(0, longestFound), holds: names.length > 0 }
+  }
+  const named = valueAt(facts.details, one.field)
+  if ('given' in one)
+    return { condition: one, found: inShort(named), holds: (amount(named) !== undefined) === one.given }
+  const value = valueAt(facts.effective ?? facts.details, one.field)
+  const isUsual = isAbsent(named) && !isAbsent(value)
+  return { condition: one, found: inShort(value), holds: holds(one, value), ...(isUsual && { usual: true }) }
+}
+
+const isAbsent = (value: unknown): boolean => value === undefined || value === null || value === ''
+
+function holds(one: Exclude<Condition, { externalOwners: true } | { given: boolean }>, value: unknown): boolean {
+  if ('oneOf' in one) return isAmong(value, one.oneOf)
+  if ('noneOf' in one) return !isAmong(value, one.noneOf)
+  // An empty list has no entries, which is below every number above 0.
+  const number = typeof value === 'object' && value !== null ? (amount(value) ?? 0) : amount(value)
+  if (number === undefined) return false
+  if (Number.isNaN(number)) return true
+  return 'above' in one ? number > one.above : number < one.below
+}
+
+/** A field of the details by its name; a metadata key may hold dots itself. */
+function valueAt(details: Readonly<Record<string, unknown>>, name: string): unknown {
+  const [first = '', ...rest] = name.split('.')
+  const outer = Object.hasOwn(details, first) ? details[first] : undefined
+  if (rest.length === 0) return outer
+  const key = rest.join('.')
+  return typeof outer === 'object' && outer !== null && Object.hasOwn(outer, key) ? Reflect.get(outer, key) : undefined
+}
+
+/** As a number: of a list how many entries it has. NaN for what is no number, undefined for what was not value. */
+function amount(value: unknown): number | undefined {
+  if (value === undefined || value === null || value === '') return undefined
+  if (typeof value === 'object') {
+    const count = Array.isArray(value) ? value.length : Object.values(value).filter((one) => one !== 'None').length
+    return count === 0 ? undefined : count
+  }
+  if (typeof value === 'boolean') return Number.NaN
+  const text = String(value).trim()
+  if (text === '') return undefined
+  return /^[+-]?\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN
+}
+
+/** Letters compare without case: `ch` is no way round `CH`. */
+const same = (text: unknown): string => String(text).normalize('NFKC').trim().toLowerCase()
+function isAmong(value: unknown, some: readonly unknown[]): boolean {
+  if (value === undefined || value === null) return false
+  const mine = typeof value === 'object' ? (Array.isArray(value) ? value : Object.keys(value)) : [value]
+  return mine.some((one) => some.some((other) => same(other) === same(one)))
+}
+
+function inShort(value: unknown): string {
+  if (value === undefined || value === null) return ''
+  const text = typeof value === 'object' ? String(amount(value) ?? 0) : String(value)
+  return text.slice(0, longestFound)
+}
+
+type FieldType = 'number' | 'list' | 'boolean' | 'text'
+const siteFieldTypes: Readonly<Record<string, FieldType>> = {
+  displayName: 'text',
+  description: 'text',
+  alias: 'text',
+  owners: 'list',
+  labelId: 'text',
+}
+const mailboxFieldTypes: Partial<Record<MailboxField, FieldType>> = {
+  capacity: 'number',
+  permissions: 'list',
+  businessPhones: 'list',
+  tags: 'list',
+  isAllowAutomaticReplyOverride: 'boolean',
+  isWheelChairAccessible: 'boolean',
+  hideFromGAL: 'boolean',
+  autoMapping: 'boolean',
+}
+const ofRooms = ['hasConferencePhone', 'hasWhiteboard', 'hasVideoConferencing'].map(
+  (one) => `roomMailboxMetadata.${one}`,
+)
+/** Fields that stand beside the details, or hold others. */
+const noValues: readonly MailboxField[] = ['templateId', 'reason', 'metadata', 'roomMailboxMetadata']
+
+/** The fields of a kind that conditions may name, metadata apart, and what they hold. */
+export function fieldTypes(kind: ResourceKind): Readonly<Record<string, FieldType>> {
+  if (!isMailboxKind(kind)) return siteFieldTypes
+  const names = mailboxFields.filter((name) => !noValues.includes(name) && applies(name, kind))
+  const rooms = kind === 'roomMailbox' ? ofRooms.map((name) => [name, 'boolean'] as const) : []
+  return Object.fromEntries([...names.map((name) => [name, mailboxFieldTypes[name] ?? 'text'] as const), ...rooms])
+}
+const builtInMetadata: Partial<Record<ResourceKind, readonly string[]>> = {
+  roomMailbox: ['seats'],
+  equipmentMailbox: ['equipmentType'],
+}
+
+/** What conditions are checked against: a template's kind, its own fields and its labels. */
+export interface ConditionScope {
+  readonly kind: ResourceKind
+  readonly fields: readonly { key: string; type: string; choices: readonly { value: string }[] }[]
+  readonly labels: { readonly allowed: readonly { id: string }[] }
+}
+
+/** Why a condition can never be right on this template, and which part of it; undefined when it can. */
+export function conditionFault(one: Condition, scope: ConditionScope): PlacedReason | undefined {
+  if ('externalOwners' in one) return undefined
+  const { kind, fields, labels } = scope
+  const key = one.field.startsWith('metadata.') ? one.field.slice('metadata.'.length) : undefined
+  const own = fields.find((known) => known.key === key)
+  const known = fieldTypes(kind)
+  const isBuiltIn = key !== undefined && (builtInMetadata[kind] ?? []).includes(key)
+  const type = Object.hasOwn(known, one.field) ? known[one.field] : undefined
+  if (!own && !isBuiltIn && type === undefined)
+    return { path: ['field'], reason: because('conditionFieldUnknown', { field: one.field, kind }) }
+  const counts = 'above' in one ? 'above' : 'below' in one ? 'below' : undefined
+  if (counts && (type === 'text' || type === 'boolean' || own?.type === 'choice'))
+    return { path: [counts], reason: because('conditionCountsNothing', { field: one.field }) }
+  const allowed = one.field === 'labelId' ? labels.allowed.map(({ id }) => id) : own?.choices.map((each) => each.value)
+  const some = 'oneOf' in one ? one.oneOf : 'noneOf' in one ? one.noneOf : []
+  const index = some.findIndex((each) => !isAmong(each, allowed ?? some))
+  const isChecked = one.field === 'labelId' || own?.type === 'choice'
+  if (!isChecked || index === -1) return undefined
+  const reason = because('conditionChoiceUnknown', { value: String(some[index]), field: one.field })
+  return { path: ['oneOf' in one ? 'oneOf' : 'noneOf', index], reason }
+}
 
 /** An id as everything else writes it, so that ids can be compared. */
 const id = z.uuid().toLowerCase()
@@ -36,7 +207,7 @@ export const stagePolicy = z
       .describe('Who is asked then, and when an approver cannot be told; absent = their managers'),
   })
   .refine((stage) => stage.rule !== 'quorum' || stage.quorum !== undefined, {
-    error: 'A quorum needs its number.',
+    ...issueOf('quorumNumberMissing'),
     path: ['quorum'],
   })
 export type StagePolicy = z.output<typeof stagePolicy>

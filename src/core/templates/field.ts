@@ -1,13 +1,18 @@
 import { z } from 'zod'
 import {
+  addReasons,
+  asWritten,
+  because,
   type Fault,
   type FaultCode,
   fault,
   type Metadata,
   mostMetadata,
-  patternFault,
+  type PlacedReason,
   pointerOf,
-  wholeValue,
+  type Reason,
+  type ReasonFacts,
+  type ReasonKey,
 } from '../shared/index.ts'
 import type { Applied } from './property.ts'
 
@@ -37,8 +42,8 @@ export const templateField = z.strictObject({
     .string()
     .max(200)
     .superRefine((pattern, context) => {
-      const message = patternFault(pattern)
-      if (message !== undefined) context.addIssue({ code: 'custom', message, continue: false })
+      const reason = patternFault(pattern)
+      if (reason) addReasons(context, [{ path: [], reason }], true)
     })
     .optional()
     .describe('A regular expression for the whole of a text'),
@@ -61,29 +66,28 @@ export const templateField = z.strictObject({
 export type TemplateField = z.output<typeof templateField>
 
 /** What no form could show, or no answer could ever satisfy. Asked only of what is written: what is stored is read as it is. */
-export function designFaults(field: TemplateField): { at: string; message: string }[] {
+export function designFaults(field: TemplateField): PlacedReason[] {
   const { type, minimum, maximum } = field
-  const faults: { at: string; message: string }[] = []
-  const say = (at: string, message: string) => faults.push({ at, message })
-  if (type === 'choice' && field.choices.length === 0) say('choices', 'Give at least one choice.')
-  if (type !== 'choice' && field.choices.length > 0) say('choices', 'Choices are for the type choice only.')
-  if (new Set(field.choices.map(({ value }) => value)).size < field.choices.length)
-    say('choices', 'Two choices have the same value.')
-  if (type !== 'text' && field.pattern !== undefined) say('pattern', 'A pattern is for the type text only.')
+  const faults: PlacedReason[] = []
+  const say = (at: string, key: ReasonKey) => faults.push({ path: [at], reason: because(key) })
+  if (type === 'choice' && field.choices.length === 0) say('choices', 'choicesMissing')
+  if (type !== 'choice' && field.choices.length > 0) say('choices', 'choicesOfOtherType')
+  if (new Set(field.choices.map(({ value }) => value)).size < field.choices.length) say('choices', 'choicesRepeated')
+  if (type !== 'text' && field.pattern !== undefined) say('pattern', 'patternOfOtherType')
   const bounds = { minimum, maximum }
   for (const [at, bound] of Object.entries(bounds)) {
     if (bound === undefined) continue
-    if (type !== 'number' && type !== 'date') say(at, 'Bounds are for numbers and dates only.')
+    if (type !== 'number' && type !== 'date') say(at, 'boundsOfOtherType')
     else if ((typeof bound === 'number') !== (type === 'number'))
-      say(at, type === 'number' ? 'Give a number.' : 'Give a date such as 2027-03-31, or today.')
+      say(at, type === 'number' ? 'boundIsNoNumber' : 'boundIsNoDate')
   }
   if (minimum !== undefined && maximum !== undefined && minimum !== 'today' && maximum !== 'today' && minimum > maximum)
-    say('minimum', 'The minimum is above the maximum.')
-  if (type === 'person' && field.default !== undefined) say('default', 'A person has no default.')
+    say('minimum', 'boundsReversed')
+  if (type === 'person' && field.default !== undefined) say('default', 'defaultOfPerson')
   else if (field.default !== undefined && faults.length === 0) {
     // What depends on the day is judged on that day.
     const { faults: wrong } = answerOf({ ...field, minimum: undefined, maximum: undefined }, field.default, '')
-    if (wrong.length > 0) say('default', 'The default is not an answer that the field takes.')
+    if (wrong.length > 0) say('default', 'defaultNotTaken')
   }
   return faults
 }
@@ -101,8 +105,8 @@ export function answersOf(
   today: string,
 ): { metadata: Metadata; applied: Applied[]; faults: Fault[] } {
   const answers = fields.map((field) => {
-    const given = Object.hasOwn(metadata, field.key) ? metadata[field.key] : field.default
-    return [field.key, answerOf(field, given, today)] as const
+    const value = Object.hasOwn(metadata, field.key) ? metadata[field.key] : field.default
+    return [field.key, answerOf(field, value, today)] as const
   })
   const own = new Set(fields.map(({ key }) => key))
   const free = Object.entries(metadata).filter(([key]) => !own.has(key))
@@ -118,50 +122,49 @@ export function answersOf(
 /** A request is stored with the template's answers among its own, and read back by the same limit. */
 function tooManyAnswers(count: number): Fault[] {
   if (count <= mostMetadata) return []
-  const said = `metadata may have at most ${mostMetadata} entries, with those that the template gives it.`
-  return [fault('/metadata', 'too-long', said, String(mostMetadata))]
+  return [fault('/metadata', 'too-long', because('tooManyAnswers', { most: mostMetadata }), String(mostMetadata))]
 }
 
+type Refuse = (code: FaultCode, reason: Reason, suggestion?: string) => Answer
+
 /** One answer: a form gives all as text, so a number or a toggle may come as one. */
-function answerOf(field: TemplateField, given: unknown, today: string): Answer {
+function answerOf(field: TemplateField, value: unknown, today: string): Answer {
   const pointer = `/metadata${pointerOf([field.key])}`
-  const refuse = (code: FaultCode, detail: string, suggestion?: string): Answer => ({
+  const refuse: Refuse = (code, reason, suggestion) => ({
     value: undefined,
-    faults: [fault(pointer, code, detail, suggestion)],
+    faults: [fault(pointer, code, reason, suggestion)],
   })
-  const said = given === undefined || given === null ? '' : String(given).trim()
-  if (said === '' || (field.type === 'toggle' && said === 'false' && field.required))
-    return field.required
-      ? refuse('required', field.error || `${field.label} is required.`)
-      : { value: undefined, faults: [] }
-  const wrong = field.error || undefined
+  const about = (key: ReasonKey, facts?: ReasonFacts) => because(key, { field: field.label, ...facts })
+  // The template has a text of its own for every wrong answer, or none.
+  const own = field.error ? asWritten(field.error) : undefined
+  const answer = value === undefined || value === null ? '' : String(value).trim()
+  if (answer === '' || (field.type === 'toggle' && answer === 'false' && field.required))
+    return field.required ? refuse('required', own ?? about('fieldRequired')) : { value: undefined, faults: [] }
   switch (field.type) {
     case 'text':
-      if (field.pattern && !wholeValue(field.pattern).test(String(given)))
-        return refuse('pattern', wrong ?? `${field.label} does not have the right form.`)
-      return { value: typeof given === 'number' || typeof given === 'boolean' ? given : said, faults: [] }
+      if (field.pattern && !wholeValue(field.pattern).test(String(value)))
+        return refuse('pattern', own ?? about('fieldFormat'))
+      return { value: typeof value === 'number' || typeof value === 'boolean' ? value : answer, faults: [] }
     case 'choice': {
       const values = field.choices.map(({ value }) => value)
-      return values.includes(said)
-        ? { value: said, faults: [] }
-        : refuse('not-a-choice', `${field.label} must be one of: ${values.join(', ')}.`)
+      return values.includes(answer)
+        ? { value: answer, faults: [] }
+        : refuse('not-a-choice', about('fieldOneOf', { values }))
     }
     case 'number': {
-      const number = /^[+-]?\d{1,15}(\.\d{1,6})?$/.test(said) ? Number(said) : Number.NaN
-      if (Number.isNaN(number)) return refuse('wrong-type', wrong ?? `${field.label} must be a number.`)
+      const number = /^[+-]?\d{1,15}(\.\d{1,6})?$/.test(answer) ? Number(answer) : Number.NaN
+      if (Number.isNaN(number)) return refuse('wrong-type', own ?? about('fieldType', { type: 'number' }))
       return bounded(field, number, today, refuse)
     }
     case 'date':
-      if (!date.safeParse(said).success)
-        return refuse('not-a-date', wrong ?? `${field.label} must be a date such as 2027-03-31.`)
-      return bounded(field, said, today, refuse)
+      if (!date.safeParse(answer).success) return refuse('not-a-date', own ?? about('answerIsNoDate'))
+      return bounded(field, answer, today, refuse)
     case 'toggle':
-      if (said !== 'true' && said !== 'false') return refuse('wrong-type', `${field.label} must be true or false.`)
-      return { value: said === 'true', faults: [] }
+      if (answer !== 'true' && answer !== 'false') return refuse('wrong-type', about('answerIsNoToggle'))
+      return { value: answer === 'true', faults: [] }
     case 'person':
-      if (!z.uuid().safeParse(said).success)
-        return refuse('unknown-person', wrong ?? `${field.label} must be the object id of a person.`)
-      return { value: said.toLowerCase(), faults: [] }
+      if (!z.uuid().safeParse(answer).success) return refuse('unknown-person', own ?? about('answerIsNoPerson'))
+      return { value: answer.toLowerCase(), faults: [] }
   }
 }
 
@@ -169,22 +172,89 @@ function bounded(
   { label, minimum, maximum, error }: TemplateField,
   value: number | string,
   today: string,
-  refuse: (code: FaultCode, detail: string, suggestion?: string) => Answer,
+  refuse: Refuse,
 ): Answer {
   const day = (bound: number | string | undefined) => (bound === 'today' ? today : bound)
   const [least, most] = [day(minimum), day(maximum)]
   const isDate = typeof value === 'string'
+  const outside = (key: ReasonKey, limit: number | string) =>
+    error ? asWritten(error) : because(key, { field: label, limit })
   if (least !== undefined && least !== '' && value < least)
-    return refuse(
-      isDate ? 'too-early' : 'too-small',
-      error || `${label} must be ${least} or ${isDate ? 'later' : 'more'}.`,
-      String(least),
-    )
+    return isDate
+      ? refuse('too-early', outside('answerTooEarly', least), String(least))
+      : refuse('too-small', outside('answerTooSmall', least), String(least))
   if (most !== undefined && most !== '' && value > most)
-    return refuse(
-      isDate ? 'too-late' : 'too-large',
-      error || `${label} must be ${most} or ${isDate ? 'earlier' : 'less'}.`,
-      String(most),
-    )
+    return isDate
+      ? refuse('too-late', outside('answerTooLate', most), String(most))
+      : refuse('too-large', outside('answerTooLarge', most), String(most))
   return { value, faults: [] }
+}
+
+/** The longest value that a pattern is held against, in characters: what metadata may have. */
+const longestValue = 1024
+/** The most ways in which a pattern may try one value, and the most steps that all of them may take together. */
+const mostWays = 2_000_000
+const mostSteps = 64_000_000
+
+/** One thing that stands in a pattern; what follows it may be a quantifier. */
+const token = /\\(?:u\{[^}]*\}|[pP]\{[^}]*\}|.)|\[(?:\\.|[^\]\\])*\]|\((?:\?(?:<?[=!]|<[^>]*>|[^:)]*:))?|./suy
+const quantifier = /([*+?]|\{(\d+)(,?)(\d*)\})\??/uy
+
+/**
+ * What keeps an admin's pattern from being used; undefined when nothing does.
+ * It is matched with the flag `u` against the whole of a value, on the event loop, so only what cannot take long is let
+ * in. Without quantified groups, lookaround and backreferences a match tries at most as many ways as the widths of its
+ * quantifiers and alternatives multiply to, each of which takes at most as many steps as the shortest match is long.
+ */
+export function patternFault(source: string): Reason | undefined {
+  if (!isRegExp(source)) return because('patternInvalid')
+  let ways = 1
+  let shortest = 1
+  /** For each open group, how many alternatives it has; the pattern itself is the first. */
+  const alternatives = [1]
+  for (let at = 0; at < source.length; ) {
+    const thing = read(token, source, at)?.[0] ?? ''
+    at += thing.length
+    if (/^\\[1-9k]/.test(thing)) return because('patternBackreference')
+    if (/^\(\?<?[=!]/.test(thing)) return because('patternLookaround')
+    if (thing.startsWith('(')) alternatives.push(1)
+    else if (thing === '|') alternatives.push((alternatives.pop() ?? 0) + 1)
+    const ended = thing === ')' ? (alternatives.pop() ?? 1) : 1
+    const repeated = read(quantifier, source, at)
+    if (repeated && thing === ')') return because('patternRepeatedGroup')
+    const { minimum, width } = repeated ? extent(repeated) : { minimum: 1, width: 1 }
+    at += repeated?.[0].length ?? 0
+    ways *= width * ended
+    shortest += minimum
+  }
+  ways *= alternatives[0] ?? 1
+  if (ways <= mostWays && ways * shortest <= mostSteps) return undefined
+  return because('patternTooManyWays', { signs: '* + ? {,} and |', bounds: '{1,20}' })
+}
+
+/** The pattern as it is used: for the whole value. */
+export const wholeValue = (pattern: string): RegExp => new RegExp(`^(?:${pattern})$`, 'u')
+
+function isRegExp(source: string): boolean {
+  try {
+    // Alone too: ")(" is none, although it would be one inside the brackets. Some are refused only when first used.
+    new RegExp(source, 'u')
+    return wholeValue(source).test('') !== undefined
+  } catch {
+    return false
+  }
+}
+
+/** How often at least, and how many different numbers of times, something may stand there. */
+function extent([, sign = '', from = '', comma = '', to = '']: RegExpExecArray): { minimum: number; width: number } {
+  if (sign === '?') return { minimum: 0, width: 2 }
+  if (sign === '*' || sign === '+') return { minimum: sign === '+' ? 1 : 0, width: longestValue }
+  const minimum = Number(from)
+  if (comma === '') return { minimum, width: 1 }
+  return { minimum, width: to === '' ? longestValue : Number(to) - minimum + 1 }
+}
+
+function read(what: RegExp, source: string, at: number): RegExpExecArray | null {
+  what.lastIndex = at
+  return what.exec(source)
 }

@@ -1,4 +1,4 @@
-import type { ResourceKind } from '../shared/index.ts'
+import { because, type Reason, type ResourceKind } from '../shared/index.ts'
 
 /** What stands for `{kind}` in a name. */
 export const kindWords = {
@@ -21,7 +21,6 @@ export const nameTokens = [
   'year',
   'counter',
 ] as const
-export type NameToken = (typeof nameTokens)[number]
 const known: readonly string[] = nameTokens
 
 /** How a token's value is changed, in order: letters, or how many characters of it there are at most. */
@@ -82,25 +81,30 @@ export function widthBeside(pattern: string, form: NameForm): number {
   return widths.reduce((sum, width) => sum + width, 0)
 }
 
-/** What is wrong with the tokens of a pattern, as a sentence that says what to do; undefined when nothing is. */
-export function tokenFault(pattern: string, metadataKeys: readonly string[]): string | undefined {
+/** What is wrong with the tokens of a pattern; undefined when nothing is. */
+export function tokenFault(pattern: string, metadataKeys: readonly string[]): Reason | undefined {
   for (const piece of pattern.split(/(\{[^{}]*\})/)) {
     if (/^\{.*\}$/.test(piece)) {
       const [token = '', ...modifiers] = piece.slice(1, -1).split(':')
       const key = token.startsWith('metadata.') ? token.slice('metadata.'.length) : undefined
       if (key !== undefined && !metadataKeys.includes(key))
-        return `${piece} names no field of this template. Its fields: ${metadataKeys.join(', ') || 'none'}.`
+        return because('tokenOfNoField', { token: piece, count: metadataKeys.length, fields: metadataKeys })
       if (key === undefined && !known.includes(token))
-        return `${piece} is not known. Use ${nameTokens.map((one) => `{${one}}`).join(', ')} or {metadata.<key of a field>}.`
+        return because('tokenUnknown', {
+          token: piece,
+          tokens: nameTokens.map((one) => `{${one}}`),
+          ofField: '{metadata.<key of a field>}',
+        })
       const odd = modifiers.find((one) => !isLetterTransform(one) && !/^[1-9]\d?$/.test(one))
       if (odd !== undefined)
-        return `${piece}: ${odd} is not known. Use ${Object.keys(letterTransforms).join(', ')}, or a number of characters.`
+        return because('transformUnknown', { token: piece, transform: odd, known: Object.keys(letterTransforms) })
       if (token === 'counter' && modifiers.some((one) => !/^[1-6]$/.test(one)))
-        return `${piece}: a counter has 1 to 6 digits, such as {counter:3}.`
-    } else if (/[{}]/.test(piece)) return 'A brace is missing: write a token as {city}.'
+        return because('counterDigits', { token: piece, example: '{counter:3}' })
+    } else if (/[{}]/.test(piece)) return because('braceMissing', { example: '{city}' })
   }
   for (const once of ['input', 'counter'])
-    if (tokensOf(pattern).filter((token) => token === once).length > 1) return `Use {${once}} once.`
+    if (tokensOf(pattern).filter((token) => token === once).length > 1)
+      return because('tokenRepeated', { token: `{${once}}` })
   return undefined
 }
 

@@ -1,6 +1,13 @@
 import { z } from 'zod'
-import { isMailboxKind, type ResourceKind } from '../shared/index.ts'
-import { blockedWordsIn } from './blocked-words.ts'
+import {
+  because,
+  isMailboxKind,
+  issueOf,
+  type PlacedReason,
+  type ReasonFacts,
+  type ReasonKey,
+  type ResourceKind,
+} from '../shared/index.ts'
 import {
   isToken,
   kindWords,
@@ -11,7 +18,7 @@ import {
   tokensOf,
   widthBeside,
 } from './name-pattern.ts'
-import { reservedFor } from './reserved-names.ts'
+import { blockedWordsIn, reservedFor } from './refused-names.ts'
 
 /** The longest address before its `@` (mailNickname, alias) and display name of Microsoft's, in characters. */
 export const longestName = { address: 64, displayName: 256 } as const
@@ -24,7 +31,7 @@ const characters = z
   .max(100)
   .refine((set) => set === '' || isSet(set), {
     abort: true,
-    error: 'Write a set of characters without its brackets, such as a-z0-9- or \\p{L}\\p{N} -',
+    ...issueOf('characterSetForm', { examples: 'a-z0-9- or \\p{L}\\p{N} -' }),
   })
   .describe('Characters that may be typed, as the inside of a set of a regular expression; empty: any')
 const rule = z.strictObject({
@@ -80,78 +87,74 @@ export function namingFaults(
   naming: NamingPolicy,
   kind: ResourceKind,
   metadataKeys: readonly string[],
-): { path: string[]; message: string }[] {
+): PlacedReason[] {
   const address = addressRuleOf(kind)
-  const rules: { path: string[]; message: string }[] = (['displayName', 'name', 'alias'] as const).flatMap((field) => {
-    const given = naming[field]
-    if (!given) return []
-    if (field === 'name' && address === 'alias')
-      return [{ path: [field], message: 'The address of a site is made by the rule alias.' }]
+  const rules: PlacedReason[] = (['displayName', 'name', 'alias'] as const).flatMap((field) => {
+    const written = naming[field]
+    if (!written) return []
+    if (field === 'name' && address === 'alias') return [{ path: [field], reason: because('nameRuleOfSite') }]
     if (field === 'alias' && address === 'name' && kind !== 'sharedMailbox')
-      return [{ path: [field], message: 'Only shared mailboxes have an additional address.' }]
+      return [{ path: [field], reason: because('aliasRuleOfOtherKind') }]
     const form = field === 'displayName' ? 'displayName' : 'address'
-    return ruleFaults(given, form, kind, metadataKeys, naming.blockedWords ?? []).map(({ at, message }) => ({
-      path: [field, at],
-      message,
+    return ruleFaults(written, form, kind, metadataKeys, naming.blockedWords ?? []).map(({ path, reason }) => ({
+      path: [field, ...path],
+      reason,
     }))
   })
   for (const affix of ['prefix', 'suffix'] as const)
     for (const blocked of blockedWordsIn(naming[affix], naming.blockedWords ?? []))
-      rules.push({ path: [affix], message: `${blocked} is one of the blocked words.` })
+      rules.push({ path: [affix], reason: because('blockedByItself', { word: blocked }) })
   for (const [index, name] of (naming.allowReservedNames ?? []).entries())
     if (reservedFor(name) === undefined)
       rules.push({
         path: ['allowReservedNames', `${index}`],
-        message: `${name} is not reserved: every template may give it. Leave it out.`,
+        reason: because('nameNotReserved', { name }),
       })
   if (naming[address] && (naming.prefix !== '' || naming.suffix !== ''))
-    rules.push({ path: [address, 'pattern'], message: 'Put prefix and suffix into the pattern, and leave them out.' })
+    rules.push({ path: [address, 'pattern'], reason: because('affixBesidePattern') })
   const counts = (field: 'displayName' | 'name' | 'alias') => names(naming[field]?.pattern ?? '', 'counter')
   for (const field of ['displayName', 'alias'] as const)
     if (field !== address && counts(field) && !counts(address))
-      rules.push({ path: [field, 'pattern'], message: `Use {counter} in ${address} too: that is where it counts.` })
+      rules.push({
+        path: [field, 'pattern'],
+        reason: because('counterNotInAddress', { token: '{counter}', field: address }),
+      })
   return rules
 }
 
-interface RuleFault {
-  readonly at: 'pattern' | 'allowed'
-  readonly message: string
-}
 function ruleFaults(
   { pattern, allowed }: NameRule,
   form: NameForm,
   kind: ResourceKind,
   metadataKeys: readonly string[],
   blockedWords: readonly string[],
-): RuleFault[] {
+): PlacedReason[] {
   const token = tokenFault(pattern, metadataKeys)
-  if (token !== undefined) return [{ at: 'pattern', message: token }]
-  const faults: RuleFault[] = []
-  const say = (at: RuleFault['at'], message: string) => faults.push({ at, message })
+  if (token !== undefined) return [{ path: ['pattern'], reason: token }]
+  const faults: PlacedReason[] = []
+  const say = (at: 'pattern' | 'allowed', key: ReasonKey, facts?: ReasonFacts) =>
+    faults.push({ path: [at], reason: because(key, facts) })
   const [input] = partsOfPattern(pattern).filter((part) => isToken(part) && part.token === 'input')
   if (input && isToken(input) && (input.width !== undefined || (form === 'address' && input.transforms.length > 0)))
-    say('pattern', form === 'address' ? 'In an address {input} stands as it is.' : '{input} is never cut.')
+    say('pattern', form === 'address' ? 'inputChanged' : 'inputCut', { token: '{input}' })
   const literals = partsOfPattern(pattern).flatMap((part) => ('literal' in part ? [part.literal] : []))
   const most = longestName[form]
   const room = names(pattern, 'input') ? leastRoom : 0
-  if (widthBeside(pattern, form) + room > most)
-    say('pattern', `This can get longer than ${most} characters. Shorten it: {city:3} is at most three characters.`)
+  if (widthBeside(pattern, form) + room > most) say('pattern', 'patternTooLong', { most, example: '{city:3}' })
   const always = names(pattern, 'kind') ? [...literals, kindWords[kind]] : literals
   const [blocked] = blockedWordsIn(always.join(' '), blockedWords)
-  if (blocked !== undefined) say('pattern', `${blocked} is one of the blocked words.`)
+  if (blocked !== undefined) say('pattern', 'blockedByItself', { word: blocked })
   if (form === 'displayName') {
-    if (!names(pattern, 'input')) say('pattern', 'A display name needs {input}: people could not tell two apart.')
+    if (!names(pattern, 'input')) say('pattern', 'inputMissing', { token: '{input}' })
     return faults
   }
   const own = isMailboxKind(kind) ? /^[a-z0-9_.-]*$/ : /^[a-z0-9_-]*$/
-  const signs = isMailboxKind(kind) ? 'hyphens, underscores and dots' : 'hyphens and underscores'
-  if (!literals.every((literal) => own.test(literal))) say('pattern', `An address has a to z, 0 to 9, ${signs} only.`)
-  if (/^[-_.]|[-_.]$|\.\./.test(pattern)) say('pattern', 'An address begins and ends with a letter or a digit.')
-  if (tokensOf(pattern).length === 0) say('pattern', 'Every address would be the same. Use {input} or {counter}.')
-  if (!allows({ allowed }, 'abcdefghijklmnopqrstuvwxyz0123456789'))
-    say('allowed', 'An address needs a-z0-9: words lose other signs, and a number is added when one is taken.')
-  if (!literals.every((literal) => allows({ allowed }, literal)))
-    say('allowed', 'The pattern itself has characters that are not allowed here.')
+  if (!literals.every((literal) => own.test(literal)))
+    say('pattern', isMailboxKind(kind) ? 'mailboxPatternCharacters' : 'sitePatternCharacters')
+  if (/^[-_.]|[-_.]$|\.\./.test(pattern)) say('pattern', 'addressEnds')
+  if (tokensOf(pattern).length === 0) say('pattern', 'addressFixed', { input: '{input}', counter: '{counter}' })
+  if (!allows({ allowed }, 'abcdefghijklmnopqrstuvwxyz0123456789')) say('allowed', 'addressNeedsLetters')
+  if (!literals.every((literal) => allows({ allowed }, literal))) say('allowed', 'patternNotAllowed')
   return faults
 }
 

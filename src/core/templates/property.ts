@@ -1,11 +1,13 @@
 import { z } from 'zod'
 import { applies, isSeatCount, mailboxRequest, siteRequest } from '../resources/index.ts'
 import {
+  because,
   countryCode,
   type Fault,
   fault,
   isMailboxKind,
   metadata,
+  type PlacedReason,
   pointerOf,
   type ResourceKind,
 } from '../shared/index.ts'
@@ -20,7 +22,6 @@ export const propertyRule = z.strictObject({
   default: value.optional().describe('What stands in the form at first, and counts when a request says nothing'),
   fixed: value.optional().describe('What it always is: a request may leave it out, and may say nothing else'),
 })
-export type PropertyRule = z.output<typeof propertyRule>
 /** By the names that inputs have: `city`, `roomMailboxMetadata.hasWhiteboard`, `permissions.SendAs`. */
 export const propertyRules = z.record(z.string().max(64), propertyRule)
 export type PropertyRules = z.output<typeof propertyRules>
@@ -51,22 +52,22 @@ export function propertiesOf(kind: ResourceKind): string[] {
 const withoutValue = ['name', 'alias', 'permissions.FullAccess', 'permissions.SendAs']
 
 /** What is wrong with the rules of a template, each at its place in them. */
-export function propertyFaults(rules: PropertyRules, kind: ResourceKind): { path: string[]; message: string }[] {
+export function propertyFaults(rules: PropertyRules, kind: ResourceKind): PlacedReason[] {
   return Object.entries(rules).flatMap(([id, rule]) => {
     if (!propertiesOf(kind).includes(id))
-      return [{ path: [id], message: `This is no property of this kind. Use: ${propertiesOf(kind).join(', ')}.` }]
-    const given = Object.entries({ default: rule.default, fixed: rule.fixed }).flatMap(([at, one]) =>
+      return [{ path: [id], reason: because('propertyUnknown', { known: propertiesOf(kind) }) }]
+    const values = Object.entries({ default: rule.default, fixed: rule.fixed }).flatMap(([at, one]) =>
       one === undefined ? [] : [[at, one] as const],
     )
-    const faults = given.flatMap(([at, one]) => {
-      if (withoutValue.includes(id))
-        return [{ path: [id, at], message: 'This differs from request to request, so it has no value here.' }]
-      return takes(id, kind, one) ? [] : [{ path: [id, at], message: 'This is not a value that the property takes.' }]
+    const faults = values.flatMap(([at, one]) => {
+      if (withoutValue.includes(id)) return [{ path: [id, at], reason: because('propertyWithoutValue') }]
+      return takes(id, kind, one) ? [] : [{ path: [id, at], reason: because('propertyValueWrong') }]
     })
-    if (given.length > 1) faults.push({ path: [id, 'default'], message: 'It is fixed, so it needs no default.' })
-    if (!rule.shown && rule.required && given.length === 0)
-      faults.push({ path: [id, 'required'], message: 'Nobody could fill it in: show it, or give it a value.' })
-    if (id === 'name' && rule.required) faults.push({ path: [id, 'required'], message: 'The API requires it already.' })
+    if (values.length > 1) faults.push({ path: [id, 'default'], reason: because('defaultBesideFixed') })
+    if (!rule.shown && rule.required && values.length === 0)
+      faults.push({ path: [id, 'required'], reason: because('propertyHidden') })
+    if (id === 'name' && rule.required)
+      faults.push({ path: [id, 'required'], reason: because('propertyRequiredAnyway') })
     return faults
   })
 }
@@ -96,22 +97,23 @@ export function withProperties(rules: PropertyRules, body: Readonly<Record<strin
   const put: Applied[] = []
   const faults: Fault[] = []
   for (const [id, rule] of Object.entries(rules)) {
-    const given = valueAt(filled, id)
-    const isEmpty = given === undefined || given === '' || (Array.isArray(given) && given.length === 0)
+    const value = valueAt(filled, id)
+    const isEmpty = value === undefined || value === '' || (Array.isArray(value) && value.length === 0)
     const pointer = pointerOf(id.split('.'))
     // Nothing is said so: no default comes back, and no number is expected.
-    if (given === '') dropAt(filled, id)
+    if (value === '') dropAt(filled, id)
     if (rule.fixed !== undefined) {
-      if (!isEmpty && !isSame(given, rule.fixed)) {
+      if (!isEmpty && !isSame(value, rule.fixed)) {
         const always = String(rule.fixed)
-        faults.push(fault(pointer, 'fixed', `${id} is always ${always} with this template. Leave it out.`, always))
+        faults.push(fault(pointer, 'fixed', because('fieldFixed', { field: id, value: always }), always))
       }
       setAt(filled, id, rule.fixed)
       put.push({ field: id, value: rule.fixed, why: 'fixed' })
-    } else if (given === undefined && rule.default !== undefined) {
+    } else if (value === undefined && rule.default !== undefined) {
       setAt(filled, id, rule.default)
       put.push({ field: id, value: rule.default, why: 'default' })
-    } else if (isEmpty && rule.required) faults.push(fault(pointer, 'required', `${id} is required.`))
+    } else if (isEmpty && rule.required)
+      faults.push(fault(pointer, 'required', because('fieldRequired', { field: id })))
   }
   return { body: filled, applied: put, faults }
 }
@@ -144,5 +146,5 @@ function dropAt(body: Record<string, unknown>, id: string): void {
   else if (isRecord(outer)) body[field] = Object.fromEntries(Object.entries(outer).filter(([name]) => name !== key))
 }
 
-const isSame = (given: unknown, fixed: PropertyValue): boolean =>
-  JSON.stringify(given).toLowerCase() === JSON.stringify(fixed).toLowerCase()
+const isSame = (value: unknown, fixed: PropertyValue): boolean =>
+  JSON.stringify(value).toLowerCase() === JSON.stringify(fixed).toLowerCase()

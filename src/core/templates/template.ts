@@ -1,46 +1,34 @@
 import { z } from 'zod'
-import { instant, type Person, resourceKind } from '../shared/index.ts'
-import { approvalPolicy, mostPeople } from './approval-policy.ts'
-import { conditionFault } from './condition.ts'
-import { conflictsIn } from './conflicts.ts'
-import { designFaults, templateField } from './field.ts'
-import { formSize, largestForm } from './form-size.ts'
-import { limitFaults, templateLimits } from './limits.ts'
-import { namingFaults, namingPolicy } from './naming-policy.ts'
-import { propertyFaults, propertyRules } from './property.ts'
-import { webhookSecret, webhookTargetFault } from './webhook-address.ts'
+import { accessLevel } from '../resources/index.ts'
+import { issueOf, type Person, resourceKind } from '../shared/index.ts'
+import { approvalPolicy } from './approval-policy.ts'
+import { templateField } from './field.ts'
+import { namingPolicy } from './naming-policy.ts'
+import { propertyRules } from './property.ts'
+import { storedWebhook } from './webhook.ts'
 
 /** An id as everything else writes it, so that ids can be compared. */
 const id = z.uuid().toLowerCase()
 const text = (max: number) => z.string().trim().min(1).max(max)
 
-/** What a subscriber can be told (DESIGN §5). */
-export const eventTypes = [
-  'site.provisioned',
-  'mailbox.provisioned',
-  'request.rejected',
-  'request.failed',
-  'request.expired',
-  'request.cancelled',
-] as const
-export const webhookSubscription = z.strictObject({
-  // As it will be called: hosts in ASCII, spaces encoded.
-  url: z
-    .url({ protocol: /^https?$/, normalize: true })
-    .max(2000)
-    .describe('Where the events are posted, by https'),
-  secret: webhookSecret.describe('What signs them; it is never shown'),
-  events: z
-    .array(z.enum(eventTypes))
-    .min(1)
-    .default(['site.provisioned', 'mailbox.provisioned'])
-    .describe('Of what it is told'),
-})
-
-/** As it is stored: with the secrets that were replaced, as long as they still sign beside the present one. */
-const storedWebhook = webhookSubscription.extend({
-  formerSecrets: z.array(z.strictObject({ secret: webhookSecret, until: instant })).optional(),
-})
+/** How much of something there may be. What is left out has no limit but Microsoft's. */
+export const templateLimits = z
+  .strictObject({
+    ownersMinimum: z.int().min(1).max(20).default(1).describe('Owners of a site, who asks included'),
+    ownersMaximum: z.int().min(1).max(20).default(20).describe('The same at most'),
+    externalOwners: z.boolean().default(true).describe('Whether guests, and people of other domains, may be owners'),
+    capacityMaximum: z.int().min(1).max(102_400).optional().describe('Storage of a mailbox, in MB'),
+    permissionsMaximum: z.int().min(0).max(100).optional().describe('People with access to a mailbox'),
+    accessLevels: z
+      .array(accessLevel.exclude(['None']))
+      .max(2)
+      .optional()
+      .describe('Kinds of access that are given'),
+  })
+  .refine(({ ownersMinimum, ownersMaximum }) => ownersMinimum <= ownersMaximum, {
+    ...issueOf('ownersReversed'),
+    path: ['ownersMinimum'],
+  })
 
 /** A pre-existing template with its policies: what an admin designs and an employee sees (DESIGN §5, Shapes). */
 export const template = z.strictObject({
@@ -52,12 +40,12 @@ export const template = z.strictObject({
   icon: z
     .string()
     .max(16)
-    .refine(isOneSign, { error: 'Give one sign, such as an emoji.' })
+    .refine(isOneSign, issueOf('iconForm'))
     .default('')
     .describe('One sign beside its name, such as an emoji'),
   localised: z
     .record(
-      z.string().regex(/^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/, { error: 'Give a language such as de or de-CH.' }),
+      z.string().regex(/^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/),
       z.strictObject({
         name: text(64).optional().describe('Its name in that language'),
         description: z.string().max(300).optional().describe('Its description in that language'),
@@ -79,12 +67,11 @@ export const template = z.strictObject({
   fields: z
     .array(templateField)
     .max(20)
-    .refine((fields) => isUnique(fields.map(({ key }) => key)), {
-      error: 'Two fields have the same key.',
-    })
-    .refine((fields) => isUnique(fields.flatMap(({ customAttribute }) => customAttribute ?? [])), {
-      error: 'Two fields have the same custom attribute.',
-    })
+    .refine((fields) => isUnique(fields.map(({ key }) => key)), issueOf('fieldKeysRepeated'))
+    .refine(
+      (fields) => isUnique(fields.flatMap(({ customAttribute }) => customAttribute ?? [])),
+      issueOf('customAttributesRepeated'),
+    )
     .default([])
     .describe('Questions of its own; the answers are kept in metadata'),
   properties: propertyRules.default({}).describe('What it decides about the fields of the API, by the name of each'),
@@ -105,7 +92,7 @@ export const template = z.strictObject({
       default: z.string().nullable().default(null).describe('The id of the one that is chosen at first'),
     })
     .refine((labels) => labels.default === null || labels.allowed.some(({ id }) => id === labels.default), {
-      error: 'The default must be one of the allowed labels.',
+      ...issueOf('defaultLabelNotAllowed'),
       path: ['default'],
     })
     .default({ allowed: [], default: null })
@@ -121,63 +108,6 @@ export const template = z.strictObject({
     .describe('How much may be asked for'),
 })
 export type Template = z.output<typeof template>
-
-/** A template as it may be written: its webhook goes only where the settings allow, and its policy can come true. */
-export const templateWithin = (allowCidrs: readonly string[]) =>
-  template
-    .extend({ webhook: webhookSubscription.nullable().default(null) })
-    .superRefine(({ webhook }, context) => {
-      const message = webhook ? webhookTargetFault(webhook.url, allowCidrs) : undefined
-      if (message !== undefined) context.addIssue({ code: 'custom', message, path: ['webhook', 'url'] })
-    })
-    .superRefine((written, context) => {
-      for (const { path, message } of policyFaults(written)) context.addIssue({ code: 'custom', message, path })
-    })
-
-/** What can never be right in a template, each at its place. */
-function policyFaults(written: z.output<typeof template>): { path: (string | number)[]; message: string }[] {
-  const at = (field: string, faults: { path: (string | number)[]; message: string }[]) =>
-    faults.map(({ path, message }) => ({ path: [field, ...path], message }))
-  const keys = written.fields.map(({ key }) => key)
-  const ofFields = written.fields.flatMap((field, index) =>
-    designFaults(field).map(({ at, message }) => ({ path: [index, at], message })),
-  )
-  return [
-    ...stageFaults(written),
-    ...at('fields', ofFields),
-    ...at('properties', propertyFaults(written.properties, written.kind)),
-    ...at('naming', namingFaults(written.naming, written.kind, keys)),
-    ...at('limits', limitFaults(written)),
-    ...conflictsIn(written),
-    ...sizeFaults(written),
-  ]
-}
-
-function sizeFaults(written: z.output<typeof template>): { path: string[]; message: string }[] {
-  const size = formSize(written)
-  if (size <= largestForm) return []
-  const said = `Its form would be larger than a chat message: ${size} of ${largestForm} characters.`
-  const path = written.fields.length > 0 ? 'fields' : 'labels'
-  return [{ path: [path], message: `${said} Hide properties, or give fewer fields, choices and patterns.` }]
-}
-
-/** What can never be right in the stages of a template. */
-function stageFaults(written: Pick<Template, 'kind' | 'fields' | 'labels' | 'approval'>) {
-  return (written.approval?.stages ?? []).flatMap((stage, place) => {
-    const stageAt = ['approval', 'stages', place]
-    const faults = (stage.when ?? []).flatMap((one, index) => {
-      const fault = conditionFault(one, written)
-      return fault ? [{ path: [...stageAt, 'when', index, ...fault.path], message: fault.message }] : []
-    })
-    const most = mostPeople(stage)
-    const atQuorum = { path: [...stageAt, 'quorum'] }
-    if (stage.quorum !== undefined && stage.rule !== 'quorum')
-      faults.push({ ...atQuorum, message: 'A number is for the rule quorum only.' })
-    if (stage.quorum !== undefined && most !== undefined && stage.quorum > most)
-      faults.push({ ...atQuorum, message: `This stage asks ${most} people at most.` })
-    return faults
-  })
-}
 
 /** What a request keeps of its template: an edit never changes a running request, and the secret is not copied about. */
 export const templateSnapshot = template.omit({ webhook: true })

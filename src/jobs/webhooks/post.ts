@@ -7,6 +7,7 @@ import {
   type AttemptOutcome,
   type Clock,
   longestWaitSeconds,
+  type Reason,
   type ResolveHost,
   type SendWebhook,
   traceHeaders,
@@ -55,6 +56,8 @@ export interface PosterOptions {
   /** Private networks that are allowed. */
   readonly allowCidrs: readonly string[]
   readonly resolveHost: ResolveHost
+  /** The sentence of a reason. */
+  readonly texts: { readonly reason: (reason: Reason) => string }
   /** Throws inside a database transaction. */
   readonly assertOutside: (what: string) => void
   /** The time-out of everything from the look-up of the name to the end of the answer. Default 15 s (DESIGN §5). */
@@ -72,11 +75,11 @@ class RefusedAddress extends Error {}
  * own connection. Redirects are not followed, no proxy of the environment is used, and certificates are always verified.
  */
 export function createWebhookPoster(options: PosterOptions): PostWebhook {
-  const { allowCidrs, assertOutside, timeoutMilliseconds = 15_000 } = options
+  const { allowCidrs, texts, assertOutside, timeoutMilliseconds = 15_000 } = options
   return (post) => {
     assertOutside('a webhook')
-    const words = post.anywhere ? undefined : webhookTargetFault(post.url, allowCidrs)
-    if (words !== undefined) return Promise.resolve({ problem: 'forbidden', words })
+    const reason = post.anywhere ? undefined : webhookTargetFault(post.url, allowCidrs)
+    if (reason) return Promise.resolve({ problem: 'forbidden', words: texts.reason(reason) })
     return new Promise<WebhookAnswer>((resolve, reject) => {
       const stop = () => settle(() => reject(post.signal.reason))
       if (post.signal.aborted) return reject(post.signal.reason)
@@ -103,12 +106,15 @@ export function createWebhookPoster(options: PosterOptions): PostWebhook {
 }
 
 function open(
-  { allowCidrs, resolveHost }: PosterOptions,
+  { allowCidrs, resolveHost, texts }: PosterOptions,
   { url, headers, body, anywhere }: WebhookPost,
 ): ClientRequest {
   const { protocol } = new URL(url)
   const make = protocol === 'https:' ? httpsRequest : httpRequest
-  const judge = (address: string) => (anywhere ? undefined : webhookAddressFault(address, protocol, allowCidrs))
+  const judge = (address: string): string | undefined => {
+    const reason = anywhere ? undefined : webhookAddressFault(address, protocol, allowCidrs)
+    return reason && texts.reason(reason)
+  }
   return make(url, {
     method: 'POST',
     headers: { ...headers, 'content-length': Buffer.byteLength(body) },

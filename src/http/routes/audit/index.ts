@@ -1,6 +1,8 @@
 /** The audit of one request and of the organisation. */
-import { auditReport } from '../../../core/index.ts'
+import type { z } from 'zod'
+import { type AuditReport, auditReport } from '../../../core/index.ts'
 import { defineRoute } from '../../server/define-route.ts'
+import type { ApiTexts } from '../../server/problem.ts'
 import { ofOneRequest } from '../shared/index.ts'
 import examples from './examples.json' with { type: 'json' }
 
@@ -16,8 +18,9 @@ const readAudit = defineRoute({
   answers: { 200: { description: 'The entries, the oldest first, and what the proof has found.', body: auditReport } },
   refusals: ['not-found'],
   examples: examples.readAudit,
-  async handle({ actor, core }, { params }) {
-    return { status: 200, body: await core.readAudit(actor, { requestId: params.requestId }) }
+  async handle({ actor, services, core }, { params }) {
+    const report = await core.readAudit(actor, { requestId: params.requestId })
+    return { status: 200, body: showReport(report, services.texts) }
   },
 })
 
@@ -33,9 +36,14 @@ const readOrganisationAudit = defineRoute({
   answers: { 200: { description: 'The entries, the oldest first, and what the proof has found.', body: auditReport } },
   refusals: [],
   examples: examples.readOrganisationAudit,
-  async handle({ actor, core }) {
-    return { status: 200, body: await core.readOrganisationAudit(actor) }
+  async handle({ actor, services, core }) {
+    return { status: 200, body: showReport(await core.readOrganisationAudit(actor), services.texts) }
   },
+})
+
+const showReport = ({ findings, ...report }: AuditReport, texts: ApiTexts): z.output<typeof auditReport> => ({
+  ...report,
+  findings: findings.map(({ reason, ...finding }) => ({ ...finding, detail: texts.reason(reason) })),
 })
 
 export const requestAuditRoutes = [readAudit] as const

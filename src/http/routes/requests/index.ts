@@ -126,7 +126,11 @@ const previewRequest = defineRoute({
       as === undefined
         ? await core.previewRequest(actor, { body })
         : await core.previewRequestAs(actor, { personId: as, body })
-    return { status: 200, body: { ...preview, errors: errorsOf(services.texts, preview.errors) } }
+    const warnings = preview.warnings.map(({ reason, ...warning }) => ({
+      ...warning,
+      detail: services.texts.reason(reason),
+    }))
+    return { status: 200, body: { ...preview, warnings, errors: errorsOf(services.texts, preview.errors) } }
   },
 })
 

@@ -1,8 +1,10 @@
 import { BlockList, isIP } from 'node:net'
 import { z } from 'zod'
+import { because, instant, issueOf, type Reason } from '../shared/index.ts'
 
 const secretPrefix = 'whsec_'
-const isSecret = (text: string): boolean => {
+/** Whether a text is `whsec_` and 24 to 64 bytes in base64 with its padding (Standard Webhooks 1.0.0). */
+export const isWebhookSecret = (text: string): boolean => {
   const encoded = text.slice(secretPrefix.length)
   const bytes = Buffer.from(encoded, 'base64')
   // Buffer reads over what is not base64, so only what it would write itself counts.
@@ -11,10 +13,57 @@ const isSecret = (text: string): boolean => {
   )
 }
 
-/** What signs webhooks: `whsec_` and 24 to 64 bytes in base64 with its padding (Standard Webhooks 1.0.0). */
-export const webhookSecret = z
-  .string()
-  .refine(isSecret, { error: 'must be whsec_ and 24 to 64 bytes in base64 (openssl rand -base64 32 makes some).' })
+/** What signs webhooks. */
+export const webhookSecret = z.string().refine(isWebhookSecret, issueOf('webhookSecretForm'))
+
+/** What a subscriber can be told (DESIGN §5). */
+export const eventTypes = [
+  'site.provisioned',
+  'mailbox.provisioned',
+  'request.rejected',
+  'request.failed',
+  'request.expired',
+  'request.cancelled',
+] as const
+export const webhookSubscription = z.strictObject({
+  // As it will be called: hosts in ASCII, spaces encoded.
+  url: z
+    .url({ protocol: /^https?$/, normalize: true })
+    .max(2000)
+    .describe('Where the events are posted, by https'),
+  secret: webhookSecret.describe('What signs them; it is never shown'),
+  events: z
+    .array(z.enum(eventTypes))
+    .min(1)
+    .default(['site.provisioned', 'mailbox.provisioned'])
+    .describe('Of what it is told'),
+})
+
+/** A webhook as it is stored: with the secrets that were replaced, as long as they still sign beside the present one. */
+export const storedWebhook = webhookSubscription.extend({
+  formerSecrets: z.array(z.strictObject({ secret: webhookSecret, until: instant })).optional(),
+})
+type StoredWebhook = z.output<typeof storedWebhook>
+
+/** How long a replaced secret still signs beside the new one, in hours, so that receivers can change over at leisure. */
+const formerSecretHours = 24
+
+/** A webhook that is about to replace another: the secret that it no longer has goes on signing for a day. */
+export function withFormerSecrets(webhook: StoredWebhook, before: StoredWebhook | null, now: Date): StoredWebhook {
+  const until = new Date(now.getTime() + formerSecretHours * 3_600_000).toISOString()
+  const replaced = before && before.secret !== webhook.secret ? [{ secret: before.secret, until }] : []
+  const formerSecrets = [...replaced, ...(before?.formerSecrets ?? [])]
+    .filter((one) => one.secret !== webhook.secret && Date.parse(one.until) > now.getTime())
+    // Each signs every delivery, and a header has an end.
+    .slice(0, 5)
+  return { ...webhook, ...(formerSecrets.length > 0 && { formerSecrets }) }
+}
+
+/** What signs a webhook at this time, the present secret first. */
+export const signingSecrets = ({ secret, formerSecrets = [] }: StoredWebhook, now: Date): string[] => [
+  secret,
+  ...formerSecrets.filter(({ until }) => Date.parse(until) > now.getTime()).map((one) => one.secret),
+]
 
 /**
  * Networks that are nobody's on the internet: a webhook there would ask a machine of ours (IANA's registries of special
@@ -30,9 +79,6 @@ const publicIpv6 = listOf(['2000::/3'])
 /** What is special inside it: protocols (Teredo among them), documentation, 6to4, which hides any IPv4 address. */
 const privateIpv6 = listOf(['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'])
 
-/** A network as the settings write it: `10.1.0.0/16`, `fd00::/8`. */
-export const network = z.union([z.cidrv4(), z.cidrv6()], { error: 'must be networks such as 10.1.0.0/16' })
-
 function familyOf(address: string): 'ipv4' | 'ipv6' {
   return isIP(address) === 6 ? 'ipv6' : 'ipv4'
 }
@@ -46,24 +92,22 @@ function listOf(networks: readonly string[]): BlockList {
 }
 
 /**
- * Why a webhook may not go to a URL, as a sentence that says what to do; undefined when it may (DESIGN §5). It goes to
+ * Why a webhook may not go to a URL; undefined when it may (DESIGN §5). It goes to
  * https, and to http only where the address itself lies in one of the allowed networks; to an address in a private network
  * only if that one is allowed. A host's name is taken as it stands, but for `localhost` (RFC 6761): what it resolves to is
  * the matter of {@link webhookAddressFault}.
  */
-export function webhookTargetFault(url: string, allowed: readonly string[]): string | undefined {
-  if (!URL.canParse(url)) return 'A webhook needs an address that begins with https://.'
+export function webhookTargetFault(url: string, allowed: readonly string[]): Reason | undefined {
+  if (!URL.canParse(url)) return because('webhookUrlForm')
   const { href, protocol, hostname, port, username, password } = new URL(url)
-  if (username !== '' || password !== '') return 'A webhook’s address carries no user name and no password.'
+  if (username !== '' || password !== '') return because('webhookUrlUser')
   const address = literalAddress(hostname)
   const fault = address === undefined ? protocolFault(protocol) : webhookAddressFault(address, protocol, allowed)
   if (fault !== undefined) return fault
   const exempt = address !== undefined && isIn(address, allowed)
   // Below 1024 are services that a POST might be taken for an order by: mail, directories, remote shells.
-  if (port !== '' && Number(port) < 1024 && !exempt) return 'A webhook goes to port 443, or to one from 1024 on.'
-  return writtenOut.test(href)
-    ? undefined
-    : 'Write the webhook’s address with spaces and special characters as %20 and so on.'
+  if (port !== '' && Number(port) < 1024 && !exempt) return because('webhookPort')
+  return writtenOut.test(href) ? undefined : because('webhookUrlCharacters')
 }
 
 /** An address as RFC 3986 has it: of what goes beyond it each reader makes something else. */
@@ -74,16 +118,11 @@ const writtenOut =
  * Why a webhook may not go to an address that a name resolved to, or that a URL names by itself; undefined when it may.
  * `protocol` as URL has it: `https:`.
  */
-export function webhookAddressFault(address: string, protocol: string, allowed: readonly string[]): string | undefined {
+export function webhookAddressFault(address: string, protocol: string, allowed: readonly string[]): Reason | undefined {
   const plain = address.split('%')[0] ?? ''
-  if (isIP(plain) === 0) return 'A webhook goes to an address of the internet.'
+  if (isIP(plain) === 0) return because('webhookNoInternetAddress')
   if (isIn(plain, allowed) && /^https?:$/.test(protocol)) return undefined
-  return (
-    protocolFault(protocol) ??
-    (isPrivate(plain)
-      ? 'A webhook does not go to a private address, unless it lies inside WEBHOOK_ALLOW_CIDRS.'
-      : undefined)
-  )
+  return protocolFault(protocol) ?? (isPrivate(plain) ? because('webhookPrivateAddress') : undefined)
 }
 
 /**
@@ -94,13 +133,11 @@ export const webhookNameFault = (
   url: string,
   addresses: readonly string[],
   allowed: readonly string[],
-): string | undefined =>
+): Reason | undefined =>
   addresses.map((one) => webhookAddressFault(one, new URL(url).protocol, allowed)).find((fault) => fault !== undefined)
 
-const protocolFault = (protocol: string): string | undefined =>
-  protocol === 'https:'
-    ? undefined
-    : 'A webhook goes to https://; to http:// only for an address inside WEBHOOK_ALLOW_CIDRS.'
+const protocolFault = (protocol: string): Reason | undefined =>
+  protocol === 'https:' ? undefined : because('webhookProtocol')
 
 const isIn = (address: string, networks: readonly string[]): boolean =>
   listOf(networks).check(address, familyOf(address))

@@ -1,0 +1,181 @@
+import { isSeatCount } from '../resources/index.ts'
+import { addReasons, because, isMailboxKind, type PlacedReason } from '../shared/index.ts'
+import { conditionFault, mostPeople } from './approval-policy.ts'
+import { designFaults, type TemplateField } from './field.ts'
+import { namingFaults } from './naming-policy.ts'
+import { type PropertyRules, propertiesOf, propertyFaults } from './property.ts'
+import { type Template, template } from './template.ts'
+import { webhookSubscription, webhookTargetFault } from './webhook.ts'
+
+/** A template as it may be written: its webhook goes only where the settings allow, and its policy can come true. */
+export const templateWithin = (allowCidrs: readonly string[]) =>
+  template
+    .extend({ webhook: webhookSubscription.nullable().default(null) })
+    .superRefine(({ webhook }, context) => {
+      const reason = webhook ? webhookTargetFault(webhook.url, allowCidrs) : undefined
+      if (reason) addReasons(context, [{ path: ['webhook', 'url'], reason }])
+    })
+    .superRefine((written, context) => addReasons(context, policyFaults(written)))
+
+/** What can never be right in a template, each at its place. */
+function policyFaults(written: Template): PlacedReason[] {
+  const at = (part: string | number, faults: readonly PlacedReason[]) =>
+    faults.map(({ path, reason }) => ({ path: [part, ...path], reason }))
+  const keys = written.fields.map(({ key }) => key)
+  const ofFields = written.fields.flatMap((field, index) => at(index, designFaults(field)))
+  return [
+    ...stageFaults(written),
+    ...at('fields', ofFields),
+    ...at('properties', propertyFaults(written.properties, written.kind)),
+    ...at('naming', namingFaults(written.naming, written.kind, keys)),
+    ...at('limits', limitFaults(written)),
+    ...conflictsIn(written),
+    ...sizeFaults(written),
+  ]
+}
+
+function sizeFaults(written: Template): PlacedReason[] {
+  const size = formSize(written)
+  if (size <= largestForm) return []
+  const path = written.fields.length > 0 ? 'fields' : 'labels'
+  return [{ path: [path], reason: because('formTooLarge', { size, most: largestForm }) }]
+}
+
+/** What can never be right in the stages of a template. */
+function stageFaults(written: Pick<Template, 'kind' | 'fields' | 'labels' | 'approval'>): PlacedReason[] {
+  return (written.approval?.stages ?? []).flatMap((stage, place) => {
+    const stageAt = ['approval', 'stages', place]
+    const faults: PlacedReason[] = (stage.when ?? []).flatMap((one, index) => {
+      const fault = conditionFault(one, written)
+      return fault ? [{ path: [...stageAt, 'when', index, ...fault.path], reason: fault.reason }] : []
+    })
+    const most = mostPeople(stage)
+    const atQuorum = { path: [...stageAt, 'quorum'] }
+    if (stage.quorum !== undefined && stage.rule !== 'quorum')
+      faults.push({ ...atQuorum, reason: because('quorumNumberUnused') })
+    if (stage.quorum !== undefined && most !== undefined && stage.quorum > most)
+      faults.push({ ...atQuorum, reason: because('quorumTooLarge', { most }) })
+    return faults
+  })
+}
+
+/** Limits that say nothing of a kind. */
+function limitFaults({ kind, limits }: Template): PlacedReason[] {
+  if (isMailboxKind(kind)) return []
+  const ofMailboxes = ['capacityMaximum', 'permissionsMaximum', 'accessLevels'] as const
+  return ofMailboxes
+    .filter((limit) => limits[limit] !== undefined)
+    .map((limit) => ({ path: [limit], reason: because('limitOfMailboxes') }))
+}
+
+/** Where one part of a template contradicts another, so that no request, or none that is made by its form, could be right. */
+function conflictsIn(written: Template): PlacedReason[] {
+  const own = isMailboxKind(written.kind) ? ofMailbox(written) : ofSite(written)
+  return [...own, ...seatFaults(written), ...equipmentFaults(written)]
+}
+
+function ofSite({ limits, properties: { owners } }: Template): PlacedReason[] {
+  const conflicts: PlacedReason[] = []
+  const named = owners?.fixed ?? owners?.default
+  const count = Array.isArray(named) ? named.length : 0
+  const isOpen = owners === undefined || (owners.shown && owners.fixed === undefined)
+  // Who asks is an owner too, and may be among those that are named.
+  if (!isOpen && count + 1 < limits.ownersMinimum)
+    conflicts.push({ path: ['limits', 'ownersMinimum'], reason: because('ownersHidden') })
+  if (count > limits.ownersMaximum)
+    conflicts.push({ path: ['properties', 'owners', partOf(owners)], reason: because('aboveLimits') })
+  return conflicts
+}
+
+function ofMailbox({ limits, properties }: Template): PlacedReason[] {
+  const { capacityMaximum, permissionsMaximum, accessLevels } = limits
+  const { capacity } = properties
+  const conflicts: PlacedReason[] = []
+  if (capacityMaximum !== undefined && Number(capacity?.fixed ?? capacity?.default ?? 0) > capacityMaximum)
+    conflicts.push({ path: ['properties', 'capacity', partOf(capacity)], reason: because('aboveLimits') })
+  for (const level of ['FullAccess', 'SendAs'] as const) {
+    const isGiven = permissionsMaximum !== 0 && (accessLevels?.includes(level) ?? true)
+    const id = `permissions.${level}`
+    if (!isGiven && properties[id]?.required)
+      conflicts.push({ path: ['properties', id, 'required'], reason: because('accessExcluded') })
+  }
+  return conflicts
+}
+
+const partOf = (rule: PropertyRules[string] | undefined) => (rule?.fixed === undefined ? 'default' : 'fixed')
+
+/** `metadata.seats` of a room goes to Exchange as a number, whoever asks for it. */
+function seatFaults({ kind, fields }: Template): PlacedReason[] {
+  const index = fields.findIndex(({ key }) => key === 'seats')
+  const field = fields[index]
+  if (kind !== 'roomMailbox' || !field) return []
+  const isText = field.type === 'number' || field.type === 'text' || field.type === 'choice'
+  const at = !isText
+    ? 'key'
+    : field.choices.some(({ value }) => !isSeatCount(value))
+      ? 'choices'
+      : field.default !== undefined && !isSeatCount(field.default)
+        ? 'default'
+        : undefined
+  if (at === undefined) return []
+  return [{ path: ['fields', index, at], reason: because('seatsForm') }]
+}
+
+function equipmentFaults({ kind, fields }: Template): PlacedReason[] {
+  const index = fields.findIndex(({ key }) => key === 'equipmentType')
+  if (index < 0 || !isMailboxKind(kind) || kind === 'equipmentMailbox') return []
+  return [{ path: ['fields', index, 'key'], reason: because('equipmentKey') }]
+}
+
+/**
+ * What a form takes of the one message that it is sent in, in characters, counted generously: a card holds 12,500. A form that is
+ * larger than this cannot come back with its answers and mistakes, so its template is refused.
+ */
+export const largestForm = 10_800
+
+/** What stands on every form, with its name, its reason and its buttons. */
+const frame = 2550
+/** An input of ours with the shortest answer that it may have. */
+const ofProperty = 155
+const ofRequired = 50
+/** Inputs of a template's own questions, without their words. */
+const ofField = { text: 120, choice: 85, number: 110, date: 140, toggle: 100, person: 200 } as const
+/** Words for a mistake, and that there can be one. */
+const ofChecked = 75
+const ofChoice = 26
+
+/** How large the form of a template is at least. */
+export function formSize({
+  kind,
+  fields,
+  properties,
+  labels,
+}: Pick<Template, 'kind' | 'fields' | 'properties' | 'labels'>): number {
+  const inputs = propertiesOf(kind).filter((id) => {
+    const rule = properties[id]
+    const isReplaced = fields.some(({ key }) => id === `metadata.${key}`)
+    return !isReplaced && (rule === undefined || (rule.shown && rule.fixed === undefined))
+  })
+  const sizes = [
+    frame,
+    ...inputs.map((id) => ofProperty + (properties[id]?.required ? ofRequired : 0)),
+    ...fields.map(sizeOfField),
+    ...(isMailboxKind(kind) ? [] : labels.allowed.map(({ id, name }) => ofChoice + written(id) + written(name))),
+  ]
+  return sizes.reduce((sum, size) => sum + size, 0)
+}
+
+function sizeOfField({ type, key, label, pattern, required, choices, minimum, maximum }: TemplateField): number {
+  const answer = Math.max(0, ...choices.map(({ value }) => written(value)))
+  const isChecked = required || [pattern, minimum, maximum].some((rule) => rule !== undefined)
+  const sizes = [
+    ofField[type] + key.length + written(label) + answer,
+    ...(isChecked ? [ofChecked] : []),
+    ...(pattern === undefined ? [] : [written(pattern) + 30]),
+    ...choices.map(({ title, value }) => ofChoice + written(title) + written(value)),
+  ]
+  return sizes.reduce((sum, size) => sum + size, 0)
+}
+
+/** Characters of a text as JSON has it, without its quotes. */
+const written = (text: string): number => JSON.stringify(text).length - 2
