@@ -3,6 +3,7 @@ import { cpSync, mkdtempSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, inject, it } from 'vitest'
+import { reasonText } from '../../src/cards/index.ts'
 import { type AuditEntry, from, type Ports, type Proof, type Request, system } from '../../src/core/index.ts'
 import {
   auditKeyOf,
@@ -211,7 +212,7 @@ describe.each(engines)('a store from before there were chains, %s', (engine) => 
     const proofs = await allProofs(database)
     expect(proofs.map(({ requestId }) => requestId)).toEqual([...ids].sort())
     // There are no requests to these entries here.
-    expect(new Set(proofs.flatMap(({ findings }) => findings.map(({ detail }) => detail)))).toEqual(
+    expect(new Set(proofs.flatMap(({ findings }) => findings.map(({ reason }) => reasonText(reason))))).toEqual(
       new Set(['The request itself is gone.']),
     )
     expect(proofs[0]?.entries[0]).toMatchObject({ seq: 1, actorId: kim.id, from: 'migration', version: null })

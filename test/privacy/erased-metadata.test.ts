@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { reasonText } from '../../src/cards/index.ts'
 import { type Core, erasedName, type Person, type PersonRecord, tellsOf, withoutPerson } from '../../src/core/index.ts'
 import { personRecords } from '../../src/core/privacy/known-person.ts'
 import { provedAll } from '../../src/store/audit/chain.ts'
@@ -247,7 +248,7 @@ describe('a person in other people’s metadata', () => {
 
     const findings: string[] = []
     for await (const { requestId, findings: all } of provedAll(core.database, auditKey))
-      findings.push(...all.map(({ detail }) => `${requestId}: ${detail}`))
+      findings.push(...all.map(({ reason }) => `${requestId}: ${reasonText(reason)}`))
     expect(findings).toEqual([])
     // Once more changes nothing.
     await provisioning.system.erasePerson(order)

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { reasonText } from '../../src/cards/index.ts'
 import { type Core, erasedName, type Person, type PersonRecord, type Request } from '../../src/core/index.ts'
 import { provedAll } from '../../src/store/audit/chain.ts'
 import { createStores, type Stores } from '../../src/store/index.ts'
@@ -93,7 +94,7 @@ describe('a person’s data', () => {
   const findings = async () => {
     const all: string[] = []
     for await (const { requestId, findings } of provedAll(core.database, auditKey))
-      all.push(...findings.map(({ detail }) => `${requestId}: ${detail}`))
+      all.push(...findings.map(({ reason }) => `${requestId}: ${reasonText(reason)}`))
     return all
   }
   const records = async (): Promise<PersonRecord[]> => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { actorOf, dana, kim, omar, priya, withCore } from '../support/core.ts'
-import { detailOf, named, refusal } from '../support/refusal.ts'
+import { detailOf, named, refusal, shownFaults } from '../support/refusal.ts'
 import { startTenant, type TestTenant } from '../support/simulated-tenant.ts'
 
 const asKim = actorOf(kim)
@@ -21,7 +21,7 @@ describe('access to a mailbox', () => {
     const { code, faults } = await refusal(() => core.provisioning.submitMailbox(asKim, { body }))
     core.world.withoutMailbox.clear()
     expect(code).toBe('validation-failed')
-    expect(faults).toEqual(
+    expect(shownFaults(faults)).toEqual(
       [dana, omar].map(({ id, displayName }) => ({
         pointer: `/permissions/${id}`,
         code: 'no-mailbox',

@@ -10,6 +10,7 @@ import { adminTemplatesCard, adminTemplatesView, type TemplateList } from '../..
 import {
   type AuditReport,
   attentionOf,
+  because,
   type GivenUpJob,
   type Queue,
   type QueueEntry,
@@ -103,11 +104,23 @@ export const audited = (findings: AuditReport['findings'] = [], count = lines.le
   })),
 })
 const damage: AuditReport['findings'] = [
-  { kind: 'changed', entry: 2, detail: 'Entry 2 (approved, 2026-11-20T10:31:00.000Z) was changed.' },
-  { kind: 'removed', entry: 4, detail: 'Entry 4 was removed.' },
-  { kind: 'inserted', entry: null, detail: 'An entry was not written by this service.' },
-  { kind: 'request', entry: null, detail: 'The request is not what entry 9 says.' },
-  { kind: 'moved', entry: 6, detail: 'Entry 6 was moved.' },
+  {
+    kind: 'changed',
+    entry: 2,
+    reason: because('auditEntryChanged', { entry: 2, action: 'approved', at: '2026-11-20T10:31:00.000Z' }),
+  },
+  { kind: 'removed', entry: 4, reason: because('auditEntryRemoved', { entry: 4 }) },
+  {
+    kind: 'inserted',
+    entry: null,
+    reason: because('auditEntryForeign', { entry: 'none', action: 'null', at: 'null' }),
+  },
+  { kind: 'request', entry: null, reason: because('auditRequestDiffers', { entry: 9 }) },
+  {
+    kind: 'moved',
+    entry: 6,
+    reason: because('auditEntryMoved', { entry: 6, action: 'approved', at: '2026-11-20T10:31:00.000Z' }),
+  },
 ]
 
 const used = (template: Template, open: number, resources: number): TemplateInUse => ({ template, open, resources })

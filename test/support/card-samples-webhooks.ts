@@ -18,6 +18,7 @@ import {
 } from '../../src/cards/webhooks/admin-webhooks.ts'
 import {
   type AuditReport,
+  because,
   type Delivery,
   endpointOf,
   type GivenUpJob,
@@ -240,7 +241,9 @@ export const webhookSamples: readonly Sample[] = [
     'organisation-findings',
     adminAuditCard,
     organisationAuditView(
-      organisation(acts.slice(0, 2), [{ kind: 'changed', entry: 2, detail: 'Entry 2 was changed.' }]),
+      organisation(acts.slice(0, 2), [
+        { kind: 'changed', entry: 2, reason: because('auditEntryRemoved', { entry: 2 }) },
+      ]),
       0,
       asSam,
     ),

@@ -1,5 +1,6 @@
 import '../../private-umask.ts'
 import { existsSync } from 'node:fs'
+import { reasonText } from '../../cards/index.ts'
 import { type Database, missingNumbers, openDatabase, openStopped, provedAll, readKey } from '../../store/index.ts'
 import { assertSafeServer } from '../addresses.ts'
 import { tell } from './output.ts'
@@ -49,7 +50,7 @@ async function report(database: Database, key: Uint8Array): Promise<void> {
     }
     if (proof.findings.length === 0) continue
     wrong += 1
-    const details = proof.findings.map(({ detail }) => `  ${detail}\n`).join('')
+    const details = proof.findings.map(({ reason }) => `  ${reasonText(reason)}\n`).join('')
     const name = isOrganisation ? 'The organisation’s own entries' : (proof.reference ?? 'A request')
     process.stdout.write(`${name} (${proof.requestId})\n${details}`)
   }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { cards, type DelegationForm, type Remark } from '../../cards/index.ts'
-import { dayIn, endOf, type Fault, fault, type Person, ProvisioningError } from '../../core/index.ts'
+import { because, dayIn, endOf, type Fault, fault, type Person, ProvisioningError } from '../../core/index.ts'
 import type { Reply, Turn } from '../channel/turn.ts'
 import { parseDay } from '../channel/typed-arguments.ts'
 import { defineCardAction } from '../define-card-action.ts'
@@ -108,9 +108,9 @@ const isId = (value: string): boolean => z.uuid().safeParse(value).success
 const isDay = (value: string): boolean => z.iso.date().safeParse(value).success
 
 function faultOfPerson(to: string): Fault[] {
-  if (to === '') return [fault('/to', 'required', 'Choose who decides for you.')]
-  return isId(to) ? [] : [fault('/to', 'invalid', 'Choose one person.')]
+  if (to === '') return [fault('/to', 'required', because('delegateRequired'))]
+  return isId(to) ? [] : [fault('/to', 'invalid', because('personRequired'))]
 }
 
 const faultOfDay = (until: string): Fault =>
-  until === '' ? fault('/until', 'required', 'Choose a day.') : fault('/until', 'invalid', 'This is no day.')
+  until === '' ? fault('/until', 'required', because('dayRequired')) : fault('/until', 'invalid', because('dayInvalid'))

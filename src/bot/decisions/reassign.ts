@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { cards, type ReassignForm } from '../../cards/index.ts'
 import {
+  because,
   type Fault,
   fault,
   openStage,
@@ -40,7 +41,7 @@ export const reassignAsAdmin = defineCardAction({
   },
 })
 
-const nobodyChosen = fault('/to', 'required', 'Choose who decides instead.')
+const nobodyChosen = fault('/to', 'required', because('deciderRequired'))
 
 /** What is wrong with what was filled in; nothing when it was taken. Throws any other refusal. */
 async function faultsOf(act: () => Promise<unknown>): Promise<readonly Fault[]> {

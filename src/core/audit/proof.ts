@@ -1,3 +1,4 @@
+import { because, type Reason, type ReasonFacts, type ReasonKey } from '../shared/index.ts'
 import type { EntryFacts } from './chain.ts'
 import { type ChainedEntry, genesis, hashOf, type SealedHead, stateDigest, textDigest } from './chain.ts'
 import type { AuditAction, AuditEntry } from './entry.ts'
@@ -25,8 +26,8 @@ export interface Finding {
   readonly kind: (typeof findingKinds)[number]
   /** The place of the entry in the chain; null: it has none, or the finding is of the chain as a whole. */
   readonly entry: number | null
-  /** One sentence that names the entry, for admins. */
-  readonly detail: string
+  /** For admins; it names the entry. */
+  readonly reason: Reason
 }
 
 /** The action of the entry that says which entries have lost their words. */
@@ -45,15 +46,14 @@ export function verify(stored: StoredChain, isSealed: boolean): Finding[] {
   const erased = new Set(walk.placed.flatMap(({ entry }) => (isNamed(entry.seq) ? [] : erasedBy(entry))))
   for (const { place, entry } of walk.placed) {
     if (isNamed(place) || textHolds(entry, erased.has(place))) continue
-    found.push(finding('changed', place, `The words of ${named(entry)} are not those that were written.`))
+    found.push(finding('changed', place, because('auditTextChanged', factsOf(entry))))
   }
   found.push(...headFindings(stored, isSealed, walk, found))
   return [...found, ...requestFindings(stored, walk.placed, found)]
 }
 
-const finding = (kind: Finding['kind'], entry: number | null, detail: string): Finding => ({ kind, entry, detail })
-const named = ({ seq, action, at }: StoredEntry): string =>
-  `${seq === null ? 'an entry' : `entry ${seq}`} (${action}, ${at})`
+const finding = (kind: Finding['kind'], entry: number | null, reason: Reason): Finding => ({ kind, entry, reason })
+const factsOf = ({ seq, action, at }: StoredEntry) => ({ entry: seq ?? 'none', action: `${action}`, at: `${at}` })
 
 interface Placed {
   /** Where it belongs. */
@@ -101,9 +101,8 @@ function followed({ requestId, entries, head }: StoredChain, end: number | undef
     findings.push(...missing(last + 1, place - 1))
     if (place > last + 1) links = []
     const isProved = own !== undefined || moved !== undefined || links.length === 0
-    if (moved) findings.push(finding('moved', place, `Entry ${place} (${entry.action}, ${entry.at}) was moved.`))
-    if (!isProved)
-      findings.push(finding('changed', place, `${sentence(named(entry))} was changed after it was written.`))
+    if (moved) findings.push(finding('moved', place, because('auditEntryMoved', { ...factsOf(entry), entry: place })))
+    if (!isProved) findings.push(finding('changed', place, because('auditEntryChanged', factsOf(entry))))
     links = isProved ? [entry.hash] : [entry.hash, ...links.map((link) => hashOf(link, { ...entry, seq: place }))]
     placed.push({ place, entry })
     last = place
@@ -124,7 +123,7 @@ const strangers = (stored: readonly StoredEntry[]): Finding[] =>
   stored.filter((entry) => !isChained(entry)).map(inserted)
 
 const inserted = (entry: StoredEntry): Finding =>
-  finding('inserted', entry.seq, `${sentence(named(entry))} was not written by this service.`)
+  finding('inserted', entry.seq, because('auditEntryForeign', factsOf(entry)))
 
 /** Entries are written in the order of the chain. */
 function outOfOrder(stored: readonly ChainedEntry[], placed: readonly Placed[], found: readonly Finding[]): Finding[] {
@@ -134,15 +133,15 @@ function outOfOrder(stored: readonly ChainedEntry[], placed: readonly Placed[], 
     const place = places.get(entry) ?? highest
     const isLate = place < highest && !found.some((one) => one.entry === place)
     highest = Math.max(highest, place)
-    return isLate ? [finding('moved', place, `${sentence(named(entry))} stands after one that came later.`)] : []
+    return isLate ? [finding('moved', place, because('auditEntryOutOfOrder', factsOf(entry)))] : []
   })
 }
 
 function missing(first: number, last: number): Finding[] {
   if (last < first) return []
-  if (last - first > 20) return [finding('removed', first, `Entries ${first} to ${last} were removed.`)]
+  if (last - first > 20) return [finding('removed', first, because('auditEntriesRemoved', { first, last }))]
   const places = Array.from({ length: last - first + 1 }, (_, index) => first + index)
-  return places.map((place) => finding('removed', place, `Entry ${place} was removed.`))
+  return places.map((place) => finding('removed', place, because('auditEntryRemoved', { entry: place })))
 }
 
 function erasedBy({ action, text }: ChainedEntry): number[] {
@@ -156,15 +155,15 @@ const textHolds = ({ text, salt, digest }: ChainedEntry, isErased: boolean): boo
   text === null || salt === null ? isErased && text === salt : textDigest(salt, text) === digest
 
 function headFindings({ head }: StoredChain, isSealed: boolean, walk: Walk, found: readonly Finding[]): Finding[] {
-  if (!head) return [finding('anchor', null, 'The newest hash, which is kept apart from the entries, is missing.')]
+  if (!head) return [finding('anchor', null, because('auditHeadMissing'))]
   if (!isSealed) {
-    const why = head.seal === null ? 'has no seal' : 'does not have the seal of this service'
-    return [finding('anchor', null, `The newest hash ${why}: entries at the end may be missing or not ours.`)]
+    const seal = head.seal === null ? 'none' : 'other'
+    return [finding('anchor', null, because('auditHeadUnsealed', { seal }))]
   }
   if (head.seq > walk.last) return missing(walk.last + 1, head.seq)
   const isExplained = found.some(({ kind }) => kind !== 'inserted')
   if (walk.links.includes(head.hash) || isExplained) return []
-  return [finding('anchor', null, 'The chain does not end with the newest hash that was kept apart from it.')]
+  return [finding('anchor', null, because('auditHeadDiffers'))]
 }
 
 function requestFindings(
@@ -172,29 +171,27 @@ function requestFindings(
   placed: readonly Placed[],
   found: readonly Finding[],
 ): Finding[] {
-  const because = (detail: string) => [finding('request', null, detail)]
+  const ofRequest = (key: ReasonKey, facts?: ReasonFacts) => [finding('request', null, because(key, facts))]
   // The chain of what is about no one request has the id of the tenant.
   if (!request && placed.some(({ entry }) => entry.tenantId === requestId)) return []
-  if (!request) return because('The request itself is gone.')
+  if (!request) return ofRequest('auditRequestGone')
   const { body, version, status, tenantId } = request
   const columns = { requestId, version, status, tenantId }
-  if (Object.entries(columns).some(([name, value]) => body[name] !== value))
-    return because('The columns of the request do not say what the request says.')
+  if (Object.entries(columns).some(([name, value]) => body[name] !== value)) return ofRequest('auditRequestColumns')
   const last = placed.findLast(({ entry }) => entry.after !== null && entry.version !== null)?.entry
   if (!last || last.version === null || found.some(({ entry }) => entry === last.seq)) return []
   const { seq, stateSalt, after } = last
-  if (version < last.version) return because(`The request is older than entry ${seq} says.`)
+  if (version < last.version) return ofRequest('auditRequestOlder', { entry: seq })
   if (version === last.version)
-    return after === stateDigest(stateSalt ?? '', body) ? [] : because(`The request is not what entry ${seq} says.`)
+    return after === stateDigest(stateSalt ?? '', body) ? [] : ofRequest('auditRequestDiffers', { entry: seq })
   // Attempts and looks are counted without an entry, and only while there is something to do or to find.
   const followUp = isRecord(body['followUp']) ? body['followUp']['state'] : undefined
   const isUnderWay =
     status === 'queued' || status === 'provisioning' || (status === 'succeeded' && followUp !== 'announced')
   const isExplained = isUnderWay || found.some(({ kind }) => kind === 'removed' || kind === 'anchor')
-  return isExplained ? [] : because(`The request was changed after entry ${seq}, which no entry tells.`)
+  return isExplained ? [] : ofRequest('auditRequestChanged', { entry: seq })
 }
 
-const sentence = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1)
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 

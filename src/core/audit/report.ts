@@ -2,8 +2,7 @@ import { z } from 'zod'
 import { type Context, defineUseCase, notFound } from '../shared/index.ts'
 import { type AuditEntry, auditActor } from './entry.ts'
 import type { AuditPorts } from './ports.ts'
-import type { Proof } from './proof.ts'
-import { findingKinds } from './proof.ts'
+import { type Finding, findingKinds, type Proof } from './proof.ts'
 
 /** An entry for admins: what it says, and what proves it. */
 const auditLine = z.object({
@@ -33,7 +32,7 @@ export const auditReport = z.object({
   findings: z.array(z.object({ kind: z.enum(findingKinds), entry: z.int().nullable(), detail: z.string() })),
   entries: z.array(auditLine),
 })
-export type AuditReport = z.output<typeof auditReport>
+export type AuditReport = Omit<z.output<typeof auditReport>, 'findings'> & { readonly findings: readonly Finding[] }
 
 /** The chain of a request of the actor's tenant, and whether it proves. The request itself may be gone, or unreadable. */
 export const readAudit = defineUseCase({
@@ -67,7 +66,7 @@ export function showAudit({ requestId, reference, entries, findings }: Proof): A
   return {
     ...{ requestId, reference: reference ?? null },
     proved: findings.length === 0,
-    findings: findings.map((finding) => ({ ...finding })),
+    findings,
     entries: entries.map(({ seq, actorId, trace, said, ...facts }) => {
       const { at, action, from, version, digest, before, after, hash } = facts
       const nameless = { id: actorId, displayName: '', userPrincipalName: '' }

@@ -3,6 +3,7 @@ import { noteAct } from '../audit/index.ts'
 import { retryRequest } from '../decisions/index.ts'
 import { entry, type Request } from '../requests/index.ts'
 import {
+  because,
   type Context,
   defineUseCase,
   fault,
@@ -77,7 +78,7 @@ const encodeCursor = ({ at, letterId }: Place): string =>
 function decodeCursor(cursor: string): Place {
   const [, at, letterId] = /^v1:(\d{1,15}):([0-9a-f-]{36})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? []
   if (at !== undefined && letterId !== undefined) return { at: new Date(Number(at)), letterId }
-  return refuseFields([fault('/cursor', 'invalid', 'cursor must be the nextCursor of an earlier page.')])
+  return refuseFields([fault('/cursor', 'invalid', because('cursorInvalid'))])
 }
 
 /** One job that was given up. Throws `not-found` when nobody has to look after it any more. */
@@ -106,7 +107,7 @@ export const replayDeadLetter = defineUseCase({
     const { ports, actor } = context
     await ports.work.transaction(async () => {
       const { job, request, problem, isOver } = await openJob(ports, letterId)
-      if (isOver) throw new ProvisioningError('illegal-transition', 'Its batch was stopped: send its rows anew.')
+      if (isOver) throw new ProvisioningError('illegal-transition', because('batchStopped'))
       if (job === 'provision' && request?.status === 'failed') {
         const why = 'its request is tried again'
         if (!(await ports.deadLetters.settle(letterId, { personId: actor.id, why }))) throw notOnTheList()
@@ -178,5 +179,4 @@ const isLookedAfter = ({ job, request, at }: { job: string; at: Date; request: S
 type Standing = Pick<Request, 'status' | 'submittedAt' | 'queuedAt'>
 const unfinished: readonly RequestState[] = ['queued', 'provisioning', 'failed']
 
-const notOnTheList = () =>
-  new ProvisioningError('not-found', 'This job is not on the list any more: somebody has looked after it.')
+const notOnTheList = () => new ProvisioningError('not-found', because('deadLetterGone'))

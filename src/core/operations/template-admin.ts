@@ -6,6 +6,7 @@ import { mostCounted } from '../requests/index.ts'
 import {
   type Actor,
   asking,
+  because,
   type Context,
   defineUseCase,
   handedBack,
@@ -179,7 +180,7 @@ export const switchTemplate = defineUseCase({
       if (isPut) await noteAct(ports, actor, 'template-switched', about)
       return isPut
     })
-    if (!isWritten) throw new ProvisioningError('stale-version', 'Somebody else has changed this template meanwhile.')
+    if (!isWritten) throw new ProvisioningError('stale-version', because('templateStale'))
     return written
   },
 })

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { noteAct } from '../audit/index.ts'
 import {
+  because,
   type Context,
   defineUseCase,
   fault,
@@ -24,7 +25,7 @@ export const putTemplate = defineUseCase({
     const before = await ports.templates.find(actor.tenantId, id)
     const parsed = templateWithin(settings.webhookAllowCidrs).safeParse(complete(body, id, expected, before))
     if (!parsed.success) return refuseFields(faultsOf(parsed.error, body))
-    if (parsed.data.id !== id) return refuseFields([fault('/id', 'invalid', 'id must be the one in the address.')])
+    if (parsed.data.id !== id) return refuseFields([fault('/id', 'invalid', because('idNotOfAddress'))])
     const { webhook } = parsed.data
     if (webhook) await refuseBadName(ports, settings, webhook.url)
     const written: Template = {
@@ -41,12 +42,7 @@ export const putTemplate = defineUseCase({
       await noteAct(ports, actor, 'template-written', { templateId: id, about: name, version, changed })
       return true
     })
-    if (!isWritten) {
-      throw new ProvisioningError(
-        'stale-version',
-        'Somebody else has changed this template meanwhile. Read it again, then repeat your change.',
-      )
-    }
+    if (!isWritten) throw new ProvisioningError('stale-version', because('templateStale'))
     return written
   },
 })

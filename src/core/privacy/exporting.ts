@@ -4,6 +4,7 @@ import { authorize } from '../requests/index.ts'
 import {
   type Actor,
   actorFor,
+  because,
   type Context,
   defineUseCase,
   type Fault,
@@ -97,7 +98,7 @@ export async function issueLinks(
   contents: readonly ExportContent[],
   note: (until: string) => Promise<void>,
 ): Promise<{ readonly links: readonly ExportLink[]; readonly until: string }> {
-  if (!exportLinks) throw new ProvisioningError('unavailable', 'Exports are not set up here.')
+  if (!exportLinks) throw new ProvisioningError('unavailable', because('exportsOff'))
   const { key, root } = exportLinks
   const life = lifeOfLink(ports.clock.now())
   const until = life.until.toISOString()
@@ -115,10 +116,10 @@ export async function issueLinks(
 function faultsOfDays({ from, to }: Days): Fault[] {
   const isDay = (day: string) => z.iso.date().safeParse(day).success && day >= '1970-01-01' && day < '2149-06-06'
   const faults = Object.entries({ from, to }).flatMap(([name, day]) => {
-    if (day === '') return [fault(`/${name}`, 'required', 'Choose a day.')]
-    return isDay(day) ? [] : [fault(`/${name}`, 'invalid', 'This is no day.')]
+    if (day === '') return [fault(`/${name}`, 'required', because('dayRequired'))]
+    return isDay(day) ? [] : [fault(`/${name}`, 'invalid', because('dayInvalid'))]
   })
-  if (faults.length === 0 && to < from) faults.push(fault('/to', 'past', 'This is before the first day.'))
+  if (faults.length === 0 && to < from) faults.push(fault('/to', 'past', because('dayBeforeFirst')))
   return faults
 }
 

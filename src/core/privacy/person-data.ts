@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { noteAct } from '../audit/index.ts'
-import { asking, type Context, defineUseCase, type Person, ProvisioningError } from '../shared/index.ts'
+import { asking, because, type Context, defineUseCase, type Person, ProvisioningError } from '../shared/index.ts'
 import { issueLinks } from './exporting.ts'
 import type { PrivacyPorts } from './ports.ts'
 
@@ -28,7 +28,7 @@ export const findPerson = defineUseCase({
 /** A person by id, as the directory or the store knows them. Throws `not-found`. */
 export async function personOf(context: Context<PrivacyPorts>, personId: string): Promise<Person> {
   const [found] = await findPerson.handle(context, { typed: personId })
-  if (!found) throw new ProvisioningError('not-found', 'There is nobody with this id, and nothing of them.')
+  if (!found) throw new ProvisioningError('not-found', because('noSuchPerson'))
   return found
 }
 

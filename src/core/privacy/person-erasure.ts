@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { canonical, type KnownPerson, noteAct } from '../audit/index.ts'
 import { noteEnd, noteExpired } from '../decisions/index.ts'
 import {
+  because,
   type Context,
   defineUseCase,
   type JobOrder,
@@ -140,7 +141,7 @@ export const endDelegationsOf = defineUseCase({
     const { tenantId } = actor
     const erasure = await readErasure.handle(context, { personId })
     const at = ports.clock.now().toISOString()
-    if (erasure.isYou) throw new ProvisioningError('forbidden', 'Nobody erases themselves.')
+    if (erasure.isYou) throw new ProvisioningError('forbidden', because('erasureOfSelf'))
     await noteExpired(ports, tenantId)
     await ports.work.transaction(async () => {
       for (const { person, delegationId } of erasure.blocks.delegations) {

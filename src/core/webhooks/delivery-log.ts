@@ -3,6 +3,7 @@ import type { AuditAction } from '../audit/index.ts'
 import { type Delivery, type DeliveryQuery, delivery, deliveryAttempt } from '../requests/index.ts'
 import {
   type Actor,
+  because,
   type Context,
   defineUseCase,
   fault,
@@ -112,15 +113,11 @@ export const replayDelivery = defineUseCase({
       const found = ours(actor, await ports.deliveries.lock(deliveryId))
       // Without a next attempt it stands still: the queue has given its job up.
       if (found.status === 'pending' && found.nextAttemptAt !== null)
-        throw new ProvisioningError('illegal-transition', 'This delivery is still on its way.')
+        throw new ProvisioningError('illegal-transition', because('deliveryUnderWay'))
       const url = await targetOf(ports, found)
-      if (url === undefined) throw new ProvisioningError('illegal-transition', 'The template has no webhook any more.')
+      if (url === undefined) throw new ProvisioningError('illegal-transition', because('webhookGone'))
       const receiver = await ports.endpoints.find(endpointOf(found, url).endpointId)
-      if (receiver?.disabledAt)
-        throw new ProvisioningError(
-          'illegal-transition',
-          'The receiver was switched off. Switch it on again in chat (admin webhooks), or write the webhook of the template anew; then replay.',
-        )
+      if (receiver?.disabledAt) throw new ProvisioningError('illegal-transition', because('receiverOffForReplay'))
       const at = ports.clock.now().toISOString()
       const { id, displayName, userPrincipalName } = actor
       const by = { id, displayName, userPrincipalName }
@@ -154,7 +151,7 @@ async function known(ports: WebhookPorts, one: Delivery): Promise<KnownDelivery>
 
 function ours(actor: Actor, found: Delivery | undefined): Delivery {
   if (found?.tenantId === actor.tenantId) return found
-  throw new ProvisioningError('not-found', 'There is no such delivery.')
+  throw new ProvisioningError('not-found', because('noSuchDelivery'))
 }
 
 const encodeCursor = ({ createdAt, deliveryId }: Delivery): string =>
@@ -165,5 +162,5 @@ function decodeCursor(cursor: string): NonNullable<DeliveryQuery['after']> {
   const text = Buffer.from(cursor, 'base64url').toString()
   const place = cursorPlace.safeParse(text.startsWith('v1:') ? text.slice('v1:'.length).split('|') : [])
   if (place.success) return { createdAt: place.data[0], deliveryId: place.data[1] }
-  return refuseFields([fault('/cursor', 'invalid', 'cursor must be the nextCursor of an earlier page.')])
+  return refuseFields([fault('/cursor', 'invalid', because('cursorInvalid'))])
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { noteAct } from '../audit/index.ts'
-import { type Context, defineUseCase, type ErrorCode, ProvisioningError } from '../shared/index.ts'
+import { because, type Context, defineUseCase, type ErrorCode, ProvisioningError } from '../shared/index.ts'
 import { replayDelivery } from './delivery-log.ts'
 import type { WebhookPorts } from './ports.ts'
 import { aboutReceiver, knownReceiver, receiverId, templateIdOf } from './receivers.ts'
@@ -35,8 +35,7 @@ export const replayFailedDeliveries = defineUseCase({
   ): Promise<{ readonly sent: number; readonly left: number }> {
     const { ports, actor } = context
     const { endpoint, template, url } = await knownReceiver(context, subscriber)
-    if (endpoint.disabledAt !== null)
-      throw new ProvisioningError('illegal-transition', 'The receiver is switched off. Switch it on again first.')
+    if (endpoint.disabledAt !== null) throw new ProvisioningError('illegal-transition', because('receiverOff'))
     const { tenantId } = actor
     const templateId = templateIdOf(subscriber)
     const failed = await ports.deliveries.list({

@@ -1,7 +1,14 @@
 import { z } from 'zod'
 import { noteAct } from '../audit/index.ts'
 import type { Delivery, DeliveryCounts } from '../requests/index.ts'
-import { type Context, defineUseCase, ProvisioningError, type Settings, type SystemContext } from '../shared/index.ts'
+import {
+  because,
+  type Context,
+  defineUseCase,
+  ProvisioningError,
+  type Settings,
+  type SystemContext,
+} from '../shared/index.ts'
 import type { Template } from '../templates/index.ts'
 import { meaningOf } from './answer.ts'
 import { endpointOf, type WebhookEndpoint } from './endpoint.ts'
@@ -103,12 +110,12 @@ export async function knownReceiver(
 ): Promise<Known> {
   const { tenantId, followUpWebhookUrl } = settings
   if (subscriber === 'bot') {
-    if (followUpWebhookUrl === null) throw new ProvisioningError('not-found', 'My own webhooks are switched off.')
+    if (followUpWebhookUrl === null) throw new ProvisioningError('not-found', because('ownWebhooksOff'))
     return knownAt(ports, settings, { subscriber, template: undefined, url: followUpWebhookUrl })
   }
   const template = await ports.templates.find(tenantId, subscriber.templateId)
-  if (!template) throw new ProvisioningError('not-found', 'There is no such template.')
-  if (!template.webhook) throw new ProvisioningError('not-found', 'This template has no webhook.')
+  if (!template) throw new ProvisioningError('not-found', because('noSuchTemplate'))
+  if (!template.webhook) throw new ProvisioningError('not-found', because('templateWithoutWebhook'))
   return knownAt(ports, settings, { subscriber, template, url: template.webhook.url })
 }
 

@@ -1,6 +1,7 @@
 /** The audit of one request and of the organisation. */
-import { auditReport } from '../../../core/index.ts'
+import { type AuditReport, auditReport } from '../../../core/index.ts'
 import { defineRoute } from '../../server/define-route.ts'
+import type { ApiTexts } from '../../server/services.ts'
 import { ofOneRequest } from '../shared/index.ts'
 import examples from './examples.json' with { type: 'json' }
 
@@ -16,8 +17,9 @@ const readAudit = defineRoute({
   answers: { 200: { says: 'The entries, the oldest first, and what the proof has found.', body: auditReport } },
   refusals: ['not-found'],
   examples: examples.readAudit,
-  async handle({ actor, provisioning }, { params }) {
-    return { status: 200, body: await provisioning.readAudit(actor, { requestId: params.requestId }) }
+  async handle({ actor, services, provisioning }, { params }) {
+    const report = await provisioning.readAudit(actor, { requestId: params.requestId })
+    return { status: 200, body: showReport(report, services.texts) }
   },
 })
 
@@ -33,9 +35,14 @@ const readOrganisationAudit = defineRoute({
   answers: { 200: { says: 'The entries, the oldest first, and what the proof has found.', body: auditReport } },
   refusals: [],
   examples: examples.readOrganisationAudit,
-  async handle({ actor, provisioning }) {
-    return { status: 200, body: await provisioning.readOrganisationAudit(actor) }
+  async handle({ actor, services, provisioning }) {
+    return { status: 200, body: showReport(await provisioning.readOrganisationAudit(actor), services.texts) }
   },
+})
+
+const showReport = (report: AuditReport, texts: ApiTexts) => ({
+  ...report,
+  findings: report.findings.map(({ reason, ...finding }) => ({ ...finding, detail: texts.reason(reason) })),
 })
 
 export const requestAuditRoutes = [readAudit] as const
