@@ -4,7 +4,7 @@ import {
   type Delegation,
   type Delegations,
   type Digest,
-  type DigestStanding,
+  type DigestSetting,
   type Explanation,
   type GivenUpJob,
   type GivenUpJobs,
@@ -225,10 +225,10 @@ export const cards = {
   delegation: (now: DelegationNow, known: Delegations, viewer: Viewer): CardJson =>
     delegationCard.render(delegationView(now, known, viewer)),
   /** What is open for the viewer. */
-  digest: (digest: Digest, standing: DigestStanding, viewer: Viewer): CardJson =>
+  digest: (digest: Digest, standing: DigestSetting, viewer: Viewer): CardJson =>
     digestCard.render(digestView(digest, standing, viewer)),
   /** Whether the viewer gets that each day. */
-  digestChoice: (standing: DigestStanding, viewer: Viewer): CardJson =>
+  digestChoice: (standing: DigestSetting, viewer: Viewer): CardJson =>
     digestChoiceCard.render(digestChoiceView(standing, viewer)),
   notice: (notice: Notice, viewer: Viewer): CardJson => noticeCard.render(noticeView(notice, viewer)),
   /** `from`: the row with which its page begins. */

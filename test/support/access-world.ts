@@ -86,7 +86,7 @@ export function withAccessWorld() {
     const provisioning = core.with(
       {
         tenant: { ...tenantWith(), health: async () => [] },
-        sendWebhook: async () => ({ said: '204', milliseconds: 1 }),
+        sendWebhook: async () => ({ status: '204', milliseconds: 1 }),
         vitals: { own: async () => own },
         deadLetters: {
           ...noDeadLetters,

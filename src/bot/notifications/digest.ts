@@ -17,8 +17,8 @@ export const endDigest = defineCardAction({ verb: 'digest.off', data, handle: (t
 
 /** The open tasks of the person. */
 async function showDigest({ provisioning, actor, viewer }: Turn): Promise<Reply> {
-  const [digest, standing] = await Promise.all([provisioning.readDigest(actor), provisioning.readDigestStanding(actor)])
-  return { card: cards.digest(digest, standing, viewer) }
+  const [digest, setting] = await Promise.all([provisioning.readDigest(actor), provisioning.readDigestSetting(actor)])
+  return { card: cards.digest(digest, setting, viewer) }
 }
 
 /** Switches the summary on or off, and shows the new setting. */
@@ -39,5 +39,5 @@ export const digestCommand = defineCommand({
 })
 
 async function showSetting({ provisioning, actor, viewer }: Turn): Promise<Reply> {
-  return { card: cards.digestChoice(await provisioning.readDigestStanding(actor), viewer) }
+  return { card: cards.digestChoice(await provisioning.readDigestSetting(actor), viewer) }
 }

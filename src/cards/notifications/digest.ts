@@ -2,8 +2,8 @@ import { z } from 'zod'
 import {
   type AwaitedEntry,
   type Digest,
-  type DigestStanding,
-  isNothing,
+  type DigestSetting,
+  isEmptyDigest,
   openStage,
   type QueueEntry,
   type Request,
@@ -66,7 +66,7 @@ const healthLooks = {
 } as const
 
 /** What is open for the viewer: what waits for their decision, the longest wait first, and of an admin how the service does. */
-export function digestView(digest: Digest, { hour, isOn }: DigestStanding, viewer: Viewer): View {
+export function digestView(digest: Digest, { hour, isOn }: DigestSetting, viewer: Viewer): View {
   const { approvals, admin } = digest
   const most = mostRows[admin ? 'admin' : 'approver']
   const shown = approvals.entries.slice(0, most.approvals)
@@ -75,7 +75,7 @@ export function digestView(digest: Digest, { hour, isOn }: DigestStanding, viewe
   const health = admin?.health ?? 'green'
   return {
     at: time(viewer),
-    ...(isNothing(digest)
+    ...(isEmptyDigest(digest)
       ? { heading: 'nothing', look: looks.succeeded }
       : { heading: 'open', look: looks.pendingApproval }),
     approvals: shown.map((entry) => approvalRow(entry, viewer)),
@@ -133,7 +133,7 @@ function stuckRow(entry: QueueEntry, viewer: Viewer): View['stuck'][number] {
 
 /** Whether the viewer gets it, and when. */
 export function digestChoiceView(
-  { hour: at, isOn }: DigestStanding,
+  { hour: at, isOn }: DigestSetting,
   viewer: Viewer,
 ): Parameters<typeof digestChoiceCard.render>[0] {
   const heading = at === null ? 'offForAll' : isOn ? 'on' : 'off'

@@ -3,7 +3,7 @@ import type { EntryFacts } from './chain.ts'
 import { type ChainedEntry, genesis, hashOf, type SealedHead, stateDigest, textDigest } from './chain.ts'
 import type { AuditAction, AuditEntry } from './entry.ts'
 
-/** An entry as the store holds it. What was written past the chain lacks parts of it. */
+/** A stored entry. One that was not written by the service lacks parts. */
 export type StoredEntry = { readonly [K in keyof ChainedEntry]: ChainedEntry[K] | null }
 /** The request beside its chain: its columns, and the whole as it is stored. */
 export interface StoredRequest {
@@ -21,10 +21,10 @@ export interface StoredChain {
 }
 
 export const findingKinds = ['changed', 'removed', 'inserted', 'moved', 'anchor', 'request'] as const
-/** What is not as it was written. */
+/** Something that differs from what was written. */
 export interface Finding {
   readonly kind: (typeof findingKinds)[number]
-  /** The place of the entry in the chain; null: it has none, or the finding is of the chain as a whole. */
+  /** The place of the entry in the chain; null: it has none, or the finding concerns the whole chain. */
   readonly entry: number | null
   /** For admins; it names the entry. */
   readonly reason: Reason
@@ -184,7 +184,7 @@ function requestFindings(
   if (version < last.version) return ofRequest('auditRequestOlder', { entry: seq })
   if (version === last.version)
     return after === stateDigest(stateSalt ?? '', body) ? [] : ofRequest('auditRequestDiffers', { entry: seq })
-  // Attempts and looks are counted without an entry, and only while there is something to do or to find.
+  // Attempts and polls are counted without an entry, and only while the request is under way.
   const followUp = isRecord(body['followUp']) ? body['followUp']['state'] : undefined
   const isUnderWay =
     status === 'queued' || status === 'provisioning' || (status === 'succeeded' && followUp !== 'announced')

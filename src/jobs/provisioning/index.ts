@@ -24,7 +24,7 @@ export const followUpJob = (provisioning: Core) =>
     retryDelaySeconds: 2,
     expireInSeconds: 60,
     concurrency: 8,
-    handle: ({ requestId, look }) => provisioning.system.lookWhetherThere(requestId, look),
+    handle: ({ requestId, look }) => provisioning.system.pollDirectory(requestId, look),
   })
 
 /** How often requests past their deadlines are looked for, in milliseconds. */

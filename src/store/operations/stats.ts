@@ -1,4 +1,4 @@
-import type { AskedRow, Span, Spread, StatsStore } from '../../core/index.ts'
+import type { Span, Spread, StatsStore, SubmittedRow } from '../../core/index.ts'
 import type { Database } from '../database/index.ts'
 
 /** As the index of migration 16 has it. */
@@ -75,8 +75,8 @@ type ApproverRow = Awaited<ReturnType<StatsStore['approvers']>>['approvers'][num
 export function createStatsStore(database: Database): StatsStore {
   const of = (tenantId: string, { from, until }: Span) => [tenantId, from.toISOString(), until.toISOString()]
   return {
-    asked: async (tenantId, span) => (await database.query<AskedRow>(asked, of(tenantId, span))).rows,
-    async countAsked(tenantId, span) {
+    submitted: async (tenantId, span) => (await database.query<SubmittedRow>(asked, of(tenantId, span))).rows,
+    async countSubmitted(tenantId, span) {
       const { rows } = await database.query<{ count: number }>(
         `SELECT count(*)::int AS count FROM requests WHERE tenant_id = $1 AND submitted_at >= $2 AND submitted_at < $3`,
         of(tenantId, span),
