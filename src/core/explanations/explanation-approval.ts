@@ -151,14 +151,14 @@ function wayTo(request: Request, stage: ApprovalStage, id: string): Way {
   return members ? 'member' : owners ? 'owner' : hasManager ? 'manager' : 'template'
 }
 
-/** Where in the policy the stage stands; stages of older requests do not say, and were left out of by conditions only. */
+/** The stage's place in the policy. Older requests do not store it; only conditions left out stages of theirs. */
 const placeOf = ({ policy }: Request, { stage, place }: ApprovalStage): number =>
   place ?? policy?.find((one) => one.stage === stage)?.place ?? stage
 
-/** What became of those who were asked: given to others, stood in for, not told, reminded. */
+/** Changes after the stage opened: reassignments, stand-ins, unreachable approvers, reminders. */
 function changedSince(of: ApprovalStage): ExplanationLine[] {
   const { stage, reassigned = [], standIns = [], unreachable = [] } = of
-  // What stands in a summary of the day is no reminder of its own.
+  // A line in the daily digest does not count as a reminder.
   const reminders = of.reminders?.filter(({ inDigest }) => !inDigest) ?? []
   const last = reminders.at(-1)
   return [
@@ -182,7 +182,7 @@ function standsIn({ stage, approvers }: ApprovalStage, standIn: StandIn): Explan
   return [{ code: 'stands-in', stage, people: [person], facts: { why, as, since, insteadOf, ...away } }]
 }
 
-/** What follows if nobody decides, as far as it has not happened. */
+/** What will happen without a decision. */
 function whatIsDue({ stage, times, reminders, escalatedAt }: ApprovalStage, now: Date): ExplanationLine[] {
   const isToCome = (at: string | undefined): at is string => at !== undefined && Date.parse(at) > now.getTime()
   const due = [

@@ -50,12 +50,9 @@ function ofTopic(topic: Explanation['topic'], { code, at, stage, people, facts }
 export const readExplanation = defineUseCase({
   permission: 'request.read',
   input: z.object({ requestId: z.uuid() }),
-  async handle(context: Context<ExplanationPorts>, { requestId }): Promise<Explanation[]> {
+  async handle(context: Context<BatchPorts>, { requestId }): Promise<Explanation[]> {
     const { ports, actor } = context
     const request = requestFor(await readRequest.handle(context, { requestId }), actor)
     return explain(request, await readTimeline.handle(context, { requestId }), ports.clock.now())
   },
 })
-
-/** The ports that this room and the rooms above it need. */
-export type ExplanationPorts = BatchPorts

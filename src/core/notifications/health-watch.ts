@@ -165,7 +165,7 @@ const adminsKeptFor = 300_000
 const directoryPatience = 2000
 
 /**
- * Returns the ids of all admins: what the directory said within five minutes, or last. If it has said nothing yet, the ids that the
+ * Returns the ids of all admins: the directory's answer of the last five minutes, or the last one. Without any, the ids that the
  * settings name. An answer that comes too late counts for the next check.
  */
 function adminIdsOf({ ports, settings }: SystemContext<NotificationPorts>): () => Promise<readonly string[]> {

@@ -102,7 +102,7 @@ export function stateOfLink(key: Uint8Array, { random, seal }: LinkParts, ticket
   return until > at ? 'open' : 'expired'
 }
 
-/** The seal covers every field, so that somebody who can only write to the database cannot change what a link gives. */
+/** The seal covers every field, so that a person who can only write to the database cannot change the content of a link. */
 function sealOf(key: Uint8Array, random: Uint8Array, ticket: ExportTicket): Buffer {
   const { tenantId, what, format, from, to, personId = null, by, issuedAt, until } = ticket
   const fields = [tenantId, what, format, from, to, personId, by, issuedAt.toISOString(), until.toISOString()]

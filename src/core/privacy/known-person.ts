@@ -27,7 +27,7 @@ export async function knownPerson(ports: PrivacyPorts, tenantId: string, id: str
   }
 }
 
-/** Finds people by a typed text or id, in the directory and among those whom only the store still knows. */
+/** Finds people by a typed text or id, in the directory and in the store. */
 export const findPerson = defineUseCase({
   permission: 'export.create',
   input: z.object({ typed: z.string() }),

@@ -133,8 +133,8 @@ function jsonIn(text: string): unknown {
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')
 
 /**
- * A name as whole words: `Ann Lee` is not in `Joann Leeds`. A name of a single word may be a word as well, and is meant as it
- * is written. An address may have a tag (`ann+news@…`) or stand in a link (`ann%40…`), and is no part of another address.
+ * A name as whole words: `Ann Lee` is not in `Joann Leeds`. A name of a single word may be a common word too, so its
+ * case has to match. An address may have a tag (`ann+news@…`) or be in a link (`ann%40…`), and is not a part of another address.
  */
 function patternOf(name: string): RegExp {
   const written = name.normalize('NFC').trim()

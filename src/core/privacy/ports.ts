@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { KnownPerson } from '../audit/index.ts'
-import type { ExplanationPorts } from '../explanations/index.ts'
+import type { BatchPorts } from '../batches/index.ts'
 import type { Request } from '../requests/index.ts'
 import type { Person } from '../shared/index.ts'
 import type { ExportTickets } from './export-link.ts'
@@ -71,7 +71,7 @@ export const erasureCounts = z.object({
 export type ErasureCounts = z.output<typeof erasureCounts>
 
 /** The ports that this room and the rooms above it need. */
-export interface PrivacyPorts extends ExplanationPorts {
+export interface PrivacyPorts extends BatchPorts {
   readonly exports: ExportSource
   readonly exportTickets: ExportTickets
   readonly retention: RetentionStore

@@ -52,8 +52,8 @@ export async function provision(context: SystemContext<ProvisioningPorts>, reque
 function begin(context: SystemContext<ProvisioningPorts>, requestId: string): Promise<Request | undefined> {
   return changeRequest(context, requestId, (request, at) => {
     if (request.status !== 'queued') return undefined
-    const begun = { ...transition(request, 'provisioning', at), startedAt: request.startedAt ?? at }
-    const next = { ...begun, followUp: { state: 'waiting' as const } }
+    const started = { ...transition(request, 'provisioning', at), startedAt: request.startedAt ?? at }
+    const next = { ...started, followUp: { state: 'waiting' as const } }
     return { request: next, audit: [entry(next, system, 'provisioning')] }
   })
 }
@@ -71,26 +71,26 @@ async function runStep(
   const { ports } = context
   const { requestId } = request
   const { name } = step
-  const begun = await changeRequest(context, requestId, (current, at) => {
+  const started = await changeRequest(context, requestId, (current, at) => {
     const { problem, ...known } = current.steps.find((one) => one.name === name) ?? step
     // Another poll of a waiting step does not count as an attempt, and no card shows it.
     if (isOver(current, name) || (known.status === 'running' && !problem)) return undefined
-    const started = {
+    const running = {
       ...known,
       status: 'running' as const,
       attempts: known.attempts + 1,
       startedAt: known.startedAt ?? at,
     }
-    const steps = current.steps.map((one) => (one.name === name ? started : one))
+    const steps = current.steps.map((one) => (one.name === name ? running : one))
     return { request: { ...current, steps, updatedAt: at }, audit: [] }
   })
-  if (!begun || isOver(begun, name)) return begun
-  await refuseName(context, begun, name)
-  const result = await runTenantStep(ports, begun, name, signal).catch((error: unknown) => {
+  if (!started || isOver(started, name)) return started
+  await refuseName(context, started, name)
+  const result = await runTenantStep(ports, started, name, signal).catch((error: unknown) => {
     if (lastAttempt && name === 'wait-for-site' && error instanceof TenantError && error.retryable) return outage(error)
     throw error
   })
-  if (!result.done) return deferStep(context, begun, name, result)
+  if (!result.done) return deferStep(context, started, name, result)
   return changeRequest(context, requestId, (current, at) =>
     isOver(current, name) ? undefined : ended(current, name, result, at),
   )
@@ -181,12 +181,12 @@ function failed(request: Request, problem: Problem, at: string): Change {
 export async function giveUp(context: SystemContext<ProvisioningPorts>, requestId: string): Promise<void> {
   await changeRequest(context, requestId, (request, at) => {
     if (request.status !== 'queued' && request.status !== 'provisioning') return undefined
-    const begun = request.status === 'queued' ? transition(request, 'provisioning', at) : request
-    const step = nextStep(begun)
+    const started = request.status === 'queued' ? transition(request, 'provisioning', at) : request
+    const step = nextStep(started)
     const problem = problemOf(undefined, step)
-    const end = failed(step ? withStep(begun, step.name, { status: 'failed', problem }, at) : begun, problem, at)
+    const end = failed(step ? withStep(started, step.name, { status: 'failed', problem }, at) : started, problem, at)
     // The timeline of a request that never started gets both moves.
-    return begun === request ? end : { ...end, audit: [entry(begun, system, 'provisioning'), ...end.audit] }
+    return started === request ? end : { ...end, audit: [entry(started, system, 'provisioning'), ...end.audit] }
   })
 }
 
