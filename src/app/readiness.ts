@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
-import type { Vitals } from '../core/index.ts'
+import type { OwnHealthReader } from '../core/index.ts'
 import type { Queue } from '../jobs/index.ts'
 import type { Database, Stores } from '../store/index.ts'
 
@@ -11,14 +11,14 @@ const unknown = { waiting: 0, oldestSeconds: 0 }
  * How the service itself does, for admins. `startedAt`: when this process began; `writtenAt`: when it last wrote into its store, as far
  * as anybody else knows.
  */
-export function vitalsOf(
+export function ownHealthOf(
   database: Database,
   queue: Queue,
   { version, startedAt, now, writtenAt }: { version: string; startedAt: Date; now: () => Date; writtenAt: () => Date },
-): Vitals {
+): OwnHealthReader {
   let pingedAt = startedAt
   return {
-    async own() {
+    async read() {
       const askedAt = now()
       const databaseMilliseconds = await database.ping().catch(() => null)
       if (databaseMilliseconds !== null) pingedAt = askedAt

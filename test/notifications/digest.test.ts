@@ -32,7 +32,7 @@ describe('the summary of a day', () => {
       {
         clock: { now: () => new Date(now) },
         tenant: { ...core.ports.tenant, findChat: () => findChat(), health: async () => [] },
-        vitals: { own: async () => ({ ...own, startedAt: new Date(now), watchedAt: new Date(now) }) },
+        ownHealth: { read: async () => ({ ...own, startedAt: new Date(now), watchedAt: new Date(now) }) },
       },
       { digest: { hour: 8 }, ...settings },
     )

@@ -87,7 +87,7 @@ export function withAccessWorld() {
       {
         tenant: { ...tenantWith(), health: async () => [] },
         sendWebhook: async () => ({ status: '204', milliseconds: 1 }),
-        vitals: { own: async () => own },
+        ownHealth: { read: async () => own },
         deadLetters: {
           ...noDeadLetters,
           list: async () => letters,

@@ -50,11 +50,11 @@ export interface HealthFacts {
 /** Checks the service and everything that it needs. A part that does not answer is red, and throws nothing. */
 export async function currentHealth({ ports, settings }: SystemContext<OperationPorts>): Promise<HealthReport> {
   const { tenantId } = settings
-  const { tenant, connection, vitals, clock } = ports
+  const { tenant, connection, ownHealth, clock } = ports
   const aDayAgo = new Date(clock.now().getTime() - dayMilliseconds)
   const orNull = <T>(reading: Promise<T>): Promise<T | null> => reading.catch(() => null)
   const [own, services, deadLetters, processes, endpoints, directory] = await Promise.all([
-    vitals.own(),
+    ownHealth.read(),
     tenant.health(),
     orNull(countDeadLetters(ports)),
     orNull(ports.processes.list()),
@@ -79,8 +79,8 @@ export const readHealth = defineUseCase({
 export const readOwnHealth = defineUseCase({
   permission: 'health.read',
   input: z.object({}),
-  async handle({ ports: { vitals, connection, clock }, settings }: Context<OperationPorts>): Promise<HealthReport> {
-    const own = await vitals.own()
+  async handle({ ports: { ownHealth, connection, clock }, settings }: Context<OperationPorts>): Promise<HealthReport> {
+    const own = await ownHealth.read()
     return judgeHealth({
       ...{ at: clock.now(), own, services: [], deadLetters: null, endpoints: null, directory: null, traffic: [] },
       ...{ signIn: connection.signIn(), certificate: connection.certificate(), botSecret: settings.botSecret },

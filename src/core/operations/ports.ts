@@ -62,8 +62,8 @@ export interface OwnHealth {
 }
 
 /** Implemented by `app/`, which knows the parts. */
-export interface Vitals {
-  own(): Promise<OwnHealth>
+export interface OwnHealthReader {
+  read(): Promise<OwnHealth>
 }
 
 /** A job that was given up and is still open. */
@@ -129,5 +129,5 @@ export interface OperationPorts extends PrivacyPorts {
   readonly processes: ProcessStore
   readonly connection: Connection
   readonly serviceCalls: ServiceCalls
-  readonly vitals: Vitals
+  readonly ownHealth: OwnHealthReader
 }
