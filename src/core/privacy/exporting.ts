@@ -99,7 +99,7 @@ export const offerExport = defineUseCase({
 })
 
 /** Issues a link to each of these, in one transaction with the entry that `note` writes; `until` is in ISO 8601. */
-export async function issueLinks(
+async function issueLinks(
   ports: PrivacyPorts,
   { tenantId, exportLinks }: Settings,
   actor: Actor,
