@@ -42,7 +42,7 @@ import {
 import { type Endpoints, findEndpoints, settingsOf } from './endpoints.ts'
 import { createLog } from './log.ts'
 import { createFigures, createReadings } from './metrics.ts'
-import { noTemplates, ownVersion, readiness, templatesIn, vitalsOf } from './readiness.ts'
+import { noTemplates, ownHealthOf, ownVersion, readiness, templatesIn } from './readiness.ts'
 import { type Environment, secretsOf } from './settings.ts'
 
 /** The running service. */
@@ -116,7 +116,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
   const jobs: Jobs = { enqueue: queue.enqueueAll, dueAt: queue.dueAt }
   const own = { processId: randomUUID(), version, startedAt: clock.now() }
   let writtenAt = () => own.startedAt
-  const vitals = vitalsOf(database, queue, { ...own, now: clock.now, writtenAt: () => writtenAt() })
+  const ownHealth = ownHealthOf(database, queue, { ...own, now: clock.now, writtenAt: () => writtenAt() })
   const { deadLetters } = queue
   // Callers and batches draw from the same buckets: one process has its own, several have the store's.
   const tokenBuckets = stores.tokenBuckets ?? createOwnBuckets(Date.now)
@@ -128,7 +128,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
   const poster = { resolveHost, assertOutside, allowCidrs: settings.webhookAllowCidrs, texts: apiTexts }
   const post = createWebhookPoster(poster)
   const ports: Ports = {
-    ...{ ...stores, clock, work: database, jobs, deadLetters, directory, tenant, connection, vitals },
+    ...{ ...stores, clock, work: database, jobs, deadLetters, directory, tenant, connection, ownHealth },
     ...{ resolveHost, limitsOfUse, telemetry },
     sendWebhook: createSendWebhook({
       ...{ ownSecret: webhookSecret, clock },

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
-import type { Vitals } from '../core/index.ts'
+import type { OwnHealthReader } from '../core/index.ts'
 import type { Queue } from '../jobs/index.ts'
 import type { Database, Stores } from '../store/index.ts'
 
@@ -11,14 +11,14 @@ const unknownQueue = { waiting: 0, oldestSeconds: 0 }
  * The health of the service itself, for admins. `startedAt`: the start of this process; `writtenAt`: when it last wrote to
  * its store.
  */
-export function vitalsOf(
+export function ownHealthOf(
   database: Database,
   queue: Queue,
   { version, startedAt, now, writtenAt }: { version: string; startedAt: Date; now: () => Date; writtenAt: () => Date },
-): Vitals {
+): OwnHealthReader {
   let pingedAt = startedAt
   return {
-    async own() {
+    async read() {
       const at = now()
       const databaseMilliseconds = await database.ping().catch(() => null)
       if (databaseMilliseconds !== null) pingedAt = at

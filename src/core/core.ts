@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { DryRuns } from './batches/index.ts'
-import type { Ports } from './ports.ts'
+import type { NotificationPorts as Ports } from './notifications/index.ts'
 import { type Checks, createChecks } from './requests/index.ts'
 import {
   type Actor,
@@ -15,7 +15,7 @@ import {
 } from './shared/index.ts'
 import { systemUseCases, useCases } from './use-cases.ts'
 
-/** The ports, and what one process keeps in memory beside them. */
+/** The ports, and state in the memory of one process. */
 type CorePorts = Ports & Checks & DryRuns
 
 type Calls = {
@@ -38,9 +38,9 @@ export interface Core extends Calls {
   readonly siteRoot: string
   readonly otherSiteOrigins: readonly string[]
   readonly outlookRoot: string
-  /** Returns who is asking: a person of our tenant as the directory knows them, and whether they are an admin now. */
+  /** Returns the caller: a person of our tenant as the directory knows them, and whether they are an admin now. */
   actor(identity: CallerIdentity): Promise<Actor>
-  /** The same for who asks how the service does, also while the directory does not answer. */
+  /** Returns the caller for calls about health, also while the directory does not answer. */
   actorForHealth(identity: CallerIdentity): Promise<Actor>
   readonly system: SystemCalls
 }

@@ -54,7 +54,7 @@ import {
   notifyAdmins,
   orderDigests,
   readDigest,
-  readDigestStanding,
+  readDigestSetting,
   refreshCards,
 } from './notifications/index.ts'
 import {
@@ -86,7 +86,7 @@ import {
   readErasure,
   reduceOld,
 } from './privacy/index.ts'
-import { completeByWebhook, giveUp, lookWhetherThere, provision, watch } from './provisioning/index.ts'
+import { completeByWebhook, giveUp, pollDirectory, provision, watch } from './provisioning/index.ts'
 import {
   listApprovals,
   listOwnRequests,
@@ -117,7 +117,7 @@ import {
   testReceiver,
 } from './webhooks/index.ts'
 
-/** All that an actor can ask the core to do: what bot, routes and command line may call. */
+/** The use cases of actors, for bot and routes. */
 export const useCases = {
   submitSite,
   submitMailbox,
@@ -162,7 +162,7 @@ export const useCases = {
   findColleagues,
   listDelegations,
   readDigest,
-  readDigestStanding,
+  readDigestSetting,
   chooseDigest,
   checkBatch,
   beginBatch,
@@ -206,11 +206,11 @@ export const useCases = {
   endDelegationsOf,
 }
 
-/** What jobs, webhooks and the adapter call. It acts for the system, so there is no actor and no permission. */
+/** The use cases of jobs, webhooks and the adapter. They act for the system, without an actor or a permission. */
 export const systemUseCases = {
   provision,
   giveUp,
-  lookWhetherThere,
+  pollDirectory,
   completeByWebhook,
   watch,
   deliverCard,

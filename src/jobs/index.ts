@@ -60,7 +60,7 @@ const requestJobs = (core: Core): Job[] => [
     retryDelaySeconds: 2,
     expireInSeconds: 60,
     concurrency: 8,
-    handle: ({ requestId, look }) => core.system.lookWhetherThere(requestId, look),
+    handle: ({ requestId, look }) => core.system.pollDirectory(requestId, look),
   }),
   // Submits rows of a batch until it has to wait, and orders the next turn.
   defineJob({

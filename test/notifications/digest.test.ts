@@ -32,7 +32,7 @@ describe('the summary of a day', () => {
       {
         clock: { now: () => new Date(now) },
         tenant: { ...core.ports.tenant, findChat: () => findChat(), health: async () => [] },
-        vitals: { own: async () => ({ ...own, startedAt: new Date(now), watchedAt: new Date(now) }) },
+        ownHealth: { read: async () => ({ ...own, startedAt: new Date(now), watchedAt: new Date(now) }) },
       },
       { digest: { hour: 8 }, ...settings },
     )
@@ -158,7 +158,7 @@ describe('the summary of a day', () => {
   })
 
   it('is switched off and on by each for themselves', async () => {
-    const standing = (person: Person) => core9().readDigestStanding(actorOf(person))
+    const standing = (person: Person) => core9().readDigestSetting(actorOf(person))
     expect(await standing(dana)).toEqual({ hour: 8, isOn: true })
     expect(await core9().chooseDigest(actorOf(dana), { isOn: false })).toEqual({ hour: 8, isOn: false })
     expect(await core9().chooseDigest(actorOf(dana), { isOn: false })).toEqual({ hour: 8, isOn: false })
@@ -173,7 +173,7 @@ describe('the summary of a day', () => {
   it('is switched off for all by the settings', async () => {
     at('2027-04-02T07:00:00Z')
     expect(await turn({ digest: null })).toEqual([])
-    expect(await core9({ digest: null }).readDigestStanding(actorOf(dana))).toEqual({ hour: null, isOn: false })
+    expect(await core9({ digest: null }).readDigestSetting(actorOf(dana))).toEqual({ hour: null, isOn: false })
   })
 
   it('goes to nobody who is let into nothing any more', async () => {

@@ -76,8 +76,8 @@ function world() {
         { name: 'graph', milliseconds: 5, ...(state.isBroken && { problem: 'It fails.' }) },
       ],
     },
-    vitals: {
-      own: async () => ({
+    ownHealth: {
+      read: async () => ({
         ...{
           databaseMilliseconds: state.isAway ? null : 1,
           queue: { waiting: 0, oldestSeconds: 0 },

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { ownVersion, vitalsOf } from '../../src/app/readiness.ts'
+import { ownHealthOf, ownVersion } from '../../src/app/readiness.ts'
 import { createQueue } from '../../src/jobs/queue/queue.ts'
 import { openDatabase } from '../../src/store/database/database.ts'
 import { discardStore, engines, newStoreOptions } from '../support/database.ts'
@@ -19,8 +19,8 @@ describe.each(engines)('how the service does, %s', (engine) => {
     let now = new Date('2026-11-20T09:30:00.000Z')
     let writtenAt = new Date('2026-11-20T09:29:00.000Z')
     const about = { version, startedAt, now: () => now, writtenAt: () => writtenAt }
-    const vitals = vitalsOf(database, queue, about)
-    expect(await vitals.own()).toEqual({
+    const ownHealth = ownHealthOf(database, queue, about)
+    expect(await ownHealth.read()).toEqual({
       ...{ databaseMilliseconds: expect.any(Number), queue: { waiting: 0, oldestSeconds: 0 }, watchedAt: null },
       ...{ version, startedAt, databaseSeenAt: now },
     })
@@ -28,12 +28,12 @@ describe.each(engines)('how the service does, %s', (engine) => {
     await database.close()
     const askedAt = now
     now = new Date('2026-11-20T09:40:00.000Z')
-    expect(await vitals.own()).toEqual({
+    expect(await ownHealth.read()).toEqual({
       ...{ databaseMilliseconds: null, queue: { waiting: 0, oldestSeconds: 0 }, watchedAt: null },
       ...{ version, startedAt, databaseSeenAt: askedAt },
     })
     writtenAt = new Date('2026-11-20T09:35:00.000Z')
-    expect((await vitals.own()).databaseSeenAt).toEqual(writtenAt)
+    expect((await ownHealth.read()).databaseSeenAt).toEqual(writtenAt)
     await discardStore(await openDatabase(options), options)
   })
 })

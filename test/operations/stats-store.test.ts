@@ -142,7 +142,7 @@ describe.each(engines)('what is counted of a period, %s', (engine) => {
     const after = await read()
     expect(after.failures).toEqual([{ code: 'unknown', count: 2 }])
     expect({ ...after, failures: [] }).toEqual({ ...before, failures: [] })
-    const elsewhere = await stores.stats.asked(randomUUID(), { from: new Date(0), until: now })
+    const elsewhere = await stores.stats.submitted(randomUUID(), { from: new Date(0), until: now })
     expect(elsewhere).toEqual([])
   })
 

@@ -167,7 +167,7 @@ describe('an admin', () => {
     const now = new Date(start + 1000)
     const provisioning = core.with({
       clock: { now: () => now },
-      vitals: { own: async () => own },
+      ownHealth: { read: async () => own },
       tenant: { ...core.ports.tenant, health: async () => services },
     })
     expect(await provisioning.readHealth(admin)).toEqual({

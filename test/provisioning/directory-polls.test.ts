@@ -25,7 +25,7 @@ describe('a look for the group of a site', () => {
     find: Ports['directory']['findProvisionedGroup'] = async () => undefined,
   ): Promise<Date | undefined> => {
     const directory = { ...core.ports.directory, findProvisionedGroup: find }
-    await core.with({ directory, clock: { now: () => at } }).system.lookWhetherThere(requestId, index)
+    await core.with({ directory, clock: { now: () => at } }).system.pollDirectory(requestId, index)
     return nextAfter(requestId, index)
   }
   const nextAfter = async (requestId: string, index: number): Promise<Date | undefined> => {

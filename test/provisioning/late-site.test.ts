@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { cards } from '../../src/cards/index.ts'
 import {
   attentionOf,
+  isStillDue,
   longestInterval,
   longestSiteWait,
   pollAfter,
@@ -11,7 +12,6 @@ import {
   requestCard,
   type SiteKind,
   siteKinds,
-  stillToTell,
   type Tenant,
   TenantError,
 } from '../../src/core/index.ts'
@@ -136,8 +136,8 @@ describe('a site that takes long', () => {
       [kim.id, key],
       [priya.id, key],
     ])
-    expect(stillToTell(late, key)).toBe(true)
-    expect(stillToTell({ ...late, status: 'succeeded' }, key)).toBe(false)
+    expect(isStillDue(late, key)).toBe(true)
+    expect(isStillDue({ ...late, status: 'succeeded' }, key)).toBe(false)
     const asked = textOf(cards.requestStatus(late, viewerOf(kim)))
     expect(asked).toContain('Taking longer than usual')
     expect(asked).toContain('Microsoft 365 is still working on your site. You need to do nothing.')
@@ -240,7 +240,7 @@ describe('a site that takes long', () => {
           directory: { ...core.ports.directory, findProvisionedGroup: async () => group },
           clock: { now: () => atSecond(seconds) },
         })
-        .system.lookWhetherThere(requestId, index)
+        .system.pollDirectory(requestId, index)
     // Not there yet: the next looks are as close as after any creation.
     await lookAt(0, made)
     expect((await looks()).at(-1)).toMatchObject({ payload: { look: 1 }, startAfter: atSecond(made + 30) })

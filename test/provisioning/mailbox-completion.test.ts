@@ -47,7 +47,7 @@ describe('a mailbox that is made is told of', () => {
     const first = await announced(requestId)
     expect(first).toEqual({ state: 'announced', by: 'webhook', at: first.at })
     await provisioning.system.completeByWebhook(requestId, '')
-    await provisioning.system.lookWhetherThere(requestId, 0)
+    await provisioning.system.pollDirectory(requestId, 0)
     expect(await announced(requestId)).toEqual(first)
     expect(await tellsOf(requestId)).toEqual(['notify'])
   })
@@ -55,7 +55,7 @@ describe('a mailbox that is made is told of', () => {
   it('by its own state when no webhook arrives: the directory is not asked', async () => {
     const { requestId, provisioning } = await made()
     core.world.up = false
-    await provisioning.system.lookWhetherThere(requestId, 0)
+    await provisioning.system.pollDirectory(requestId, 0)
     core.world.up = true
     expect(await announced(requestId)).toMatchObject({ state: 'announced', by: 'state' })
     expect(await tellsOf(requestId)).toEqual(['notify'])
@@ -64,7 +64,7 @@ describe('a mailbox that is made is told of', () => {
   it('not before it is: looks go on, and the fourth says that it is late', async () => {
     const { requestId } = await asked()
     const looks = [0, 1, 2, 3]
-    for (const look of looks) await core.provisioning.system.lookWhetherThere(requestId, look)
+    for (const look of looks) await core.provisioning.system.pollDirectory(requestId, look)
     expect((await announced(requestId)).state).toBe('late')
     const ordered = (await core.orders(requestId)).filter(({ name }) => name === 'follow-up')
     expect(ordered.map(({ payload }) => payload['look'])).toEqual([...looks, 4])
@@ -75,6 +75,6 @@ describe('a mailbox that is made is told of', () => {
 
   it('nobody, when there is no such request', async () => {
     await core.provisioning.system.completeByWebhook(randomUUID(), '')
-    await core.provisioning.system.lookWhetherThere(randomUUID(), 0)
+    await core.provisioning.system.pollDirectory(randomUUID(), 0)
   })
 })

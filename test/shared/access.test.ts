@@ -131,7 +131,7 @@ const doors: Doors = {
   endDelegation: (to, who) => to.endDelegation(who),
   findColleagues: (to, who) => to.findColleagues(who, { typed: 'Dana Fox' }),
   readDigest: (to, who) => to.readDigest(who),
-  readDigestStanding: (to, who) => to.readDigestStanding(who),
+  readDigestSetting: (to, who) => to.readDigestSetting(who),
   chooseDigest: (to, who) => to.chooseDigest(who, { isOn: false }),
   checkBatch: (to, who, at) => to.checkBatch(who, batchFrom(at.templateId)),
   beginBatch: (to, who, at) => to.beginBatch(who, { batchId: at.batchId, ...batchFrom(at.templateId) }),
@@ -205,7 +205,7 @@ const onlyAnswersLists = [
   'endDelegation',
   'findColleagues',
   'readDigest',
-  'readDigestStanding',
+  'readDigestSetting',
   'chooseDigest',
 ]
 

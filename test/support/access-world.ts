@@ -86,8 +86,8 @@ export function withAccessWorld() {
     const provisioning = core.with(
       {
         tenant: { ...tenantWith(), health: async () => [] },
-        sendWebhook: async () => ({ said: '204', milliseconds: 1 }),
-        vitals: { own: async () => own },
+        sendWebhook: async () => ({ status: '204', milliseconds: 1 }),
+        ownHealth: { read: async () => own },
         deadLetters: {
           ...noDeadLetters,
           list: async () => letters,

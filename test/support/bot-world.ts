@@ -162,8 +162,8 @@ export function withBotWorld(): BotWorld {
         ],
       },
       connection: localConnection,
-      vitals: {
-        own: async () => ({
+      ownHealth: {
+        read: async () => ({
           databaseMilliseconds: 3,
           queue: { waiting: 2, oldestSeconds: 9 },
           watchedAt: clock.now(),

@@ -58,17 +58,17 @@ export function receiver(
 const failing = receiver(rich, 'https://hooks.contoso.example/desks?key=secret', 'failing', {
   failingSince: '2026-11-20T08:12:00Z',
   counts: { delivered: 3, failed: 1, pending: 4 },
-  last: { said: 'not reachable (ECONNREFUSED)', at: '2026-11-20T10:41:00Z' },
+  last: { status: 'not reachable (ECONNREFUSED)', at: '2026-11-20T10:41:00Z' },
 })
 const off = receiver(longNamed, 'https://integration-platform.regional-offices.contoso.example:8443/hooks', 'off', {
   disabledAt: '2026-11-19T16:30:00Z',
   failingSince: '2026-11-19T16:30:00Z',
   reason: 'gone',
   counts: { delivered: 0, failed: 1234, pending: 0 },
-  last: { said: '410', at: '2026-11-19T16:30:00Z' },
+  last: { status: '410', at: '2026-11-19T16:30:00Z' },
 })
 const well = receiver(projectSite, 'https://hooks.contoso.example/sites', 'well', {
-  last: { said: '204', at: '2026-11-20T10:40:00Z' },
+  last: { status: '204', at: '2026-11-20T10:40:00Z' },
 })
 const own = receiver(undefined, 'https://quartermaster.contoso.example/webhooks/provisioning', 'well', {
   counts: { delivered: 0, failed: 0, pending: 0 },
@@ -76,7 +76,7 @@ const own = receiver(undefined, 'https://quartermaster.contoso.example/webhooks/
 const waits = receiver(projectSite, 'https://hooks.contoso.example/sites', 'waits', {
   waitsUntil: '2026-11-20T11:44:00Z',
   failingSince: '2026-11-20T10:43:00Z',
-  last: { said: '429', at: '2026-11-20T10:43:00Z' },
+  last: { status: '429', at: '2026-11-20T10:43:00Z' },
 })
 const page = (receivers: readonly WebhookReceiver[], more: { from?: number; total?: number } = {}) => ({
   ...{ receivers, from: 0, total: receivers.length, ...more },

@@ -148,7 +148,7 @@ export function withCore(engine: EngineName = 'embedded'): CoreFixture {
       sendWebhook: unexpected('a webhook to be sent now'),
       limitsOfUse: { takeWrite: async () => ({ taken: true, againInMilliseconds: 0 }), takeReads: async () => 0 },
       connection: localConnection,
-      vitals: { own: unexpected('the service to be asked how it does') },
+      ownHealth: { read: unexpected('the service to be asked how it does') },
     }
   })
   const known = (): Ports => {

@@ -251,12 +251,26 @@ export const cases: Readonly<Record<ExplanationKey, Explained>> = {
     }),
     says: `Approval 1 was given by Sam Roy, as an admin over the heads of the approvers: ${at('09:31')}. The reason: Dana has left.`,
   },
+  'approved-override.notKept': {
+    request: requestOf({
+      ...{ status: 'queued', queuedAt: at('09:31') },
+      approvals: [stageOf(1, [dana], { decisions: [{ ...approvedBy(sam, '09:31'), override: true }] })],
+    }),
+    says: `Approval 1 was given by Sam Roy, as an admin over the heads of the approvers: ${at('09:31')}. The reason: not kept any more`,
+  },
   'rejected-override': {
     request: requestOf({
       ...{ status: 'rejected', finishedAt: at('09:31') },
       approvals: [stageOf(1, [dana], { decisions: [{ ...rejectedBy(sam, '09:31', 'Not now.'), override: true }] })],
     }),
     says: `Approval 1 was refused by Sam Roy, as an admin over the heads of the approvers: ${at('09:31')}. The reason: Not now.`,
+  },
+  'rejected-override.notKept': {
+    request: requestOf({
+      ...{ status: 'rejected', finishedAt: at('09:31') },
+      approvals: [stageOf(1, [dana], { decisions: [{ ...rejectedBy(sam, '09:31', ''), override: true }] })],
+    }),
+    says: `Approval 1 was refused by Sam Roy, as an admin over the heads of the approvers: ${at('09:31')}. The reason: not kept any more`,
   },
   rejected: { request: requests.rejected, says: `Approval 1 was refused by Dana Fox: ${at('09:31')}.` },
   'rejected-instead': {

@@ -298,7 +298,7 @@ describe('every verb of a card and every command, for everybody', () => {
       tenantId,
       id: idOf(who === 'later' ? 'approver' : 'later') ?? '',
     })
-    const standing = await provisioning.readDigestStanding(other)
+    const standing = await provisioning.readDigestSetting(other)
     const answer = await clicks(who, verb, {
       personId: idOf('later'),
       tenantId: nothing(),
@@ -311,7 +311,7 @@ describe('every verb of a card and every command, for everybody', () => {
     expect(answer.text).toContain(digestChoice.heading[verb === 'digest.on' ? 'on' : 'off'])
     expect({ ...(await world.rows()), digest_choices: 0 }).toEqual({ ...before, digest_choices: 0 })
     expect(await world.wantsNoDigest(who)).toBe(verb === 'digest.off')
-    expect(await provisioning.readDigestStanding(other)).toEqual(standing)
+    expect(await provisioning.readDigestSetting(other)).toEqual(standing)
   })
   const ofCatalogue = verbs.filter(({ row }) => 'about' in row && row.about === 'catalogue')
   it.each(ofCatalogue)('$verb, $who: for those who look after templates', async ({ verb, row, who }) => {

@@ -44,7 +44,7 @@ describe('a mailbox request', () => {
         (error: unknown) => error,
       )
   const announced = async (requestId: string) => {
-    await provisioning().system.lookWhetherThere(requestId, 0)
+    await provisioning().system.pollDirectory(requestId, 0)
     return read(requestId)
   }
   /** What the requester and an admin read on the card of the request. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { cards, type DelegationForm, type Remark, rowsOfAdminPage } from '../../cards/index.ts'
-import { dayIn, endOf, type Fault, fault, type Person } from '../../core/index.ts'
+import { because, dayIn, endOf, type Fault, fault, type Person } from '../../core/index.ts'
 import { isId, type Reply, type Turn } from '../channel/turn.ts'
 import { type FoundPeople, parseDay, peopleMeant } from '../channel/typed-arguments.ts'
 import { defineCardAction, defineCommand, defineShowCommand, input, isRefusal, pageStart } from '../define.ts'
@@ -146,12 +146,12 @@ async function showMistakes(turn: Turn, to: string, day: string | undefined, fau
 }
 
 function faultOfPerson(to: string): Fault[] {
-  if (to === '') return [fault('/to', 'required', 'Choose who decides for you.')]
-  return isId(to) ? [] : [fault('/to', 'invalid', 'Choose one person.')]
+  if (to === '') return [fault('/to', 'required', because('delegateRequired'))]
+  return isId(to) ? [] : [fault('/to', 'invalid', because('personRequired'))]
 }
 
 const faultOfDay = (until: string): Fault =>
-  until === '' ? fault('/until', 'required', 'Choose a day.') : fault('/until', 'invalid', 'This is no day.')
+  until === '' ? fault('/until', 'required', because('dayRequired')) : fault('/until', 'invalid', because('dayInvalid'))
 
 async function end({ core, actor, viewer }: Turn): Promise<Reply> {
   const ended = await core.endDelegation(actor)

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { cards, type ReassignForm, type ReassignRemark } from '../../cards/index.ts'
-import { type Fault, fault, openStage, type Person, type Request, referenceOf, undecided } from '../../core/index.ts'
+import { because, type Fault, fault, openStage, type Person, type Request, referenceOf, undecided } from '../../core/index.ts'
 import { isId, type Reply, type Turn } from '../channel/turn.ts'
 import { type FoundPeople, peopleMeant } from '../channel/typed-arguments.ts'
 import { comment, defineCardAction, input, isRefusal, requestId, showNotice } from '../define.ts'
@@ -58,7 +58,7 @@ export const reassignAsAdmin = defineCardAction({
     const change = { to, comment, ...(from !== '' && { from }) }
     const faults = isId(to)
       ? await faultsOf(() => core.reassign(actor, { requestId, ...change }))
-      : [fault('/to', 'required', 'Choose who decides instead.')]
+      : [fault('/to', 'required', because('deciderRequired'))]
     if (faults.length === 0) return statusOf(turn, requestId)
     const request = await core.readRequest(actor, { requestId })
     if (isDone(request, change, actor.id)) return statusOf(turn, requestId)

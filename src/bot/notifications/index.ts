@@ -13,7 +13,7 @@ const refreshDigest = defineCardAction({
   verb: 'digest.refresh',
   data,
   async handle({ core, actor, viewer }) {
-    const [digest, standing] = await Promise.all([core.readDigest(actor), core.readDigestStanding(actor)])
+    const [digest, standing] = await Promise.all([core.readDigest(actor), core.readDigestSetting(actor)])
     return { card: cards.digest(digest, standing, viewer) }
   },
 })
@@ -39,7 +39,7 @@ const digestCommand = defineCommand({
     .pipe(z.enum(['on', 'off'])),
   handle: (turn, choice) => chooseDigest(turn, choice === 'on'),
   otherwise: async ({ core, actor, viewer }) => ({
-    card: cards.digestChoice(await core.readDigestStanding(actor), viewer),
+    card: cards.digestChoice(await core.readDigestSetting(actor), viewer),
   }),
 })
 

@@ -61,6 +61,6 @@ function cardOf(content: CardContent, viewer: Viewer): CardJson {
       return cards.adminErase({ step: erasure.isBlocked ? 'blocked' : 'confirm', erasure }, viewer)
     }
     case 'digest':
-      return cards.digest(content.digest, content.standing, viewer)
+      return cards.digest(content.digest, content.setting, viewer)
   }
 }

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import {
   type AwaitedEntry,
   type Digest,
-  type DigestStanding,
-  isNothing,
+  type DigestSetting,
+  isEmptyDigest,
   openStage,
   type QueueEntry,
   type Request,
@@ -61,7 +61,7 @@ export const digestChoiceCard = defineCard({
 const mostRows = { approver: { approvals: 6, stuck: 0 }, admin: { approvals: 4, stuck: 3 } } as const
 
 /** What waits for the viewer's decision, the longest wait first; for an admin also the health of the service. */
-export function digestView(digest: Digest, { hour, isOn }: DigestStanding, viewer: Viewer): View {
+export function digestView(digest: Digest, { hour, isOn }: DigestSetting, viewer: Viewer): View {
   const { approvals, admin } = digest
   const most = mostRows[admin ? 'admin' : 'approver']
   const shown = approvals.entries.slice(0, most.approvals)
@@ -70,7 +70,7 @@ export function digestView(digest: Digest, { hour, isOn }: DigestStanding, viewe
   const health = admin?.health ?? 'green'
   return {
     at: time(viewer),
-    ...(isNothing(digest)
+    ...(isEmptyDigest(digest)
       ? { heading: 'nothing', look: looks.succeeded }
       : { heading: 'open', look: looks.pendingApproval }),
     approvals: shown.map((entry) => approvalRow(entry, viewer)),
@@ -127,7 +127,7 @@ function stuckRow(entry: QueueEntry, viewer: Viewer): View['stuck'][number] {
 }
 
 /** Whether the viewer gets the digest, and at which hour. */
-export function digestChoiceView({ hour: at, isOn }: DigestStanding, viewer: Viewer): ViewOf<typeof digestChoiceCard> {
+export function digestChoiceView({ hour: at, isOn }: DigestSetting, viewer: Viewer): ViewOf<typeof digestChoiceCard> {
   const heading = at === null ? 'offForAll' : isOn ? 'on' : 'off'
   return {
     heading,

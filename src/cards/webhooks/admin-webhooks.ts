@@ -132,7 +132,7 @@ export function adminWebhooksView(
       hint: hintOf(one),
       counts: countsOf(one.counts, words.counts),
       last: one.last
-        ? format(words.last, { at: moment(one.last.at, viewer, 'full'), answer: answerOf(one.last.said) })
+        ? format(words.last, { at: moment(one.last.at, viewer, 'full'), answer: answerOf(one.last.status) })
         : '',
       isOff: one.state === 'off',
     })),
@@ -190,7 +190,7 @@ export function adminWebhookView(
   const isOff = state === 'off'
   const canResend = failed > 0 && !isOff
   const asks = news.kind === 'askOn' ? 'on' : news.kind === 'askResend' ? 'resend' : ''
-  const latest = last && format(words.lastShort, { at: moment(last.at, viewer, 'full'), answer: answerOf(last.said) })
+  const latest = last && format(words.lastShort, { at: moment(last.at, viewer, 'full'), answer: answerOf(last.status) })
   return {
     at: time(viewer),
     ...heading(news),

@@ -2,7 +2,7 @@ import { because, type Reason, type ReasonFacts, type ReasonKey } from '../share
 import type { AuditAction, AuditEntry, EntryFacts } from './chain.ts'
 import { type ChainedEntry, genesis, hashOf, type SealedHead, stateDigest, textDigest } from './chain.ts'
 
-/** An entry as the store holds it. What was written past the chain lacks parts of it. */
+/** A stored entry. One that was not written by the service lacks parts. */
 export type StoredEntry = { readonly [K in keyof ChainedEntry]: ChainedEntry[K] | null }
 /** The request beside its chain: its columns, and the whole as it is stored. */
 export interface StoredRequest {
@@ -20,10 +20,10 @@ export interface StoredChain {
 }
 
 export const findingKinds = ['changed', 'removed', 'inserted', 'moved', 'anchor', 'request'] as const
-/** What is not as it was written. */
+/** Something that differs from what was written. */
 export interface Finding {
   readonly kind: (typeof findingKinds)[number]
-  /** The place of the entry in the chain; null: it has none, or the finding is of the chain as a whole. */
+  /** The place of the entry in the chain; null: it has none, or the finding concerns the whole chain. */
   readonly entry: number | null
   /** Names the entry, for admins. */
   readonly reason: Reason

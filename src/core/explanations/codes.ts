@@ -1,8 +1,8 @@
 import type { Person } from '../shared/index.ts'
 
 /**
- * Every line that an explanation can consist of: its code and, after a point, the fact `why` that tells the cases of one code
- * apart. The catalogue has a message for each.
+ * The lines of explanations: a code and, after a point, the fact `why` that distinguishes the cases of one code. The catalogue
+ * has a message for each.
  */
 export const explanationKeys = [
   'no-approval',
@@ -49,7 +49,9 @@ export const explanationKeys = [
   'approved-instead',
   'rejected',
   'approved-override',
+  'approved-override.notKept',
   'rejected-override',
+  'rejected-override.notKept',
   'rejected-instead',
   'will-remind',
   'will-escalate',
@@ -106,7 +108,7 @@ export const explanationCodes = [...new Set(explanationKeys.map((key) => key.spl
   ...ExplanationCode[],
 ]
 
-/** One line: its code, and the facts of which its message is made. */
+/** One line: its code, and the facts of its message. */
 export interface ExplanationLine {
   readonly code: ExplanationCode
   readonly at?: string | undefined
@@ -115,7 +117,7 @@ export interface ExplanationLine {
   readonly facts: Readonly<Record<string, string | number>>
 }
 
-/** Which message tells it; undefined for a line of another version. */
+/** The key of a line's message; undefined for a line of another version. */
 export const explanationKeyOf = ({
   code,
   facts,

@@ -12,14 +12,14 @@ import type { Person } from '../shared/index.ts'
 import { type JudgedCondition, titleOfFound } from '../templates/index.ts'
 import type { ExplanationLine } from './codes.ts'
 
-/** Why these people were asked, who may decide in their place, and what comes if nobody does. */
+/** Explains why these people are the approvers, who may decide instead of them, and what happens without a decision. */
 export function whyThisApprover(request: Request, now: Date): ExplanationLine[] {
   const { template, approvals, policy = [], status } = request
   const open = status === 'pendingApproval' ? openStage(approvals) : undefined
   const last = approvals.findIndex((stage) => !isApproved(stage))
-  // What comes after a refusal, or after the end, never came.
+  // Later stages never open after a rejection or the end.
   const came = last === -1 ? approvals : approvals.slice(0, last + 1)
-  // What it waits for now is read first.
+  // The open stage comes first.
   const known = open ? [open, ...came.filter((stage) => stage !== open)] : came
   const later = open ? approvals.slice(last + 1) : []
   return [
@@ -43,11 +43,11 @@ const nobodyAsked = ({ name, approval }: Request['template']): ExplanationLine =
   facts: { template: name },
 })
 
-/** When a stage's turn came. Of requests from before that was written down, it is known of the first only. */
+/** When a stage opened. Earlier versions recorded it for the first stage only. */
 export const openedAtOf = (request: Request, { stage, openedAt }: ApprovalStage): string | undefined =>
   openedAt ?? (stage === 1 ? request.submittedAt : undefined)
 
-/** An admin may have decided a stage before its turn came: then nobody was asked in it. */
+/** Whether the approvers of a stage were asked: an admin may have decided the stage before it opened. */
 const wasAsked = (request: Request, stage: ApprovalStage): boolean =>
   openedAtOf(request, stage) !== undefined || !stage.decisions.some(({ override }) => override)
 
@@ -56,12 +56,15 @@ function waits(request: Request, stage: ApprovalStage): ExplanationLine {
   return { code: 'waits', stage: stage.stage, people: waitingFor(request.approvals), facts: { since } }
 }
 
-/** Of a comment whose words went with the details of the request. */
-const notKept = 'not kept any more'
-
-function decided({ stage }: ApprovalStage, given: Decision): ExplanationLine {
-  const { by, decision, at, comment, insteadOf = [], override } = given
-  if (override) return { code: `${decision}-override`, stage, people: [by], at, facts: { comment: comment || notKept } }
+function decided(
+  { stage }: ApprovalStage,
+  { by, decision, at, comment, insteadOf = [], override }: Decision,
+): ExplanationLine {
+  if (override) {
+    // The comment is removed with the details of the request.
+    const facts: ExplanationLine['facts'] = comment ? { comment } : { why: 'notKept' }
+    return { code: `${decision}-override`, stage, people: [by], at, facts }
+  }
   const facts = {
     ...(comment !== undefined && { comment }),
     ...(insteadOf.length > 0 && { insteadOf: namesOf(insteadOf) }),
@@ -80,7 +83,7 @@ function conditionsOf(request: Request, { stage }: ApprovalStage): ExplanationLi
   ])
 }
 
-/** Only what spoke against it: a stage is left out as soon as one condition does not hold. */
+/** The failed conditions: a stage is left out as soon as one condition does not hold. */
 const leftOut = (request: Request, { place, conditions }: JudgedStage): ExplanationLine[] =>
   conditions
     .filter(({ holds }) => !holds)
@@ -106,19 +109,19 @@ function factsOf(request: Request, { condition, found, holds }: JudgedCondition)
   if ('oneOf' in condition) return { why: 'oneOf', ...facts }
   if ('noneOf' in condition) return { why: 'noneOf', ...facts }
   const [why, bound] = 'above' in condition ? ['above', condition.above] : ['below', condition.below]
-  // What is no number is above and below all of them, which would be an odd thing to say.
+  // A text is neither above nor below a number.
   return { why: Number.isNaN(Number(found)) ? 'noNumber' : why, ...facts, bound }
 }
 
 type Way = 'person' | 'manager' | 'member' | 'owner' | 'group' | 'admin' | 'groupOrAdmin' | 'template'
 
-/** By which line of the policy each was found; who came in another's place is told of by that. */
+/** The line of the policy that named each approver; another line explains replacements. */
 function askedAs(request: Request, stage: ApprovalStage): ExplanationLine[] {
   const { reassigned = [], approvers, resolvedTo, resolvedFor } = stage
   const first = approvers.filter(({ id }) => !reassigned.some(({ to }) => to.id === id))
   const former = reassigned.flatMap(({ from }) => from).filter(({ id }) => !reassigned.some(({ to }) => to.id === id))
-  const asked = [...new Map([...first, ...former].map((one) => [one.id, one])).values()]
-  const byWay = Map.groupBy(asked, ({ id }) => wayTo(request, stage, id))
+  const approversOfPolicy = [...new Map([...first, ...former].map((one) => [one.id, one])).values()]
+  const byWay = Map.groupBy(approversOfPolicy, ({ id }) => wayTo(request, stage, id))
   const requester = request.requester.displayName
   return [
     ...(resolvedTo && resolvedFor
@@ -148,14 +151,14 @@ function wayTo(request: Request, stage: ApprovalStage, id: string): Way {
   return members ? 'member' : owners ? 'owner' : hasManager ? 'manager' : 'template'
 }
 
-/** Where in the policy the stage stands; stages of older requests do not say, and were left out of by conditions only. */
+/** The stage's place in the policy. Older requests do not store it; only conditions left out stages of theirs. */
 const placeOf = ({ policy }: Request, { stage, place }: ApprovalStage): number =>
   place ?? policy?.find((one) => one.stage === stage)?.place ?? stage
 
-/** What became of those who were asked: given to others, stood in for, not told, reminded. */
+/** Changes after the stage opened: reassignments, stand-ins, unreachable approvers, reminders. */
 function changedSince(of: ApprovalStage): ExplanationLine[] {
   const { stage, reassigned = [], standIns = [], unreachable = [] } = of
-  // What stands in a summary of the day is no reminder of its own.
+  // A line in the daily digest does not count as a reminder.
   const reminders = of.reminders?.filter(({ inDigest }) => !inDigest) ?? []
   const last = reminders.at(-1)
   return [
@@ -179,7 +182,7 @@ function standsIn({ stage, approvers }: ApprovalStage, standIn: StandIn): Explan
   return [{ code: 'stands-in', stage, people: [person], facts: { why, as, since, insteadOf, ...away } }]
 }
 
-/** What follows if nobody decides, as far as it has not happened. */
+/** What will happen without a decision. */
 function whatIsDue({ stage, times, reminders, escalatedAt }: ApprovalStage, now: Date): ExplanationLine[] {
   const isToCome = (at: string | undefined): at is string => at !== undefined && Date.parse(at) > now.getTime()
   const due = [

@@ -9,9 +9,9 @@ import {
 } from '../requests/index.ts'
 import type { ExplanationLine } from './codes.ts'
 
-/** Why it has its name: what was typed, what the template makes of it, and what was taken. */
+/** Explains the name: the typed name, the affixes of the template, and taken names. */
 export function whyThisName(request: Request): ExplanationLine[] {
-  // What was typed went with its details.
+  // The typed name was removed with the details.
   if (request.reducedAt !== undefined) return [nameIs(request)]
   const own = isForMailbox(request) ? nameOfMailbox(request) : nameOfSite(request)
   return [...own, ...changedByTenant(request), ...takenMeanwhile(request)]
@@ -57,14 +57,14 @@ function affixes({ naming: { prefix, suffix } }: Request['template']): Explanati
   return [{ code: 'name-affixed', facts }]
 }
 
-/** The tenant's own naming policy made another name of it. */
+/** The naming policy of the tenant changed the name. */
 function changedByTenant(request: Request): ExplanationLine[] {
   const names = changedNames(request)
   if (!names) return []
   return [{ code: 'name-changed', facts: { displayName: names.displayName, address: names.alias } }]
 }
 
-/** A name that was free when it was asked for, and somebody else's when it was to be made. */
+/** The name was free at submission, and taken at creation. */
 function takenMeanwhile(request: Request): ExplanationLine[] {
   const { problem } = request
   if (!isTakenName(problem)) return []

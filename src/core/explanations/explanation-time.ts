@@ -5,7 +5,7 @@ import { isTerminal } from '../shared/index.ts'
 import type { ExplanationCode, ExplanationLine } from './codes.ts'
 import { openedAtOf } from './explanation-approval.ts'
 
-/** Why it takes or took this long: approval, queue, each step, and what it waits for now. */
+/** Explains the duration: approval, queue, each step, and what the request waits for now. */
 export function whyThisLong(request: Request, timeline: readonly AuditEntry[], now: Date): ExplanationLine[] {
   return [
     inAll(request, now),
@@ -30,7 +30,7 @@ function inAll({ status, submittedAt, finishedAt, followUp }: Request, now: Date
     : { code: 'took-so-far', facts: { seconds: between(submittedAt, now.toISOString()) } }
 }
 
-/** What it waits for just now, or why it does not go on. */
+/** What the request waits for now, or why it stopped. */
 function whatNow(request: Request, now: Date): ExplanationLine[] {
   const { status, finishedAt, followUp } = request
   const step = nextStep(request)
@@ -76,7 +76,7 @@ function stoppedAt(request: Request): ExplanationLine {
   return step ? { code: 'stopped', facts: { step, ...facts } } : { code: 'stopped-between', facts }
 }
 
-/** How long a stage took; of one whose turn has not come, or of which it is not known when it came, nothing. */
+/** How long a stage took; nothing if it has not opened, or the opening was not recorded. */
 function ofStage(request: Request, stage: ApprovalStage, now: Date): ExplanationLine[] {
   const opened = openedAtOf(request, stage)
   const last = stage.decisions.at(-1)
@@ -90,7 +90,7 @@ function ofStage(request: Request, stage: ApprovalStage, now: Date): Explanation
   return [{ code: 'approval-waits', stage: stage.stage, facts: { seconds: between(opened, end) } }]
 }
 
-/** Each wait between being queued and being begun: a retry queues anew. */
+/** Each wait between queueing and start: a retry queues again. */
 function queued({ status, queuedAt }: Request, timeline: readonly AuditEntry[], now: Date): ExplanationLine[] {
   const moves = timeline.filter(({ action }) => action === 'queued' || action === 'provisioning')
   const ended = moves.flatMap((move, index): ExplanationLine[] => {
@@ -115,7 +115,7 @@ const notices: Readonly<Record<string, ExplanationCode>> = {
   restarted: 'went-on',
 }
 
-/** What the timeline tells of delays: that it was late, and who let it go on. */
+/** The delays in the timeline: that the request was late, and who retried it. */
 function noticed(timeline: readonly AuditEntry[]): ExplanationLine[] {
   return timeline.flatMap(({ at, actor, action }, index): ExplanationLine[] => {
     const isRetry = action === 'queued' && 'id' in actor && index > 0

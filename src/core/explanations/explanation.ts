@@ -1,19 +1,19 @@
 import { z } from 'zod'
 import type { AuditEntry } from '../audit/index.ts'
+import type { BatchPorts } from '../batches/index.ts'
 import { type Request, readRequest, readTimeline, requestFor } from '../requests/index.ts'
 import { type Context, defineUseCase, instant, person } from '../shared/index.ts'
 import { type ExplanationLine, explanationCodes } from './codes.ts'
 import { whyThisApprover } from './explanation-approval.ts'
 import { whyThisName } from './explanation-name.ts'
 import { whyThisLong } from './explanation-time.ts'
-import type { ExplanationPorts } from './ports.ts'
 
 export const explanationTopics = ['approval', 'name', 'time'] as const
 
-/** One thing that explains a request: why it asks these approvers, why it has this name, why it takes this long. */
+/** One line that explains the approvers, the name or the duration of a request. */
 export const explanation = z.object({
   topic: z.enum(explanationTopics),
-  /** The list of codes is closed; the fact `why` tells the cases of one apart. */
+  /** The list of codes is closed; the fact `why` distinguishes the cases of one code. */
   code: z.enum(explanationCodes),
   at: instant.optional(),
   stage: z.int().optional(),
@@ -23,16 +23,16 @@ export const explanation = z.object({
 export type Explanation = z.output<typeof explanation>
 
 /**
- * Why a request is as it is, from what is recorded of it and nothing else: the request, its template as it was then, and its
- * timeline. The topics come in their order, and what explains most comes first. Pure.
+ * Explains a request from its records alone: the request, its template at the time, and its timeline. The topics come in
+ * their order, and the most important line first. Pure.
  */
 export function explain(request: Request, timeline: readonly AuditEntry[], now: Date): Explanation[] {
-  const told = {
+  const lines = {
     approval: whyThisApprover(request, now),
     name: whyThisName(request),
     time: whyThisLong(request, timeline, now),
   } satisfies Record<(typeof explanationTopics)[number], readonly ExplanationLine[]>
-  return explanationTopics.flatMap((topic) => told[topic].map((line) => ofTopic(topic, line)))
+  return explanationTopics.flatMap((topic) => lines[topic].map((line) => ofTopic(topic, line)))
 }
 
 function ofTopic(topic: Explanation['topic'], { code, at, stage, people, facts }: ExplanationLine): Explanation {
@@ -46,11 +46,11 @@ function ofTopic(topic: Explanation['topic'], { code, at, stage, people, facts }
   }
 }
 
-/** The same of a request that the actor may read. */
+/** Explains a request that the actor may read. */
 export const readExplanation = defineUseCase({
   permission: 'request.read',
   input: z.object({ requestId: z.uuid() }),
-  async handle(context: Context<ExplanationPorts>, { requestId }): Promise<Explanation[]> {
+  async handle(context: Context<BatchPorts>, { requestId }): Promise<Explanation[]> {
     const { ports, actor } = context
     const request = requestFor(await readRequest.handle(context, { requestId }), actor)
     return explain(request, await readTimeline.handle(context, { requestId }), ports.clock.now())

@@ -1,7 +1,6 @@
-/** Reasons: why this approver, why this name, why it takes this long. */
+/** Explanations: why this approver, why this name, why it takes this long. */
 export * from './codes.ts'
 export * from './explanation.ts'
 export * from './explanation-approval.ts'
 export * from './explanation-name.ts'
 export * from './explanation-time.ts'
-export * from './ports.ts'

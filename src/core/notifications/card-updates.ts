@@ -1,5 +1,14 @@
 import { chatOf, lostRight } from '../decisions/index.ts'
-import type { Request, SentCard } from '../requests/index.ts'
+import {
+  askApprovers,
+  type Conversation,
+  lateStep,
+  outcomeCard,
+  type Request,
+  type SentCard,
+  tellLate,
+  tellRequester,
+} from '../requests/index.ts'
 import {
   cardSubject,
   isForApprover,
@@ -9,15 +18,16 @@ import {
   type SystemContext,
   TenantError,
 } from '../shared/index.ts'
+import { isStillDue } from './deliver-card.ts'
 import { type Outbox, requestCard } from './outbox.ts'
 import type { NotificationPorts } from './ports.ts'
 
 type RefreshOrder = Omit<JobPayload<'refresh-cards'>, 'v'>
 
 /**
- * Brings the cards of a request that are in chats to its present state; once more when it moved on meanwhile, so the
- * newest state wins whoever else is at it. A step's job has nothing to do when a later one is already on its way. One
- * chat that does not take its card keeps no other from its own, and one that was sent enough for now is come back to alone.
+ * Updates the cards of a request in chats to its present state; again if the request changed meanwhile, so that the
+ * newest state wins when several jobs run. The job of a step does nothing when a later one is on its way. A failure in one
+ * chat does not stop the others, and a chat that has reached its limit gets a job of its own.
  */
 export async function refreshCards(
   context: SystemContext<NotificationPorts>,
@@ -28,30 +38,32 @@ export async function refreshCards(
   const { requestId, version, cards, personId } = order
   const request = await ports.requests.find(requestId)
   if (!request || (cards === 'status' && request.version > version)) return
-  const shown = (await ports.sentCards.ofRequest(requestId)).filter(
+  const sent = (await ports.sentCards.ofRequest(requestId)).filter(
     (card) =>
       (personId === undefined || card.personId === personId) &&
       card.key !== 'outcome:succeeded' &&
       (cards === 'all' || !isForApprover(card.key)),
   )
-  const updates = await Promise.allSettled(shown.map((card) => refreshCard(context, outbox, request, card)))
+  const updates = await Promise.allSettled(sent.map((card) => refreshCard(context, outbox, request, card)))
   const after = await ports.requests.find(requestId)
   if (after && after.version !== request.version)
     await refreshCards(context, outbox, { ...order, version: after.version })
   const refused: unknown[] = updates.map((update) => (update.status === 'rejected' ? update.reason : undefined))
-  const full = shown.flatMap((card, index): [string, PutOff][] => {
+  const full = sent.flatMap((card, index): [string, PutOff][] => {
     const error = refused[index]
     return error instanceof PutOff ? [[card.personId, error]] : []
   })
   if (personId !== undefined && full[0]) throw full[0][1]
-  await ports.jobs.enqueue([...new Map(full)].map(([of, error]) => comeBack(ports, { ...order, personId: of }, error)))
+  await ports.jobs.enqueue(
+    [...new Map(full)].map(([of, error]) => laterOrder(ports, { ...order, personId: of }, error)),
+  )
   const failures = refused.filter((error) => error !== undefined && !(error instanceof PutOff))
-  const worthAnother = failures.find((error) => !(error instanceof TenantError && !error.retryable))
-  if (failures.length > 0) throw worthAnother ?? failures[0]
+  const retryable = failures.find((error) => !(error instanceof TenantError && !error.retryable))
+  if (failures.length > 0) throw retryable ?? failures[0]
 }
 
 /** The same order for one person's cards, when their chat has room again. */
-function comeBack({ clock }: NotificationPorts, order: RefreshOrder, { putOffMilliseconds }: PutOff): JobOrder {
+function laterOrder({ clock }: NotificationPorts, order: RefreshOrder, { putOffMilliseconds }: PutOff): JobOrder {
   const startAfter = new Date(clock.now().getTime() + putOffMilliseconds)
   return { name: 'refresh-cards', payload: { v: 1, ...order }, startAfter }
 }
@@ -72,8 +84,65 @@ async function refreshCard(
   // A card about a webhook does not follow the request. It is only withdrawn.
   if (!lost && cardSubject(key).kind === 'webhook') return
   const content = lost ? ({ kind: 'withdrawn', lost } as const) : requestCard(request, key, personId, ports.clock.now())
-  const became = await outbox.update(conversation, activityId, content, `${requestId} ${key}`)
-  if (became === 'updated') return lost ? ports.sentCards.put({ ...card, state: 'withdrawn' }) : undefined
-  if (became === 'gone') return ports.sentCards.remove(requestId, personId, key)
-  if (became.closed) await ports.conversations.close(conversation, became.why, ports.clock.now())
+  const result = await outbox.update(conversation, activityId, content, `${requestId} ${key}`)
+  if (result === 'updated') return lost ? ports.sentCards.put({ ...card, state: 'withdrawn' }) : undefined
+  if (result === 'gone') return ports.sentCards.remove(requestId, personId, key)
+  if (result.closed) await ports.conversations.close(conversation, result.why, ports.clock.now())
+}
+
+/**
+ * Stores a personal chat. If it is new, or the bot was installed again (`installed`), orders the cards that the person has
+ * missed, in the same transaction.
+ */
+export async function meet(
+  { ports }: SystemContext<NotificationPorts>,
+  conversation: Conversation,
+  installed = false,
+): Promise<void> {
+  const { tenantId, personId } = conversation
+  await ports.work.transaction(async () => {
+    const isNew = await ports.conversations.put(conversation)
+    if (isNew || installed) await ports.jobs.enqueue([{ name: 'catch-up', payload: { v: 1, tenantId, personId } }])
+  })
+}
+
+/** Whether a person's chat does not accept our cards, as far as we know. Their next message opens it. */
+export async function isClosed(
+  { ports }: SystemContext<NotificationPorts>,
+  tenantId: string,
+  personId: string,
+): Promise<boolean> {
+  return (await ports.conversations.ofPerson(tenantId, personId))?.closed !== undefined
+}
+
+/**
+ * Orders the cards that a person missed before their chat was known or open again: decisions that wait for them, the ends of
+ * their requests, and updates of their status cards.
+ */
+export async function catchUp(
+  { ports }: SystemContext<NotificationPorts>,
+  person: { tenantId: string; id: string },
+): Promise<void> {
+  const { tenantId, id } = person
+  const waiting = await ports.requests.list({ tenantId, approverId: id, status: 'pendingApproval', limit: 20 })
+  const own = await ports.requests.list({ tenantId, requesterId: id, limit: 20 })
+  const orders = [
+    ...waiting.flatMap(askApprovers).filter(({ payload }) => 'personId' in payload && payload.personId === id),
+    ...own
+      .filter(
+        (request) =>
+          isStillDue(request, outcomeCard(request)) && (request.finishedAt !== null || request.status === 'failed'),
+      )
+      .map(tellRequester),
+    ...own.filter(lateStep).flatMap((request) => tellLate(request).slice(0, 1)),
+  ]
+  // A first try may have found no chat and ended, so these are new jobs: whether a card was sent is in the store.
+  await ports.jobs.enqueue(orders.map(({ id: _, ...order }): JobOrder => order as JobOrder))
+  const cards = await Promise.all(own.map(({ requestId }) => ports.sentCards.find(requestId, id, 'status')))
+  const shown = own.filter((_, index) => cards[index]?.state === 'sent')
+  await ports.jobs.enqueue(
+    shown.map(({ requestId, version }): JobOrder => {
+      return { name: 'refresh-cards', payload: { v: 1, requestId, version, cards: 'all', personId: id } }
+    }),
+  )
 }

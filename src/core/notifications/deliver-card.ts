@@ -25,50 +25,50 @@ import {
 } from '../shared/index.ts'
 import { readDigestNotice } from './digest.ts'
 import { readHealthNotice } from './health-watch.ts'
-import { type CardContent, type NoticeContent, type Outbox, requestCard } from './outbox.ts'
-import type { NotificationPorts, SendResult } from './ports.ts'
+import { type CardContent, type NoticeContent, type Outbox, requestCard, type SendResult } from './outbox.ts'
+import type { NotificationPorts } from './ports.ts'
 
 /** One card for one person: about a request, or a notice about no one request. */
 export type CardOrder = RequestCardOrder | NoticeOrder
 type RequestCardOrder = Omit<JobPayload<'notify'>, 'v'>
 
-/** What the two kinds of cards do differently on their way. */
+/** The differences between the two kinds of cards. */
 interface Card {
   readonly tenantId: string
-  /** Tells the card from others that wait for the same chat. */
+  /** Distinguishes the card from others that wait for the same chat. */
   readonly name: string
-  /** The record that it is on its way, or was sent; absent: it was not. */
+  /** The record that it is on its way or sent; absent: neither. */
   sent(): Promise<Pick<SentCard, 'state' | 'updatedAt'> | undefined>
-  /** Writes the record before the card goes out; false when there is one already, so that of two at work one sends. */
+  /** Writes the record before the card is sent; false when there is one already, so that only one of two jobs sends. */
   claim(conversation: Conversation): Promise<boolean>
-  /** Deletes the record of a card that surely did not arrive. */
+  /** Deletes the record of a card that certainly did not arrive. */
   release(): Promise<void>
-  /** Keeps that it was sent. `unknown`: whether it arrived is not known, and it is sent no more. */
+  /** Records that it was sent. `unknown`: it may have arrived, and is not sent again. */
   keep(conversation: Conversation, result: Exclude<SendResult, ChatRefusal>): Promise<void>
-  /** Keeps that the chat does not take it. */
+  /** Records that the chat does not accept it. */
   refused(conversation: Conversation, refusal: Pick<ChatRefusal, 'why' | 'closed'>): Promise<void>
-  /** What it shows now; undefined: there is nothing to say any more. */
+  /** Its present content; undefined: it is out of date. */
   content(): Promise<CardContent | undefined>
   /** Whether the app is installed for its person, if they have no chat with the bot. */
   readonly installs: boolean
-  /** Whether its person may have it. */
+  /** Whether the person has the right to see it. */
   isAllowed(): Promise<boolean>
-  /** It was sent before. */
+  /** Called when it was sent before. */
   wasSent(state: SentCard['state']): Promise<void>
-  /** Updates a card that its person has instead of sending again; false: there is none. */
+  /** Updates another card of the person instead of sending again; false: there is none. */
   updateInstead(conversation: Conversation): Promise<boolean>
 }
 
 /**
- * The attempt at which a card ends quietly for a person without a known chat while Microsoft Graph does not answer, 15 to 30
- * seconds after the first. Cards of approvers go on. What a person has missed of their requests is ordered when their chat is found.
+ * The attempt, 15 to 30 seconds after the first, at which a card ends silently for a person without a known chat while
+ * Microsoft Graph does not answer. Cards for approvers continue. Missed cards are ordered when the chat is found.
  */
 const lastLookUp = 4
 
 /**
- * Delivers one card to one person, once. The record `sending` is written before the card goes out, so that a process that dies in
- * between is seen afterwards: then a card of the request that we know is updated instead, and only where there is none the card is
- * sent once more. `attempt` is the job's, 1 for the first. Throws what makes sense to try again.
+ * Delivers one card to one person, once. Writes the record `sending` before the card is sent, so that a later attempt finds
+ * a crash in between: then it updates a known card of the request instead, and sends again only if there is none.
+ * `attempt` is the job's, 1 for the first. Throws errors that are worth a retry.
  */
 export async function deliverCard(
   context: SystemContext<NotificationPorts>,
@@ -88,23 +88,23 @@ export async function deliverCard(
   if (conversation.closed !== undefined) return card.refused(conversation, { why: conversation.closed, closed: true })
   const before = await card.sent()
   if (before && before.state !== 'sending') return card.wasSent(before.state)
-  // Another job is sending it now, and completes it: of our own sending this would be at least the second attempt.
+  // Another job is sending it now: after our own sending this would be at least the second attempt.
   if (before && attempt === 1 && isAtWork(before, ports.clock.now())) return
   if (before && (await card.updateInstead(conversation))) return
   const content = await card.content()
   if (!content || (!before && !(await card.claim(conversation)))) return
   const result = await outbox.send(conversation, content, card.name).catch(async (error: unknown) => {
-    // A lost answer of an earlier attempt stays known, or a chat that answers at random would be sent to without end.
+    // The record of an earlier lost answer stays, or a chat that answers at random would get cards without end.
     if (!before) await card.release()
     throw error
   })
   if (result.state === 'undeliverable') return card.refused(conversation, result)
-  // A second lost answer is enough: a chat that takes cards without ever answering must not be filled with them.
+  // A second lost answer ends it: a chat that accepts cards without answering must not be filled with them.
   if (result.state === 'unknown' && !before) throw new Error(`the answer to the card ${card.name} was lost`)
   await card.keep(conversation, result)
 }
 
-/** A card about a request; undefined: its subject moved on while it waited. */
+/** A card about a request; undefined: it is out of date. */
 async function cardOf(
   context: SystemContext<NotificationPorts>,
   outbox: Outbox,
@@ -112,7 +112,7 @@ async function cardOf(
 ): Promise<Card | undefined> {
   const { ports } = context
   const request = await ports.requests.find(requestId)
-  if (!request || !stillToTell(request, key) || !stillAsked(request, key, personId)) return undefined
+  if (!request || !isStillDue(request, key) || !isStillAsked(request, key, personId)) return undefined
   const { sentCards } = ports
   const forApprover = isForApprover(key)
   const name = `${requestId} ${key}`
@@ -127,7 +127,7 @@ async function cardOf(
     async sent() {
       const found = await sentCards.find(requestId, personId, key)
       if (found?.state !== 'withdrawn') return found
-      // People who have a right again get a card again: the one from before says only that they lost it.
+      // People who have the right again get a new card: the withdrawn one shows nothing.
       if (await lostRight(context, request, { personId, key })) return found
       await sentCards.remove(requestId, personId, key)
       return undefined
@@ -148,21 +148,21 @@ async function cardOf(
       if (cardSubject(key).kind === 'webhook') return false
       const known = await sentCards.find(requestId, personId, 'status')
       if (known?.state !== 'sent' || !known.activityId) return false
-      const became = await outbox.update(conversation, known.activityId, show(known.key), `${requestId} ${known.key}`)
-      if (became === 'gone') {
+      const result = await outbox.update(conversation, known.activityId, show(known.key), `${requestId} ${known.key}`)
+      if (result === 'gone') {
         await sentCards.remove(requestId, personId, known.key)
         return false
       }
-      await (became === 'updated'
+      await (result === 'updated'
         ? sentCards.put(recordIn(conversation, 'unknown', null))
-        : refused(conversation, became))
+        : refused(conversation, result))
       return true
     },
   }
 }
 
-/** Whether a card about a request still says something: its subject may have moved on while it waited. */
-export function stillToTell(request: Request, key: CardKey): boolean {
+/** Whether a card still applies: the request may have changed while the card waited. */
+export function isStillDue(request: Request, key: CardKey): boolean {
   const subject = cardSubject(key)
   switch (subject.kind) {
     case 'approval':
@@ -181,13 +181,13 @@ export function stillToTell(request: Request, key: CardKey): boolean {
   }
 }
 
-/** A person who decided, or whose decision is not waited for any more, gets no card to decide on. */
-const stillAsked = ({ approvals }: Request, key: CardKey, personId: string): boolean =>
+/** Whether the decision of the person is still pending, if the card is for an approver. */
+const isStillAsked = ({ approvals }: Request, key: CardKey, personId: string): boolean =>
   !isForApprover(key) || waitingFor(approvals).some(({ id }) => id === personId)
 
 /**
- * Whether a person has the right that a card needs before the card is sent. Approvers who are asked first were found a moment ago.
- * Reminders go on while the directory does not answer.
+ * Whether a person has the right that a card needs, before it is sent. The first approvers were found a moment ago, so they
+ * need no check. Reminders are sent also while the directory does not answer.
  */
 async function mayHave(
   context: SystemContext<NotificationPorts>,
@@ -204,7 +204,7 @@ async function mayHave(
   }
 }
 
-/** Keeps a card that arrived. If the request moved on while the card was under way, the card is updated. */
+/** Records a card that arrived, and orders its update if the request changed meanwhile. */
 async function arrived(context: SystemContext<NotificationPorts>, card: SentCard, shown: Request): Promise<void> {
   const { ports } = context
   await ports.sentCards.put(card)
@@ -216,7 +216,7 @@ async function arrived(context: SystemContext<NotificationPorts>, card: SentCard
   await ports.jobs.enqueue([{ name: 'refresh-cards', payload: { v: 1, requestId, version, cards: 'all' } }])
 }
 
-/** A card about no one request. A person without a chat gets none, and nothing says so. */
+/** A notice. A person without a chat gets none, without an error. */
 function noticeOf(context: SystemContext<NotificationPorts>, order: NoticeOrder): Card {
   const { ports } = context
   const { notices } = ports
@@ -232,7 +232,7 @@ function noticeOf(context: SystemContext<NotificationPorts>, order: NoticeOrder)
       await notices.put(order, 'unknown')
       if (closed) await ports.conversations.close(conversation, why, ports.clock.now())
     },
-    content: async () => ((await mayBeTold(context, order)) ? noticeContent(context, order) : undefined),
+    content: async () => ((await mayHaveNotice(context, order)) ? noticeContent(context, order) : undefined),
     installs: false,
     isAllowed: async () => true,
     wasSent: async () => undefined,
@@ -240,7 +240,7 @@ function noticeOf(context: SystemContext<NotificationPorts>, order: NoticeOrder)
   }
 }
 
-/** What a notice says now; undefined: there is nothing to say any more. */
+/** The present content of a notice; undefined: it is out of date. */
 function noticeContent(
   context: SystemContext<NotificationPorts>,
   order: NoticeOrder,
@@ -258,10 +258,10 @@ function noticeContent(
 }
 
 /**
- * Whether a notice is still for a person: health and erasures are for admins, and a summary checks this itself. While the directory
- * does not answer, its own trouble is shown to the admins who were known.
+ * Whether a person may have a notice: health and erasures are for admins; the digest checks this itself. Known admins get
+ * health alerts also while the directory does not answer, since that may be the trouble.
  */
-async function mayBeTold(
+async function mayHaveNotice(
   context: SystemContext<NotificationPorts>,
   { personId, notice }: NoticeOrder,
 ): Promise<boolean> {
@@ -274,8 +274,8 @@ async function mayBeTold(
 }
 
 /**
- * Orders a card for each admin. The directory is asked now who is an admin, so a former one gets none. Requesters get a card of their
- * own about the end of their request and about a delay, so not this one too.
+ * Orders a card for each person who is an admin now. An admin who is the requester gets their own card about the end or a
+ * delay of the request, so not this one.
  */
 export async function notifyAdmins(
   { ports, settings }: SystemContext<NotificationPorts>,

@@ -18,16 +18,16 @@ import {
 } from '../shared/index.ts'
 import type { NotificationPorts } from './ports.ts'
 
-/** What waits for somebody's decision, and since when they are asked (ISO 8601). */
+/** A request that waits for a person's decision, and since when (ISO 8601). */
 export interface AwaitedEntry {
   readonly request: Request
   readonly since: string
 }
-/** What is open for somebody: one card each day in place of a reminder for each. */
+/** What is open for a person: one card each day instead of many reminders. */
 export interface Digest {
-  /** The longest wait first; `more`: there are more than anybody counts. */
+  /** The longest wait first; `more`: there are more than are counted. */
   readonly approvals: { readonly entries: readonly AwaitedEntry[]; readonly more: boolean }
-  /** Of an admin: what is stuck, those that failed among it, jobs that were given up, and how the service does. */
+  /** For admins: stuck requests, failed ones, jobs that were given up, and the health of the service. */
   readonly admin?: {
     readonly stuck: number
     readonly failed: number
@@ -39,19 +39,19 @@ export interface Digest {
 export interface DigestNotice {
   readonly kind: 'digest'
   readonly digest: Digest
-  readonly standing: DigestStanding
+  readonly setting: DigestSetting
   readonly isAdmin: boolean
 }
-/** Whether somebody has it, and at which hour of their day; null = nobody of the organisation has. */
-export interface DigestStanding {
+/** Whether a person gets the digest, and at which hour of their day; null: the organisation has disabled it. */
+export interface DigestSetting {
   readonly hour: number | null
   readonly isOn: boolean
 }
 
-/** More that wait for one person are not counted. */
+/** The most requests that are counted for one person. */
 const mostAwaited = 100
 
-/** What is open for somebody; with `by` only what was open by then, so that what came after the morning waits for the next. */
+/** Returns what is open for the actor; with `by` only what was open by then, so that later requests wait for the next digest. */
 export async function digestOf(context: Context<NotificationPorts>, by?: Date): Promise<Digest> {
   const { ports, actor } = context
   const { tenantId, id: approverId, isAdmin } = actor
@@ -89,40 +89,37 @@ async function readForAdmin(context: Context<NotificationPorts>): Promise<Digest
   return { stuck: count, failed, givenUp: deadLetters, entries, health: state }
 }
 
-/** Whether there is nothing to say. */
-export const isNothing = ({ approvals, admin }: Digest): boolean =>
+export const isEmptyDigest = ({ approvals, admin }: Digest): boolean =>
   approvals.entries.length === 0 &&
   (admin === undefined || (admin.stuck === 0 && admin.givenUp === 0 && admin.health === 'green'))
 
-/** Whether somebody has it. */
-async function standingOf(
+async function settingOf(
   context: SystemContext<NotificationPorts>,
   { tenantId, id }: Pick<Actor, 'tenantId' | 'id'>,
-): Promise<DigestStanding> {
+): Promise<DigestSetting> {
   const { settings } = context
   const have = await havingDigest(context, tenantId, [id])
   return { hour: settings.digest?.hour ?? null, isOn: have.has(id) }
 }
 
-/** Whether the actor has it. */
-export const readDigestStanding = defineUseCase({
+export const readDigestSetting = defineUseCase({
   permission: 'digest.read',
   input: z.object({}),
-  handle: (context: Context<NotificationPorts>): Promise<DigestStanding> => standingOf(context, context.actor),
+  handle: (context: Context<NotificationPorts>): Promise<DigestSetting> => settingOf(context, context.actor),
 })
 
-/** Switches it on or off for somebody; doing it twice is doing it once. Where nobody has it there is nothing to choose. */
+/** Enables or disables the digest of the actor; does nothing if the organisation has disabled it. */
 export const chooseDigest = defineUseCase({
   permission: 'digest.choose',
   input: z.object({ isOn: z.boolean() }),
-  async handle(context: Context<NotificationPorts>, { isOn }): Promise<DigestStanding> {
+  async handle(context: Context<NotificationPorts>, { isOn }): Promise<DigestSetting> {
     const { ports, settings, actor } = context
     if (settings.digest) await ports.digests.choose(actor.tenantId, actor.id, isOn, ports.clock.now())
-    return standingOf(context, actor)
+    return settingOf(context, actor)
   },
 })
 
-/** What the card of a day says when it is sent; undefined: nothing is open, nobody wants it any more, or the day is over. */
+/** Returns the content of a day's card when it is sent; undefined: nothing is open, the digest is disabled, or the day is over. */
 export async function readDigestNotice(
   context: SystemContext<NotificationPorts>,
   { tenantId, personId }: Pick<NoticeOrder, 'tenantId' | 'personId'>,
@@ -130,23 +127,23 @@ export async function readDigestNotice(
 ): Promise<DigestNotice | undefined> {
   const { ports } = context
   const chat = await ports.conversations.ofPerson(tenantId, personId)
-  const standing = await standingOf(context, { tenantId, id: personId })
-  if (!chat || !standing.isOn || standing.hour === null || dayIn(ports.clock.now(), chat.timeZone) !== day)
+  const setting = await settingOf(context, { tenantId, id: personId })
+  if (!chat || !setting.isOn || setting.hour === null || dayIn(ports.clock.now(), chat.timeZone) !== day)
     return undefined
   const actor = await actorFor(context, { tenantId, id: personId }).catch(unlessForbidden)
   if (!actor) return undefined
-  const digest = await digestOf({ ...context, actor }, momentOf(day, standing.hour, chat.timeZone))
-  return isNothing(digest) ? undefined : { kind: 'digest', digest, standing, isAdmin: actor.isAdmin }
+  const digest = await digestOf({ ...context, actor }, momentOf(day, setting.hour, chat.timeZone))
+  return isEmptyDigest(digest) ? undefined : { kind: 'digest', digest, setting, isAdmin: actor.isAdmin }
 }
 
-/** Whoever is let into nothing any more is told nothing. */
+/** People without access any more get no digest. */
 function unlessForbidden(error: unknown): undefined {
   if (!(error instanceof ProvisioningError && error.code === 'forbidden')) throw error
 }
 
 /**
- * Orders today's card of everybody whose hour has come, once a person and day; a turn that was missed is made up for by the next one
- * of that day. On the weekend of where somebody lives none is sent. Whether there is something to say is seen when it is sent.
+ * Orders today's card of each person whose hour has come, once a day; a later run of the day makes up for a missed one. Orders
+ * none on the person's weekend. The card is dropped when it is sent if nothing is open then.
  */
 export async function orderDigests(context: SystemContext<NotificationPorts>): Promise<void> {
   const { ports, settings } = context
@@ -164,10 +161,10 @@ export async function orderDigests(context: SystemContext<NotificationPorts>): P
       }),
     )
   await order(await ports.digests.awaited(tenantId))
-  // Last, since the directory has to say who is one.
+  // Last, since only the directory knows the admins.
   const admins = (await adminsOf(ports, settings)).map(({ id }) => id)
   const have = await havingDigest(context, tenantId, admins)
-  // A chat that cannot be looked up now costs the others nothing: the next turn looks again.
+  // A chat that cannot be looked up now does not stop the others: the next run tries again.
   const chats = await Promise.all([...have].map((id) => chatIfFound(context, tenantId, id)))
   await order(chats.flatMap((chat) => (chat && chat.closed === undefined ? [chat] : [])))
 }

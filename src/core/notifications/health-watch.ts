@@ -1,11 +1,13 @@
-import { z } from 'zod'
-import { type HealthPart, healthPart } from '../operations/index.ts'
+import { setTimeout } from 'node:timers/promises'
+import { adminsOf } from '../approvals/index.ts'
+import { currentHealth, type HealthPart, type HealthReport } from '../operations/index.ts'
 import type { NoticeOrder, NoticeStore } from '../requests/index.ts'
-import type { NoticeKey } from '../shared/index.ts'
+import { type JobOrder, type NoticeKey, type SystemContext, tellOrder } from '../shared/index.ts'
+import type { HealthWatch, HealthWatchStore, NotificationPorts, WatchOfParts } from './ports.ts'
 
-/** When admins are notified about the health of the service. All in seconds. */
+/** When admins are notified about the health of the service, in seconds. */
 export const watchTimes = {
-  /** The length of a turn. Each turn checks once, and the check counts as made when its turn began. */
+  /** The length of a turn. Each turn checks once, and the check has the time of the turn's beginning. */
   checkEvery: 20,
   /** The service counts as red once two checks in a row, this far apart, have found something red. */
   confirmAfter: 20,
@@ -21,29 +23,6 @@ export interface HealthCheck {
   readonly parts: readonly HealthPart[]
 }
 
-const watchOfParts = z.object({
-  state: z.enum(['well', 'red']),
-  /** Since when: the first check that found it. */
-  since: z.iso.datetime(),
-  /** When a check found a change that no other check has confirmed yet; null: the last check found no change. */
-  turning: z.iso.datetime().nullable(),
-  /** The last time that it was red: since when, which names the cards about it, and what was wrong. A part that only another version knows is left out. */
-  red: z
-    .object({
-      since: z.iso.datetime(),
-      parts: z.array(z.unknown()).transform((parts) => parts.flatMap((part) => healthPart.safeParse(part).data ?? [])),
-    })
-    .nullable(),
-})
-type WatchOfParts = z.output<typeof watchOfParts>
-
-/**
- * The result of all checks so far. While it is red, admins have been notified. `credentials`: that of the certificate and the
- * bot's secret, whose expiry is red for days: together with other parts it would hide their trouble, or be hidden by it.
- */
-export const healthWatch = watchOfParts.extend({ credentials: watchOfParts.optional() })
-export type HealthWatch = z.output<typeof healthWatch>
-
 const isCredential = ({ name }: HealthPart): boolean => name === 'certificate' || name === 'botSecret'
 
 /** Ends the key of a card that credentials are well again: other parts may have turned red at the same check and be well later. */
@@ -56,7 +35,7 @@ const isOfCredentials = (watch: HealthWatch | undefined): boolean =>
   watch.red.parts.length > 0 &&
   watch.red.parts.every(isCredential)
 
-/** Returns the result after one more check, and what admins are to be told. `before` is undefined for the first check ever. */
+/** Returns the result after one more check, and the notices for admins. `before` is undefined for the first check ever. */
 export function afterCheck(
   before: HealthWatch | undefined,
   { at, parts }: HealthCheck,
@@ -100,14 +79,6 @@ function afterCheckOf(
 export const redNotice = (since: string) => `health:red:${since}` as const
 export const wellNotice = (since: string) => `health:well:${since}` as const
 
-/** The result of the checks, shared by all processes. */
-export interface HealthWatchStore {
-  find(tenantId: string): Promise<HealthWatch | undefined>
-  /** Reads the result and locks it until the transaction ends. */
-  lock(tenantId: string): Promise<HealthWatch | undefined>
-  put(tenantId: string, watch: HealthWatch): Promise<void>
-}
-
 /** The card to admins when the service turns red, and when it is well again. */
 export interface HealthNotice {
   readonly kind: 'health'
@@ -142,4 +113,71 @@ export async function readHealthNotice(
   const whole = { ...content, parts: same.flatMap(({ parts }) => parts) }
   if (turned === 'red' || (await notices.find({ ...order, notice: redNotice(began) }))) return whole
   return undefined
+}
+
+export interface HealthWatcher {
+  /** Checks the health once, and orders the cards to admins if it has changed. */
+  check(): Promise<void>
+}
+
+/** Watches the health of the service for all processes: each check reads and writes the shared result. */
+export function createHealthWatcher(
+  context: SystemContext<NotificationPorts>,
+  times: WatchTimes = watchTimes,
+): HealthWatcher {
+  const { ports, settings } = context
+  const { tenantId } = settings
+  const adminIds = adminIdsOf(context)
+
+  /** The new result and the cards about it are stored in one transaction. */
+  const keep = (check: HealthCheck, known: readonly string[]) =>
+    ports.work.transaction(async () => {
+      const { watch, tell } = afterCheck(await ports.healthWatch.lock(tenantId), check, times)
+      await ports.healthWatch.put(tenantId, watch)
+      if (tell.length === 0) return
+      // The trouble may be the directory, so admins who are known already do not wait for it.
+      const orders = tell.flatMap((notice): JobOrder[] => [
+        { name: 'tell-admins', payload: { v: 1, notice } },
+        ...known.map((personId) => tellOrder(tenantId, personId, notice)),
+      ])
+      await ports.jobs.enqueue(orders)
+    })
+
+  return {
+    async check() {
+      const turn = times.checkEvery * 1000
+      const at = new Date(Math.floor(ports.clock.now().getTime() / turn) * turn).toISOString()
+      const report = await currentHealth(context)
+      await keep(checkOf(report, at), await adminIds())
+    },
+  }
+}
+
+const checkOf = ({ parts }: HealthReport, at: string): HealthCheck => ({
+  at,
+  parts: parts.filter((part) => part.state === 'red'),
+})
+
+/** How long the ids of the admins are kept, in milliseconds, so that a check asks the directory as little as it can. */
+const adminsKeptFor = 300_000
+
+/** How long a check waits for the directory, in milliseconds: the directory may be the trouble that the check has found. */
+const directoryPatience = 2000
+
+/**
+ * Returns the ids of all admins: the directory's answer of the last five minutes, or the last one. Without any, the ids that the
+ * settings name. An answer that comes too late counts for the next check.
+ */
+function adminIdsOf({ ports, settings }: SystemContext<NotificationPorts>): () => Promise<readonly string[]> {
+  let known: { readonly at: number; readonly ids: readonly string[] } | undefined
+  const ask = async (): Promise<readonly string[]> => {
+    const at = ports.clock.now().getTime()
+    if (known && at - known.at < adminsKeptFor) return known.ids
+    const ids = (await adminsOf(ports, settings)).map(({ id }) => id)
+    known = { at, ids }
+    return ids
+  }
+  const lastKnown = () => known?.ids ?? settings.admins
+  return () =>
+    Promise.race([ask().catch(lastKnown), setTimeout(directoryPatience, undefined, { ref: false }).then(lastKnown)])
 }

@@ -1,11 +1,10 @@
 import { everAsked } from '../approvals/index.ts'
 import type { LostRight } from '../decisions/index.ts'
 import type { ErasureNotice } from '../privacy/index.ts'
-import { type Attention, attentionOf, type Conversation, type Request } from '../requests/index.ts'
+import { type Attention, attentionOf, type ChatRefusal, type Conversation, type Request } from '../requests/index.ts'
 import { type CardKey, cardSubject, isForApprover, type WebhookEvent } from '../shared/index.ts'
 import type { DigestNotice } from './digest.ts'
 import type { HealthNotice } from './health-watch.ts'
-import type { SendResult, UpdateResult } from './ports.ts'
 
 /** A card about a request. `isAdmin`: its person has it because they are an admin. */
 export type RequestCard = { readonly request: Request; readonly isAdmin: boolean } & (
@@ -19,11 +18,19 @@ export type NoticeContent = HealthNotice | ErasureNotice | DigestNotice
 /** What a card shows. `withdrawn` replaces a card whose person has lost the right that it needed. */
 export type CardContent = RequestCard | NoticeContent | { readonly kind: 'withdrawn'; readonly lost: LostRight }
 
+/** The result of sending a card. `unknown`: sent, but the answer was lost. */
+export type SendResult =
+  | { readonly state: 'sent'; readonly activityId: string }
+  | { readonly state: 'unknown' }
+  | ChatRefusal
+/** The result of updating a card. `gone`: the card does not exist any more. */
+export type UpdateResult = 'updated' | 'gone' | ChatRefusal
+
 /** Puts cards into chats; filled by the bot, which renders the content. */
 export interface Outbox {
   /**
-   * Sends a card; `name` tells it from others that wait for the same chat. Throws a retryable `TenantError` when the card surely did
-   * not arrive and trying again makes sense, and `PutOff` when the chat was sent enough for now.
+   * Sends a card; `name` distinguishes it from others that wait for the same chat. Throws a retryable `TenantError` when the
+   * card certainly did not arrive and a retry makes sense, and `PutOff` when the chat has reached its limit for now.
    */
   send(conversation: Conversation, content: CardContent, name: string): Promise<SendResult>
   /** Replaces a card that is in a chat. Throws as `send` does. */
@@ -46,7 +53,7 @@ export function requestCard(request: Request, key: CardKey, personId: string, no
     }
     case 'outcome':
       return { kind: subject.state === 'succeeded' ? 'ready' : 'status', ...about }
-    // These are the status card, which shows by itself that it is late or that the end is near.
+    // The status card shows delays and deadlines itself.
     case 'status':
     case 'late':
     case 'warning':
@@ -55,8 +62,8 @@ export function requestCard(request: Request, key: CardKey, personId: string, no
 }
 
 /**
- * Whether a person has a card because they are an admin. Except for the requester only admins get a card about an end or a delay; and a person
- * who has a status card without a role in the request could open it only as an admin.
+ * Whether a person has a card because they are an admin. Besides the requester only admins get a card about an end or a delay,
+ * and a person without a role in the request can open a status card only as an admin.
  */
 function isForAdmin({ requester, approvals }: Request, key: CardKey, personId: string): boolean {
   const { kind } = cardSubject(key)

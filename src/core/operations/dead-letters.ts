@@ -3,6 +3,7 @@ import { noteAct } from '../audit/index.ts'
 import { retryRequest } from '../decisions/index.ts'
 import { entry, type Request } from '../requests/index.ts'
 import {
+  because,
   type Context,
   defineUseCase,
   fault,
@@ -14,7 +15,7 @@ import {
 } from '../shared/index.ts'
 import type { DeadLetter, DeadLetterHead, OperationPorts } from './ports.ts'
 
-/** A job that was given up, with the request that it was for, if there is one. */
+/** A job that was given up, with its request, if there is one. */
 export interface GivenUpJob {
   readonly letterId: string
   /** `unknown`: a job of another version of the service. */
@@ -22,18 +23,18 @@ export interface GivenUpJob {
   readonly problem: string
   readonly at: Date
   readonly request: Request | undefined
-  /** Its batch was stopped when it was given up, and what waited in it is gone: to run it again would do nothing. */
+  /** Its batch was stopped when the job was given up, and its waiting rows are gone: to run the job again would do nothing. */
   readonly isOver: boolean
 }
 
-/** A part of what was given up, and how much there is in all. */
+/** A page of jobs that were given up, and how many there are. */
 export interface GivenUpJobs {
   readonly total: number
   readonly jobs: readonly GivenUpJob[]
   readonly nextCursor?: string
 }
 
-/** What was given up and needs somebody, the newest first. Throws `invalid-request` for a cursor that is none. */
+/** Returns the open jobs that were given up, the newest first. Refuses an invalid cursor. */
 export const listDeadLetters = defineUseCase({
   permission: 'deadLetter.read',
   input: z.object({ limit: z.int(), cursor: z.string().optional() }),
@@ -50,10 +51,10 @@ export const listDeadLetters = defineUseCase({
   },
 })
 
-/** How many jobs were given up and need somebody. */
+/** Counts the open jobs that were given up. */
 export const countDeadLetters = async (ports: OperationPorts): Promise<number> => (await openLetters(ports)).length
 
-/** Without those that need nobody any more; the newest first. */
+/** Leaves out jobs whose request has moved on; the newest first. */
 async function openLetters(ports: OperationPorts): Promise<DeadLetterHead[]> {
   const letters = await ports.deadLetters.list()
   const ofWork = letters.flatMap(({ job, payload }) => (job === 'provision' ? [subjectOf(payload).requestId] : []))
@@ -77,10 +78,10 @@ const encodeCursor = ({ at, letterId }: Place): string =>
 function decodeCursor(cursor: string): Place {
   const [, at, letterId] = /^v1:(\d{1,15}):([0-9a-f-]{36})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? []
   if (at !== undefined && letterId !== undefined) return { at: new Date(Number(at)), letterId }
-  return refuseFields([fault('/cursor', 'invalid', 'cursor must be the nextCursor of an earlier page.')])
+  return refuseFields([fault('/cursor', 'invalid', because('cursorInvalid'))])
 }
 
-/** One job that was given up. Throws `not-found` when nobody has to look after it any more. */
+/** Reads one job that was given up. Throws `not-found` when it is not open any more. */
 export const readDeadLetter = defineUseCase({
   permission: 'deadLetter.read',
   input: z.object({ letterId: z.uuid() }),
@@ -95,9 +96,9 @@ async function openJob(ports: OperationPorts, letterId: string): Promise<GivenUp
 }
 
 /**
- * Runs a given-up job again: it is enqueued anew, comes off the list, and the request's timeline, or else the organisation's, says who
- * did so. Of a request that failed with its job that is a retryRequest, since the job alone would find nothing to do. Throws
- * `illegal-transition` for one that is over.
+ * Runs a given-up job again and removes it from the list. The timeline of the request, or else of the organisation, says who
+ * did so. Retries a request that failed with its job, since the job alone would find nothing to do. Throws
+ * `illegal-transition` for a job of a stopped batch.
  */
 export const replayDeadLetter = defineUseCase({
   permission: 'deadLetter.replay',
@@ -106,7 +107,7 @@ export const replayDeadLetter = defineUseCase({
     const { ports, actor } = context
     await ports.work.transaction(async () => {
       const { job, request, problem, isOver } = await openJob(ports, letterId)
-      if (isOver) throw new ProvisioningError('illegal-transition', 'Its batch was stopped: send its rows anew.')
+      if (isOver) throw new ProvisioningError('illegal-transition', because('batchStopped'))
       if (job === 'provision' && request?.status === 'failed') {
         const why = 'its request is tried again'
         if (!(await ports.deadLetters.settle(letterId, { personId: actor.id, why }))) throw notOnTheList()
@@ -116,13 +117,13 @@ export const replayDeadLetter = defineUseCase({
       if (!(await ports.deadLetters.replay(letterId))) throw notOnTheList()
       if (!request) return noteAct(ports, actor, 'job-replayed', { job, about: job, problem })
       const at = ports.clock.now().toISOString()
-      const said = entry({ ...request, updatedAt: at }, actor, 'replayed', { data: { job, problem } })
-      await ports.audit.append([said], { version: request.version })
+      const replayed = entry({ ...request, updatedAt: at }, actor, 'replayed', { data: { job, problem } })
+      await ports.audit.append([replayed], { version: request.version })
     })
   },
 })
 
-/** Takes a given-up job off the list without running it; the request's timeline, or else the organisation's, says who did so. */
+/** Removes a given-up job from the list without running it. The timeline of the request, or else of the organisation, says who did so. */
 export const dismissDeadLetter = defineUseCase({
   permission: 'deadLetter.dismiss',
   input: z.object({ letterId: z.uuid() }),
@@ -132,8 +133,8 @@ export const dismissDeadLetter = defineUseCase({
       if (!(await ports.deadLetters.settle(letterId, { personId: actor.id, why: 'dismissed' }))) throw notOnTheList()
       if (!request) return noteAct(ports, actor, 'job-dismissed', { job, about: job, problem })
       const at = ports.clock.now().toISOString()
-      const said = entry({ ...request, updatedAt: at }, actor, 'dismissed', { data: { job, problem } })
-      await ports.audit.append([said], { version: request.version })
+      const dismissed = entry({ ...request, updatedAt: at }, actor, 'dismissed', { data: { job, problem } })
+      await ports.audit.append([dismissed], { version: request.version })
     })
   },
 })
@@ -146,7 +147,7 @@ async function givenUpJob(ports: OperationPorts, letter: DeadLetter): Promise<Gi
   return { letterId, job, problem, at, request, isOver: await isOfStoppedBatch(ports, letter) }
 }
 
-/** What waits in a batch that was stopped is erased, and whoever sent it may have sent it anew since. */
+/** The waiting rows of a stopped batch are deleted, and its sender may have sent them again since. */
 async function isOfStoppedBatch(ports: OperationPorts, { job, payload }: DeadLetter): Promise<boolean> {
   const { batchId } = subjectOf(payload)
   if (job !== 'run-batch' || batchId === undefined) return false
@@ -155,7 +156,7 @@ async function isOfStoppedBatch(ports: OperationPorts, { job, payload }: DeadLet
 
 const isJobName = (name: string): name is JobName => Object.hasOwn(jobPayloads, name)
 
-/** What a payload is about; it is as old as the job, so nothing of its form is sure. */
+/** The subject of a payload. The payload may be of an earlier version, so its form is not sure. */
 const subject = z.object({
   requestId: z.uuid().optional().catch(undefined),
   deliveryId: z.uuid().optional().catch(undefined),
@@ -170,7 +171,7 @@ async function requestIdOf(ports: OperationPorts, payload: unknown): Promise<str
   return (await ports.deliveries.find(deliveryId))?.requestId
 }
 
-/** Work on a request that has moved on since, because somebody retried or cancelled it, needs nobody any more. */
+/** A job whose request was retried or cancelled since needs no admin any more. */
 const isLookedAfter = ({ job, request, at }: { job: string; at: Date; request: Standing | undefined }): boolean =>
   job === 'provision' &&
   request !== undefined &&
@@ -178,5 +179,4 @@ const isLookedAfter = ({ job, request, at }: { job: string; at: Date; request: S
 type Standing = Pick<Request, 'status' | 'submittedAt' | 'queuedAt'>
 const unfinished: readonly RequestState[] = ['queued', 'provisioning', 'failed']
 
-const notOnTheList = () =>
-  new ProvisioningError('not-found', 'This job is not on the list any more: somebody has looked after it.')
+const notOnTheList = () => new ProvisioningError('not-found', because('deadLetterGone'))

@@ -5,7 +5,7 @@ export const healthStates = ['green', 'amber', 'red'] as const
 export const healthState = z.enum(healthStates)
 export type HealthState = z.output<typeof healthState>
 
-/** All that the service is made of and needs, in the order in which people read it. */
+/** The parts of the service and what it needs, in the order in which people read them. */
 export const healthParts = [
   'database',
   'processes',
@@ -21,10 +21,10 @@ export const healthParts = [
   'webhooks',
   'directory',
 ] as const
-export const healthPartName = z.enum(healthParts)
+const healthPartName = z.enum(healthParts)
 export type HealthPartName = z.output<typeof healthPartName>
 
-/** What can be said of a part. The catalogue has a message for each, made of the measures of the part. */
+/** The messages about a part. The catalogue has a text for each, with the measures of the part. */
 export const healthSayings = [
   'answers',
   'slow',
@@ -74,37 +74,35 @@ export const healthSayings = [
   'directoryUsual',
   'directorySlow',
 ] as const
-export type HealthSaying = (typeof healthSayings)[number]
 
 const count = z.int().min(0)
 const seconds = z.number().min(0)
 
-/** What a part is told by: which of these there are depends on the part. */
+/** The measures; each part has some of them. */
 const measures = z
   .object({
-    /** How long an answer took. */
     milliseconds: z.number().min(0),
-    /** Jobs that wait, also for their time, or are at work; and how long the oldest that is due has waited. */
+    /** Jobs that wait, also for their time, or run; and how long the oldest job that is due has waited. */
     waiting: count,
     oldestSeconds: seconds,
     watchedSecondsAgo: seconds,
     count,
-    /** Processes that ended without a goodbye, the last of them when; and those that take no jobs. */
+    /** Processes that stopped unexpectedly, when the last of them stopped, and processes that take no jobs. */
     silent: count,
     silentAt: z.iso.datetime(),
     idle: count,
-    /** Since when it has been so. */
+    /** Since when the part is in this state. */
     sinceAt: z.iso.datetime(),
-    /** Calls of the last 15 minutes: all of them, those that failed, were told to slow down, and were not answered in time. */
+    /** Calls of the last 15 minutes: all, failed, throttled, and timed out. */
     calls: count,
     failed: count,
     throttled: count,
     timedOut: count,
-    /** Of those calls the share that failed, 0 to 1. */
+    /** The share of those calls that failed, 0 to 1. */
     errorRate: z.number().min(0).max(1),
     lastSuccessAt: z.iso.datetime(),
     lastFailureAt: z.iso.datetime(),
-    /** Tokens that are at hand, and when the first of them ends. */
+    /** Valid tokens, and when the first of them ends. */
     tokens: count,
     tokenEndsAt: z.iso.datetime(),
     /** Whole days until the certificate or the secret ends; below 0 it has ended. When it becomes valid, if it is not yet. */
@@ -117,7 +115,7 @@ const measures = z
     seen: count,
     p50Seconds: seconds,
     p95Seconds: seconds,
-    /** What a service said that is wrong, for admins. */
+    /** What is wrong by the service’s own answer, for admins. */
     problem: z.string(),
   })
   .partial()
@@ -125,27 +123,27 @@ const measures = z
 export const healthPart = z.strictObject({
   name: healthPartName,
   state: healthState,
-  /** Which message says it. */
+  /** The message. */
   says: z.enum(healthSayings),
   ...measures.shape,
 })
 export type HealthPart = z.output<typeof healthPart>
 
 export interface HealthReport {
-  /** That of the worst part. */
+  /** The state of the worst part. */
   readonly state: HealthState
   readonly at: Date
   readonly version: string
-  /** When the process that was asked began. */
+  /** When the process that wrote the report started. */
   readonly startedAt: Date
-  /** The worst first. Of what lies in the database nothing is told while it does not answer. */
+  /** The worst first. While the database does not answer, parts that need it are missing. */
   readonly parts: readonly HealthPart[]
 }
 
 export const worst = (states: readonly HealthState[]): HealthState =>
   healthStates.findLast((state) => states.includes(state)) ?? 'green'
 
-/** A report of parts: the worst first, else in the order of people's reading. */
+/** Makes a report of parts: the worst first, otherwise in the order in which people read them. */
 export function reportOf(
   parts: readonly HealthPart[],
   about: Pick<HealthReport, 'at' | 'version' | 'startedAt'>,
@@ -157,4 +155,50 @@ export function reportOf(
     ...about,
     parts: parts.toSorted((one, other) => rank(one) - rank(other)),
   }
+}
+
+/** The bounds from which a measure of a part is amber or red. `below`: smaller is worse. */
+export interface HealthThreshold {
+  readonly part: HealthPartName
+  readonly measure: string
+  readonly amber: number
+  /** null: this measure alone is never red. */
+  readonly red: number | null
+  readonly below?: true
+}
+
+/** All thresholds. A part that does not answer, refuses us or has ended is red, whatever its measures are. */
+export const healthThresholds = [
+  { part: 'database', measure: 'milliseconds', amber: 250, red: 2000 },
+  { part: 'queue', measure: 'oldestSeconds', amber: 60, red: 600 },
+  { part: 'watchdog', measure: 'watchedSecondsAgo', amber: 180, red: 300 },
+  { part: 'deadLetters', measure: 'count', amber: 1, red: 20 },
+  ...(['graph', 'sharePoint', 'exchange'] as const).flatMap((part) => [
+    { part, measure: 'milliseconds', amber: 3000, red: null } as const,
+    { part, measure: 'errorRate', amber: 0.1, red: null } as const,
+    { part, measure: 'throttled', amber: 10, red: null } as const,
+  ]),
+  { part: 'certificate', measure: 'daysLeft', amber: 30, red: 7, below: true },
+  { part: 'botSecret', measure: 'daysLeft', amber: 30, red: 7, below: true },
+  { part: 'webhooks', measure: 'failing', amber: 1, red: null },
+  { part: 'webhooks', measure: 'switchedOff', amber: 1, red: null },
+  { part: 'directory', measure: 'p95Seconds', amber: 300, red: null },
+] as const satisfies readonly HealthThreshold[]
+
+/** Fewer calls than this say nothing about the error rate. */
+export const fewestCalls = 100
+
+type MeasureOf<P extends HealthPartName> = Extract<(typeof healthThresholds)[number], { readonly part: P }>['measure']
+
+/** Judges a measure of a part by the table. */
+export function stateBy<P extends (typeof healthThresholds)[number]['part']>(
+  part: P,
+  measure: MeasureOf<P>,
+  value: number,
+): HealthState {
+  const rule: HealthThreshold | undefined = healthThresholds.find((one) => one.part === part && one.measure === measure)
+  if (!rule) throw new Error(`the table has no threshold for ${measure} of ${part}`)
+  const reaches = (bound: number | null) => bound !== null && (rule.below ? value < bound : value >= bound)
+  if (reaches(rule.red)) return 'red'
+  return reaches(rule.amber) ? 'amber' : 'green'
 }

@@ -1,44 +1,67 @@
 import { z } from 'zod'
+import { noteAct } from '../audit/index.ts'
 import type { DirectorySightings } from '../provisioning/index.ts'
-import { type Context, defineUseCase, type SystemContext } from '../shared/index.ts'
+import type { ServiceHealth } from '../resources/index.ts'
+import { type Context, defineUseCase, type Settings, type SystemContext } from '../shared/index.ts'
 import { troubledEndpoints, type WebhookEndpoint } from '../webhooks/index.ts'
 import { countDeadLetters } from './dead-letters.ts'
-import { type Microsoft365Facts, microsoft365Parts } from './health-microsoft365.ts'
-import { processesParts } from './health-processes.ts'
-import { type HealthPart, type HealthReport, reportOf, worst } from './health-report.ts'
-import { stateBy } from './health-thresholds.ts'
-import type { OperationPorts, OwnHealth, SeenProcess } from './ports.ts'
+import {
+  fewestCalls,
+  type HealthPart,
+  type HealthReport,
+  type HealthState,
+  reportOf,
+  stateBy,
+  worst,
+} from './health-report.ts'
+import type {
+  CertificateFacts,
+  CertificateReading,
+  OperationPorts,
+  OwnHealth,
+  SeenProcess,
+  ServiceTraffic,
+  SignInFacts,
+} from './ports.ts'
 
-/** All that a health report is made of. What could not be read, since the database does not answer, is null. */
-export interface HealthFacts extends Microsoft365Facts {
+const dayMilliseconds = 86_400_000
+/** A process that has reported nothing for this long, in seconds, has stopped unexpectedly or hangs. */
+export const silentAfterSeconds = 30
+
+/** The facts of a health report. Facts that lie in the database are null while it does not answer. */
+export interface HealthFacts {
+  readonly at: Date
+  /** The answer of each service just now. */
+  readonly services: readonly ServiceHealth[]
+  readonly traffic: readonly ServiceTraffic[]
+  readonly signIn: SignInFacts
+  readonly certificate: CertificateFacts
+  readonly botSecret: Settings['botSecret']
   readonly own: OwnHealth
   readonly deadLetters: number | null
-  /** Absent: nobody was asked. */
+  /** Absent: the list was not read. */
   readonly processes?: readonly SeenProcess[] | null
-  /** Those that fail or are switched off. */
+  /** Receivers that fail or are switched off. */
   readonly endpoints: readonly WebhookEndpoint[] | null
   /** How long the directory took within a day. */
   readonly directory: Awaited<ReturnType<DirectorySightings['delay']>> | null
 }
 
-/** For so long back it is told how long the directory took, in milliseconds. */
-const dayMilliseconds = 86_400_000
-
-/** How the service and everything it needs do just now. A part that does not answer is told as such, and throws nothing. */
+/** Checks the service and everything that it needs. A part that does not answer is red, and throws nothing. */
 export async function currentHealth({ ports, settings }: SystemContext<OperationPorts>): Promise<HealthReport> {
   const { tenantId } = settings
-  const { tenant, connection, vitals, clock } = ports
+  const { tenant, connection, ownHealth, clock } = ports
   const aDayAgo = new Date(clock.now().getTime() - dayMilliseconds)
   const orNull = <T>(reading: Promise<T>): Promise<T | null> => reading.catch(() => null)
   const [own, services, deadLetters, processes, endpoints, directory] = await Promise.all([
-    vitals.own(),
+    ownHealth.read(),
     tenant.health(),
     orNull(countDeadLetters(ports)),
     orNull(ports.processes.list()),
     orNull(troubledEndpoints(ports, settings)),
     orNull(ports.sightings.delay(tenantId, aDayAgo)),
   ])
-  // After the questions to the services: they are calls too, and need tokens.
+  // After the checks of the services: these are calls too, and need tokens.
   const traffic = await ports.serviceCalls.lately()
   return judgeHealth({
     ...{ at: clock.now(), own, services, deadLetters, processes, endpoints, directory, traffic },
@@ -46,19 +69,18 @@ export async function currentHealth({ ports, settings }: SystemContext<Operation
   })
 }
 
-/** The same for admins. */
 export const readHealth = defineUseCase({
   permission: 'health.read',
   input: z.object({}),
   handle: (context: Context<OperationPorts>): Promise<HealthReport> => currentHealth(context),
 })
 
-/** How the service itself does, without what Microsoft 365 says: for when there is no time to ask. */
+/** Checks the service itself without asking Microsoft 365, for callers without time for that. */
 export const readOwnHealth = defineUseCase({
   permission: 'health.read',
   input: z.object({}),
-  async handle({ ports: { vitals, connection, clock }, settings }: Context<OperationPorts>): Promise<HealthReport> {
-    const own = await vitals.own()
+  async handle({ ports: { ownHealth, connection, clock }, settings }: Context<OperationPorts>): Promise<HealthReport> {
+    const own = await ownHealth.read()
     return judgeHealth({
       ...{ at: clock.now(), own, services: [], deadLetters: null, endpoints: null, directory: null, traffic: [] },
       ...{ signIn: connection.signIn(), certificate: connection.certificate(), botSecret: settings.botSecret },
@@ -66,7 +88,20 @@ export const readOwnHealth = defineUseCase({
   },
 })
 
-/** What the facts mean, by the thresholds of the table. */
+/** Reads the certificate's file again, records that in the audit, and returns the health after it. */
+export const readCertificate = defineUseCase({
+  permission: 'certificate.read',
+  input: z.object({}),
+  async handle(context: Context<OperationPorts>): Promise<{ reading: CertificateReading; report: HealthReport }> {
+    const { ports, actor } = context
+    const reading = await ports.connection.readCertificate()
+    const { endsAt } = ports.connection.certificate()
+    await noteAct(ports, actor, 'certificate-read', { reading, endsAt: endsAt?.toISOString() ?? null })
+    return { reading, report: await currentHealth(context) }
+  },
+})
+
+/** Judges the facts by the thresholds of the table. */
 export function judgeHealth(facts: HealthFacts): HealthReport {
   const { own, at } = facts
   const about = { at, version: own.version, startedAt: own.startedAt }
@@ -126,4 +161,120 @@ function directoryPart({ seen, p50Seconds, p95Seconds }: NonNullable<HealthFacts
   const state = stateBy('directory', 'p95Seconds', p95Seconds)
   const says = state === 'green' ? 'directoryUsual' : 'directorySlow'
   return { name: 'directory', state, says, seen, p50Seconds, p95Seconds }
+}
+
+/** Judges the processes of the service. Returns no part if no process has reported yet. */
+export function processesParts(all: readonly SeenProcess[]): HealthPart[] {
+  if (all.length === 0) return []
+  const silent = all.filter(({ silentSeconds }) => silentSeconds > silentAfterSeconds)
+  const there = all.filter((one) => !silent.includes(one))
+  const working = there.filter(({ works }) => works)
+  const name = 'processes'
+  const [first] = working.map(({ startedAt }) => startedAt.toISOString()).sort()
+  if (first === undefined) return [{ name, state: 'red', says: 'processesStill', count: 0 }]
+  const count = working.length
+  const silentAt = silent
+    .map(({ seenAt }) => seenAt.toISOString())
+    .sort()
+    .at(-1)
+  if (silentAt !== undefined) {
+    const says = silent.length === 1 ? 'processSilent' : 'processesSilent'
+    return [{ name, state: 'amber', says, count, silent: silent.length, silentAt }]
+  }
+  const idle = there.length - count
+  if (idle > 0) return [{ name, state: 'amber', says: 'processesIdle', count, idle }]
+  const versions = new Set(there.map(({ version }) => version))
+  return [{ name, state: 'green', says: versions.size > 1 ? 'processesMixed' : 'processesWork', count, sinceAt: first }]
+}
+
+/** The parts of Microsoft 365, and our way into it. */
+const microsoft365Parts = ({ at, services, traffic, signIn, certificate, botSecret }: HealthFacts): HealthPart[] => [
+  ...services.map((service) =>
+    servicePart(
+      service,
+      traffic.find(({ name }) => name === service.name),
+    ),
+  ),
+  signInPart(signIn),
+  certificatePart(certificate, at),
+  botSecretPart(botSecret, at),
+]
+
+/** The state and message for each trouble of a service. */
+const troubles = {
+  permissionMissing: { state: 'red', says: 'permissionMissing' },
+  optionalPermissionMissing: { state: 'amber', says: 'permissionMissing' },
+  refused: { state: 'red', says: 'refuses' },
+  throttled: { state: 'amber', says: 'slowsDown' },
+  timedOut: { state: 'red', says: 'timesOut' },
+  unreachable: { state: 'red', says: 'unreachable' },
+  failed: { state: 'red', says: 'fails' },
+  noSignIn: { state: 'red', says: 'noSignIn' },
+} as const satisfies Record<NonNullable<ServiceHealth['trouble']>, Pick<HealthPart, 'state' | 'says'>>
+
+function servicePart(service: ServiceHealth, traffic: ServiceTraffic | undefined): HealthPart {
+  const { name, milliseconds, trouble = 'failed', problem } = service
+  const counted = traffic ? countsOf(traffic) : {}
+  if (problem !== undefined) return { name, ...troubles[trouble], problem, ...counted }
+  return { name, ...stateOfAnswers(service, counted), milliseconds, ...counted }
+}
+
+type Counts = Partial<Pick<HealthPart, 'calls' | 'errorRate' | 'throttled'>>
+
+/** Judges a service that answers now by the worst of its present speed and its recent calls. */
+function stateOfAnswers({ name, milliseconds }: ServiceHealth, { calls = 0, errorRate = 0, throttled = 0 }: Counts) {
+  const measured: readonly (readonly [HealthState, HealthPart['says']])[] = [
+    [calls < fewestCalls ? 'green' : stateBy(name, 'errorRate', errorRate), 'failedOften'],
+    [stateBy(name, 'throttled', throttled), 'slowedOften'],
+    [stateBy(name, 'milliseconds', milliseconds), 'slow'],
+  ]
+  const state = worst(measured.map(([one]) => one))
+  const says = state === 'green' ? undefined : measured.find(([one]) => one === state)?.[1]
+  return { state, says: says ?? 'answers' } as const
+}
+
+function countsOf({ calls, failed, throttled, timedOut, lastSuccessAt, lastFailureAt }: ServiceTraffic) {
+  return {
+    ...{ calls, failed, throttled, timedOut, errorRate: calls === 0 ? 0 : failed / calls },
+    ...(lastSuccessAt && { lastSuccessAt: lastSuccessAt.toISOString() }),
+    ...(lastFailureAt && { lastFailureAt: lastFailureAt.toISOString() }),
+  }
+}
+
+function signInPart({ tokens, refusal }: SignInFacts): HealthPart {
+  const [first] = tokens.map(({ endsAt }) => endsAt.toISOString()).sort()
+  const known = { tokens: tokens.length, ...(first !== undefined && { tokenEndsAt: first }) }
+  if (refusal) return { name: 'signIn', state: 'red', says: 'signInFails', problem: refusal.problem, ...known }
+  return { name: 'signIn', state: 'green', says: first === undefined ? 'notSignedIn' : 'signedIn', ...known }
+}
+
+/** Whole days until a moment; negative after it. */
+const daysUntil = (end: Date, at: Date): number => Math.floor((end.getTime() - at.getTime()) / dayMilliseconds)
+
+function certificatePart({ startsAt, endsAt, problem }: CertificateFacts, at: Date): HealthPart {
+  const name = 'certificate'
+  if (endsAt === null) return { name, state: 'green', says: 'certificateNotNeeded' }
+  const daysLeft = daysUntil(endsAt, at)
+  const known = { daysLeft, endsAt: endsAt.toISOString() }
+  if (startsAt && startsAt > at)
+    return { name, state: 'red', says: 'certificateEarly', startsAt: startsAt.toISOString(), ...known }
+  const state = stateBy(name, 'daysLeft', daysLeft)
+  if (problem !== undefined) {
+    const says = daysLeft < 0 ? 'certificateOverUnread' : 'certificateUnread'
+    return { name, state: worst([state, 'amber']), says, problem, ...known }
+  }
+  const says = daysLeft < 0 ? 'certificateOver' : state === 'green' ? 'certificateGood' : 'certificateSoon'
+  return { name, state, says, ...known }
+}
+
+/** Without the secret the chat stops, and with it the alerts. An unknown date is green: the service cannot find it out. */
+function botSecretPart(secret: Settings['botSecret'], at: Date): HealthPart {
+  const name = 'botSecret'
+  if (secret === undefined) return { name, state: 'green', says: 'secretNotNeeded' }
+  const { endsAt } = secret
+  if (endsAt === null) return { name, state: 'green', says: 'secretUnknown' }
+  const daysLeft = daysUntil(endsAt, at)
+  const state = stateBy(name, 'daysLeft', daysLeft)
+  const says = daysLeft < 0 ? 'secretOver' : state === 'green' ? 'secretGood' : 'secretSoon'
+  return { name, state, says, daysLeft, endsAt: endsAt.toISOString() }
 }

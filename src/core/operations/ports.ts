@@ -2,16 +2,15 @@ import type { PrivacyPorts } from '../privacy/index.ts'
 import type { ServiceHealth } from '../resources/index.ts'
 import type { StatsStore } from './stats.ts'
 
-/** What was counted of the calls to a service in the last 15 minutes, by all processes. */
+/** The calls of all processes to a service in the last 15 minutes. */
 export interface ServiceTraffic {
   readonly name: ServiceHealth['name']
   readonly calls: number
-  /** Those that were refused, failed, or were not answered, in time or ever. */
+  /** Calls that were refused, failed, or got no answer in time. */
   readonly failed: number
-  /** Those that were told to slow down. */
   readonly throttled: number
   readonly timedOut: number
-  /** Of the last two days. */
+  /** Within the last two days. */
   readonly lastSuccessAt: Date | null
   readonly lastFailureAt: Date | null
 }
@@ -20,57 +19,57 @@ export interface ServiceCalls {
   lately(): Promise<ServiceTraffic[]>
 }
 
-/** How signing in to Microsoft 365 went, in this process. */
+/** The sign-in to Microsoft 365 in this process. */
 export interface SignInFacts {
-  /** Tokens that are good still. */
+  /** Valid tokens. */
   readonly tokens: readonly { readonly resource: string; readonly endsAt: Date }[]
-  /** That the last attempt got no token, in words for admins. `isFinal`: Entra ID said no, which nobody but an admin changes. */
+  /** Why the last attempt got no token, as a text for admins. `isFinal`: Entra ID refused it, which only an admin can change. */
   readonly refusal: { readonly at: Date; readonly problem: string; readonly isFinal: boolean } | undefined
 }
 
-/** What the service signs in with. */
+/** The certificate that the service signs in with. */
 export interface CertificateFacts {
   /** When it becomes valid. */
   readonly startsAt?: Date | undefined
   /** null: it does not end, as in local mode. */
   readonly endsAt: Date | null
-  /** Why the file that is there now is not in use, in words for admins. */
+  /** Why the present file is not in use, as a text for admins. */
   readonly problem?: string | undefined
 }
 
-/** What came of reading the certificate's file: the same as before, another that is in use now, or one that cannot be used. */
+/** The result of reading the certificate's file. `taken`: a new certificate is in use now; `refused`: it cannot be used. */
 export type CertificateReading = 'same' | 'taken' | 'refused' | 'none'
 /** Our way into the tenant. */
 export interface Connection {
   signIn(): SignInFacts
   certificate(): CertificateFacts
-  /** Reads the certificate's file again, and uses what is there from now on if it can be signed in with. Throws nothing. */
+  /** Reads the certificate's file again, and uses its certificate if that can sign in. Throws nothing. */
   readCertificate(): Promise<CertificateReading>
 }
 
-/** How the service itself does. */
+/** The health of the service itself. */
 export interface OwnHealth {
-  /** Milliseconds of a question to the store; null = it does not answer. */
+  /** Milliseconds of a query to the store; null: it does not answer. */
   readonly databaseMilliseconds: number | null
-  /** When it last did; absent: a moment ago. */
+  /** When it last answered; absent: a moment ago. */
   readonly databaseSeenAt?: Date
-  /** Jobs that wait or are at work, and how long the oldest that is due has waited, in seconds. */
+  /** Jobs that wait or run, and how long the oldest job that is due has waited, in seconds. */
   readonly queue: { readonly waiting: number; readonly oldestSeconds: number }
-  /** When requests past their deadlines were last looked for; null = not within the last seven days. */
+  /** When the watchdog last ran; null: not within the last seven days. */
   readonly watchedAt: Date | null
   readonly version: string
   readonly startedAt: Date
 }
 
-/** Filled by `app/`, which knows the parts. */
-export interface Vitals {
-  own(): Promise<OwnHealth>
+/** Implemented by `app/`, which knows the parts. */
+export interface OwnHealthReader {
+  read(): Promise<OwnHealth>
 }
 
-/** A job that was given up, and that nobody has looked after yet. */
+/** A job that was given up and is still open. */
 export interface DeadLetterHead {
   readonly letterId: string
-  /** The job's name, and its payload as it was; a job that is not known any more may be among them. */
+  /** The job's name and its payload, unchanged; this version may not know the job any more. */
   readonly job: string
   readonly payload: unknown
   readonly at: Date
@@ -81,44 +80,44 @@ export interface DeadLetter extends DeadLetterHead {
   readonly problem: string
 }
 
-/** What the queue has given up, filled by the queue. Inside a transaction changes come to be with it. */
+/** The jobs that the queue has given up. Changes inside a transaction are part of it. */
 export interface DeadLetters {
-  /** All of them, in any order. */
+  /** All, in any order. */
   list(): Promise<DeadLetterHead[]>
   find(letterId: string): Promise<DeadLetter | undefined>
-  /** Takes it off the list; false when it is not on it any more. The log says who did, and why. */
+  /** Removes it from the list; false when it is not on the list any more. The log says who did it, and why. */
   settle(letterId: string, about: { readonly personId: string; readonly why: string }): Promise<boolean>
-  /** Enqueues its job anew and takes it off the list; false when it is not on it any more. */
+  /** Enqueues its job again and removes it from the list; false when it is not on the list any more. */
   replay(letterId: string): Promise<boolean>
 }
 
-/** One process of the service, by its own word. */
+/** A process of the service, as it reports itself. */
 export interface ServiceProcess {
   readonly processId: string
-  /** Its host and its number there. */
+  /** Host and process number. */
   readonly name: string
   readonly version: string
   readonly startedAt: Date
-  /** Whether it works on the queue. */
+  /** Whether it takes jobs. */
   readonly works: boolean
 }
 
-/** A process as the others see it. */
+/** A process as other processes see it. */
 export interface SeenProcess extends ServiceProcess {
-  /** When it last said that it is there. */
+  /** When it last reported. */
   readonly seenAt: Date
-  /** For how long it has been silent, in seconds, by the clock of the store. */
+  /** Seconds since then, by the clock of the store. */
   readonly silentSeconds: number
 }
 
 export interface ProcessStore {
-  /** Says that it is there now. */
+  /** Reports that the process runs. */
   beat(process: ServiceProcess): Promise<void>
-  /** It stops in order. */
+  /** Reports an orderly stop. */
   leave(processId: string): Promise<void>
-  /** All that have not left, the longest at work first. */
+  /** All that have not left, the oldest first. */
   list(): Promise<SeenProcess[]>
-  /** Forgets all but this one: an embedded store belongs to one process at a time. */
+  /** Deletes all but this one: an embedded store belongs to one process at a time. */
   forgetOthers(processId: string): Promise<void>
   forgetOld(): Promise<void>
 }
@@ -130,5 +129,5 @@ export interface OperationPorts extends PrivacyPorts {
   readonly processes: ProcessStore
   readonly connection: Connection
   readonly serviceCalls: ServiceCalls
-  readonly vitals: Vitals
+  readonly ownHealth: OwnHealthReader
 }

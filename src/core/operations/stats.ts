@@ -12,41 +12,41 @@ import {
 } from '../shared/index.ts'
 
 const count = z.int().min(0)
-/** How long something took: half of all within `median` seconds, 95 of 100 within `p95`. Null where there was none. */
+/** Durations in seconds: median and 95th percentile. Null without any. */
 const spread = z.object({ median: z.number(), p95: z.number() }).nullable()
 export type Spread = z.output<typeof spread>
 
-/** What happened in a span of time; what was decided, made or failed in it may have been asked for before. */
+/** What happened in a span of time; requests that were decided, created or failed in it may have been submitted before. */
 const figures = z.object({
   from: instant,
   until: instant,
   /** Submitted. */
   asked: count,
-  /** Needed approval and got the last decision that it needed; `rejected` of them were rejected. */
+  /** Got the last decision that they needed; `rejected` of them were rejected. */
   decided: count,
   rejected: count,
-  /** Rejected of 100 that were decided; null where none was. */
+  /** Rejected per 100 decided; null without decisions. */
   rejectionRate: z.number().nullable(),
   made: count,
-  /** How often work ended in the state `failed`; what was tried again and failed again counts twice. */
+  /** How often a request became `failed`; one that was retried and failed again counts twice. */
   failed: count,
   /** From submission to the last decision. */
   toDecision: spread,
-  /** From submission until it was made; of that, from the moment that work was last possible. */
+  /** From submission until the resource was created; `work`: from the last moment when work was possible. */
   toCompletion: spread,
   work: spread,
 })
 export type Figures = z.output<typeof figures>
 
-/** How much was asked for, decided and made in a period, and how that compares with the one before. */
+/** Requests that were submitted, decided and created in a period, compared with the one before. */
 export const stats = z.object({
   period: z.enum(['week', 'month', 'thisWeek', 'lastWeek', 'thisMonth', 'lastMonth', 'days']),
   now: figures,
   /** The same length of time before it. */
   before: figures,
-  /** Of what was asked for: the most first. */
+  /** Submitted requests by kind, the most first. */
   kinds: z.array(z.object({ kind: resourceKind, count })),
-  /** The same by template, with the states that these requests are in by now. */
+  /** Submitted requests by template, with their present states. */
   templates: z.array(
     z.object({
       templateId: z.string(),
@@ -56,17 +56,17 @@ export const stats = z.object({
       states: z.partialRecord(requestState, count),
     }),
   ),
-  /** Who decided most: each decision counts, from when the stage's turn came. An erased person has no name. */
+  /** The people who decided most. `median`: seconds from the opening of the stage. An erased person has no name. */
   approvers: z.array(z.object({ person, decisions: count, rejections: count, median: z.number() })),
-  /** How many people decided in all. */
+  /** How many people decided. */
   approverCount: count,
-  /** Why work failed, by the code of the problem; `unknown` where it is not kept any more. */
+  /** Failures by the code of the problem; `unknown` where the problem was removed. */
   failures: z.array(z.object({ code: z.string(), count })),
 })
 export type Stats = z.output<typeof stats>
 
-/** What is read of one span; names are the newest that there are. */
-export interface AskedRow {
+/** Submitted requests of one template in one state. `name`: the newest name of the template. */
+export interface SubmittedRow {
   readonly kind: z.output<typeof resourceKind>
   readonly templateId: string
   readonly name: string
@@ -75,18 +75,18 @@ export interface AskedRow {
 }
 type Measured = Pick<Figures, 'decided' | 'rejected' | 'made' | 'failed' | 'toDecision' | 'toCompletion' | 'work'>
 export interface StatsStore {
-  asked(tenantId: string, span: Span): Promise<AskedRow[]>
-  countAsked(tenantId: string, span: Span): Promise<number>
+  submitted(tenantId: string, span: Span): Promise<SubmittedRow[]>
+  countSubmitted(tenantId: string, span: Span): Promise<number>
   measure(tenantId: string, span: Span): Promise<Measured>
-  /** The `most` that decided most, and how many there are in all. */
+  /** The `most` people who decided most, and how many there are. */
   approvers(tenantId: string, span: Span, most: number): Promise<Pick<Stats, 'approvers' | 'approverCount'>>
   failures(tenantId: string, span: Span): Promise<Stats['failures']>
 }
 
-/** More approvers are only counted. */
+/** Approvers beyond this are only counted. */
 const mostApprovers = 20
 
-/** What happened in a period. Requests whose words were taken out count as all others do. */
+/** Returns the statistics of a period. Requests whose details were removed count too. */
 export const readStats = defineUseCase({
   permission: 'stats.read',
   input: z.object({ period: handedBack<Period>() }),
@@ -94,10 +94,10 @@ export const readStats = defineUseCase({
     const { stats: store } = ports
     const { name, from, until, before } = period
     const span = { from, until }
-    const [rows, now, askedBefore, then, approvers, failures] = await Promise.all([
-      store.asked(tenantId, span),
+    const [rows, now, submittedBefore, then, approvers, failures] = await Promise.all([
+      store.submitted(tenantId, span),
       store.measure(tenantId, span),
-      store.countAsked(tenantId, before),
+      store.countSubmitted(tenantId, before),
       store.measure(tenantId, before),
       store.approvers(tenantId, span, mostApprovers),
       store.failures(tenantId, span),
@@ -105,7 +105,7 @@ export const readStats = defineUseCase({
     return {
       period: name,
       now: figuresOf(span, sum(rows), now),
-      before: figuresOf(before, askedBefore, then),
+      before: figuresOf(before, submittedBefore, then),
       kinds: kindsOf(rows),
       templates: templatesOf(rows),
       ...approvers,
@@ -114,22 +114,22 @@ export const readStats = defineUseCase({
   },
 })
 
-function figuresOf({ from, until }: Span, asked: number, measured: Measured): Figures {
+function figuresOf({ from, until }: Span, submitted: number, measured: Measured): Figures {
   const { decided, rejected } = measured
   const rejectionRate = decided === 0 ? null : Math.round((rejected / decided) * 10_000) / 100
-  return { from: from.toISOString(), until: until.toISOString(), asked, ...measured, rejectionRate }
+  return { from: from.toISOString(), until: until.toISOString(), asked: submitted, ...measured, rejectionRate }
 }
 
 const sum = (rows: readonly { count: number }[]): number => rows.reduce((all, { count }) => all + count, 0)
 const most = (one: { count: number }, other: { count: number }): number => other.count - one.count
 
-function kindsOf(rows: readonly AskedRow[]): Stats['kinds'] {
+function kindsOf(rows: readonly SubmittedRow[]): Stats['kinds'] {
   return [...Map.groupBy(rows, ({ kind }) => kind)]
     .map(([kind, some]) => ({ kind, count: sum(some) }))
     .sort((one, other) => most(one, other) || one.kind.localeCompare(other.kind))
 }
 
-function templatesOf(rows: readonly AskedRow[]): Stats['templates'] {
+function templatesOf(rows: readonly SubmittedRow[]): Stats['templates'] {
   return [...Map.groupBy(rows, ({ templateId }) => templateId)]
     .flatMap(([templateId, [first, ...others]]) => {
       if (!first) return []

@@ -7,31 +7,45 @@ import {
   type Actor,
   asking,
   asPerson,
+  because,
   type Context,
   defineUseCase,
+  fault,
+  faultsOf,
   handedBack,
   isMailboxKind,
   openStates,
   type Person,
   ProvisioningError,
+  refuseFields,
+  type Settings,
 } from '../shared/index.ts'
-import { type Approver, changedParts, listTemplates, readTemplate, type Template } from '../templates/index.ts'
+import {
+  type Approver,
+  changedParts,
+  listTemplates,
+  readTemplate,
+  type Template,
+  templateWithin,
+  webhookNameFault,
+  withFormerSecrets,
+} from '../templates/index.ts'
 import type { OperationPorts } from './ports.ts'
 
-/** A template, and how much it is used: both numbers up to {@link mostCounted}, or the quota where that is more. */
+/** A template and its use; both numbers up to {@link mostCounted}, or the quota if that is more. */
 export interface TemplateInUse {
   readonly template: Template
   readonly open: number
-  /** What was made of it, with what is under way: what its quota counts. */
+  /** Resources that exist or are under way: the number that the quota limits. */
   readonly resources: number
 }
 export interface TemplatePage {
   readonly entries: readonly TemplateInUse[]
-  /** How many templates stand before these, and how many there are. */
+  /** The index of the first entry, and the number of all templates. */
   readonly from: number
   readonly total: number
 }
-/** Who wrote a version, when, and which parts were others before. */
+/** Who wrote a version, when, and which parts changed. */
 export interface TemplateEdit {
   readonly version: number
   readonly by: Person | null
@@ -39,34 +53,34 @@ export interface TemplateEdit {
   readonly changed: readonly string[]
 }
 export interface TemplateReport extends TemplateInUse {
-  /** The names of the people and groups that it names, by their id. Whom the directory does not know has none. */
+  /** The names of the people and groups in the template, by id; only those that the directory knows. */
   readonly names: Readonly<Record<string, string>>
-  /** What its names would be for the person who asks; undefined when its policy takes no such name. */
+  /** Example names for the actor; undefined when the naming policy refuses the example. */
   readonly example: { readonly typed: string; readonly displayName: string; readonly address: string } | undefined
   /** The newest first. */
   readonly edits: readonly TemplateEdit[]
 }
 
-/** What somebody types, in the example of a report. */
+/** The typed name in the example of a report. */
 const exampleName = 'Apollo'
 const mostEdits = 5
-/** A report names so many people and groups of an audience; it counts the others. */
+/** The most people and groups of an audience that a report names. */
 const mostNamed = 20
 
-/** A page of all templates there are, for those who look after them. */
+/** Lists all templates in pages. */
 export const listTemplatesInUse = defineUseCase({
   permission: 'template.write',
   input: z.object({ from: z.int(), most: z.int() }),
   async handle(context: Context<OperationPorts>, { from, most }): Promise<TemplatePage> {
     const all = await listTemplates.handle(context, {})
-    // A page that is no more, since templates went, is the last one.
+    // After deletions a page may not exist any more: returns the last one.
     const first = from < all.length ? from : Math.max(0, Math.floor((all.length - 1) / most) * most)
     const entries = await readUseOfTemplates.handle(context, { templates: all.slice(first, first + most) })
     return { entries, from: first, total: all.length }
   },
 })
 
-/** How much these are used. */
+/** Counts the use of templates. */
 export const readUseOfTemplates = defineUseCase({
   permission: 'template.write',
   input: z.object({ templates: handedBack<readonly Template[]>() }),
@@ -88,7 +102,7 @@ async function inUse(ports: OperationPorts, { tenantId }: Actor, template: Templ
   return { template, open, resources }
 }
 
-/** All that a template decides, with names for ids, an example of its names and who changed it. Throws `not-found`. */
+/** Returns a template with names for ids, an example of its names, and its latest changes. Throws `not-found`. */
 export const reportOnTemplate = defineUseCase({
   permission: 'template.write',
   input: z.object({ id: z.string() }),
@@ -112,9 +126,12 @@ export const reportOnTemplate = defineUseCase({
 })
 
 async function namesOf(ports: OperationPorts, { audience, approval }: Template): Promise<Record<string, string>> {
-  const asked: Approver[] = (approval?.stages ?? []).flatMap(({ approvers, backup = [] }) => [...approvers, ...backup])
-  const groups = asked.flatMap((one) => ('group' in one ? [one.group] : 'ownersOf' in one ? [one.ownersOf] : []))
-  const people = asked.flatMap((one) => ('user' in one ? [one.user] : []))
+  const approvers: Approver[] = (approval?.stages ?? []).flatMap((stage) => [
+    ...stage.approvers,
+    ...(stage.backup ?? []),
+  ])
+  const groups = approvers.flatMap((one) => ('group' in one ? [one.group] : 'ownersOf' in one ? [one.ownersOf] : []))
+  const people = approvers.flatMap((one) => ('user' in one ? [one.user] : []))
   const named = (ids: readonly string[], more: readonly string[], name: (id: string) => Promise<string | undefined>) =>
     [...new Set([...ids, ...more.slice(0, mostNamed)])].map(async (id) => [id, await name(id)] as const)
   const found = await Promise.all([
@@ -124,7 +141,7 @@ async function namesOf(ports: OperationPorts, { audience, approval }: Template):
   return Object.fromEntries(found.flatMap(([id, name]) => (name === undefined ? [] : [[id, name] as const])))
 }
 
-/** The names that its policy makes for this person; nobody is asked whether they are free. */
+/** The names that the policy makes for this person, without a check whether they are free. */
 async function exampleOf(
   { ports, settings, actor }: Context<OperationPorts>,
   template: Template,
@@ -133,7 +150,7 @@ async function exampleOf(
   const metadata = Object.fromEntries(
     template.fields.map(({ key, label, choices, default: usual }) => [key, usual ?? choices[0]?.value ?? label]),
   )
-  const telling = Object.fromEntries(
+  const values = Object.fromEntries(
     Object.entries(template.properties).flatMap(([id, { fixed, default: usual }]) => {
       const value = fixed ?? usual
       return typeof value === 'string' ? [[id, value] as const] : []
@@ -144,19 +161,19 @@ async function exampleOf(
     inquiry,
     template,
     typed,
-    { ...telling, metadata },
+    { ...values, metadata },
     async () => 'free',
   )
   if (faults.length > 0) return undefined
   if (!isMailboxKind(template.kind))
     return { typed: exampleName, displayName, address: `${ports.tenant.siteRoot}${name}` }
-  const domain = telling['domain'] ?? (await ports.directory.mailDomains()).default
+  const domain = values['domain'] ?? (await ports.directory.mailDomains()).default
   return { typed: exampleName, displayName, address: `${name}@${domain}` }
 }
 
 /**
- * Offers a template again, or to nobody any more. `expected` is the version that the admin saw: another one by now is
- * `stale-version`. Requests that are under way keep the version that they were made under.
+ * Enables or disables a template. `expected` is the version that the admin saw; throws `stale-version` for another one.
+ * Open requests keep their version.
  */
 export const switchTemplate = defineUseCase({
   permission: 'template.write',
@@ -173,18 +190,18 @@ export const switchTemplate = defineUseCase({
       if (isPut) await noteAct(ports, actor, 'template-switched', about)
       return isPut
     })
-    if (!isWritten) throw new ProvisioningError('stale-version', 'Somebody else has changed this template meanwhile.')
+    if (!isWritten) throw new ProvisioningError('stale-version', because('templateStale'))
     return written
   },
 })
 
-/** What somebody meant by an id, a name or a part of one: `found` has it, or else `near` are those most like it. */
-export interface MeantTemplates {
+/** Templates for a typed id, name or part of a name; if none is `found`, `near` are the most similar ones. */
+interface MeantTemplates {
   readonly found: readonly Template[]
   readonly near: readonly Template[]
 }
 const mostNear = 3
-/** Names of which at least so much, of 1, is spelt like what was typed. */
+/** The least similarity of a name, 0 to 1. */
 const nearFrom = 0.5
 
 export function meantTemplates(templates: readonly Template[], typed: string): MeantTemplates {
@@ -202,3 +219,64 @@ export function meantTemplates(templates: readonly Template[], typed: string): M
 
 const nearness = (name: string, wanted: string): number =>
   Math.max(likeness(name, wanted), 1 - distance(name, wanted) / Math.max(name.length, wanted.length, 1))
+
+/**
+ * Writes a template, by an admin. `expected` is the version that the admin has read (0: there was none); another one in
+ * the store is `stale-version`. A template without a secret in its webhook keeps the one it has; a secret that is replaced
+ * signs on for a day. A receiver that was switched off is switched on again.
+ */
+export const putTemplate = defineUseCase({
+  permission: 'template.write',
+  input: z.object({ id: z.string(), body: z.unknown(), expected: z.number() }),
+  async handle({ ports, settings, actor }: Context<OperationPorts>, { id, body, expected }): Promise<Template> {
+    const before = await ports.templates.find(actor.tenantId, id)
+    const parsed = templateWithin(settings.webhookAllowCidrs).safeParse(complete(body, id, expected, before))
+    if (!parsed.success) return refuseFields(faultsOf(parsed.error, body))
+    if (parsed.data.id !== id) return refuseFields([fault('/id', 'invalid', because('idNotOfAddress'))])
+    const { webhook } = parsed.data
+    if (webhook) await refuseBadName(ports, settings, webhook.url)
+    const written: Template = {
+      ...parsed.data,
+      webhook: webhook && withFormerSecrets(webhook, before?.webhook ?? null, ports.clock.now()),
+    }
+    const isWritten = await ports.work.transaction(async () => {
+      const change = { by: asPerson(actor), at: ports.clock.now() }
+      const isPut = await ports.templates.put(actor.tenantId, written, expected, change)
+      if (!isPut) return false
+      await ports.endpoints.forget(actor.tenantId, id)
+      const { name, version } = written
+      const changed = before ? changedKeys(before, written) : []
+      await noteAct(ports, actor, 'template-written', { templateId: id, about: name, version, changed })
+      return true
+    })
+    if (!isWritten) throw new ProvisioningError('stale-version', because('templateStale'))
+    return written
+  },
+})
+
+/** The names of the changed parts, a secret included; never their values. */
+const changedKeys = (before: Template, written: Template): string[] =>
+  Object.entries(written).flatMap(([key, part]) => {
+    const isSame = JSON.stringify(part) === JSON.stringify(Reflect.get(before, key))
+    return key === 'version' || isSame ? [] : [key]
+  })
+
+/** Resolves the webhook's host. A host without an address yet is allowed: it may get one later. */
+async function refuseBadName(
+  { resolveHost }: OperationPorts,
+  { webhookAllowCidrs }: Settings,
+  url: string,
+): Promise<void> {
+  const addresses = await resolveHost(new URL(url).hostname).catch(() => [])
+  const reason = webhookNameFault(url, addresses, webhookAllowCidrs)
+  if (reason) refuseFields([fault('/webhook/url', 'invalid', reason)])
+}
+
+/** A body with id and version, and with the stored secret of its webhook if it names none. */
+function complete(body: unknown, id: string, expected: number, before: Template | undefined): unknown {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return body
+  const written = { id, ...body, version: expected + 1 }
+  const webhook = 'webhook' in written ? written.webhook : null
+  if (typeof webhook !== 'object' || webhook === null || 'secret' in webhook) return written
+  return { ...written, webhook: { ...webhook, ...(before?.webhook && { secret: before.webhook.secret }) } }
+}

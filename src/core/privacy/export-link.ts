@@ -1,16 +1,16 @@
 import { createHash, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
 
-/** What can be taken out of the store. */
+/** The kinds of exports. */
 export const exportKinds = ['requests', 'audit', 'person'] as const
 export type ExportKind = (typeof exportKinds)[number]
 export const exportFormats = ['csv', 'json'] as const
 export type ExportFormat = (typeof exportFormats)[number]
 
-/** For how long a link works at most, in minutes. */
+/** The longest life of a link, in minutes. */
 export const linkMinutes = 15
 const linkMilliseconds = linkMinutes * 60_000
 
-/** What a link gives. Days are by UTC, both included: `2026-11-01`. */
+/** The content of a link. Days are by UTC, both included: `2026-11-01`. */
 export interface ExportContent {
   readonly what: ExportKind
   readonly format: ExportFormat
@@ -19,7 +19,7 @@ export interface ExportContent {
   /** The person whose data is exported; only where `what` is `person`. */
   readonly personId?: string | undefined
 }
-/** All that is stored about an issued link. */
+/** The stored facts of an issued link. */
 export interface ExportTicket extends ExportContent {
   readonly tenantId: string
   /** The admin who requested the link. Their right is checked again at each use. */
@@ -35,7 +35,7 @@ export interface StoredTicket extends IssuedTicket {
   readonly usedAt: Date | null
 }
 
-/** Keeps the tickets of links that were issued. */
+/** Stores the tickets of issued links. */
 export interface ExportTickets {
   issue(tickets: readonly IssuedTicket[]): Promise<void>
   find(hash: string): Promise<StoredTicket | undefined>
@@ -79,7 +79,7 @@ export interface LinkParts {
   readonly seal: Uint8Array
 }
 
-/** Reads the parts of a link; undefined for a text that is none. */
+/** Reads the parts of a link; undefined if the text is not a link of ours. */
 export function partsOfToken(token: string): LinkParts | undefined {
   const bytes = Buffer.from(token, 'base64url')
   // Node reads other spellings of the same bytes too: only the spelling that was issued counts.
@@ -91,7 +91,7 @@ export function partsOfToken(token: string): LinkParts | undefined {
 export type LinkState = 'open' | 'changed' | 'used' | 'expired'
 
 /**
- * What a link and its stored ticket are worth at this time. `changed`: this key did not seal this ticket for this link, or
+ * The state of a link and its stored ticket at this time. `changed`: this key did not seal this ticket for this link, or
  * the ticket claims a longer life than a link has.
  */
 export function stateOfLink(key: Uint8Array, { random, seal }: LinkParts, ticket: StoredTicket, now: Date): LinkState {
@@ -102,7 +102,7 @@ export function stateOfLink(key: Uint8Array, { random, seal }: LinkParts, ticket
   return until > at ? 'open' : 'expired'
 }
 
-/** The seal covers every field, so that somebody who can only write to the database cannot change what a link gives. */
+/** The seal covers every field, so that a person who can only write to the database cannot change the content of a link. */
 function sealOf(key: Uint8Array, random: Uint8Array, ticket: ExportTicket): Buffer {
   const { tenantId, what, format, from, to, personId = null, by, issuedAt, until } = ticket
   const fields = [tenantId, what, format, from, to, personId, by, issuedAt.toISOString(), until.toISOString()]

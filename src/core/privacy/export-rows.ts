@@ -1,24 +1,25 @@
+import { type Options, stringify } from 'csv-stringify/sync'
 import { auditEntry, type EntryFacts } from '../audit/index.ts'
 import { isForMailbox, type Request, referenceOf, viewOf } from '../requests/index.ts'
 
-/** An entry of the audit as it is taken out: all that proves it away from here, and what its request is called. */
+/** An exported entry of the audit: everything that proves it elsewhere, and the reference of its request. */
 export interface ExportedEntry extends EntryFacts {
   readonly reference: string | null
-  /** As it was written; null once its words were erased. */
+  /** Unchanged; null after erasure. */
   readonly text: unknown
   readonly salt: string | null
   readonly hash: string
   /** The hash of the entry before it; null for the first of its chain. */
   readonly previous: string | null
 }
-/** A request whose stored form cannot be read: what is known of it all the same. */
+/** A request whose stored form cannot be read: only its columns are known. */
 export interface UnreadableRequest {
   readonly requestId: string
   readonly reference: string
   readonly status: string
   readonly unreadable: true
 }
-export const isUnreadable = (one: Request | UnreadableRequest): one is UnreadableRequest => 'unreadable' in one
+const isUnreadable = (one: Request | UnreadableRequest): one is UnreadableRequest => 'unreadable' in one
 
 type Columns<T> = Readonly<Record<string, (one: T) => string | number | boolean | null | undefined>>
 
@@ -59,7 +60,7 @@ function resourceOf(request: Request): string | undefined {
   return isForMailbox(request) ? request.resource?.address : request.resource?.url
 }
 
-/** Who decided what, when and with which words: one line each. */
+/** The decisions with person, time and comment, one line each. */
 function decisionsOf({ approvals }: Request): string {
   const decisions = approvals.flatMap(({ stage, decisions }) => decisions.map((one) => ({ stage, ...one })))
   return decisions
@@ -81,17 +82,17 @@ const entryColumns: Columns<ExportedEntry> = {
   from: (one) => one.from,
   traceId: ({ trace }) => trace,
   version: ({ version }) => version,
-  comment: (one) => saidOf(one)?.comment,
+  comment: (one) => textOf(one)?.comment,
   data: (one) => {
-    const data = saidOf(one)?.data
+    const data = textOf(one)?.data
     return data && JSON.stringify(data)
   },
   erased: ({ text }) => text === null,
   hash: ({ hash }) => hash,
 }
-const saidOf = ({ text }: ExportedEntry) => auditEntry.safeParse(text).data
+const textOf = ({ text }: ExportedEntry) => auditEntry.safeParse(text).data
 function actorNameOf(entry: ExportedEntry): string {
-  const actor = saidOf(entry)?.actor
+  const actor = textOf(entry)?.actor
   return actor && 'displayName' in actor ? actor.displayName : ''
 }
 
@@ -112,3 +113,23 @@ export const jsonOfRequest = (one: Request | UnreadableRequest): unknown =>
   isUnreadable(one)
     ? one
     : { ...viewOf(one), template: { id: one.template.id, version: one.template.version, name: one.template.name } }
+
+/**
+ * The beginning of a formula for spreadsheets (OWASP, "CSV Injection"; full-width signs included): at the beginning of a cell,
+ * after spaces, which spreadsheets trim, and after characters that other settings read as the end of a cell, also in quotes.
+ * The library's own protection checks only the first character of a cell.
+ */
+const formula = /(^|[,;|\t\r\n])(?=[ \u00a0'"]*[=+\-@＝＋－＠]|'*[\t\r])/g
+
+const layout: Options = {
+  record_delimiter: 'windows',
+  quoted: true,
+  quoted_empty: true,
+  cast: { string: (text) => text.replace(formula, "$1'") },
+}
+
+/** Writes lines of a table (RFC 4180 §2), each with its end: every cell is in quotes, and none is a formula. */
+export const csvLines = (rows: readonly (readonly string[])[]): string => stringify([...rows], layout)
+
+/** The first character of a file: Excel recognises UTF-8 only by it. */
+export const byteOrderMark = '\ufeff'

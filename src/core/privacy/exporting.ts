@@ -4,16 +4,17 @@ import { authorize } from '../requests/index.ts'
 import {
   type Actor,
   actorFor,
+  because,
   type Context,
   defineUseCase,
   type Fault,
   fault,
+  type Person,
   ProvisioningError,
   refuseFields,
   type Settings,
   type SystemContext,
 } from '../shared/index.ts'
-import { byteOrderMark, csvLines } from './csv.ts'
 import {
   type ExportContent,
   type ExportFormat,
@@ -25,11 +26,19 @@ import {
   sealTicket,
   stateOfLink,
 } from './export-link.ts'
-import { cellsOfEntry, cellsOfRequest, headOfEntries, headOfRequests, jsonOfRequest } from './export-rows.ts'
-import { personRecords } from './known-person.ts'
-import type { ExportQuery, PrivacyPorts } from './ports.ts'
+import {
+  byteOrderMark,
+  cellsOfEntry,
+  cellsOfRequest,
+  csvLines,
+  headOfEntries,
+  headOfRequests,
+  jsonOfRequest,
+} from './export-rows.ts'
+import { knownPerson, personOf } from './known-person.ts'
+import type { ExportQuery, PersonRecord, PrivacyPorts } from './ports.ts'
 
-/** Days as they are written, `2026-11-01`, both of them included, by UTC. */
+/** Days by UTC (`2026-11-01`), both included. */
 export interface Days {
   readonly from: string
   readonly to: string
@@ -46,14 +55,14 @@ export interface ExportOffer extends Days {
   readonly links: readonly ExportLink[]
 }
 
-/** What a link will give, before it is used. */
+/** The content of a link, before it is used. */
 export interface ExportPreview {
   readonly state: 'open'
   readonly name: string
   readonly content: ExportContent
   readonly until: Date
 }
-/** The file that the use of a link gives, in parts. */
+/** The file of a used link, in parts. */
 export interface ExportFile {
   readonly state: 'open'
   readonly name: string
@@ -61,7 +70,7 @@ export interface ExportFile {
   readonly content: AsyncIterable<string>
 }
 /**
- * Why a link gives nothing. `changed`: it was not issued, or is sealed with another key. `used`: it gave its file before.
+ * Why a link has no file. `changed`: it was not issued, or is sealed with another key. `used`: it was used before.
  * `expired`: its time is over. `refused`: the person who requested it is not an admin now.
  */
 export interface ClosedLink {
@@ -90,14 +99,14 @@ export const offerExport = defineUseCase({
 })
 
 /** Issues a link to each of these, in one transaction with the entry that `note` writes; `until` is in ISO 8601. */
-export async function issueLinks(
+async function issueLinks(
   ports: PrivacyPorts,
   { tenantId, exportLinks }: Settings,
   actor: Actor,
   contents: readonly ExportContent[],
   note: (until: string) => Promise<void>,
 ): Promise<{ readonly links: readonly ExportLink[]; readonly until: string }> {
-  if (!exportLinks) throw new ProvisioningError('unavailable', 'Exports are not set up here.')
+  if (!exportLinks) throw new ProvisioningError('unavailable', because('exportsOff'))
   const { key, root } = exportLinks
   const life = lifeOfLink(ports.clock.now())
   const until = life.until.toISOString()
@@ -112,13 +121,36 @@ export async function issueLinks(
   return { links, until }
 }
 
+/** A link to all stored data about a person. */
+export interface PersonExportOffer {
+  readonly person: Person
+  readonly url: string
+  readonly until: string
+}
+
+/** Issues a link to all that the store holds about a person. It works once, within a quarter of an hour. */
+export const offerPersonExport = defineUseCase({
+  permission: 'export.create',
+  input: z.object({ personId: z.string() }),
+  async handle(context: Context<PrivacyPorts>, { personId }): Promise<PersonExportOffer> {
+    const { ports, settings, actor } = context
+    const person = await personOf(context, personId)
+    const today = ports.clock.now().toISOString().slice(0, 10)
+    const content = { what: 'person', format: 'json', from: today, to: today, personId: person.id } as const
+    const { links, until } = await issueLinks(ports, settings, actor, [content], (until) =>
+      noteAct(ports, actor, 'person-exported', { personId: person.id, until }),
+    )
+    return { person, url: links[0]?.url ?? '', until }
+  },
+})
+
 function faultsOfDays({ from, to }: Days): Fault[] {
   const isDay = (day: string) => z.iso.date().safeParse(day).success && day >= '1970-01-01' && day < '2149-06-06'
   const faults = Object.entries({ from, to }).flatMap(([name, day]) => {
-    if (day === '') return [fault(`/${name}`, 'required', 'Choose a day.')]
-    return isDay(day) ? [] : [fault(`/${name}`, 'invalid', 'This is no day.')]
+    if (day === '') return [fault(`/${name}`, 'required', because('dayRequired'))]
+    return isDay(day) ? [] : [fault(`/${name}`, 'invalid', because('dayInvalid'))]
   })
-  if (faults.length === 0 && to < from) faults.push(fault('/to', 'past', 'This is before the first day.'))
+  if (faults.length === 0 && to < from) faults.push(fault('/to', 'past', because('dayBeforeFirst')))
   return faults
 }
 
@@ -128,7 +160,7 @@ const queryOf = ({ tenantId }: Settings, { from, to }: Days): ExportQuery => ({
   before: new Date(Date.parse(`${to}T00:00:00Z`) + 86_400_000),
 })
 
-/** What a link will give. It stays unused, so scanners and previews of links may call this as often as they like. */
+/** Previews a link without using it, so scanners and link previews may call this any number of times. */
 export async function previewExport(
   context: SystemContext<PrivacyPorts>,
   token: string,
@@ -217,6 +249,15 @@ function contentOf({ ports, settings }: SystemContext<PrivacyPorts>, ticket: Exp
   return format === 'csv' ? asCsv(headOfEntries, pages, cellsOfEntry) : asJson(days, pages, 'entries')
 }
 
+/** All stored records of a person, found in the same way as by erasure. */
+export async function* personRecords(
+  ports: PrivacyPorts,
+  tenantId: string,
+  personId: string,
+): AsyncGenerator<readonly PersonRecord[]> {
+  yield* ports.personData.records(tenantId, await knownPerson(ports, tenantId, personId))
+}
+
 async function* asCsv<T>(
   head: readonly string[],
   pages: AsyncIterable<readonly T[]>,
@@ -226,7 +267,7 @@ async function* asCsv<T>(
   for await (const page of pages) yield csvLines(page.map((one) => cells(one)))
 }
 
-/** One object: what is said of the whole, and a list under `name`, each member on a line of its own. */
+/** One JSON object: the members of `head`, and a list under `name`, each entry on a line of its own. */
 async function* asJson<T>(
   head: object,
   pages: AsyncIterable<readonly T[]>,

@@ -1,12 +1,9 @@
-/** What is kept of people: exports, erasure, retention. */
-export * from './csv.ts'
-export * from './erasure-blocks.ts'
-export * from './erasure-notes.ts'
+/** Personal data: exports, erasure, retention. */
+
 export * from './export-link.ts'
 export * from './export-rows.ts'
 export * from './exporting.ts'
 export * from './known-person.ts'
-export * from './person-data.ts'
 export * from './person-erasure.ts'
 export * from './person-redaction.ts'
 export * from './ports.ts'

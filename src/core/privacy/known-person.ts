@@ -1,12 +1,14 @@
+import { z } from 'zod'
 import type { KnownPerson } from '../audit/index.ts'
-import type { PersonRecord, PrivacyPorts } from './ports.ts'
+import { asking, because, type Context, defineUseCase, type Person, ProvisioningError } from '../shared/index.ts'
+import type { PrivacyPorts } from './ports.ts'
 
-/** What stands for somebody who was erased; their id stays. */
+/** The display name of an erased person; their id stays. */
 export const erasedName = 'Erased person'
 
 /**
- * A person by id with all that stands for them. The store comes first: what is stored has to go. A run before this one may
- * have left no name there.
+ * Returns a person by id with all their names and addresses. Stored names come before the directory's, since these have to be
+ * removed. An earlier run may have removed all stored names.
  */
 export async function knownPerson(ports: PrivacyPorts, tenantId: string, id: string): Promise<KnownPerson> {
   const [stored, names, account, addresses] = await Promise.all([
@@ -25,11 +27,30 @@ export async function knownPerson(ports: PrivacyPorts, tenantId: string, id: str
   }
 }
 
-/** All that is stored of a person, found as erasing finds it. */
-export async function* personRecords(
-  ports: PrivacyPorts,
-  tenantId: string,
-  personId: string,
-): AsyncGenerator<readonly PersonRecord[]> {
-  yield* ports.personData.records(tenantId, await knownPerson(ports, tenantId, personId))
+/** Finds people by a typed text or id, in the directory and in the store. */
+export const findPerson = defineUseCase({
+  permission: 'export.create',
+  input: z.object({ typed: z.string() }),
+  async handle({ ports, actor }: Context<PrivacyPorts>, { typed }): Promise<Person[]> {
+    const text = typed.trim()
+    if (text === '') return []
+    const id = z.uuid().safeParse(text).data?.toLowerCase()
+    const ofDirectory = await asking(async () => {
+      if (id === undefined) return ports.directory.findPeople(text)
+      const found = await ports.directory.person(id)
+      return found ? [found] : []
+    })
+    const ofStore = await ports.personData.known(actor.tenantId, id ?? text)
+    const all = [...ofDirectory, ...ofStore].map(({ id, displayName, userPrincipalName }) => {
+      return { id, displayName, userPrincipalName }
+    })
+    return [...new Map(all.reverse().map((one) => [one.id, one])).values()].reverse()
+  },
+})
+
+/** Reads a person by id from the directory or the store. Throws `not-found`. */
+export async function personOf(context: Context<PrivacyPorts>, personId: string): Promise<Person> {
+  const [found] = await findPerson.handle(context, { typed: personId })
+  if (!found) throw new ProvisioningError('not-found', because('noSuchPerson'))
+  return found
 }

@@ -1,30 +1,103 @@
+import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
-import { canonical, type KnownPerson, noteAct } from '../audit/index.ts'
+import type { Delegation } from '../approvals/index.ts'
+import { canonical, type KnownPerson, noteAct, type OrganisationAction } from '../audit/index.ts'
 import { noteEnd, noteExpired } from '../decisions/index.ts'
+import { isForMailbox, type Request } from '../requests/index.ts'
 import {
+  asking,
+  because,
   type Context,
   defineUseCase,
-  type JobOrder,
+  isTerminal,
   type JobPayload,
   jobId,
+  openStates,
+  type Person,
   ProvisioningError,
   type SystemContext,
   tellOrder,
 } from '../shared/index.ts'
-import { type Erasure, isCountedOn, readErasure } from './erasure-blocks.ts'
-import { isErasureNoted } from './erasure-notes.ts'
-import { knownPerson } from './known-person.ts'
+import { knownPerson, personOf } from './known-person.ts'
 import { requestWithout, tellsOf } from './person-redaction.ts'
-import type { ErasureCounts, PrivacyPorts } from './ports.ts'
+import { type ErasureCounts, erasureCounts, type PrivacyPorts } from './ports.ts'
 import { writeAside } from './retention.ts'
 
-/** What came of a click: it was ordered; or their address was not typed; or they cannot be erased now. */
+/** What blocks the erasure of a person: others count on them, or something is under way for them. */
+export interface ErasureBlocks {
+  readonly open: readonly Request[]
+  readonly waiting: readonly Request[]
+  /** Requests of others that have not ended and would make them an owner, or give them access. */
+  readonly named: readonly Request[]
+  readonly delegations: readonly Delegation[]
+  readonly batches: number
+}
+/** A person, and whether they can be erased. */
+export interface Erasure {
+  readonly person: Person
+  /** Admins cannot erase themselves: nobody would get the result. */
+  readonly isYou: boolean
+  readonly isBlocked: boolean
+  readonly blocks: ErasureBlocks
+  /** What the admin has to type: the address of the person, or the id if they have no address any more. */
+  readonly confirmWith: string
+  /** The id of the order: a second click on the same card is the same order. */
+  readonly erasureId: string
+  /** Names of the templates that name the person: an admin removes them there. */
+  readonly templates: readonly string[]
+}
+
+const mostListed = 50
+
+/** Returns who would be erased, and what blocks the erasure. Throws `not-found`. */
+export const readErasure = defineUseCase({
+  permission: 'person.erase',
+  input: z.object({ personId: z.string() }),
+  async handle(context: Context<PrivacyPorts>, { personId }): Promise<Erasure> {
+    const { ports, actor } = context
+    const person = await personOf(context, personId)
+    const { tenantId } = actor
+    const at = ports.clock.now().toISOString()
+    const { id } = person
+    const [open, waiting, openIds, own, toThem, batches, templates, known] = await Promise.all([
+      ports.requests.list({ tenantId, requesterId: id, status: openStates, limit: mostListed }),
+      ports.requests.list({ tenantId, approverId: id, status: 'pendingApproval', limit: mostListed }),
+      ports.personData.openWith(tenantId, id),
+      ports.delegations.ofPerson(tenantId, id, at),
+      ports.delegations.toPerson(tenantId, id, at),
+      ports.batches.countRunning(tenantId, id),
+      ports.templates.list(tenantId),
+      asking(() => knownPerson(ports, tenantId, id)),
+    ])
+    const others = await Promise.all(openIds.map((one) => ports.requests.find(one)))
+    const named = others.filter((one) => one !== undefined)
+    const blocks = { open, waiting, named, delegations: [...(own ? [own] : []), ...toThem], batches }
+    return {
+      person,
+      isYou: id === actor.id,
+      isBlocked: open.length + waiting.length + named.length + blocks.delegations.length + batches > 0,
+      blocks,
+      confirmWith: person.userPrincipalName || id,
+      erasureId: randomUUID(),
+      templates: templates.filter((one) => tellsOf(one, known)).map(({ name }) => name),
+    }
+  },
+})
+
+/** Whether an open request is the person's, or uses their account: it needs their address until it has ended. */
+function isCountedOn(request: Request, personId: string): boolean {
+  if (isTerminal(request.status)) return false
+  const { requester, details } = request
+  const named = isForMailbox(request) ? request.people : [...request.owners, ...(request.people ?? [])]
+  return (
+    [requester, ...named].some(({ id }) => id === personId) || JSON.stringify(details).toLowerCase().includes(personId)
+  )
+}
+
+/** The result of a click: `mismatch`: the address was not typed; `blocked`: the person cannot be erased now. */
 export type ErasureOrdered = { readonly state: 'ordered' | 'mismatch' | 'blocked'; readonly erasure: Erasure }
 
-/**
- * Orders that a person is erased, once for each card that asked: `erasureId` is the card's. Nothing is
- * ordered without their address.
- */
+/** Orders the erasure of a person, once for each card: `erasureId` is the card's. Orders nothing without the person's address. */
 export const orderErasure = defineUseCase({
   permission: 'person.erase',
   input: z.object({ personId: z.string(), address: z.string(), erasureId: z.uuid() }),
@@ -35,50 +108,48 @@ export const orderErasure = defineUseCase({
     if (address.trim().toLowerCase() !== erasure.confirmWith.toLowerCase()) return { state: 'mismatch', erasure }
     const { id } = erasure.person
     await ports.work.transaction(async () => {
-      if (await isErasureNoted(ports, actor.tenantId, 'erasure-ordered', id, erasureId)) return
+      const order = { tenantId: actor.tenantId, personId: id, by: actor.id, erasureId }
+      if (await erasureEntry(ports, order, 'erasure-ordered')) return
       await noteAct(ports, actor, 'erasure-ordered', { personId: id, erasureId })
-      await ports.jobs.enqueue([eraseJob({ tenantId: actor.tenantId, personId: id, by: actor.id, erasureId })])
+      const job = {
+        name: 'erase-person',
+        payload: { v: 1, ...order },
+        id: jobId('erase-person', id, erasureId),
+      } as const
+      await ports.jobs.enqueue([job])
     })
     return { state: 'ordered', erasure }
   },
 })
 
-const eraseJob = (of: Omit<JobPayload<'erase-person'>, 'v'>): JobOrder => ({
-  name: 'erase-person',
-  payload: { v: 1, ...of },
-  id: jobId('erase-person', of.personId, of.erasureId),
-})
-
 /**
- * Removes a person from the store: what is theirs alone, their name in what is the organisation's, and all words of the audit that are
- * of them. Their id stays, since the chain is made of it. Each step can be taken twice; words of the audit come last, since they
- * still tell who it is. Who has begun something since the order is not erased: the admin is asked again.
+ * Removes a person from the store: their own data, their name in data of the organisation, and all texts of the audit about
+ * them. Their id stays, since the chain is made of it. Each step can run twice. The audit comes last, since its texts
+ * still tell who the person is. A person who has started something since the order is not erased: the admin gets a card.
  */
 export async function erasePerson(system: SystemContext<PrivacyPorts>, order: ErasureOrder): Promise<void> {
   const { ports } = system
-  const { tenantId, personId, by, erasureId } = order
-  if ((await said(ports, order, 'person-erased')) || (await said(ports, order, 'erasure-stopped'))) return
+  const { tenantId, personId, by } = order
+  if (await erasureEntry(ports, order, 'person-erased')) return
+  if (await erasureEntry(ports, order, 'erasure-stopped')) return
   const admin = { id: by, displayName: '', userPrincipalName: '', tenantId, isAdmin: true }
   const context = { ...system, actor: admin }
   if (await isTooLate(context, order)) return end(context, order, 'erasure-stopped')
-  // While it is known who delegated to whom.
+  // First, while the names of the people in delegations are known.
   await noteExpired(ports, tenantId)
   const person = await knownPerson(ports, tenantId, personId)
-  const forgotten = await forget(context, person, erasureId)
+  const forgotten = await forget(context, person, order)
   let requests = 0
   for (const id of await ports.personData.requestsWith(tenantId, person)) requests += await takeOut(ports, id, person)
   const entries = await ports.audit.erase(person, ports.clock.now())
   await end(context, order, 'person-erased', { ...forgotten, requests, entries })
 }
 
-const said = (ports: PrivacyPorts, { tenantId, personId, erasureId }: ErasureOrder, action: ErasureAction) =>
-  isErasureNoted(ports, tenantId, action, personId, erasureId)
 type ErasureOrder = Omit<JobPayload<'erase-person'>, 'v'> & { readonly v?: 1 }
-type ErasureAction = 'erasure-begun' | 'erasure-stopped' | 'person-erased'
 
-/** What was begun is gone on with: half of it would help nobody. */
+/** Whether others count on the person now. An erasure that has started is completed: half of it would help nobody. */
 async function isTooLate(context: Context<PrivacyPorts>, order: ErasureOrder): Promise<boolean> {
-  if (await said(context.ports, order, 'erasure-begun')) return false
+  if (await erasureEntry(context.ports, order, 'erasure-begun')) return false
   try {
     return (await readErasure.handle(context, { personId: order.personId })).isBlocked
   } catch (error) {
@@ -87,7 +158,7 @@ async function isTooLate(context: Context<PrivacyPorts>, order: ErasureOrder): P
   }
 }
 
-/** What came of it is told to whoever ordered it. */
+/** Records the result and orders the card about it to the admin who ordered the erasure. */
 async function end(
   { ports, actor }: Context<PrivacyPorts>,
   { tenantId, personId, by, erasureId }: ErasureOrder,
@@ -100,24 +171,25 @@ async function end(
   })
 }
 
-/** How much was forgotten is written down with it, so that whoever goes on after a crash can tell of it. */
+/** Removes what is the person's alone. The counts are recorded with it, so that a run after a crash can report them. */
 async function forget(
   { ports, actor }: Context<PrivacyPorts>,
   person: KnownPerson,
-  erasureId: string,
+  order: ErasureOrder,
 ): Promise<ErasureCounts> {
-  const before = await isErasureNoted(ports, actor.tenantId, 'erasure-begun', person.id, erasureId)
+  const before = await erasureEntry(ports, order, 'erasure-begun')
   return ports.work.transaction(async () => {
     const forgotten = { ...(await ports.personData.forget(actor.tenantId, person)), requests: 0, entries: 0 }
     if (before?.removed) return before.removed
-    await noteAct(ports, actor, 'erasure-begun', { personId: person.id, erasureId, removed: forgotten })
+    const { personId, erasureId } = order
+    await noteAct(ports, actor, 'erasure-begun', { personId, erasureId, removed: forgotten })
     return forgotten
   })
 }
 
 /**
- * 1 where they stood in it. Changed once: what is as it should be is left alone; and so is what they have begun since it was
- * ordered, which needs who they are.
+ * Removes the person from a request; returns 1 if the request named them. Leaves requests alone that they have started since
+ * the order: those need to know who the person is.
  */
 async function takeOut(ports: PrivacyPorts, requestId: string, person: KnownPerson): Promise<0 | 1> {
   return ports.work.transaction(async () => {
@@ -131,7 +203,7 @@ async function takeOut(ports: PrivacyPorts, requestId: string, person: KnownPers
   })
 }
 
-/** Ends what somebody has delegated and what is delegated to them, so that they can be erased. */
+/** Ends all delegations from and to a person, so that they can be erased. */
 export const endDelegationsOf = defineUseCase({
   permission: 'person.erase',
   input: z.object({ personId: z.string() }),
@@ -140,7 +212,7 @@ export const endDelegationsOf = defineUseCase({
     const { tenantId } = actor
     const erasure = await readErasure.handle(context, { personId })
     const at = ports.clock.now().toISOString()
-    if (erasure.isYou) throw new ProvisioningError('forbidden', 'Nobody erases themselves.')
+    if (erasure.isYou) throw new ProvisioningError('forbidden', because('erasureOfSelf'))
     await noteExpired(ports, tenantId)
     await ports.work.transaction(async () => {
       for (const { person, delegationId } of erasure.blocks.delegations) {
@@ -156,3 +228,38 @@ export const endDelegationsOf = defineUseCase({
     return readErasure.handle(context, { personId })
   },
 })
+
+const erasureData = z.object({ personId: z.uuid(), erasureId: z.uuid(), removed: erasureCounts.optional() })
+type ErasureId = Pick<ErasureOrder, 'tenantId' | 'personId' | 'erasureId'>
+
+/** Returns the data of an erasure's entry in the organisation's chain; undefined: there is no such entry. */
+async function erasureEntry(
+  ports: Pick<PrivacyPorts, 'audit'>,
+  { tenantId, personId, erasureId }: ErasureId,
+  action: OrganisationAction,
+) {
+  const entries = (await ports.audit.timeline(tenantId)).filter((entry) => entry.action === action)
+  return entries
+    .map((entry) => erasureData.safeParse(entry.data).data)
+    .find((data) => data?.personId === personId && data.erasureId === erasureId)
+}
+
+/** The card about an erasure for the admin who ordered it: what was removed, or what blocks the erasure. */
+export type ErasureNotice =
+  | { readonly kind: 'erased'; readonly personId: string; readonly removed: ErasureCounts }
+  | { readonly kind: 'not-erased'; readonly erasure: Erasure }
+
+/** Returns the content of an admin's card about an erasure; undefined if the chain has no entry about its end. */
+export async function erasureNotice(
+  context: SystemContext<PrivacyPorts>,
+  { tenantId, personId: adminId }: { readonly tenantId: string; readonly personId: string },
+  { personId, erasureId }: { readonly personId: string; readonly erasureId: string },
+): Promise<ErasureNotice | undefined> {
+  const { ports } = context
+  const id = { tenantId, personId, erasureId }
+  const end = await erasureEntry(ports, id, 'person-erased')
+  if (end?.removed) return { kind: 'erased', personId, removed: end.removed }
+  if (!(await erasureEntry(ports, id, 'erasure-stopped'))) return undefined
+  const admin = { id: adminId, displayName: '', userPrincipalName: '', tenantId, isAdmin: true }
+  return { kind: 'not-erased', erasure: await readErasure.handle({ ...context, actor: admin }, { personId }) }
+}

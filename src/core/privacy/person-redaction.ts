@@ -7,7 +7,7 @@ import { reduced } from './retention.ts'
 type Json = Readonly<Record<string, unknown>>
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** What is an address or an id of a resource, and no word about a person. */
+/** Keys whose values are addresses or ids of resources, and no text about a person. */
 const structural: readonly string[] = ['address', 'alias', 'aliasAddress', 'url', 'name', 'domain', 'code', 'status']
 /** A shorter name could be a part of any word. */
 export const shortestName = 4
@@ -16,16 +16,16 @@ const longestKey = 64
 /** The lowest limit of a text in a request: a text may grow to it when a name in it is replaced. */
 const lowestLimit = 40
 
-/** Where a value stands: under which key, and whether people chose the keys there, so that no key means anything to us. */
+/** The place of a value: its key, and whether people chose the keys there, so that keys have no meaning for us. */
 interface Place {
   readonly key: string
   readonly isFree: boolean
 }
 
 /**
- * Returns a value without a person: without their name and address, wherever they stand, and without the comments that they
- * wrote. In `metadata`, whose keys people choose, their id goes too, and so do keys that hold one of these. A person with the
- * same name and another id keeps it.
+ * Returns a value without a person: without their names and addresses at any place, and without the comments that they
+ * wrote. In `metadata`, whose keys people choose, removes their id too, also from keys. A person with the same name and
+ * another id keeps it.
  */
 export const withoutPerson = (value: unknown, person: KnownPerson, key = ''): unknown =>
   without(value, person, within({ key: '', isFree: false }, key))
@@ -91,12 +91,12 @@ function numbered(key: string, isFree: (key: string) => boolean): string {
 const isIdOf = (id: unknown, person: Pick<KnownPerson, 'id'>): boolean =>
   typeof id === 'string' && id.toLowerCase() === person.id
 
-/** Whether a value tells of a person, by id or by name. */
+/** Whether a value contains a person, by id or by name. */
 export const tellsOf = (value: unknown, person: KnownPerson): boolean =>
   JSON.stringify(value).toLowerCase().includes(person.id) ||
   canonical(withoutPerson(value, person)) !== canonical(value)
 
-/** The same of a text, also where it is JSON in a string. `withId`: their id is taken out too. */
+/** Removes a person's names from a text, also from JSON in a string. `withId`: the id too. */
 function withoutNames(text: string, person: KnownPerson, withId: boolean): string {
   const inside = jsonIn(text)
   if (inside !== undefined) {
@@ -106,7 +106,7 @@ function withoutNames(text: string, person: KnownPerson, withId: boolean): strin
   const composed = text.normalize('NFC')
   // A whole answer is the person, however it is written.
   if (withId && namesOf(person).some((name) => isSame(name, composed))) return erasedName
-  const patterns = [...namesOf(person).map(wordsOf), ...(withId ? [new RegExp(person.id, 'gi')] : [])]
+  const patterns = [...namesOf(person).map(patternOf), ...(withId ? [new RegExp(person.id, 'gi')] : [])]
   const left = patterns.reduce((rest, pattern) => rest.replace(pattern, erasedName), composed)
   // A limit that the text kept is kept: a request is parsed by it.
   return left === composed ? text : left.slice(0, Math.max(text.length, lowestLimit))
@@ -115,7 +115,7 @@ function withoutNames(text: string, person: KnownPerson, withId: boolean): strin
 const isSame = (one: string, other: string): boolean =>
   one.normalize('NFC').trim().toLowerCase() === other.trim().toLowerCase()
 
-/** All that stands for a person in a text, the longest first: a short one may be a part of it. */
+/** A person's names and addresses in texts, the longest first: a short one may be a part of a long one. */
 export const namesOf = ({ displayName, userPrincipalName, alsoKnownAs = [] }: KnownPerson): string[] =>
   [...new Set([userPrincipalName, displayName, ...alsoKnownAs])]
     .filter((name) => name.length >= shortestName && name !== erasedName)
@@ -133,10 +133,10 @@ function jsonIn(text: string): unknown {
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')
 
 /**
- * A name as whole words: `Ann Lee` is not in `Joann Leeds`. A name of a single word may be a word as well, and is meant as it
- * is written. An address may have a tag (`ann+news@…`) or stand in a link (`ann%40…`), and is no part of another address.
+ * A name as whole words: `Ann Lee` is not in `Joann Leeds`. A name of a single word may be a common word too, so its
+ * case has to match. An address may have a tag (`ann+news@…`) or be in a link (`ann%40…`), and is not a part of another address.
  */
-function wordsOf(name: string): RegExp {
+function patternOf(name: string): RegExp {
   const written = name.normalize('NFC').trim()
   const [local, domain] = written.split('@')
   if (local !== undefined && domain !== undefined) {
@@ -148,17 +148,17 @@ function wordsOf(name: string): RegExp {
   return new RegExp(`(?<![\\p{L}\\p{N}])${words}(?![\\p{L}\\p{N}])`, /\s/.test(written) ? 'giu' : 'gu')
 }
 
-/** A request without a person. One of their own that has ended keeps no words at all. */
+/** Returns a request without a person. Their own ended requests keep no texts at all. */
 export function requestWithout(request: Request, person: KnownPerson, at: string): Request {
   const isOwn = request.requester.id === person.id && request.finishedAt !== null && request.reducedAt === undefined
-  const bare = isOwn ? reduced(request, at) : request
-  const isTheirEnd = bare.cancelledBy?.id === person.id
-  const { displayName } = bare.details
-  const left = withoutPerson({ ...bare, ...(isTheirEnd && { cancelComment: '' }) }, person)
+  const base = isOwn ? reduced(request, at) : request
+  const isTheirEnd = base.cancelledBy?.id === person.id
+  const { displayName } = base.details
+  const left = withoutPerson({ ...base, ...(isTheirEnd && { cancelComment: '' }) }, person)
   const read = provisioningRequest.parse(left)
-  // What the resource is called is the organisation's: the tenant has it too.
+  // The name of the resource belongs to the organisation, and the tenant has it too.
   const named = { ...read.details, displayName }
-  const createdAs = isForMailbox(bare) ? undefined : bare.progress.createdAs
+  const createdAs = isForMailbox(base) ? undefined : base.progress.createdAs
   const progress = { ...read.progress, ...(createdAs && { createdAs }) }
   return provisioningRequest.parse({ ...read, details: named, progress })
 }

@@ -1,77 +1,77 @@
 import { z } from 'zod'
 import type { KnownPerson } from '../audit/index.ts'
-import type { ExplanationPorts } from '../explanations/index.ts'
+import type { BatchPorts } from '../batches/index.ts'
 import type { Request } from '../requests/index.ts'
 import type { Person } from '../shared/index.ts'
 import type { ExportTickets } from './export-link.ts'
 import type { ExportedEntry, UnreadableRequest } from './export-rows.ts'
 
-/** What was submitted, or written, from one moment on and before another. */
+/** The time of submission or writing: from one moment on and before another. */
 export interface ExportQuery {
   readonly tenantId: string
   readonly from: Date
   readonly before: Date
 }
 
-/** Reads much, a page at a time, in the order of time. */
+/** Reads all requests or entries of a time in pages, in their order. */
 export interface ExportSource {
   count(query: ExportQuery): Promise<{ readonly requests: number; readonly entries: number }>
   requests(query: ExportQuery): AsyncIterable<readonly (Request | UnreadableRequest)[]>
   entries(query: ExportQuery): AsyncIterable<readonly ExportedEntry[]>
 }
 
-/** One thing that is stored of a person, and in which table. */
+/** A stored record about a person, and its table. */
 export interface PersonRecord {
   readonly table: string
   readonly record: unknown
 }
 
-/** What the store as a whole holds of a person. */
+/** All stored data about a person. */
 export interface PersonStore {
-  /** Whoever has this id, or this sign-in name, as the store knows them: also who has left the organisation. */
+  /** People with this id or sign-in name in the store, also those who have left the organisation. */
   known(tenantId: string, idOrAddress: string): Promise<Person[]>
-  /** Every name and sign-in name that the store has beside this id. */
+  /** All names and sign-in names that are stored with this id. */
   namesOf(tenantId: string, personId: string): Promise<string[]>
-  /** All that is stored of a person, table by table, a page at a time; never a secret. It has all that {@link forget} changes. */
+  /** All records about a person in pages, table by table; never a secret. Contains everything that {@link forget} changes. */
   records(tenantId: string, person: KnownPerson): AsyncIterable<readonly PersonRecord[]>
-  /** Ids of the requests in which they stand, those that they sent among them. */
+  /** Ids of the requests that name the person, their own included. */
   requestsWith(tenantId: string, person: KnownPerson): Promise<string[]>
-  /** Ids of requests of others that have not ended and would be made with their account, the first ones. */
+  /** Ids of the first open requests of others that would use the person's account. */
   openWith(tenantId: string, personId: string): Promise<string[]>
-  /** Forgets what is theirs alone, and takes their name out of copies; of requests and the audit it touches nothing. */
+  /** Deletes the person's own data, and removes their name from copies; leaves requests and the audit unchanged. */
   forget(tenantId: string, person: KnownPerson): Promise<Omit<ErasureCounts, 'requests' | 'entries'>>
 }
 
-/** Finds what has ended long ago and still has its details. */
+/** Finds requests that ended long ago and still have their details. */
 export interface RetentionStore {
-  /** Ids of requests that ended before this moment, the first that ended first, without these. */
+  /** Ids of requests that ended before a moment, the oldest first, except `but`. */
   due(query: {
     readonly tenantId: string
     readonly before: Date
     readonly but: readonly string[]
     readonly limit: number
   }): Promise<string[]>
-  /** Forgets what hangs on a request that has ended: where its cards are, its draft, the webhooks that were sent of it. */
+  /** Deletes the parts of an ended request: the places of its cards, its draft, its webhooks. */
   forgetParts(requestId: string): Promise<void>
 }
 
-/** How much of each was removed, or is kept without their name. */
+/** How many records were removed, or are kept without the name. */
 export const erasureCounts = z.object({
-  /** Those that they had sent, and those of others that named them. */
+  /** Their own requests, and requests of others that named them. */
   requests: z.int(),
   entries: z.int(),
   drafts: z.int(),
   delegations: z.int(),
   batches: z.int(),
-  /** Whether there was a chat, and what was known of it. */
+  /** Their chat with the bot. */
   chats: z.int(),
-  /** Copies elsewhere: answers that were kept for a repeat, where cards are, versions of templates. */
+  /** Copies elsewhere: stored answers for repeated calls, places of cards, versions of templates. */
   copies: z.int(),
 })
 export type ErasureCounts = z.output<typeof erasureCounts>
 
 /** The ports that this room and the rooms above it need. */
-export interface PrivacyPorts extends ExplanationPorts {
+export interface PrivacyPorts extends BatchPorts {
   readonly exports: ExportSource
   readonly exportTickets: ExportTickets
   readonly retention: RetentionStore

@@ -5,14 +5,14 @@ import { isTerminal, type SystemContext } from '../shared/index.ts'
 import { templateSnapshot } from '../templates/index.ts'
 import type { PrivacyPorts } from './ports.ts'
 
-/** How many are looked for at a time, and the most of one turn: the rest waits for the next hour. */
+/** Requests per query, and the most of one run: the others wait for the next hour. */
 const pageSize = 100
-const mostOfTurn = 20_000
+const mostOfRun = 20_000
 const dayMilliseconds = 86_400_000
 
 /**
- * Removes the details of requests that ended before the organisation's retention, each in a transaction of its own. Returns how
- * many. One that cannot be reduced keeps no other from it; its error is thrown in the end.
+ * Removes the details of requests that ended before the organisation's retention, each in a transaction of its own. Returns
+ * their number. A failure does not stop the others; its error is thrown in the end.
  */
 export async function reduceOld(
   { ports, settings }: SystemContext<PrivacyPorts>,
@@ -23,7 +23,7 @@ export async function reduceOld(
   const before = new Date(ports.clock.now().getTime() - retentionDays * dayMilliseconds)
   const failed = new Map<string, unknown>()
   let count = 0
-  while (count < mostOfTurn && !stopping.aborted) {
+  while (count < mostOfRun && !stopping.aborted) {
     const due = await ports.retention.due({ tenantId, before, but: [...failed.keys()], limit: pageSize })
     if (due.length === 0) break
     for (const requestId of due) {
@@ -38,7 +38,6 @@ export async function reduceOld(
   return count
 }
 
-/** Two at once, or a second time: the first has done it. */
 async function reduceOne(ports: PrivacyPorts, requestId: string): Promise<void> {
   await ports.work.transaction(async () => {
     const request = await ports.requests.lock(requestId)
@@ -49,8 +48,8 @@ async function reduceOne(ports: PrivacyPorts, requestId: string): Promise<void> 
 }
 
 /**
- * Writes a change that is none of what the request asks for: its entry, and nothing else follows. When it was last updated stays, so
- * that nobody is told of it anew. To be called in the transaction that has locked it.
+ * Writes a change of the stored data alone, with its entry. Keeps the time of the last update, so that nobody is notified.
+ * Call it in the transaction that has locked the request.
  */
 export async function writeAside(
   ports: PrivacyPorts,
@@ -66,12 +65,12 @@ export async function writeAside(
   await ports.audit.append([entry], { version: after.version, before, after })
 }
 
-/** What stands in place of words that were removed. */
-export const removedWords = 'The details were removed.'
+/** Replaces a removed detail of a problem. */
+const removedDetail = 'The details were removed.'
 
 /**
- * What the audit needs of a request that has ended: what it was, its states and times, who asked and who decided, what was made. All
- * that somebody wrote is gone.
+ * Returns the parts of an ended request that the audit needs: its kind, states and times, requester, approvers and resource.
+ * Removes all texts that people wrote.
  */
 export function reduced(request: Request, at: string): Request {
   const bare = {
@@ -88,42 +87,42 @@ export function reduced(request: Request, at: string): Request {
     : { ...request, ...bare, ...bareSite(request) }
 }
 
-/** What it is called when its name is gone: by its address, if it was made. */
+/** A site without its details. Its name becomes its address if it was created, else the reference. */
 function bareSite(request: Exclude<Request, { address: string }>) {
   const { alias, progress, requester } = request
-  const isMade = isAnyMade(request)
+  const isCreated = isAnyCreated(request)
   const owners = request.owners.filter(({ id }) => id === requester.id)
   const details = { description: '', alias: '', owners: [], metadata: {}, labelId: '' }
-  const displayName = (isMade && alias) || referenceOf(request)
+  const displayName = (isCreated && alias) || referenceOf(request)
   return {
     details: { ...details, displayName },
     ...{ owners, people: undefined, passedOver: undefined },
-    alias: isMade ? alias : '',
-    progress: isMade ? { ...progress, createdAs: undefined } : {},
+    alias: isCreated ? alias : '',
+    progress: isCreated ? { ...progress, createdAs: undefined } : {},
   }
 }
 
 function bareMailbox(request: Extract<Request, { address: string }>) {
-  const isMade = isAnyMade(request)
-  const address = isMade ? request.address : ''
+  const isCreated = isAnyCreated(request)
+  const address = isCreated ? request.address : ''
   const name = mailboxDetails.shape.name.safeParse(address.split('@')[0]).data ?? referenceOf(request).toLowerCase()
-  const displayName = isMade ? name : referenceOf(request)
+  const displayName = isCreated ? name : referenceOf(request)
   return {
     details: mailboxDetails.parse({ name, displayName }),
     people: [],
     address,
     aliasAddress: '',
-    progress: isMade ? request.progress : {},
+    progress: isCreated ? request.progress : {},
   }
 }
 
-/** Also of what was given up half way: it is still there. */
-const isAnyMade = ({ steps }: Request): boolean => steps.some(({ status }) => status === 'done')
+/** Whether any part was created: an abandoned resource still exists. */
+const isAnyCreated = ({ steps }: Request): boolean => steps.some(({ status }) => status === 'done')
 
 const bareTemplate = ({ template: { id, version, kind, name } }: Request) =>
   templateSnapshot.parse({ id, version, kind, name })
 
-const bareProblem = ({ code, step }: Problem): Problem => ({ code, detail: removedWords, ...(step && { step }) })
+const bareProblem = ({ code, step }: Problem): Problem => ({ code, detail: removedDetail, ...(step && { step }) })
 
 const bareBasis = ({ requestId, reference, how, ended }: NonNullable<Request['basedOn']>) => ({
   ...{ requestId, reference, how, changed: [] },

@@ -1,4 +1,5 @@
 import { system } from '../audit/index.ts'
+import type { DecisionPorts } from '../decisions/index.ts'
 import {
   changeRequest,
   entry,
@@ -9,11 +10,10 @@ import {
   tellRequester,
 } from '../requests/index.ts'
 import { type SystemContext, TenantError } from '../shared/index.ts'
-import type { ProvisioningPorts } from './ports.ts'
 
 /**
- * The requester is told once that the resource is ready, and only by these two: a verified provisioning webhook, or a
- * look that finds it (DESIGN §5). The job that makes the resource never tells.
+ * Completes a request after its verified provisioning webhook. Only this or {@link pollDirectory} notifies the requester that
+ * the resource is ready, once (DESIGN §5); the job that creates the resource never does.
  */
 export async function completeByWebhook(
   context: SystemContext<ProvisioningPorts>,
@@ -24,28 +24,28 @@ export async function completeByWebhook(
 }
 
 /**
- * Look number `look` whether it is there: for a site, whether the directory has its group; a mailbox has none, so its
- * request's own state tells. Not there: orders the next look; after the fast ones the request is late.
+ * Polls whether the resource is visible: for a site, whether the directory has its group; a mailbox has no group, so the
+ * state of its request decides. `poll` counts from 0. Orders the next poll if not; after the fast polls the request is late.
  */
-export async function lookWhetherThere(
+export async function pollDirectory(
   context: SystemContext<ProvisioningPorts>,
   requestId: string,
-  look: number,
+  poll: number,
 ): Promise<void> {
   const { ports, settings } = context
   const request = await ports.requests.find(requestId)
   if (!request) return
-  if (!mayStillBeFound(request)) return seek(context, request, look)
+  if (!mayStillBeFound(request)) return measureDelay(context, request, poll)
   if (isForMailbox(request) && request.status === 'succeeded') return announce(context, requestId, 'state', undefined)
-  const found = request.status === 'succeeded' ? await ask(ports, requestId) : {}
+  const found = request.status === 'succeeded' ? await findGroup(ports, requestId) : {}
   if (found.group) {
     await noteSighting(ports, request)
     return announce(context, requestId, 'poll', found.group.url)
   }
   await changeRequest(context, requestId, (current, at) => {
     if (!mayStillBeFound(current)) return undefined
-    const next = followUpLook(current, look + 1, settings, new Date(at))
-    const late = look + 1 >= lookTimes(settings).fast.length && current.followUp.state !== 'late'
+    const next = followUpLook(current, poll + 1, settings, new Date(at))
+    const late = poll + 1 >= lookTimes(settings).fast.length && current.followUp.state !== 'late'
     const followUp = late ? { state: 'late' as const } : current.followUp
     const audit = late ? [entry({ ...current, updatedAt: at }, system, 'late')] : []
     return { request: { ...current, followUp }, audit, jobs: next ? [next] : [] }
@@ -54,33 +54,33 @@ export async function lookWhetherThere(
 }
 
 /**
- * Who was told by a webhook did not wait for the directory. How long it takes is looked at all the same, for as long as the
- * listed looks go: admins see it.
+ * Continues the listed polls after a webhook has completed the request, to measure how long the directory takes: admins see
+ * that in the health report.
  */
-async function seek(
+async function measureDelay(
   { ports, settings }: SystemContext<ProvisioningPorts>,
   request: Request,
-  look: number,
+  poll: number,
 ): Promise<void> {
   const { requestId, followUp } = request
   const isOfWebhook = followUp.state === 'announced' && followUp.by === 'webhook'
   if (isForMailbox(request) || !isOfWebhook || (await ports.sightings.isNoted(requestId))) return
-  if ((await ask(ports, requestId)).group) return noteSighting(ports, request)
-  const next = followUpLook(request, look + 1, settings, ports.clock.now())
-  if (next && look + 1 < lookTimes(settings).all.length) await ports.jobs.enqueue([next])
+  if ((await findGroup(ports, requestId)).group) return noteSighting(ports, request)
+  const next = followUpLook(request, poll + 1, settings, ports.clock.now())
+  if (next && poll + 1 < lookTimes(settings).all.length) await ports.jobs.enqueue([next])
 }
 
-/** Its group is there: how long that took since it was made. */
+/** Records how long the directory took to show the group. */
 async function noteSighting(ports: ProvisioningPorts, { requestId, tenantId, steps }: Request): Promise<void> {
-  const madeAt = steps.find(({ name }) => name === 'link-group')?.finishedAt
-  if (!madeAt) return
+  const createdAt = steps.find(({ name }) => name === 'link-group')?.finishedAt
+  if (!createdAt) return
   const seenAt = ports.clock.now()
-  const seconds = Math.max(0, (seenAt.getTime() - Date.parse(madeAt)) / 1000)
+  const seconds = Math.max(0, (seenAt.getTime() - Date.parse(createdAt)) / 1000)
   await ports.sightings.note({ tenantId, requestId, seenAt, seconds })
 }
 
-/** A directory that refuses or does not answer has not found it this time; the looks go on, and the log is told. */
-async function ask(
+/** Looks for the group of a request. An error of the directory is returned as `refusal`: the polls continue, and the log gets it. */
+async function findGroup(
   ports: ProvisioningPorts,
   requestId: string,
 ): Promise<{ group?: ProvisionedGroup | undefined; refusal?: TenantError }> {
@@ -116,4 +116,19 @@ async function announce(
     }
     return { request: next, audit: [entry(next, system, 'announced', { data: { by } })], jobs: [tellRequester(next)] }
   })
+}
+
+/** How long the directory takes to show a created resource; for a site its security group. */
+export interface DirectorySightings {
+  /** Stores the first sighting of a request's group. `seconds`: since its creation. */
+  note(sighting: { tenantId: string; requestId: string; seenAt: Date; seconds: number }): Promise<void>
+  isNoted(requestId: string): Promise<boolean>
+  /** The number of sightings since a moment, and the median and 95th percentile of their delays. */
+  delay(tenantId: string, since: Date): Promise<{ seen: number; p50Seconds: number; p95Seconds: number }>
+  forgetOld(at: Date): Promise<void>
+}
+
+/** The ports that this room and the rooms above it need. */
+export interface ProvisioningPorts extends DecisionPorts {
+  readonly sightings: DirectorySightings
 }

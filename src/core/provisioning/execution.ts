@@ -20,9 +20,8 @@ import {
   withStep,
 } from '../requests/index.ts'
 import { ProvisioningError, type SystemContext, TenantError } from '../shared/index.ts'
-import type { ProvisioningPorts } from './ports.ts'
-import { checkFault, type Done, takeStep, type Waiting, withResource } from './step.ts'
-import { waits } from './waiting.ts'
+import type { ProvisioningPorts } from './completion.ts'
+import { checkFault, type Done, deferStep, runTenantStep, type Waiting, withResource } from './step.ts'
 
 export interface Run {
   /** True when the queue will not try again, so a failure is final. */
@@ -31,9 +30,9 @@ export interface Run {
 }
 
 /**
- * Makes what a request asks for, step by step. Each step's end is stored before the next begins, and each step looks
- * before it creates, so this may be killed and run again at any point. A step that only has to wait puts the job off
- * instead of holding it. Throws what is worth another attempt; anything else ends in the state `failed`.
+ * Creates the resource of a request, step by step. Stores the end of each step before the next begins, and each step checks
+ * before it creates, so a run can be killed and repeated at any point. A step that has to wait defers the job instead of
+ * holding it. Throws errors that are worth a retry; other errors end in the state `failed`.
  */
 export async function provision(context: SystemContext<ProvisioningPorts>, requestId: string, run: Run): Promise<void> {
   let request = await begin(context, requestId)
@@ -49,20 +48,19 @@ export async function provision(context: SystemContext<ProvisioningPorts>, reque
   }
 }
 
-/** Moves a queued request to `provisioning`; one that is there already goes on where it was. */
+/** Moves a queued request to `provisioning`; one in that state continues. */
 function begin(context: SystemContext<ProvisioningPorts>, requestId: string): Promise<Request | undefined> {
   return changeRequest(context, requestId, (request, at) => {
     if (request.status !== 'queued') return undefined
-    const begun = { ...transition(request, 'provisioning', at), startedAt: request.startedAt ?? at }
-    const next = { ...begun, followUp: { state: 'waiting' as const } }
+    const started = { ...transition(request, 'provisioning', at), startedAt: request.startedAt ?? at }
+    const next = { ...started, followUp: { state: 'waiting' as const } }
     return { request: next, audit: [entry(next, system, 'provisioning')] }
   })
 }
 
 /**
- * The request after the step; undefined when the step has to wait and the job was put off. A killed process may leave two
- * jobs for one request (the interrupted one and the one it had put off), so whoever comes second to a step's end finds
- * it done and writes nothing.
+ * Returns the request after the step; undefined when the step has to wait and the job was deferred. A killed process may leave
+ * two jobs for one request (the interrupted one and its deferred one): the second finds the step done and writes nothing.
  */
 async function runStep(
   context: SystemContext<ProvisioningPorts>,
@@ -73,34 +71,34 @@ async function runStep(
   const { ports } = context
   const { requestId } = request
   const { name } = step
-  const begun = await changeRequest(context, requestId, (current, at) => {
+  const started = await changeRequest(context, requestId, (current, at) => {
     const { problem, ...known } = current.steps.find((one) => one.name === name) ?? step
-    // Looking again at a step that only waits is no attempt of its own, and nothing that a card would show.
+    // Another poll of a waiting step does not count as an attempt, and no card shows it.
     if (isOver(current, name) || (known.status === 'running' && !problem)) return undefined
-    const started = {
+    const running = {
       ...known,
       status: 'running' as const,
       attempts: known.attempts + 1,
       startedAt: known.startedAt ?? at,
     }
-    const steps = current.steps.map((one) => (one.name === name ? started : one))
+    const steps = current.steps.map((one) => (one.name === name ? running : one))
     return { request: { ...current, steps, updatedAt: at }, audit: [] }
   })
-  if (!begun || isOver(begun, name)) return begun
-  await refuseName(context, begun, name)
-  const result = await takeStep(ports, begun, name, signal).catch((error: unknown) => {
+  if (!started || isOver(started, name)) return started
+  await refuseName(context, started, name)
+  const result = await runTenantStep(ports, started, name, signal).catch((error: unknown) => {
     if (lastAttempt && name === 'wait-for-site' && error instanceof TenantError && error.retryable) return outage(error)
     throw error
   })
-  if (!result.done) return waits(context, begun, name, result)
+  if (!result.done) return deferStep(context, started, name, result)
   return changeRequest(context, requestId, (current, at) =>
     isOver(current, name) ? undefined : ended(current, name, result, at),
   )
 }
 
 /**
- * An outage that outlasts the attempts of one poll is no end of a site: SharePoint still creates it. So it only puts off
- * the next poll, until the longest wait is over.
+ * An outage that outlasts the attempts of one poll does not end a site, since SharePoint still creates it. It only defers the
+ * next poll, until the longest wait is over.
  */
 const outage = ({ code, message, retryAfterSeconds = 30 }: TenantError): Waiting => ({
   done: false,
@@ -108,7 +106,7 @@ const outage = ({ code, message, retryAfterSeconds = 30 }: TenantError): Waiting
   why: { code, detail: message },
 })
 
-/** The end of a step. A ready check that found something wrong is the end of the request, with what was made kept. */
+/** The end of a step. A ready check with faults ends the request, and the created resource stays. */
 function ended(current: Request, name: RequestStep['name'], { made, checks }: Done, at: string): Change {
   const known = { ...made(current), ...(checks && { checks: [...checks] }) }
   const problem = checks && checkFault(name, checks)
@@ -119,7 +117,7 @@ function ended(current: Request, name: RequestStep['name'], { made, checks }: Do
   return { request: next, audit: [entry(next, system, `step:${name}`), ...renamed] }
 }
 
-/** Whether another run has done the step, or ended the request, meanwhile. */
+/** Whether another run has completed the step or ended the request meanwhile. */
 const isOver = (request: Request, name: RequestStep['name']): boolean =>
   request.status !== 'provisioning' || request.steps.some((step) => step.name === name && step.status === 'done')
 
@@ -135,7 +133,7 @@ function succeed(context: SystemContext<ProvisioningPorts>, requestId: string): 
   })
 }
 
-/** Notes why a step stopped. Worth another attempt: throws on, so the queue tries again. Otherwise the request fails. */
+/** Records why a step stopped. Throws errors that are worth a retry to the queue; otherwise the request fails. */
 async function stopped(
   context: SystemContext<ProvisioningPorts>,
   requestId: string,
@@ -147,13 +145,13 @@ async function stopped(
   const again = !run.lastAttempt && !(error instanceof TenantError && !error.retryable)
   await changeRequest(context, requestId, (request, at) => {
     if (request.status !== 'provisioning' || (step && isOver(request, step.name))) return undefined
-    const noted = step ? withStep(request, step.name, { status: again ? 'running' : 'failed', problem }, at) : request
-    return again ? { request: noted, audit: [] } : failed(noted, problem, at)
+    const stepped = step ? withStep(request, step.name, { status: again ? 'running' : 'failed', problem }, at) : request
+    return again ? { request: stepped, audit: [] } : failed(stepped, problem, at)
   })
   if (again) throw error
 }
 
-/** A name that turned out to be somebody else's comes with one that is free, if the tenant can be asked for one. */
+/** Adds a free name to a problem about a taken name, if the tenant can be asked for one. */
 async function withSuggestion(
   context: SystemContext<ProvisioningPorts>,
   requestId: string,
@@ -172,27 +170,27 @@ async function withSuggestion(
   return suggestion === '' ? problem : { ...problem, detail: `${problem.detail} ${suggestion} is free.`, suggestion }
 }
 
-/** The end of a request that could not be made: told to the requester, and to the admins, who can go on from here. */
+/** The failure of a request. Notifies the requester, and the admins, who can retry it. */
 function failed(request: Request, problem: Problem, at: string): Change {
   const next = { ...transition(request, 'failed', at), problem }
   const audit = [entry(next, system, 'failed', { data: problem })]
   return { request: next, audit, jobs: [tellRequester(next), tellAdmins(next)] }
 }
 
-/** Ends a request whose job the queue has given up, so that it does not stay in the making with nobody at it. */
+/** Fails a request whose job the queue has given up, so that it does not stay in `provisioning` without a job. */
 export async function giveUp(context: SystemContext<ProvisioningPorts>, requestId: string): Promise<void> {
   await changeRequest(context, requestId, (request, at) => {
     if (request.status !== 'queued' && request.status !== 'provisioning') return undefined
-    const begun = request.status === 'queued' ? transition(request, 'provisioning', at) : request
-    const step = nextStep(begun)
+    const started = request.status === 'queued' ? transition(request, 'provisioning', at) : request
+    const step = nextStep(started)
     const problem = problemOf(undefined, step)
-    const end = failed(step ? withStep(begun, step.name, { status: 'failed', problem }, at) : begun, problem, at)
-    // Of one that was never begun the timeline tells both moves.
-    return begun === request ? end : { ...end, audit: [entry(begun, system, 'provisioning'), ...end.audit] }
+    const end = failed(step ? withStep(started, step.name, { status: 'failed', problem }, at) : started, problem, at)
+    // The timeline of a request that never started gets both moves.
+    return started === request ? end : { ...end, audit: [entry(started, system, 'provisioning'), ...end.audit] }
   })
 }
 
-/** A refusal of the tenant is told in its words; anything unforeseen stays opaque and is in the log. */
+/** A refusal of the tenant keeps its message; an unexpected error stays opaque, and the log has it. */
 function problemOf(error: unknown, step: RequestStep | undefined): Problem {
   const where = step && { step: step.name }
   const people = error instanceof PeopleUnavailable && { people: error.people }

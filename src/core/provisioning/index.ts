@@ -4,7 +4,5 @@
  */
 export * from './completion.ts'
 export * from './execution.ts'
-export * from './ports.ts'
 export * from './step.ts'
-export * from './waiting.ts'
 export * from './watchdog.ts'

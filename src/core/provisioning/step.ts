@@ -1,12 +1,19 @@
+import { system } from '../audit/index.ts'
 import {
+  type Change,
+  changeRequest,
   customAttributesOf,
+  entry,
   isForMailbox,
+  lateSeconds,
   type Problem,
   type Request,
   type RequestForMailbox,
   type RequestForSite,
   type RequestStep,
+  tellLate,
   withPeopleOfToday,
+  withStep,
 } from '../requests/index.ts'
 import {
   type Check,
@@ -17,15 +24,16 @@ import {
   type StepResult,
   siteStep,
 } from '../resources/index.ts'
-import type { ProvisioningPorts } from './ports.ts'
+import { jobId, type SystemContext, TenantError } from '../shared/index.ts'
+import type { ProvisioningPorts } from './completion.ts'
 
-/** A step that has ended: what it adds to the request, and what a ready check has found. */
+/** A completed step: what it adds to the request, and the results of a ready check. */
 export interface Done {
   readonly done: true
   readonly made: (current: Request) => Request
   readonly checks?: readonly Check[]
 }
-/** A step that has to wait, for so many seconds, and what it keeps meanwhile. */
+/** A step that has to wait, and what it adds to the request meanwhile. */
 export interface Waiting {
   readonly done: false
   readonly retryAfterSeconds: number
@@ -35,10 +43,10 @@ export interface Waiting {
 }
 
 /**
- * Takes one step of a request in the tenant, with the names that its people have today. Throws `PeopleUnavailable` before
- * anything is done when somebody may not have what the step gives them.
+ * Runs one step of a request in the tenant, with the present names of its people. Throws `PeopleUnavailable` before it
+ * changes anything when a person may not get what the step gives them.
  */
-export async function takeStep(
+export async function runTenantStep(
   ports: ProvisioningPorts,
   stored: Request,
   name: RequestStep['name'],
@@ -57,7 +65,7 @@ export async function takeStep(
   )
 }
 
-/** What a step's result adds to the request, whatever the request has become meanwhile. */
+/** Turns the result of a step into a change of the request, which may have changed meanwhile. */
 function adding<P>(result: StepResult<P>, add: (current: Request, made: Partial<P>) => Request): Done | Waiting {
   if (result.done) {
     const { made, checks } = result
@@ -108,10 +116,97 @@ export function withResource(request: Request): Request {
   return { ...request, resource: { url, siteId, groupId: groupId ?? null, securityGroupId } }
 }
 
-/** What a ready check found wrong, as the request's problem; undefined when all is as it was asked for. */
+/** The faults of a ready check as the problem of the request; undefined without faults. */
 export function checkFault(step: RequestStep['name'], checks: readonly Check[]): Problem | undefined {
   const wrong = checks.filter(isFault)
   if (wrong.length === 0) return undefined
   const found = wrong.map(({ name, detail }) => (detail ? `${name} (${detail})` : name)).join('; ')
   return { code: 'ready-check', detail: `It was made, but this is not as it was asked for: ${found}.`, step }
+}
+
+/** How long a step of a mailbox may wait before it fails. Seconds; Microsoft names no bound. */
+const longestMailboxWait = 15 * 60
+/** The same for a site. On a bad day SharePoint takes hours. */
+export const longestSiteWait = 48 * 3600
+/** The longest time between two polls, in seconds; shorter than the watchdog's deadline, which each late poll renews. */
+export const longestInterval = 15 * 60
+
+/**
+ * Returns the seconds until the next poll of a step of a site that has waited for `waited` seconds. The intervals grow with
+ * the wait, from `requested` seconds to {@link longestInterval}. A poll falls on the moment when the step becomes late, and one on the
+ * end of the wait, unless the tenant asks for more time.
+ */
+export function pollAfter(waited: number, requested: number): number {
+  const interval = Math.min(waited / 10, longestInterval)
+  const toEnd = (waited < lateSeconds ? lateSeconds : longestSiteWait) - waited
+  return Math.max(requested, Math.min(interval, Math.max(toEnd, 1)))
+}
+
+/**
+ * Stores what a waiting step adds, notifies people once when it is late, and orders the next poll. Throws the error that ends
+ * the request when the step has waited for too long. Returns the request if the step continues at once (0 seconds); else
+ * undefined.
+ */
+export async function deferStep(
+  context: SystemContext<ProvisioningPorts>,
+  request: Request,
+  name: RequestStep['name'],
+  waiting: Waiting,
+): Promise<Request | undefined> {
+  const { ports } = context
+  const { requestId } = request
+  const now = ports.clock.now()
+  const started = request.steps.find((step) => step.name === name)?.startedAt
+  const waited = started === undefined ? 0 : (now.getTime() - Date.parse(started)) / 1000
+  const isLate = !isForMailbox(request) && waited >= lateSeconds
+  // Most polls have nothing to write.
+  const kept =
+    (waiting.made || waiting.why || isLate) &&
+    (await changeRequest(context, requestId, (current, at) => {
+      const step = current.steps.find((one) => one.name === name)
+      if (current.status !== 'provisioning' || !step || step.status === 'done') return undefined
+      return waitingChange(current, step, waiting, { at, isLate })
+    }))
+  if (waiting.made && waiting.retryAfterSeconds === 0) return kept || undefined
+  if (waited > (isForMailbox(request) ? longestMailboxWait : longestSiteWait)) throw waitedTooLong(request, waiting)
+  const { retryAfterSeconds } = waiting
+  const seconds = isForMailbox(request) ? retryAfterSeconds : pollAfter(waited, retryAfterSeconds)
+  const startAfter = new Date(now.getTime() + Math.ceil(seconds * 1000))
+  // With the present moment: a process whose clock is behind runs a poll too early, and then orders the same moment again.
+  const id = jobId('provision', requestId, now.toISOString(), startAfter.toISOString())
+  await ports.jobs.enqueue([{ name: 'provision', payload: { v: 1, requestId }, id, startAfter }])
+  return undefined
+}
+
+/** The change by a poll: additions of the step, the reason of the wait, and the delay. */
+function waitingChange(
+  current: Request,
+  step: RequestStep,
+  { made, why }: Waiting,
+  { at, isLate }: { readonly at: string; readonly isLate: boolean },
+): Change {
+  const kept = made ? made(current) : current
+  if (!why && !isLate) return { request: kept, audit: [] }
+  const problem = why && { ...why, step: step.name }
+  // A late poll moves `updatedAt`, so the watchdog sees that the work is alive.
+  const next = withStep(
+    kept,
+    step.name,
+    { ...(problem && { problem }), ...(isLate && { lateAt: step.lateAt ?? at }) },
+    at,
+  )
+  if (!isLate || step.lateAt !== undefined) return { request: next, audit: [] }
+  const audit = [entry(next, system, 'delayed', { data: { step: step.name, ...why } })]
+  return { request: next, audit, jobs: tellLate(next) }
+}
+
+function waitedTooLong(request: Request, { why }: Waiting): TenantError {
+  if (isForMailbox(request))
+    return new TenantError('not-ready', 'It was created but did not become ready in 15 minutes.', { retryable: false })
+  if (why) return new TenantError(why.code, `${why.detail} It was tried for 48 hours.`, { retryable: false })
+  return new TenantError(
+    'site-not-ready',
+    'SharePoint did not complete the site in 48 hours. It may still do so: retry the request later, and the retry adopts the site. If no site appears, open a support request with Microsoft and give the address.',
+    { retryable: false },
+  )
 }

@@ -12,24 +12,24 @@ import {
   withOpenStage,
 } from '../requests/index.ts'
 import { type JobOrder, jobId, notifyAdminsOrder, type Settings, type SystemContext } from '../shared/index.ts'
-import type { ProvisioningPorts } from './ports.ts'
+import type { ProvisioningPorts } from './completion.ts'
 
-/** What was made is looked for every hour once the listed looks are over, so until then nobody need look after it. */
-const lookedForSeconds = 3600
-/** The most requests that one run sees to; the others' turn comes a minute later. */
+/** After the listed polls the directory is polled every hour, so until then a created resource is not overdue. */
+const polledSeconds = 3600
+/** The most requests of one run; the next run, a minute later, handles the others. */
 const mostOfARun = 100
 
 /**
- * Looks for requests that have been in their state for longer than its deadline, so that none is forgotten whatever
- * became of its job: the job is enqueued anew, once per deadline, and the admins are told once. Each is a line of the
- * request's timeline (`overdue`), which is also how the next run knows. A queued request whose job is still under way
- * (`underWay`: ids) only waits for its turn. Stages that wait and that nobody looks after (all but `lookedAfter`: ids) are looked after
- * again, and delegations that are over are recorded. Returns the requests that could not be seen to, which keep no other from it.
+ * Finds requests that have been in their state for longer than its deadline, whatever happened to their job: enqueues the job
+ * again, once per deadline, and notifies the admins once. Each writes an entry `overdue` into the request's timeline, by
+ * which the next run knows. Leaves out queued requests whose job is under way (`underWay`: ids). Orders the timers of open
+ * stages that have none (all but `timed`: ids), and records ended delegations. Returns the requests that failed; they do not
+ * stop the others.
  */
 export async function watch(
   context: SystemContext<ProvisioningPorts>,
   underWay: readonly string[],
-  lookedAfter: readonly string[],
+  timed: readonly string[],
 ): Promise<{ requestId: string; error: unknown }[]> {
   const { ports, settings } = context
   const now = ports.clock.now().getTime()
@@ -39,7 +39,7 @@ export async function watch(
     queuedBefore: before(deadlines.queued),
     provisioningBefore: before(deadlines.provisioning),
     askedBefore: before(deadlines.pendingApproval),
-    madeBefore: before(lookedForSeconds),
+    madeBefore: before(polledSeconds),
     underWay,
     limit: mostOfARun,
   })
@@ -49,17 +49,17 @@ export async function watch(
       request.version === version ? overdueChange(request, settings, at) : undefined,
     ).catch((error: unknown) => failures.push({ requestId, error }))
   }
-  for (const requestId of await ports.requests.waitingBut(settings.tenantId, lookedAfter, mostOfARun))
-    await lookAfter(context, requestId).catch((error: unknown) => failures.push({ requestId, error }))
+  for (const requestId of await ports.requests.waitingBut(settings.tenantId, timed, mostOfARun))
+    await orderTimers(context, requestId).catch((error: unknown) => failures.push({ requestId, error }))
   await noteExpired(ports, settings.tenantId)
   return failures
 }
 
 /**
- * Orders a look after a stage that none is ordered for: it was given up, or lost, or the stage was begun or written by a version that
- * knows no times. Then it gets them now. One a day: a look that nobody can make is not given up every minute.
+ * Orders the job for the timers of a stage that has none: the job was given up or lost, or an earlier version without timers
+ * wrote the stage, which then gets its times now. Once a day, so that a failing job is not given up every minute.
  */
-async function lookAfter(context: SystemContext<ProvisioningPorts>, requestId: string): Promise<void> {
+async function orderTimers(context: SystemContext<ProvisioningPorts>, requestId: string): Promise<void> {
   const { ports, settings } = context
   await ports.work.transaction(async () => {
     const request = await changeRequest(context, requestId, (before, at) => {
@@ -75,29 +75,29 @@ async function lookAfter(context: SystemContext<ProvisioningPorts>, requestId: s
   })
 }
 
-/** Nothing of the request changes but its timeline, so that it stays as old as it is. */
+/** Changes only the timeline, so that the request stays as old as it is. */
 function overdueChange(request: Request, settings: Settings, at: string): Change | undefined {
   const attention = attentionOf(request, new Date(at))
-  // Who has to know that SharePoint takes long was notified, and its next poll is ordered.
+  // For a late site people were notified, and the next poll is ordered.
   if (!attention || attention.why === 'late') return undefined
   const { requestId, status } = request
   const { since } = attention
   const card = `stuck:${status}:${since}` as const
   const audit = [entry({ ...request, updatedAt: at }, system, 'overdue', { data: { status, since } })]
-  return { request, audit, jobs: [...jobsAnew(request, settings, at), notifyAdminsOrder(requestId, card)] }
+  return { request, audit, jobs: [...jobsAgain(request, settings, at), notifyAdminsOrder(requestId, card)] }
 }
 
-/** What should be under way. It is safe if the old job is only slow; a decision is nobody's job. */
-function jobsAnew(request: Request, settings: Settings, at: string): JobOrder[] {
+/** The jobs that should be under way. Safe if the old job is only slow; a pending decision has no job. */
+function jobsAgain(request: Request, settings: Settings, at: string): JobOrder[] {
   const { requestId, status } = request
   if (status === 'pendingApproval') return []
-  const look = followUpLook(request, 0, settings)
-  if (status === 'succeeded') return look ? [{ ...look, id: jobId('look', requestId, 'overdue', at) }] : []
+  const poll = followUpLook(request, 0, settings)
+  if (status === 'succeeded') return poll ? [{ ...poll, id: jobId('look', requestId, 'overdue', at) }] : []
   const work: JobOrder = {
     name: 'provision',
     payload: { v: 1, requestId },
     id: jobId('provision', requestId, 'overdue', at),
   }
-  // Under its usual id: a first look that was made already is not made again.
-  return look ? [work, look] : [work]
+  // With its usual id, so that a first poll that has run does not run again.
+  return poll ? [work, poll] : [work]
 }

@@ -1,21 +1,27 @@
+import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { noteAct } from '../audit/index.ts'
-import type { Delivery, DeliveryCounts } from '../requests/index.ts'
-import { type Context, defineUseCase, ProvisioningError, type Settings, type SystemContext } from '../shared/index.ts'
-import type { Template } from '../templates/index.ts'
-import { meaningOf } from './answer.ts'
-import { endpointOf, type WebhookEndpoint } from './endpoint.ts'
-import type { WebhookPorts } from './ports.ts'
+import { type Delivery, type DeliveryCounts, testEventType, type WebhookTestBody } from '../requests/index.ts'
+import {
+  because,
+  type Context,
+  defineUseCase,
+  ProvisioningError,
+  type Settings,
+  type SystemContext,
+} from '../shared/index.ts'
+import { signingSecrets, type Template } from '../templates/index.ts'
+import { answerMeanings, endpointOf, meaningOf, type WebhookEndpoint, type WebhookPorts } from './endpoint.ts'
 
-/** One who receives webhooks: a template's address, or the bot's own. */
+/** The id of a receiver: a template's webhook, or the bot's own. */
 export const receiverId = z.union([z.object({ templateId: z.string() }), z.literal('bot')])
 export type ReceiverId = z.output<typeof receiverId>
 
-/** How a receiver does; the worst first. */
-export const receiverStates = ['off', 'failing', 'waits', 'well'] as const
-export type ReceiverState = (typeof receiverStates)[number]
+/** The states of a receiver, the worst first. */
+const receiverStates = ['off', 'failing', 'waits', 'well'] as const
+type ReceiverState = (typeof receiverStates)[number]
 
-/** One who is told of requests, and how they do. */
+/** A receiver with its state and recent deliveries. */
 export interface WebhookReceiver {
   readonly subscriber: ReceiverId
   /** undefined: the bot's own. */
@@ -23,26 +29,26 @@ export interface WebhookReceiver {
   readonly url: string
   readonly state: ReceiverState
   readonly endpoint: WebhookEndpoint
-  /** Of the last 24 hours, by their end; `pending`: all that are on their way. */
+  /** Deliveries of the last 24 hours by their end; `pending`: all that are under way. */
   readonly counts: DeliveryCounts
   /** The latest attempt, if there was one. */
-  readonly last: { readonly said: string; readonly at: string } | undefined
+  readonly last: { readonly status: string; readonly at: string } | undefined
 }
 export interface ReceiverPage {
   readonly receivers: readonly WebhookReceiver[]
-  /** How many stand before these, and how many there are. */
+  /** The index of the first one, and the number of all. */
   readonly from: number
   readonly total: number
-  /** How many of all need somebody. */
+  /** How many of all are not healthy. */
   readonly troubled: number
 }
 
 /** Over how many hours deliveries are counted. */
 const countedHours = 24
-/** The latest attempt is looked for among so many of the newest deliveries. */
-const lookedThrough = 20
+/** How many of the newest deliveries are searched for the latest attempt. */
+const searched = 20
 
-/** Where somebody is told of requests: the receivers of all templates, and the bot's own. */
+/** A receiver of a template, or the bot's own, without its deliveries. */
 interface Known {
   readonly subscriber: ReceiverId
   readonly template: Template | undefined
@@ -51,7 +57,7 @@ interface Known {
   readonly state: ReceiverState
 }
 
-/** A page of all receivers, those that need somebody first. A page that is no more is the last one. */
+/** Lists all receivers in pages, unhealthy ones first. After deletions returns the last page instead of a missing one. */
 export const listReceivers = defineUseCase({
   permission: 'delivery.read',
   input: z.object({ from: z.int(), most: z.int() }),
@@ -67,7 +73,7 @@ export const listReceivers = defineUseCase({
   },
 })
 
-/** One of them. Throws `not-found` where the template, or its webhook, is no more. */
+/** Reads a receiver. Throws `not-found` if the template or its webhook does not exist any more. */
 export const readReceiver = defineUseCase({
   permission: 'delivery.read',
   input: z.object({ subscriber: receiverId }),
@@ -81,8 +87,8 @@ export const readReceiver = defineUseCase({
 })
 
 /**
- * Those that fail or are switched off, of where somebody is told now. What is stored of an address from before, because an attempt was
- * under way when it was changed, is nobody's trouble any more.
+ * Returns the present receivers that fail or are switched off. Leaves out former addresses, which an attempt may have stored
+ * while the address was changed.
  */
 export async function troubledEndpoints(
   { endpoints, templates }: Pick<WebhookPorts, 'endpoints' | 'templates'>,
@@ -96,19 +102,19 @@ export async function troubledEndpoints(
   )
 }
 
-/** Where one of them is now. Throws `not-found`. */
+/** Finds a present receiver. Throws `not-found`. */
 export async function knownReceiver(
   { ports, settings }: SystemContext<WebhookPorts>,
   subscriber: ReceiverId,
 ): Promise<Known> {
   const { tenantId, followUpWebhookUrl } = settings
   if (subscriber === 'bot') {
-    if (followUpWebhookUrl === null) throw new ProvisioningError('not-found', 'My own webhooks are switched off.')
+    if (followUpWebhookUrl === null) throw new ProvisioningError('not-found', because('ownWebhooksOff'))
     return knownAt(ports, settings, { subscriber, template: undefined, url: followUpWebhookUrl })
   }
   const template = await ports.templates.find(tenantId, subscriber.templateId)
-  if (!template) throw new ProvisioningError('not-found', 'There is no such template.')
-  if (!template.webhook) throw new ProvisioningError('not-found', 'This template has no webhook.')
+  if (!template) throw new ProvisioningError('not-found', because('noSuchTemplate'))
+  if (!template.webhook) throw new ProvisioningError('not-found', because('templateWithoutWebhook'))
   return knownAt(ports, settings, { subscriber, template, url: template.webhook.url })
 }
 
@@ -145,30 +151,30 @@ async function withUse(ports: WebhookPorts, tenantId: string, some: readonly Kno
   return Promise.all(
     some.map(async (one) => {
       const templateId = templateIdOf(one.subscriber)
-      const latest = await ports.deliveries.list({ tenantId, templateId, limit: lookedThrough })
+      const latest = await ports.deliveries.list({ tenantId, templateId, limit: searched })
       return { ...one, counts: tally.get(templateId) ?? { delivered: 0, failed: 0, pending: 0 }, last: lastOf(latest) }
     }),
   )
 }
 
-/** What the log of deliveries calls whom it goes to; null: the bot's own subscription. */
+/** The template id of a receiver in the log of deliveries; null: the bot's own subscription. */
 export const templateIdOf = (subscriber: ReceiverId): string | null =>
   subscriber === 'bot' ? null : subscriber.templateId
 
-/** The latest attempt at any of these. What was not sent since it was switched off is no answer: then it is the one before. */
+/** The latest attempt of these deliveries. Leaves out attempts that were not sent because the receiver was switched off. */
 function lastOf(latest: readonly Delivery[]): WebhookReceiver['last'] {
   const attempts = latest.flatMap(({ history = [], lastStatus, updatedAt }) => {
     const last = history.at(-1)
     const isUnsent = meaningOf(lastStatus) === 'switchedOff'
-    if (last && (isUnsent || last.status === lastStatus)) return [{ said: last.status, at: last.at }]
-    return lastStatus === null || isUnsent ? [] : [{ said: lastStatus, at: updatedAt }]
+    if (last && (isUnsent || last.status === lastStatus)) return [{ status: last.status, at: last.at }]
+    return lastStatus === null || isUnsent ? [] : [{ status: lastStatus, at: updatedAt }]
   })
   return attempts.sort((one, other) => other.at.localeCompare(one.at))[0]
 }
 
 /**
- * Sends to a receiver again that was switched off, as if nothing had been; what it missed is sent again by hand. Asked for twice, or
- * of one that is not off, it changes nothing. Throws `not-found`.
+ * Switches a receiver on again. Admins replay missed deliveries separately. Changes nothing if it is not switched off. Throws
+ * `not-found`.
  */
 export const switchReceiverOn = defineUseCase({
   permission: 'webhook.enable',
@@ -181,17 +187,69 @@ export const switchReceiverOn = defineUseCase({
       const locked = await ports.endpoints.lock(endpoint)
       if (locked.disabledAt === null) return
       const { reason } = locked
-      const well = { failingSince: null, disabledAt: null, reason: null, waitsUntil: null, toldOf: null }
-      await ports.endpoints.update({ ...locked, ...well })
+      const healthy = { failingSince: null, disabledAt: null, reason: null, waitsUntil: null, toldOf: null }
+      await ports.endpoints.update({ ...locked, ...healthy })
       await noteAct(ports, actor, 'webhook-switched-on', { ...aboutReceiver(template, url), reason })
     })
     return readReceiver.handle(context, { subscriber })
   },
 })
 
-/** What an entry tells of a receiver: its template, and its host; the rest of an address may hold a key. */
+/** A receiver in an audit entry: its template and its host; the rest of an address may contain a key. */
 export const aboutReceiver = (template: Template | undefined, url: string) => ({
   ...(template && { templateId: template.id }),
   about: template?.name ?? new URL(url).host,
   host: new URL(url).host,
+})
+
+/** The result of a test of a receiver. */
+export const webhookTestResult = z.strictObject({
+  /** The `webhook-id` of the message. */
+  webhookId: z.uuid(),
+  /** null: the bot's own subscription. */
+  templateId: z.uuid().nullable(),
+  url: z.string(),
+  /** Whether the answer was 2xx, as for a delivery. */
+  delivered: z.boolean(),
+  /** The answer's status, or why there was none, as in the log of deliveries. */
+  status: z.string(),
+  meaning: z.enum(answerMeanings),
+  milliseconds: z.int().min(0),
+})
+export type WebhookTestResult = z.output<typeof webhookTestResult>
+
+/** The nil UUID (RFC 9562 §5.9): receivers that read the id find a valid one, and no request has it. */
+const noRequest = '00000000-0000-0000-0000-000000000000'
+
+/**
+ * Sends one signed `webhook.test` to a receiver now, with the secrets of a delivery, and returns the answer. Tries once, writes
+ * no delivery, and does not change the state of the receiver. Throws `not-found`.
+ */
+export const testReceiver = defineUseCase({
+  permission: 'webhook.test',
+  input: z.object({ subscriber: receiverId }),
+  async handle(context: Context<WebhookPorts>, { subscriber }): Promise<WebhookTestResult> {
+    const { ports, settings, actor } = context
+    const { template, url } = await knownReceiver(context, subscriber)
+    const webhook = template?.webhook
+    const at = ports.clock.now()
+    const { tenantId } = settings
+    const templateId = template?.id ?? null
+    const body: WebhookTestBody = {
+      ...{ type: testEventType, timestamp: at.toISOString(), requestId: noRequest, tenantId },
+      data: { templateId },
+    }
+    const webhookId = randomUUID()
+    const secrets = webhook ? signingSecrets(webhook, at) : ('own' as const)
+    const { status, milliseconds } = await ports.sendWebhook({
+      url,
+      id: webhookId,
+      at,
+      body: JSON.stringify(body),
+      secrets,
+    })
+    const meaning = meaningOf(status)
+    await noteAct(ports, actor, 'webhook-tested', { ...aboutReceiver(template, url), status, meaning })
+    return { webhookId, templateId, url, delivered: meaning === 'taken', status, meaning, milliseconds }
+  },
 })

@@ -5,7 +5,7 @@ import {
   type Clock,
   type Delivery,
   type DeliveryStore,
-  disabledWords,
+  disabledStatus,
   endpointOf,
   type JobOrder,
   type Jobs,
@@ -77,7 +77,7 @@ export function deliverWebhookJob(scope: WebhookDeliveryScope) {
       if (target === undefined) return giveUp(scope, deliveryId, 'not sent: the template has no webhook any more')
       const fresh = endpointOf(delivery, target.url)
       const endpoint = (await scope.endpoints.find(fresh.endpointId)) ?? fresh
-      if (endpoint.disabledAt !== null) return giveUp(scope, deliveryId, disabledWords(endpoint))
+      if (endpoint.disabledAt !== null) return giveUp(scope, deliveryId, disabledStatus(endpoint))
       const rest = Date.parse(endpoint.waitsUntil ?? '') - scope.clock.now().getTime()
       if (rest > 0) throw new PutOff(`the receiver of ${deliveryId} rests`, rest + spread * random())
       const receiver = { key: endpoint.endpointId, isOwn: delivery.subscriber === 'bot' }
@@ -114,7 +114,7 @@ async function attemptAt(
   signal: JobScope['signal'],
 ): Promise<AttemptOutcome> {
   const headers = headersOf(secrets, deliveryId, at, body)
-  if (headers === undefined) return { said: unsigned, ends: 'failed' }
+  if (headers === undefined) return { status: unsigned, ends: 'failed' }
   return outcomeOf(await post({ url, headers, body, anywhere: subscriber === 'bot', signal }), clock.now())
 }
 

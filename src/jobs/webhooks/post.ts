@@ -204,16 +204,16 @@ const shortestWaitSeconds = 60
 export function outcomeOf(answer: WebhookAnswer, now: Date): AttemptOutcome {
   if ('problem' in answer) {
     const { problem, words } = answer
-    if (problem === 'timeout') return { said: words, waitSeconds: shortestWaitSeconds }
-    if (problem === 'forbidden') return { said: `not sent: ${words}`, ends: 'failed' }
-    return { said: problem === 'refused' ? `not sent: ${words}` : words }
+    if (problem === 'timeout') return { status: words, waitSeconds: shortestWaitSeconds }
+    if (problem === 'forbidden') return { status: `not sent: ${words}`, ends: 'failed' }
+    return { status: problem === 'refused' ? `not sent: ${words}` : words }
   }
-  const { status, retryAfter } = answer
-  const said = String(status)
-  if (status >= 200 && status < 300) return { said, ends: 'delivered' }
-  if (status === 410) return { said, ends: 'failed', gone: true }
+  const { status: code, retryAfter } = answer
+  const status = String(code)
+  if (code >= 200 && code < 300) return { status, ends: 'delivered' }
+  if (code === 410) return { status, ends: 'failed', gone: true }
   const requested = retryAfterSeconds(retryAfter, now)
-  return { said, waitSeconds: status === 429 ? Math.max(shortestWaitSeconds, requested) : requested }
+  return { status, waitSeconds: code === 429 ? Math.max(shortestWaitSeconds, requested) : requested }
 }
 
 /** `Retry-After` in seconds, also from a date (RFC 9110 §10.2.3); at most a day, and 0 for any other text. */
@@ -236,10 +236,10 @@ export const createSendWebhook =
   ({ post, ownSecret, clock }: SendScope): SendWebhook =>
   async ({ url, id, at, body, secrets }) => {
     const headers = headersOf(secrets === 'own' ? [ownSecret] : secrets, id, at, body)
-    if (headers === undefined) return { said: unsigned, milliseconds: 0 }
+    if (headers === undefined) return { status: unsigned, milliseconds: 0 }
     const began = performance.now()
     const signal = new AbortController().signal
     const answer = await post({ url, headers, body, anywhere: secrets === 'own', signal })
     const milliseconds = Math.round(performance.now() - began)
-    return { said: outcomeOf(answer, clock.now()).said, milliseconds }
+    return { status: outcomeOf(answer, clock.now()).status, milliseconds }
   }

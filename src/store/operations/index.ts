@@ -1,7 +1,7 @@
 /**
  * The service’s own health: statistics, calls to Microsoft 365 and running processes.
  */
-import type { AskedRow, ProcessStore, SeenProcess, Span, Spread, StatsStore } from '../../core/index.ts'
+import type { ProcessStore, SeenProcess, Span, Spread, StatsStore, SubmittedRow } from '../../core/index.ts'
 import type { Database } from '../database/index.ts'
 
 export { type CallCounts, createCallCounts } from './service-calls.ts'
@@ -83,8 +83,8 @@ type ApproverRow = Awaited<ReturnType<StatsStore['approvers']>>['approvers'][num
 export function createStatsStore(database: Database): StatsStore {
   const of = (tenantId: string, { from, until }: Span) => [tenantId, from.toISOString(), until.toISOString()]
   return {
-    asked: async (tenantId, span) => (await database.query<AskedRow>(byTemplate, of(tenantId, span))).rows,
-    async countAsked(tenantId, span) {
+    submitted: async (tenantId, span) => (await database.query<SubmittedRow>(byTemplate, of(tenantId, span))).rows,
+    async countSubmitted(tenantId, span) {
       const { rows } = await database.query<{ count: number }>(
         `SELECT count(*)::int AS count FROM requests WHERE tenant_id = $1 AND submitted_at >= $2 AND submitted_at < $3`,
         of(tenantId, span),

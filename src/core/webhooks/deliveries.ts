@@ -1,10 +1,12 @@
 import { z } from 'zod'
-import type { AuditAction } from '../audit/index.ts'
+import { type AuditAction, noteAct } from '../audit/index.ts'
 import { type Delivery, type DeliveryQuery, delivery, deliveryAttempt } from '../requests/index.ts'
 import {
   type Actor,
+  because,
   type Context,
   defineUseCase,
+  type ErrorCode,
   fault,
   instant,
   jobId,
@@ -12,8 +14,8 @@ import {
   refuseFields,
 } from '../shared/index.ts'
 import { eventTypes } from '../templates/index.ts'
-import { endpointOf, type WebhookEndpoint, webhookEndpoint } from './endpoint.ts'
-import type { WebhookPorts } from './ports.ts'
+import { endpointOf, type WebhookEndpoint, type WebhookPorts, webhookEndpoint } from './endpoint.ts'
+import { aboutReceiver, knownReceiver, receiverId, templateIdOf } from './receivers.ts'
 
 /** A delivery as admins see it. `templateId: null` is the bot's own subscription. */
 export const deliveryView = z.strictObject({
@@ -29,7 +31,7 @@ export const deliveryView = z.strictObject({
   createdAt: instant,
   updatedAt: instant,
 })
-/** The same with all that is known of it: each attempt, the body as sent, and how its receiver does. */
+/** A delivery with each attempt, the body as sent, and the state of its receiver. */
 export const deliveryDetails = deliveryView.extend({
   attempts: z.array(deliveryAttempt),
   replays: z.array(delivery.shape.replays.unwrap().element.omit({ after: true })),
@@ -48,8 +50,8 @@ export function showDelivery(one: Delivery): z.output<typeof deliveryView> {
 }
 
 /**
- * `url`: where it would go now; undefined: its template has no webhook any more, so it goes nowhere. `receiver`: how the endpoint there,
- * or else where it went, does, if anything is known of it.
+ * A delivery with its present target. `url`: undefined if its template has no webhook any more. `receiver`: the stored state of
+ * the target, or else of the former target.
  */
 export interface KnownDelivery {
   readonly delivery: Delivery
@@ -67,9 +69,7 @@ export function showDeliveryDetails({ delivery: one, receiver }: KnownDelivery):
   }
 }
 
-export type DeliveryFilter = Omit<DeliveryQuery, 'tenantId' | 'after'> & { readonly cursor?: string }
-
-/** The log of deliveries for admins, newest first. The cursor is opaque: it comes from the page before. */
+/** Lists the log of deliveries for admins, newest first. The cursor is opaque: it comes from the page before. */
 export const listDeliveries = defineUseCase({
   permission: 'delivery.read',
   input: z.object({
@@ -100,9 +100,9 @@ export const readDelivery = defineUseCase({
 })
 
 /**
- * Sends a delivery that has ended once more, from the start of the schedule, to where its template's webhook is now. It is
- * the same message, so it keeps its `webhook-id` (Standard Webhooks 1.0.0: the id stays when a message is resent) and a
- * receiver that has it can tell. Refuses one that is still on its way, or whose receiver takes nothing.
+ * Sends an ended delivery again, from the start of the schedule, to the present address of its template's webhook. Keeps the
+ * `webhook-id`, so that a receiver recognises the message (Standard Webhooks 1.0.0). Refuses a delivery that is under way, or
+ * whose receiver is switched off.
  */
 export const replayDelivery = defineUseCase({
   permission: 'delivery.replay',
@@ -110,17 +110,13 @@ export const replayDelivery = defineUseCase({
   async handle({ ports, actor }: Context<WebhookPorts>, { deliveryId }): Promise<KnownDelivery> {
     return ports.work.transaction(async () => {
       const found = ours(actor, await ports.deliveries.lock(deliveryId))
-      // Without a next attempt it stands still: the queue has given its job up.
+      // Without a next attempt it is stuck: the queue has given up its job.
       if (found.status === 'pending' && found.nextAttemptAt !== null)
-        throw new ProvisioningError('illegal-transition', 'This delivery is still on its way.')
+        throw new ProvisioningError('illegal-transition', because('deliveryUnderWay'))
       const url = await targetOf(ports, found)
-      if (url === undefined) throw new ProvisioningError('illegal-transition', 'The template has no webhook any more.')
+      if (url === undefined) throw new ProvisioningError('illegal-transition', because('webhookGone'))
       const receiver = await ports.endpoints.find(endpointOf(found, url).endpointId)
-      if (receiver?.disabledAt)
-        throw new ProvisioningError(
-          'illegal-transition',
-          'The receiver was switched off. Switch it on again in chat (admin webhooks), or write the webhook of the template anew; then replay.',
-        )
+      if (receiver?.disabledAt) throw new ProvisioningError('illegal-transition', because('receiverOffForReplay'))
       const at = ports.clock.now().toISOString()
       const { id, displayName, userPrincipalName } = actor
       const by = { id, displayName, userPrincipalName }
@@ -138,7 +134,7 @@ export const replayDelivery = defineUseCase({
   },
 })
 
-/** Where it would go now: the bot's own goes where it went. Undefined: nowhere. */
+/** The present target of a delivery; undefined: there is none any more. The bot's own target never changes. */
 async function targetOf(
   { templates }: WebhookPorts,
   { subscriber, tenantId, url }: Delivery,
@@ -154,7 +150,7 @@ async function known(ports: WebhookPorts, one: Delivery): Promise<KnownDelivery>
 
 function ours(actor: Actor, found: Delivery | undefined): Delivery {
   if (found?.tenantId === actor.tenantId) return found
-  throw new ProvisioningError('not-found', 'There is no such delivery.')
+  throw new ProvisioningError('not-found', because('noSuchDelivery'))
 }
 
 const encodeCursor = ({ createdAt, deliveryId }: Delivery): string =>
@@ -165,5 +161,60 @@ function decodeCursor(cursor: string): NonNullable<DeliveryQuery['after']> {
   const text = Buffer.from(cursor, 'base64url').toString()
   const place = cursorPlace.safeParse(text.startsWith('v1:') ? text.slice('v1:'.length).split('|') : [])
   if (place.success) return { createdAt: place.data[0], deliveryId: place.data[1] }
-  return refuseFields([fault('/cursor', 'invalid', 'cursor must be the nextCursor of an earlier page.')])
+  return refuseFields([fault('/cursor', 'invalid', because('cursorInvalid'))])
 }
+
+/** The most deliveries of one replay: each is a transaction of its own, and a person waits for the answer. */
+export const mostReplayed = 50
+export const mostFailedCounted = 200
+
+/** Counts the failed deliveries of a receiver, up to {@link mostFailedCounted}. Throws `not-found`. */
+export const countFailedDeliveries = defineUseCase({
+  permission: 'delivery.read',
+  input: z.object({ subscriber: receiverId }),
+  async handle(context: Context<WebhookPorts>, { subscriber }): Promise<number> {
+    const { ports, actor } = context
+    await knownReceiver(context, subscriber)
+    return ports.deliveries.countFailed(actor.tenantId, templateIdOf(subscriber), mostFailedCounted)
+  },
+})
+
+/**
+ * Replays the failed deliveries of a receiver, the oldest first, {@link mostReplayed} at most; each keeps its `webhook-id`.
+ * Returns how many are under way again, and how many are left. A second call sends none of them twice. Refuses a receiver
+ * that is switched off, by `illegal-transition`. Throws `not-found`.
+ */
+export const replayFailedDeliveries = defineUseCase({
+  permission: 'delivery.replay',
+  input: z.object({ subscriber: receiverId }),
+  async handle(
+    context: Context<WebhookPorts>,
+    { subscriber },
+  ): Promise<{ readonly sent: number; readonly left: number }> {
+    const { ports, actor } = context
+    const { endpoint, template, url } = await knownReceiver(context, subscriber)
+    if (endpoint.disabledAt !== null) throw new ProvisioningError('illegal-transition', because('receiverOff'))
+    const { tenantId } = actor
+    const templateId = templateIdOf(subscriber)
+    const failed = await ports.deliveries.list({
+      ...{ tenantId, templateId, status: 'failed', oldestFirst: true, limit: mostReplayed },
+    })
+    let sent = 0
+    for (const { deliveryId } of failed) if (await isReplayed(context, deliveryId)) sent += 1
+    if (sent > 0) await noteAct(ports, actor, 'webhook-all-replayed', { ...aboutReceiver(template, url), sent })
+    return { sent, left: await ports.deliveries.countFailed(tenantId, templateId, mostFailedCounted) }
+  },
+})
+
+/** False if another admin has replayed it, or its webhook was removed, meanwhile. */
+async function isReplayed(context: Context<WebhookPorts>, deliveryId: string): Promise<boolean> {
+  try {
+    await replayDelivery.handle(context, { deliveryId })
+    return true
+  } catch (error) {
+    if (error instanceof ProvisioningError && expected.includes(error.code)) return false
+    throw error
+  }
+}
+
+const expected: readonly ErrorCode[] = ['illegal-transition', 'not-found']

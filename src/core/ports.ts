@@ -1,1 +1,0 @@
-export type { NotificationPorts as Ports } from './notifications/ports.ts'
