@@ -12,7 +12,7 @@ const rowKey = z
   .string()
   .min(1)
   .max(64)
-  .regex(/^\P{C}+$/u, { error: 'a key has no control characters' })
+  .regex(/^\P{C}+$/u)
   .describe('What the caller calls the row, such as its number or its name; once in a batch.')
 
 /** The rows of a batch, and what all of them ask for. */

@@ -3,6 +3,7 @@ import { rolesOf } from '../requests/index.ts'
 import {
   type Actor,
   access,
+  because,
   type Context,
   defineUseCase,
   fault,
@@ -35,7 +36,7 @@ export const batchTurn = (batchId: string, turn: number, startAfter?: Date): Job
 /** An application asks for mailboxes alone, one by one or many at once. */
 export function refuseSitesOfApplications(actor: Actor, { resource }: Pick<BatchOrder, 'resource'>): void {
   if (resource === 'site' && actor.clientId !== undefined)
-    throw new ProvisioningError('forbidden', 'An application cannot ask for sites: sign in on behalf of a person.')
+    throw new ProvisioningError('forbidden', because('sitesNeedPerson'))
 }
 
 /**
@@ -51,10 +52,7 @@ export const beginBatch = defineUseCase({
     const known = await ports.batches.find(batchId)
     if (known) return reportOn(ports, visible(actor, known, 'batch.read'))
     if ((await ports.batches.countRunning(actor.tenantId, actor.id)) >= mostBatches)
-      throw new ProvisioningError(
-        'too-many-open-requests',
-        `You have ${mostBatches} batches under way, which is the most at a time. Wait for one to end, or cancel one.`,
-      )
+      throw new ProvisioningError('too-many-open-requests', because('tooManyBatches', { count: mostBatches }))
     const rows = order.rows.map(
       ({ key, body }, place): WaitingRow => ({ place, key, body, requestId: jobId('batch', batchId, key) }),
     )
@@ -118,7 +116,7 @@ export const cancelBatch = defineUseCase({
     const report = await readBatch.handle(context, { batchId })
     // Asked for twice it is cancelled all the same.
     if (isCancelled || report.batch.status === 'cancelled') return report
-    throw new ProvisioningError('already-ended', 'This batch has ended: every row was submitted or refused.')
+    throw new ProvisioningError('already-ended', because('batchEnded'))
   },
 })
 
@@ -141,7 +139,7 @@ const reportOn = async ({ batches }: BatchPorts, one: Batch): Promise<BatchRepor
 function visible(actor: Actor, one: Batch | undefined, permission: Permission): Batch {
   const roles = one && rolesOf(actor, { tenantId: one.tenantId, requester: one.requester, approvals: [] })
   if (one && access[permission].some((role) => roles?.has(role))) return one
-  throw new ProvisioningError('not-found', 'There is no such batch, or you may not see it.')
+  throw new ProvisioningError('not-found', because('batchUnknown'))
 }
 
 const encodeCursor = ({ place }: BatchRow): string => Buffer.from(`v1:${place}`).toString('base64url')
@@ -149,5 +147,5 @@ const encodeCursor = ({ place }: BatchRow): string => Buffer.from(`v1:${place}`)
 function decodeCursor(cursor: string): number {
   const place = /^v1:(\d{1,4})$/.exec(Buffer.from(cursor, 'base64url').toString())?.[1]
   if (place !== undefined) return Number(place)
-  return refuseFields([fault('/cursor', 'invalid', 'cursor must be the nextCursor of an earlier page.')])
+  return refuseFields([fault('/cursor', 'invalid', because('cursorInvalid'))])
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { type Evaluation, evaluate, namesOfPlan, type Plan, requestPreview } from '../requests/index.ts'
-import { type Context, defineUseCase, type Fault, ProvisioningError, resourceKind } from '../shared/index.ts'
+import { because, type Context, defineUseCase, type Fault, ProvisioningError, resourceKind } from '../shared/index.ts'
 import { type BatchOrder, batchRows } from './batch.ts'
 import { refuseSitesOfApplications } from './batching.ts'
 import type { BatchPorts } from './ports.ts'
@@ -61,8 +61,7 @@ export const checkBatch = defineUseCase({
   input: z.object(batchRows),
   async handle(context: Context<BatchPorts & DryRuns>, order): Promise<CheckedRow[]> {
     const { ports, actor } = context
-    if (ports.dryRuns.has(actor.id))
-      throw new ProvisioningError('too-many-open-requests', 'A dry run of yours is under way. Wait for its answer.')
+    if (ports.dryRuns.has(actor.id)) throw new ProvisioningError('too-many-open-requests', because('dryRunUnderWay'))
     ports.dryRuns.add(actor.id)
     try {
       return await dryRun(context, order)

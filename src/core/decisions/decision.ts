@@ -89,7 +89,7 @@ export const recordRejection: Decide = (context, { requestId, comment = '', atte
     authorize(context.actor, 'request.decide', request)
     const isOpen = request.status === 'pendingApproval' && !isOver(request, beforehand.stage)
     if (comment.trim() === '' && openStage(request.approvals) && isOpen) {
-      throw new ProvisioningError('comment-required', 'Please say why you reject it. The requester will read it.', {
+      throw new ProvisioningError('comment-required', because('sayWhyRejected'), {
         faults: [{ pointer: '/comment', code: 'required', reason: because('rejectionNeedsComment') }],
       })
     }
@@ -111,15 +111,9 @@ export const cancelRequest = defineUseCase({
     return changeOnce(context, { requestId, attempt }, (request, at) => {
       authorize(actor, 'request.cancel', request)
       if (isTerminal(request.status))
-        throw new ProvisioningError(
-          'already-ended',
-          `${referenceOf(request)} has already ended: it is ${request.status}.`,
-        )
+        throw new ProvisioningError('already-ended', because('alreadyEnded', statusFacts(request)))
       if (request.status === 'provisioning')
-        throw new ProvisioningError(
-          'illegal-transition',
-          `${referenceOf(request)} is being created and cannot be cancelled any more.`,
-        )
+        throw new ProvisioningError('illegal-transition', because('beingCreated', statusFacts(request)))
       const { id, displayName, userPrincipalName } = actor
       const cancelledBy = { id, displayName, userPrincipalName }
       const next = { ...transition(request, 'cancelled', at), cancelledBy, cancelComment: comment }
@@ -153,10 +147,7 @@ export const retryRequest = defineUseCase({
         }
       // Also a request that waits for approval may become queued, but not by this.
       if (request.status !== 'failed')
-        throw new ProvisioningError(
-          'illegal-transition',
-          `${referenceOf(request)} is ${request.status}; only a failed request, or one that stands still, can be tried again.`,
-        )
+        throw new ProvisioningError('illegal-transition', because('notRetryable', statusFacts(request)))
       const mended = new Set<string>(request.checks.filter(isFault).map(({ name }) => checkSteps[name]))
       const steps = request.steps.map((step) =>
         step.status === 'done' && !mended.has(step.name) ? step : begunAnew(step),
@@ -282,8 +273,7 @@ const isOver = ({ approvals }: Request, stage: number | undefined): boolean =>
 export function ended(request: Request): ProvisioningError {
   const withoutDecision: readonly RequestState[] = ['cancelled', 'expired']
   if (!withoutDecision.includes(request.status)) return alreadyDecided(request.approvals)
-  return new ProvisioningError(
-    'already-ended',
-    `${referenceOf(request)} is ${request.status}; there is nothing left to decide.`,
-  )
+  return new ProvisioningError('already-ended', because('nothingToDecide', statusFacts(request)))
 }
+
+const statusFacts = (request: Request) => ({ reference: referenceOf(request), status: request.status })

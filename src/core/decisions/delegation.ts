@@ -12,6 +12,7 @@ import {
 import { askApprovers, type Change, changeRequest, delegatedNow, type Request, stageLook } from '../requests/index.ts'
 import {
   asking,
+  because,
   type Context,
   defineUseCase,
   type Fault,
@@ -20,6 +21,7 @@ import {
   type JobOrder,
   jobId,
   type Person,
+  type Reason,
   refuseFields,
   type SystemContext,
 } from '../shared/index.ts'
@@ -59,9 +61,8 @@ export const beginDelegation = defineUseCase({
     const now = ports.clock.now()
     const end = Date.parse(until)
     const faults: Fault[] = []
-    if (!(end > now.getTime())) faults.push(fault('/until', 'past', 'That day is over. Please choose a later one.'))
-    if (end > now.getTime() + longestDays * 86400000)
-      faults.push(fault('/until', 'too-late', 'That is more than a year ahead. Please choose an earlier day.'))
+    if (!(end > now.getTime())) faults.push(fault('/until', 'past', because('dayOver')))
+    if (end > now.getTime() + longestDays * 86400000) faults.push(fault('/until', 'too-late', because('dayTooLate')))
     const colleague = await asking(() => colleagueOf(ports, actor, to, faults))
     if (!colleague || faults.length > 0) return refuseFields(faults)
     const { id, displayName, userPrincipalName, tenantId } = actor
@@ -112,13 +113,12 @@ export async function colleagueOf(
   faults: Fault[],
 ): Promise<Person | undefined> {
   const found = await directory.person(to)
-  const refuse = (code: FaultCode, detail: string): undefined => {
-    faults.push(fault('/to', code, detail))
+  const refuse = (code: FaultCode, reason: Reason): undefined => {
+    faults.push(fault('/to', code, reason))
   }
-  if (!found) return refuse('unknown-person', 'Nobody of your organisation was found. Please choose another person.')
-  if (found.id === id) return refuse('same-person', 'That is you. Please choose somebody else.')
-  if (!mayTakePart(found))
-    return refuse('cannot-decide', `${found.displayName} cannot decide here. Please choose somebody else.`)
+  if (!found) return refuse('unknown-person', because('colleagueUnknown'))
+  if (found.id === id) return refuse('same-person', because('colleagueSelf'))
+  if (!mayTakePart(found)) return refuse('cannot-decide', because('cannotDecide', { name: found.displayName }))
   const { displayName, userPrincipalName } = found
   return { id: found.id, displayName, userPrincipalName }
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { openStage, waitingFor, withStage } from '../approvals/index.ts'
 import { authorize, entry, type Request, referenceOf } from '../requests/index.ts'
-import { type Context, defineUseCase, ProvisioningError } from '../shared/index.ts'
+import { because, type Context, defineUseCase, ProvisioningError } from '../shared/index.ts'
 import { remindApprovers } from './approval-timers.ts'
 import { changeOnce } from './decision.ts'
 import type { DecisionPorts } from './ports.ts'
@@ -27,16 +27,10 @@ export const nudge = defineUseCase({
       authorize(actor, 'request.nudge', request)
       const stage = request.status === 'pendingApproval' ? openStage(request.approvals) : undefined
       if (!stage)
-        throw new ProvisioningError('already-ended', `${referenceOf(request)} waits for nobody's decision any more.`)
+        throw new ProvisioningError('already-ended', because('noDecisionPending', { reference: referenceOf(request) }))
       const from = nudgeFrom(request)
       if (from !== undefined && from > at)
-        throw new ProvisioningError(
-          'nudged-already',
-          `They were reminded within the last 24 hours. From ${from} on they can be reminded again.`,
-          {
-            context: { at: from },
-          },
-        )
+        throw new ProvisioningError('nudged-already', because('remindedRecently', { from }), { context: { at: from } })
       const { id, displayName, userPrincipalName } = actor
       const reminders = [...(stage.reminders ?? []), { at, by: { id, displayName, userPrincipalName } }]
       const next = { ...withStage(request, { ...stage, reminders }), updatedAt: at }

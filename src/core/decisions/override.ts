@@ -75,16 +75,15 @@ async function decideInstead(
 
 /** Throws where an admin cannot decide over the heads of the approvers: it is their own, or does not wait. */
 export function refuseOverride(request: Request, actor: Actor): void {
-  if (request.requester.id === actor.id)
-    throw new ProvisioningError('self-approval', 'You asked for this yourself, so somebody else has to decide.')
+  if (request.requester.id === actor.id) throw new ProvisioningError('self-approval', because('ownRequest'))
   if (request.status === 'pendingApproval') return
   if (request.status === 'cancelled' || request.status === 'expired') throw ended(request)
   if (lastDecision(request.approvals)) throw alreadyDecided(request.approvals)
-  throw new ProvisioningError('illegal-transition', `${referenceOf(request)} waits for nobody's approval.`)
+  throw new ProvisioningError('illegal-transition', because('noApprovalPending', { reference: referenceOf(request) }))
 }
 
 const withoutReason = () =>
-  new ProvisioningError('comment-required', 'Please say why you decide it over the heads of the approvers.', {
+  new ProvisioningError('comment-required', because('sayWhyOverridden'), {
     faults: [{ pointer: '/comment', code: 'required', reason: because('overrideNeedsReason') }],
   })
 

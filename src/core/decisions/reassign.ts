@@ -13,6 +13,7 @@ import {
 import {
   type Actor,
   asking,
+  because,
   type Context,
   defineUseCase,
   type Fault,
@@ -77,11 +78,7 @@ async function askInstead(
 
 /** Whoever asks for something does not choose who decides it. */
 function refuseOwn({ requester }: Request, actor: Actor): void {
-  if (requester.id === actor.id)
-    throw new ProvisioningError(
-      'self-approval',
-      'You asked for this yourself, so another admin has to choose who decides it.',
-    )
+  if (requester.id === actor.id) throw new ProvisioningError('self-approval', because('ownRequestReassigned'))
 }
 
 /** Whoever decides no more, since they left the group that was asked, gives nothing away either. */
@@ -90,8 +87,7 @@ async function refuseLapsed(context: SystemContext<DecisionPorts>, request: Requ
   if (actor.isAdmin || request.status !== 'pendingApproval') return
   const at = ports.clock.now().toISOString()
   const lapsed = await asking(() => lapsedOf(context, request, actor.id, at))
-  if (lapsed.includes(actor.id))
-    throw new ProvisioningError('not-an-approver', 'You are not an approver of this request any more.')
+  if (lapsed.includes(actor.id)) throw new ProvisioningError('not-an-approver', because('noLongerApprover'))
 }
 
 /** `hasCard`: from when they were asked before. `isAlone`: there is no other admin, or none is needed. */
@@ -112,12 +108,12 @@ function reassigned(
   const stage = openStage(request.approvals)
   if (!stage) throw ended(request)
   const given = givenAway(stage, actor, from)
-  if (to.id === request.requester.id)
-    refuseFields([fault('/to', 'asked-for-it', `${to.displayName} asked for it. Please choose somebody else.`)])
+  const name = to.displayName
+  if (to.id === request.requester.id) refuseFields([fault('/to', 'asked-for-it', because('personRequested', { name }))])
   if (stage.approvers.some(({ id }) => id === to.id))
-    refuseFields([fault('/to', 'already-asked', `${to.displayName} is asked already. Please choose somebody else.`)])
+    refuseFields([fault('/to', 'already-asked', because('personAsked', { name }))])
   if (stage.decisions.some(({ by }) => by.id === to.id))
-    refuseFields([fault('/to', 'already-asked', `${to.displayName} has decided already. Please choose somebody else.`)])
+    refuseFields([fault('/to', 'already-asked', because('personDecided', { name }))])
   const { id, displayName, userPrincipalName } = actor
   const by = { id, displayName, userPrincipalName }
   const said = comment.trim().slice(0, longestComment)
@@ -146,17 +142,17 @@ function givenAway(stage: ApprovalStage, actor: Actor, from: string | undefined)
   const own = open.find(({ id }) => id === actor.id)
   if (!actor.isAdmin) {
     if (!own || (from !== undefined && from !== own.id))
-      throw new ProvisioningError('not-an-approver', 'You can give away only what waits for your own decision.')
+      throw new ProvisioningError('not-an-approver', because('onlyOwnPart'))
     return own
   }
   const only = open.length === 1 ? open[0] : own
   const found = from === undefined ? only : open.find(({ id }) => id === from)
   if (found) return found
-  const names = open.map(({ displayName }) => displayName).join(', ')
+  const names = open.map(({ displayName }) => displayName)
   return refuseFields([
     from === undefined
-      ? fault('/from', 'required', `Several people have not decided: ${names}. Please say in whose place.`)
-      : fault('/from', 'not-asked', `That person's decision is not waited for. It waits for: ${names}.`),
+      ? fault('/from', 'required', because('severalUndecided', { names }))
+      : fault('/from', 'not-asked', because('notWaitedFor', { names })),
   ])
 }
 

@@ -16,6 +16,7 @@ import {
 import {
   type Account,
   asking,
+  because,
   type Context,
   defineUseCase,
   type Fault,
@@ -63,7 +64,7 @@ const longestReason = 1024
 export async function ownDraft({ ports, actor }: Context<DraftPorts>, requestId: string): Promise<Draft> {
   const draft = await ports.drafts.find(requestId)
   if (!draft || draft.personId !== actor.id || draft.tenantId !== actor.tenantId)
-    throw new ProvisioningError('not-found', 'This form is no longer known. Type new to begin again.')
+    throw new ProvisioningError('not-found', because('draftUnknown'))
   return draft
 }
 
@@ -124,10 +125,9 @@ export const reasonOf = (draft: Draft): string => (draft.values['reason'] ?? '')
 
 function reasonFaults(draft: Draft, template: Template): Fault[] {
   const reason = reasonOf(draft)
-  if (template.approval !== null && reason === '')
-    return [fault('/reason', 'required', 'The approver decides by the reason.')]
+  if (template.approval !== null && reason === '') return [fault('/reason', 'required', because('reasonNeeded'))]
   return reason.length > longestReason
-    ? [fault('/reason', 'too-long', `reason may have at most ${longestReason} characters.`)]
+    ? [fault('/reason', 'too-long', because('reasonTooLong', { count: longestReason }))]
     : []
 }
 
@@ -153,8 +153,8 @@ export function withAnswers(draft: Draft, values: Draft['values']): Draft {
 export async function knownTemplate(context: Context<DraftPorts>, templateId: string): Promise<Template> {
   const template = await usableTemplate(context, templateId)
   if (template) return template
-  const detail = 'This template is no longer offered. Type new to see those that are.'
-  throw new ProvisioningError('not-found', detail, { faults: [fault('/templateId', 'unknown-template', detail)] })
+  const reason = because('templateNotOffered')
+  throw new ProvisioningError('not-found', reason, { faults: [fault('/templateId', 'unknown-template', reason)] })
 }
 
 /** The next version; undefined when another click was faster. */

@@ -9,7 +9,7 @@ import {
   type SentCard,
   submit,
 } from '../requests/index.ts'
-import { type Actor, type Context, defineUseCase, type Fault, ProvisioningError } from '../shared/index.ts'
+import { type Actor, because, type Context, defineUseCase, type Fault, ProvisioningError } from '../shared/index.ts'
 import { type Template, usableTemplate } from '../templates/index.ts'
 import { type Draft, filledForm } from './draft.ts'
 import {
@@ -166,7 +166,7 @@ export const submitDraft = defineUseCase({
         async along() {
           // Discarded, or changed by another click meanwhile: then this click is not what the person last wanted.
           if (!(await ports.drafts.update(submitted)))
-            throw new ProvisioningError('stale-version', 'The form has changed.')
+            throw new ProvisioningError('stale-version', because('formChanged'))
         },
       })
       return { step: 'submitted', request }

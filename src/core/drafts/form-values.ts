@@ -1,7 +1,7 @@
 import { asksForAddress } from '../naming/index.ts'
 import { isForMailbox, type Request } from '../requests/index.ts'
 import { mailboxRequest, siteDetails } from '../resources/index.ts'
-import { type Fault, fault, isMailboxKind } from '../shared/index.ts'
+import { because, type Fault, fault, isMailboxKind } from '../shared/index.ts'
 import { addressRuleOf, type Template } from '../templates/index.ts'
 
 type Values = Readonly<Record<string, string>>
@@ -111,9 +111,7 @@ function twiceChosen(values: Values): Fault[] {
   const full = new Set(listed(values['permissions.FullAccess'] ?? ''))
   return listed(values['permissions.SendAs'] ?? '')
     .filter((id) => full.has(id))
-    .map((id) =>
-      fault(`/permissions/${id}`, 'chosen-twice', 'One person has one kind of access; choose one of the two.'),
-    )
+    .map((id) => fault(`/permissions/${id}`, 'chosen-twice', because('accessTwice')))
 }
 
 const joined = (entries: readonly string[]): string =>

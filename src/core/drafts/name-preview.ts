@@ -9,9 +9,9 @@ import {
   slug,
   tokenValues,
 } from '../naming/index.ts'
-import { type RequestInquiry, withName } from '../requests/index.ts'
+import { domainFault, type RequestInquiry, withName } from '../requests/index.ts'
 import { mailboxRequest, siteRequest } from '../resources/index.ts'
-import { asking, type Fault, fault, faultsOf, isMailboxKind, ProvisioningError } from '../shared/index.ts'
+import { asking, type Fault, faultsOf, isMailboxKind, ProvisioningError } from '../shared/index.ts'
 import {
   addressRule,
   answersOf,
@@ -115,15 +115,7 @@ async function previewed(
   const domains = isMailbox ? await inquiry.ports.directory.mailDomains() : undefined
   const domain = typedDomain ?? domains?.default ?? ''
   const faults = [...wrong]
-  if (domains && !domains.accepted.includes(domain))
-    faults.push(
-      fault(
-        '/domain',
-        'domain-not-accepted',
-        `This organisation takes mail for: ${domains.accepted.join(', ')}.`,
-        domains.default,
-      ),
-    )
+  if (domains && !domains.accepted.includes(domain)) faults.push(domainFault('/domain', domains))
   const shown = addressIn(inquiry, template, domain)
   const isDerived = !isMailbox || !asksForAddress(template)
   const isTyped = typed.address !== '' || (typed.displayName !== '' && isDerived)

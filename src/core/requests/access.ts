@@ -4,6 +4,7 @@ import { type AuditAction, type AuditEntry, system } from '../audit/index.ts'
 import {
   type Actor,
   access,
+  because,
   type Context,
   type ErrorCode,
   forbidden,
@@ -44,9 +45,8 @@ export function authorize(actor: Actor, permission: Permission, request?: Reques
   if (may(actor, permission, request)) return
   if (request && !may(actor, 'request.read', request)) throw notFound()
   if (permission === 'request.decide' && request) {
-    if (request.requester.id === actor.id)
-      throw new ProvisioningError('self-approval', 'You asked for this yourself, so somebody else has to decide.')
-    throw new ProvisioningError('not-an-approver', `You are not an approver of ${referenceOf(request)}.`)
+    if (request.requester.id === actor.id) throw new ProvisioningError('self-approval', because('ownRequest'))
+    throw new ProvisioningError('not-an-approver', because('notApproverOf', { reference: referenceOf(request) }))
   }
   throw forbidden()
 }

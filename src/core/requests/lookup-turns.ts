@@ -1,6 +1,7 @@
 import {
   type Actor,
   asking,
+  because,
   createGate,
   type GateLimits,
   originNow,
@@ -31,9 +32,11 @@ export function createChecks({ limitsOfUse }: Pick<RequestPorts, 'limitsOfUse'>)
     async ofForm<T>(actor: Actor, values: object, check: () => Promise<T>): Promise<T> {
       const seconds = await limitsOfUse.takeReads(actor, readsOf(values))
       if (seconds === 0) return inTurn(check)
-      const detail = `These are more checks than the limits of use allow. Please try again in ${seconds} seconds.`
-      const cause = new TenantError('busy', detail, { retryable: true, retryAfterSeconds: seconds })
-      throw new ProvisioningError('unavailable', detail, { cause })
+      const cause = new TenantError('busy', 'previews beyond the limits of use', {
+        retryable: true,
+        retryAfterSeconds: seconds,
+      })
+      throw new ProvisioningError('unavailable', because('checksRateLimited', { seconds }), { cause })
     },
   }
 }

@@ -16,7 +16,7 @@ import {
   unreservedName,
 } from '../naming/index.ts'
 import type { MailboxDetails } from '../resources/index.ts'
-import { type Fault, fault, type MailDomains } from '../shared/index.ts'
+import { because, type Fault, fault, type MailDomains } from '../shared/index.ts'
 import { kindWords, reservedIn, type Template, type TokenValues } from '../templates/index.ts'
 import type { RequestInquiry } from './plan.ts'
 
@@ -36,7 +36,7 @@ export async function addressesOf(
 ): Promise<Addresses> {
   const domains = await inquiry.ports.directory.mailDomains()
   const domain = details.domain ?? domains.default
-  if (!domains.accepted.includes(domain)) return { domain, aliasAddress: '', faults: [notOurs('/domain', domains)] }
+  if (!domains.accepted.includes(domain)) return { domain, aliasAddress: '', faults: [domainFault('/domain', domains)] }
   const { name, displayName = '' } = details
   const typed = { displayName, address: name ?? '' }
   const standingOf = mailboxNameFree(inquiry, domain, template.naming)
@@ -64,7 +64,7 @@ async function aliasOf(
   const rule = kind === 'sharedMailbox' && names ? naming.alias : undefined
   if (alias === '' && !rule) return { address: '', faults: [] }
   const [typed = '', host = domain ?? domains.default] = alias.toLowerCase().split('@')
-  if (!domains.accepted.includes(host)) return { address: alias, faults: [notOurs('/alias', domains)] }
+  if (!domains.accepted.includes(host)) return { address: alias, faults: [domainFault('/alias', domains)] }
   const values: TokenValues = names?.values ?? {}
   const made: Address = rule
     ? addressBy(rule, { alias: typed, displayName: name || displayName }, 'mailbox', inquiry.requestId, values)
@@ -75,8 +75,7 @@ async function aliasOf(
   const own = names && `${names.name}@${domain ?? domains.default}`
   if (wanted === own) {
     if (alias === '') return { address: '', faults: [] }
-    const said = `${wanted} is the mailbox's own address already. Leave alias out.`
-    return { address: wanted, faults: [fault('/alias', 'same-as-address', said)] }
+    return { address: wanted, faults: [fault('/alias', 'same-as-address', because('ownAddress', { address: wanted }))] }
   }
   const standingOfAddress = mailAddressFree(inquiry, naming)
   const standingOf = async (one: string) =>
@@ -93,5 +92,6 @@ async function aliasOf(
   return { address: wanted, faults: [heldFault('/alias', wanted, { ...found.taken, suggestion })] }
 }
 
-const notOurs = (pointer: string, { accepted, default: usual }: MailDomains): Fault =>
-  fault(pointer, 'domain-not-accepted', `This organisation takes mail for: ${accepted.join(', ')}.`, usual)
+/** A domain that the organisation does not take mail for. */
+export const domainFault = (pointer: string, { accepted, default: usual }: MailDomains): Fault =>
+  fault(pointer, 'domain-not-accepted', because('mailDomains', { domains: accepted }), usual)

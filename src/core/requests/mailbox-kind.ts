@@ -1,17 +1,7 @@
 import { applicability, applies } from '../resources/index.ts'
-import { type Fault, fault, isMailboxKind, type MailboxKind } from '../shared/index.ts'
+import { because, type Fault, fault, isMailboxKind, type MailboxKind, type Reason } from '../shared/index.ts'
 import { type Template, unknownTemplate, usableOf, usableTemplate } from '../templates/index.ts'
 import type { RequestInquiry } from './plan.ts'
-
-/** Kinds in words, for sentences to clients. */
-const kindWords = {
-  sharedMailbox: 'a shared mailbox',
-  equipmentMailbox: 'an equipment mailbox',
-  roomMailbox: 'a room mailbox',
-} as const satisfies Record<MailboxKind, string>
-const orList = new Intl.ListFormat('en', { type: 'disjunction' })
-const andList = new Intl.ListFormat('en', { type: 'conjunction' })
-const inWords = (kinds: readonly MailboxKind[]): string => orList.format(kinds.map((kind) => kindWords[kind]))
 
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -27,19 +17,20 @@ function given(body: Record<string, unknown>): string[] {
   })
 }
 
+const nameOf = (property: string): string => property.replace('/', '.')
+
 /** API document, rule 3: what a body gives and this kind of mailbox has not, each at its pointer. */
 export function inapplicable(kind: MailboxKind, body: Record<string, unknown>): Fault[] {
   return given(body)
     .filter((property) => !applies(property, kind))
     .map((property) => {
-      const name = property.replace('/', '.')
-      const said = `${name} is for ${inWords(applicability[property] ?? [])}. Leave it out for ${kindWords[kind]}.`
-      return fault(`/${property}`, 'not-applicable', said)
+      const facts = { name: nameOf(property), has: applicability[property]?.[0] ?? '', kind }
+      return fault(`/${property}`, 'not-applicable', because('notForKind', facts))
     })
 }
 
 type Chosen = { readonly template: Template; readonly kind: MailboxKind } | { readonly fault: Fault }
-const noTemplate = (detail: string): Chosen => ({ fault: fault('/templateId', 'required', detail) })
+const noTemplate = (reason: Reason): Chosen => ({ fault: fault('/templateId', 'required', reason) })
 
 /**
  * The template that a body names; without one, the default template of the kind that its properties imply, if they imply
@@ -50,13 +41,12 @@ export async function chosenTemplate(inquiry: RequestInquiry, body: Record<strin
   if (known && isMailboxKind(known.kind)) return { template: known, kind: known.kind }
   const { templateId } = body
   if (templateId === undefined) return impliedTemplate(inquiry, body)
-  if (typeof templateId !== 'string' || templateId === '')
-    return noTemplate('templateId must be the id of a template: GET /templates/v1/ lists them.')
+  if (typeof templateId !== 'string' || templateId === '') return noTemplate(because('templateIdNeeded'))
   const found = await usableTemplate(inquiry, templateId)
   if (!found) return { fault: unknownTemplate() }
   const { kind, name } = found
   if (isMailboxKind(kind)) return { template: found, kind }
-  return { fault: fault('/templateId', 'wrong-resource', `${name} is a template for a site, not for a mailbox.`) }
+  return { fault: fault('/templateId', 'wrong-resource', because('templateForOther', { name, resource: 'site' })) }
 }
 
 async function impliedTemplate(inquiry: RequestInquiry, body: Record<string, unknown>): Promise<Chosen> {
@@ -64,16 +54,14 @@ async function impliedTemplate(inquiry: RequestInquiry, body: Record<string, unk
   const telling = given(body).filter((property) => applicability[property]?.length === 1)
   const kinds = [...new Set(telling.flatMap((property) => applicability[property] ?? []))]
   const [kind, ...more] = kinds
-  if (kind === undefined)
-    return noTemplate(
-      'templateId is required (GET /templates/v1/ lists them), unless a property of one kind alone tells it: roomMailboxMetadata, metadata.equipmentType, autoMapping …',
-    )
+  if (kind === undefined) return noTemplate(because('kindUnknown'))
   if (more.length > 0) {
-    const properties = andList.format(telling.map((property) => property.replace('/', '.')))
-    return noTemplate(`templateId is required: ${properties} belong to different kinds of mailbox.`)
+    const others = telling.map(nameOf)
+    const last = others.pop() ?? ''
+    return noTemplate(because('kindsDiffer', { count: others.length, others, last }))
   }
   const usable = await usableOf(inquiry, await ports.templates.list(actor.tenantId))
   const template = usable.find((one) => one.kind === kind && one.default)
-  if (!template) return noTemplate(`templateId is required: there is no default template for ${kindWords[kind]}.`)
+  if (!template) return noTemplate(because('noDefaultTemplate', { kind }))
   return { template, kind }
 }

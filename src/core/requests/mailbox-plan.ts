@@ -214,16 +214,10 @@ function withoutEmpty<D extends Readable>(details: D): D {
 function valueFaults(kind: MailboxKind, { country, metadata = {} }: Readable): Fault[] {
   const faults: Fault[] = []
   if (country !== undefined && countryCode(country) === undefined)
-    faults.push(
-      fault(
-        '/country',
-        'not-a-country',
-        'Give a country by its English name or its two-letter code: Switzerland or CH.',
-      ),
-    )
+    faults.push(fault('/country', 'not-a-country', because('countryUnknown')))
   const { seats } = metadata
   if (kind === 'roomMailbox' && seats !== undefined && !isSeatCount(seats))
-    faults.push(fault('/metadata/seats', 'invalid', 'metadata.seats must be a whole number from 1 to 99999.'))
+    faults.push(fault('/metadata/seats', 'invalid', because('seatsInvalid')))
   return faults
 }
 
@@ -233,9 +227,9 @@ async function namedIn(
   template: Pick<Template, 'limits'>,
 ) {
   const owners = Object.entries({ primaryOwner, secondaryOwner }).flatMap(([field, id]) =>
-    id ? [{ id, pointer: `/${field}`, as: 'The owner' }] : [],
+    id ? [{ id, pointer: `/${field}`, as: 'owner' as const }] : [],
   )
-  const granted = Object.keys(permissions).map((id) => ({ id, pointer: `/permissions/${id}`, as: 'The person' }))
+  const granted = Object.keys(permissions).map((id) => ({ id, pointer: `/permissions/${id}`, as: 'person' as const }))
   const { people, accounts, faults } = await peopleNamed(ports, [...granted, ...owners])
   const withAccess = granted.filter(({ id }) => permissions[id] !== 'None')
   const unavailable = unavailableFaults([
@@ -258,6 +252,6 @@ async function accessFaults({ directory }: RequestPorts, people: readonly Person
   return people
     .filter(({ id }) => unknown.includes(id))
     .map(({ id, displayName }) =>
-      fault(`/permissions/${id}`, 'no-mailbox', `${displayName} has no mailbox, so nobody can give them access.`),
+      fault(`/permissions/${id}`, 'no-mailbox', because('noMailbox', { name: displayName })),
     )
 }

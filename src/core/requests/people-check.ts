@@ -11,7 +11,15 @@ import {
   siteNameFree,
 } from '../naming/index.ts'
 import type { MailboxStep, SiteStep } from '../resources/index.ts'
-import { type Account, type Fault, fault, type Person, type SystemContext, TenantError } from '../shared/index.ts'
+import {
+  type Account,
+  because,
+  type Fault,
+  fault,
+  type Person,
+  type SystemContext,
+  TenantError,
+} from '../shared/index.ts'
 import { reservedIn } from '../templates/index.ts'
 import type { RequestPorts } from './ports.ts'
 import { isForMailbox, type Problem, type Request, type RequestStep, referenceOf } from './request.ts'
@@ -149,12 +157,10 @@ export const guestsAmong = (accounts: readonly Account[]): string[] => [
 /** People who could never get what a body gives them: blocked accounts, and guests who would get access to a mailbox. */
 export const unavailableFaults = (named: readonly NamedAccount[]): Fault[] =>
   named.flatMap(({ account: { displayName, isBlocked, isGuest }, pointer, gets }) => {
-    if (isBlocked)
-      return [fault(pointer, 'person-blocked', `The account of ${displayName} is blocked. Choose somebody else.`)]
+    const facts = { name: displayName }
+    if (isBlocked) return [fault(pointer, 'person-blocked', because('personBlocked', facts))]
     if (!isGuest || gets === 'ownership') return []
-    return [
-      fault(pointer, 'person-guest', `${displayName} is a guest, and guests get no access. Choose somebody else.`),
-    ]
+    return [fault(pointer, 'person-guest', because('personGuest', facts))]
   })
 
 /**

@@ -3,6 +3,7 @@ import type { Around, Inquiry, Named } from '../naming/index.ts'
 import type { MailboxDetails, SiteDetails } from '../resources/index.ts'
 import {
   type Account,
+  because,
   type Fault,
   fault,
   isMailboxKind,
@@ -82,16 +83,19 @@ export type Evaluation =
   | { readonly ok: false; readonly faults: readonly Fault[]; readonly glimpse?: Glimpse }
 export const refused = (...faults: readonly Fault[]): Evaluation => ({ ok: false, faults })
 
+/** What somebody is named as: `siteOwner` among the owners of a site; or the label of the template's question. */
+type NamedAs = 'owner' | 'person' | 'siteOwner' | { readonly label: string }
+
 /** The people behind ids that a body names, each at its pointer; whom the directory does not know is a fault there. */
 export async function peopleNamed(
   ports: RequestPorts,
-  named: readonly { readonly id: string; readonly pointer: string; readonly as: string }[],
+  named: readonly { readonly id: string; readonly pointer: string; readonly as: NamedAs }[],
 ): Promise<{ people: Person[]; accounts: Account[]; faults: Fault[] }> {
   const found = await Promise.all(named.map(({ id }) => ports.directory.person(id)))
   const faults = named.flatMap(({ id, pointer, as }, index) => {
     const { displayName, unread } = found[index] ?? {}
     if (displayName === undefined)
-      return [fault(pointer, 'unknown-person', `${as} ${id} is not a person of this organisation.`)]
+      return [fault(pointer, 'unknown-person', because('personUnknown', { id, ...labelled(as) }))]
     return unread ? [fault(pointer, 'unreadable-person', unreadableSays(displayName, unread), displayName)] : []
   })
   const byId = new Map(
@@ -103,6 +107,8 @@ export async function peopleNamed(
   )
   return { people: [...byId.values()], accounts: found.filter((one) => one !== undefined), faults }
 }
+
+const labelled = (as: NamedAs) => (typeof as === 'string' ? { as, label: '' } : { as: 'answer', label: as.label })
 
 /** What the rules of a whole request need to know. */
 export type RequestInquiry = Inquiry<RequestPorts>

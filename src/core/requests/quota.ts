@@ -50,13 +50,9 @@ export async function quotaFaults(
   const but = replaces === undefined ? [requestId] : [requestId, replaces]
   const { own, all } = await quotaUse({ ports, actor, but }, template)
   const faults: Fault[] = []
-  const say = (detail: string, most: number) => faults.push(fault('/templateId', 'quota-reached', detail, String(most)))
-  if (openPerPerson && own === openPerPerson)
-    say(
-      `You have ${own} open requests of ${name}, which is the most at a time. Wait for one to end, or cancel one.`,
-      own,
-    )
-  if (resources && all === resources)
-    say(`There are ${all} of ${name}, which is the most that there may be. Ask an admin for more.`, all)
+  const add = (key: 'openQuotaReached' | 'resourceQuotaReached', count: number) =>
+    faults.push(fault('/templateId', 'quota-reached', because(key, { count, name }), String(count)))
+  if (openPerPerson && own === openPerPerson) add('openQuotaReached', own)
+  if (resources && all === resources) add('resourceQuotaReached', all)
   return faults
 }

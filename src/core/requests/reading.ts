@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { AuditEntry } from '../audit/index.ts'
 import {
   type Actor,
+  because,
   type Context,
   defineUseCase,
   fault,
@@ -120,7 +121,7 @@ const encodeCursor = (number: number): string => Buffer.from(`v1:${number}`).toS
 function decodeCursor(cursor: string): number {
   const number = /^v1:(\d{1,9})$/.exec(Buffer.from(cursor, 'base64url').toString())?.[1]
   if (number !== undefined) return Number(number)
-  return refuseFields([fault('/cursor', 'invalid', 'cursor must be the nextCursor of an earlier page.')])
+  return refuseFields([fault('/cursor', 'invalid', because('cursorInvalid'))])
 }
 
 /** Which page: the newest; what is older than the request of this number; or what is newer than it. */

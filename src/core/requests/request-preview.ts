@@ -5,6 +5,7 @@ import { type SimilarResources, similarAmong, similarCandidates, similarResource
 import { mailboxRequest } from '../resources/index.ts'
 import {
   asking,
+  because,
   type Context,
   defineUseCase,
   type Fault,
@@ -85,7 +86,7 @@ export async function foresee(context: Context<RequestPorts>, body: unknown, tem
   const inquiry = { ...asked, template: used, isPreview: true } as const
   const resource = resourceOf(used.kind)
   if (resource === 'site' && actor.clientId !== undefined)
-    throw new ProvisioningError('forbidden', 'An application cannot ask for sites: sign in on behalf of a person.')
+    throw new ProvisioningError('forbidden', because('sitesNeedPerson'))
   const { displayName } = body
   const sought = { kind: used.kind, displayName: typeof displayName === 'string' ? displayName : '' }
   const [evaluation, candidates, open] = await Promise.all([

@@ -13,6 +13,7 @@ import {
   siteSteps,
 } from '../resources/index.ts'
 import {
+  because,
   instant,
   isMailboxKind,
   isTerminal,
@@ -183,10 +184,8 @@ export const referencePattern = /^(?:REQ-?|#)?\s*(\d{1,9})$/i
 export function transition(request: Request, to: RequestState, at: string): Request {
   const legal: readonly RequestState[] = transitions[request.status]
   if (!legal.includes(to)) {
-    throw new ProvisioningError(
-      'illegal-transition',
-      `${referenceOf(request)} is ${request.status} and cannot become ${to}.`,
-    )
+    const facts = { reference: referenceOf(request), status: request.status, to }
+    throw new ProvisioningError('illegal-transition', because('illegalTransition', facts))
   }
   return {
     ...request,

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import {
   type Actor,
   asking,
+  because,
   type Context,
   defineUseCase,
   type FaultCode,
@@ -10,6 +11,7 @@ import {
   type Person,
   ProvisioningError,
   person,
+  type Reason,
   refuseFields,
   type Settings,
   type SystemContext,
@@ -69,7 +71,7 @@ async function foreseeAs(
   const { id, displayName, userPrincipalName } = actor
   const simulated = { person: { id, displayName, userPrincipalName }, access, quota }
   if (access.mayUse) return { ...preview, simulated }
-  const outside = fault('/templateId', 'unknown-template', `${displayName} may not use this template.`)
+  const outside = fault('/templateId', 'unknown-template', because('templateNotForThem', { name: displayName }))
   return { ...preview, valid: false, errors: [outside, ...preview.errors], simulated }
 }
 
@@ -83,13 +85,15 @@ export const previewRequestAs = defineUseCase({
 
 /** The person as somebody who asks. Refuses, at `/as`, those who cannot ask for anything here. */
 async function simulatedActor(ports: RequestPorts, { tenantId }: Settings, personId: string): Promise<Actor> {
-  const refuse = (code: FaultCode, detail: string) => refuseFields([fault('/as', code, detail)])
+  const refuse = (code: FaultCode, reason: Reason | string) => refuseFields([fault('/as', code, reason)])
   const [found, isGuest] = await asking(() =>
     Promise.all([ports.directory.person(personId), ports.directory.isGuest(personId)]),
   )
-  if (!found) return refuse('unknown-person', 'Nobody of this organisation has this id.')
-  if (found.isBlocked || found.isGuest || isGuest)
-    return refuse('invalid', `${found.displayName} is ${found.isBlocked ? 'blocked' : 'a guest'}, and cannot ask here.`)
+  if (!found) return refuse('unknown-person', because('idUnknown'))
+  if (found.isBlocked || found.isGuest || isGuest) {
+    const facts = { name: found.displayName, is: found.isBlocked ? 'blocked' : 'guest' }
+    return refuse('invalid', because('cannotRequest', facts))
+  }
   if (found.unread) return refuse('unreadable-person', unreadableSays(found.displayName, found.unread))
   const { id, displayName, userPrincipalName } = found
   return { id, displayName, userPrincipalName, tenantId, isAdmin: false }
@@ -154,7 +158,7 @@ export const simulate = defineUseCase({
   async handle(context: Context<RequestPorts>, { templateId, personId }): Promise<Simulation> {
     const { ports, actor } = context
     const template = await ports.templates.find(actor.tenantId, templateId)
-    if (!template) throw new ProvisioningError('not-found', 'There is no such template.')
+    if (!template) throw new ProvisioningError('not-found', because('templateMissing'))
     const { displayName, name } = example
     const body = { templateId, displayName, ...(isMailboxKind(template.kind) && { name }) }
     const previewOf = (approval: Template['approval']) =>

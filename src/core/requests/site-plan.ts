@@ -3,6 +3,7 @@ import { type Named, namesFor, siteNameFree } from '../naming/index.ts'
 import { type SiteDetails, siteDetails, siteRequest, stepsOfSite } from '../resources/index.ts'
 import {
   asking,
+  because,
   type Fault,
   fault,
   faultsOf,
@@ -48,7 +49,7 @@ export async function evaluateSite(inquiry: RequestInquiry, body: unknown): Prom
   const { kind } = chosen
   if (isMailboxKind(kind))
     return refused(
-      fault('/templateId', 'wrong-resource', `${chosen.name} is a template for a mailbox, not for a site.`),
+      fault('/templateId', 'wrong-resource', because('templateForOther', { name: chosen.name, resource: 'mailbox' })),
     )
   const { templateId: _, ...given } = parsed.data
   const answers = answersOf(chosen.fields, given.metadata, today)
@@ -171,7 +172,11 @@ function furtherFaults(template: Template | undefined, body: unknown, today: str
 
 async function ownersOf({ ports, actor }: RequestInquiry, ids: readonly string[], given: readonly string[]) {
   const { id, displayName, userPrincipalName } = actor
-  const named = ids.map((owner) => ({ id: owner, pointer: `/owners/${given.indexOf(owner)}`, as: 'Owner' }))
+  const named = ids.map((owner) => ({
+    id: owner,
+    pointer: `/owners/${given.indexOf(owner)}`,
+    as: 'siteOwner' as const,
+  }))
   const { people, accounts, faults } = await peopleNamed(ports, named)
   const owning = accountsAt(named, accounts, 'ownership')
   return {

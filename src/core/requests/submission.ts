@@ -2,10 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import {
   type Actor,
+  because,
   type Context,
   defineUseCase,
   type Fault,
   fault,
+  notFound,
   ProvisioningError,
   refuseFields,
 } from '../shared/index.ts'
@@ -79,7 +81,7 @@ export async function submit(context: Context<RequestPorts>, submission: Submiss
       if (error instanceof AlreadySubmitted) return existing(context, requestId)
       if (!(error instanceof NameLost)) throw error
       // Our next look finds it held, and suggests another or derives one, unless names were lost again and again.
-      if (crowded) return refuse([fault(error.pointer, 'name-taken', `${error.message} is taken. Try another.`, '')])
+      if (crowded) return refuse([fault(error.pointer, 'name-taken', because('nameLost', { name: error.message }), '')])
     }
   }
 }
@@ -233,8 +235,7 @@ async function existing({ ports, actor }: Context<RequestPorts>, requestId: stri
 }
 
 function own(request: Request, actor: Actor): Request {
-  if (request.requester.id !== actor.id || request.tenantId !== actor.tenantId)
-    throw new ProvisioningError('not-found', 'There is no such request, or you may not see it.')
+  if (request.requester.id !== actor.id || request.tenantId !== actor.tenantId) throw notFound()
   return request
 }
 

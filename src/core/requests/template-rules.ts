@@ -1,5 +1,5 @@
 import type { AccessLevel } from '../resources/index.ts'
-import { type Fault, fault, type Metadata, type Person, pointerOf } from '../shared/index.ts'
+import { because, type Fault, fault, type Metadata, type Person, pointerOf } from '../shared/index.ts'
 import type { Template } from '../templates/index.ts'
 import { peopleNamed } from './plan.ts'
 import type { RequestPorts } from './ports.ts'
@@ -7,11 +7,9 @@ import type { RequestPorts } from './ports.ts'
 /** A label that the template does not offer. */
 export function labelFaults({ labels: { allowed } }: Pick<Template, 'labels'>, labelId = ''): Fault[] {
   if (labelId === '' || allowed.some(({ id }) => id === labelId)) return []
-  const names = allowed.map(({ name }) => name).join(', ')
-  const said = names
-    ? `labelId must be one of this template's labels: ${names}.`
-    : 'This template has no labels; leave labelId out.'
-  return [fault('/labelId', 'label-not-allowed', said)]
+  const labels = allowed.map(({ name }) => name)
+  const reason = labels.length > 0 ? because('labelNotAllowed', { labels }) : because('noLabels')
+  return [fault('/labelId', 'label-not-allowed', reason)]
 }
 
 /** Answers that name a person whom the directory does not know. */
@@ -22,7 +20,7 @@ export async function answeredPeople(
 ): Promise<{ people: Person[]; faults: Fault[] }> {
   const named = fields.flatMap(({ type, key, label }) =>
     type === 'person' && Object.hasOwn(metadata, key)
-      ? [{ id: String(metadata[key]), pointer: `/metadata${pointerOf([key])}`, as: label }]
+      ? [{ id: String(metadata[key]), pointer: `/metadata${pointerOf([key])}`, as: { label } }]
       : [],
   )
   return peopleNamed(ports, named)
@@ -31,15 +29,13 @@ export async function answeredPeople(
 /** A site with fewer owners than its template wants, the requester counted. */
 export function tooFewOwners({ limits: { ownersMinimum } }: Pick<Template, 'limits'>, count: number): Fault[] {
   if (count >= ownersMinimum) return []
-  const said = `This template wants at least ${ownersMinimum} owners, you included.`
-  return [fault('/owners', 'owners-minimum', said, String(ownersMinimum))]
+  return [fault('/owners', 'owners-minimum', because('ownersMinimum', { count: ownersMinimum }), String(ownersMinimum))]
 }
 
 /** A site with more owners than its template allows, the requester counted. */
 export function tooManyOwners({ limits: { ownersMaximum } }: Pick<Template, 'limits'>, count: number): Fault[] {
   if (count <= ownersMaximum) return []
-  const said = `This template allows at most ${ownersMaximum} owners, you included.`
-  return [fault('/owners', 'owners-maximum', said, String(ownersMaximum))]
+  return [fault('/owners', 'owners-maximum', because('ownersMaximum', { count: ownersMaximum }), String(ownersMaximum))]
 }
 
 /** Owners from outside, where the template wants none. */
@@ -53,12 +49,7 @@ export async function externalOwners(
   return owners
     .filter((_, index) => external[index])
     .map(({ person: { displayName }, pointer }) =>
-      fault(
-        pointer,
-        'external-owner',
-        `${displayName} is from outside, and this template wants owners of the organisation.`,
-        displayName,
-      ),
+      fault(pointer, 'external-owner', because('ownerExternal', { name: displayName }), displayName),
     )
 }
 
@@ -73,18 +64,18 @@ export function mailboxLimits(
   const { capacityMaximum, permissionsMaximum, accessLevels } = limits
   const faults: Fault[] = []
   if (capacityMaximum !== undefined && capacity !== undefined && capacity > capacityMaximum) {
-    const said = `This template allows at most ${capacityMaximum} MB.`
-    faults.push(fault('/capacity', 'too-large', said, String(capacityMaximum)))
+    const reason = because('capacityMaximum', { count: capacityMaximum })
+    faults.push(fault('/capacity', 'too-large', reason, String(capacityMaximum)))
   }
   const given = Object.entries(permissions).flatMap(([id, level]) => (level === 'None' ? [] : [{ id, level }]))
   if (permissionsMaximum !== undefined && given.length > permissionsMaximum) {
-    const said = `This template allows access for at most ${permissionsMaximum} people.`
-    faults.push(fault('/permissions', 'too-many-people', said, String(permissionsMaximum)))
+    const reason = because('permissionsMaximum', { count: permissionsMaximum })
+    faults.push(fault('/permissions', 'too-many-people', reason, String(permissionsMaximum)))
   }
   for (const { id, level } of given)
     if (accessLevels && !accessLevels.includes(level)) {
-      const said = `This template allows ${accessLevels.join(' or ') || 'no access'} only.`
-      faults.push(fault(`/permissions/${id}`, 'access-not-allowed', said))
+      const reason = because('accessNotAllowed', { level: accessLevels[0] ?? 'None' })
+      faults.push(fault(`/permissions/${id}`, 'access-not-allowed', reason))
     }
   return faults
 }
