@@ -1,6 +1,25 @@
 import { z } from 'zod'
-import type { Request } from '../requests/index.ts'
-import { instant, person, requestState, shownFault, shownReason, withReason } from '../shared/index.ts'
+import { type Request, rolesOf } from '../requests/index.ts'
+import {
+  type Actor,
+  access,
+  because,
+  type Context,
+  defineUseCase,
+  fault,
+  instant,
+  type JobOrder,
+  jobId,
+  type Permission,
+  ProvisioningError,
+  person,
+  refuseFields,
+  requestState,
+  shownFault,
+  shownReason,
+  withReason,
+} from '../shared/index.ts'
+import type { WebhookPorts } from '../webhooks/index.ts'
 
 /** How many rows a batch may have: what a person can look through, and what one transaction stores at once. */
 export const mostRows = 200
@@ -40,8 +59,7 @@ export const batchOrder = z
   .superRefine(({ rows }, context) => {
     const known = new Set<string>()
     for (const [place, { key }] of rows.entries()) {
-      if (known.has(key))
-        context.addIssue({ code: 'custom', path: ['rows', place, 'key'], message: 'it is there twice' })
+      if (known.has(key)) context.addIssue({ code: 'custom', path: ['rows', place, 'key'], message: 'keyTwice' })
       known.add(key)
     }
   })
@@ -52,9 +70,9 @@ export const batchStatuses = ['running', 'finished', 'cancelled', 'stopped'] as 
 export const batchRowStatuses = ['waiting', 'submitted', 'refused', 'cancelled'] as const
 export type BatchRowStatus = (typeof batchRowStatuses)[number]
 
-const fault = withReason({ pointer: z.string(), code: z.string(), suggestion: z.string().optional() })
+const rowFault = withReason({ pointer: z.string(), code: z.string(), suggestion: z.string().optional() })
 /** Why a row was refused. The pointers of its errors are pointers into the body of the row. */
-export const rowProblem = withReason({ code: z.string(), errors: z.array(fault) })
+export const rowProblem = withReason({ code: z.string(), errors: z.array(rowFault) })
 export type RowProblem = z.output<typeof rowProblem>
 /** Why a batch waits or has stopped. */
 const batchReason = withReason({ code: z.string() })
@@ -170,3 +188,133 @@ export const batchRowView = z.strictObject({
     .describe('What came of it, when it was submitted.'),
   problem: shownRowProblem.nullable().describe('Why it was refused.'),
 })
+
+/** The ports that this room and the rooms above it need. */
+export interface BatchPorts extends WebhookPorts {
+  readonly batches: BatchStore
+}
+
+/** The order for a turn of a batch; a turn is ordered once, whoever does. */
+export const batchTurn = (batchId: string, turn: number, startAfter?: Date): JobOrder => ({
+  name: 'run-batch',
+  payload: { v: 1, batchId, turn },
+  id: jobId('run-batch', batchId, turn),
+  ...(startAfter && { startAfter }),
+})
+
+/** An application asks for mailboxes alone, one by one or many at once. */
+export function refuseSitesOfApplications(actor: Actor, { resource }: Pick<BatchOrder, 'resource'>): void {
+  if (resource === 'site' && actor.clientId !== undefined)
+    throw new ProvisioningError('forbidden', because('sitesNeedPerson'))
+}
+
+/**
+ * Takes a batch on: its rows are stored, and submitted one after the other as the limits of use allow. The same id again is the
+ * same batch. Throws `too-many-open-requests` while the person has as many under way as may be.
+ */
+export const beginBatch = defineUseCase({
+  permission: 'request.create',
+  input: z.object({ batchId: z.uuid(), ...batchRows }),
+  async handle(context: Context<BatchPorts>, { batchId, ...order }): Promise<BatchReport> {
+    const { ports, actor } = context
+    refuseSitesOfApplications(actor, order)
+    const known = await ports.batches.find(batchId)
+    if (known) return reportOn(ports, visible(actor, known, 'batch.read'))
+    if ((await ports.batches.countRunning(actor.tenantId, actor.id)) >= mostBatches)
+      throw new ProvisioningError('too-many-open-requests', because('tooManyBatches', { count: mostBatches }))
+    const rows = order.rows.map(
+      ({ key, body }, place): WaitingRow => ({ place, key, body, requestId: jobId('batch', batchId, key) }),
+    )
+    const one = newBatch(actor, batchId, order, ports.clock.now().toISOString())
+    await ports.work.transaction(async () => {
+      if (await ports.batches.insert(one, rows)) await ports.jobs.enqueue([batchTurn(batchId, 0)])
+    })
+    return readBatch.handle(context, { batchId })
+  },
+})
+
+function newBatch(actor: Actor, batchId: string, { resource }: Pick<BatchOrder, 'resource'>, at: string): Batch {
+  const { id, displayName, userPrincipalName, tenantId, clientId } = actor
+  return {
+    ...{ v: 1, batchId, tenantId, resource, status: 'running' },
+    requester: { id, displayName, userPrincipalName },
+    ...(clientId !== undefined && { clientId }),
+    ...{ waitsFor: null, problem: null, createdAt: at, updatedAt: at, endedAt: null },
+  }
+}
+
+/** How a batch does. `not-found` also when it is somebody else's. */
+export const readBatch = defineUseCase({
+  permission: 'batch.read',
+  input: z.object({ batchId: z.uuid() }),
+  async handle({ ports, actor }: Context<BatchPorts>, { batchId }): Promise<BatchReport> {
+    return reportOn(ports, visible(actor, await ports.batches.find(batchId), 'batch.read'))
+  },
+})
+
+/** What became of its rows, in their order. The cursor is opaque: it comes from the page before. */
+export const readBatchRows = defineUseCase({
+  permission: 'batch.read',
+  input: z.object({
+    batchId: z.uuid(),
+    limit: z.int(),
+    cursor: z.string().exactOptional(),
+    status: z.enum(batchRowStatuses).exactOptional(),
+  }),
+  async handle(
+    { ports, actor }: Context<BatchPorts>,
+    { batchId, cursor, limit, status },
+  ): Promise<{ rows: readonly BatchRow[]; nextCursor?: string }> {
+    visible(actor, await ports.batches.find(batchId), 'batch.read')
+    const from = { ...(status && { status }), ...(cursor !== undefined && { after: decodeCursor(cursor) }) }
+    const found = await ports.batches.rows({ batchId, ...from, limit: limit + 1 })
+    const rows = found.slice(0, limit)
+    const last = rows.at(-1)
+    return { rows, ...(found.length > limit && last && { nextCursor: encodeCursor(last) }) }
+  },
+})
+
+/** Ends a batch before its next row. What was submitted stays, each to be cancelled by itself. Throws `already-ended`. */
+export const cancelBatch = defineUseCase({
+  permission: 'batch.cancel',
+  input: z.object({ batchId: z.uuid() }),
+  async handle(context: Context<BatchPorts>, { batchId }): Promise<BatchReport> {
+    const { ports, actor } = context
+    visible(actor, await ports.batches.find(batchId), 'batch.cancel')
+    const isCancelled = await endBatch(ports, batchId, { status: 'cancelled', problem: null })
+    const report = await readBatch.handle(context, { batchId })
+    // Asked for twice it is cancelled all the same.
+    if (isCancelled || report.batch.status === 'cancelled') return report
+    throw new ProvisioningError('already-ended', because('batchEnded'))
+  },
+})
+
+/** Ends a batch that is under way, with all rows that wait; false when it has ended already. */
+export function endBatch(ports: BatchPorts, batchId: string, end: Pick<Batch, 'status' | 'problem'>): Promise<boolean> {
+  return ports.work.transaction(async () => {
+    const at = ports.clock.now().toISOString()
+    const ended = await ports.batches.change(batchId, { ...end, waitsFor: null, updatedAt: at, endedAt: at })
+    if (ended) await ports.batches.cancelWaiting(batchId)
+    return ended
+  })
+}
+
+const reportOn = async ({ batches }: BatchPorts, one: Batch): Promise<BatchReport> => ({
+  batch: one,
+  counts: await batches.counts(one.batchId),
+})
+
+/** A batch is its requester's; admins see all of their tenant. */
+function visible(actor: Actor, one: Batch | undefined, permission: Permission): Batch {
+  const roles = one && rolesOf(actor, { tenantId: one.tenantId, requester: one.requester, approvals: [] })
+  if (one && access[permission].some((role) => roles?.has(role))) return one
+  throw new ProvisioningError('not-found', because('batchUnknown'))
+}
+
+const encodeCursor = ({ place }: BatchRow): string => Buffer.from(`v1:${place}`).toString('base64url')
+
+function decodeCursor(cursor: string): number {
+  const place = /^v1:(\d{1,4})$/.exec(Buffer.from(cursor, 'base64url').toString())?.[1]
+  if (place !== undefined) return Number(place)
+  return refuseFields([fault('/cursor', 'invalid', because('cursorInvalid'))])
+}

@@ -2,9 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { type Evaluation, evaluate, namesOfPlan, type Plan, requestPreview } from '../requests/index.ts'
 import { because, type Context, defineUseCase, type Fault, ProvisioningError, resourceKind } from '../shared/index.ts'
-import { type BatchOrder, batchRows } from './batch.ts'
-import { refuseSitesOfApplications } from './batching.ts'
-import type { BatchPorts } from './ports.ts'
+import { type BatchOrder, type BatchPorts, batchRows, refuseSitesOfApplications } from './batch.ts'
 
 /** What a row would be. */
 export const checkedRow = z.strictObject({

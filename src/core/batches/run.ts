@@ -8,9 +8,16 @@ import {
   ProvisioningError,
   type SystemContext,
 } from '../shared/index.ts'
-import type { Batch, BatchReason, BatchRowStatus, RowProblem, WaitingRow } from './batch.ts'
-import { batchTurn, endBatch } from './batching.ts'
-import type { BatchPorts } from './ports.ts'
+import {
+  type Batch,
+  type BatchPorts,
+  type BatchReason,
+  type BatchRowStatus,
+  batchTurn,
+  endBatch,
+  type RowProblem,
+  type WaitingRow,
+} from './batch.ts'
 
 /** What a turn of a batch knows of the attempt that it is. */
 export interface BatchAttempt {

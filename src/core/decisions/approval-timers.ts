@@ -1,9 +1,11 @@
+import { z } from 'zod'
 import {
   type ApprovalStage,
   type Delegation,
   type Due,
   dueOf,
   nextLook,
+  openStage,
   outOfReach,
   reachBy,
   type StandInCandidate,
@@ -18,16 +20,21 @@ import {
 import { type AuditAction, type AuditEntry, system } from '../audit/index.ts'
 import {
   askApprovers,
+  authorize,
   type Change,
   changeRequest,
   entry,
   type Request,
+  referenceOf,
   stageLook,
   tellRequester,
   transition,
 } from '../requests/index.ts'
 import {
   asking,
+  because,
+  type Context,
+  defineUseCase,
   type JobOrder,
   type JobPayload,
   jobId,
@@ -37,13 +44,10 @@ import {
   PutOff,
   type SystemContext,
 } from '../shared/index.ts'
+import { changeOnce } from './decision.ts'
 import { delegationsOf, realignment } from './delegation.ts'
-import { havingDigest } from './digest-choice.ts'
-import { chatIfFound } from './find-chat.ts'
 import type { DecisionPorts } from './ports.ts'
-
-/** Why a person without a chat cannot be told. */
-const noChat = 'NoChat'
+import { chatIfFound, withUnreachable } from './unreachable-people.ts'
 
 /** How long a look is put off for a directory that does not answer, in milliseconds. */
 const untilItAnswers = 60_000
@@ -219,18 +223,6 @@ async function withoutChat(
   return asked.filter((_, index) => chats[index] === undefined || chats[index].closed !== undefined)
 }
 
-/** A stage that knows who cannot be told; the same value when it did. */
-export function withUnreachable(
-  stage: ApprovalStage,
-  people: readonly Person[],
-  at: string,
-  why: string = noChat,
-): ApprovalStage {
-  const known = new Set(stage.unreachable?.map(({ person }) => person.id))
-  const added = people.filter(({ id }) => !known.has(id)).map((person) => ({ person, why, at }))
-  return added.length === 0 ? stage : { ...stage, unreachable: [...(stage.unreachable ?? []), ...added] }
-}
-
 /** One more card for each of these whose decision is waited for. It can be decided on like the first one. */
 export function remindApprovers(
   { requestId }: Request,
@@ -251,4 +243,50 @@ const tellAdminsOfStage = ({ requestId }: Request, why: string): JobOrder => ({
   name: 'notify-admins',
   payload: { v: 1, requestId, card: 'status' },
   id: jobId(why, requestId),
+})
+
+/** Those of these who have it, if they have a chat. */
+export async function havingDigest(
+  { ports, settings }: SystemContext<DecisionPorts>,
+  tenantId: string,
+  personIds: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (!settings.digest || personIds.length === 0) return new Set()
+  const without = await ports.digests.without(tenantId, personIds)
+  return new Set(personIds.filter((id) => !without.has(id)))
+}
+
+const dayMilliseconds = 86_400_000
+
+/** When a request may be nudged: at once, or a day after those who have not decided were last reminded, by anybody. */
+export function nudgeFrom(request: Request): string | undefined {
+  const last = openStage(request.approvals)?.reminders?.findLast(({ inDigest }) => !inDigest)?.at
+  return last === undefined ? undefined : new Date(Date.parse(last) + dayMilliseconds).toISOString()
+}
+
+/**
+ * Reminds those who have not decided, once a day at most; a repeat of the same `attempt` does so no second time. Refuses as
+ * `already-ended` or `nudged-already`.
+ */
+export const nudge = defineUseCase({
+  permission: 'request.nudge',
+  input: z.object({ requestId: z.uuid(), attempt: z.string().optional() }),
+  handle(context: Context<DecisionPorts>, { requestId, attempt }): Promise<Request> {
+    const { actor } = context
+    return changeOnce(context, { requestId, attempt }, (request, at) => {
+      authorize(actor, 'request.nudge', request)
+      const stage = request.status === 'pendingApproval' ? openStage(request.approvals) : undefined
+      if (!stage)
+        throw new ProvisioningError('already-ended', because('noDecisionPending', { reference: referenceOf(request) }))
+      const from = nudgeFrom(request)
+      if (from !== undefined && from > at)
+        throw new ProvisioningError('nudged-already', because('remindedRecently', { from }), { context: { at: from } })
+      const { id, displayName, userPrincipalName } = actor
+      const reminders = [...(stage.reminders ?? []), { at, by: { id, displayName, userPrincipalName } }]
+      const next = { ...withStage(request, { ...stage, reminders }), updatedAt: at }
+      const data = { stage: stage.stage, people: waitingFor(request.approvals) }
+      const audit = [entry(next, actor, 'reminded', { data })]
+      return { request: next, audit, jobs: remindApprovers(next, { ...stage, reminders }) }
+    })
+  },
 })

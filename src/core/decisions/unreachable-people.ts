@@ -1,8 +1,15 @@
-import { openStage, withStage } from '../approvals/index.ts'
+import { type ApprovalStage, openStage, withStage } from '../approvals/index.ts'
 import { system } from '../audit/index.ts'
 import { type ChatRefusal, type Conversation, changeRequest, entry, type Request } from '../requests/index.ts'
-import { type CardKey, isForApprover, type JobOrder, jobId, type Person, type SystemContext } from '../shared/index.ts'
-import { withUnreachable } from './approval-timers.ts'
+import {
+  type CardKey,
+  isForApprover,
+  type JobOrder,
+  jobId,
+  type Person,
+  type SystemContext,
+  TenantError,
+} from '../shared/index.ts'
 import type { DecisionPorts } from './ports.ts'
 
 /** What the timeline says when somebody could not be told; `data` is `{person, card, why}`. */
@@ -98,5 +105,60 @@ async function isNoted(ports: DecisionPorts, requestId: string, personId: string
     const person = data?.['person']
     const sameCard = action === notTold && data?.['card'] === key
     return sameCard && typeof person === 'object' && person !== null && 'id' in person && person.id === personId
+  })
+}
+
+/** Why a person without a chat cannot be notified. */
+const noChat = 'NoChat'
+
+/** A stage that knows who cannot be told; the same value when it did. */
+export function withUnreachable(
+  stage: ApprovalStage,
+  people: readonly Person[],
+  at: string,
+  why: string = noChat,
+): ApprovalStage {
+  const known = new Set(stage.unreachable?.map(({ person }) => person.id))
+  const added = people.filter(({ id }) => !known.has(id)).map((person) => ({ person, why, at }))
+  return added.length === 0 ? stage : { ...stage, unreachable: [...(stage.unreachable ?? []), ...added] }
+}
+
+/** Where a person has not written yet, their language and time zone are not known. The first activity tells them. */
+const unknownPlace = { locale: 'en', timeZone: 'UTC' }
+
+/**
+ * Returns a person's chat, open or closed. Microsoft 365 knows chats that the store does not: the app came by a setup policy before the
+ * service ran, or the store was lost. Such a chat is stored, and what its person has missed is ordered. `install`: installs the app for
+ * a person who does not have it. Undefined: there is no chat. Throws a retryable `TenantError` when Microsoft Graph does not answer.
+ */
+export async function chatOf(
+  { ports }: SystemContext<DecisionPorts>,
+  tenantId: string,
+  personId: string,
+  how = { install: false },
+): Promise<Conversation | undefined> {
+  const known = await ports.conversations.ofPerson(tenantId, personId)
+  if (known) return known
+  const conversationId = await ports.tenant.findChat(personId, how)
+  if (conversationId === undefined) return undefined
+  await ports.work.transaction(async () => {
+    const isNew = await ports.conversations.add({
+      ...{ tenantId, personId, conversationId, reference: null },
+      ...unknownPlace,
+    })
+    if (isNew) await ports.jobs.enqueue([{ name: 'catch-up', payload: { v: 1, tenantId, personId } }])
+  })
+  return ports.conversations.ofPerson(tenantId, personId)
+}
+
+/** Returns a person's chat as far as it can be found now: undefined also while Microsoft Graph does not answer. Installs nothing. */
+export async function chatIfFound(
+  context: SystemContext<DecisionPorts>,
+  tenantId: string,
+  personId: string,
+): Promise<Conversation | undefined> {
+  return chatOf(context, tenantId, personId).catch((error: unknown) => {
+    if (error instanceof TenantError && error.retryable) return undefined
+    throw error
   })
 }

@@ -1,6 +1,13 @@
 import { judgedBy, resolveApprovals, withMaximum } from '../approvals/index.ts'
 import { asksForAddress, mailboxNames, slug } from '../naming/index.ts'
-import { isSeatCount, type MailboxDetails, mailboxDetails, mailboxRequest } from '../resources/index.ts'
+import {
+  applicability,
+  applies,
+  isSeatCount,
+  type MailboxDetails,
+  mailboxDetails,
+  mailboxRequest,
+} from '../resources/index.ts'
 import {
   asking,
   because,
@@ -8,10 +15,12 @@ import {
   type Fault,
   fault,
   faultsOf,
+  isMailboxKind,
   type MailboxKind,
   metadata,
   type Person,
   ProvisioningError,
+  type Reason,
   readable,
 } from '../shared/index.ts'
 import {
@@ -21,16 +30,24 @@ import {
   names,
   type Template,
   type TemplateSnapshot,
+  unknownTemplate,
+  usableOf,
+  usableTemplate,
   withProperties,
 } from '../templates/index.ts'
-import { type Addresses, addressesOf } from './mailbox-addresses.ts'
-import { chosenTemplate, inapplicable, isRecord } from './mailbox-kind.ts'
-import { accountsAt, guestsAmong, unavailableFaults } from './people-check.ts'
-import { type Evaluation, type Glimpse, type MailboxPlan, peopleNamed, type RequestInquiry, refused } from './plan.ts'
+import { type Addresses, addressesOf } from './addresses.ts'
+import {
+  accountsAt,
+  answeredPeople,
+  externalOwners,
+  guestsAmong,
+  peopleNamed,
+  unavailableFaults,
+} from './people-check.ts'
+import { type Evaluation, type Glimpse, isRecord, type MailboxPlan, type RequestInquiry, refused } from './plan.ts'
 import type { RequestPorts } from './ports.ts'
-import { quotaFaults } from './quota.ts'
 import type { RequestForMailbox } from './request.ts'
-import { answeredPeople, externalOwners, mailboxLimits } from './template-rules.ts'
+import { mailboxLimits, quotaFaults } from './template-rules.ts'
 
 /** Checks a mailbox request of the API document: its form, its kind, its template, its people and its names. Writes nothing. */
 export async function evaluateMailbox(inquiry: RequestInquiry, body: unknown): Promise<Evaluation> {
@@ -254,4 +271,64 @@ async function accessFaults({ directory }: RequestPorts, people: readonly Person
     .map(({ id, displayName }) =>
       fault(`/permissions/${id}`, 'no-mailbox', because('noMailbox', { name: displayName })),
     )
+}
+
+/** The properties of rule 3's table that a body gives. What is empty is not given. */
+function given(body: Record<string, unknown>): string[] {
+  const isGiven = (value: unknown) => value !== undefined && value !== ''
+  return Object.keys(applicability).filter((property) => {
+    const [field = '', key] = property.split('/')
+    const value = Object.hasOwn(body, field) ? body[field] : undefined
+    if (key === undefined) return isGiven(value)
+    return isRecord(value) && Object.hasOwn(value, key) && isGiven(value[key])
+  })
+}
+
+const nameOf = (property: string): string => property.replace('/', '.')
+
+/** API document, rule 3: what a body gives and this kind of mailbox has not, each at its pointer. */
+export function inapplicable(kind: MailboxKind, body: Record<string, unknown>): Fault[] {
+  return given(body)
+    .filter((property) => !applies(property, kind))
+    .map((property) => {
+      const facts = { name: nameOf(property), has: applicability[property]?.[0] ?? '', kind }
+      return fault(`/${property}`, 'not-applicable', because('notForKind', facts))
+    })
+}
+
+type Choice = Chosen | { readonly fault: Fault }
+const noTemplate = (reason: Reason): Choice => ({ fault: fault('/templateId', 'required', reason) })
+
+/**
+ * The template that a body names; without one, the default template of the kind that its properties imply, if they imply
+ * exactly one (DESIGN §5).
+ */
+export async function chosenTemplate(inquiry: RequestInquiry, body: Record<string, unknown>): Promise<Choice> {
+  const { template: known } = inquiry
+  if (known && isMailboxKind(known.kind)) return { template: known, kind: known.kind }
+  const { templateId } = body
+  if (templateId === undefined) return impliedTemplate(inquiry, body)
+  if (typeof templateId !== 'string' || templateId === '') return noTemplate(because('templateIdNeeded'))
+  const found = await usableTemplate(inquiry, templateId)
+  if (!found) return { fault: unknownTemplate() }
+  const { kind, name } = found
+  if (isMailboxKind(kind)) return { template: found, kind }
+  return { fault: fault('/templateId', 'wrong-resource', because('templateForOther', { name, resource: 'site' })) }
+}
+
+async function impliedTemplate(inquiry: RequestInquiry, body: Record<string, unknown>): Promise<Choice> {
+  const { ports, actor } = inquiry
+  const telling = given(body).filter((property) => applicability[property]?.length === 1)
+  const kinds = [...new Set(telling.flatMap((property) => applicability[property] ?? []))]
+  const [kind, ...more] = kinds
+  if (kind === undefined) return noTemplate(because('kindUnknown'))
+  if (more.length > 0) {
+    const others = telling.map(nameOf)
+    const last = others.pop() ?? ''
+    return noTemplate(because('kindsDiffer', { count: others.length, others, last }))
+  }
+  const usable = await usableOf(inquiry, await ports.templates.list(actor.tenantId))
+  const template = usable.find((one) => one.kind === kind && one.default)
+  if (!template) return noTemplate(because('noDefaultTemplate', { kind }))
+  return { template, kind }
 }

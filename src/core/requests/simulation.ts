@@ -18,11 +18,10 @@ import {
   unreadableSays,
 } from '../shared/index.ts'
 import { type Template, unknownTemplate } from '../templates/index.ts'
-import type { Checks } from './lookup-turns.ts'
-import { isRecord } from './mailbox-kind.ts'
+import { isRecord } from './plan.ts'
 import type { RequestPorts } from './ports.ts'
-import { quotaUse } from './quota.ts'
-import { foresee, type Previewed, type RequestPreview, requestPreview } from './request-preview.ts'
+import { type Checks, foresee, type Previewed, type RequestPreview, requestPreview } from './preview.ts'
+import { quotaUse } from './template-rules.ts'
 
 /** Whether a person may use a template, and why. */
 export const templateAccess = z.strictObject({

@@ -20,12 +20,17 @@ import {
   usableTemplate,
   withProperties,
 } from '../templates/index.ts'
-import { isRecord } from './mailbox-kind.ts'
-import { accountsAt, guestsAmong, unavailableFaults } from './people-check.ts'
-import { type Evaluation, peopleNamed, type RequestInquiry, refused, type SitePlan } from './plan.ts'
-import { quotaFaults } from './quota.ts'
+import {
+  accountsAt,
+  answeredPeople,
+  externalOwners,
+  guestsAmong,
+  peopleNamed,
+  unavailableFaults,
+} from './people-check.ts'
+import { type Evaluation, isRecord, type RequestInquiry, refused, type SitePlan } from './plan.ts'
 import type { RequestForSite } from './request.ts'
-import { answeredPeople, externalOwners, labelFaults, tooFewOwners, tooManyOwners } from './template-rules.ts'
+import { labelFaults, quotaFaults, tooFewOwners, tooManyOwners } from './template-rules.ts'
 
 /** Checks a site request of the API document against its template, the directory and the names in use. Writes nothing. */
 export async function evaluateSite(inquiry: RequestInquiry, body: unknown): Promise<Evaluation> {

@@ -1,19 +1,38 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
-import { approvalStage, type Foreseen, isFinal, judgedBy, resolveApprovals, warningCodes } from '../approvals/index.ts'
+import {
+  type ApprovalStage,
+  approvalStage,
+  type Foreseen,
+  isFinal,
+  judgedBy,
+  realigned,
+  resolveApprovals,
+  type Warning,
+  warningCodes,
+  warningsOf,
+} from '../approvals/index.ts'
 import { type SimilarResources, similarAmong, similarCandidates, similarResources } from '../naming/index.ts'
 import { mailboxRequest } from '../resources/index.ts'
 import {
+  type Actor,
   asking,
   because,
   type Context,
+  createGate,
   defineUseCase,
   type Fault,
   faultsOf,
+  type GateLimits,
+  isMailboxKind,
+  originNow,
   ProvisioningError,
+  type ResourceKind,
+  readsOf,
   refuseFields,
   resourceKind,
   shownFault,
+  TenantError,
 } from '../shared/index.ts'
 import {
   type Applied,
@@ -23,13 +42,49 @@ import {
   unknownTemplate,
   usableTemplate,
 } from '../templates/index.ts'
-import { evaluate, resourceOf } from './evaluate.ts'
-import type { Checks } from './lookup-turns.ts'
-import { chosenTemplate, isRecord } from './mailbox-kind.ts'
-import { foreseenIn, lookAhead, type Outlook } from './outlook.ts'
-import { type Glimpse, isForMailboxPlan, type Plan, type RequestInquiry } from './plan.ts'
+import { awayOf } from './change.ts'
+import { chosenTemplate, evaluateMailbox } from './mailbox-plan.ts'
+import { type Evaluation, type Glimpse, isForMailboxPlan, isRecord, type Plan, type RequestInquiry } from './plan.ts'
 import type { RequestPorts } from './ports.ts'
-import { openFaults } from './quota.ts'
+import { evaluateSite } from './site-plan.ts'
+import { openFaults } from './template-rules.ts'
+
+/** The two resources that the API document creates, each by its own endpoint. */
+export type Resource = 'site' | 'mailbox'
+export const resourceOf = (kind: ResourceKind): Resource => (isMailboxKind(kind) ? 'mailbox' : 'site')
+
+const evaluations = { site: evaluateSite, mailbox: evaluateMailbox } as const satisfies Record<Resource, unknown>
+
+/**
+ * What a request would be, or what is wrong with it, without writing anything. `unavailable` is thrown when the directory
+ * cannot be asked.
+ */
+export const evaluate = (inquiry: RequestInquiry, resource: Resource, body: unknown): Promise<Evaluation> =>
+  evaluations[resource](inquiry, body)
+
+/** What people want to know of a request before they send it, beside what it will be. */
+export interface Outlook {
+  /** All stages, with those who decide for whoever is away today. */
+  readonly approvals: readonly ApprovalStage[]
+  readonly warnings: readonly Warning[]
+}
+
+/** Looks at who is away, and at what may surprise. */
+export async function lookAhead({ ports, actor }: Context<RequestPorts>, foreseen: Foreseen): Promise<Outlook> {
+  const at = ports.clock.now().toISOString()
+  const away = await awayOf(ports, { tenantId: actor.tenantId, approvals: [...foreseen.approvals] }, at)
+  const approvals = foreseen.approvals.map((stage) => realigned(stage, away, actor.id, at))
+  return { approvals, warnings: warningsOf({ ...foreseen, approvals }) }
+}
+
+/** What a plan foresees. */
+export function foreseenIn(plan: Plan, requestId: string): Foreseen {
+  const { template, details, approvals, emptyTokens } = plan
+  const isMailbox = isForMailboxPlan(plan)
+  const name = isMailbox ? plan.address.slice(0, plan.address.indexOf('@')) : plan.alias
+  const passedOver = isMailbox ? [] : (plan.passedOver ?? [])
+  return { requestId, template, details, approvals, emptyTokens, name, passedOver }
+}
 
 const foreseenNames = z.strictObject({
   displayName: z.string().describe('What people will see.'),
@@ -197,4 +252,37 @@ function shown(
     errors: faults.map((one) => ({ ...one })),
     outlook,
   }
+}
+
+/**
+ * A check keeps the processor and the store busy for some tens of milliseconds, so few at a time leave room for everything else,
+ * and more at a time would not end sooner. Nobody fills in more than one form at a time.
+ */
+const limits: GateLimits = {
+  ...{ running: 4, forIdentity: 0, runningOfOne: 2 },
+  ...{ waiting: 200, waitingOfOne: 40 },
+  ...{ patience: 5000, patienceOfJobs: 30_000 },
+}
+
+/** Checks of what a request would be, for previews and forms, which many may want at once. */
+export function createChecks({ limitsOfUse }: Pick<RequestPorts, 'limitsOfUse'>) {
+  const gate = createGate('previews', limits)
+  /** Runs a check in its caller's turn. Throws `unavailable` while too many wait. */
+  const inTurn = <T>(check: () => Promise<T>): Promise<T> => asking(() => gate.pass(check, originNow().abandoned))
+  return {
+    inTurn,
+    /** The same for a form in chat, which is counted for its person as a preview by REST is. */
+    async ofForm<T>(actor: Actor, values: object, check: () => Promise<T>): Promise<T> {
+      const seconds = await limitsOfUse.takeReads(actor, readsOf(values))
+      if (seconds === 0) return inTurn(check)
+      const cause = new TenantError('busy', 'previews beyond the limits of use', {
+        retryable: true,
+        retryAfterSeconds: seconds,
+      })
+      throw new ProvisioningError('unavailable', because('checksRateLimited', { seconds }), { cause })
+    },
+  }
+}
+export interface Checks {
+  readonly checks: ReturnType<typeof createChecks>
 }
