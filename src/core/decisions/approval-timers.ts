@@ -26,8 +26,8 @@ import {
   entry,
   type Request,
   referenceOf,
-  stageLook,
-  tellRequester,
+  approvalTimer,
+  notifyRequester,
   transition,
 } from '../requests/index.ts'
 import {
@@ -91,7 +91,7 @@ const early = 60_000
 function nextOf(request: Request, stage: ApprovalStage, at: string, isIdle: boolean): JobOrder[] {
   const next = nextLook(stage, at)
   const isEarly = isIdle && next !== undefined && Date.parse(next) - Date.parse(at) < early
-  return stageLook(request, stage, next, isEarly ? at : '')
+  return approvalTimer(request, stage, next, isEarly ? at : '')
 }
 
 interface FoundOut {
@@ -152,7 +152,7 @@ export function tend(
   if (due.expire) {
     const ended = transition(request, 'expired', at)
     const data = { stage: stage.stage, waitedFor: waitingFor([stage]) }
-    return { request: ended, audit: [entry(ended, system, 'expired', { data })], jobs: [tellRequester(ended)] }
+    return { request: ended, audit: [entry(ended, system, 'expired', { data })], jobs: [notifyRequester(ended)] }
   }
   const reached = withUnreachable(stage, unheard, at)
   const asked = withCandidates(reached, candidates, due.escalate ? 'escalated' : 'unreachable', at)
@@ -177,8 +177,8 @@ export function tend(
     ...askApprovers(after),
     ...(due.remind || due.warn ? remindApprovers(after, next, byCard) : []),
     ...(due.warn ? [warnRequester(after, next)] : []),
-    ...(reached === stage ? [] : [tellAdminsOfStage(after, 'unreachable')]),
-    ...(isHelpless ? [tellAdminsOfStage(after, `escalated:${stage.stage}`)] : []),
+    ...(reached === stage ? [] : [notifyAdminsOfStage(after, 'unreachable')]),
+    ...(isHelpless ? [notifyAdminsOfStage(after, `escalated:${stage.stage}`)] : []),
   ]
   return { request: after, audit: told, jobs }
 }
@@ -239,7 +239,7 @@ const warnRequester = ({ requestId, requester }: Request, { stage }: ApprovalSta
   notifyOrder(requestId, requester.id, `warning:${stage}`)
 
 /** Their status card of the request tells it; `why` is told once. */
-const tellAdminsOfStage = ({ requestId }: Request, why: string): JobOrder => ({
+const notifyAdminsOfStage = ({ requestId }: Request, why: string): JobOrder => ({
   name: 'notify-admins',
   payload: { v: 1, requestId, card: 'status' },
   id: jobId(why, requestId),

@@ -14,16 +14,16 @@ import {
   type Change,
   changeRequest,
   entry,
-  followUpLook,
+  directoryPoll,
   isForMailbox,
   jobsOfOpenStage,
   jobsOfQueued,
   type Request,
   type RequestStep,
   referenceOf,
-  tellAdmins,
-  tellRequester,
-  toldOfOpenStage,
+  notifyAdminsOfOutcome,
+  notifyRequester,
+  openStageEntries,
   transition,
   withOpenStage,
 } from '../requests/index.ts'
@@ -117,9 +117,9 @@ export const cancelRequest = defineUseCase({
       const { id, displayName, userPrincipalName } = actor
       const cancelledBy = { id, displayName, userPrincipalName }
       const next = { ...transition(request, 'cancelled', at), cancelledBy, cancelComment: comment }
-      const requester = actor.id === request.requester.id ? [] : [tellRequester(next)]
+      const requester = actor.id === request.requester.id ? [] : [notifyRequester(next)]
       // What was made stays in the tenant, and nobody else will clear it away.
-      const admins = request.steps.some(({ status }) => status === 'done') ? [tellAdmins(next)] : []
+      const admins = request.steps.some(({ status }) => status === 'done') ? [notifyAdminsOfOutcome(next)] : []
       const jobs = [...requester, ...admins]
       return { request: next, audit: [entry(next, actor, 'cancelled', { comment })], jobs }
     })
@@ -175,7 +175,7 @@ function jobAnew(request: Request, settings: Settings, at: string): JobOrder | u
   // Several clicks within a minute are one.
   const id = jobId('restart', requestId, at.slice(0, 16))
   if (status === 'queued' || status === 'provisioning') return { name: 'provision', payload: { v: 1, requestId }, id }
-  const look = status === 'succeeded' ? followUpLook(request, 0, settings) : undefined
+  const look = status === 'succeeded' ? directoryPoll(request, 0, settings) : undefined
   return look && { ...look, id }
 }
 
@@ -239,10 +239,10 @@ function decided(
   if (outcome === 'waiting') return { request: withDecision, audit: [said] }
   if (outcome === 'next-stage') {
     const begun = withOpenStage(withDecision, settings, away, at)
-    return { request: begun, audit: [said, ...toldOfOpenStage(begun)], jobs: jobsOfOpenStage(begun) }
+    return { request: begun, audit: [said, ...openStageEntries(begun)], jobs: jobsOfOpenStage(begun) }
   }
   const next = transition(withDecision, outcome === 'approved' ? 'queued' : 'rejected', at)
-  if (outcome === 'rejected') return { request: next, audit: [said], jobs: [tellRequester(next)] }
+  if (outcome === 'rejected') return { request: next, audit: [said], jobs: [notifyRequester(next)] }
   return { request: next, audit: [said, entry(next, { kind: 'system' }, 'queued')], jobs: jobsOfQueued(next, settings) }
 }
 

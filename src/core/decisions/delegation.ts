@@ -10,7 +10,7 @@ import {
   withStage,
 } from '../approvals/index.ts'
 import { noteAct, noteFact, system } from '../audit/index.ts'
-import { askApprovers, type Change, changeRequest, delegatedNow, type Request, stageLook } from '../requests/index.ts'
+import { askApprovers, type Change, changeRequest, delegatedNow, type Request, approvalTimer } from '../requests/index.ts'
 import {
   type Account,
   asking,
@@ -193,7 +193,7 @@ export function realignment(request: Request, away: readonly Delegation[], at: s
   const next = stage && realigned(stage, away, request.requester.id, at)
   if (!stage || !next || next === stage) return undefined
   const changed = { ...withStage(request, next), updatedAt: at }
-  const jobs = [...askApprovers(changed), ...stageLook(request, next, nextLook(next, at))]
+  const jobs = [...askApprovers(changed), ...approvalTimer(request, next, nextLook(next, at))]
   return { request: changed, audit: [delegatedNow(changed, next)], jobs }
 }
 

@@ -18,7 +18,7 @@ import {
   jobsOfQueued,
   type Request,
   referenceOf,
-  tellRequester,
+  notifyRequester,
   transition,
 } from '../requests/index.ts'
 import { type Actor, because, type Context, defineUseCase, ProvisioningError, type Settings } from '../shared/index.ts'
@@ -102,6 +102,6 @@ function overridden(request: Request, settings: Settings, given: Decision): Chan
   const data = { override: true, stages, waitedFor, ...(ownReassignment && { ownReassignment }) }
   const said = entry(decided, by, decision, { comment, data })
   const next = transition(decided, decision === 'approved' ? 'queued' : 'rejected', at)
-  if (decision === 'rejected') return { request: next, audit: [said], jobs: [tellRequester(next)] }
+  if (decision === 'rejected') return { request: next, audit: [said], jobs: [notifyRequester(next)] }
   return { request: next, audit: [said, entry(next, system, 'queued')], jobs: jobsOfQueued(next, settings) }
 }

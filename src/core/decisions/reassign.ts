@@ -8,7 +8,7 @@ import {
   changeRequest,
   entry,
   type Request,
-  stageLook,
+  approvalTimer,
 } from '../requests/index.ts'
 import {
   type Actor,
@@ -87,7 +87,7 @@ async function refuseLapsed(context: SystemContext<DecisionPorts>, request: Requ
   if (actor.isAdmin || request.status !== 'pendingApproval') return
   const at = ports.clock.now().toISOString()
   const lapsed = await asking(() => lapsedOf(context, request, actor.id, at))
-  if (lapsed.includes(actor.id)) throw new ProvisioningError('not-an-approver', because('noLongerApprover'))
+  if (lapsed.includes(actor.id)) throw new ProvisioningError('not-an-approver', because('approverNoMore'))
 }
 
 /** `hasCard`: from when they were asked before. `isAlone`: there is no other admin, or none is needed. */
@@ -131,7 +131,7 @@ function reassigned(
     ...askApprovers(next),
     // Who was asked before has a card from then, which comes to life far up in their chat: nobody would see that.
     ...(hasCard ? remindApprovers(next, changed, [to]) : []),
-    ...stageLook(next, changed, nextLook(changed, at)),
+    ...approvalTimer(next, changed, nextLook(changed, at)),
   ]
   return { request: next, audit, jobs }
 }

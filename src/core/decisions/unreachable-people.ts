@@ -20,7 +20,7 @@ export const notTold = 'not-told'
  * request's timeline says who was not told of what. Of an approver, whom the request may wait for in vain, the stage says so too, the admins
  * are told, once a request, and somebody else is looked for at once. Noting it twice is noting it once.
  */
-export async function couldNotTell(
+export async function recordUndelivered(
   context: SystemContext<DecisionPorts>,
   request: Request,
   conversation: Conversation,

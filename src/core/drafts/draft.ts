@@ -8,7 +8,7 @@ import {
   evaluate,
   foreseenIn,
   isForMailboxPlan,
-  lookAhead,
+  outlookOf,
   type Outlook,
   type Plan,
   type Request,
@@ -162,7 +162,7 @@ export async function checkDraft(context: Context<DraftPorts>, draft: Draft, tem
   const [similar, basedOn, outlook] = await Promise.all([
     similarAmong(context, { ...sought, address }, candidates),
     comparedWithBasis(context, draft.basedOn, { ...plan, reason: reasonOf(draft) }),
-    lookAhead(context, foreseenIn(plan, requestId)),
+    outlookOf(context, foreseenIn(plan, requestId)),
   ])
   return { plan, similar, basedOn, outlook }
 }

@@ -1,4 +1,4 @@
-import { askApprovers, type Conversation, lateStep, outcomeCard, tellLate, tellRequester } from '../requests/index.ts'
+import { askApprovers, type Conversation, lateStep, outcomeCard, notifyLate, notifyRequester } from '../requests/index.ts'
 import type { JobOrder, SystemContext } from '../shared/index.ts'
 import { stillToTell } from './deliver-card.ts'
 import type { NotificationPorts } from './ports.ts'
@@ -46,8 +46,8 @@ export async function catchUp(
         (request) =>
           stillToTell(request, outcomeCard(request)) && (request.finishedAt !== null || request.status === 'failed'),
       )
-      .map(tellRequester),
-    ...own.filter(lateStep).flatMap((request) => tellLate(request).slice(0, 1)),
+      .map(notifyRequester),
+    ...own.filter(lateStep).flatMap((request) => notifyLate(request).slice(0, 1)),
   ]
   // A first try may have found no chat and ended, so these are new jobs: whether a card was sent is in the store.
   await ports.jobs.enqueue(orders.map(({ id: _, ...order }): JobOrder => order as JobOrder))

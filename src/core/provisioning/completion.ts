@@ -2,11 +2,11 @@ import { system } from '../audit/index.ts'
 import {
   changeRequest,
   entry,
-  followUpLook,
+  directoryPoll,
   isForMailbox,
-  lookTimes,
+  pollTimes,
   type Request,
-  tellRequester,
+  notifyRequester,
 } from '../requests/index.ts'
 import { type SystemContext, TenantError } from '../shared/index.ts'
 import type { ProvisioningPorts } from './ports.ts'
@@ -44,8 +44,8 @@ export async function lookWhetherThere(
   }
   await changeRequest(context, requestId, (current, at) => {
     if (!mayStillBeFound(current)) return undefined
-    const next = followUpLook(current, look + 1, settings, new Date(at))
-    const late = look + 1 >= lookTimes(settings).fast.length && current.followUp.state !== 'late'
+    const next = directoryPoll(current, look + 1, settings, new Date(at))
+    const late = look + 1 >= pollTimes(settings).fast.length && current.followUp.state !== 'late'
     const followUp = late ? { state: 'late' as const } : current.followUp
     const audit = late ? [entry({ ...current, updatedAt: at }, system, 'late')] : []
     return { request: { ...current, followUp }, audit, jobs: next ? [next] : [] }
@@ -66,8 +66,8 @@ async function seek(
   const isOfWebhook = followUp.state === 'announced' && followUp.by === 'webhook'
   if (isForMailbox(request) || !isOfWebhook || (await ports.sightings.isNoted(requestId))) return
   if ((await ask(ports, requestId)).group) return noteSighting(ports, request)
-  const next = followUpLook(request, look + 1, settings, ports.clock.now())
-  if (next && look + 1 < lookTimes(settings).all.length) await ports.jobs.enqueue([next])
+  const next = directoryPoll(request, look + 1, settings, ports.clock.now())
+  if (next && look + 1 < pollTimes(settings).all.length) await ports.jobs.enqueue([next])
 }
 
 /** Its group is there: how long that took since it was made. */
@@ -114,6 +114,6 @@ async function announce(
       updatedAt: at,
       followUp: { state: 'announced', by, at, ...(url !== undefined && { url }) },
     }
-    return { request: next, audit: [entry(next, system, 'announced', { data: { by } })], jobs: [tellRequester(next)] }
+    return { request: next, audit: [entry(next, system, 'announced', { data: { by } })], jobs: [notifyRequester(next)] }
   })
 }

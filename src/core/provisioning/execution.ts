@@ -7,15 +7,15 @@ import {
   changeRequest,
   entry,
   isTakenName,
-  lookOfLate,
+  pollOfLate,
   nextStep,
   PeopleUnavailable,
   type Problem,
   type Request,
   type RequestStep,
   refuseName,
-  tellAdmins,
-  tellRequester,
+  notifyAdminsOfOutcome,
+  notifyRequester,
   transition,
   withStep,
 } from '../requests/index.ts'
@@ -131,7 +131,7 @@ function succeed(context: SystemContext<ProvisioningPorts>, requestId: string): 
     const next = { ...transition(made, 'succeeded', at), problem: null }
     const { resource } = made
     const audit = [entry(next, system, 'succeeded', { ...(resource && { data: resource }) })]
-    return { request: next, audit, jobs: lookOfLate(next, settings) }
+    return { request: next, audit, jobs: pollOfLate(next, settings) }
   })
 }
 
@@ -176,7 +176,7 @@ async function withSuggestion(
 function failed(request: Request, problem: Problem, at: string): Change {
   const next = { ...transition(request, 'failed', at), problem }
   const audit = [entry(next, system, 'failed', { data: problem })]
-  return { request: next, audit, jobs: [tellRequester(next), tellAdmins(next)] }
+  return { request: next, audit, jobs: [notifyRequester(next), notifyAdminsOfOutcome(next)] }
 }
 
 /** Ends a request whose job the queue has given up, so that it does not stay in the making with nobody at it. */

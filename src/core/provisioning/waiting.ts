@@ -7,7 +7,7 @@ import {
   lateSeconds,
   type Request,
   type RequestStep,
-  tellLate,
+  notifyLate,
   withStep,
 } from '../requests/index.ts'
 import { jobId, type SystemContext, TenantError } from '../shared/index.ts'
@@ -87,7 +87,7 @@ function waitingChange(
   )
   if (!isLate || step.lateAt !== undefined) return { request: next, audit: [] }
   const audit = [entry(next, system, 'delayed', { data: { step: step.name, ...why } })]
-  return { request: next, audit, jobs: tellLate(next) }
+  return { request: next, audit, jobs: notifyLate(next) }
 }
 
 function waitedTooLong(request: Request, { why }: Waiting): TenantError {

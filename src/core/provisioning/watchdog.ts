@@ -7,7 +7,7 @@ import {
   changeRequest,
   deadlines,
   entry,
-  followUpLook,
+  directoryPoll,
   type Request,
   withOpenStage,
 } from '../requests/index.ts'
@@ -91,7 +91,7 @@ function overdueChange(request: Request, settings: Settings, at: string): Change
 function jobsAnew(request: Request, settings: Settings, at: string): JobOrder[] {
   const { requestId, status } = request
   if (status === 'pendingApproval') return []
-  const look = followUpLook(request, 0, settings)
+  const look = directoryPoll(request, 0, settings)
   if (status === 'succeeded') return look ? [{ ...look, id: jobId('look', requestId, 'overdue', at) }] : []
   const work: JobOrder = {
     name: 'provision',

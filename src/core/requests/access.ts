@@ -79,13 +79,13 @@ export async function auditRefusals<T>(
   } catch (error) {
     if (error instanceof ProvisioningError && aboutWho.includes(error.code))
       // A store that does not answer does not make another answer of it.
-      await noteRefused(ports, actor, requestId, tried, error.code).catch(() => undefined)
+      await auditRefusal(ports, actor, requestId, tried, error.code).catch(() => undefined)
     throw error
   }
 }
 
 /** Writes down that somebody tried; nothing where there is no such request. Whoever is no person of ours is named by id. */
-export async function noteRefused(
+export async function auditRefusal(
   ports: RequestPorts,
   who: Pick<Person, 'id'> & Partial<Person>,
   requestId: string,
@@ -123,5 +123,5 @@ export async function noteForbidden(
 ): Promise<void> {
   const id = z.uuid().safeParse(requestId).data
   if (id !== undefined && who.tenantId === settings.tenantId)
-    await noteRefused(ports, { id: who.id }, id.toLowerCase(), tried, 'forbidden')
+    await auditRefusal(ports, { id: who.id }, id.toLowerCase(), tried, 'forbidden')
 }

@@ -70,7 +70,7 @@ export interface Outlook {
 }
 
 /** Looks at who is away, and at what may surprise. */
-export async function lookAhead({ ports, actor }: Context<RequestPorts>, foreseen: Foreseen): Promise<Outlook> {
+export async function outlookOf({ ports, actor }: Context<RequestPorts>, foreseen: Foreseen): Promise<Outlook> {
   const at = ports.clock.now().toISOString()
   const away = await awayOf(ports, { tenantId: actor.tenantId, approvals: [...foreseen.approvals] }, at)
   const approvals = foreseen.approvals.map((stage) => realigned(stage, away, actor.id, at))
@@ -133,7 +133,7 @@ export type Previewed = RequestPreview & { readonly outlook: Outlook }
  * wrong is told in the answer; `validation-failed` is thrown for what is no request at all: no object, or no template that
  * they may use. `template`: looked at already.
  */
-export async function foresee(context: Context<RequestPorts>, body: unknown, template?: Template): Promise<Previewed> {
+export async function previewOf(context: Context<RequestPorts>, body: unknown, template?: Template): Promise<Previewed> {
   const { ports, settings, actor } = context
   if (!isRecord(body)) return refuseFields(faultsOf(mailboxRequest.safeParse(body).error ?? new z.ZodError([]), body))
   const asked = { ports, settings, actor, requestId: randomUUID(), isSubmission: false, crowded: false } as const
@@ -153,7 +153,7 @@ export async function foresee(context: Context<RequestPorts>, body: unknown, tem
   const seen = evaluation.ok ? ofPlan(evaluation.plan, inquiry) : await ofGlimpse(evaluation.glimpse, faults, inquiry)
   const address = seen.names?.url ?? seen.names?.address
   const [outlook, similar] = await Promise.all([
-    lookAhead(context, seen.foreseen),
+    outlookOf(context, seen.foreseen),
     similarAmong(context, { ...sought, ...(address !== undefined && { address }) }, candidates),
   ])
   return shown(used, seen, outlook, similar, faults)
@@ -164,7 +164,7 @@ export const previewRequest = defineUseCase({
   permission: 'request.create',
   input: z.object({ body: z.unknown() }),
   handle: (context: Context<RequestPorts & Checks>, { body }): Promise<Previewed> =>
-    context.ports.checks.inTurn(() => foresee(context, body)),
+    context.ports.checks.inTurn(() => previewOf(context, body)),
 })
 
 /** The template that a body names or, of a mailbox, implies. */

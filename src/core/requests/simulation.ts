@@ -20,7 +20,7 @@ import {
 import { type Template, unknownTemplate } from '../templates/index.ts'
 import { isRecord } from './plan.ts'
 import type { RequestPorts } from './ports.ts'
-import { type Checks, foresee, type Previewed, type RequestPreview, requestPreview } from './preview.ts'
+import { type Checks, previewOf, type Previewed, type RequestPreview, requestPreview } from './preview.ts'
 import { quotaUse } from './template-rules.ts'
 
 /** Whether a person may use a template, and why. */
@@ -51,7 +51,7 @@ export type SimulatedPreview = Pick<z.output<typeof simulatedPreview>, 'simulate
  * What the call that creates a resource would make of a body if another person made it. That they may not use the template is told
  * in the answer, beside all that the template says.
  */
-async function foreseeAs(
+async function previewAs(
   context: Context<RequestPorts>,
   personId: string,
   body: unknown,
@@ -63,7 +63,7 @@ async function foreseeAs(
   const isNamed = typeof templateId === 'string' && templateId !== ''
   const template = isNamed ? await ports.templates.find(admin.tenantId, templateId) : undefined
   if (isNamed && !template) return refuseFields([unknownTemplate()])
-  const preview = await foresee({ ...context, actor }, body, template && as(template))
+  const preview = await previewOf({ ...context, actor }, body, template && as(template))
   const used = template ?? (await ports.templates.find(admin.tenantId, preview.templateId))
   if (!used) return refuseFields([unknownTemplate()])
   const [access, quota] = await Promise.all([accessOf(ports, used, actor), quotaOf(context, used, actor)])
@@ -79,7 +79,7 @@ export const previewRequestAs = defineUseCase({
   permission: 'request.simulate',
   input: z.object({ personId: z.string(), body: z.unknown() }),
   handle: (context: Context<RequestPorts & Checks>, { personId, body }): Promise<SimulatedPreview> =>
-    context.ports.checks.inTurn(() => foreseeAs(context, personId, body)),
+    context.ports.checks.inTurn(() => previewAs(context, personId, body)),
 })
 
 /** The person as somebody who asks. Refuses, at `/as`, those who cannot ask for anything here. */
@@ -157,11 +157,11 @@ export const simulate = defineUseCase({
   async handle(context: Context<RequestPorts>, { templateId, personId }): Promise<Simulation> {
     const { ports, actor } = context
     const template = await ports.templates.find(actor.tenantId, templateId)
-    if (!template) throw new ProvisioningError('not-found', because('templateMissing'))
+    if (!template) throw new ProvisioningError('not-found', because('noSuchTemplate'))
     const { displayName, name } = example
     const body = { templateId, displayName, ...(isMailboxKind(template.kind) && { name }) }
     const previewOf = (approval: Template['approval']) =>
-      foreseeAs(context, personId, body, (found) => ({ ...found, approval }))
+      previewAs(context, personId, body, (found) => ({ ...found, approval }))
     const stages = template.approval?.stages ?? []
     const conditional = stages.flatMap(({ when }, index) => (when ? [index + 1] : []))
     const always = template.approval && { ...template.approval, stages: stages.map(({ when: _, ...stage }) => stage) }

@@ -21,7 +21,7 @@ import {
   jobsOfQueued,
   record,
   refreshCardsOrder,
-  toldOfOpenStage,
+  openStageEntries,
   withOpenStage,
 } from './change.ts'
 import { mailboxOf } from './mailbox-plan.ts'
@@ -142,7 +142,7 @@ async function store(
     // The answer to the click brings the card up to date, unless it is lost.
     jobs.push(refreshCardsOrder(request, 'status'))
   }
-  const audit = [entry(request, actor, request.status, toldOf(request, submission)), ...toldOfOpenStage(request)]
+  const audit = [entry(request, actor, request.status, toldOf(request, submission)), ...openStageEntries(request)]
   await record(context, { request, audit, jobs })
   await submission.along?.()
   // Last, since all submissions of the tenant wait for each other from here on.
