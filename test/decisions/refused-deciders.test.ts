@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { actorOf, approversGroup, dana, kim, omar, priya, stranger, tenantId, withCore } from '../support/core.ts'
-import { refusal } from '../support/refusal.ts'
+import { refusal, sentenceOf } from '../support/refusal.ts'
 
 describe('whoever tries to decide and may not', () => {
   const core = withCore()
@@ -59,8 +59,8 @@ describe('whoever tries to decide and may not', () => {
     expect(await refused(left.requestId)).toEqual([[dana.id, 'approve', 'not-an-approver']])
     const given = await asked([{ user: dana.id }])
     await core.provisioning.reassign(actorOf(dana), { requestId: given.requestId, to: omar.id, comment: 'Yours.' })
-    const { message } = await refusal(() => core.provisioning.approve(actorOf(dana), { requestId: given.requestId }))
-    expect(message).toBe(`${omar.displayName} decides this in your place now.`)
+    const error = await refusal(() => core.provisioning.approve(actorOf(dana), { requestId: given.requestId }))
+    expect(sentenceOf(error)).toBe(`${omar.displayName} decides this in your place now.`)
     expect(await refused(given.requestId)).toEqual([[dana.id, 'approve', 'not-an-approver']])
   })
 
