@@ -24,7 +24,7 @@ import type { WebhookPorts } from '../webhooks/index.ts'
 /** How many rows a batch may have: what a person can look through, and what one transaction stores at once. */
 export const mostRows = 200
 /** How many batches of one person may be under way at a time. */
-export const mostBatches = 10
+const mostBatches = 10
 
 const resource = z.enum(['mailbox', 'site'])
 const rowKey = z
@@ -66,7 +66,7 @@ export const batchOrder = z
 export type BatchOrder = z.output<typeof batchOrder>
 
 /** `stopped`: it cannot go on, as when who asked for it may ask for nothing any more. */
-export const batchStatuses = ['running', 'finished', 'cancelled', 'stopped'] as const
+const batchStatuses = ['running', 'finished', 'cancelled', 'stopped'] as const
 export const batchRowStatuses = ['waiting', 'submitted', 'refused', 'cancelled'] as const
 export type BatchRowStatus = (typeof batchRowStatuses)[number]
 
@@ -114,7 +114,7 @@ export interface BatchRow {
   readonly problem: RowProblem | null
 }
 /** How many rows stand how, and how many of their requests. */
-export interface BatchCounts {
+interface BatchCounts {
   readonly rows: Partial<Record<BatchRowStatus, number>>
   readonly requests: Partial<Record<Request['status'], number>>
 }

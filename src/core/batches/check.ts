@@ -34,19 +34,19 @@ async function dryRun(
 ): Promise<CheckedRow[]> {
   refuseSitesOfApplications(actor, { resource })
   const earlier = earlierRows(ports)
-  const look = async ({ body, requestId }: { body: unknown; requestId: string }): Promise<Looked> => {
-    const { ports: seen, counted } = earlier.seenBy()
-    const asked = { settings, actor, requestId, isSubmission: false, crowded: false } as const
-    return { requestId, counted, evaluation: await evaluate({ ...asked, ports: seen }, resource, body) }
+  const evaluateRow = async ({ body, requestId }: { body: unknown; requestId: string }): Promise<Evaluated> => {
+    const { ports: after, counted } = earlier.view()
+    const inquiry = { settings, actor, requestId, isSubmission: false, crowded: false } as const
+    return { requestId, counted, evaluation: await evaluate({ ...inquiry, ports: after }, resource, body) }
   }
-  const given = rows.map(({ body }) => ({ body, requestId: randomUUID() }))
-  const alone = await inParallel(given, together, look)
+  const drafts = rows.map(({ body }) => ({ body, requestId: randomUUID() }))
+  const alone = await inParallel(drafts, together, evaluateRow)
   const checked: CheckedRow[] = []
   for (const [place, row] of rows.entries()) {
     const first = alone[place]
-    const asked = given[place]
-    if (!first || !asked) throw new Error(`row ${place} was not looked at`)
-    const found = earlier.matterTo(first) ? await look(asked) : first
+    const inquiry = drafts[place]
+    if (!first || !inquiry) throw new Error(`row ${place} was not evaluated`)
+    const found = earlier.matterTo(first) ? await evaluateRow(inquiry) : first
     earlier.add(found)
     checked.push(shown(row.key, found))
   }
@@ -69,7 +69,7 @@ export const checkBatch = defineUseCase({
   },
 })
 
-interface Looked {
+interface Evaluated {
   readonly requestId: string
   readonly evaluation: Evaluation
   /** The counts of numbers that it looked at, each with the last number. */
@@ -82,10 +82,10 @@ function earlierRows(ports: BatchPorts) {
   const numbers = new Map<string, number>()
   const made = new Map<string, number>()
 
-  const seenBy = (): { ports: BatchPorts; counted: Map<string, number> } => {
+  const view = (): { ports: BatchPorts; counted: Map<string, number> } => {
     const counted = new Map<string, number>()
     const { reservations, nameCounters, requests } = ports
-    const seen: BatchPorts = {
+    const after: BatchPorts = {
       ...ports,
       reservations: {
         ...reservations,
@@ -108,13 +108,13 @@ function earlierRows(ports: BatchPorts) {
             : 0,
       },
     }
-    return { ports: seen, counted }
+    return { ports: after, counted }
   }
   return {
-    seenBy,
-    matterTo: ({ evaluation, counted }: Looked): boolean =>
+    view,
+    matterTo: ({ evaluation, counted }: Evaluated): boolean =>
       [...counted.keys()].some((scope) => numbers.has(scope)) || (evaluation.ok && isInTheWay(evaluation.plan, names)),
-    add({ evaluation, counted, requestId }: Looked): void {
+    add({ evaluation, counted, requestId }: Evaluated): void {
       if (!evaluation.ok) return
       const { plan } = evaluation
       for (const { name } of plan.names) names.set(name, requestId)
@@ -127,7 +127,7 @@ function earlierRows(ports: BatchPorts) {
 const isInTheWay = ({ names, template }: Plan, taken: ReadonlyMap<string, string>): boolean =>
   template.quota.resources !== undefined || names.some(({ name }) => taken.has(name))
 
-function shown(key: string, { evaluation, requestId }: Looked): CheckedRow {
+function shown(key: string, { evaluation, requestId }: Evaluated): CheckedRow {
   if (!evaluation.ok) return { key, status: 'refused', errors: evaluation.faults }
   const { plan } = evaluation
   const { kind, template, approvals } = plan

@@ -32,7 +32,7 @@ const rowsOfATurn = 20
 /** No row is begun after so long, in milliseconds: a third of what its job has, so that a slow directory gives up no batch. */
 const longestTurn = 60_000
 /** How long a batch that has to wait does so before it looks again, in milliseconds: longer, the longer nothing moved. */
-const looks = { least: 1000, most: 60_000, share: 1 / 4 } as const
+const pause = { least: 1000, most: 60_000, share: 1 / 4 } as const
 
 /** Why a row is not submitted now, and in how many milliseconds to try again. */
 interface Wait extends BatchReason {
@@ -59,10 +59,10 @@ export async function runBatch(
   for (const row of rows) {
     attempt.signal.throwIfAborted()
     if (ports.clock.now().getTime() > end) break
-    const came = await rowOf(context, { ...one, updatedAt: movedAt }, row, attempt)
-    if (came === 'ended') return
-    if (came !== 'done') {
-      wait = came
+    const outcome = await rowOf(context, { ...one, updatedAt: movedAt }, row, attempt)
+    if (outcome === 'ended') return
+    if (outcome !== 'done') {
+      wait = outcome
       break
     }
     movedAt = ports.clock.now().toISOString()
@@ -143,7 +143,7 @@ async function turnOf(
   const { taken, againInMilliseconds } = await ports.limitsOfUse.takeWrite(actor)
   if (taken) return undefined
   const reason = because('batchRateLimited')
-  return { code: 'rate-limited', reason, milliseconds: Math.min(looks.most, againInMilliseconds) }
+  return { code: 'rate-limited', reason, milliseconds: Math.min(pause.most, againInMilliseconds) }
 }
 
 async function submitRow(
@@ -216,7 +216,7 @@ async function quotaWaitedFor(
 }
 
 function waiting(ports: BatchPorts, { updatedAt }: Batch, { code, reason }: BatchReason, leastSeconds = 1): Wait {
-  const still = (ports.clock.now().getTime() - Date.parse(updatedAt)) * looks.share
-  const least = Math.max(looks.least, leastSeconds * 1000)
-  return { code, reason, milliseconds: Math.min(looks.most, Math.max(least, still)) }
+  const still = (ports.clock.now().getTime() - Date.parse(updatedAt)) * pause.share
+  const least = Math.max(pause.least, leastSeconds * 1000)
+  return { code, reason, milliseconds: Math.min(pause.most, Math.max(least, still)) }
 }

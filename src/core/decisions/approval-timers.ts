@@ -74,12 +74,12 @@ export async function runApprovalTimers(
     if (now?.version !== request.version) return true
     const due = dueOf(stage, at)
     const facts = { due: trouble ? { ...due, escalate: false } : due, unheard, candidates, inDigest, at }
-    const tended = tend(request, stage, facts)
-    if (tended) await changeRequest(context, requestId, () => tended)
-    const aligned = realignment(tended?.request ?? request, away, at)
+    const change = timersOf(request, stage, facts)
+    if (change) await changeRequest(context, requestId, () => change)
+    const aligned = realignment(change?.request ?? request, away, at)
     if (aligned) await changeRequest(context, requestId, () => aligned)
-    const after = waitingStage(aligned?.request ?? tended?.request ?? request, number)
-    if (after) await ports.jobs.enqueue(nextOf(request, after, at, !tended && !aligned))
+    const after = waitingStage(aligned?.request ?? change?.request ?? request, number)
+    if (after) await ports.jobs.enqueue(nextOf(request, after, at, !change && !aligned))
     return false
   })
   if (hasMoved) throw new PutOff('the request moved on while it was looked at', 500)
@@ -144,7 +144,7 @@ interface Facts {
 }
 
 /** What a look comes to; undefined when nothing is to be done. Pure. */
-export function tend(
+function timersOf(
   request: Request,
   stage: ApprovalStage,
   { due, unheard, candidates, inDigest, at }: Facts,
@@ -155,8 +155,8 @@ export function tend(
     return { request: ended, audit: [entry(ended, system, 'expired', { data })], jobs: [notifyRequester(ended)] }
   }
   const reached = withUnreachable(stage, unheard, at)
-  const asked = withCandidates(reached, candidates, due.escalate ? 'escalated' : 'unreachable', at)
-  const timed = due.warn ? warned(asked, at) : asked
+  const extended = withCandidates(reached, candidates, due.escalate ? 'escalated' : 'unreachable', at)
+  const timed = due.warn ? warned(extended, at) : extended
   const waiting = waitingFor([stage])
   const byCard = due.warn ? waiting : waiting.filter(({ id }) => !inDigest.has(id))
   const next: ApprovalStage = {
@@ -164,14 +164,14 @@ export function tend(
     ...(due.escalate && { escalatedAt: at }),
     ...(due.remind && {
       reminders: [
-        ...(asked.reminders ?? []),
+        ...(extended.reminders ?? []),
         { at, by: null, ...(byCard.length === 0 && { inDigest: true as const }) },
       ],
     }),
   }
   const after = { ...withStage(request, next), updatedAt: at }
-  const told = toldOf(after, stage, next, candidates, due, byCard)
-  if (told.length === 0) return undefined
+  const audit = timelineOf(after, stage, next, candidates, due, byCard)
+  if (audit.length === 0) return undefined
   const isHelpless = due.escalate && candidates.length === 0
   const jobs = [
     ...askApprovers(after),
@@ -180,11 +180,11 @@ export function tend(
     ...(reached === stage ? [] : [notifyAdminsOfStage(after, 'unreachable')]),
     ...(isHelpless ? [notifyAdminsOfStage(after, `escalated:${stage.stage}`)] : []),
   ]
-  return { request: after, audit: told, jobs }
+  return { request: after, audit, jobs }
 }
 
 /** One line for each thing that was done. */
-function toldOf(
+function timelineOf(
   request: Request,
   before: ApprovalStage,
   { stage, unreachable = [], times }: ApprovalStage,
@@ -192,20 +192,20 @@ function toldOf(
   due: Due,
   byCard: readonly Person[],
 ): AuditEntry[] {
-  const said = (action: AuditAction, data: Record<string, unknown>): AuditEntry =>
+  const line = (action: AuditAction, data: Record<string, unknown>): AuditEntry =>
     entry(request, system, action, { data: { stage, ...data } })
   const people = waitingFor([before])
   const inDigest = people.filter((person) => !byCard.includes(person))
   const known = new Set(before.unreachable?.map(({ person }) => person.id))
   const lost = unreachable.filter(({ person }) => !known.has(person.id))
-  const asked = [...new Map(candidates.map(({ person, as }) => [person.id, { ...person, as }])).values()]
+  const others = [...new Map(candidates.map(({ person, as }) => [person.id, { ...person, as }])).values()]
   return [
-    ...lost.map(({ person, why }) => said('not-told', { person, card: `approval:${stage}`, why })),
-    ...(due.escalate || asked.length > 0
-      ? [said('escalated', { why: due.escalate ? 'time' : 'unreachable', to: asked })]
+    ...lost.map(({ person, why }) => line('not-told', { person, card: `approval:${stage}`, why })),
+    ...(due.escalate || others.length > 0
+      ? [line('escalated', { why: due.escalate ? 'time' : 'unreachable', to: others })]
       : []),
-    ...(due.remind ? [said('reminded', { people: byCard, ...(inDigest.length > 0 && { inDigest }) })] : []),
-    ...(due.warn ? [said('warned', { people, expiresAt: times?.expiresAt })] : []),
+    ...(due.remind ? [line('reminded', { people: byCard, ...(inDigest.length > 0 && { inDigest }) })] : []),
+    ...(due.warn ? [line('warned', { people, expiresAt: times?.expiresAt })] : []),
   ]
 }
 
@@ -218,9 +218,9 @@ async function withoutChat(
 ): Promise<Person[]> {
   const known = new Set(stage.unreachable?.map(({ person }) => person.id))
   const hadTime = (id: string): boolean => (reachBy(stage, id) ?? at) <= at
-  const asked = waitingFor([stage]).filter(({ id }) => !known.has(id) && hadTime(id))
-  const chats = await Promise.all(asked.map(({ id }) => chatIfFound(context, request.tenantId, id)))
-  return asked.filter((_, index) => chats[index] === undefined || chats[index].closed !== undefined)
+  const people = waitingFor([stage]).filter(({ id }) => !known.has(id) && hadTime(id))
+  const chats = await Promise.all(people.map(({ id }) => chatIfFound(context, request.tenantId, id)))
+  return people.filter((_, index) => chats[index] === undefined || chats[index].closed !== undefined)
 }
 
 /** One more card for each of these whose decision is waited for. It can be decided on like the first one. */

@@ -60,7 +60,7 @@ export const commented = z.object({
 })
 
 /** What is found out before a decision, since nothing is asked in a transaction. */
-export interface Beforehand {
+interface Beforehand {
   /** Those of whom the directory says that they are no approvers any more. */
   readonly lapsed: readonly string[]
   /** Who of those asked next is away. */
@@ -87,7 +87,7 @@ export const recordApproval: Decide = (context, { requestId, comment = '', attem
 export const recordRejection: Decide = (context, { requestId, comment = '', attempt }, beforehand = nothing) =>
   changeOnce(context, { requestId, attempt }, (request, at) => {
     authorize(context.actor, 'request.decide', request)
-    const isOpen = request.status === 'pendingApproval' && !isOver(request, beforehand.stage)
+    const isOpen = request.status === 'pendingApproval' && !isDecided(request, beforehand.stage)
     if (comment.trim() === '' && openStage(request.approvals) && isOpen) {
       throw new ProvisioningError('comment-required', because('sayWhyRejected'), {
         faults: [{ pointer: '/comment', code: 'required', reason: because('rejectionNeedsComment') }],
@@ -138,7 +138,7 @@ export const retryRequest = defineUseCase({
     const { settings, actor } = context
     return changeOnce(context, { requestId, attempt }, (request, at) => {
       authorize(actor, 'request.retry', request)
-      const job = isRetryable(request, new Date(at)) ? jobAnew(request, settings, at) : undefined
+      const job = isRetryable(request, new Date(at)) ? restartJob(request, settings, at) : undefined
       if (job)
         return {
           request,
@@ -148,12 +148,12 @@ export const retryRequest = defineUseCase({
       // Also a request that waits for approval may become queued, but not by this.
       if (request.status !== 'failed')
         throw new ProvisioningError('illegal-transition', because('notRetryable', statusFacts(request)))
-      const mended = new Set<string>(request.checks.filter(isFault).map(({ name }) => checkSteps[name]))
+      const repeated = new Set<string>(request.checks.filter(isFault).map(({ name }) => checkSteps[name]))
       const steps = request.steps.map((step) =>
-        step.status === 'done' && !mended.has(step.name) ? step : begunAnew(step),
+        step.status === 'done' && !repeated.has(step.name) ? step : restarted(step),
       )
       const followUp = { state: 'none' as const }
-      const next = { ...transition(waitingAnew(request), 'queued', at), steps, checks: [], problem: null, followUp }
+      const next = { ...transition(withFreshWaits(request), 'queued', at), steps, checks: [], problem: null, followUp }
       return {
         request: next,
         audit: [entry(next, actor, 'queued', { comment })],
@@ -170,7 +170,7 @@ export function isRetryable(request: Request, now: Date): boolean {
 }
 
 /** What should be under way, once more: the work, or a look whether it is there. None for one that failed. */
-function jobAnew(request: Request, settings: Settings, at: string): JobOrder | undefined {
+function restartJob(request: Request, settings: Settings, at: string): JobOrder | undefined {
   const { requestId, status } = request
   // Several clicks within a minute are one.
   const id = jobId('restart', requestId, at.slice(0, 16))
@@ -180,10 +180,10 @@ function jobAnew(request: Request, settings: Settings, at: string): JobOrder | u
 }
 
 /** Without its first start: a step that has waited too long may wait anew. */
-const begunAnew = ({ name, attempts }: RequestStep): RequestStep => ({ name, status: 'pending', attempts })
+const restarted = ({ name, attempts }: RequestStep): RequestStep => ({ name, status: 'pending', attempts })
 
 /** What was made is kept; whatever was waited for may take its time again. */
-function waitingAnew(request: Request): Request {
+function withFreshWaits(request: Request): Request {
   if (!isForMailbox(request)) return { ...request, progress: { ...request.progress, checkedSince: undefined } }
   const anew = { checkedSince: undefined, heldSince: undefined, triedAgain: undefined }
   return { ...request, progress: { ...request.progress, ...anew } }
@@ -199,8 +199,8 @@ export async function changeOnce(
   const request = await ports.work.transaction(async () => {
     if (attempt === undefined) return changeRequest(context, requestId, apply)
     const before = await ports.requests.lock(requestId)
-    const said = before ? await ports.audit.timeline(requestId) : []
-    if (said.some((line) => line.attempt === attempt)) return before
+    const timeline = before ? await ports.audit.timeline(requestId) : []
+    if (timeline.some((line) => line.attempt === attempt)) return before
     return changeRequest(context, requestId, (now, at) => ofAttempt(attempt, apply(now, at)))
   })
   if (!request) throw notFound()
@@ -223,27 +223,27 @@ function decided(
   const { away, stage } = beforehand
   authorize(actor, 'request.decide', request)
   if (request.status !== 'pendingApproval') throw ended(request)
-  if (isOver(request, stage)) throw alreadyDecided(request.approvals.filter((one) => one.stage === stage))
+  if (isDecided(request, stage)) throw alreadyDecided(request.approvals.filter((one) => one.stage === stage))
   const { id, displayName, userPrincipalName } = actor
   const { lapsed, ownReassignment } = withoutOwn(request, id, at, beforehand)
-  const given: Decision = {
+  const own: Decision = {
     ...{ by: { id, displayName, userPrincipalName }, decision, at },
     ...(comment && { comment }),
     ...(ownReassignment && { ownReassignment }),
   }
-  const { stages, outcome } = decide(request.approvals, request.requester.id, given, lapsed)
+  const { stages, outcome } = decide(request.approvals, request.requester.id, own, lapsed)
   const withDecision = { ...request, approvals: stages, updatedAt: at }
   const { insteadOf } = lastDecision(stages) ?? {}
   const data = { ...(insteadOf && { insteadOf }), ...(ownReassignment && { ownReassignment }) }
-  const said = entry(withDecision, actor, decision, { comment, ...(Object.keys(data).length > 0 && { data }) })
-  if (outcome === 'waiting') return { request: withDecision, audit: [said] }
+  const line = entry(withDecision, actor, decision, { comment, ...(Object.keys(data).length > 0 && { data }) })
+  if (outcome === 'waiting') return { request: withDecision, audit: [line] }
   if (outcome === 'next-stage') {
-    const begun = withOpenStage(withDecision, settings, away, at)
-    return { request: begun, audit: [said, ...openStageEntries(begun)], jobs: jobsOfOpenStage(begun) }
+    const opened = withOpenStage(withDecision, settings, away, at)
+    return { request: opened, audit: [line, ...openStageEntries(opened)], jobs: jobsOfOpenStage(opened) }
   }
   const next = transition(withDecision, outcome === 'approved' ? 'queued' : 'rejected', at)
-  if (outcome === 'rejected') return { request: next, audit: [said], jobs: [notifyRequester(next)] }
-  return { request: next, audit: [said, entry(next, { kind: 'system' }, 'queued')], jobs: jobsOfQueued(next, settings) }
+  if (outcome === 'rejected') return { request: next, audit: [line], jobs: [notifyRequester(next)] }
+  return { request: next, audit: [line, entry(next, { kind: 'system' }, 'queued')], jobs: jobsOfQueued(next, settings) }
 }
 
 /**
@@ -266,7 +266,7 @@ function withoutOwn(
 }
 
 /** Whether the stage that somebody was asked about has been decided, and another one's turn has come. */
-const isOver = ({ approvals }: Request, stage: number | undefined): boolean =>
+const isDecided = ({ approvals }: Request, stage: number | undefined): boolean =>
   stage !== undefined && stage < (openStage(approvals)?.stage ?? 0)
 
 /** Why a decision comes too late: somebody decided, or the request ended without one. */

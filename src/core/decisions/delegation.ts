@@ -67,7 +67,7 @@ export const beginDelegation = defineUseCase({
     const colleague = await asking(() => colleagueOf(ports, actor, to, faults))
     if (!colleague || faults.length > 0) return refuseFields(faults)
     const { id, displayName, userPrincipalName, tenantId } = actor
-    const given: Delegation = {
+    const delegation: Delegation = {
       delegationId: randomUUID(),
       tenantId,
       person: { id, displayName, userPrincipalName },
@@ -78,13 +78,13 @@ export const beginDelegation = defineUseCase({
     }
     await noteExpired(ports, tenantId)
     await ports.work.transaction(async () => {
-      const former = await ports.delegations.put(given)
+      const former = await ports.delegations.put(delegation)
       if (former) await noteEnd(context, former, 'replaced')
-      await noteStart(context, given)
+      await noteStart(context, delegation)
       const over = new Date(end + clocksApart)
-      await ports.jobs.enqueue([realignJob(given, 'begin'), { ...realignJob(given, 'end'), startAfter: over }])
+      await ports.jobs.enqueue([realignJob(delegation, 'begin'), { ...realignJob(delegation, 'end'), startAfter: over }])
     })
-    return given
+    return delegation
   },
 })
 
@@ -207,8 +207,8 @@ export type EndOfDelegation = 'expired' | 'back' | 'replaced' | 'erasure' | 'ear
 const mostOfARun = 100
 
 /** Records the start of a delegation in the organisation's chain; to be called in its transaction. */
-export const noteStart = ({ ports, actor }: Context<DecisionPorts>, given: Delegation): Promise<void> =>
-  noteAct(ports, actor, 'delegation-started', { ...aboutOf(given), until: given.until })
+const noteStart = ({ ports, actor }: Context<DecisionPorts>, delegation: Delegation): Promise<void> =>
+  noteAct(ports, actor, 'delegation-started', { ...aboutOf(delegation), until: delegation.until })
 
 /** Records that somebody has ended a delegation before its time; to be called in its transaction. */
 export const noteEnd = (

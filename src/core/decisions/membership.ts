@@ -49,13 +49,13 @@ async function whileMember(
 ): Promise<Request> {
   const { ports, actor } = context
   const { requestId } = decision
-  const seen = await ports.requests.find(requestId)
-  if (seen?.status !== 'pendingApproval') return decide(context, decision)
+  const before = await ports.requests.find(requestId)
+  if (before?.status !== 'pendingApproval') return decide(context, decision)
   const at = ports.clock.now().toISOString()
-  const [now, later] = await Promise.all([delegationsOf(ports, seen, at), awayOf(ports, seen, at)])
-  const isBehind = realignment(seen, now, at) !== undefined
+  const [now, later] = await Promise.all([delegationsOf(ports, before, at), awayOf(ports, before, at)])
+  const isBehind = realignment(before, now, at) !== undefined
   if (isBehind) await realign(context, requestId)
-  const request = (isBehind ? await ports.requests.find(requestId) : seen) ?? seen
+  const request = (isBehind ? await ports.requests.find(requestId) : before) ?? before
   const lapsed = await asking(() => checkingIdentity(() => lapsedOf(context, request, actor.id, at)))
   const others = hasReassigned(request.approvals, actor.id) ? await otherAdmins(context, request, actor.id) : undefined
   return decide(context, decision, { lapsed, away: later, stage, otherAdmins: others })
@@ -112,30 +112,30 @@ function speaksFor(
   lapsed: ReadonlySet<string>,
   personId: string,
   voice: string,
-  seen: readonly string[] = [],
+  visited: readonly string[] = [],
 ): boolean {
   if (personId === voice) return !lapsed.has(voice)
   const ways = (stage.standIns ?? []).filter(({ person, insteadOf }) => {
-    return person.id === personId && insteadOf.includes(voice) && !seen.includes(personId)
+    return person.id === personId && insteadOf.includes(voice) && !visited.includes(personId)
   })
   return ways.some(({ as, by }) =>
-    by ? speaksFor(stage, lapsed, by.id, voice, [...seen, personId]) : as === 'manager' || !lapsed.has(personId),
+    by ? speaksFor(stage, lapsed, by.id, voice, [...visited, personId]) : as === 'manager' || !lapsed.has(personId),
   )
 }
 
 /** Whether somebody is still in one of the groups that were asked, owns one, or is an admin. `anew`: not from the cache of a minute. */
-export async function isStillAsked(
+async function isStillAsked(
   { directory }: DecisionPorts,
   settings: Settings,
   { groups, owned = [], admins = false }: NonNullable<ApprovalStage['membership']>,
   personId: string,
   { anew }: { readonly anew: boolean } = { anew: true },
 ): Promise<boolean> {
-  const asked = [...groups, ...(admins ? settings.admins : [])]
+  const allGroups = [...groups, ...(admins ? settings.admins : [])]
   if (admins && settings.admins.includes(personId)) return true
-  if (asked.length > 0) {
+  if (allGroups.length > 0) {
     const now = await directory.groupsOf(personId, { anew })
-    if (asked.some((id) => now.has(id))) return true
+    if (allGroups.some((id) => now.has(id))) return true
   }
   const owners = await Promise.all(owned.map((id) => directory.ownersOf(id)))
   return owners.flat().some(({ id }) => id === personId)
@@ -189,11 +189,11 @@ async function isApproverStill(
   { approvals }: Request,
   personId: string,
 ): Promise<boolean> {
-  const asked = approvals.filter(({ approvers, standIns = [] }) =>
+  const stages = approvals.filter(({ approvers, standIns = [] }) =>
     [...approvers, ...standIns.map(({ person }) => person)].some(({ id }) => id === personId),
   )
-  if (asked.length === 0) return true
-  for (const { decisions, membership, standIns = [] } of asked) {
+  if (stages.length === 0) return true
+  for (const { decisions, membership, standIns = [] } of stages) {
     if (decisions.some(({ by }) => by.id === personId) || !membership?.people.includes(personId)) return true
     // A delegate or manager decides for somebody else, whatever groups they are in themselves.
     if (standIns.some(({ person, by, as }) => person.id === personId && (by !== undefined || as === 'manager')))

@@ -44,8 +44,8 @@ const input = z.object({
 export const override = defineUseCase({
   permission: 'request.override',
   input,
-  handle: (context: Context<DecisionPorts>, asked) =>
-    auditRefusals(context, asked.requestId, 'override', () => decideInstead(context, asked)),
+  handle: (context: Context<DecisionPorts>, order) =>
+    auditRefusals(context, order.requestId, 'override', () => decideInstead(context, order)),
 })
 
 async function decideInstead(
@@ -53,9 +53,9 @@ async function decideInstead(
   { requestId, decision, comment, attempt }: z.output<typeof input>,
 ): Promise<Request> {
   const { ports, settings, actor } = context
-  const seen = await ports.requests.find(requestId)
-  const isLookedUp = seen?.status === 'pendingApproval' && hasReassigned(seen.approvals, actor.id)
-  const others = isLookedUp ? await otherAdmins(context, seen, actor.id) : undefined
+  const before = await ports.requests.find(requestId)
+  const isLookedUp = before?.status === 'pendingApproval' && hasReassigned(before.approvals, actor.id)
+  const others = isLookedUp ? await otherAdmins(context, before, actor.id) : undefined
   return changeOnce(context, { requestId, attempt }, (request, at) => {
     authorize(actor, 'request.override', request)
     refuseOverride(request, actor)
@@ -65,11 +65,11 @@ async function decideInstead(
     if (why === '') throw withoutReason()
     const { id, displayName, userPrincipalName } = actor
     const by = { id, displayName, userPrincipalName }
-    const given: Decision = {
+    const overriding: Decision = {
       ...{ by, decision, at, comment: why, override: true },
       ...(isOwn && { ownReassignment: true }),
     }
-    return overridden(request, settings, given)
+    return overridden(request, settings, overriding)
   })
 }
 
@@ -87,21 +87,21 @@ const withoutReason = () =>
     faults: [{ pointer: '/comment', code: 'required', reason: because('overrideNeedsReason') }],
   })
 
-function overridden(request: Request, settings: Settings, given: Decision): Change {
-  const { decision, at, by, comment = '' } = given
+function overridden(request: Request, settings: Settings, overriding: Decision): Change {
+  const { decision, at, by, comment = '' } = overriding
   const open = openStage(request.approvals)
   const isMeant = (stage: ApprovalStage): boolean =>
     decision === 'approved' ? !isApproved(stage) : stage.stage === open?.stage
   const approvals = request.approvals.map((stage) =>
-    isMeant(stage) ? { ...stage, decisions: [...stage.decisions, given] } : stage,
+    isMeant(stage) ? { ...stage, decisions: [...stage.decisions, overriding] } : stage,
   )
   const decided = { ...request, approvals, updatedAt: at }
   const stages = request.approvals.filter(isMeant).map(({ stage }) => stage)
-  const { ownReassignment } = given
+  const { ownReassignment } = overriding
   const waitedFor = waitingFor(request.approvals)
   const data = { override: true, stages, waitedFor, ...(ownReassignment && { ownReassignment }) }
-  const said = entry(decided, by, decision, { comment, data })
+  const line = entry(decided, by, decision, { comment, data })
   const next = transition(decided, decision === 'approved' ? 'queued' : 'rejected', at)
-  if (decision === 'rejected') return { request: next, audit: [said], jobs: [notifyRequester(next)] }
-  return { request: next, audit: [said, entry(next, system, 'queued')], jobs: jobsOfQueued(next, settings) }
+  if (decision === 'rejected') return { request: next, audit: [line], jobs: [notifyRequester(next)] }
+  return { request: next, audit: [line, entry(next, system, 'queued')], jobs: jobsOfQueued(next, settings) }
 }

@@ -49,28 +49,28 @@ type Reassignment = Omit<z.output<typeof input>, 'requestId' | 'attempt'>
 export const reassign = defineUseCase({
   permission: 'request.reassign',
   input,
-  handle: (context: Context<DecisionPorts>, asked) =>
-    auditRefusals(context, asked.requestId, 'reassign', () => askInstead(context, asked)),
+  handle: (context: Context<DecisionPorts>, order) =>
+    auditRefusals(context, order.requestId, 'reassign', () => askInstead(context, order)),
 })
 
 async function askInstead(
   context: Context<DecisionPorts>,
-  { requestId, attempt, ...asked }: z.output<typeof input>,
+  { requestId, attempt, ...order }: z.output<typeof input>,
 ): Promise<Request> {
   const { ports, actor } = context
-  const seen = await ports.requests.find(requestId)
-  if (!seen) throw notFound()
-  authorize(actor, 'request.reassign', seen)
-  refuseOwn(seen, actor)
-  await refuseLapsed(context, seen, actor)
+  const before = await ports.requests.find(requestId)
+  if (!before) throw notFound()
+  authorize(actor, 'request.reassign', before)
+  refuseOwn(before, actor)
+  await refuseLapsed(context, before, actor)
   const faults: Fault[] = []
-  const to = await asking(() => colleagueOf(ports, { id: '' }, asked.to, faults))
+  const to = await asking(() => colleagueOf(ports, { id: '' }, order.to, faults))
   if (!to || faults.length > 0) return refuseFields(faults)
-  const isAlone = !actor.isAdmin || (await otherAdmins(context, seen, actor.id)).length === 0
-  const number = openStage(seen.approvals)?.stage ?? 1
+  const isAlone = !actor.isAdmin || (await otherAdmins(context, before, actor.id)).length === 0
+  const number = openStage(before.approvals)?.stage ?? 1
   const hasCard = (await ports.sentCards.find(requestId, to.id, `approval:${number}`)) !== undefined
   const request = await changeOnce(context, { requestId, attempt }, (request, at) =>
-    reassigned(request, actor, { ...asked, to, hasCard, isAlone }, at),
+    reassigned(request, actor, { ...order, to, hasCard, isAlone }, at),
   )
   await align(context, request)
   return request
@@ -107,7 +107,7 @@ function reassigned(
   if (request.status !== 'pendingApproval') throw ended(request)
   const stage = openStage(request.approvals)
   if (!stage) throw ended(request)
-  const given = givenAway(stage, actor, from)
+  const former = givenAway(stage, actor, from)
   const name = to.displayName
   if (to.id === request.requester.id) refuseFields([fault('/to', 'asked-for-it', because('personRequested', { name }))])
   if (stage.approvers.some(({ id }) => id === to.id))
@@ -116,17 +116,17 @@ function reassigned(
     refuseFields([fault('/to', 'already-asked', because('personDecided', { name }))])
   const { id, displayName, userPrincipalName } = actor
   const by = { id, displayName, userPrincipalName }
-  const said = comment.trim().slice(0, longestComment)
-  const needsSecondAdmin = !isAlone && given.id !== by.id
+  const remark = comment.trim().slice(0, longestComment)
+  const needsSecondAdmin = !isAlone && former.id !== by.id
   const record = {
-    ...{ from: [given], to, by, at },
-    ...(said && { comment: said }),
+    ...{ from: [former], to, by, at },
+    ...(remark && { comment: remark }),
     ...(needsSecondAdmin && { needsSecondAdmin: true as const }),
   }
-  const changed = inPlaceOf(stage, given, to, record)
+  const changed = inPlaceOf(stage, former, to, record)
   const next = { ...withStage(request, changed), updatedAt: at }
-  const data = { stage: stage.stage, from: [given], to }
-  const audit = [entry(next, actor, 'reassigned', { comment: said, data })]
+  const data = { stage: stage.stage, from: [former], to }
+  const audit = [entry(next, actor, 'reassigned', { comment: remark, data })]
   const jobs = [
     ...askApprovers(next),
     // Who was asked before has a card from then, which comes to life far up in their chat: nobody would see that.

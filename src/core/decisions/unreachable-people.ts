@@ -38,8 +38,8 @@ export async function recordUndelivered(
     if (!person || (await isNoted(ports, requestId, personId, key))) return
     const data = { person, card: key, why }
     if (isForApprover(key) && (await noteApprover(context, request, person, data))) return
-    const said = entry({ ...request, updatedAt: at.toISOString() }, system, notTold, { data })
-    await ports.audit.append([said], { version: request.version })
+    const line = entry({ ...request, updatedAt: at.toISOString() }, system, notTold, { data })
+    await ports.audit.append([line], { version: request.version })
   })
 }
 
@@ -57,7 +57,7 @@ async function noteApprover(
     if (!stage || !next || next === stage) return undefined
     isNoted = true
     const changed = { ...withStage(request, next), updatedAt: at }
-    const said = entry(changed, system, notTold, { data: { ...data, person, stage: stage.stage } })
+    const line = entry(changed, system, notTold, { data: { ...data, person, stage: stage.stage } })
     const jobs: JobOrder[] = [
       { name: 'notify-admins', payload: { v: 1, requestId, card: 'status' }, id: jobId('unreachable', requestId) },
       {
@@ -67,7 +67,7 @@ async function noteApprover(
         id: jobId('tend-approval', requestId, stage.stage, person.id, at),
       },
     ]
-    return { request: changed, audit: [said], jobs }
+    return { request: changed, audit: [line], jobs }
   })
   return isNoted
 }

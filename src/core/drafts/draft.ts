@@ -182,11 +182,11 @@ function reasonFaults(draft: Draft, template: Template): Fault[] {
  * mailbox by itself, which is so unless somebody switches it off.
  */
 export function isFilledIn(before: Draft['values'], now: Draft['values']): boolean {
-  const said = (values: Draft['values'], input: string): string => {
+  const contentOf = (values: Draft['values'], input: string): string => {
     const value = (values[input] ?? '').trim()
     return value === (input === 'autoMapping' ? 'true' : 'false') ? '' : value
   }
-  return [...Object.keys(before), ...Object.keys(now)].some((input) => said(before, input) !== said(now, input))
+  return [...Object.keys(before), ...Object.keys(now)].some((input) => contentOf(before, input) !== contentOf(now, input))
 }
 
 /** A draft with what its form holds now; begun, once that is something else than it opened with. */

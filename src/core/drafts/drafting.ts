@@ -1,33 +1,10 @@
+import { type Checks, type DraftBasis, quotaFaults, resourceOf, submit } from '../requests/index.ts'
+import { type Actor, type Context, type Fault, ProvisioningError, because, defineUseCase } from '../shared/index.ts'
+import { type Template, usableTemplate } from '../templates/index.ts'
+import { type Draft, type DraftPorts, type DraftView, checkDraft, filledForm, isFilledIn, knownTemplate, ownDraft, reasonOf, showDraft, withAnswers, write } from './draft.ts'
+import { bodyOfForm, defaultsOf } from './form-values.ts'
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
-import {
-  type Checks,
-  type DraftBasis,
-  quotaFaults,
-  type Resource,
-  resourceOf,
-  type SentCard,
-  submit,
-} from '../requests/index.ts'
-import { type Actor, because, type Context, defineUseCase, type Fault, ProvisioningError } from '../shared/index.ts'
-import { type Template, usableTemplate } from '../templates/index.ts'
-import {
-  checkDraft,
-  type Draft,
-  type DraftPorts,
-  type DraftView,
-  filledForm,
-  isFilledIn,
-  knownTemplate,
-  ownDraft,
-  reasonOf,
-  showDraft,
-  withAnswers,
-  write,
-} from './draft.ts'
-import { bodyOfForm, defaultsOf } from './form-values.ts'
-
-export type StatusCard = Pick<SentCard, 'conversationId' | 'activityId'>
 
 /** What a form opens with, and the request that it comes from. */
 interface Opening {
@@ -125,15 +102,6 @@ export const editDraft = defineUseCase({
   },
 })
 
-/** What a draft submits. */
-export interface DraftSubmission {
-  readonly resource: Resource
-  readonly body: unknown
-  readonly reason: string
-  readonly replaces?: string | undefined
-  readonly basedOn?: DraftBasis | undefined
-}
-
 /**
  * Submits what was reviewed: one request for one draft, however often it is clicked. What is no longer right (a name
  * taken meanwhile) brings the form back with its values.
@@ -159,9 +127,9 @@ export const submitDraft = defineUseCase({
       const template = await knownTemplate(context, draft.templateId)
       const { body } = bodyOfForm(template, draft.values)
       const { replaces, basedOn } = draft
-      const asked = { resource: resourceOf(template.kind), body, reason: reasonOf(draft), replaces, basedOn }
+      const submission = { resource: resourceOf(template.kind), body, reason: reasonOf(draft), replaces, basedOn }
       const request = await submit(context, {
-        ...asked,
+        ...submission,
         ...(statusCard && { statusCard }),
         requestId,
         channel: 'chat',
@@ -230,12 +198,12 @@ export const keepDraft = defineUseCase({
   async handle(context: Context<DraftPorts>, { requestId, version, values }): Promise<DraftView> {
     const { ports } = context
     const draft = await ownDraft(context, requestId)
-    const asked: Draft = { ...withAnswers(draft, values), begun: true }
+    const filled: Draft = { ...withAnswers(draft, values), begun: true }
     const isOpen = draft.step === 'details' && draft.version === version
-    const now = (isOpen && (await write(ports, asked))) || (await ownDraft(context, requestId))
+    const now = (isOpen && (await write(ports, filled))) || (await ownDraft(context, requestId))
     // The same click a second time finds the form kept as it asked for.
     const isKept = now.step === 'details' && now.version === version + 1 && now.begun === true
-    if (!isKept || isFilledIn(asked.values, now.values)) return showDraft(context, now, true)
+    if (!isKept || isFilledIn(filled.values, now.values)) return showDraft(context, now, true)
     return { step: 'kept', draft: now, template: await knownTemplate(context, now.templateId) }
   },
 })

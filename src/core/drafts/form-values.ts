@@ -6,7 +6,7 @@ import { addressRuleOf, type Template } from '../templates/index.ts'
 
 type Values = Readonly<Record<string, string>>
 /** A body of the API document, and what is wrong with the form that no body could say. */
-export interface FormBody {
+interface FormBody {
   readonly body: Record<string, unknown>
   readonly faults: readonly Fault[]
 }
@@ -37,9 +37,9 @@ export function bodyOfForm(template: Template, values: Values): FormBody {
 export function defaultsOf({ properties, fields, labels }: Template): Record<string, string> {
   const ofProperties = Object.entries(properties).map(([input, rule]) => [input, rule.default] as const)
   const ofFields = fields.map((field) => [`metadata.${field.key}`, field.default] as const)
-  const given = [...ofProperties, ...ofFields, ['labelId', labels.default ?? undefined] as const]
+  const entries = [...ofProperties, ...ofFields, ['labelId', labels.default ?? undefined] as const]
   return Object.fromEntries(
-    given.flatMap(([input, value]) =>
+    entries.flatMap(([input, value]) =>
       value === undefined ? [] : [[input, Array.isArray(value) ? joined(value) : String(value)]],
     ),
   )
@@ -95,9 +95,9 @@ function mailboxInput([input, value]: Input, defaults: Values): Field[] {
   if (field === 'permissions') return listed(value).map((id) => ({ path: [field, id.toLowerCase()], value: key }))
   const read = Object.hasOwn(mailboxInputs, field) ? mailboxInputs[field] : undefined
   // Where a default would come back, what was taken away is said.
-  const isSaid = value === '' || (read === ticked && Object.hasOwn(defaults, input))
-  const given = isSaid ? (read === ticked ? value === 'true' : value) : read ? read(value) : value
-  return given === undefined ? [] : [{ path, value: given }]
+  const isExplicit = value === '' || (read === ticked && Object.hasOwn(defaults, input))
+  const result = isExplicit ? (read === ticked ? value === 'true' : value) : read ? read(value) : value
+  return result === undefined ? [] : [{ path, value: result }]
 }
 
 /** `metadata.costCentre` → `metadata`, `costCentre`; the key itself may hold dots. */
@@ -120,17 +120,17 @@ const joined = (entries: readonly string[]): string =>
 /** What a request asked for, as the values of its form. */
 export function formOfRequest(request: Request): Record<string, string> {
   const { metadata, ...fields } = { ...request.details, displayName: request.typedName ?? request.details.displayName }
-  const asked: Record<string, unknown> = { ...fields, reason: request.reason }
-  for (const [key, value] of Object.entries(metadata)) asked[`metadata.${key}`] = value
+  const values: Record<string, unknown> = { ...fields, reason: request.reason }
+  for (const [key, value] of Object.entries(metadata)) values[`metadata.${key}`] = value
   if (isForMailbox(request)) {
     const { permissions, roomMailboxMetadata = {} } = request.details
-    delete asked['permissions']
-    delete asked['roomMailboxMetadata']
+    delete values['permissions']
+    delete values['roomMailboxMetadata']
     for (const level of ['FullAccess', 'SendAs'])
-      asked[`permissions.${level}`] = Object.keys(permissions).filter((id) => permissions[id] === level)
-    for (const [key, value] of Object.entries(roomMailboxMetadata)) asked[`roomMailboxMetadata.${key}`] = value
+      values[`permissions.${level}`] = Object.keys(permissions).filter((id) => permissions[id] === level)
+    for (const [key, value] of Object.entries(roomMailboxMetadata)) values[`roomMailboxMetadata.${key}`] = value
   }
   return Object.fromEntries(
-    Object.entries(asked).map(([input, value]) => [input, Array.isArray(value) ? joined(value) : String(value ?? '')]),
+    Object.entries(values).map(([input, value]) => [input, Array.isArray(value) ? joined(value) : String(value ?? '')]),
   )
 }

@@ -42,7 +42,7 @@ export interface NamePreview {
 }
 
 /** Stands in a sketch for what the person will type. */
-export const unknownPart = '…'
+const unknownPart = '…'
 
 /** What the names of a form would be. `look`: whether the tenant is asked if they are free. Writes nothing. */
 export async function previewNames(

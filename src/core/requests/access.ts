@@ -85,7 +85,7 @@ export async function auditRefusals<T>(
 }
 
 /** Writes down that somebody tried; nothing where there is no such request. Whoever is no person of ours is named by id. */
-export async function auditRefusal(
+async function auditRefusal(
   ports: RequestPorts,
   who: Pick<Person, 'id'> & Partial<Person>,
   requestId: string,
@@ -96,8 +96,8 @@ export async function auditRefusal(
     const request = await ports.requests.lock(requestId)
     if (!request) return
     const at = ports.clock.now()
-    const said = await ports.audit.timeline(requestId)
-    if (said.some((line) => isSame(line, who.id, tried, code) && Date.parse(line.at) > at.getTime() - onceIn)) return
+    const timeline = await ports.audit.timeline(requestId)
+    if (timeline.some((line) => isSame(line, who.id, tried, code) && Date.parse(line.at) > at.getTime() - onceIn)) return
     const { tenantId, version } = request
     const { id, displayName, userPrincipalName } = who
     const isKnown = displayName !== undefined && userPrincipalName !== undefined

@@ -131,8 +131,8 @@ export async function refuseName(
   }
 }
 
-const refusal = (code: 'reserved-name' | 'former-address', said: string): TenantError =>
-  new TenantError(code, said, { retryable: false })
+const refusal = (code: 'reserved-name' | 'former-address', message: string): TenantError =>
+  new TenantError(code, message, { retryable: false })
 
 const beforeAt = (address: string): string => address.split('@')[0] ?? ''
 

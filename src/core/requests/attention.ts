@@ -44,7 +44,7 @@ export interface Attention {
  * state.
  */
 export function attentionOf(request: Request, now: Date, lost: LostPeople = new Map()): Attention | undefined {
-  return waitsInVain(request, lost) ?? pastDeadline(request, now) ?? takesLong(request) ?? triedAgain(request, now)
+  return blockedByPeople(request, lost) ?? pastDeadline(request, now) ?? late(request) ?? retrying(request, now)
 }
 
 function pastDeadline(request: Request, now: Date): Attention | undefined {
@@ -68,14 +68,14 @@ function pastDeadline(request: Request, now: Date): Attention | undefined {
 }
 
 /** SharePoint takes long, and polls go on by themselves. Another step that is late has a problem, which is what to show. */
-function takesLong(request: Request): Attention | undefined {
+function late(request: Request): Attention | undefined {
   const step = lateStep(request)
   if (step?.lateAt === undefined || (step.problem && step.name !== 'wait-for-site')) return undefined
   return { why: 'late', since: step.lateAt, mends: [] }
 }
 
 /** The work fails at a service that may answer later, and is tried again by itself. */
-function triedAgain(request: Request, now: Date): Attention | undefined {
+function retrying(request: Request, now: Date): Attention | undefined {
   const step = request.status === 'provisioning' ? nextStep(request) : undefined
   if (!step?.problem || step.startedAt === undefined) return undefined
   if (now.getTime() - Date.parse(step.startedAt) < triedFor * 1000) return undefined
@@ -86,7 +86,7 @@ function triedAgain(request: Request, now: Date): Attention | undefined {
  * The stage can only end with the word of somebody who cannot give it, and nobody stands in for them. Who was asked
  * since they did not decide is no loss.
  */
-function waitsInVain({ status, approvals, submittedAt }: Request, lost: LostPeople): Attention | undefined {
+function blockedByPeople({ status, approvals, submittedAt }: Request, lost: LostPeople): Attention | undefined {
   const stage = status === 'pendingApproval' ? openStage(approvals) : undefined
   if (!stage) return undefined
   const unreached = (stage.unreachable ?? []).map(({ person }) => person.id)
@@ -95,8 +95,8 @@ function waitsInVain({ status, approvals, submittedAt }: Request, lost: LostPeop
   const others = waitingFor([stage]).filter(({ id }) => lost.has(id) && !unreached.includes(id))
   const at = stage.openedAt ?? submittedAt
   const tried = { ...stage, unreachable: [...known, ...others.map((person) => ({ person, why: '', at }))] }
-  const asked = new Set(undecided(stage).map(({ id }) => id))
-  const people = outOfReach(tried).filter(({ id }) => asked.has(id) && why(id) !== undefined)
+  const undecidedIds = new Set(undecided(stage).map(({ id }) => id))
+  const people = outOfReach(tried).filter(({ id }) => undecidedIds.has(id) && why(id) !== undefined)
   const first = whyLost.find((one) => people.some(({ id }) => why(id) === one))
   if (first === undefined) return undefined
   const since = known.find(({ person }) => person.id === people[0]?.id)?.at ?? at

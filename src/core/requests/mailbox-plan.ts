@@ -58,8 +58,8 @@ export async function evaluateMailbox(inquiry: RequestInquiry, body: unknown): P
   const parsed = schema.safeParse(filled.body)
   const faults = (parsed.success ? [] : faultsOf(parsed.error, body)).map((one) => withName(one, body['name']))
   if ('fault' in chosen) {
-    const isTold = faults.some(({ pointer }) => pointer === '/templateId')
-    return refused(...faults, ...(isTold ? [] : [chosen.fault]))
+    const isKnown = faults.some(({ pointer }) => pointer === '/templateId')
+    return refused(...faults, ...(isKnown ? [] : [chosen.fault]))
   }
   const { template, kind } = chosen
   const known = metadata.safeParse(filled.body['metadata'] ?? {})
@@ -67,8 +67,8 @@ export async function evaluateMailbox(inquiry: RequestInquiry, body: unknown): P
   faults.push(...filled.faults, ...inapplicable(kind, body))
   if (known.success) faults.push(...answers.faults)
   if (!parsed.success) return furtherRefused(inquiry, { template, kind }, filled, faults)
-  const { templateId: _, reason = '', ...asked } = parsed.data
-  const limited = withMaximum(template, filled.body, withoutEmpty({ ...asked, metadata: answers.metadata }))
+  const { templateId: _, reason = '', ...fields } = parsed.data
+  const limited = withMaximum(template, filled.body, withoutEmpty({ ...fields, metadata: answers.metadata }))
   const { details } = limited
   const applied = [...filled.applied, ...limited.applied, ...answers.applied]
   return asking(() => planned(inquiry, { template, kind }, { details, reason, applied }, faults))
@@ -78,19 +78,19 @@ export async function evaluateMailbox(inquiry: RequestInquiry, body: unknown): P
 async function planned(
   inquiry: RequestInquiry,
   { template, kind }: Chosen,
-  asked: { readonly details: Asked; readonly reason: string; readonly applied: readonly Applied[] },
+  request: { readonly details: NamelessDetails; readonly reason: string; readonly applied: readonly Applied[] },
   known: readonly Fault[],
 ): Promise<Evaluation> {
   const { ports, settings, actor } = inquiry
-  const { people, guests, addresses, faults } = await looked(inquiry, { template, kind }, asked.details, known)
+  const { people, guests, addresses, faults } = await lookUp(inquiry, { template, kind }, request.details, known)
   if (faults.length > 0 || !addresses.names)
-    return { ok: false, faults, glimpse: glimpseOf(asked.details, asked.applied, people, addresses) }
+    return { ok: false, faults, glimpse: glimpseOf(request.details, request.applied, people, addresses) }
   const { aliasAddress, domain } = addresses
   const { displayName, name, typedName, around, emptyTokens } = addresses.names
-  const details = { ...asked.details, displayName, name: asked.details.name ?? name }
+  const details = { ...request.details, displayName, name: request.details.name ?? name }
   const address = `${name}@${domain}`
   const owners = ownersAmong(people, details)
-  const judged = judgedBy(template, { details, applied: asked.applied, owners, name, domain, aliasAddress })
+  const judged = judgedBy(template, { details, applied: request.applied, owners, name, domain, aliasAddress })
   const resolved = await resolveApprovals({ ports, settings }, template.approval, actor, judged)
   const kept = mailboxNames(address).map((one) => ({ name: one, pointer: '/name' }))
   if (aliasAddress) kept.push({ name: aliasAddress, pointer: '/alias' })
@@ -106,8 +106,8 @@ async function planned(
     address,
     aliasAddress,
     ...resolved,
-    applied: asked.applied,
-    reason: asked.reason,
+    applied: request.applied,
+    reason: request.reason,
     names: kept,
   }
   return { ok: true, plan }
@@ -115,7 +115,7 @@ async function planned(
 
 /** Where the template asks nobody for an address, a request may leave it out. */
 const withoutName = mailboxRequest.partial({ name: true })
-type Asked = Omit<MailboxDetails, 'name'> & { readonly name?: string | undefined }
+type NamelessDetails = Omit<MailboxDetails, 'name'> & { readonly name?: string | undefined }
 
 /** What is no object at all. */
 function wrongBody(body: unknown): Fault[] {
@@ -140,7 +140,7 @@ interface Chosen {
 type Readable = Partial<MailboxDetails>
 
 /** What the directory and the names in use say to the details, beside what is known to be wrong. */
-async function looked(inquiry: RequestInquiry, { template, kind }: Chosen, details: Readable, known: readonly Fault[]) {
+async function lookUp(inquiry: RequestInquiry, { template, kind }: Chosen, details: Readable, known: readonly Fault[]) {
   // A number is taken only when all else is right; any other name can be looked at meanwhile.
   const takesNumber = inquiry.isSubmission && names(addressRule(template.naming, kind).pattern, 'counter')
   const limits = mailboxLimits(template, details)
@@ -153,8 +153,8 @@ async function looked(inquiry: RequestInquiry, { template, kind }: Chosen, detai
     takesNumber ? undefined : addressesOf(inquiry, template, details),
   ])
   const before = [...known, ...valueFaults(kind, details), ...limits, ...answered.faults, ...named.faults, ...quota]
-  const asked = { ...inquiry, isSubmission: inquiry.isSubmission && before.length === 0 }
-  const addresses = early ?? (await addressesOf(asked, template, details))
+  const checked = { ...inquiry, isSubmission: inquiry.isSubmission && before.length === 0 }
+  const addresses = early ?? (await addressesOf(checked, template, details))
   const people = new Map([...answered.people, ...named.people].map((one) => [one.id, one]))
   return { people: [...people.values()], guests: named.guests, addresses, faults: [...before, ...addresses.faults] }
 }
@@ -171,7 +171,7 @@ async function furtherRefused(
   const { details } = limited
   const applied = [...filled.applied, ...limited.applied]
   try {
-    const found = await asking(() => looked({ ...inquiry, isSubmission: false }, chosen, details, []))
+    const found = await asking(() => lookUp({ ...inquiry, isSubmission: false }, chosen, details, []))
     const { people, addresses, faults } = found
     return { ok: false, faults: [...known, ...faults], glimpse: glimpseOf(details, applied, people, addresses) }
   } catch (error) {
@@ -253,14 +253,14 @@ async function namedIn(
     ...accountsAt(withAccess, accounts, 'access'),
     ...accountsAt(owners, accounts, 'ownership'),
   ])
-  const given = people.filter(({ id }) => (permissions[id] ?? 'None') !== 'None')
+  const grantees = people.filter(({ id }) => (permissions[id] ?? 'None') !== 'None')
   const known = owners.flatMap(({ id, pointer }) => {
     const person = people.find((one) => one.id === id)
     return person ? [{ person, pointer }] : []
   })
   const outside = await externalOwners(ports, template, known)
   const guests = guestsAmong(accounts).filter((id) => owners.some((owner) => owner.id === id))
-  return { people, guests, faults: [...faults, ...unavailable, ...outside, ...(await accessFaults(ports, given))] }
+  return { people, guests, faults: [...faults, ...unavailable, ...outside, ...(await accessFaults(ports, grantees))] }
 }
 
 /** Exchange gives access only to whom it knows, so that is found out before anybody waits for an approval. */
@@ -287,7 +287,7 @@ function given(body: Record<string, unknown>): string[] {
 const nameOf = (property: string): string => property.replace('/', '.')
 
 /** API document, rule 3: what a body gives and this kind of mailbox has not, each at its pointer. */
-export function inapplicable(kind: MailboxKind, body: Record<string, unknown>): Fault[] {
+function inapplicable(kind: MailboxKind, body: Record<string, unknown>): Fault[] {
   return given(body)
     .filter((property) => !applies(property, kind))
     .map((property) => {

@@ -123,7 +123,7 @@ function inWords(people: PeopleUnavailable['people'], request: Request): string 
 }
 
 /** Somebody who was named at a pointer of a body, and what they would get. */
-export interface NamedAccount {
+interface NamedAccount {
   readonly account: Account
   readonly pointer: string
   readonly gets: 'ownership' | 'access'

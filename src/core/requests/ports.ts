@@ -32,7 +32,7 @@ export interface RequestQuery {
 }
 
 /** Before which moments a request must have come into its state to be past the deadline of it. */
-export interface OverdueQuery {
+interface OverdueQuery {
   readonly tenantId: string
   readonly queuedBefore: Date
   readonly provisioningBefore: Date

@@ -136,9 +136,9 @@ export type Previewed = RequestPreview & { readonly outlook: Outlook }
 export async function previewOf(context: Context<RequestPorts>, body: unknown, template?: Template): Promise<Previewed> {
   const { ports, settings, actor } = context
   if (!isRecord(body)) return refuseFields(faultsOf(mailboxRequest.safeParse(body).error ?? new z.ZodError([]), body))
-  const asked = { ports, settings, actor, requestId: randomUUID(), isSubmission: false, crowded: false } as const
-  const used = template ?? (await templateOf(asked, body))
-  const inquiry = { ...asked, template: used, isPreview: true } as const
+  const base = { ports, settings, actor, requestId: randomUUID(), isSubmission: false, crowded: false } as const
+  const used = template ?? (await templateOf(base, body))
+  const inquiry = { ...base, template: used, isPreview: true } as const
   const resource = resourceOf(used.kind)
   if (resource === 'site' && actor.clientId !== undefined)
     throw new ProvisioningError('forbidden', because('sitesNeedPerson'))
@@ -150,13 +150,13 @@ export async function previewOf(context: Context<RequestPorts>, body: unknown, t
     openFaults(ports, settings, actor),
   ])
   const faults = [...(evaluation.ok ? [] : evaluation.faults), ...open]
-  const seen = evaluation.ok ? ofPlan(evaluation.plan, inquiry) : await ofGlimpse(evaluation.glimpse, faults, inquiry)
-  const address = seen.names?.url ?? seen.names?.address
+  const preview = evaluation.ok ? ofPlan(evaluation.plan, inquiry) : await ofGlimpse(evaluation.glimpse, faults, inquiry)
+  const address = preview.names?.url ?? preview.names?.address
   const [outlook, similar] = await Promise.all([
-    outlookOf(context, seen.foreseen),
+    outlookOf(context, preview.foreseen),
     similarAmong(context, { ...sought, ...(address !== undefined && { address }) }, candidates),
   ])
-  return shown(used, seen, outlook, similar, faults)
+  return shown(used, preview, outlook, similar, faults)
 }
 
 /** The same for the actor, in turn with all other checks. */

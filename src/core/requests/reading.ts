@@ -71,12 +71,6 @@ export const readTimeline = defineUseCase({
   },
 })
 
-export type ListFilter = Pick<RequestQuery, 'status' | 'kind'> & {
-  readonly limit: number
-  readonly cursor?: string
-  /** Only what waits for this person's decision, whoever asked for it. */
-  readonly waitingForMe?: boolean
-}
 export interface Page {
   readonly requests: readonly Request[]
   readonly nextCursor?: string

@@ -74,7 +74,7 @@ export const needsOtherPeople = ({ status, problem, steps, progress, requester }
   problem?.people?.every(({ id }) => id !== requester.id) === true &&
   steps.every((step) => step.status !== 'done') &&
   Object.keys(progress).length === 0
-export const stepStatus = z.enum(['pending', 'running', 'done', 'failed'])
+const stepStatus = z.enum(['pending', 'running', 'done', 'failed'])
 export const stepName = z.enum([...siteSteps, ...mailboxSteps])
 export const requestStep = z.object({
   name: stepName,

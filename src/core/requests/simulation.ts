@@ -24,28 +24,28 @@ import { type Checks, previewOf, type Previewed, type RequestPreview, requestPre
 import { quotaUse } from './template-rules.ts'
 
 /** Whether a person may use a template, and why. */
-export const templateAccess = z.strictObject({
+const templateAccess = z.strictObject({
   mayUse: z.boolean(),
   because: z
     .enum(['everybody', 'named', 'inGroup', 'outside', 'switchedOff'])
     .describe('`named`: in the audience by id. `inGroup`: through these groups. `outside`: the audience has neither.'),
   groups: z.array(z.uuid()).describe('Groups of the audience that they are in.'),
 })
-export type TemplateAccess = z.output<typeof templateAccess>
+type TemplateAccess = z.output<typeof templateAccess>
 
 const share = z.strictObject({ most: z.int(), left: z.int() })
-export const quotaLeft = z.strictObject({
+const quotaLeft = z.strictObject({
   openRequests: share.optional().describe('Open requests of the person, of all templates.'),
   openOfTemplate: share.optional().describe('Open requests of the person, of this template.'),
   resources: share.optional().describe('What may be made of this template.'),
 })
-export type QuotaLeft = z.output<typeof quotaLeft>
+type QuotaLeft = z.output<typeof quotaLeft>
 
 /** A preview for somebody else's eyes: what it would be if that person asked. */
 export const simulatedPreview = requestPreview.extend({
   simulated: z.strictObject({ person, access: templateAccess, quota: quotaLeft }),
 })
-export type SimulatedPreview = Pick<z.output<typeof simulatedPreview>, 'simulated'> & RequestPreview & Previewed
+type SimulatedPreview = Pick<z.output<typeof simulatedPreview>, 'simulated'> & RequestPreview & Previewed
 
 /**
  * What the call that creates a resource would make of a body if another person made it. That they may not use the template is told

@@ -45,7 +45,7 @@ export async function evaluateSite(inquiry: RequestInquiry, body: unknown): Prom
     if (!inquiry.isPreview || !chosen) return refused(...faults)
     const details = readable(siteDetails.shape, filled.body)
     return asking(async () => {
-      const { people, names, faults: further } = await looked(inquiry, chosen, details, [])
+      const { people, names, faults: further } = await lookUp(inquiry, chosen, details, [])
       const glimpse = { details, owners: people, applied: filled.applied, names }
       return { ok: false, faults: [...faults, ...further], glimpse }
     })
@@ -56,13 +56,13 @@ export async function evaluateSite(inquiry: RequestInquiry, body: unknown): Prom
     return refused(
       fault('/templateId', 'wrong-resource', because('templateForOther', { name: chosen.name, resource: 'mailbox' })),
     )
-  const { templateId: _, ...given } = parsed.data
-  const answers = answersOf(chosen.fields, given.metadata, today)
+  const { templateId: _, ...request } = parsed.data
+  const answers = answersOf(chosen.fields, request.metadata, today)
   // What is left open the template decides.
-  const labelId = given.labelId || (chosen.labels.default ?? '')
-  const details = { ...given, metadata: answers.metadata, labelId }
+  const labelId = request.labelId || (chosen.labels.default ?? '')
+  const details = { ...request, metadata: answers.metadata, labelId }
   const faults = [...filled.faults, ...labelFaults(chosen, labelId), ...answers.faults]
-  const label = labelId === given.labelId ? [] : [{ field: 'labelId', value: labelId, why: 'default' as const }]
+  const label = labelId === request.labelId ? [] : [{ field: 'labelId', value: labelId, why: 'default' as const }]
   const applied = [...filled.applied, ...label, ...answers.applied]
   return asking(() => planned(inquiry, { ...chosen, kind }, details, faults, applied))
 }
@@ -76,7 +76,7 @@ async function planned(
   applied: readonly Applied[],
 ): Promise<Evaluation> {
   const { ports, settings, actor } = inquiry
-  const { people, guests, answered, names, faults } = await looked(inquiry, template, typed, known)
+  const { people, guests, answered, names, faults } = await lookUp(inquiry, template, typed, known)
   if (faults.length > 0 || !names)
     return { ok: false, faults, glimpse: { details: typed, owners: people, applied, names } }
   const { displayName, name: alias, typedName, around, passedOver, emptyTokens } = names
@@ -105,41 +105,41 @@ async function planned(
 }
 
 /** What the directory and the names in use say to what could be read, beside what is known to be wrong. */
-async function looked(
+async function lookUp(
   inquiry: RequestInquiry,
   template: Template,
-  { displayName, alias, owners: given, metadata = {}, ...rest }: Partial<SiteDetails>,
+  { displayName, alias, owners: ownerIds, metadata = {}, ...rest }: Partial<SiteDetails>,
   known: readonly Fault[],
 ): Promise<{ people: Person[]; guests: string[]; answered: Person[]; names: Named | undefined; faults: Fault[] }> {
   const { ports, actor } = inquiry
-  const ids = [...new Set(given ?? [])]
+  const ids = [...new Set(ownerIds ?? [])]
   // Nobody is looked up for a number of people that is refused anyway.
   const tooMany = tooManyOwners(template, new Set([actor.id, ...ids]).size)
   const [owners, answered, quota] = await Promise.all([
-    ownersOf(inquiry, tooMany.length > 0 ? [] : ids, given ?? []),
+    ownersOf(inquiry, tooMany.length > 0 ? [] : ids, ownerIds ?? []),
     answeredPeople(ports, template, metadata),
     quotaFaults(inquiry, template),
   ])
   const { people, guests } = owners
   const named = people.map((person) => ({
     person,
-    pointer: `/owners/${Math.max(0, (given ?? []).indexOf(person.id))}`,
+    pointer: `/owners/${Math.max(0, (ownerIds ?? []).indexOf(person.id))}`,
   }))
   const faults = [
     ...known,
     ...answered.faults,
     ...owners.faults,
     ...tooMany,
-    ...(given && tooMany.length === 0 ? tooFewOwners(template, people.length) : []),
+    ...(ownerIds && tooMany.length === 0 ? tooFewOwners(template, people.length) : []),
     ...(await externalOwners(ports, template, named)),
     ...quota,
   ]
   // Without a name, or an address that can be read, whatever would come of it is nobody's wish.
   if (displayName === undefined || alias === undefined)
     return { people, guests, answered: answered.people, names: undefined, faults }
-  const asked = { ...inquiry, isSubmission: inquiry.isSubmission && faults.length === 0 }
+  const checked = { ...inquiry, isSubmission: inquiry.isSubmission && faults.length === 0 }
   const wanted = { displayName, address: alias }
-  const names = await namesFor(asked, template, wanted, { ...rest, metadata }, siteNameFree(inquiry, template.naming))
+  const names = await namesFor(checked, template, wanted, { ...rest, metadata }, siteNameFree(inquiry, template.naming))
   return { people, guests, answered: answered.people, names, faults: [...faults, ...names.faults] }
 }
 
@@ -175,11 +175,11 @@ function furtherFaults(template: Template | undefined, body: unknown, today: str
   ]
 }
 
-async function ownersOf({ ports, actor }: RequestInquiry, ids: readonly string[], given: readonly string[]) {
+async function ownersOf({ ports, actor }: RequestInquiry, ids: readonly string[], all: readonly string[]) {
   const { id, displayName, userPrincipalName } = actor
   const named = ids.map((owner) => ({
     id: owner,
-    pointer: `/owners/${given.indexOf(owner)}`,
+    pointer: `/owners/${all.indexOf(owner)}`,
     as: 'siteOwner' as const,
   }))
   const { people, accounts, faults } = await peopleNamed(ports, named)

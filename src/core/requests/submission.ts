@@ -32,7 +32,7 @@ import { type BasedOn, type DraftBasis, endings, type Request, transition } from
 import { siteOf } from './site-plan.ts'
 import { quotaFaults, tooManyOpen } from './template-rules.ts'
 
-export interface Submission {
+interface Submission {
   /** The id that the request will have; submitting the same id again gives the same request. */
   readonly requestId: string
   readonly resource: Resource
@@ -72,8 +72,8 @@ export async function submit(context: Context<RequestPorts>, submission: Submiss
     )
     if (!evaluation.ok) return refuse(evaluation.faults)
     const { plan } = evaluation
-    const asked = { ...plan, reason: reasonFor(plan, submission) }
-    const basedOn = await comparedWithBasis(context, submission.basedOn, asked)
+    const wish = { ...plan, reason: reasonFor(plan, submission) }
+    const basedOn = await comparedWithBasis(context, submission.basedOn, wish)
     try {
       return await ports.work.transaction(() => store(context, submission, plan, basedOn))
     } catch (error) {
@@ -133,16 +133,16 @@ async function store(
   )
   if (lost !== undefined) throw new NameLost(lost, plan)
   const at = ports.clock.now().toISOString()
-  const asked = isForMailboxPlan(plan) ? mailboxOf(plan, ports) : siteOf(plan, actor.id)
-  const fresh = { ...newRequest(plan, actor, submission, at), ...asked, ...(basedOn && { basedOn }) }
-  const request = withOpenStage(fresh, settings, await awayOf(ports, fresh, at), at)
+  const resource = isForMailboxPlan(plan) ? mailboxOf(plan, ports) : siteOf(plan, actor.id)
+  const draft = { ...newRequest(plan, actor, submission, at), ...resource, ...(basedOn && { basedOn }) }
+  const request = withOpenStage(draft, settings, await awayOf(ports, draft, at), at)
   const jobs = request.status === 'queued' ? jobsOfQueued(request, settings) : jobsOfOpenStage(request)
   if (statusCard) {
     await ports.sentCards.put({ requestId, personId: actor.id, key: 'status', state: 'sent', ...statusCard })
     // The answer to the click brings the card up to date, unless it is lost.
     jobs.push(refreshCardsOrder(request, 'status'))
   }
-  const audit = [entry(request, actor, request.status, toldOf(request, submission)), ...openStageEntries(request)]
+  const audit = [entry(request, actor, request.status, timelineData(request, submission)), ...openStageEntries(request)]
   await record(context, { request, audit, jobs })
   await submission.along?.()
   // Last, since all submissions of the tenant wait for each other from here on.
@@ -156,7 +156,7 @@ async function store(
 }
 
 /** What the timeline says of a new request: where it comes from, and what of its policy people may wonder about. */
-function toldOf({ basedOn, approvals, policy }: Request, { batch }: Submission): { data?: Record<string, unknown> } {
+function timelineData({ basedOn, approvals, policy }: Request, { batch }: Submission): { data?: Record<string, unknown> } {
   const toAdmins = approvals.flatMap(({ stage, resolvedTo, resolvedFor }) =>
     resolvedTo ? [{ stage, resolvedTo, resolvedFor }] : [],
   )
@@ -249,12 +249,12 @@ export type Wish = Pick<Request, 'details' | 'reason' | 'typedName'>
 export async function comparedWithBasis(
   { ports, actor }: Context<RequestPorts>,
   basis: DraftBasis | undefined,
-  asked: Wish,
+  wish: Wish,
 ): Promise<BasedOn | undefined> {
   const earlier = basis && (await ports.requests.find(basis.requestId))
   if (!earlier || earlier.requester.id !== actor.id || earlier.tenantId !== actor.tenantId) return undefined
   const ended = z.enum(endings).safeParse(earlier.status).data
-  const changed = changedInputs(earlier, asked)
+  const changed = changedInputs(earlier, wish)
   return { ...basis, changed, ...(ended && { ended: { status: ended, ...quoteOf(earlier) } }) }
 }
 
@@ -267,7 +267,7 @@ function quoteOf({ status, approvals, cancelledBy, cancelComment, requester }: R
 }
 
 /** Ids of the inputs in which two wishes differ, as the forms name them: `owners`, `metadata.costCentre`. */
-export function changedInputs(before: Wish, after: Wish): string[] {
+function changedInputs(before: Wish, after: Wish): string[] {
   const [was, is] = [wishOf(before), wishOf(after)]
   const inputs = new Set([...was.keys(), ...is.keys()])
   return [...inputs].filter((input) => (was.get(input) ?? '') !== (is.get(input) ?? ''))

@@ -38,12 +38,12 @@ export function mailboxLimits(
     const reason = because('capacityMaximum', { count: capacityMaximum })
     faults.push(fault('/capacity', 'too-large', reason, String(capacityMaximum)))
   }
-  const given = Object.entries(permissions).flatMap(([id, level]) => (level === 'None' ? [] : [{ id, level }]))
-  if (permissionsMaximum !== undefined && given.length > permissionsMaximum) {
+  const grants = Object.entries(permissions).flatMap(([id, level]) => (level === 'None' ? [] : [{ id, level }]))
+  if (permissionsMaximum !== undefined && grants.length > permissionsMaximum) {
     const reason = because('permissionsMaximum', { count: permissionsMaximum })
     faults.push(fault('/permissions', 'too-many-people', reason, String(permissionsMaximum)))
   }
-  for (const { id, level } of given)
+  for (const { id, level } of grants)
     if (accessLevels && !accessLevels.includes(level)) {
       const reason = because('accessNotAllowed', { level: accessLevels[0] ?? 'None' })
       faults.push(fault(`/permissions/${id}`, 'access-not-allowed', reason))
