@@ -19,15 +19,15 @@ import {
 } from '../approvals/index.ts'
 import { type AuditAction, type AuditEntry, system } from '../audit/index.ts'
 import {
+  approvalTimer,
   askApprovers,
   authorize,
   type Change,
   changeRequest,
   entry,
+  notifyRequester,
   type Request,
   referenceOf,
-  approvalTimer,
-  notifyRequester,
   transition,
 } from '../requests/index.ts'
 import {

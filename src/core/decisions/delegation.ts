@@ -10,7 +10,14 @@ import {
   withStage,
 } from '../approvals/index.ts'
 import { noteAct, noteFact, system } from '../audit/index.ts'
-import { askApprovers, type Change, changeRequest, delegatedNow, type Request, approvalTimer } from '../requests/index.ts'
+import {
+  approvalTimer,
+  askApprovers,
+  type Change,
+  changeRequest,
+  delegatedNow,
+  type Request,
+} from '../requests/index.ts'
 import {
   type Account,
   asking,
@@ -82,7 +89,10 @@ export const beginDelegation = defineUseCase({
       if (former) await noteEnd(context, former, 'replaced')
       await noteStart(context, delegation)
       const over = new Date(end + clocksApart)
-      await ports.jobs.enqueue([realignJob(delegation, 'begin'), { ...realignJob(delegation, 'end'), startAfter: over }])
+      await ports.jobs.enqueue([
+        realignJob(delegation, 'begin'),
+        { ...realignJob(delegation, 'end'), startAfter: over },
+      ])
     })
     return delegation
   },

@@ -16,9 +16,9 @@ import {
   type Change,
   entry,
   jobsOfQueued,
+  notifyRequester,
   type Request,
   referenceOf,
-  notifyRequester,
   transition,
 } from '../requests/index.ts'
 import { type Actor, because, type Context, defineUseCase, ProvisioningError, type Settings } from '../shared/index.ts'

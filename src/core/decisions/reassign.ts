@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { type ApprovalStage, nextLook, openStage, undecided, withStage } from '../approvals/index.ts'
 import {
+  approvalTimer,
   askApprovers,
   auditRefusals,
   authorize,
@@ -8,7 +9,6 @@ import {
   changeRequest,
   entry,
   type Request,
-  approvalTimer,
 } from '../requests/index.ts'
 import {
   type Actor,

@@ -8,8 +8,8 @@ import {
   evaluate,
   foreseenIn,
   isForMailboxPlan,
-  outlookOf,
   type Outlook,
+  outlookOf,
   type Plan,
   type Request,
   type RequestPorts,
@@ -186,7 +186,9 @@ export function isFilledIn(before: Draft['values'], now: Draft['values']): boole
     const value = (values[input] ?? '').trim()
     return value === (input === 'autoMapping' ? 'true' : 'false') ? '' : value
   }
-  return [...Object.keys(before), ...Object.keys(now)].some((input) => contentOf(before, input) !== contentOf(now, input))
+  return [...Object.keys(before), ...Object.keys(now)].some(
+    (input) => contentOf(before, input) !== contentOf(now, input),
+  )
 }
 
 /** A draft with what its form holds now; begun, once that is something else than it opened with. */

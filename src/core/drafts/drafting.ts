@@ -1,10 +1,23 @@
-import { type Checks, type DraftBasis, quotaFaults, resourceOf, submit } from '../requests/index.ts'
-import { type Actor, type Context, type Fault, ProvisioningError, because, defineUseCase } from '../shared/index.ts'
-import { type Template, usableTemplate } from '../templates/index.ts'
-import { type Draft, type DraftPorts, type DraftView, checkDraft, filledForm, isFilledIn, knownTemplate, ownDraft, reasonOf, showDraft, withAnswers, write } from './draft.ts'
-import { bodyOfForm, defaultsOf } from './form-values.ts'
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
+import { type Checks, type DraftBasis, quotaFaults, resourceOf, submit } from '../requests/index.ts'
+import { type Actor, because, type Context, defineUseCase, type Fault, ProvisioningError } from '../shared/index.ts'
+import { type Template, usableTemplate } from '../templates/index.ts'
+import {
+  checkDraft,
+  type Draft,
+  type DraftPorts,
+  type DraftView,
+  filledForm,
+  isFilledIn,
+  knownTemplate,
+  ownDraft,
+  reasonOf,
+  showDraft,
+  withAnswers,
+  write,
+} from './draft.ts'
+import { bodyOfForm, defaultsOf } from './form-values.ts'
 
 /** What a form opens with, and the request that it comes from. */
 interface Opening {

@@ -97,7 +97,8 @@ async function auditRefusal(
     if (!request) return
     const at = ports.clock.now()
     const timeline = await ports.audit.timeline(requestId)
-    if (timeline.some((line) => isSame(line, who.id, tried, code) && Date.parse(line.at) > at.getTime() - onceIn)) return
+    if (timeline.some((line) => isSame(line, who.id, tried, code) && Date.parse(line.at) > at.getTime() - onceIn))
+      return
     const { tenantId, version } = request
     const { id, displayName, userPrincipalName } = who
     const isKnown = displayName !== undefined && userPrincipalName !== undefined

@@ -234,7 +234,8 @@ export const notifyRequester = (request: Request): JobOrder =>
   notifyOrder(request.requestId, request.requester.id, outcomeCard(request))
 
 /** The same for each admin, except who asked. */
-export const notifyAdminsOfOutcome = (request: Request): JobOrder => notifyAdminsOrder(request.requestId, outcomeCard(request))
+export const notifyAdminsOfOutcome = (request: Request): JobOrder =>
+  notifyAdminsOrder(request.requestId, outcomeCard(request))
 
 /** A card for the requester and for each admin: Microsoft 365 takes longer than usual. Once for each start of the work. */
 export const notifyLate = (request: Request): JobOrder[] => [

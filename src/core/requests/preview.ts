@@ -133,7 +133,11 @@ export type Previewed = RequestPreview & { readonly outlook: Outlook }
  * wrong is told in the answer; `validation-failed` is thrown for what is no request at all: no object, or no template that
  * they may use. `template`: looked at already.
  */
-export async function previewOf(context: Context<RequestPorts>, body: unknown, template?: Template): Promise<Previewed> {
+export async function previewOf(
+  context: Context<RequestPorts>,
+  body: unknown,
+  template?: Template,
+): Promise<Previewed> {
   const { ports, settings, actor } = context
   if (!isRecord(body)) return refuseFields(faultsOf(mailboxRequest.safeParse(body).error ?? new z.ZodError([]), body))
   const base = { ports, settings, actor, requestId: randomUUID(), isSubmission: false, crowded: false } as const
@@ -150,7 +154,9 @@ export async function previewOf(context: Context<RequestPorts>, body: unknown, t
     openFaults(ports, settings, actor),
   ])
   const faults = [...(evaluation.ok ? [] : evaluation.faults), ...open]
-  const preview = evaluation.ok ? ofPlan(evaluation.plan, inquiry) : await ofGlimpse(evaluation.glimpse, faults, inquiry)
+  const preview = evaluation.ok
+    ? ofPlan(evaluation.plan, inquiry)
+    : await ofGlimpse(evaluation.glimpse, faults, inquiry)
   const address = preview.names?.url ?? preview.names?.address
   const [outlook, similar] = await Promise.all([
     outlookOf(context, preview.foreseen),

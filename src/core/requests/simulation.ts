@@ -20,7 +20,7 @@ import {
 import { type Template, unknownTemplate } from '../templates/index.ts'
 import { isRecord } from './plan.ts'
 import type { RequestPorts } from './ports.ts'
-import { type Checks, previewOf, type Previewed, type RequestPreview, requestPreview } from './preview.ts'
+import { type Checks, type Previewed, previewOf, type RequestPreview, requestPreview } from './preview.ts'
 import { quotaUse } from './template-rules.ts'
 
 /** Whether a person may use a template, and why. */

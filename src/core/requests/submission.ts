@@ -19,9 +19,9 @@ import {
   entry,
   jobsOfOpenStage,
   jobsOfQueued,
+  openStageEntries,
   record,
   refreshCardsOrder,
-  openStageEntries,
   withOpenStage,
 } from './change.ts'
 import { mailboxOf } from './mailbox-plan.ts'
@@ -156,7 +156,10 @@ async function store(
 }
 
 /** What the timeline says of a new request: where it comes from, and what of its policy people may wonder about. */
-function timelineData({ basedOn, approvals, policy }: Request, { batch }: Submission): { data?: Record<string, unknown> } {
+function timelineData(
+  { basedOn, approvals, policy }: Request,
+  { batch }: Submission,
+): { data?: Record<string, unknown> } {
   const toAdmins = approvals.flatMap(({ stage, resolvedTo, resolvedFor }) =>
     resolvedTo ? [{ stage, resolvedTo, resolvedFor }] : [],
   )
