@@ -194,7 +194,7 @@ export interface BatchPorts extends WebhookPorts {
   readonly batches: BatchStore
 }
 
-/** The order for a turn of a batch; a turn is ordered once, whoever does. */
+/** The order for a turn of a batch. Each turn is ordered once. */
 export const batchTurn = (batchId: string, turn: number, startAfter?: Date): JobOrder => ({
   name: 'run-batch',
   payload: { v: 1, batchId, turn },
@@ -283,7 +283,7 @@ export const cancelBatch = defineUseCase({
     visible(actor, await ports.batches.find(batchId), 'batch.cancel')
     const isCancelled = await endBatch(ports, batchId, { status: 'cancelled', problem: null })
     const report = await readBatch.handle(context, { batchId })
-    // Asked for twice it is cancelled all the same.
+    // A repeated call finds the batch cancelled.
     if (isCancelled || report.batch.status === 'cancelled') return report
     throw new ProvisioningError('already-ended', because('batchEnded'))
   },

@@ -31,7 +31,7 @@ export interface BatchAttempt {
 const rowsOfATurn = 20
 /** No row is begun after so long, in milliseconds: a third of what its job has, so that a slow directory gives up no batch. */
 const longestTurn = 60_000
-/** How long a batch that has to wait does so before it looks again, in milliseconds: longer, the longer nothing moved. */
+/** How long a waiting batch pauses before its next turn, in milliseconds: longer, the longer nothing moved. */
 const pause = { least: 1000, most: 60_000, share: 1 / 4 } as const
 
 /** Why a row is not submitted now, and in how many milliseconds to try again. */
@@ -167,11 +167,11 @@ async function submitRow(
 /** Thrown inside the transaction: the batch has ended, or the row was done, since it was looked at. */
 class RowOver extends Error {}
 
-/** A row that somebody else did meanwhile is done: whoever that was may be gone before the next one. */
+/** A row that another turn has submitted meanwhile is done, and this turn goes on: the other one may have stopped. */
 const overOf = async ({ batches }: BatchPorts, batchId: string): Promise<'done' | 'ended'> =>
   (await batches.find(batchId))?.status === 'running' ? 'done' : 'ended'
 
-/** The batch first, then the row: whoever ends a batch takes them in the same order. */
+/** Locks the batch first, then the row, in the same order as the end of a batch. */
 const mark = (
   ports: BatchPorts,
   batchId: string,

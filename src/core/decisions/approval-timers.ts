@@ -49,11 +49,11 @@ import { delegationsOf, realignment } from './delegation.ts'
 import type { DecisionPorts } from './ports.ts'
 import { chatIfFound, withUnreachable } from './unreachable-people.ts'
 
-/** How long a look is put off for a directory that does not answer, in milliseconds. */
+/** How long the timers wait for a directory that does not answer, in milliseconds. */
 const untilItAnswers = 60_000
 /**
- * Looks after a stage that waits: reminds, asks others in the place of those who do not decide or cannot be told, warns, and in the
- * end expires the request; then orders the next look. All that was missed is made up for by the look that comes. Doing
+ * Runs the timers of a waiting stage: reminds, asks others instead of approvers who do not decide or cannot be reached, warns, and
+ * finally expires the request. Then orders the next run. A run makes up for everything that was missed. Doing
  * it twice is doing it once. Throws `PutOff` when the request moved on meanwhile, or when it has to be known who
  * stands in and the directory does not say; all else is done then.
  */
@@ -86,7 +86,7 @@ export async function runApprovalTimers(
   if (trouble) throw trouble
 }
 
-/** A look that comes a little early finds nothing to do, and another has to come at the same moment. */
+/** A run that comes a little early finds nothing to do, so another one has to follow at the same moment. */
 const early = 60_000
 function nextOf(request: Request, stage: ApprovalStage, at: string, isIdle: boolean): JobOrder[] {
   const next = nextLook(stage, at)
@@ -104,7 +104,7 @@ interface FoundOut {
   readonly trouble?: PutOff
 }
 
-/** All that a look has to know beside the request. */
+/** Everything that a run needs in addition to the request. */
 async function findOut(
   context: SystemContext<DecisionPorts>,
   request: Request,
@@ -143,7 +143,7 @@ interface Facts {
   readonly at: string
 }
 
-/** What a look comes to; undefined when nothing is to be done. Pure. */
+/** The change that the timers bring; undefined if nothing is due. Pure. */
 function timersOf(
   request: Request,
   stage: ApprovalStage,
@@ -238,7 +238,7 @@ export function remindApprovers(
 const warnRequester = ({ requestId, requester }: Request, { stage }: ApprovalStage): JobOrder =>
   notifyOrder(requestId, requester.id, `warning:${stage}`)
 
-/** Their status card of the request tells it; `why` is told once. */
+/** Updates the admins' status cards, once for each `why`. */
 const notifyAdminsOfStage = ({ requestId }: Request, why: string): JobOrder => ({
   name: 'notify-admins',
   payload: { v: 1, requestId, card: 'status' },

@@ -102,7 +102,7 @@ export const recordRejection: Decide = (context, { requestId, comment = '', atte
     )
   })
 
-/** Ends a request that has not begun to be made, or has failed. */
+/** Ends a request whose resource is not being created, or that has failed. */
 export const cancelRequest = defineUseCase({
   permission: 'request.cancel',
   input: commented,
@@ -163,30 +163,30 @@ export const retryRequest = defineUseCase({
   },
 })
 
-/** Whether an admin can let a request go on: it failed, stands still, or is made and nobody was told. */
+/** Whether an admin can retry a request: it failed, is stuck, or was created and not announced. */
 export function isRetryable(request: Request, now: Date): boolean {
   const mends = attentionOf(request, now)?.mends ?? []
   return request.status === 'failed' || mends.some((mend) => mend === 'retry' || mend === 'look')
 }
 
-/** What should be under way, once more: the work, or a look whether it is there. None for one that failed. */
+/** Orders the job again that should be under way: the work or a directory poll. None for a failed request. */
 function restartJob(request: Request, settings: Settings, at: string): JobOrder | undefined {
   const { requestId, status } = request
   // Several clicks within a minute are one.
   const id = jobId('restart', requestId, at.slice(0, 16))
   if (status === 'queued' || status === 'provisioning') return { name: 'provision', payload: { v: 1, requestId }, id }
-  const look = status === 'succeeded' ? directoryPoll(request, 0, settings) : undefined
-  return look && { ...look, id }
+  const poll = status === 'succeeded' ? directoryPoll(request, 0, settings) : undefined
+  return poll && { ...poll, id }
 }
 
-/** Without its first start: a step that has waited too long may wait anew. */
+/** A step without its first start, so that it may wait as long again. */
 const restarted = ({ name, attempts }: RequestStep): RequestStep => ({ name, status: 'pending', attempts })
 
 /** What was made is kept; whatever was waited for may take its time again. */
 function withFreshWaits(request: Request): Request {
   if (!isForMailbox(request)) return { ...request, progress: { ...request.progress, checkedSince: undefined } }
-  const anew = { checkedSince: undefined, heldSince: undefined, triedAgain: undefined }
-  return { ...request, progress: { ...request.progress, ...anew } }
+  const cleared = { checkedSince: undefined, heldSince: undefined, triedAgain: undefined }
+  return { ...request, progress: { ...request.progress, ...cleared } }
 }
 
 /** The same as `changeRequest`, once for each attempt; of what is refused nothing is kept, so that it can be asked again. Throws `not-found`. */

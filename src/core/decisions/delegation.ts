@@ -139,7 +139,7 @@ const realignJob = ({ tenantId, person, delegationId }: Delegation, why: 'begin'
   payload: { v: 1, tenantId, personId: person.id },
   id: jobId('realign-approvals', delegationId, why),
 })
-/** How far clocks may be apart, in milliseconds: who looks then finds that it is over. */
+/** How far clocks may be apart, in milliseconds. The job at the end of a delegation runs so much later. */
 const clocksApart = 5000
 /** How many requests are read at a time. */
 const pageSize = 100

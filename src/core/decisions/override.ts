@@ -26,7 +26,7 @@ import { changeOnce, ended, longestComment } from './decision.ts'
 import { hasReassigned, otherAdmins, overridesOwn, refuseAlone } from './own-reassignment.ts'
 import type { DecisionPorts } from './ports.ts'
 
-/** What an admin decides over the heads of the approvers, and why: everybody who may read the request reads it. */
+/** What an admin decides instead of the approvers, and why. Everybody who may read the request sees the reason. */
 const input = z.object({
   requestId: z.uuid(),
   attempt: z.string().optional(),
@@ -35,7 +35,7 @@ const input = z.object({
 })
 
 /**
- * Decides a request that waits, over the heads of its approvers. An approval decides every stage that is open or still to come; a
+ * Decides a request that waits, overriding its approvers. An approval decides every stage that is open or still to come; a
  * rejection ends the request. Each decision is marked as an override. Throws `self-approval` of one's own request,
  * `second-admin-needed` of what the admin has reassigned to themselves,
  * `comment-required` without a reason, and `already-decided` or `already-ended` of what does not wait. A repeat of the same
@@ -57,6 +57,7 @@ async function decideInstead(
   const isLookedUp = before?.status === 'pendingApproval' && hasReassigned(before.approvals, actor.id)
   const others = isLookedUp ? await otherAdmins(context, before, actor.id) : undefined
   return changeOnce(context, { requestId, attempt }, (request, at) => {
+    // The use case's permission is about admins; this refuses requests of another tenant.
     authorize(actor, 'request.override', request)
     refuseOverride(request, actor)
     const isOwn = overridesOwn(request.approvals, actor.id, at)
@@ -73,7 +74,7 @@ async function decideInstead(
   })
 }
 
-/** Throws where an admin cannot decide over the heads of the approvers: it is their own, or does not wait. */
+/** Throws if an admin cannot override the approvers: the request is their own, or does not wait. */
 export function refuseOverride(request: Request, actor: Actor): void {
   if (request.requester.id === actor.id) throw new ProvisioningError('self-approval', because('ownRequest'))
   if (request.status === 'pendingApproval') return

@@ -59,7 +59,7 @@ export function needsSecondAdmin(stage: ApprovalStage, personId: string, at: str
 }
 
 /**
- * The other admins who can decide a request in the place of one of them. Blocked accounts, guests and the requester cannot. Empty
+ * The other admins who can decide a request instead of one of them. Blocked accounts, guests and the requester cannot. Empty
  * too where a setting lets admins decide alone. Throws `unavailable`.
  */
 export async function otherAdmins(

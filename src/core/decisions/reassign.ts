@@ -42,7 +42,7 @@ const input = z.object({
 type Reassignment = Omit<z.output<typeof input>, 'requestId' | 'attempt'>
 
 /**
- * Asks somebody else in the place of an approver who has not decided, who decides no more then. An approver gives away their own
+ * Asks somebody else instead of an approver who has not decided and who then no longer decides. An approver gives away their own
  * part; an admin anybody's, but not of their own request. A repeat of the same `attempt` is given the request as it is now. Refuses as
  * `validation-failed` at `/to` or `/from`.
  */
@@ -76,12 +76,12 @@ async function askInstead(
   return request
 }
 
-/** Whoever asks for something does not choose who decides it. */
+/** A requester does not choose who decides. */
 function refuseOwn({ requester }: Request, actor: Actor): void {
   if (requester.id === actor.id) throw new ProvisioningError('self-approval', because('ownRequestReassigned'))
 }
 
-/** Whoever decides no more, since they left the group that was asked, gives nothing away either. */
+/** People who left the group that was asked cannot reassign either. */
 async function refuseLapsed(context: SystemContext<DecisionPorts>, request: Request, actor: Actor): Promise<void> {
   const { ports } = context
   if (actor.isAdmin || request.status !== 'pendingApproval') return

@@ -12,13 +12,13 @@ import {
 } from '../shared/index.ts'
 import type { DecisionPorts } from './ports.ts'
 
-/** What the timeline says when somebody could not be told; `data` is `{person, card, why}`. */
+/** The timeline's action when a card cannot reach somebody; `data` is `{person, card, why}`. */
 export const notTold = 'not-told'
 
 /**
- * Notes that a person's chat does not take a card: the chat is sent nothing more until the person comes back to us, and the
- * request's timeline says who was not told of what. Of an approver, whom the request may wait for in vain, the stage says so too, the admins
- * are told, once a request, and somebody else is looked for at once. Noting it twice is noting it once.
+ * Records that a person's chat does not take a card. The chat gets nothing more until the person comes back, and the request's
+ * timeline names the person and the card. If the person is an approver, the stage records it too, the admins are notified once a
+ * request, and the timers look for somebody else at once. Recording it twice has no further effect.
  */
 export async function recordUndelivered(
   context: SystemContext<DecisionPorts>,
@@ -43,7 +43,7 @@ export async function recordUndelivered(
   })
 }
 
-/** True when the stage waits for them: then it says that they cannot be told, and what follows is on its way. */
+/** True if the stage waits for this person. Then the stage records that they are unreachable, and the jobs are ordered. */
 async function noteApprover(
   context: SystemContext<DecisionPorts>,
   { requestId }: Request,
@@ -72,7 +72,7 @@ async function noteApprover(
   return isNoted
 }
 
-/** Somebody of whom the stage says that they cannot be told has the card, in a chat that is open: they can. */
+/** Removes somebody from a stage's unreachable people: the card has reached them. */
 export async function reached(
   context: SystemContext<DecisionPorts>,
   request: Request,
@@ -111,7 +111,7 @@ async function isNoted(ports: DecisionPorts, requestId: string, personId: string
 /** Why a person without a chat cannot be notified. */
 const noChat = 'NoChat'
 
-/** A stage that knows who cannot be told; the same value when it did. */
+/** A stage with more unreachable people; the same value if it has them already. */
 export function withUnreachable(
   stage: ApprovalStage,
   people: readonly Person[],

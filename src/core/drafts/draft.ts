@@ -43,7 +43,7 @@ export const draft = z.object({
   tenantId: z.uuid(),
   personId: z.uuid(),
   templateId: z.uuid(),
-  /** A failed request that this one, once sent, takes the place of. */
+  /** A failed request that this one replaces when it is sent. */
   replaces: z.uuid().optional(),
   /** The request that its values come from. */
   basedOn: draftBasis.optional(),
@@ -76,7 +76,7 @@ export interface DraftPorts extends RequestPorts {
   readonly drafts: DraftStore
 }
 
-/** Where a draft stands, and what its card needs to show it. */
+/** The step of a draft, and what its card needs to show it. */
 export type DraftView =
   | {
       readonly step: 'details'
@@ -114,7 +114,7 @@ export async function ownDraft({ ports, actor }: Context<DraftPorts>, requestId:
   return draft
 }
 
-/** Where a draft stands now. One that was reviewed and is no longer right goes back to its form. */
+/** The draft at its present step. A reviewed draft with new faults goes back to its form. */
 export async function showDraft(context: Context<DraftPorts>, draft: Draft, outdated: boolean): Promise<DraftView> {
   const { ports } = context
   if (draft.step === 'submitted')
@@ -250,7 +250,7 @@ async function checkNames(
   const next = await write(ports, withAnswers(draft, values))
   if (!next) return showDraft(context, await ownDraft(context, requestId), true)
   const { preview, faults } = await previewNames(inquiryOf(context, next), template, next.values, {
-    look: true,
+    isChecked: true,
   })
   return { step: 'details', draft: next, template, faults, preview, outdated: false }
 }
@@ -261,7 +261,7 @@ export const likelyNames = defineUseCase({
   input: z.object({ draft: handedBack<Draft>(), template: handedBack<Template>() }),
   async handle(context: Context<DraftPorts>, { draft, template }): Promise<NamePreview> {
     const inquiry = inquiryOf(context, draft)
-    return (await previewNames(inquiry, template, draft.values, { look: false })).preview
+    return (await previewNames(inquiry, template, draft.values, { isChecked: false })).preview
   },
 })
 

@@ -60,7 +60,7 @@ export async function beginDraft(
   return { step: 'details', draft, template, faults, outdated: false }
 }
 
-/** What stands in a form before anybody has typed: who asks for a shared mailbox mostly wants to read it. */
+/** The values of a form when it opens: the requester of a shared mailbox usually wants to read it. */
 function openingValues(template: Template, { id }: Actor): Draft['values'] {
   const { kind, limits, properties } = template
   const isGiven = limits.permissionsMaximum !== 0 && (limits.accessLevels?.includes('FullAccess') ?? true)
@@ -193,7 +193,7 @@ function unavailable(error: unknown): Fault {
   return { pointer: '', code: error.code, reason: error.reason }
 }
 
-/** More than these nobody looks through; the others are forgotten in time. */
+/** The most that a list shows; older drafts are deleted in time. */
 const mostBegun = 50
 
 /** The drafts that a person has begun, the last changed first. Whether their templates are still offered is not asked. */

@@ -44,34 +44,34 @@ export interface NamePreview {
 /** Stands in a sketch for what the person will type. */
 const unknownPart = '…'
 
-/** What the names of a form would be. `look`: whether the tenant is asked if they are free. Writes nothing. */
+/** Previews the names of a form. `isChecked`: whether the tenant is asked if they are free. Writes nothing. */
 export async function previewNames(
   inquiry: RequestInquiry,
   template: Template,
   values: Draft['values'],
-  { look }: { readonly look: boolean },
+  { isChecked }: { readonly isChecked: boolean },
 ): Promise<{ preview: NamePreview; faults: readonly Fault[] }> {
-  const asked = askedIn(inquiry, template, values)
+  const texts = textsIn(inquiry, template, values)
   try {
-    return await asking(() => previewed(inquiry, template, asked, look))
+    return await asking(() => previewed(inquiry, template, texts, isChecked))
   } catch (error) {
     if (!(error instanceof ProvisioningError) || error.code !== 'unavailable') throw error
-    // A form that cannot tell is a form all the same.
-    if (!look) return { preview: sketched(template, addressIn(inquiry, template, ''), {}), faults: asked.faults }
-    const unlooked = await previewNames(inquiry, template, values, { look: false })
-    return { ...unlooked, preview: { ...unlooked.preview, stands: 'silent' } }
+    // The form works without a preview.
+    if (!isChecked) return { preview: sketched(template, addressIn(inquiry, template, ''), {}), faults: texts.faults }
+    const unchecked = await previewNames(inquiry, template, values, { isChecked: false })
+    return { ...unchecked, preview: { ...unchecked.preview, stands: 'silent' } }
   }
 }
 
 /** What a form says of its names, and what a name can be made of. */
-interface Asked {
+interface FormTexts {
   readonly typed: { readonly displayName: string; readonly address: string }
   readonly telling: NameFacts
   readonly domain: string | undefined
   readonly faults: readonly Fault[]
 }
 
-function askedIn({ ports }: RequestInquiry, template: Template, values: Draft['values']): Asked {
+function textsIn({ ports }: RequestInquiry, template: Template, values: Draft['values']): FormTexts {
   const { body } = withProperties(template.properties, bodyOfForm(template, values).body)
   const isMailbox = isMailboxKind(template.kind)
   const text = (field: string): string | undefined =>
@@ -108,8 +108,8 @@ function askedIn({ ports }: RequestInquiry, template: Template, values: Draft['v
 async function previewed(
   inquiry: RequestInquiry,
   template: Template,
-  { typed, telling, domain: typedDomain, faults: wrong }: Asked,
-  look: boolean,
+  { typed, telling, domain: typedDomain, faults: wrong }: FormTexts,
+  isChecked: boolean,
 ): Promise<{ preview: NamePreview; faults: readonly Fault[] }> {
   const isMailbox = isMailboxKind(template.kind)
   const domains = isMailbox ? await inquiry.ports.directory.mailDomains() : undefined
@@ -128,22 +128,22 @@ async function previewed(
   const anything: StandingOf = async () => 'free'
   const { naming } = template
   const standingOf = isMailbox ? mailboxNameFree(inquiry, domain, naming) : siteNameFree(inquiry, naming)
-  const made = await namesFor(inquiry, template, typed, telling, look ? standingOf : anything, shown)
-  return { preview: told(template, made, typed.displayName, shown(made.name), look), faults: made.faults }
+  const made = await namesFor(inquiry, template, typed, telling, isChecked ? standingOf : anything, shown)
+  return { preview: previewOf(template, made, typed.displayName, shown(made.name), isChecked), faults: made.faults }
 }
 
-function told(template: Template, made: Named, typed: string, address: string, look: boolean): NamePreview {
+function previewOf(template: Template, made: Named, typed: string, address: string, isChecked: boolean): NamePreview {
   return {
     displayName: typed === '' || made.displayName === typed ? '' : made.displayName,
     address,
-    stands: look ? 'free' : 'likely',
+    stands: isChecked ? 'free' : 'likely',
     isNumbered: isNumbered(template),
   }
 }
 
 const isNumbered = ({ naming, kind }: Template): boolean => names(addressRule(naming, kind).pattern, 'counter')
 
-/** How a name stands in an address of a kind: of a site its URL, of a mailbox with its domain. */
+/** The address with a name: the URL of a site, or the mail address of a mailbox. */
 const addressIn =
   ({ ports }: RequestInquiry, { kind }: Template, domain: string) =>
   (name: string): string => {

@@ -38,8 +38,8 @@ export function may(actor: Actor, permission: Permission, request?: Request): bo
 }
 
 /**
- * Throws unless the actor may. Who may not even see a request is told that there is none (`not-found`); who sees it
- * but may not act is told so (`forbidden`).
+ * Throws unless the actor may: `not-found` for people who may not see the request, `forbidden` for people who may see it but not
+ * act.
  */
 export function authorize(actor: Actor, permission: Permission, request?: Request): void {
   if (may(actor, permission, request)) return
@@ -84,7 +84,7 @@ export async function auditRefusals<T>(
   }
 }
 
-/** Writes down that somebody tried; nothing where there is no such request. Whoever is no person of ours is named by id. */
+/** Writes down that somebody tried. Nothing if there is no such request. Unknown people are named by their id. */
 async function auditRefusal(
   ports: RequestPorts,
   who: Pick<Person, 'id'> & Partial<Person>,

@@ -95,7 +95,7 @@ async function aliasOf(
     return { address: wanted, faults: [reservedFault('/alias', made.alias, reserved, another)] }
   }
   const found = await freeName(inquiry, made, standingOf)
-  // What was typed may be allowed, and yet become a blocked word beside a token.
+  // An allowed text may become a blocked word together with a token.
   if (!found.taken) return { address: `${found.name}@${host}`, faults: blockedFaults(naming, '/alias', found.name) }
   const suggestion = found.taken.suggestion && `${found.taken.suggestion}@${host}`
   return { address: wanted, faults: [heldFault('/alias', wanted, { ...found.taken, suggestion })] }

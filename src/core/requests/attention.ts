@@ -2,13 +2,13 @@ import { openStage, outOfReach, undecided, waitingFor } from '../approvals/index
 import type { Person, RequestState } from '../shared/index.ts'
 import { lateStep, nextStep, type Request } from './request.ts'
 
-/** How long a request may stay in a state before an admin should look, in seconds; null = for good. */
+/** How long a request may stay in a state before it needs an admin, in seconds; null = without limit. */
 export const deadlines = {
   pendingApproval: 3 * 86_400,
   queued: 5 * 60,
   provisioning: 20 * 60,
   failed: 0,
-  // It is made, but nobody was told yet: after the fast looks.
+  // Created but not announced: after the fast polls.
   succeeded: 5 * 60,
   rejected: null,
   expired: null,
@@ -28,7 +28,7 @@ export type LostPeople = ReadonlyMap<string, Exclude<WhyLost, 'unreached'>>
 const whyLost = ['gone', 'blocked', 'left', 'unreached'] as const satisfies readonly WhyLost[]
 
 export type Mend = 'retry' | 'look' | 'reassign' | 'override'
-/** Why an admin should look at a request, and what would mend it, the best first. None mends what only takes long. */
+/** Why a request needs an admin, and what fixes it, the best first. Nothing fixes a request that is only slow. */
 export interface Attention {
   readonly why: 'failed' | 'waitsFor' | 'notStarted' | 'standsStill' | 'notFound' | 'retrying' | 'late' | WhyLost
   /** Since when, ISO 8601. */

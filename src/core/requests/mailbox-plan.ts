@@ -139,7 +139,7 @@ interface Chosen {
 /** What can be read of the details. */
 type Readable = Partial<MailboxDetails>
 
-/** What the directory and the names in use say to the details, beside what is known to be wrong. */
+/** Checks the details against the directory and the names in use. Adds to the known faults. */
 async function lookUp(inquiry: RequestInquiry, { template, kind }: Chosen, details: Readable, known: readonly Fault[]) {
   // A number is taken only when all else is right; any other name can be looked at meanwhile.
   const takesNumber = inquiry.isSubmission && names(addressRule(template.naming, kind).pattern, 'counter')

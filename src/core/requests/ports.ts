@@ -22,7 +22,7 @@ export interface RequestQuery {
   readonly limit: number
   /** The smallest number first. */
   readonly oldestFirst?: boolean
-  /** Only what was made and of which nobody was told yet. */
+  /** Only requests whose resource exists and is not announced. */
   readonly unannounced?: boolean
   /** Only what somebody should look at: it has stood in its state, as `sinceOf` counts, since then or longer. */
   readonly stoodSince?: Date
@@ -37,7 +37,7 @@ interface OverdueQuery {
   readonly queuedBefore: Date
   readonly provisioningBefore: Date
   readonly askedBefore: Date
-  /** Made, and nobody was told yet. */
+  /** Created but not announced. */
   readonly madeBefore: Date
   /** Ids of requests that are not overdue while they are queued: their job is on its way. */
   readonly underWay: readonly string[]
@@ -105,7 +105,7 @@ export interface SentCard {
   readonly updatedAt?: Date
 }
 
-/** How long a sending can take, in milliseconds: whoever began it earlier has died, or given it up. */
+/** How long a sending can take, in milliseconds. A sending that started earlier has failed. */
 const longestSending = 120000
 /** Whether somebody may still be sending what was last written then. */
 export const isAtWork = ({ updatedAt }: { readonly updatedAt?: Date }, now: Date): boolean =>

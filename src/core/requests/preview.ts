@@ -62,14 +62,14 @@ const evaluations = { site: evaluateSite, mailbox: evaluateMailbox } as const sa
 export const evaluate = (inquiry: RequestInquiry, resource: Resource, body: unknown): Promise<Evaluation> =>
   evaluations[resource](inquiry, body)
 
-/** What people want to know of a request before they send it, beside what it will be. */
+/** What people want to know about a request before they send it, in addition to its plan. */
 export interface Outlook {
   /** All stages, with those who decide for whoever is away today. */
   readonly approvals: readonly ApprovalStage[]
   readonly warnings: readonly Warning[]
 }
 
-/** Looks at who is away, and at what may surprise. */
+/** Finds the people who are away, and the warnings. */
 export async function outlookOf({ ports, actor }: Context<RequestPorts>, foreseen: Foreseen): Promise<Outlook> {
   const at = ports.clock.now().toISOString()
   const away = await awayOf(ports, { tenantId: actor.tenantId, approvals: [...foreseen.approvals] }, at)

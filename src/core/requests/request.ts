@@ -42,7 +42,7 @@ export type DraftBasis = z.output<typeof draftBasis>
 /** The states from which something is asked for again. */
 export const endings = ['rejected', 'expired', 'cancelled', 'failed', 'succeeded'] as const
 
-/** What a request keeps of the one before it, as that stood when this one was sent. */
+/** What a request keeps of the one before it, as that was at submission. */
 export const basedOn = z.object({
   ...basis,
   /** The fields that differ, by the names that forms give them: `owners`, `metadata.costCentre`, `permissions.SendAs`. */
@@ -131,7 +131,7 @@ const common = {
   followUp,
   submittedAt: instant,
   updatedAt: instant,
-  /** When work last became possible: submission, the last approval, or a retry. Follow-up looks count from it. */
+  /** When work last became possible: submission, the last approval, or a retry. Directory polls count from it. */
   queuedAt: instant.nullable(),
   /** When work first began: what the tenant holds from before is not ours. */
   startedAt: instant.nullable().default(null),

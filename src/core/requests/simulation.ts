@@ -48,8 +48,7 @@ export const simulatedPreview = requestPreview.extend({
 type SimulatedPreview = Pick<z.output<typeof simulatedPreview>, 'simulated'> & RequestPreview & Previewed
 
 /**
- * What the call that creates a resource would make of a body if another person made it. That they may not use the template is told
- * in the answer, beside all that the template says.
+ * Previews a body as if another person sent it. A template that this person may not use is one more fault of the preview.
  */
 async function previewAs(
   context: Context<RequestPorts>,
@@ -147,7 +146,7 @@ export interface Simulation {
 /** As many groups as a card has room for. */
 const mostNamed = 3
 
-/** What stands for what somebody would type. */
+/** Stands for the values that a person would enter. */
 const example = { displayName: 'Example', name: 'example' }
 
 /** What a template does for somebody: every stage of its approval, whatever would be asked for. */

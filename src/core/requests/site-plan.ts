@@ -104,7 +104,7 @@ async function planned(
   return { ok: true, plan }
 }
 
-/** What the directory and the names in use say to what could be read, beside what is known to be wrong. */
+/** Checks the readable fields against the directory and the names in use. Adds to the known faults. */
 async function lookUp(
   inquiry: RequestInquiry,
   template: Template,

@@ -51,7 +51,7 @@ interface Submission {
   readonly along?: () => Promise<void>
 }
 
-/** How often a derived name that somebody else took in the same moment is derived anew; the last is nobody else's. */
+/** How often a derived name is derived again after somebody else took it in the same moment. The last one is unique. */
 const triesForAName = 3
 
 /**
@@ -79,7 +79,7 @@ export async function submit(context: Context<RequestPorts>, submission: Submiss
     } catch (error) {
       if (error instanceof AlreadySubmitted) return existing(context, requestId)
       if (!(error instanceof NameLost)) throw error
-      // Our next look finds it held, and suggests another or derives one, unless names were lost again and again.
+      // The next attempt finds the name held and derives or suggests another one. The last attempt gives up.
       if (crowded) return refuse([fault(error.pointer, 'name-taken', because('nameLost', { name: error.message }), '')])
     }
   }
@@ -149,7 +149,7 @@ async function store(
   const stored = await ports.requests.insert(request)
   if (!stored) throw new AlreadySubmitted()
   await refuseTooMany(context)
-  // Once more, since from the number on nobody else's request comes between. One that this takes the place of has ended by now.
+  // Checked again under the lock of the number, so that no other request comes between. The replaced request has ended.
   const quota = await quotaFaults({ ports, actor, requestId, replaces: undefined }, plan.template)
   if (quota.length > 0) refuse(quota)
   return stored
@@ -173,7 +173,7 @@ function timelineData(
   return Object.keys(data).length > 0 ? { data } : {}
 }
 
-/** Ends the failed request that a new one takes the place of; one that has gone on meanwhile is left as it is. */
+/** Ends the failed request that a new one replaces. Leaves a request unchanged that is no longer failed. */
 async function endReplaced(context: Context<RequestPorts>, replaced: string, by: string) {
   const { actor } = context
   await changeRequest(context, replaced, (request, at) => {
@@ -219,7 +219,7 @@ function newRequest(plan: Plan, actor: Actor, submission: Submission, at: string
   }
 }
 
-/** Why it is wanted: as its body says, or what was said beside it. */
+/** The reason from the body; without one, the reason of the form. */
 const reasonFor = (plan: Plan, { reason = '' }: Submission): string => plan.reason || reason
 
 /** Counts the new one too. The limit is for people: an application has many to ask for. */
@@ -248,7 +248,7 @@ const refuse = (faults: readonly Fault[]): never =>
 /** What is asked for, whether it is a request already or still a plan. */
 export type Wish = Pick<Request, 'details' | 'reason' | 'typedName'>
 
-/** An earlier request of the same person, beside what is asked for now; undefined when there is no such request (any more). */
+/** Compares a wish with the earlier request of the same person. Undefined if that request no longer exists. */
 export async function comparedWithBasis(
   { ports, actor }: Context<RequestPorts>,
   basis: DraftBasis | undefined,

@@ -87,7 +87,7 @@ export async function quotaUse(
 
 /**
  * What keeps a template from being used once more: the person has as many open requests of it as they may, or as much was
- * made of it as there may be. A request that this one takes the place of does not count, and neither does this one.
+ * made of it as there may be. A request that this one replaces does not count, and neither does this one.
  */
 export async function quotaFaults(
   { ports, actor, requestId, replaces }: Pick<RequestInquiry, 'ports' | 'actor' | 'requestId' | 'replaces'>,
