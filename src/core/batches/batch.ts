@@ -19,6 +19,7 @@ import {
   shownReason,
   withReason,
 } from '../shared/index.ts'
+import { asPerson } from '../templates/index.ts'
 import type { WebhookPorts } from '../webhooks/index.ts'
 
 /** How many rows a batch may have: what a person can look through, and what one transaction stores at once. */
@@ -234,10 +235,10 @@ export const beginBatch = defineUseCase({
 })
 
 function newBatch(actor: Actor, batchId: string, { resource }: Pick<BatchOrder, 'resource'>, at: string): Batch {
-  const { id, displayName, userPrincipalName, tenantId, clientId } = actor
+  const { tenantId, clientId } = actor
   return {
     ...{ v: 1, batchId, tenantId, resource, status: 'running' },
-    requester: { id, displayName, userPrincipalName },
+    requester: asPerson(actor),
     ...(clientId !== undefined && { clientId }),
     ...{ waitsFor: null, problem: null, createdAt: at, updatedAt: at, endedAt: null },
   }

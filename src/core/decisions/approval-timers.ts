@@ -44,6 +44,7 @@ import {
   PutOff,
   type SystemContext,
 } from '../shared/index.ts'
+import { asPerson } from '../templates/index.ts'
 import { changeOnce } from './decision.ts'
 import { delegationsOf, realignment } from './delegation.ts'
 import type { DecisionPorts } from './ports.ts'
@@ -281,8 +282,7 @@ export const nudge = defineUseCase({
       const from = nudgeFrom(request)
       if (from !== undefined && from > at)
         throw new ProvisioningError('nudged-already', because('remindedRecently', { from }), { context: { at: from } })
-      const { id, displayName, userPrincipalName } = actor
-      const reminders = [...(stage.reminders ?? []), { at, by: { id, displayName, userPrincipalName } }]
+      const reminders = [...(stage.reminders ?? []), { at, by: asPerson(actor) }]
       const next = { ...withStage(request, { ...stage, reminders }), updatedAt: at }
       const data = { stage: stage.stage, people: waitingFor(request.approvals) }
       const audit = [entry(next, actor, 'reminded', { data })]

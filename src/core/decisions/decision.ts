@@ -43,6 +43,7 @@ import {
   type Settings,
   type SystemContext,
 } from '../shared/index.ts'
+import { asPerson } from '../templates/index.ts'
 import { ownReassigned, refuseAlone } from './own-reassignment.ts'
 import type { DecisionPorts } from './ports.ts'
 
@@ -114,9 +115,7 @@ export const cancelRequest = defineUseCase({
         throw new ProvisioningError('already-ended', because('alreadyEnded', statusFacts(request)))
       if (request.status === 'provisioning')
         throw new ProvisioningError('illegal-transition', because('beingCreated', statusFacts(request)))
-      const { id, displayName, userPrincipalName } = actor
-      const cancelledBy = { id, displayName, userPrincipalName }
-      const next = { ...transition(request, 'cancelled', at), cancelledBy, cancelComment: comment }
+      const next = { ...transition(request, 'cancelled', at), cancelledBy: asPerson(actor), cancelComment: comment }
       const requester = actor.id === request.requester.id ? [] : [notifyRequester(next)]
       // What was made stays in the tenant, and nobody else will clear it away.
       const admins = request.steps.some(({ status }) => status === 'done') ? [notifyAdminsOfOutcome(next)] : []
@@ -224,10 +223,9 @@ function decided(
   authorize(actor, 'request.decide', request)
   if (request.status !== 'pendingApproval') throw ended(request)
   if (isDecided(request, stage)) throw alreadyDecided(request.approvals.filter((one) => one.stage === stage))
-  const { id, displayName, userPrincipalName } = actor
-  const { lapsed, ownReassignment } = withoutOwn(request, id, at, beforehand)
+  const { lapsed, ownReassignment } = withoutOwn(request, actor.id, at, beforehand)
   const own: Decision = {
-    ...{ by: { id, displayName, userPrincipalName }, decision, at },
+    ...{ by: asPerson(actor), decision, at },
     ...(comment && { comment }),
     ...(ownReassignment && { ownReassignment }),
   }

@@ -34,6 +34,7 @@ import {
   refuseFields,
   type SystemContext,
 } from '../shared/index.ts'
+import { asPerson } from '../templates/index.ts'
 import type { DecisionPorts } from './ports.ts'
 
 /** How far ahead somebody can be away, in days. */
@@ -73,11 +74,11 @@ export const beginDelegation = defineUseCase({
     if (end > now.getTime() + longestDays * 86400000) faults.push(fault('/until', 'too-late', because('dayTooLate')))
     const colleague = await asking(() => colleagueOf(ports, actor, to, faults))
     if (!colleague || faults.length > 0) return refuseFields(faults)
-    const { id, displayName, userPrincipalName, tenantId } = actor
+    const { tenantId } = actor
     const delegation: Delegation = {
       delegationId: randomUUID(),
       tenantId,
-      person: { id, displayName, userPrincipalName },
+      person: asPerson(actor),
       delegate: colleague,
       from: now.toISOString(),
       until: new Date(end).toISOString(),

@@ -22,6 +22,7 @@ import {
   transition,
 } from '../requests/index.ts'
 import { type Actor, because, type Context, defineUseCase, ProvisioningError, type Settings } from '../shared/index.ts'
+import { asPerson } from '../templates/index.ts'
 import { changeOnce, ended, longestComment } from './decision.ts'
 import { hasReassigned, otherAdmins, overridesOwn, refuseAlone } from './own-reassignment.ts'
 import type { DecisionPorts } from './ports.ts'
@@ -64,10 +65,8 @@ async function decideInstead(
     if (isOwn) refuseAlone(others)
     const why = comment.trim().slice(0, longestComment)
     if (why === '') throw withoutReason()
-    const { id, displayName, userPrincipalName } = actor
-    const by = { id, displayName, userPrincipalName }
     const overriding: Decision = {
-      ...{ by, decision, at, comment: why, override: true },
+      ...{ by: asPerson(actor), decision, at, comment: why, override: true },
       ...(isOwn && { ownReassignment: true }),
     }
     return overridden(request, settings, overriding)

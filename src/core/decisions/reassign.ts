@@ -24,6 +24,7 @@ import {
   refuseFields,
   type SystemContext,
 } from '../shared/index.ts'
+import { asPerson } from '../templates/index.ts'
 import { remindApprovers } from './approval-timers.ts'
 import { changeOnce, ended, longestComment } from './decision.ts'
 import { colleagueOf, delegationsOf, realignment } from './delegation.ts'
@@ -114,8 +115,7 @@ function reassigned(
     refuseFields([fault('/to', 'already-asked', because('personAsked', { name }))])
   if (stage.decisions.some(({ by }) => by.id === to.id))
     refuseFields([fault('/to', 'already-asked', because('personDecided', { name }))])
-  const { id, displayName, userPrincipalName } = actor
-  const by = { id, displayName, userPrincipalName }
+  const by = asPerson(actor)
   const remark = comment.trim().slice(0, longestComment)
   const needsSecondAdmin = !isAlone && former.id !== by.id
   const record = {

@@ -17,7 +17,7 @@ import {
   type SystemContext,
   unreadableSays,
 } from '../shared/index.ts'
-import { type Template, unknownTemplate } from '../templates/index.ts'
+import { asPerson, type Template, unknownTemplate } from '../templates/index.ts'
 import { isRecord } from './plan.ts'
 import type { RequestPorts } from './ports.ts'
 import { type Checks, type Previewed, previewOf, type RequestPreview, requestPreview } from './preview.ts'
@@ -66,10 +66,9 @@ async function previewAs(
   const used = template ?? (await ports.templates.find(admin.tenantId, preview.templateId))
   if (!used) return refuseFields([unknownTemplate()])
   const [access, quota] = await Promise.all([accessOf(ports, used, actor), quotaOf(context, used, actor)])
-  const { id, displayName, userPrincipalName } = actor
-  const simulated = { person: { id, displayName, userPrincipalName }, access, quota }
+  const simulated = { person: asPerson(actor), access, quota }
   if (access.mayUse) return { ...preview, simulated }
-  const outside = fault('/templateId', 'unknown-template', because('templateNotForThem', { name: displayName }))
+  const outside = fault('/templateId', 'unknown-template', because('templateNotForThem', { name: actor.displayName }))
   return { ...preview, valid: false, errors: [outside, ...preview.errors], simulated }
 }
 

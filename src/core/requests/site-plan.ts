@@ -15,6 +15,7 @@ import {
 import {
   type Applied,
   answersOf,
+  asPerson,
   type Template,
   unknownTemplate,
   usableTemplate,
@@ -176,7 +177,6 @@ function furtherFaults(template: Template | undefined, body: unknown, today: str
 }
 
 async function ownersOf({ ports, actor }: RequestInquiry, ids: readonly string[], all: readonly string[]) {
-  const { id, displayName, userPrincipalName } = actor
   const named = ids.map((owner) => ({
     id: owner,
     pointer: `/owners/${all.indexOf(owner)}`,
@@ -185,7 +185,7 @@ async function ownersOf({ ports, actor }: RequestInquiry, ids: readonly string[]
   const { people, accounts, faults } = await peopleNamed(ports, named)
   const owning = accountsAt(named, accounts, 'ownership')
   return {
-    people: [{ id, displayName, userPrincipalName }, ...people.filter((one) => one.id !== id)],
+    people: [asPerson(actor), ...people.filter(({ id }) => id !== actor.id)],
     guests: guestsAmong(accounts),
     faults: [...faults, ...unavailableFaults(owning)],
   }

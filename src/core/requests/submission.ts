@@ -12,7 +12,7 @@ import {
   ProvisioningError,
   refuseFields,
 } from '../shared/index.ts'
-import { snapshot } from '../templates/index.ts'
+import { asPerson, snapshot } from '../templates/index.ts'
 import {
   awayOf,
   changeRequest,
@@ -178,8 +178,7 @@ async function endReplaced(context: Context<RequestPorts>, replaced: string, by:
   const { actor } = context
   await changeRequest(context, replaced, (request, at) => {
     if (request.status !== 'failed' || request.requester.id !== actor.id) return undefined
-    const { id, displayName, userPrincipalName } = actor
-    const next = { ...transition(request, 'cancelled', at), cancelledBy: { id, displayName, userPrincipalName } }
+    const next = { ...transition(request, 'cancelled', at), cancelledBy: asPerson(actor) }
     return { request: next, audit: [entry(next, actor, 'cancelled', { data: { replacedBy: by } })] }
   })
 }
@@ -187,7 +186,6 @@ async function endReplaced(context: Context<RequestPorts>, replaced: string, by:
 /** What every request has, whatever it asks for. */
 function newRequest(plan: Plan, actor: Actor, submission: Submission, at: string) {
   const { approvals, policy } = plan
-  const { id, displayName, userPrincipalName } = actor
   const status = approvals.length > 0 ? ('pendingApproval' as const) : ('queued' as const)
   return {
     v: 1 as const,
@@ -199,7 +197,7 @@ function newRequest(plan: Plan, actor: Actor, submission: Submission, at: string
     ...(plan.typedName !== undefined && { typedName: plan.typedName }),
     around: plan.around,
     status,
-    requester: { id, displayName, userPrincipalName },
+    requester: asPerson(actor),
     ...(plan.guests && { guests: [...plan.guests] }),
     channel: submission.channel,
     reason: reasonFor(plan, submission),
