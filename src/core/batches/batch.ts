@@ -3,6 +3,7 @@ import { type Request, rolesOf } from '../requests/index.ts'
 import {
   type Actor,
   access,
+  asPerson,
   because,
   type Context,
   defineUseCase,
@@ -19,7 +20,6 @@ import {
   shownReason,
   withReason,
 } from '../shared/index.ts'
-import { asPerson } from '../templates/index.ts'
 import type { WebhookPorts } from '../webhooks/index.ts'
 
 /** How many rows a batch may have: what a person can look through, and what one transaction stores at once. */

@@ -32,6 +32,7 @@ import {
 } from '../requests/index.ts'
 import {
   asking,
+  asPerson,
   because,
   type Context,
   defineUseCase,
@@ -44,7 +45,6 @@ import {
   PutOff,
   type SystemContext,
 } from '../shared/index.ts'
-import { asPerson } from '../templates/index.ts'
 import { changeOnce } from './decision.ts'
 import { delegationsOf, realignment } from './delegation.ts'
 import type { DecisionPorts } from './ports.ts'

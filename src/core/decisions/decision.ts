@@ -30,6 +30,7 @@ import {
 import { checkSteps, isFault } from '../resources/index.ts'
 import {
   type Actor,
+  asPerson,
   because,
   type Context,
   defineUseCase,
@@ -43,7 +44,6 @@ import {
   type Settings,
   type SystemContext,
 } from '../shared/index.ts'
-import { asPerson } from '../templates/index.ts'
 import { ownReassigned, refuseAlone } from './own-reassignment.ts'
 import type { DecisionPorts } from './ports.ts'
 

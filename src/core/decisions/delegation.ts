@@ -21,6 +21,7 @@ import {
 import {
   type Account,
   asking,
+  asPerson,
   because,
   type Context,
   defineUseCase,
@@ -34,7 +35,6 @@ import {
   refuseFields,
   type SystemContext,
 } from '../shared/index.ts'
-import { asPerson } from '../templates/index.ts'
 import type { DecisionPorts } from './ports.ts'
 
 /** How far ahead somebody can be away, in days. */

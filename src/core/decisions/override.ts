@@ -21,8 +21,15 @@ import {
   referenceOf,
   transition,
 } from '../requests/index.ts'
-import { type Actor, because, type Context, defineUseCase, ProvisioningError, type Settings } from '../shared/index.ts'
-import { asPerson } from '../templates/index.ts'
+import {
+  type Actor,
+  asPerson,
+  because,
+  type Context,
+  defineUseCase,
+  ProvisioningError,
+  type Settings,
+} from '../shared/index.ts'
 import { changeOnce, ended, longestComment } from './decision.ts'
 import { hasReassigned, otherAdmins, overridesOwn, refuseAlone } from './own-reassignment.ts'
 import type { DecisionPorts } from './ports.ts'

@@ -13,6 +13,7 @@ import {
 import {
   type Actor,
   asking,
+  asPerson,
   because,
   type Context,
   defineUseCase,
@@ -24,7 +25,6 @@ import {
   refuseFields,
   type SystemContext,
 } from '../shared/index.ts'
-import { asPerson } from '../templates/index.ts'
 import { remindApprovers } from './approval-timers.ts'
 import { changeOnce, ended, longestComment } from './decision.ts'
 import { colleagueOf, delegationsOf, realignment } from './delegation.ts'

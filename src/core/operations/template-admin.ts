@@ -6,6 +6,7 @@ import { mostCounted } from '../requests/index.ts'
 import {
   type Actor,
   asking,
+  asPerson,
   type Context,
   defineUseCase,
   handedBack,
@@ -14,14 +15,7 @@ import {
   type Person,
   ProvisioningError,
 } from '../shared/index.ts'
-import {
-  type Approver,
-  asPerson,
-  changedParts,
-  listTemplates,
-  readTemplate,
-  type Template,
-} from '../templates/index.ts'
+import { type Approver, changedParts, listTemplates, readTemplate, type Template } from '../templates/index.ts'
 import type { OperationPorts } from './ports.ts'
 
 /** A template, and how much it is used: both numbers up to {@link mostCounted}, or the quota where that is more. */

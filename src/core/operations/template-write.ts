@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { noteAct } from '../audit/index.ts'
 import {
+  asPerson,
   type Context,
   defineUseCase,
   fault,
@@ -9,7 +10,7 @@ import {
   refuseFields,
   type Settings,
 } from '../shared/index.ts'
-import { asPerson, type Template, templateWithin, webhookNameFault, withFormerSecrets } from '../templates/index.ts'
+import { type Template, templateWithin, webhookNameFault, withFormerSecrets } from '../templates/index.ts'
 import type { OperationPorts } from './ports.ts'
 
 /**

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import {
   type Actor,
   asking,
+  asPerson,
   because,
   type Context,
   defineUseCase,
@@ -17,7 +18,7 @@ import {
   type SystemContext,
   unreadableSays,
 } from '../shared/index.ts'
-import { asPerson, type Template, unknownTemplate } from '../templates/index.ts'
+import { type Template, unknownTemplate } from '../templates/index.ts'
 import { isRecord } from './plan.ts'
 import type { RequestPorts } from './ports.ts'
 import { type Checks, type Previewed, previewOf, type RequestPreview, requestPreview } from './preview.ts'

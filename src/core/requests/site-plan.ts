@@ -3,6 +3,7 @@ import { type Named, namesFor, siteNameFree } from '../naming/index.ts'
 import { type SiteDetails, siteDetails, siteRequest, stepsOfSite } from '../resources/index.ts'
 import {
   asking,
+  asPerson,
   because,
   type Fault,
   fault,
@@ -15,7 +16,6 @@ import {
 import {
   type Applied,
   answersOf,
-  asPerson,
   type Template,
   unknownTemplate,
   usableTemplate,

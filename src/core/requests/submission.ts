@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { lastDecision } from '../approvals/index.ts'
 import {
   type Actor,
+  asPerson,
   because,
   type Context,
   defineUseCase,
@@ -12,7 +13,7 @@ import {
   ProvisioningError,
   refuseFields,
 } from '../shared/index.ts'
-import { asPerson, snapshot } from '../templates/index.ts'
+import { snapshot } from '../templates/index.ts'
 import {
   awayOf,
   changeRequest,

@@ -15,6 +15,12 @@ export const isMailboxKind = (kind: ResourceKind): kind is MailboxKind => mailbo
 /** A person of the tenant. `id` is the Entra object id: the only part that decides anything. */
 export const person = z.object({ id: z.uuid(), displayName: z.string(), userPrincipalName: z.string() })
 export type Person = z.output<typeof person>
+/** A person without what else is known of the account. */
+export const asPerson = ({ id, displayName, userPrincipalName }: Person): Person => ({
+  id,
+  displayName,
+  userPrincipalName,
+})
 
 /** The most keys of a request's metadata. */
 export const mostMetadata = 50

@@ -1,14 +1,5 @@
 import { z } from 'zod'
-import {
-  type Actor,
-  asking,
-  type Context,
-  defineUseCase,
-  type Fault,
-  fault,
-  type Person,
-  ProvisioningError,
-} from '../shared/index.ts'
+import { asking, type Context, defineUseCase, type Fault, fault, ProvisioningError } from '../shared/index.ts'
 import type { TemplatePorts } from './ports.ts'
 import { mayUse, type Template } from './template.ts'
 
@@ -43,13 +34,6 @@ export const readTemplate = defineUseCase({
     if (!found) throw new ProvisioningError('not-found', 'There is no such template, or you may not use it.')
     return found
   },
-})
-
-/** Who wrote it, as it is kept beside the version. */
-export const asPerson = ({ id, displayName, userPrincipalName }: Actor): Person => ({
-  id,
-  displayName,
-  userPrincipalName,
 })
 
 /** Stores the templates of a file where the store has none of that id: a later start never undoes an admin's change. */
