@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Request, rolesOf } from '../requests/index.ts'
+import { type Request, refuseSitesOfApplications, rolesOf } from '../requests/index.ts'
 import {
   type Actor,
   access,
@@ -203,12 +203,6 @@ export const batchTurn = (batchId: string, turn: number, startAfter?: Date): Job
   ...(startAfter && { startAfter }),
 })
 
-/** An application asks for mailboxes alone, one by one or many at once. */
-export function refuseSitesOfApplications(actor: Actor, { resource }: Pick<BatchOrder, 'resource'>): void {
-  if (resource === 'site' && actor.clientId !== undefined)
-    throw new ProvisioningError('forbidden', because('sitesNeedPerson'))
-}
-
 /**
  * Takes a batch on: its rows are stored, and submitted one after the other as the limits of use allow. The same id again is the
  * same batch. Throws `too-many-open-requests` while the person has as many under way as may be.
@@ -218,7 +212,7 @@ export const beginBatch = defineUseCase({
   input: z.object({ batchId: z.uuid(), ...batchRows }),
   async handle(context: Context<BatchPorts>, { batchId, ...order }): Promise<BatchReport> {
     const { ports, actor } = context
-    refuseSitesOfApplications(actor, order)
+    refuseSitesOfApplications(actor, order.resource)
     const known = await ports.batches.find(batchId)
     if (known) return reportOn(ports, visible(actor, known, 'batch.read'))
     if ((await ports.batches.countRunning(actor.tenantId, actor.id)) >= mostBatches)

@@ -1,8 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
-import { type Evaluation, evaluate, namesOfPlan, type Plan, requestPreview } from '../requests/index.ts'
+import {
+  type Evaluation,
+  evaluate,
+  namesOfPlan,
+  type Plan,
+  refuseSitesOfApplications,
+  requestPreview,
+} from '../requests/index.ts'
 import { because, type Context, defineUseCase, type Fault, ProvisioningError, resourceKind } from '../shared/index.ts'
-import { type BatchOrder, type BatchPorts, batchRows, refuseSitesOfApplications } from './batch.ts'
+import { type BatchOrder, type BatchPorts, batchRows } from './batch.ts'
 
 /** What a row would be. */
 export const checkedRow = z.strictObject({
@@ -32,7 +39,7 @@ async function dryRun(
   { ports, settings, actor }: Context<BatchPorts>,
   { resource, rows }: Pick<BatchOrder, 'resource' | 'rows'>,
 ): Promise<CheckedRow[]> {
-  refuseSitesOfApplications(actor, { resource })
+  refuseSitesOfApplications(actor, resource)
   const earlier = earlierRows(ports)
   const evaluateRow = async ({ body, requestId }: { body: unknown; requestId: string }): Promise<Evaluated> => {
     const { ports: after, counted } = earlier.view()

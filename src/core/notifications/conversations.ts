@@ -1,4 +1,11 @@
-import { askApprovers, type Conversation, lateStep, outcomeCard, notifyLate, notifyRequester } from '../requests/index.ts'
+import {
+  askApprovers,
+  type Conversation,
+  lateStep,
+  notifyLate,
+  notifyRequester,
+  outcomeCard,
+} from '../requests/index.ts'
 import type { JobOrder, SystemContext } from '../shared/index.ts'
 import { stillToTell } from './deliver-card.ts'
 import type { NotificationPorts } from './ports.ts'

@@ -1,12 +1,12 @@
 import { system } from '../audit/index.ts'
 import {
   changeRequest,
-  entry,
   directoryPoll,
+  entry,
   isForMailbox,
+  notifyRequester,
   pollTimes,
   type Request,
-  notifyRequester,
 } from '../requests/index.ts'
 import { type SystemContext, TenantError } from '../shared/index.ts'
 import type { ProvisioningPorts } from './ports.ts'

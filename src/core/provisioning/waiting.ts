@@ -5,9 +5,9 @@ import {
   entry,
   isForMailbox,
   lateSeconds,
+  notifyLate,
   type Request,
   type RequestStep,
-  notifyLate,
   withStep,
 } from '../requests/index.ts'
 import { jobId, type SystemContext, TenantError } from '../shared/index.ts'

@@ -6,8 +6,8 @@ import {
   type Change,
   changeRequest,
   deadlines,
-  entry,
   directoryPoll,
+  entry,
   type Request,
   withOpenStage,
 } from '../requests/index.ts'

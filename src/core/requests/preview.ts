@@ -144,8 +144,7 @@ export async function previewOf(
   const used = template ?? (await templateOf(base, body))
   const inquiry = { ...base, template: used, isPreview: true } as const
   const resource = resourceOf(used.kind)
-  if (resource === 'site' && actor.clientId !== undefined)
-    throw new ProvisioningError('forbidden', because('sitesNeedPerson'))
+  refuseSitesOfApplications(actor, resource)
   const { displayName } = body
   const sought = { kind: used.kind, displayName: typeof displayName === 'string' ? displayName : '' }
   const [evaluation, candidates, open] = await Promise.all([
@@ -163,6 +162,12 @@ export async function previewOf(
     similarAmong(context, { ...sought, ...(address !== undefined && { address }) }, candidates),
   ])
   return shown(used, preview, outlook, similar, faults)
+}
+
+/** An application asks for mailboxes alone, one by one or many at once. */
+export function refuseSitesOfApplications(actor: Actor, resource: Resource): void {
+  if (resource === 'site' && actor.clientId !== undefined)
+    throw new ProvisioningError('forbidden', because('sitesNeedPerson'))
 }
 
 /** The same for the actor, in turn with all other checks. */
