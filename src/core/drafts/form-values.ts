@@ -4,7 +4,7 @@ import { mailboxRequest, siteDetails } from '../resources/index.ts'
 import { because, type Fault, fault, isMailboxKind } from '../shared/index.ts'
 import { addressRuleOf, type Template } from '../templates/index.ts'
 
-type Values = Readonly<Record<string, string>>
+export type FormValues = Readonly<Record<string, string>>
 /** A body of the API document, and what is wrong with the form that no body could say. */
 interface FormBody {
   readonly body: Record<string, unknown>
@@ -15,7 +15,7 @@ interface FormBody {
  * Form values as typed to the fields of the API document: inputs are named like them, people pickers give ids joined by
  * commas, toggles `true` or `false`. Empty inputs are left out, so that defaults and "required" apply.
  */
-export function bodyOfForm(template: Template, values: Values): FormBody {
+export function bodyOfForm(template: Template, values: FormValues): FormBody {
   const { id, kind } = template
   const defaults = defaultsOf(template)
   const typed = Object.entries(values).flatMap(([input, text]) => {
@@ -88,7 +88,7 @@ function ticked(value: string): true | undefined {
   return value === 'true' ? true : undefined
 }
 
-function mailboxInput([input, value]: Input, defaults: Values): Field[] {
+function mailboxInput([input, value]: Input, defaults: FormValues): Field[] {
   const path = split(input)
   const [field = '', key] = path
   if (!Object.hasOwn(mailboxRequest.shape, field) || field === 'templateId') return []
@@ -107,7 +107,7 @@ function split(input: string): string[] {
 }
 
 /** One person has one level of access (API document, "Permissions object"), so nobody is chosen for two. */
-function twiceChosen(values: Values): Fault[] {
+function twiceChosen(values: FormValues): Fault[] {
   const full = new Set(listed(values['permissions.FullAccess'] ?? ''))
   return listed(values['permissions.SendAs'] ?? '')
     .filter((id) => full.has(id))

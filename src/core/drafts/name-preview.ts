@@ -23,8 +23,7 @@ import {
   tokensOf,
   withProperties,
 } from '../templates/index.ts'
-import type { Draft } from './draft.ts'
-import { bodyOfForm } from './form-values.ts'
+import { bodyOfForm, type FormValues } from './form-values.ts'
 
 /** What a form tells of the names that will come out of it. */
 export interface NamePreview {
@@ -48,7 +47,7 @@ const unknownPart = '…'
 export async function previewNames(
   inquiry: RequestInquiry,
   template: Template,
-  values: Draft['values'],
+  values: FormValues,
   { isChecked }: { readonly isChecked: boolean },
 ): Promise<{ preview: NamePreview; faults: readonly Fault[] }> {
   const texts = textsIn(inquiry, template, values)
@@ -71,7 +70,7 @@ interface FormTexts {
   readonly faults: readonly Fault[]
 }
 
-function textsIn({ ports }: RequestInquiry, template: Template, values: Draft['values']): FormTexts {
+function textsIn({ ports }: RequestInquiry, template: Template, values: FormValues): FormTexts {
   const { body } = withProperties(template.properties, bodyOfForm(template, values).body)
   const isMailbox = isMailboxKind(template.kind)
   const text = (field: string): string | undefined =>
