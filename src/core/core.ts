@@ -52,21 +52,22 @@ export function createCore(ports: Ports, settings: Settings): Core {
   const admins = createAdminCache(settings, ports.clock)
   const actor = (identity: CallerIdentity): Promise<Actor> => admins.remembering(identity, actorFor(context, identity))
   return {
-    ...bound(useCases, (useCase: UseCase<CorePorts, z.ZodType, unknown>) => bindUseCase(useCase, context)),
+    ...bound<Calls, UseCase<CorePorts, z.ZodType, unknown>>(useCases, (useCase) => bindUseCase(useCase, context)),
     ...{ settings, siteRoot: ports.tenant.siteRoot, outlookRoot: ports.tenant.outlookRoot },
     otherSiteOrigins: ports.tenant.otherSiteOrigins ?? [],
     ...{ actor, actorForHealth: (identity) => admins.orRemembered(identity, actor(identity)) },
-    system: bound(
+    system: bound<SystemCalls, SystemUseCase>(
       systemUseCases,
-      (run: SystemUseCase) =>
+      (run) =>
         (...input: never[]) =>
           run(context, ...input),
-    ) as SystemCalls,
-  } as Core
+    ),
+  }
 }
 type SystemUseCase = (context: SystemContext<CorePorts>, ...input: never[]) => unknown
 
-const bound = <Definition>(
-  definitions: Readonly<Record<string, Definition>>,
+/** Binds each definition under its own name. `Object.fromEntries` does not keep the names, so `Bound` says them. */
+const bound = <Bound, Definition>(
+  definitions: { readonly [Name in keyof Bound]: Definition },
   bind: (definition: Definition) => unknown,
-): object => Object.fromEntries(Object.entries(definitions).map(([name, one]) => [name, bind(one)]))
+): Bound => Object.fromEntries(Object.entries<Definition>(definitions).map(([name, one]) => [name, bind(one)])) as Bound

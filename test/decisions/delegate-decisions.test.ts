@@ -13,7 +13,7 @@ import {
   waitingFor,
 } from '../../src/core/index.ts'
 import { dana, kim, omar, priya, stageOf, tenantId } from '../support/card-world.ts'
-import { refusal } from '../support/refusal.ts'
+import { refusal, sentenceOf } from '../support/refusal.ts'
 
 const start = Date.parse('2026-11-02T08:00:00.000Z')
 const hour = (hours: number): string => new Date(start + hours * 3_600_000).toISOString()
@@ -135,7 +135,7 @@ describe('a decision in the place of others', () => {
   it('not after the delegation ended, before any job said so', async () => {
     const stage = begun([dana], { standIns: [standIn(omar, [dana], { why: 'delegated', until: hour(80) })] })
     expect(approve(stage, omar, 79).outcome).toBe('approved')
-    expect((await refusal(() => approve(stage, omar, 80))).message).toContain('decides again')
+    expect(sentenceOf(await refusal(() => approve(stage, omar, 80)))).toContain('decides again')
   })
 
   it('not for whoever is an approver no more', async () => {

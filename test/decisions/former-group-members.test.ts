@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { viewOf } from '../../src/core/index.ts'
 import { actorOf, approversGroup, dana, kim, omar, priya, withCore } from '../support/core.ts'
-import { refusal } from '../support/refusal.ts'
+import { refusal, sentenceOf } from '../support/refusal.ts'
 
 describe('somebody who was asked as a member of a group', () => {
   const core = withCore()
@@ -34,10 +34,11 @@ describe('somebody who was asked as a member of a group', () => {
     await left(async () => {
       const before = await core.rows()
       for (const verb of ['approve', 'reject'] as const) {
-        const { code, message } = await refusal(() =>
-          core.provisioning[verb](actorOf(dana), { requestId, comment: 'Mine.' }),
-        )
-        expect([code, message]).toEqual(['not-an-approver', 'You are not an approver of this request any more.'])
+        const error = await refusal(() => core.provisioning[verb](actorOf(dana), { requestId, comment: 'Mine.' }))
+        expect([error.code, sentenceOf(error)]).toEqual([
+          'not-an-approver',
+          'You are not an approver of this request any more.',
+        ])
       }
       expect(await core.rows()).toEqual(before)
       expect((await core.provisioning.approve(actorOf(omar), { requestId })).status).toBe('queued')

@@ -7,7 +7,7 @@ import { type ApprovalStage, needsSecondAdmin, type Person, viewOf } from '../..
 import { stageOf } from '../support/card-requests.ts'
 import { actionsOf, textOf } from '../support/cards.ts'
 import { actorOf, approversGroup, dana, kim, omar, priya, stranger, withCore } from '../support/core.ts'
-import { refusal } from '../support/refusal.ts'
+import { refusal, sentenceOf } from '../support/refusal.ts'
 import { templates, withService } from '../support/service.ts'
 import { people } from '../support/teams-user.ts'
 
@@ -109,8 +109,8 @@ describe('an admin who has reassigned a decision to themselves', () => {
     const requestId = await asked()
     await takes(requestId)
     const before = await core.ports.requests.find(requestId)
-    const { code, message } = await refusal(() => decide(admins(priya, stranger), requestId))
-    expect([code, message]).toEqual([
+    const error = await refusal(() => decide(admins(priya, stranger), requestId))
+    expect([error.code, sentenceOf(error)]).toEqual([
       'second-admin-needed',
       'You reassigned this to yourself, or to a person you decide for. Another admin must decide it: Sasha Moreau.',
     ])
@@ -158,8 +158,8 @@ describe('an admin who has reassigned a decision to themselves', () => {
     const requestId = await asked()
     const system = core.with({}, { admins: [priya.id, approversGroup, stranger.id] })
     await takes(requestId, priya, admin, system)
-    const { message } = await refusal(() => system.approve(admin, { requestId }))
-    expect(message).toContain('Another admin must decide it: Dana Fox or Omar Haddad.')
+    const error = await refusal(() => system.approve(admin, { requestId }))
+    expect(sentenceOf(error)).toContain('Another admin must decide it: Dana Fox or Omar Haddad.')
   })
 
   it('cannot do it by way of a person they decide for, nor by a chain', async () => {

@@ -122,7 +122,7 @@ export const mendingSamples: readonly Sample[] = [
         fault(
           '/from',
           'required',
-          'Several people have not decided: Omar Haddad, Priya Nair. Please say in whose place.',
+          'Several people have not decided: Omar Haddad, Priya Nair. Please name the one to replace.',
         ),
       ],
     }),

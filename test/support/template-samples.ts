@@ -41,7 +41,7 @@ async function namesOf(one: Template) {
     one,
     defaultsOf(one),
     {
-      look: false,
+      isChecked: false,
     },
   )
   return preview

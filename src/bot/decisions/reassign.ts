@@ -1,6 +1,15 @@
 import { z } from 'zod'
 import { cards, type ReassignForm, type ReassignRemark } from '../../cards/index.ts'
-import { because, type Fault, fault, openStage, type Person, type Request, referenceOf, undecided } from '../../core/index.ts'
+import {
+  because,
+  type Fault,
+  fault,
+  openStage,
+  type Person,
+  type Request,
+  referenceOf,
+  undecided,
+} from '../../core/index.ts'
 import { isId, type Reply, type Turn } from '../channel/turn.ts'
 import { type FoundPeople, peopleMeant } from '../channel/typed-arguments.ts'
 import { comment, defineCardAction, input, isRefusal, requestId, showNotice } from '../define.ts'

@@ -1,18 +1,38 @@
 import { z } from 'zod'
-import type { Request } from '../requests/index.ts'
-import { instant, person, requestState, shownFault, shownReason, withReason } from '../shared/index.ts'
+import { type Request, refuseSitesOfApplications, rolesOf } from '../requests/index.ts'
+import {
+  type Actor,
+  access,
+  asPerson,
+  because,
+  type Context,
+  defineUseCase,
+  fault,
+  instant,
+  type JobOrder,
+  jobId,
+  type Permission,
+  ProvisioningError,
+  person,
+  refuseFields,
+  requestState,
+  shownFault,
+  shownReason,
+  withReason,
+} from '../shared/index.ts'
+import type { WebhookPorts } from '../webhooks/index.ts'
 
 /** How many rows a batch may have: what a person can look through, and what one transaction stores at once. */
 export const mostRows = 200
 /** How many batches of one person may be under way at a time. */
-export const mostBatches = 10
+const mostBatches = 10
 
 const resource = z.enum(['mailbox', 'site'])
 const rowKey = z
   .string()
   .min(1)
   .max(64)
-  .regex(/^\P{C}+$/u, { error: 'a key has no control characters' })
+  .regex(/^\P{C}+$/u)
   .describe('What the caller calls the row, such as its number or its name; once in a batch.')
 
 /** The rows of a batch, and what all of them ask for. */
@@ -40,21 +60,20 @@ export const batchOrder = z
   .superRefine(({ rows }, context) => {
     const known = new Set<string>()
     for (const [place, { key }] of rows.entries()) {
-      if (known.has(key))
-        context.addIssue({ code: 'custom', path: ['rows', place, 'key'], message: 'it is there twice' })
+      if (known.has(key)) context.addIssue({ code: 'custom', path: ['rows', place, 'key'], message: 'keyTwice' })
       known.add(key)
     }
   })
 export type BatchOrder = z.output<typeof batchOrder>
 
 /** `stopped`: it cannot go on, as when who asked for it may ask for nothing any more. */
-export const batchStatuses = ['running', 'finished', 'cancelled', 'stopped'] as const
+const batchStatuses = ['running', 'finished', 'cancelled', 'stopped'] as const
 export const batchRowStatuses = ['waiting', 'submitted', 'refused', 'cancelled'] as const
 export type BatchRowStatus = (typeof batchRowStatuses)[number]
 
-const fault = withReason({ pointer: z.string(), code: z.string(), suggestion: z.string().optional() })
+const rowFault = withReason({ pointer: z.string(), code: z.string(), suggestion: z.string().optional() })
 /** Why a row was refused. The pointers of its errors are pointers into the body of the row. */
-export const rowProblem = withReason({ code: z.string(), errors: z.array(fault) })
+export const rowProblem = withReason({ code: z.string(), errors: z.array(rowFault) })
 export type RowProblem = z.output<typeof rowProblem>
 /** Why a batch waits or has stopped. */
 const batchReason = withReason({ code: z.string() })
@@ -96,7 +115,7 @@ export interface BatchRow {
   readonly problem: RowProblem | null
 }
 /** How many rows stand how, and how many of their requests. */
-export interface BatchCounts {
+interface BatchCounts {
   readonly rows: Partial<Record<BatchRowStatus, number>>
   readonly requests: Partial<Record<Request['status'], number>>
 }
@@ -170,3 +189,127 @@ export const batchRowView = z.strictObject({
     .describe('What came of it, when it was submitted.'),
   problem: shownRowProblem.nullable().describe('Why it was refused.'),
 })
+
+/** The ports that this room and the rooms above it need. */
+export interface BatchPorts extends WebhookPorts {
+  readonly batches: BatchStore
+}
+
+/** The order for a turn of a batch. Each turn is ordered once. */
+export const batchTurn = (batchId: string, turn: number, startAfter?: Date): JobOrder => ({
+  name: 'run-batch',
+  payload: { v: 1, batchId, turn },
+  id: jobId('run-batch', batchId, turn),
+  ...(startAfter && { startAfter }),
+})
+
+/**
+ * Takes a batch on: its rows are stored, and submitted one after the other as the limits of use allow. The same id again is the
+ * same batch. Throws `too-many-open-requests` while the person has as many under way as may be.
+ */
+export const beginBatch = defineUseCase({
+  permission: 'request.create',
+  input: z.object({ batchId: z.uuid(), ...batchRows }),
+  async handle(context: Context<BatchPorts>, { batchId, ...order }): Promise<BatchReport> {
+    const { ports, actor } = context
+    refuseSitesOfApplications(actor, order.resource)
+    const known = await ports.batches.find(batchId)
+    if (known) return reportOn(ports, visible(actor, known, 'batch.read'))
+    if ((await ports.batches.countRunning(actor.tenantId, actor.id)) >= mostBatches)
+      throw new ProvisioningError('too-many-open-requests', because('tooManyBatches', { count: mostBatches }))
+    const rows = order.rows.map(
+      ({ key, body }, place): WaitingRow => ({ place, key, body, requestId: jobId('batch', batchId, key) }),
+    )
+    const one = newBatch(actor, batchId, order, ports.clock.now().toISOString())
+    await ports.work.transaction(async () => {
+      if (await ports.batches.insert(one, rows)) await ports.jobs.enqueue([batchTurn(batchId, 0)])
+    })
+    return readBatch.handle(context, { batchId })
+  },
+})
+
+function newBatch(actor: Actor, batchId: string, { resource }: Pick<BatchOrder, 'resource'>, at: string): Batch {
+  const { tenantId, clientId } = actor
+  return {
+    ...{ v: 1, batchId, tenantId, resource, status: 'running' },
+    requester: asPerson(actor),
+    ...(clientId !== undefined && { clientId }),
+    ...{ waitsFor: null, problem: null, createdAt: at, updatedAt: at, endedAt: null },
+  }
+}
+
+/** How a batch does. `not-found` also when it is somebody else's. */
+export const readBatch = defineUseCase({
+  permission: 'batch.read',
+  input: z.object({ batchId: z.uuid() }),
+  async handle({ ports, actor }: Context<BatchPorts>, { batchId }): Promise<BatchReport> {
+    return reportOn(ports, visible(actor, await ports.batches.find(batchId), 'batch.read'))
+  },
+})
+
+/** What became of its rows, in their order. The cursor is opaque: it comes from the page before. */
+export const readBatchRows = defineUseCase({
+  permission: 'batch.read',
+  input: z.object({
+    batchId: z.uuid(),
+    limit: z.int(),
+    cursor: z.string().exactOptional(),
+    status: z.enum(batchRowStatuses).exactOptional(),
+  }),
+  async handle(
+    { ports, actor }: Context<BatchPorts>,
+    { batchId, cursor, limit, status },
+  ): Promise<{ rows: readonly BatchRow[]; nextCursor?: string }> {
+    visible(actor, await ports.batches.find(batchId), 'batch.read')
+    const from = { ...(status && { status }), ...(cursor !== undefined && { after: decodeCursor(cursor) }) }
+    const found = await ports.batches.rows({ batchId, ...from, limit: limit + 1 })
+    const rows = found.slice(0, limit)
+    const last = rows.at(-1)
+    return { rows, ...(found.length > limit && last && { nextCursor: encodeCursor(last) }) }
+  },
+})
+
+/** Ends a batch before its next row. What was submitted stays, each to be cancelled by itself. Throws `already-ended`. */
+export const cancelBatch = defineUseCase({
+  permission: 'batch.cancel',
+  input: z.object({ batchId: z.uuid() }),
+  async handle(context: Context<BatchPorts>, { batchId }): Promise<BatchReport> {
+    const { ports, actor } = context
+    visible(actor, await ports.batches.find(batchId), 'batch.cancel')
+    const isCancelled = await endBatch(ports, batchId, { status: 'cancelled', problem: null })
+    const report = await readBatch.handle(context, { batchId })
+    // A repeated call finds the batch cancelled.
+    if (isCancelled || report.batch.status === 'cancelled') return report
+    throw new ProvisioningError('already-ended', because('batchEnded'))
+  },
+})
+
+/** Ends a batch that is under way, with all rows that wait; false when it has ended already. */
+export function endBatch(ports: BatchPorts, batchId: string, end: Pick<Batch, 'status' | 'problem'>): Promise<boolean> {
+  return ports.work.transaction(async () => {
+    const at = ports.clock.now().toISOString()
+    const ended = await ports.batches.change(batchId, { ...end, waitsFor: null, updatedAt: at, endedAt: at })
+    if (ended) await ports.batches.cancelWaiting(batchId)
+    return ended
+  })
+}
+
+const reportOn = async ({ batches }: BatchPorts, one: Batch): Promise<BatchReport> => ({
+  batch: one,
+  counts: await batches.counts(one.batchId),
+})
+
+/** A batch is its requester's; admins see all of their tenant. */
+function visible(actor: Actor, one: Batch | undefined, permission: Permission): Batch {
+  const roles = one && rolesOf(actor, { tenantId: one.tenantId, requester: one.requester, approvals: [] })
+  if (one && access[permission].some((role) => roles?.has(role))) return one
+  throw new ProvisioningError('not-found', because('batchUnknown'))
+}
+
+const encodeCursor = ({ place }: BatchRow): string => Buffer.from(`v1:${place}`).toString('base64url')
+
+function decodeCursor(cursor: string): number {
+  const place = /^v1:(\d{1,4})$/.exec(Buffer.from(cursor, 'base64url').toString())?.[1]
+  if (place !== undefined) return Number(place)
+  return refuseFields([fault('/cursor', 'invalid', because('cursorInvalid'))])
+}

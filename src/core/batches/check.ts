@@ -1,10 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
-import { type Evaluation, evaluate, namesOfPlan, type Plan, requestPreview } from '../requests/index.ts'
-import { type Context, defineUseCase, type Fault, ProvisioningError, resourceKind } from '../shared/index.ts'
-import { type BatchOrder, batchRows } from './batch.ts'
-import { refuseSitesOfApplications } from './batching.ts'
-import type { BatchPorts } from './ports.ts'
+import {
+  type Evaluation,
+  evaluate,
+  namesOfPlan,
+  type Plan,
+  refuseSitesOfApplications,
+  requestPreview,
+} from '../requests/index.ts'
+import { because, type Context, defineUseCase, type Fault, ProvisioningError, resourceKind } from '../shared/index.ts'
+import { type BatchOrder, type BatchPorts, batchRows } from './batch.ts'
 
 /** What a row would be. */
 export const checkedRow = z.strictObject({
@@ -34,21 +39,21 @@ async function dryRun(
   { ports, settings, actor }: Context<BatchPorts>,
   { resource, rows }: Pick<BatchOrder, 'resource' | 'rows'>,
 ): Promise<CheckedRow[]> {
-  refuseSitesOfApplications(actor, { resource })
+  refuseSitesOfApplications(actor, resource)
   const earlier = earlierRows(ports)
-  const look = async ({ body, requestId }: { body: unknown; requestId: string }): Promise<Looked> => {
-    const { ports: seen, counted } = earlier.seenBy()
-    const asked = { settings, actor, requestId, isSubmission: false, crowded: false } as const
-    return { requestId, counted, evaluation: await evaluate({ ...asked, ports: seen }, resource, body) }
+  const evaluateRow = async ({ body, requestId }: { body: unknown; requestId: string }): Promise<Evaluated> => {
+    const { ports: after, counted } = earlier.view()
+    const inquiry = { settings, actor, requestId, isSubmission: false, crowded: false } as const
+    return { requestId, counted, evaluation: await evaluate({ ...inquiry, ports: after }, resource, body) }
   }
-  const given = rows.map(({ body }) => ({ body, requestId: randomUUID() }))
-  const alone = await inParallel(given, together, look)
+  const drafts = rows.map(({ body }) => ({ body, requestId: randomUUID() }))
+  const alone = await inParallel(drafts, together, evaluateRow)
   const checked: CheckedRow[] = []
   for (const [place, row] of rows.entries()) {
     const first = alone[place]
-    const asked = given[place]
-    if (!first || !asked) throw new Error(`row ${place} was not looked at`)
-    const found = earlier.matterTo(first) ? await look(asked) : first
+    const inquiry = drafts[place]
+    if (!first || !inquiry) throw new Error(`row ${place} was not evaluated`)
+    const found = earlier.matterTo(first) ? await evaluateRow(inquiry) : first
     earlier.add(found)
     checked.push(shown(row.key, found))
   }
@@ -61,8 +66,7 @@ export const checkBatch = defineUseCase({
   input: z.object(batchRows),
   async handle(context: Context<BatchPorts & DryRuns>, order): Promise<CheckedRow[]> {
     const { ports, actor } = context
-    if (ports.dryRuns.has(actor.id))
-      throw new ProvisioningError('too-many-open-requests', 'A dry run of yours is under way. Wait for its answer.')
+    if (ports.dryRuns.has(actor.id)) throw new ProvisioningError('too-many-open-requests', because('dryRunUnderWay'))
     ports.dryRuns.add(actor.id)
     try {
       return await dryRun(context, order)
@@ -72,7 +76,7 @@ export const checkBatch = defineUseCase({
   },
 })
 
-interface Looked {
+interface Evaluated {
   readonly requestId: string
   readonly evaluation: Evaluation
   /** The counts of numbers that it looked at, each with the last number. */
@@ -85,10 +89,10 @@ function earlierRows(ports: BatchPorts) {
   const numbers = new Map<string, number>()
   const made = new Map<string, number>()
 
-  const seenBy = (): { ports: BatchPorts; counted: Map<string, number> } => {
+  const view = (): { ports: BatchPorts; counted: Map<string, number> } => {
     const counted = new Map<string, number>()
     const { reservations, nameCounters, requests } = ports
-    const seen: BatchPorts = {
+    const after: BatchPorts = {
       ...ports,
       reservations: {
         ...reservations,
@@ -111,13 +115,13 @@ function earlierRows(ports: BatchPorts) {
             : 0,
       },
     }
-    return { ports: seen, counted }
+    return { ports: after, counted }
   }
   return {
-    seenBy,
-    matterTo: ({ evaluation, counted }: Looked): boolean =>
+    view,
+    matterTo: ({ evaluation, counted }: Evaluated): boolean =>
       [...counted.keys()].some((scope) => numbers.has(scope)) || (evaluation.ok && isInTheWay(evaluation.plan, names)),
-    add({ evaluation, counted, requestId }: Looked): void {
+    add({ evaluation, counted, requestId }: Evaluated): void {
       if (!evaluation.ok) return
       const { plan } = evaluation
       for (const { name } of plan.names) names.set(name, requestId)
@@ -130,7 +134,7 @@ function earlierRows(ports: BatchPorts) {
 const isInTheWay = ({ names, template }: Plan, taken: ReadonlyMap<string, string>): boolean =>
   template.quota.resources !== undefined || names.some(({ name }) => taken.has(name))
 
-function shown(key: string, { evaluation, requestId }: Looked): CheckedRow {
+function shown(key: string, { evaluation, requestId }: Evaluated): CheckedRow {
   if (!evaluation.ok) return { key, status: 'refused', errors: evaluation.faults }
   const { plan } = evaluation
   const { kind, template, approvals } = plan

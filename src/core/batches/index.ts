@@ -3,7 +3,5 @@
  * What a row asks for is a request like any other.
  */
 export * from './batch.ts'
-export * from './batching.ts'
 export * from './check.ts'
-export * from './ports.ts'
 export * from './run.ts'

@@ -8,9 +8,16 @@ import {
   ProvisioningError,
   type SystemContext,
 } from '../shared/index.ts'
-import type { Batch, BatchReason, BatchRowStatus, RowProblem, WaitingRow } from './batch.ts'
-import { batchTurn, endBatch } from './batching.ts'
-import type { BatchPorts } from './ports.ts'
+import {
+  type Batch,
+  type BatchPorts,
+  type BatchReason,
+  type BatchRowStatus,
+  batchTurn,
+  endBatch,
+  type RowProblem,
+  type WaitingRow,
+} from './batch.ts'
 
 /** What a turn of a batch knows of the attempt that it is. */
 export interface BatchAttempt {
@@ -24,8 +31,8 @@ export interface BatchAttempt {
 const rowsOfATurn = 20
 /** No row is begun after so long, in milliseconds: a third of what its job has, so that a slow directory gives up no batch. */
 const longestTurn = 60_000
-/** How long a batch that has to wait does so before it looks again, in milliseconds: longer, the longer nothing moved. */
-const looks = { least: 1000, most: 60_000, share: 1 / 4 } as const
+/** How long a waiting batch pauses before its next turn, in milliseconds: longer, the longer nothing moved. */
+const pause = { least: 1000, most: 60_000, share: 1 / 4 } as const
 
 /** Why a row is not submitted now, and in how many milliseconds to try again. */
 interface Wait extends BatchReason {
@@ -52,10 +59,10 @@ export async function runBatch(
   for (const row of rows) {
     attempt.signal.throwIfAborted()
     if (ports.clock.now().getTime() > end) break
-    const came = await rowOf(context, { ...one, updatedAt: movedAt }, row, attempt)
-    if (came === 'ended') return
-    if (came !== 'done') {
-      wait = came
+    const outcome = await rowOf(context, { ...one, updatedAt: movedAt }, row, attempt)
+    if (outcome === 'ended') return
+    if (outcome !== 'done') {
+      wait = outcome
       break
     }
     movedAt = ports.clock.now().toISOString()
@@ -136,7 +143,7 @@ async function turnOf(
   const { taken, againInMilliseconds } = await ports.limitsOfUse.takeWrite(actor)
   if (taken) return undefined
   const reason = because('batchRateLimited')
-  return { code: 'rate-limited', reason, milliseconds: Math.min(looks.most, againInMilliseconds) }
+  return { code: 'rate-limited', reason, milliseconds: Math.min(pause.most, againInMilliseconds) }
 }
 
 async function submitRow(
@@ -160,11 +167,11 @@ async function submitRow(
 /** Thrown inside the transaction: the batch has ended, or the row was done, since it was looked at. */
 class RowOver extends Error {}
 
-/** A row that somebody else did meanwhile is done: whoever that was may be gone before the next one. */
+/** A row that another turn has submitted meanwhile is done, and this turn goes on: the other one may have stopped. */
 const overOf = async ({ batches }: BatchPorts, batchId: string): Promise<'done' | 'ended'> =>
   (await batches.find(batchId))?.status === 'running' ? 'done' : 'ended'
 
-/** The batch first, then the row: whoever ends a batch takes them in the same order. */
+/** Locks the batch first, then the row, in the same order as the end of a batch. */
 const mark = (
   ports: BatchPorts,
   batchId: string,
@@ -209,7 +216,7 @@ async function quotaWaitedFor(
 }
 
 function waiting(ports: BatchPorts, { updatedAt }: Batch, { code, reason }: BatchReason, leastSeconds = 1): Wait {
-  const still = (ports.clock.now().getTime() - Date.parse(updatedAt)) * looks.share
-  const least = Math.max(looks.least, leastSeconds * 1000)
-  return { code, reason, milliseconds: Math.min(looks.most, Math.max(least, still)) }
+  const still = (ports.clock.now().getTime() - Date.parse(updatedAt)) * pause.share
+  const least = Math.max(pause.least, leastSeconds * 1000)
+  return { code, reason, milliseconds: Math.min(pause.most, Math.max(least, still)) }
 }

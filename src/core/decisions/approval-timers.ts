@@ -1,9 +1,11 @@
+import { z } from 'zod'
 import {
   type ApprovalStage,
   type Delegation,
   type Due,
   dueOf,
   nextLook,
+  openStage,
   outOfReach,
   reachBy,
   type StandInCandidate,
@@ -17,17 +19,23 @@ import {
 } from '../approvals/index.ts'
 import { type AuditAction, type AuditEntry, system } from '../audit/index.ts'
 import {
+  approvalTimer,
   askApprovers,
+  authorize,
   type Change,
   changeRequest,
   entry,
+  notifyRequester,
   type Request,
-  stageLook,
-  tellRequester,
+  referenceOf,
   transition,
 } from '../requests/index.ts'
 import {
   asking,
+  asPerson,
+  because,
+  type Context,
+  defineUseCase,
   type JobOrder,
   type JobPayload,
   jobId,
@@ -37,19 +45,16 @@ import {
   PutOff,
   type SystemContext,
 } from '../shared/index.ts'
+import { changeOnce } from './decision.ts'
 import { delegationsOf, realignment } from './delegation.ts'
-import { havingDigest } from './digest-choice.ts'
-import { chatIfFound } from './find-chat.ts'
 import type { DecisionPorts } from './ports.ts'
+import { chatIfFound, withUnreachable } from './unreachable-people.ts'
 
-/** Why a person without a chat cannot be told. */
-const noChat = 'NoChat'
-
-/** How long a look is put off for a directory that does not answer, in milliseconds. */
+/** How long the timers wait for a directory that does not answer, in milliseconds. */
 const untilItAnswers = 60_000
 /**
- * Looks after a stage that waits: reminds, asks others in the place of those who do not decide or cannot be told, warns, and in the
- * end expires the request; then orders the next look. All that was missed is made up for by the look that comes. Doing
+ * Runs the timers of a waiting stage: reminds, asks others instead of approvers who do not decide or cannot be reached, warns, and
+ * finally expires the request. Then orders the next run. A run makes up for everything that was missed. Doing
  * it twice is doing it once. Throws `PutOff` when the request moved on meanwhile, or when it has to be known who
  * stands in and the directory does not say; all else is done then.
  */
@@ -70,24 +75,24 @@ export async function runApprovalTimers(
     if (now?.version !== request.version) return true
     const due = dueOf(stage, at)
     const facts = { due: trouble ? { ...due, escalate: false } : due, unheard, candidates, inDigest, at }
-    const tended = tend(request, stage, facts)
-    if (tended) await changeRequest(context, requestId, () => tended)
-    const aligned = realignment(tended?.request ?? request, away, at)
+    const change = timersOf(request, stage, facts)
+    if (change) await changeRequest(context, requestId, () => change)
+    const aligned = realignment(change?.request ?? request, away, at)
     if (aligned) await changeRequest(context, requestId, () => aligned)
-    const after = waitingStage(aligned?.request ?? tended?.request ?? request, number)
-    if (after) await ports.jobs.enqueue(nextOf(request, after, at, !tended && !aligned))
+    const after = waitingStage(aligned?.request ?? change?.request ?? request, number)
+    if (after) await ports.jobs.enqueue(nextOf(request, after, at, !change && !aligned))
     return false
   })
   if (hasMoved) throw new PutOff('the request moved on while it was looked at', 500)
   if (trouble) throw trouble
 }
 
-/** A look that comes a little early finds nothing to do, and another has to come at the same moment. */
+/** A run that comes a little early finds nothing to do, so another one has to follow at the same moment. */
 const early = 60_000
 function nextOf(request: Request, stage: ApprovalStage, at: string, isIdle: boolean): JobOrder[] {
   const next = nextLook(stage, at)
   const isEarly = isIdle && next !== undefined && Date.parse(next) - Date.parse(at) < early
-  return stageLook(request, stage, next, isEarly ? at : '')
+  return approvalTimer(request, stage, next, isEarly ? at : '')
 }
 
 interface FoundOut {
@@ -100,7 +105,7 @@ interface FoundOut {
   readonly trouble?: PutOff
 }
 
-/** All that a look has to know beside the request. */
+/** Everything that a run needs in addition to the request. */
 async function findOut(
   context: SystemContext<DecisionPorts>,
   request: Request,
@@ -139,8 +144,8 @@ interface Facts {
   readonly at: string
 }
 
-/** What a look comes to; undefined when nothing is to be done. Pure. */
-export function tend(
+/** The change that the timers bring; undefined if nothing is due. Pure. */
+function timersOf(
   request: Request,
   stage: ApprovalStage,
   { due, unheard, candidates, inDigest, at }: Facts,
@@ -148,11 +153,11 @@ export function tend(
   if (due.expire) {
     const ended = transition(request, 'expired', at)
     const data = { stage: stage.stage, waitedFor: waitingFor([stage]) }
-    return { request: ended, audit: [entry(ended, system, 'expired', { data })], jobs: [tellRequester(ended)] }
+    return { request: ended, audit: [entry(ended, system, 'expired', { data })], jobs: [notifyRequester(ended)] }
   }
   const reached = withUnreachable(stage, unheard, at)
-  const asked = withCandidates(reached, candidates, due.escalate ? 'escalated' : 'unreachable', at)
-  const timed = due.warn ? warned(asked, at) : asked
+  const extended = withCandidates(reached, candidates, due.escalate ? 'escalated' : 'unreachable', at)
+  const timed = due.warn ? warned(extended, at) : extended
   const waiting = waitingFor([stage])
   const byCard = due.warn ? waiting : waiting.filter(({ id }) => !inDigest.has(id))
   const next: ApprovalStage = {
@@ -160,27 +165,27 @@ export function tend(
     ...(due.escalate && { escalatedAt: at }),
     ...(due.remind && {
       reminders: [
-        ...(asked.reminders ?? []),
+        ...(extended.reminders ?? []),
         { at, by: null, ...(byCard.length === 0 && { inDigest: true as const }) },
       ],
     }),
   }
   const after = { ...withStage(request, next), updatedAt: at }
-  const told = toldOf(after, stage, next, candidates, due, byCard)
-  if (told.length === 0) return undefined
+  const audit = timelineOf(after, stage, next, candidates, due, byCard)
+  if (audit.length === 0) return undefined
   const isHelpless = due.escalate && candidates.length === 0
   const jobs = [
     ...askApprovers(after),
     ...(due.remind || due.warn ? remindApprovers(after, next, byCard) : []),
     ...(due.warn ? [warnRequester(after, next)] : []),
-    ...(reached === stage ? [] : [tellAdminsOfStage(after, 'unreachable')]),
-    ...(isHelpless ? [tellAdminsOfStage(after, `escalated:${stage.stage}`)] : []),
+    ...(reached === stage ? [] : [notifyAdminsOfStage(after, 'unreachable')]),
+    ...(isHelpless ? [notifyAdminsOfStage(after, `escalated:${stage.stage}`)] : []),
   ]
-  return { request: after, audit: told, jobs }
+  return { request: after, audit, jobs }
 }
 
 /** One line for each thing that was done. */
-function toldOf(
+function timelineOf(
   request: Request,
   before: ApprovalStage,
   { stage, unreachable = [], times }: ApprovalStage,
@@ -188,20 +193,20 @@ function toldOf(
   due: Due,
   byCard: readonly Person[],
 ): AuditEntry[] {
-  const said = (action: AuditAction, data: Record<string, unknown>): AuditEntry =>
+  const line = (action: AuditAction, data: Record<string, unknown>): AuditEntry =>
     entry(request, system, action, { data: { stage, ...data } })
   const people = waitingFor([before])
   const inDigest = people.filter((person) => !byCard.includes(person))
   const known = new Set(before.unreachable?.map(({ person }) => person.id))
   const lost = unreachable.filter(({ person }) => !known.has(person.id))
-  const asked = [...new Map(candidates.map(({ person, as }) => [person.id, { ...person, as }])).values()]
+  const others = [...new Map(candidates.map(({ person, as }) => [person.id, { ...person, as }])).values()]
   return [
-    ...lost.map(({ person, why }) => said('not-told', { person, card: `approval:${stage}`, why })),
-    ...(due.escalate || asked.length > 0
-      ? [said('escalated', { why: due.escalate ? 'time' : 'unreachable', to: asked })]
+    ...lost.map(({ person, why }) => line('not-told', { person, card: `approval:${stage}`, why })),
+    ...(due.escalate || others.length > 0
+      ? [line('escalated', { why: due.escalate ? 'time' : 'unreachable', to: others })]
       : []),
-    ...(due.remind ? [said('reminded', { people: byCard, ...(inDigest.length > 0 && { inDigest }) })] : []),
-    ...(due.warn ? [said('warned', { people, expiresAt: times?.expiresAt })] : []),
+    ...(due.remind ? [line('reminded', { people: byCard, ...(inDigest.length > 0 && { inDigest }) })] : []),
+    ...(due.warn ? [line('warned', { people, expiresAt: times?.expiresAt })] : []),
   ]
 }
 
@@ -214,21 +219,9 @@ async function withoutChat(
 ): Promise<Person[]> {
   const known = new Set(stage.unreachable?.map(({ person }) => person.id))
   const hadTime = (id: string): boolean => (reachBy(stage, id) ?? at) <= at
-  const asked = waitingFor([stage]).filter(({ id }) => !known.has(id) && hadTime(id))
-  const chats = await Promise.all(asked.map(({ id }) => chatIfFound(context, request.tenantId, id)))
-  return asked.filter((_, index) => chats[index] === undefined || chats[index].closed !== undefined)
-}
-
-/** A stage that knows who cannot be told; the same value when it did. */
-export function withUnreachable(
-  stage: ApprovalStage,
-  people: readonly Person[],
-  at: string,
-  why: string = noChat,
-): ApprovalStage {
-  const known = new Set(stage.unreachable?.map(({ person }) => person.id))
-  const added = people.filter(({ id }) => !known.has(id)).map((person) => ({ person, why, at }))
-  return added.length === 0 ? stage : { ...stage, unreachable: [...(stage.unreachable ?? []), ...added] }
+  const people = waitingFor([stage]).filter(({ id }) => !known.has(id) && hadTime(id))
+  const chats = await Promise.all(people.map(({ id }) => chatIfFound(context, request.tenantId, id)))
+  return people.filter((_, index) => chats[index] === undefined || chats[index].closed !== undefined)
 }
 
 /** One more card for each of these whose decision is waited for. It can be decided on like the first one. */
@@ -246,9 +239,54 @@ export function remindApprovers(
 const warnRequester = ({ requestId, requester }: Request, { stage }: ApprovalStage): JobOrder =>
   notifyOrder(requestId, requester.id, `warning:${stage}`)
 
-/** Their status card of the request tells it; `why` is told once. */
-const tellAdminsOfStage = ({ requestId }: Request, why: string): JobOrder => ({
+/** Updates the admins' status cards, once for each `why`. */
+const notifyAdminsOfStage = ({ requestId }: Request, why: string): JobOrder => ({
   name: 'notify-admins',
   payload: { v: 1, requestId, card: 'status' },
   id: jobId(why, requestId),
+})
+
+/** Those of these who have it, if they have a chat. */
+export async function havingDigest(
+  { ports, settings }: SystemContext<DecisionPorts>,
+  tenantId: string,
+  personIds: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (!settings.digest || personIds.length === 0) return new Set()
+  const without = await ports.digests.without(tenantId, personIds)
+  return new Set(personIds.filter((id) => !without.has(id)))
+}
+
+const dayMilliseconds = 86_400_000
+
+/** When a request may be nudged: at once, or a day after those who have not decided were last reminded, by anybody. */
+export function nudgeFrom(request: Request): string | undefined {
+  const last = openStage(request.approvals)?.reminders?.findLast(({ inDigest }) => !inDigest)?.at
+  return last === undefined ? undefined : new Date(Date.parse(last) + dayMilliseconds).toISOString()
+}
+
+/**
+ * Reminds those who have not decided, once a day at most; a repeat of the same `attempt` does so no second time. Refuses as
+ * `already-ended` or `nudged-already`.
+ */
+export const nudge = defineUseCase({
+  permission: 'request.nudge',
+  input: z.object({ requestId: z.uuid(), attempt: z.string().optional() }),
+  handle(context: Context<DecisionPorts>, { requestId, attempt }): Promise<Request> {
+    const { actor } = context
+    return changeOnce(context, { requestId, attempt }, (request, at) => {
+      authorize(actor, 'request.nudge', request)
+      const stage = request.status === 'pendingApproval' ? openStage(request.approvals) : undefined
+      if (!stage)
+        throw new ProvisioningError('already-ended', because('noDecisionPending', { reference: referenceOf(request) }))
+      const from = nudgeFrom(request)
+      if (from !== undefined && from > at)
+        throw new ProvisioningError('nudged-already', because('remindedRecently', { from }), { context: { at: from } })
+      const reminders = [...(stage.reminders ?? []), { at, by: asPerson(actor) }]
+      const next = { ...withStage(request, { ...stage, reminders }), updatedAt: at }
+      const data = { stage: stage.stage, people: waitingFor(request.approvals) }
+      const audit = [entry(next, actor, 'reminded', { data })]
+      return { request: next, audit, jobs: remindApprovers(next, { ...stage, reminders }) }
+    })
+  },
 })

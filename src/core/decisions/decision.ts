@@ -13,23 +13,24 @@ import {
   authorize,
   type Change,
   changeRequest,
+  directoryPoll,
   entry,
-  followUpLook,
   isForMailbox,
   jobsOfOpenStage,
   jobsOfQueued,
+  notifyAdminsOfOutcome,
+  notifyRequester,
+  openStageEntries,
   type Request,
   type RequestStep,
   referenceOf,
-  tellAdmins,
-  tellRequester,
-  toldOfOpenStage,
   transition,
   withOpenStage,
 } from '../requests/index.ts'
 import { checkSteps, isFault } from '../resources/index.ts'
 import {
   type Actor,
+  asPerson,
   because,
   type Context,
   defineUseCase,
@@ -60,7 +61,7 @@ export const commented = z.object({
 })
 
 /** What is found out before a decision, since nothing is asked in a transaction. */
-export interface Beforehand {
+interface Beforehand {
   /** Those of whom the directory says that they are no approvers any more. */
   readonly lapsed: readonly string[]
   /** Who of those asked next is away. */
@@ -87,9 +88,9 @@ export const recordApproval: Decide = (context, { requestId, comment = '', attem
 export const recordRejection: Decide = (context, { requestId, comment = '', attempt }, beforehand = nothing) =>
   changeOnce(context, { requestId, attempt }, (request, at) => {
     authorize(context.actor, 'request.decide', request)
-    const isOpen = request.status === 'pendingApproval' && !isOver(request, beforehand.stage)
+    const isOpen = request.status === 'pendingApproval' && !isDecided(request, beforehand.stage)
     if (comment.trim() === '' && openStage(request.approvals) && isOpen) {
-      throw new ProvisioningError('comment-required', 'Please say why you reject it. The requester will read it.', {
+      throw new ProvisioningError('comment-required', because('sayWhyRejected'), {
         faults: [{ pointer: '/comment', code: 'required', reason: because('rejectionNeedsComment') }],
       })
     }
@@ -102,7 +103,7 @@ export const recordRejection: Decide = (context, { requestId, comment = '', atte
     )
   })
 
-/** Ends a request that has not begun to be made, or has failed. */
+/** Ends a request whose resource is not being created, or that has failed. */
 export const cancelRequest = defineUseCase({
   permission: 'request.cancel',
   input: commented,
@@ -111,21 +112,13 @@ export const cancelRequest = defineUseCase({
     return changeOnce(context, { requestId, attempt }, (request, at) => {
       authorize(actor, 'request.cancel', request)
       if (isTerminal(request.status))
-        throw new ProvisioningError(
-          'already-ended',
-          `${referenceOf(request)} has already ended: it is ${request.status}.`,
-        )
+        throw new ProvisioningError('already-ended', because('alreadyEnded', statusFacts(request)))
       if (request.status === 'provisioning')
-        throw new ProvisioningError(
-          'illegal-transition',
-          `${referenceOf(request)} is being created and cannot be cancelled any more.`,
-        )
-      const { id, displayName, userPrincipalName } = actor
-      const cancelledBy = { id, displayName, userPrincipalName }
-      const next = { ...transition(request, 'cancelled', at), cancelledBy, cancelComment: comment }
-      const requester = actor.id === request.requester.id ? [] : [tellRequester(next)]
+        throw new ProvisioningError('illegal-transition', because('beingCreated', statusFacts(request)))
+      const next = { ...transition(request, 'cancelled', at), cancelledBy: asPerson(actor), cancelComment: comment }
+      const requester = actor.id === request.requester.id ? [] : [notifyRequester(next)]
       // What was made stays in the tenant, and nobody else will clear it away.
-      const admins = request.steps.some(({ status }) => status === 'done') ? [tellAdmins(next)] : []
+      const admins = request.steps.some(({ status }) => status === 'done') ? [notifyAdminsOfOutcome(next)] : []
       const jobs = [...requester, ...admins]
       return { request: next, audit: [entry(next, actor, 'cancelled', { comment })], jobs }
     })
@@ -144,7 +137,7 @@ export const retryRequest = defineUseCase({
     const { settings, actor } = context
     return changeOnce(context, { requestId, attempt }, (request, at) => {
       authorize(actor, 'request.retry', request)
-      const job = isRetryable(request, new Date(at)) ? jobAnew(request, settings, at) : undefined
+      const job = isRetryable(request, new Date(at)) ? restartJob(request, settings, at) : undefined
       if (job)
         return {
           request,
@@ -153,16 +146,13 @@ export const retryRequest = defineUseCase({
         }
       // Also a request that waits for approval may become queued, but not by this.
       if (request.status !== 'failed')
-        throw new ProvisioningError(
-          'illegal-transition',
-          `${referenceOf(request)} is ${request.status}; only a failed request, or one that stands still, can be tried again.`,
-        )
-      const mended = new Set<string>(request.checks.filter(isFault).map(({ name }) => checkSteps[name]))
+        throw new ProvisioningError('illegal-transition', because('notRetryable', statusFacts(request)))
+      const repeated = new Set<string>(request.checks.filter(isFault).map(({ name }) => checkSteps[name]))
       const steps = request.steps.map((step) =>
-        step.status === 'done' && !mended.has(step.name) ? step : begunAnew(step),
+        step.status === 'done' && !repeated.has(step.name) ? step : restarted(step),
       )
       const followUp = { state: 'none' as const }
-      const next = { ...transition(waitingAnew(request), 'queued', at), steps, checks: [], problem: null, followUp }
+      const next = { ...transition(withFreshWaits(request), 'queued', at), steps, checks: [], problem: null, followUp }
       return {
         request: next,
         audit: [entry(next, actor, 'queued', { comment })],
@@ -172,30 +162,30 @@ export const retryRequest = defineUseCase({
   },
 })
 
-/** Whether an admin can let a request go on: it failed, stands still, or is made and nobody was told. */
+/** Whether an admin can retry a request: it failed, is stuck, or was created and not announced. */
 export function isRetryable(request: Request, now: Date): boolean {
   const mends = attentionOf(request, now)?.mends ?? []
   return request.status === 'failed' || mends.some((mend) => mend === 'retry' || mend === 'look')
 }
 
-/** What should be under way, once more: the work, or a look whether it is there. None for one that failed. */
-function jobAnew(request: Request, settings: Settings, at: string): JobOrder | undefined {
+/** Orders the job again that should be under way: the work or a directory poll. None for a failed request. */
+function restartJob(request: Request, settings: Settings, at: string): JobOrder | undefined {
   const { requestId, status } = request
   // Several clicks within a minute are one.
   const id = jobId('restart', requestId, at.slice(0, 16))
   if (status === 'queued' || status === 'provisioning') return { name: 'provision', payload: { v: 1, requestId }, id }
-  const look = status === 'succeeded' ? followUpLook(request, 0, settings) : undefined
-  return look && { ...look, id }
+  const poll = status === 'succeeded' ? directoryPoll(request, 0, settings) : undefined
+  return poll && { ...poll, id }
 }
 
-/** Without its first start: a step that has waited too long may wait anew. */
-const begunAnew = ({ name, attempts }: RequestStep): RequestStep => ({ name, status: 'pending', attempts })
+/** A step without its first start, so that it may wait as long again. */
+const restarted = ({ name, attempts }: RequestStep): RequestStep => ({ name, status: 'pending', attempts })
 
 /** What was made is kept; whatever was waited for may take its time again. */
-function waitingAnew(request: Request): Request {
+function withFreshWaits(request: Request): Request {
   if (!isForMailbox(request)) return { ...request, progress: { ...request.progress, checkedSince: undefined } }
-  const anew = { checkedSince: undefined, heldSince: undefined, triedAgain: undefined }
-  return { ...request, progress: { ...request.progress, ...anew } }
+  const cleared = { checkedSince: undefined, heldSince: undefined, triedAgain: undefined }
+  return { ...request, progress: { ...request.progress, ...cleared } }
 }
 
 /** The same as `changeRequest`, once for each attempt; of what is refused nothing is kept, so that it can be asked again. Throws `not-found`. */
@@ -208,8 +198,8 @@ export async function changeOnce(
   const request = await ports.work.transaction(async () => {
     if (attempt === undefined) return changeRequest(context, requestId, apply)
     const before = await ports.requests.lock(requestId)
-    const said = before ? await ports.audit.timeline(requestId) : []
-    if (said.some((line) => line.attempt === attempt)) return before
+    const timeline = before ? await ports.audit.timeline(requestId) : []
+    if (timeline.some((line) => line.attempt === attempt)) return before
     return changeRequest(context, requestId, (now, at) => ofAttempt(attempt, apply(now, at)))
   })
   if (!request) throw notFound()
@@ -232,27 +222,26 @@ function decided(
   const { away, stage } = beforehand
   authorize(actor, 'request.decide', request)
   if (request.status !== 'pendingApproval') throw ended(request)
-  if (isOver(request, stage)) throw alreadyDecided(request.approvals.filter((one) => one.stage === stage))
-  const { id, displayName, userPrincipalName } = actor
-  const { lapsed, ownReassignment } = withoutOwn(request, id, at, beforehand)
-  const given: Decision = {
-    ...{ by: { id, displayName, userPrincipalName }, decision, at },
+  if (isDecided(request, stage)) throw alreadyDecided(request.approvals.filter((one) => one.stage === stage))
+  const { lapsed, ownReassignment } = withoutOwn(request, actor.id, at, beforehand)
+  const own: Decision = {
+    ...{ by: asPerson(actor), decision, at },
     ...(comment && { comment }),
     ...(ownReassignment && { ownReassignment }),
   }
-  const { stages, outcome } = decide(request.approvals, request.requester.id, given, lapsed)
+  const { stages, outcome } = decide(request.approvals, request.requester.id, own, lapsed)
   const withDecision = { ...request, approvals: stages, updatedAt: at }
   const { insteadOf } = lastDecision(stages) ?? {}
   const data = { ...(insteadOf && { insteadOf }), ...(ownReassignment && { ownReassignment }) }
-  const said = entry(withDecision, actor, decision, { comment, ...(Object.keys(data).length > 0 && { data }) })
-  if (outcome === 'waiting') return { request: withDecision, audit: [said] }
+  const line = entry(withDecision, actor, decision, { comment, ...(Object.keys(data).length > 0 && { data }) })
+  if (outcome === 'waiting') return { request: withDecision, audit: [line] }
   if (outcome === 'next-stage') {
-    const begun = withOpenStage(withDecision, settings, away, at)
-    return { request: begun, audit: [said, ...toldOfOpenStage(begun)], jobs: jobsOfOpenStage(begun) }
+    const opened = withOpenStage(withDecision, settings, away, at)
+    return { request: opened, audit: [line, ...openStageEntries(opened)], jobs: jobsOfOpenStage(opened) }
   }
   const next = transition(withDecision, outcome === 'approved' ? 'queued' : 'rejected', at)
-  if (outcome === 'rejected') return { request: next, audit: [said], jobs: [tellRequester(next)] }
-  return { request: next, audit: [said, entry(next, { kind: 'system' }, 'queued')], jobs: jobsOfQueued(next, settings) }
+  if (outcome === 'rejected') return { request: next, audit: [line], jobs: [notifyRequester(next)] }
+  return { request: next, audit: [line, entry(next, { kind: 'system' }, 'queued')], jobs: jobsOfQueued(next, settings) }
 }
 
 /**
@@ -275,15 +264,14 @@ function withoutOwn(
 }
 
 /** Whether the stage that somebody was asked about has been decided, and another one's turn has come. */
-const isOver = ({ approvals }: Request, stage: number | undefined): boolean =>
+const isDecided = ({ approvals }: Request, stage: number | undefined): boolean =>
   stage !== undefined && stage < (openStage(approvals)?.stage ?? 0)
 
 /** Why a decision comes too late: somebody decided, or the request ended without one. */
 export function ended(request: Request): ProvisioningError {
   const withoutDecision: readonly RequestState[] = ['cancelled', 'expired']
   if (!withoutDecision.includes(request.status)) return alreadyDecided(request.approvals)
-  return new ProvisioningError(
-    'already-ended',
-    `${referenceOf(request)} is ${request.status}; there is nothing left to decide.`,
-  )
+  return new ProvisioningError('already-ended', because('nothingToDecide', statusFacts(request)))
 }
+
+const statusFacts = (request: Request) => ({ reference: referenceOf(request), status: request.status })

@@ -9,9 +9,20 @@ import {
   realigned,
   withStage,
 } from '../approvals/index.ts'
-import { askApprovers, type Change, changeRequest, delegatedNow, type Request, stageLook } from '../requests/index.ts'
+import { noteAct, noteFact, system } from '../audit/index.ts'
 import {
+  approvalTimer,
+  askApprovers,
+  type Change,
+  changeRequest,
+  delegatedNow,
+  type Request,
+} from '../requests/index.ts'
+import {
+  type Account,
   asking,
+  asPerson,
+  because,
   type Context,
   defineUseCase,
   type Fault,
@@ -20,10 +31,10 @@ import {
   type JobOrder,
   jobId,
   type Person,
+  type Reason,
   refuseFields,
   type SystemContext,
 } from '../shared/index.ts'
-import { noteEnd, noteExpired, noteStart } from './delegation-ends.ts'
 import type { DecisionPorts } from './ports.ts'
 
 /** How far ahead somebody can be away, in days. */
@@ -59,16 +70,15 @@ export const beginDelegation = defineUseCase({
     const now = ports.clock.now()
     const end = Date.parse(until)
     const faults: Fault[] = []
-    if (!(end > now.getTime())) faults.push(fault('/until', 'past', 'That day is over. Please choose a later one.'))
-    if (end > now.getTime() + longestDays * 86400000)
-      faults.push(fault('/until', 'too-late', 'That is more than a year ahead. Please choose an earlier day.'))
+    if (!(end > now.getTime())) faults.push(fault('/until', 'past', because('dayOver')))
+    if (end > now.getTime() + longestDays * 86400000) faults.push(fault('/until', 'too-late', because('dayTooLate')))
     const colleague = await asking(() => colleagueOf(ports, actor, to, faults))
     if (!colleague || faults.length > 0) return refuseFields(faults)
-    const { id, displayName, userPrincipalName, tenantId } = actor
-    const given: Delegation = {
+    const { tenantId } = actor
+    const delegation: Delegation = {
       delegationId: randomUUID(),
       tenantId,
-      person: { id, displayName, userPrincipalName },
+      person: asPerson(actor),
       delegate: colleague,
       from: now.toISOString(),
       until: new Date(end).toISOString(),
@@ -76,13 +86,16 @@ export const beginDelegation = defineUseCase({
     }
     await noteExpired(ports, tenantId)
     await ports.work.transaction(async () => {
-      const former = await ports.delegations.put(given)
+      const former = await ports.delegations.put(delegation)
       if (former) await noteEnd(context, former, 'replaced')
-      await noteStart(context, given)
+      await noteStart(context, delegation)
       const over = new Date(end + clocksApart)
-      await ports.jobs.enqueue([realignJob(given, 'begin'), { ...realignJob(given, 'end'), startAfter: over }])
+      await ports.jobs.enqueue([
+        realignJob(delegation, 'begin'),
+        { ...realignJob(delegation, 'end'), startAfter: over },
+      ])
     })
-    return given
+    return delegation
   },
 })
 
@@ -112,13 +125,12 @@ export async function colleagueOf(
   faults: Fault[],
 ): Promise<Person | undefined> {
   const found = await directory.person(to)
-  const refuse = (code: FaultCode, detail: string): undefined => {
-    faults.push(fault('/to', code, detail))
+  const refuse = (code: FaultCode, reason: Reason): undefined => {
+    faults.push(fault('/to', code, reason))
   }
-  if (!found) return refuse('unknown-person', 'Nobody of your organisation was found. Please choose another person.')
-  if (found.id === id) return refuse('same-person', 'That is you. Please choose somebody else.')
-  if (!mayTakePart(found))
-    return refuse('cannot-decide', `${found.displayName} cannot decide here. Please choose somebody else.`)
+  if (!found) return refuse('unknown-person', because('colleagueUnknown'))
+  if (found.id === id) return refuse('same-person', because('colleagueSelf'))
+  if (!mayTakePart(found)) return refuse('cannot-decide', because('cannotDecide', { name: found.displayName }))
   const { displayName, userPrincipalName } = found
   return { id: found.id, displayName, userPrincipalName }
 }
@@ -128,7 +140,7 @@ const realignJob = ({ tenantId, person, delegationId }: Delegation, why: 'begin'
   payload: { v: 1, tenantId, personId: person.id },
   id: jobId('realign-approvals', delegationId, why),
 })
-/** How far clocks may be apart, in milliseconds: who looks then finds that it is over. */
+/** How far clocks may be apart, in milliseconds. The job at the end of a delegation runs so much later. */
 const clocksApart = 5000
 /** How many requests are read at a time. */
 const pageSize = 100
@@ -192,6 +204,77 @@ export function realignment(request: Request, away: readonly Delegation[], at: s
   const next = stage && realigned(stage, away, request.requester.id, at)
   if (!stage || !next || next === stage) return undefined
   const changed = { ...withStage(request, next), updatedAt: at }
-  const jobs = [...askApprovers(changed), ...stageLook(request, next, nextLook(next, at))]
+  const jobs = [...askApprovers(changed), ...approvalTimer(request, next, nextLook(next, at))]
   return { request: changed, audit: [delegatedNow(changed, next)], jobs }
+}
+
+/**
+ * Why a delegation ended: its time was over; its person was back, or has chosen another colleague; an admin ended it so that
+ * somebody can be erased. `early`: by a process of an earlier version, which did not say why.
+ */
+export type EndOfDelegation = 'expired' | 'back' | 'replaced' | 'erasure' | 'early'
+
+/** The most that one run records. The next run, a minute later, records the others. */
+const mostOfARun = 100
+
+/** Records the start of a delegation in the organisation's chain; to be called in its transaction. */
+const noteStart = ({ ports, actor }: Context<DecisionPorts>, delegation: Delegation): Promise<void> =>
+  noteAct(ports, actor, 'delegation-started', { ...aboutOf(delegation), until: delegation.until })
+
+/** Records that somebody has ended a delegation before its time; to be called in its transaction. */
+export const noteEnd = (
+  { ports, actor }: Context<DecisionPorts>,
+  ended: Delegation,
+  why: 'back' | 'replaced' | 'erasure',
+): Promise<void> => noteAct(ports, actor, 'delegation-ended', endOf(ended, why))
+
+/**
+ * Records the delegations that are over by now and of whose end no entry tells yet, each once, however long the service was
+ * stopped. The entry's own time is when the end was recorded; `endedAt` is when it was.
+ */
+export async function noteExpired(ports: DecisionPorts, tenantId: string): Promise<void> {
+  await ports.work.transaction(async () => {
+    const at = ports.clock.now().toISOString()
+    for (const one of await ports.delegations.takeEnded(tenantId, at, mostOfARun)) {
+      const isExpired = one.endedAt === null || one.endedAt >= one.until
+      await noteFact(ports, tenantId, system, 'delegation-ended', endOf(one, isExpired ? 'expired' : 'early'))
+    }
+  })
+}
+
+const endOf = (ended: Delegation, why: EndOfDelegation): Record<string, unknown> => ({
+  ...aboutOf(ended),
+  until: ended.until,
+  endedAt: why === 'expired' ? ended.until : ended.endedAt,
+  why,
+})
+
+const aboutOf = ({ delegationId, person, delegate, from }: Delegation): Record<string, unknown> => ({
+  delegationId,
+  person,
+  delegate,
+  from,
+})
+
+/**
+ * People of the organisation who can decide here, by what somebody typed of them: an object id, a sign-in name, a mail address or the
+ * beginning of a name. Several are in no order that means anything; ten at most.
+ */
+export const findColleagues = defineUseCase({
+  permission: 'approval.delegate',
+  input: z.object({ typed: z.string() }),
+  async handle({ ports: { directory } }: Context<DecisionPorts>, { typed }): Promise<Person[]> {
+    const text = typed.trim()
+    if (text === '') return []
+    const found = await asking(() => lookUp(directory, text))
+    return found
+      .filter(mayTakePart)
+      .map(({ id, displayName, userPrincipalName }) => ({ id, displayName, userPrincipalName }))
+  },
+})
+
+async function lookUp(directory: DecisionPorts['directory'], text: string): Promise<Account[]> {
+  if (!z.uuid().safeParse(text).success) return directory.findPeople(text)
+  const person = await directory.person(text)
+  return person ? [person] : []
 }

@@ -3,15 +3,9 @@
  * The rules of stages are in `approvals`.
  */
 export * from './approval-timers.ts'
-export * from './card-rights.ts'
-export * from './colleagues.ts'
 export * from './decision.ts'
 export * from './delegation.ts'
-export * from './delegation-ends.ts'
-export * from './digest-choice.ts'
-export * from './find-chat.ts'
 export * from './membership.ts'
-export * from './nudge.ts'
 export * from './override.ts'
 export * from './own-reassignment.ts'
 export * from './ports.ts'

@@ -1,11 +1,16 @@
 import { z } from 'zod'
-import { type ApprovalStage, openStage, voicesOf } from '../approvals/index.ts'
-import { auditRefusals, awayOf, type Request } from '../requests/index.ts'
+import { type ApprovalStage, everAsked, openStage, voicesOf } from '../approvals/index.ts'
+import { auditRefusals, awayOf, type Request, type SentCard } from '../requests/index.ts'
 import {
+  actorFor,
   asking,
+  type CardKey,
   type Context,
+  cardSubject,
   checkingIdentity,
   defineUseCase,
+  isForApprover,
+  ProvisioningError,
   type Settings,
   type SystemContext,
 } from '../shared/index.ts'
@@ -44,13 +49,13 @@ async function whileMember(
 ): Promise<Request> {
   const { ports, actor } = context
   const { requestId } = decision
-  const seen = await ports.requests.find(requestId)
-  if (seen?.status !== 'pendingApproval') return decide(context, decision)
+  const before = await ports.requests.find(requestId)
+  if (before?.status !== 'pendingApproval') return decide(context, decision)
   const at = ports.clock.now().toISOString()
-  const [now, later] = await Promise.all([delegationsOf(ports, seen, at), awayOf(ports, seen, at)])
-  const isBehind = realignment(seen, now, at) !== undefined
+  const [now, later] = await Promise.all([delegationsOf(ports, before, at), awayOf(ports, before, at)])
+  const isBehind = realignment(before, now, at) !== undefined
   if (isBehind) await realign(context, requestId)
-  const request = (isBehind ? await ports.requests.find(requestId) : seen) ?? seen
+  const request = (isBehind ? await ports.requests.find(requestId) : before) ?? before
   const lapsed = await asking(() => checkingIdentity(() => lapsedOf(context, request, actor.id, at)))
   const others = hasReassigned(request.approvals, actor.id) ? await otherAdmins(context, request, actor.id) : undefined
   return decide(context, decision, { lapsed, away: later, stage, otherAdmins: others })
@@ -107,31 +112,119 @@ function speaksFor(
   lapsed: ReadonlySet<string>,
   personId: string,
   voice: string,
-  seen: readonly string[] = [],
+  visited: readonly string[] = [],
 ): boolean {
   if (personId === voice) return !lapsed.has(voice)
   const ways = (stage.standIns ?? []).filter(({ person, insteadOf }) => {
-    return person.id === personId && insteadOf.includes(voice) && !seen.includes(personId)
+    return person.id === personId && insteadOf.includes(voice) && !visited.includes(personId)
   })
   return ways.some(({ as, by }) =>
-    by ? speaksFor(stage, lapsed, by.id, voice, [...seen, personId]) : as === 'manager' || !lapsed.has(personId),
+    by ? speaksFor(stage, lapsed, by.id, voice, [...visited, personId]) : as === 'manager' || !lapsed.has(personId),
   )
 }
 
 /** Whether somebody is still in one of the groups that were asked, owns one, or is an admin. `anew`: not from the cache of a minute. */
-export async function isStillAsked(
+async function isStillAsked(
   { directory }: DecisionPorts,
   settings: Settings,
   { groups, owned = [], admins = false }: NonNullable<ApprovalStage['membership']>,
   personId: string,
   { anew }: { readonly anew: boolean } = { anew: true },
 ): Promise<boolean> {
-  const asked = [...groups, ...(admins ? settings.admins : [])]
+  const allGroups = [...groups, ...(admins ? settings.admins : [])]
   if (admins && settings.admins.includes(personId)) return true
-  if (asked.length > 0) {
+  if (allGroups.length > 0) {
     const now = await directory.groupsOf(personId, { anew })
-    if (asked.some((id) => now.has(id))) return true
+    if (allGroups.some((id) => now.has(id))) return true
   }
   const owners = await Promise.all(owned.map((id) => directory.ownersOf(id)))
   return owners.flat().some(({ id }) => id === personId)
 }
+
+/** What a card needed its person to be, and they no longer are. */
+export type LostRight = 'admin' | 'approver'
+
+type CardOf = Pick<SentCard, 'personId' | 'key'>
+
+/**
+ * The right that a card of a request needs and its person has lost; undefined if they may see the card. The directory is asked
+ * only about admins, and about approvers who were found through a group. Throws `unavailable` while it does not answer: then
+ * nobody knows, and nothing fresh is shown.
+ */
+export async function lostRight(
+  context: SystemContext<DecisionPorts>,
+  request: Request,
+  { personId, key }: CardOf,
+): Promise<LostRight | undefined> {
+  const needs = rightFor(request, personId, key)
+  if (needs === 'admin') return (await isAdminStill(context, personId)) ? undefined : needs
+  if (needs === 'approver') return (await asking(() => isApproverStill(context, request, personId))) ? undefined : needs
+  return undefined
+}
+
+/** What a card needs its person to be; undefined for requesters, whose cards are about their own request. */
+function rightFor({ requester, approvals }: Request, personId: string, key: CardKey): LostRight | undefined {
+  const { kind } = cardSubject(key)
+  if (kind === 'stuck' || kind === 'webhook') return 'admin'
+  if (personId === requester.id) return undefined
+  if (isForApprover(key)) return 'approver'
+  if (kind === 'outcome' || kind === 'late') return 'admin'
+  return everAsked(approvals).some(({ id }) => id === personId) ? 'approver' : 'admin'
+}
+
+/** Whether somebody is an admin now: an account of our own that can sign in. Throws `unavailable`. */
+export async function isAdminStill(context: SystemContext<DecisionPorts>, personId: string): Promise<boolean> {
+  const { settings } = context
+  try {
+    return (await actorFor(context, { tenantId: settings.tenantId, id: personId })).isAdmin
+  } catch (error) {
+    if (error instanceof ProvisioningError && error.code === 'forbidden') return false
+    throw error
+  }
+}
+
+/** False for people who were asked only through groups, or as admins, and who left all of these before they decided. */
+async function isApproverStill(
+  { ports, settings }: SystemContext<DecisionPorts>,
+  { approvals }: Request,
+  personId: string,
+): Promise<boolean> {
+  const stages = approvals.filter(({ approvers, standIns = [] }) =>
+    [...approvers, ...standIns.map(({ person }) => person)].some(({ id }) => id === personId),
+  )
+  if (stages.length === 0) return true
+  for (const { decisions, membership, standIns = [] } of stages) {
+    if (decisions.some(({ by }) => by.id === personId) || !membership?.people.includes(personId)) return true
+    // A delegate or manager decides for somebody else, whatever groups they are in themselves.
+    if (standIns.some(({ person, by, as }) => person.id === personId && (by !== undefined || as === 'manager')))
+      return true
+    if (await isStillAsked(ports, settings, membership, personId, { anew: false })) return true
+  }
+  return false
+}
+
+/**
+ * Takes a card that was clicked off the list of those kept up to date, if its person has lost the right that it needed; then
+ * says which.
+ */
+export async function withdrawCard(
+  context: SystemContext<DecisionPorts>,
+  { requestId, personId, activityId }: { requestId: string; personId: string; activityId: string },
+): Promise<LostRight | undefined> {
+  const { ports } = context
+  const request = await ports.requests.find(requestId)
+  const known = request ? await ports.sentCards.ofRequest(requestId) : []
+  const card = known.find((one) => one.personId === personId && one.activityId === activityId)
+  if (!request || !card) return undefined
+  const lost = await lostRight(context, request, card)
+  if (lost) await ports.sentCards.put({ ...card, state: 'withdrawn' })
+  return lost
+}
+
+/** The same for a card of the actor. */
+export const withdrawOwnCard = defineUseCase({
+  permission: 'request.list',
+  input: z.object({ requestId: z.uuid(), activityId: z.string() }),
+  handle: (context: Context<DecisionPorts>, card): Promise<LostRight | undefined> =>
+    withdrawCard(context, { ...card, personId: context.actor.id }),
+})

@@ -16,17 +16,25 @@ import {
   type Change,
   entry,
   jobsOfQueued,
+  notifyRequester,
   type Request,
   referenceOf,
-  tellRequester,
   transition,
 } from '../requests/index.ts'
-import { type Actor, because, type Context, defineUseCase, ProvisioningError, type Settings } from '../shared/index.ts'
+import {
+  type Actor,
+  asPerson,
+  because,
+  type Context,
+  defineUseCase,
+  ProvisioningError,
+  type Settings,
+} from '../shared/index.ts'
 import { changeOnce, ended, longestComment } from './decision.ts'
 import { hasReassigned, otherAdmins, overridesOwn, refuseAlone } from './own-reassignment.ts'
 import type { DecisionPorts } from './ports.ts'
 
-/** What an admin decides over the heads of the approvers, and why: everybody who may read the request reads it. */
+/** What an admin decides instead of the approvers, and why. Everybody who may read the request sees the reason. */
 const input = z.object({
   requestId: z.uuid(),
   attempt: z.string().optional(),
@@ -35,7 +43,7 @@ const input = z.object({
 })
 
 /**
- * Decides a request that waits, over the heads of its approvers. An approval decides every stage that is open or still to come; a
+ * Decides a request that waits, overriding its approvers. An approval decides every stage that is open or still to come; a
  * rejection ends the request. Each decision is marked as an override. Throws `self-approval` of one's own request,
  * `second-admin-needed` of what the admin has reassigned to themselves,
  * `comment-required` without a reason, and `already-decided` or `already-ended` of what does not wait. A repeat of the same
@@ -44,8 +52,8 @@ const input = z.object({
 export const override = defineUseCase({
   permission: 'request.override',
   input,
-  handle: (context: Context<DecisionPorts>, asked) =>
-    auditRefusals(context, asked.requestId, 'override', () => decideInstead(context, asked)),
+  handle: (context: Context<DecisionPorts>, order) =>
+    auditRefusals(context, order.requestId, 'override', () => decideInstead(context, order)),
 })
 
 async function decideInstead(
@@ -53,56 +61,54 @@ async function decideInstead(
   { requestId, decision, comment, attempt }: z.output<typeof input>,
 ): Promise<Request> {
   const { ports, settings, actor } = context
-  const seen = await ports.requests.find(requestId)
-  const isLookedUp = seen?.status === 'pendingApproval' && hasReassigned(seen.approvals, actor.id)
-  const others = isLookedUp ? await otherAdmins(context, seen, actor.id) : undefined
+  const before = await ports.requests.find(requestId)
+  const isLookedUp = before?.status === 'pendingApproval' && hasReassigned(before.approvals, actor.id)
+  const others = isLookedUp ? await otherAdmins(context, before, actor.id) : undefined
   return changeOnce(context, { requestId, attempt }, (request, at) => {
+    // The use case's permission is about admins; this refuses requests of another tenant.
     authorize(actor, 'request.override', request)
     refuseOverride(request, actor)
     const isOwn = overridesOwn(request.approvals, actor.id, at)
     if (isOwn) refuseAlone(others)
     const why = comment.trim().slice(0, longestComment)
     if (why === '') throw withoutReason()
-    const { id, displayName, userPrincipalName } = actor
-    const by = { id, displayName, userPrincipalName }
-    const given: Decision = {
-      ...{ by, decision, at, comment: why, override: true },
+    const overriding: Decision = {
+      ...{ by: asPerson(actor), decision, at, comment: why, override: true },
       ...(isOwn && { ownReassignment: true }),
     }
-    return overridden(request, settings, given)
+    return overridden(request, settings, overriding)
   })
 }
 
-/** Throws where an admin cannot decide over the heads of the approvers: it is their own, or does not wait. */
+/** Throws if an admin cannot override the approvers: the request is their own, or does not wait. */
 export function refuseOverride(request: Request, actor: Actor): void {
-  if (request.requester.id === actor.id)
-    throw new ProvisioningError('self-approval', 'You asked for this yourself, so somebody else has to decide.')
+  if (request.requester.id === actor.id) throw new ProvisioningError('self-approval', because('ownRequest'))
   if (request.status === 'pendingApproval') return
   if (request.status === 'cancelled' || request.status === 'expired') throw ended(request)
   if (lastDecision(request.approvals)) throw alreadyDecided(request.approvals)
-  throw new ProvisioningError('illegal-transition', `${referenceOf(request)} waits for nobody's approval.`)
+  throw new ProvisioningError('illegal-transition', because('noApprovalPending', { reference: referenceOf(request) }))
 }
 
 const withoutReason = () =>
-  new ProvisioningError('comment-required', 'Please say why you decide it over the heads of the approvers.', {
+  new ProvisioningError('comment-required', because('sayWhyOverridden'), {
     faults: [{ pointer: '/comment', code: 'required', reason: because('overrideNeedsReason') }],
   })
 
-function overridden(request: Request, settings: Settings, given: Decision): Change {
-  const { decision, at, by, comment = '' } = given
+function overridden(request: Request, settings: Settings, overriding: Decision): Change {
+  const { decision, at, by, comment = '' } = overriding
   const open = openStage(request.approvals)
   const isMeant = (stage: ApprovalStage): boolean =>
     decision === 'approved' ? !isApproved(stage) : stage.stage === open?.stage
   const approvals = request.approvals.map((stage) =>
-    isMeant(stage) ? { ...stage, decisions: [...stage.decisions, given] } : stage,
+    isMeant(stage) ? { ...stage, decisions: [...stage.decisions, overriding] } : stage,
   )
   const decided = { ...request, approvals, updatedAt: at }
   const stages = request.approvals.filter(isMeant).map(({ stage }) => stage)
-  const { ownReassignment } = given
+  const { ownReassignment } = overriding
   const waitedFor = waitingFor(request.approvals)
   const data = { override: true, stages, waitedFor, ...(ownReassignment && { ownReassignment }) }
-  const said = entry(decided, by, decision, { comment, data })
+  const line = entry(decided, by, decision, { comment, data })
   const next = transition(decided, decision === 'approved' ? 'queued' : 'rejected', at)
-  if (decision === 'rejected') return { request: next, audit: [said], jobs: [tellRequester(next)] }
-  return { request: next, audit: [said, entry(next, system, 'queued')], jobs: jobsOfQueued(next, settings) }
+  if (decision === 'rejected') return { request: next, audit: [line], jobs: [notifyRequester(next)] }
+  return { request: next, audit: [line, entry(next, system, 'queued')], jobs: jobsOfQueued(next, settings) }
 }

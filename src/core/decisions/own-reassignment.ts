@@ -1,6 +1,6 @@
 import { type ApprovalStage, adminsOf, openStage, voicesOf } from '../approvals/index.ts'
 import type { Request } from '../requests/index.ts'
-import { asking, type Person, ProvisioningError, type SystemContext } from '../shared/index.ts'
+import { asking, because, type Person, ProvisioningError, type SystemContext } from '../shared/index.ts'
 import type { DecisionPorts } from './ports.ts'
 
 /*
@@ -59,7 +59,7 @@ export function needsSecondAdmin(stage: ApprovalStage, personId: string, at: str
 }
 
 /**
- * The other admins who can decide a request in the place of one of them. Blocked accounts, guests and the requester cannot. Empty
+ * The other admins who can decide a request instead of one of them. Blocked accounts, guests and the requester cannot. Empty
  * too where a setting lets admins decide alone. Throws `unavailable`.
  */
 export async function otherAdmins(
@@ -77,14 +77,10 @@ export async function otherAdmins(
  * since the request did not say then that it was reassigned.
  */
 export function refuseAlone(others: readonly Person[] | undefined): void {
-  if (others === undefined)
-    throw new ProvisioningError('unavailable', 'The request has changed just now. Please try again.')
+  if (others === undefined) throw new ProvisioningError('unavailable', because('requestChanged'))
   if (others.length === 0) return
   const people = others.slice(0, 2)
-  const names = people.map(({ displayName }) => displayName).join(' or ')
-  throw new ProvisioningError(
-    'second-admin-needed',
-    `You reassigned this to yourself, or to a person you decide for. Another admin must decide it: ${names}.`,
-    { context: { people } },
-  )
+  const [first = '', second = ''] = people.map(({ displayName }) => displayName)
+  const reason = because('secondAdminNeeded', { count: people.length, first, second })
+  throw new ProvisioningError('second-admin-needed', reason, { context: { people } })
 }

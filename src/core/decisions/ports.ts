@@ -1,7 +1,7 @@
 import type { DraftPorts } from '../drafts/index.ts'
 import type { Conversation } from '../requests/index.ts'
 
-/** What people have chosen. Whoever has not has the digest. */
+/** People's choices about the digest. Without a choice, a person gets it. */
 export interface DigestStore {
   choose(tenantId: string, personId: string, isOn: boolean, at: Date): Promise<void>
   /** Those of these who do not want it. */

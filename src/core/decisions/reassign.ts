@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { type ApprovalStage, nextLook, openStage, undecided, withStage } from '../approvals/index.ts'
 import {
+  approvalTimer,
   askApprovers,
   auditRefusals,
   authorize,
@@ -8,11 +9,12 @@ import {
   changeRequest,
   entry,
   type Request,
-  stageLook,
 } from '../requests/index.ts'
 import {
   type Actor,
   asking,
+  asPerson,
+  because,
   type Context,
   defineUseCase,
   type Fault,
@@ -41,57 +43,52 @@ const input = z.object({
 type Reassignment = Omit<z.output<typeof input>, 'requestId' | 'attempt'>
 
 /**
- * Asks somebody else in the place of an approver who has not decided, who decides no more then. An approver gives away their own
+ * Asks somebody else instead of an approver who has not decided and who then no longer decides. An approver gives away their own
  * part; an admin anybody's, but not of their own request. A repeat of the same `attempt` is given the request as it is now. Refuses as
  * `validation-failed` at `/to` or `/from`.
  */
 export const reassign = defineUseCase({
   permission: 'request.reassign',
   input,
-  handle: (context: Context<DecisionPorts>, asked) =>
-    auditRefusals(context, asked.requestId, 'reassign', () => askInstead(context, asked)),
+  handle: (context: Context<DecisionPorts>, order) =>
+    auditRefusals(context, order.requestId, 'reassign', () => askInstead(context, order)),
 })
 
 async function askInstead(
   context: Context<DecisionPorts>,
-  { requestId, attempt, ...asked }: z.output<typeof input>,
+  { requestId, attempt, ...order }: z.output<typeof input>,
 ): Promise<Request> {
   const { ports, actor } = context
-  const seen = await ports.requests.find(requestId)
-  if (!seen) throw notFound()
-  authorize(actor, 'request.reassign', seen)
-  refuseOwn(seen, actor)
-  await refuseLapsed(context, seen, actor)
+  const before = await ports.requests.find(requestId)
+  if (!before) throw notFound()
+  authorize(actor, 'request.reassign', before)
+  refuseOwn(before, actor)
+  await refuseLapsed(context, before, actor)
   const faults: Fault[] = []
-  const to = await asking(() => colleagueOf(ports, { id: '' }, asked.to, faults))
+  const to = await asking(() => colleagueOf(ports, { id: '' }, order.to, faults))
   if (!to || faults.length > 0) return refuseFields(faults)
-  const isAlone = !actor.isAdmin || (await otherAdmins(context, seen, actor.id)).length === 0
-  const number = openStage(seen.approvals)?.stage ?? 1
+  const isAlone = !actor.isAdmin || (await otherAdmins(context, before, actor.id)).length === 0
+  const number = openStage(before.approvals)?.stage ?? 1
   const hasCard = (await ports.sentCards.find(requestId, to.id, `approval:${number}`)) !== undefined
   const request = await changeOnce(context, { requestId, attempt }, (request, at) =>
-    reassigned(request, actor, { ...asked, to, hasCard, isAlone }, at),
+    reassigned(request, actor, { ...order, to, hasCard, isAlone }, at),
   )
   await align(context, request)
   return request
 }
 
-/** Whoever asks for something does not choose who decides it. */
+/** A requester does not choose who decides. */
 function refuseOwn({ requester }: Request, actor: Actor): void {
-  if (requester.id === actor.id)
-    throw new ProvisioningError(
-      'self-approval',
-      'You asked for this yourself, so another admin has to choose who decides it.',
-    )
+  if (requester.id === actor.id) throw new ProvisioningError('self-approval', because('ownRequestReassigned'))
 }
 
-/** Whoever decides no more, since they left the group that was asked, gives nothing away either. */
+/** People who left the group that was asked cannot reassign either. */
 async function refuseLapsed(context: SystemContext<DecisionPorts>, request: Request, actor: Actor): Promise<void> {
   const { ports } = context
   if (actor.isAdmin || request.status !== 'pendingApproval') return
   const at = ports.clock.now().toISOString()
   const lapsed = await asking(() => lapsedOf(context, request, actor.id, at))
-  if (lapsed.includes(actor.id))
-    throw new ProvisioningError('not-an-approver', 'You are not an approver of this request any more.')
+  if (lapsed.includes(actor.id)) throw new ProvisioningError('not-an-approver', because('approverNoMore'))
 }
 
 /** `hasCard`: from when they were asked before. `isAlone`: there is no other admin, or none is needed. */
@@ -111,31 +108,30 @@ function reassigned(
   if (request.status !== 'pendingApproval') throw ended(request)
   const stage = openStage(request.approvals)
   if (!stage) throw ended(request)
-  const given = givenAway(stage, actor, from)
-  if (to.id === request.requester.id)
-    refuseFields([fault('/to', 'asked-for-it', `${to.displayName} asked for it. Please choose somebody else.`)])
+  const former = givenAway(stage, actor, from)
+  const name = to.displayName
+  if (to.id === request.requester.id) refuseFields([fault('/to', 'asked-for-it', because('personRequested', { name }))])
   if (stage.approvers.some(({ id }) => id === to.id))
-    refuseFields([fault('/to', 'already-asked', `${to.displayName} is asked already. Please choose somebody else.`)])
+    refuseFields([fault('/to', 'already-asked', because('personAsked', { name }))])
   if (stage.decisions.some(({ by }) => by.id === to.id))
-    refuseFields([fault('/to', 'already-asked', `${to.displayName} has decided already. Please choose somebody else.`)])
-  const { id, displayName, userPrincipalName } = actor
-  const by = { id, displayName, userPrincipalName }
-  const said = comment.trim().slice(0, longestComment)
-  const needsSecondAdmin = !isAlone && given.id !== by.id
+    refuseFields([fault('/to', 'already-asked', because('personDecided', { name }))])
+  const by = asPerson(actor)
+  const remark = comment.trim().slice(0, longestComment)
+  const needsSecondAdmin = !isAlone && former.id !== by.id
   const record = {
-    ...{ from: [given], to, by, at },
-    ...(said && { comment: said }),
+    ...{ from: [former], to, by, at },
+    ...(remark && { comment: remark }),
     ...(needsSecondAdmin && { needsSecondAdmin: true as const }),
   }
-  const changed = inPlaceOf(stage, given, to, record)
+  const changed = inPlaceOf(stage, former, to, record)
   const next = { ...withStage(request, changed), updatedAt: at }
-  const data = { stage: stage.stage, from: [given], to }
-  const audit = [entry(next, actor, 'reassigned', { comment: said, data })]
+  const data = { stage: stage.stage, from: [former], to }
+  const audit = [entry(next, actor, 'reassigned', { comment: remark, data })]
   const jobs = [
     ...askApprovers(next),
     // Who was asked before has a card from then, which comes to life far up in their chat: nobody would see that.
     ...(hasCard ? remindApprovers(next, changed, [to]) : []),
-    ...stageLook(next, changed, nextLook(changed, at)),
+    ...approvalTimer(next, changed, nextLook(changed, at)),
   ]
   return { request: next, audit, jobs }
 }
@@ -146,17 +142,17 @@ function givenAway(stage: ApprovalStage, actor: Actor, from: string | undefined)
   const own = open.find(({ id }) => id === actor.id)
   if (!actor.isAdmin) {
     if (!own || (from !== undefined && from !== own.id))
-      throw new ProvisioningError('not-an-approver', 'You can give away only what waits for your own decision.')
+      throw new ProvisioningError('not-an-approver', because('onlyOwnPart'))
     return own
   }
   const only = open.length === 1 ? open[0] : own
   const found = from === undefined ? only : open.find(({ id }) => id === from)
   if (found) return found
-  const names = open.map(({ displayName }) => displayName).join(', ')
+  const names = open.map(({ displayName }) => displayName)
   return refuseFields([
     from === undefined
-      ? fault('/from', 'required', `Several people have not decided: ${names}. Please say in whose place.`)
-      : fault('/from', 'not-asked', `That person's decision is not waited for. It waits for: ${names}.`),
+      ? fault('/from', 'required', because('severalUndecided', { names }))
+      : fault('/from', 'not-asked', because('notWaitedFor', { names })),
   ])
 }
 

@@ -1,19 +1,26 @@
-import { openStage, withStage } from '../approvals/index.ts'
+import { type ApprovalStage, openStage, withStage } from '../approvals/index.ts'
 import { system } from '../audit/index.ts'
 import { type ChatRefusal, type Conversation, changeRequest, entry, type Request } from '../requests/index.ts'
-import { type CardKey, isForApprover, type JobOrder, jobId, type Person, type SystemContext } from '../shared/index.ts'
-import { withUnreachable } from './approval-timers.ts'
+import {
+  type CardKey,
+  isForApprover,
+  type JobOrder,
+  jobId,
+  type Person,
+  type SystemContext,
+  TenantError,
+} from '../shared/index.ts'
 import type { DecisionPorts } from './ports.ts'
 
-/** What the timeline says when somebody could not be told; `data` is `{person, card, why}`. */
+/** The timeline's action when a card cannot reach somebody; `data` is `{person, card, why}`. */
 export const notTold = 'not-told'
 
 /**
- * Notes that a person's chat does not take a card: the chat is sent nothing more until the person comes back to us, and the
- * request's timeline says who was not told of what. Of an approver, whom the request may wait for in vain, the stage says so too, the admins
- * are told, once a request, and somebody else is looked for at once. Noting it twice is noting it once.
+ * Records that a person's chat does not take a card. The chat gets nothing more until the person comes back, and the request's
+ * timeline names the person and the card. If the person is an approver, the stage records it too, the admins are notified once a
+ * request, and the timers look for somebody else at once. Recording it twice has no further effect.
  */
-export async function couldNotTell(
+export async function recordUndelivered(
   context: SystemContext<DecisionPorts>,
   request: Request,
   conversation: Conversation,
@@ -31,12 +38,12 @@ export async function couldNotTell(
     if (!person || (await isNoted(ports, requestId, personId, key))) return
     const data = { person, card: key, why }
     if (isForApprover(key) && (await noteApprover(context, request, person, data))) return
-    const said = entry({ ...request, updatedAt: at.toISOString() }, system, notTold, { data })
-    await ports.audit.append([said], { version: request.version })
+    const line = entry({ ...request, updatedAt: at.toISOString() }, system, notTold, { data })
+    await ports.audit.append([line], { version: request.version })
   })
 }
 
-/** True when the stage waits for them: then it says that they cannot be told, and what follows is on its way. */
+/** True if the stage waits for this person. Then the stage records that they are unreachable, and the jobs are ordered. */
 async function noteApprover(
   context: SystemContext<DecisionPorts>,
   { requestId }: Request,
@@ -50,7 +57,7 @@ async function noteApprover(
     if (!stage || !next || next === stage) return undefined
     isNoted = true
     const changed = { ...withStage(request, next), updatedAt: at }
-    const said = entry(changed, system, notTold, { data: { ...data, person, stage: stage.stage } })
+    const line = entry(changed, system, notTold, { data: { ...data, person, stage: stage.stage } })
     const jobs: JobOrder[] = [
       { name: 'notify-admins', payload: { v: 1, requestId, card: 'status' }, id: jobId('unreachable', requestId) },
       {
@@ -60,12 +67,12 @@ async function noteApprover(
         id: jobId('tend-approval', requestId, stage.stage, person.id, at),
       },
     ]
-    return { request: changed, audit: [said], jobs }
+    return { request: changed, audit: [line], jobs }
   })
   return isNoted
 }
 
-/** Somebody of whom the stage says that they cannot be told has the card, in a chat that is open: they can. */
+/** Removes somebody from a stage's unreachable people: the card has reached them. */
 export async function reached(
   context: SystemContext<DecisionPorts>,
   request: Request,
@@ -98,5 +105,60 @@ async function isNoted(ports: DecisionPorts, requestId: string, personId: string
     const person = data?.['person']
     const sameCard = action === notTold && data?.['card'] === key
     return sameCard && typeof person === 'object' && person !== null && 'id' in person && person.id === personId
+  })
+}
+
+/** Why a person without a chat cannot be notified. */
+const noChat = 'NoChat'
+
+/** A stage with more unreachable people; the same value if it has them already. */
+export function withUnreachable(
+  stage: ApprovalStage,
+  people: readonly Person[],
+  at: string,
+  why: string = noChat,
+): ApprovalStage {
+  const known = new Set(stage.unreachable?.map(({ person }) => person.id))
+  const added = people.filter(({ id }) => !known.has(id)).map((person) => ({ person, why, at }))
+  return added.length === 0 ? stage : { ...stage, unreachable: [...(stage.unreachable ?? []), ...added] }
+}
+
+/** Where a person has not written yet, their language and time zone are not known. The first activity tells them. */
+const unknownPlace = { locale: 'en', timeZone: 'UTC' }
+
+/**
+ * Returns a person's chat, open or closed. Microsoft 365 knows chats that the store does not: the app came by a setup policy before the
+ * service ran, or the store was lost. Such a chat is stored, and what its person has missed is ordered. `install`: installs the app for
+ * a person who does not have it. Undefined: there is no chat. Throws a retryable `TenantError` when Microsoft Graph does not answer.
+ */
+export async function chatOf(
+  { ports }: SystemContext<DecisionPorts>,
+  tenantId: string,
+  personId: string,
+  how = { install: false },
+): Promise<Conversation | undefined> {
+  const known = await ports.conversations.ofPerson(tenantId, personId)
+  if (known) return known
+  const conversationId = await ports.tenant.findChat(personId, how)
+  if (conversationId === undefined) return undefined
+  await ports.work.transaction(async () => {
+    const isNew = await ports.conversations.add({
+      ...{ tenantId, personId, conversationId, reference: null },
+      ...unknownPlace,
+    })
+    if (isNew) await ports.jobs.enqueue([{ name: 'catch-up', payload: { v: 1, tenantId, personId } }])
+  })
+  return ports.conversations.ofPerson(tenantId, personId)
+}
+
+/** Returns a person's chat as far as it can be found now: undefined also while Microsoft Graph does not answer. Installs nothing. */
+export async function chatIfFound(
+  context: SystemContext<DecisionPorts>,
+  tenantId: string,
+  personId: string,
+): Promise<Conversation | undefined> {
+  return chatOf(context, tenantId, personId).catch((error: unknown) => {
+    if (error instanceof TenantError && error.retryable) return undefined
+    throw error
   })
 }

@@ -1,31 +1,23 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
-import {
-  type Checks,
-  type DraftBasis,
-  quotaFaults,
-  type Resource,
-  resourceOf,
-  type SentCard,
-  submit,
-} from '../requests/index.ts'
-import { type Actor, type Context, defineUseCase, type Fault, ProvisioningError } from '../shared/index.ts'
+import { type Checks, type DraftBasis, quotaFaults, resourceOf, submit } from '../requests/index.ts'
+import { type Actor, because, type Context, defineUseCase, type Fault, ProvisioningError } from '../shared/index.ts'
 import { type Template, usableTemplate } from '../templates/index.ts'
-import { type Draft, filledForm } from './draft.ts'
 import {
   checkDraft,
+  type Draft,
+  type DraftPorts,
   type DraftView,
+  filledForm,
+  isFilledIn,
   knownTemplate,
   ownDraft,
   reasonOf,
   showDraft,
   withAnswers,
   write,
-} from './draft-view.ts'
+} from './draft.ts'
 import { bodyOfForm, defaultsOf } from './form-values.ts'
-import type { DraftPorts } from './ports.ts'
-
-export type StatusCard = Pick<SentCard, 'conversationId' | 'activityId'>
 
 /** What a form opens with, and the request that it comes from. */
 interface Opening {
@@ -68,7 +60,7 @@ export async function beginDraft(
   return { step: 'details', draft, template, faults, outdated: false }
 }
 
-/** What stands in a form before anybody has typed: who asks for a shared mailbox mostly wants to read it. */
+/** The values of a form when it opens: the requester of a shared mailbox usually wants to read it. */
 function openingValues(template: Template, { id }: Actor): Draft['values'] {
   const { kind, limits, properties } = template
   const isGiven = limits.permissionsMaximum !== 0 && (limits.accessLevels?.includes('FullAccess') ?? true)
@@ -123,15 +115,6 @@ export const editDraft = defineUseCase({
   },
 })
 
-/** What a draft submits. */
-export interface DraftSubmission {
-  readonly resource: Resource
-  readonly body: unknown
-  readonly reason: string
-  readonly replaces?: string | undefined
-  readonly basedOn?: DraftBasis | undefined
-}
-
 /**
  * Submits what was reviewed: one request for one draft, however often it is clicked. What is no longer right (a name
  * taken meanwhile) brings the form back with its values.
@@ -157,16 +140,16 @@ export const submitDraft = defineUseCase({
       const template = await knownTemplate(context, draft.templateId)
       const { body } = bodyOfForm(template, draft.values)
       const { replaces, basedOn } = draft
-      const asked = { resource: resourceOf(template.kind), body, reason: reasonOf(draft), replaces, basedOn }
+      const submission = { resource: resourceOf(template.kind), body, reason: reasonOf(draft), replaces, basedOn }
       const request = await submit(context, {
-        ...asked,
+        ...submission,
         ...(statusCard && { statusCard }),
         requestId,
         channel: 'chat',
         async along() {
           // Discarded, or changed by another click meanwhile: then this click is not what the person last wanted.
           if (!(await ports.drafts.update(submitted)))
-            throw new ProvisioningError('stale-version', 'The form has changed.')
+            throw new ProvisioningError('stale-version', because('formChanged'))
         },
       })
       return { step: 'submitted', request }
@@ -209,3 +192,40 @@ function unavailable(error: unknown): Fault {
   if (!(error instanceof ProvisioningError) || error.code !== 'unavailable') throw error
   return { pointer: '', code: error.code, reason: error.reason }
 }
+
+/** The most that a list shows; older drafts are deleted in time. */
+const mostBegun = 50
+
+/** The drafts that a person has begun, the last changed first. Whether their templates are still offered is not asked. */
+export const listBegunDrafts = defineUseCase({
+  permission: 'request.create',
+  input: z.object({}),
+  handle: ({ ports, actor }: Context<DraftPorts>): Promise<Draft[]> =>
+    ports.drafts.listBegun(actor.tenantId, actor.id, mostBegun),
+})
+
+/** Keeps a form as it is filled in, right or wrong, to go on with later. */
+export const keepDraft = defineUseCase({
+  permission: 'request.create',
+  input: filledForm,
+  async handle(context: Context<DraftPorts>, { requestId, version, values }): Promise<DraftView> {
+    const { ports } = context
+    const draft = await ownDraft(context, requestId)
+    const filled: Draft = { ...withAnswers(draft, values), begun: true }
+    const isOpen = draft.step === 'details' && draft.version === version
+    const now = (isOpen && (await write(ports, filled))) || (await ownDraft(context, requestId))
+    // The same click a second time finds the form kept as it asked for.
+    const isKept = now.step === 'details' && now.version === version + 1 && now.begun === true
+    if (!isKept || isFilledIn(filled.values, now.values)) return showDraft(context, now, true)
+    return { step: 'kept', draft: now, template: await knownTemplate(context, now.templateId) }
+  },
+})
+
+/** Goes on with a draft where it was left: at its form, at its review, or at the request that it has become. */
+export const continueDraft = defineUseCase({
+  permission: 'request.create',
+  input: z.object({ requestId: z.uuid() }),
+  async handle(context: Context<DraftPorts>, { requestId }): Promise<DraftView> {
+    return showDraft(context, await ownDraft(context, requestId), false)
+  },
+})

@@ -1,12 +1,12 @@
 import { asksForAddress } from '../naming/index.ts'
 import { isForMailbox, type Request } from '../requests/index.ts'
 import { mailboxRequest, siteDetails } from '../resources/index.ts'
-import { type Fault, fault, isMailboxKind } from '../shared/index.ts'
+import { because, type Fault, fault, isMailboxKind } from '../shared/index.ts'
 import { addressRuleOf, type Template } from '../templates/index.ts'
 
-type Values = Readonly<Record<string, string>>
+export type FormValues = Readonly<Record<string, string>>
 /** A body of the API document, and what is wrong with the form that no body could say. */
-export interface FormBody {
+interface FormBody {
   readonly body: Record<string, unknown>
   readonly faults: readonly Fault[]
 }
@@ -15,7 +15,7 @@ export interface FormBody {
  * Form values as typed to the fields of the API document: inputs are named like them, people pickers give ids joined by
  * commas, toggles `true` or `false`. Empty inputs are left out, so that defaults and "required" apply.
  */
-export function bodyOfForm(template: Template, values: Values): FormBody {
+export function bodyOfForm(template: Template, values: FormValues): FormBody {
   const { id, kind } = template
   const defaults = defaultsOf(template)
   const typed = Object.entries(values).flatMap(([input, text]) => {
@@ -37,9 +37,9 @@ export function bodyOfForm(template: Template, values: Values): FormBody {
 export function defaultsOf({ properties, fields, labels }: Template): Record<string, string> {
   const ofProperties = Object.entries(properties).map(([input, rule]) => [input, rule.default] as const)
   const ofFields = fields.map((field) => [`metadata.${field.key}`, field.default] as const)
-  const given = [...ofProperties, ...ofFields, ['labelId', labels.default ?? undefined] as const]
+  const entries = [...ofProperties, ...ofFields, ['labelId', labels.default ?? undefined] as const]
   return Object.fromEntries(
-    given.flatMap(([input, value]) =>
+    entries.flatMap(([input, value]) =>
       value === undefined ? [] : [[input, Array.isArray(value) ? joined(value) : String(value)]],
     ),
   )
@@ -88,16 +88,16 @@ function ticked(value: string): true | undefined {
   return value === 'true' ? true : undefined
 }
 
-function mailboxInput([input, value]: Input, defaults: Values): Field[] {
+function mailboxInput([input, value]: Input, defaults: FormValues): Field[] {
   const path = split(input)
   const [field = '', key] = path
   if (!Object.hasOwn(mailboxRequest.shape, field) || field === 'templateId') return []
   if (field === 'permissions') return listed(value).map((id) => ({ path: [field, id.toLowerCase()], value: key }))
   const read = Object.hasOwn(mailboxInputs, field) ? mailboxInputs[field] : undefined
   // Where a default would come back, what was taken away is said.
-  const isSaid = value === '' || (read === ticked && Object.hasOwn(defaults, input))
-  const given = isSaid ? (read === ticked ? value === 'true' : value) : read ? read(value) : value
-  return given === undefined ? [] : [{ path, value: given }]
+  const isExplicit = value === '' || (read === ticked && Object.hasOwn(defaults, input))
+  const result = isExplicit ? (read === ticked ? value === 'true' : value) : read ? read(value) : value
+  return result === undefined ? [] : [{ path, value: result }]
 }
 
 /** `metadata.costCentre` → `metadata`, `costCentre`; the key itself may hold dots. */
@@ -107,13 +107,11 @@ function split(input: string): string[] {
 }
 
 /** One person has one level of access (API document, "Permissions object"), so nobody is chosen for two. */
-function twiceChosen(values: Values): Fault[] {
+function twiceChosen(values: FormValues): Fault[] {
   const full = new Set(listed(values['permissions.FullAccess'] ?? ''))
   return listed(values['permissions.SendAs'] ?? '')
     .filter((id) => full.has(id))
-    .map((id) =>
-      fault(`/permissions/${id}`, 'chosen-twice', 'One person has one kind of access; choose one of the two.'),
-    )
+    .map((id) => fault(`/permissions/${id}`, 'chosen-twice', because('accessTwice')))
 }
 
 const joined = (entries: readonly string[]): string =>
@@ -122,17 +120,17 @@ const joined = (entries: readonly string[]): string =>
 /** What a request asked for, as the values of its form. */
 export function formOfRequest(request: Request): Record<string, string> {
   const { metadata, ...fields } = { ...request.details, displayName: request.typedName ?? request.details.displayName }
-  const asked: Record<string, unknown> = { ...fields, reason: request.reason }
-  for (const [key, value] of Object.entries(metadata)) asked[`metadata.${key}`] = value
+  const values: Record<string, unknown> = { ...fields, reason: request.reason }
+  for (const [key, value] of Object.entries(metadata)) values[`metadata.${key}`] = value
   if (isForMailbox(request)) {
     const { permissions, roomMailboxMetadata = {} } = request.details
-    delete asked['permissions']
-    delete asked['roomMailboxMetadata']
+    delete values['permissions']
+    delete values['roomMailboxMetadata']
     for (const level of ['FullAccess', 'SendAs'])
-      asked[`permissions.${level}`] = Object.keys(permissions).filter((id) => permissions[id] === level)
-    for (const [key, value] of Object.entries(roomMailboxMetadata)) asked[`roomMailboxMetadata.${key}`] = value
+      values[`permissions.${level}`] = Object.keys(permissions).filter((id) => permissions[id] === level)
+    for (const [key, value] of Object.entries(roomMailboxMetadata)) values[`roomMailboxMetadata.${key}`] = value
   }
   return Object.fromEntries(
-    Object.entries(asked).map(([input, value]) => [input, Array.isArray(value) ? joined(value) : String(value ?? '')]),
+    Object.entries(values).map(([input, value]) => [input, Array.isArray(value) ? joined(value) : String(value ?? '')]),
   )
 }

@@ -9,9 +9,9 @@ import {
   slug,
   tokenValues,
 } from '../naming/index.ts'
-import { type RequestInquiry, withName } from '../requests/index.ts'
+import { domainFault, type RequestInquiry, withName } from '../requests/index.ts'
 import { mailboxRequest, siteRequest } from '../resources/index.ts'
-import { asking, type Fault, fault, faultsOf, isMailboxKind, ProvisioningError } from '../shared/index.ts'
+import { asking, type Fault, faultsOf, isMailboxKind, ProvisioningError } from '../shared/index.ts'
 import {
   addressRule,
   answersOf,
@@ -23,8 +23,7 @@ import {
   tokensOf,
   withProperties,
 } from '../templates/index.ts'
-import type { Draft } from './draft.ts'
-import { bodyOfForm } from './form-values.ts'
+import { bodyOfForm, type FormValues } from './form-values.ts'
 
 /** What a form tells of the names that will come out of it. */
 export interface NamePreview {
@@ -42,36 +41,36 @@ export interface NamePreview {
 }
 
 /** Stands in a sketch for what the person will type. */
-export const unknownPart = '…'
+const unknownPart = '…'
 
-/** What the names of a form would be. `look`: whether the tenant is asked if they are free. Writes nothing. */
+/** Previews the names of a form. `isChecked`: whether the tenant is asked if they are free. Writes nothing. */
 export async function previewNames(
   inquiry: RequestInquiry,
   template: Template,
-  values: Draft['values'],
-  { look }: { readonly look: boolean },
+  values: FormValues,
+  { isChecked }: { readonly isChecked: boolean },
 ): Promise<{ preview: NamePreview; faults: readonly Fault[] }> {
-  const asked = askedIn(inquiry, template, values)
+  const texts = textsIn(inquiry, template, values)
   try {
-    return await asking(() => previewed(inquiry, template, asked, look))
+    return await asking(() => previewed(inquiry, template, texts, isChecked))
   } catch (error) {
     if (!(error instanceof ProvisioningError) || error.code !== 'unavailable') throw error
-    // A form that cannot tell is a form all the same.
-    if (!look) return { preview: sketched(template, addressIn(inquiry, template, ''), {}), faults: asked.faults }
-    const unlooked = await previewNames(inquiry, template, values, { look: false })
-    return { ...unlooked, preview: { ...unlooked.preview, stands: 'silent' } }
+    // The form works without a preview.
+    if (!isChecked) return { preview: sketched(template, addressIn(inquiry, template, ''), {}), faults: texts.faults }
+    const unchecked = await previewNames(inquiry, template, values, { isChecked: false })
+    return { ...unchecked, preview: { ...unchecked.preview, stands: 'silent' } }
   }
 }
 
 /** What a form says of its names, and what a name can be made of. */
-interface Asked {
+interface FormTexts {
   readonly typed: { readonly displayName: string; readonly address: string }
   readonly telling: NameFacts
   readonly domain: string | undefined
   readonly faults: readonly Fault[]
 }
 
-function askedIn({ ports }: RequestInquiry, template: Template, values: Draft['values']): Asked {
+function textsIn({ ports }: RequestInquiry, template: Template, values: FormValues): FormTexts {
   const { body } = withProperties(template.properties, bodyOfForm(template, values).body)
   const isMailbox = isMailboxKind(template.kind)
   const text = (field: string): string | undefined =>
@@ -108,22 +107,14 @@ function askedIn({ ports }: RequestInquiry, template: Template, values: Draft['v
 async function previewed(
   inquiry: RequestInquiry,
   template: Template,
-  { typed, telling, domain: typedDomain, faults: wrong }: Asked,
-  look: boolean,
+  { typed, telling, domain: typedDomain, faults: wrong }: FormTexts,
+  isChecked: boolean,
 ): Promise<{ preview: NamePreview; faults: readonly Fault[] }> {
   const isMailbox = isMailboxKind(template.kind)
   const domains = isMailbox ? await inquiry.ports.directory.mailDomains() : undefined
   const domain = typedDomain ?? domains?.default ?? ''
   const faults = [...wrong]
-  if (domains && !domains.accepted.includes(domain))
-    faults.push(
-      fault(
-        '/domain',
-        'domain-not-accepted',
-        `This organisation takes mail for: ${domains.accepted.join(', ')}.`,
-        domains.default,
-      ),
-    )
+  if (domains && !domains.accepted.includes(domain)) faults.push(domainFault('/domain', domains))
   const shown = addressIn(inquiry, template, domain)
   const isDerived = !isMailbox || !asksForAddress(template)
   const isTyped = typed.address !== '' || (typed.displayName !== '' && isDerived)
@@ -136,22 +127,22 @@ async function previewed(
   const anything: StandingOf = async () => 'free'
   const { naming } = template
   const standingOf = isMailbox ? mailboxNameFree(inquiry, domain, naming) : siteNameFree(inquiry, naming)
-  const made = await namesFor(inquiry, template, typed, telling, look ? standingOf : anything, shown)
-  return { preview: told(template, made, typed.displayName, shown(made.name), look), faults: made.faults }
+  const made = await namesFor(inquiry, template, typed, telling, isChecked ? standingOf : anything, shown)
+  return { preview: previewOf(template, made, typed.displayName, shown(made.name), isChecked), faults: made.faults }
 }
 
-function told(template: Template, made: Named, typed: string, address: string, look: boolean): NamePreview {
+function previewOf(template: Template, made: Named, typed: string, address: string, isChecked: boolean): NamePreview {
   return {
     displayName: typed === '' || made.displayName === typed ? '' : made.displayName,
     address,
-    stands: look ? 'free' : 'likely',
+    stands: isChecked ? 'free' : 'likely',
     isNumbered: isNumbered(template),
   }
 }
 
 const isNumbered = ({ naming, kind }: Template): boolean => names(addressRule(naming, kind).pattern, 'counter')
 
-/** How a name stands in an address of a kind: of a site its URL, of a mailbox with its domain. */
+/** The address with a name: the URL of a site, or the mail address of a mailbox. */
 const addressIn =
   ({ ports }: RequestInquiry, { kind }: Template, domain: string) =>
   (name: string): string => {

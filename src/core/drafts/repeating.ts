@@ -9,11 +9,9 @@ import {
 } from '../requests/index.ts'
 import { type Actor, type Context, defineUseCase, isMailboxKind, type RequestState } from '../shared/index.ts'
 import { answersOf, type Template } from '../templates/index.ts'
-import type { Draft } from './draft.ts'
-import { type DraftView, knownTemplate } from './draft-view.ts'
+import { type Draft, type DraftPorts, type DraftView, knownTemplate } from './draft.ts'
 import { beginDraft } from './drafting.ts'
 import { formOfRequest } from './form-values.ts'
-import type { DraftPorts } from './ports.ts'
 
 /** How a request ends without success, so that the same may be asked for again. */
 const endedInVain: readonly RequestState[] = ['rejected', 'expired', 'cancelled', 'failed']

@@ -3,11 +3,11 @@ import {
   askApprovers,
   type Conversation,
   lateStep,
+  notifyLate,
+  notifyRequester,
   outcomeCard,
   type Request,
   type SentCard,
-  tellLate,
-  tellRequester,
 } from '../requests/index.ts'
 import {
   cardSubject,
@@ -133,8 +133,8 @@ export async function catchUp(
         (request) =>
           isStillDue(request, outcomeCard(request)) && (request.finishedAt !== null || request.status === 'failed'),
       )
-      .map(tellRequester),
-    ...own.filter(lateStep).flatMap((request) => tellLate(request).slice(0, 1)),
+      .map(notifyRequester),
+    ...own.filter(lateStep).flatMap((request) => notifyLate(request).slice(0, 1)),
   ]
   // A first try may have found no chat and ended, so these are new jobs: whether a card was sent is in the store.
   await ports.jobs.enqueue(orders.map(({ id: _, ...order }): JobOrder => order as JobOrder))

@@ -1,5 +1,5 @@
 import { adminsOf, waitingFor, waitingStage } from '../approvals/index.ts'
-import { chatIfFound, chatOf, couldNotTell, isAdminStill, lostRight, reached } from '../decisions/index.ts'
+import { chatIfFound, chatOf, isAdminStill, lostRight, reached, recordUndelivered } from '../decisions/index.ts'
 import { erasureNotice } from '../privacy/index.ts'
 import {
   type ChatRefusal,
@@ -120,7 +120,8 @@ async function cardOf(
     return { requestId, personId, key, conversationId, activityId, state }
   }
   const show = (of: CardKey) => requestCard(request, of, personId, ports.clock.now())
-  const refused: Card['refused'] = (conversation, refusal) => couldNotTell(context, request, conversation, key, refusal)
+  const refused: Card['refused'] = (conversation, refusal) =>
+    recordUndelivered(context, request, conversation, key, refusal)
   return {
     tenantId: request.tenantId,
     name,

@@ -2,12 +2,12 @@ import { system } from '../audit/index.ts'
 import type { DecisionPorts } from '../decisions/index.ts'
 import {
   changeRequest,
+  directoryPoll,
   entry,
-  followUpLook,
   isForMailbox,
-  lookTimes,
+  notifyRequester,
+  pollTimes,
   type Request,
-  tellRequester,
 } from '../requests/index.ts'
 import { type SystemContext, TenantError } from '../shared/index.ts'
 
@@ -44,8 +44,8 @@ export async function pollDirectory(
   }
   await changeRequest(context, requestId, (current, at) => {
     if (!mayStillBeFound(current)) return undefined
-    const next = followUpLook(current, poll + 1, settings, new Date(at))
-    const late = poll + 1 >= lookTimes(settings).fast.length && current.followUp.state !== 'late'
+    const next = directoryPoll(current, poll + 1, settings, new Date(at))
+    const late = poll + 1 >= pollTimes(settings).fast.length && current.followUp.state !== 'late'
     const followUp = late ? { state: 'late' as const } : current.followUp
     const audit = late ? [entry({ ...current, updatedAt: at }, system, 'late')] : []
     return { request: { ...current, followUp }, audit, jobs: next ? [next] : [] }
@@ -66,8 +66,8 @@ async function measureDelay(
   const isOfWebhook = followUp.state === 'announced' && followUp.by === 'webhook'
   if (isForMailbox(request) || !isOfWebhook || (await ports.sightings.isNoted(requestId))) return
   if ((await findGroup(ports, requestId)).group) return noteSighting(ports, request)
-  const next = followUpLook(request, poll + 1, settings, ports.clock.now())
-  if (next && poll + 1 < lookTimes(settings).all.length) await ports.jobs.enqueue([next])
+  const next = directoryPoll(request, poll + 1, settings, ports.clock.now())
+  if (next && poll + 1 < pollTimes(settings).all.length) await ports.jobs.enqueue([next])
 }
 
 /** Records how long the directory took to show the group. */
@@ -114,7 +114,7 @@ async function announce(
       updatedAt: at,
       followUp: { state: 'announced', by, at, ...(url !== undefined && { url }) },
     }
-    return { request: next, audit: [entry(next, system, 'announced', { data: { by } })], jobs: [tellRequester(next)] }
+    return { request: next, audit: [entry(next, system, 'announced', { data: { by } })], jobs: [notifyRequester(next)] }
   })
 }
 

@@ -7,15 +7,15 @@ import {
   changeRequest,
   entry,
   isTakenName,
-  lookOfLate,
   nextStep,
+  notifyAdminsOfOutcome,
+  notifyRequester,
   PeopleUnavailable,
   type Problem,
+  pollOfLate,
   type Request,
   type RequestStep,
   refuseName,
-  tellAdmins,
-  tellRequester,
   transition,
   withStep,
 } from '../requests/index.ts'
@@ -129,7 +129,7 @@ function succeed(context: SystemContext<ProvisioningPorts>, requestId: string): 
     const next = { ...transition(made, 'succeeded', at), problem: null }
     const { resource } = made
     const audit = [entry(next, system, 'succeeded', { ...(resource && { data: resource }) })]
-    return { request: next, audit, jobs: lookOfLate(next, settings) }
+    return { request: next, audit, jobs: pollOfLate(next, settings) }
   })
 }
 
@@ -174,7 +174,7 @@ async function withSuggestion(
 function failed(request: Request, problem: Problem, at: string): Change {
   const next = { ...transition(request, 'failed', at), problem }
   const audit = [entry(next, system, 'failed', { data: problem })]
-  return { request: next, audit, jobs: [tellRequester(next), tellAdmins(next)] }
+  return { request: next, audit, jobs: [notifyRequester(next), notifyAdminsOfOutcome(next)] }
 }
 
 /** Fails a request whose job the queue has given up, so that it does not stay in `provisioning` without a job. */
@@ -195,5 +195,5 @@ function problemOf(error: unknown, step: RequestStep | undefined): Problem {
   const where = step && { step: step.name }
   const people = error instanceof PeopleUnavailable && { people: error.people }
   if (error instanceof TenantError) return { code: error.code, detail: error.message, ...where, ...people }
-  return { code: 'unexpected', detail: 'Something went wrong that we did not foresee. The log tells more.', ...where }
+  return { code: 'unexpected', detail: 'Something went wrong that we did not previewOf. The log tells more.', ...where }
 }

@@ -6,12 +6,12 @@ import {
   entry,
   isForMailbox,
   lateSeconds,
+  notifyLate,
   type Problem,
   type Request,
   type RequestForMailbox,
   type RequestForSite,
   type RequestStep,
-  tellLate,
   withPeopleOfToday,
   withStep,
 } from '../requests/index.ts'
@@ -197,7 +197,7 @@ function waitingChange(
   )
   if (!isLate || step.lateAt !== undefined) return { request: next, audit: [] }
   const audit = [entry(next, system, 'delayed', { data: { step: step.name, ...why } })]
-  return { request: next, audit, jobs: tellLate(next) }
+  return { request: next, audit, jobs: notifyLate(next) }
 }
 
 function waitedTooLong(request: Request, { why }: Waiting): TenantError {

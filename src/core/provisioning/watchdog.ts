@@ -6,8 +6,8 @@ import {
   type Change,
   changeRequest,
   deadlines,
+  directoryPoll,
   entry,
-  followUpLook,
   type Request,
   withOpenStage,
 } from '../requests/index.ts'
@@ -91,7 +91,7 @@ function overdueChange(request: Request, settings: Settings, at: string): Change
 function jobsAgain(request: Request, settings: Settings, at: string): JobOrder[] {
   const { requestId, status } = request
   if (status === 'pendingApproval') return []
-  const poll = followUpLook(request, 0, settings)
+  const poll = directoryPoll(request, 0, settings)
   if (status === 'succeeded') return poll ? [{ ...poll, id: jobId('look', requestId, 'overdue', at) }] : []
   const work: JobOrder = {
     name: 'provision',

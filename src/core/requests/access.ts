@@ -4,6 +4,7 @@ import { type AuditAction, type AuditEntry, system } from '../audit/index.ts'
 import {
   type Actor,
   access,
+  because,
   type Context,
   type ErrorCode,
   forbidden,
@@ -37,16 +38,15 @@ export function may(actor: Actor, permission: Permission, request?: Request): bo
 }
 
 /**
- * Throws unless the actor may. Who may not even see a request is told that there is none (`not-found`); who sees it
- * but may not act is told so (`forbidden`).
+ * Throws unless the actor may: `not-found` for people who may not see the request, `forbidden` for people who may see it but not
+ * act.
  */
 export function authorize(actor: Actor, permission: Permission, request?: Request): void {
   if (may(actor, permission, request)) return
   if (request && !may(actor, 'request.read', request)) throw notFound()
   if (permission === 'request.decide' && request) {
-    if (request.requester.id === actor.id)
-      throw new ProvisioningError('self-approval', 'You asked for this yourself, so somebody else has to decide.')
-    throw new ProvisioningError('not-an-approver', `You are not an approver of ${referenceOf(request)}.`)
+    if (request.requester.id === actor.id) throw new ProvisioningError('self-approval', because('ownRequest'))
+    throw new ProvisioningError('not-an-approver', because('notApproverOf', { reference: referenceOf(request) }))
   }
   throw forbidden()
 }
@@ -79,13 +79,13 @@ export async function auditRefusals<T>(
   } catch (error) {
     if (error instanceof ProvisioningError && aboutWho.includes(error.code))
       // A store that does not answer does not make another answer of it.
-      await noteRefused(ports, actor, requestId, tried, error.code).catch(() => undefined)
+      await auditRefusal(ports, actor, requestId, tried, error.code).catch(() => undefined)
     throw error
   }
 }
 
-/** Writes down that somebody tried; nothing where there is no such request. Whoever is no person of ours is named by id. */
-export async function noteRefused(
+/** Writes down that somebody tried. Nothing if there is no such request. Unknown people are named by their id. */
+async function auditRefusal(
   ports: RequestPorts,
   who: Pick<Person, 'id'> & Partial<Person>,
   requestId: string,
@@ -96,8 +96,9 @@ export async function noteRefused(
     const request = await ports.requests.lock(requestId)
     if (!request) return
     const at = ports.clock.now()
-    const said = await ports.audit.timeline(requestId)
-    if (said.some((line) => isSame(line, who.id, tried, code) && Date.parse(line.at) > at.getTime() - onceIn)) return
+    const timeline = await ports.audit.timeline(requestId)
+    if (timeline.some((line) => isSame(line, who.id, tried, code) && Date.parse(line.at) > at.getTime() - onceIn))
+      return
     const { tenantId, version } = request
     const { id, displayName, userPrincipalName } = who
     const isKnown = displayName !== undefined && userPrincipalName !== undefined
@@ -123,5 +124,5 @@ export async function noteForbidden(
 ): Promise<void> {
   const id = z.uuid().safeParse(requestId).data
   if (id !== undefined && who.tenantId === settings.tenantId)
-    await noteRefused(ports, { id: who.id }, id.toLowerCase(), tried, 'forbidden')
+    await auditRefusal(ports, { id: who.id }, id.toLowerCase(), tried, 'forbidden')
 }

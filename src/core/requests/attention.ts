@@ -2,13 +2,13 @@ import { openStage, outOfReach, undecided, waitingFor } from '../approvals/index
 import type { Person, RequestState } from '../shared/index.ts'
 import { lateStep, nextStep, type Request } from './request.ts'
 
-/** How long a request may stay in a state before an admin should look, in seconds; null = for good. */
+/** How long a request may stay in a state before it needs an admin, in seconds; null = without limit. */
 export const deadlines = {
   pendingApproval: 3 * 86_400,
   queued: 5 * 60,
   provisioning: 20 * 60,
   failed: 0,
-  // It is made, but nobody was told yet: after the fast looks.
+  // Created but not announced: after the fast polls.
   succeeded: 5 * 60,
   rejected: null,
   expired: null,
@@ -28,7 +28,7 @@ export type LostPeople = ReadonlyMap<string, Exclude<WhyLost, 'unreached'>>
 const whyLost = ['gone', 'blocked', 'left', 'unreached'] as const satisfies readonly WhyLost[]
 
 export type Mend = 'retry' | 'look' | 'reassign' | 'override'
-/** Why an admin should look at a request, and what would mend it, the best first. None mends what only takes long. */
+/** Why a request needs an admin, and what fixes it, the best first. Nothing fixes a request that is only slow. */
 export interface Attention {
   readonly why: 'failed' | 'waitsFor' | 'notStarted' | 'standsStill' | 'notFound' | 'retrying' | 'late' | WhyLost
   /** Since when, ISO 8601. */
@@ -44,7 +44,7 @@ export interface Attention {
  * state.
  */
 export function attentionOf(request: Request, now: Date, lost: LostPeople = new Map()): Attention | undefined {
-  return waitsInVain(request, lost) ?? pastDeadline(request, now) ?? takesLong(request) ?? triedAgain(request, now)
+  return blockedByPeople(request, lost) ?? pastDeadline(request, now) ?? late(request) ?? retrying(request, now)
 }
 
 function pastDeadline(request: Request, now: Date): Attention | undefined {
@@ -68,14 +68,14 @@ function pastDeadline(request: Request, now: Date): Attention | undefined {
 }
 
 /** SharePoint takes long, and polls go on by themselves. Another step that is late has a problem, which is what to show. */
-function takesLong(request: Request): Attention | undefined {
+function late(request: Request): Attention | undefined {
   const step = lateStep(request)
   if (step?.lateAt === undefined || (step.problem && step.name !== 'wait-for-site')) return undefined
   return { why: 'late', since: step.lateAt, mends: [] }
 }
 
 /** The work fails at a service that may answer later, and is tried again by itself. */
-function triedAgain(request: Request, now: Date): Attention | undefined {
+function retrying(request: Request, now: Date): Attention | undefined {
   const step = request.status === 'provisioning' ? nextStep(request) : undefined
   if (!step?.problem || step.startedAt === undefined) return undefined
   if (now.getTime() - Date.parse(step.startedAt) < triedFor * 1000) return undefined
@@ -86,7 +86,7 @@ function triedAgain(request: Request, now: Date): Attention | undefined {
  * The stage can only end with the word of somebody who cannot give it, and nobody stands in for them. Who was asked
  * since they did not decide is no loss.
  */
-function waitsInVain({ status, approvals, submittedAt }: Request, lost: LostPeople): Attention | undefined {
+function blockedByPeople({ status, approvals, submittedAt }: Request, lost: LostPeople): Attention | undefined {
   const stage = status === 'pendingApproval' ? openStage(approvals) : undefined
   if (!stage) return undefined
   const unreached = (stage.unreachable ?? []).map(({ person }) => person.id)
@@ -95,8 +95,8 @@ function waitsInVain({ status, approvals, submittedAt }: Request, lost: LostPeop
   const others = waitingFor([stage]).filter(({ id }) => lost.has(id) && !unreached.includes(id))
   const at = stage.openedAt ?? submittedAt
   const tried = { ...stage, unreachable: [...known, ...others.map((person) => ({ person, why: '', at }))] }
-  const asked = new Set(undecided(stage).map(({ id }) => id))
-  const people = outOfReach(tried).filter(({ id }) => asked.has(id) && why(id) !== undefined)
+  const undecidedIds = new Set(undecided(stage).map(({ id }) => id))
+  const people = outOfReach(tried).filter(({ id }) => undecidedIds.has(id) && why(id) !== undefined)
   const first = whyLost.find((one) => people.some(({ id }) => why(id) === one))
   if (first === undefined) return undefined
   const since = known.find(({ person }) => person.id === people[0]?.id)?.at ?? at

@@ -102,7 +102,7 @@ export const refreshCardsOrder = ({ requestId, version }: Request, cards: 'all' 
   id: jobId('refresh', requestId, version),
 })
 
-/** The template's webhook, and beside it the bot's own subscription: the bot listens like any other subscriber. */
+/** The deliveries to the template's webhook and to the bot's own subscription: the bot is a subscriber like any other. */
 async function deliveriesOf({ ports, settings }: SystemContext<RequestPorts>, request: Request): Promise<Delivery[]> {
   const body = webhookOf(request)
   if (!body) return []
@@ -134,61 +134,61 @@ async function deliveriesOf({ ports, settings }: SystemContext<RequestPorts>, re
   return deliveries
 }
 
-/** The jobs of a request that has just been queued: the work, and the first look whether it is there. */
+/** The jobs of a request that has just been queued: the work and the first directory poll. */
 export function jobsOfQueued(request: Request, settings: Settings): JobOrder[] {
   const { requestId, queuedAt } = request
   if (queuedAt === null) return []
   return [
     { name: 'provision', payload: { v: 1, requestId }, id: jobId('provision', requestId, queuedAt) },
-    followUpLook(request, 0, settings),
+    directoryPoll(request, 0, settings),
   ].filter((order): order is JobOrder => order !== undefined)
 }
 
-/** Slow looks after the fast ones, in seconds from the same moment: 1, 5, 15 and 60 minutes. */
-const slowLooks = [60, 300, 900, 3600]
+/** Slow polls after the fast ones, in seconds from the same moment: 1, 5, 15 and 60 minutes. */
+const slowPolls = [60, 300, 900, 3600]
 
-/** When the looks are, in seconds from the moment they count from: 20, 30, 40, 50, then the slow ones. */
-export function lookTimes({ followUp }: Pick<Settings, 'followUp'>): { fast: number[]; all: number[] } {
+/** The times of the polls, in seconds from their start: 20, 30, 40, 50, then the slow ones. */
+export function pollTimes({ followUp }: Pick<Settings, 'followUp'>): { fast: number[]; all: number[] } {
   const { firstSeconds, everySeconds, stopSeconds } = followUp
   const fast = Array.from(
     { length: Math.floor(stopSeconds / everySeconds) + 1 },
     (_, index) => firstSeconds + index * everySeconds,
   )
   const last = fast.at(-1) ?? 0
-  return { fast, all: [...fast, ...slowLooks.filter((seconds) => seconds > last)] }
+  return { fast, all: [...fast, ...slowPolls.filter((seconds) => seconds > last)] }
 }
 
-/** After the listed looks there is one an hour, for so many hours: whoever waits that long is an admin's matter. */
-const hourlyLooks = 7 * 24
+/** How many hourly polls follow. After that an admin has to act. */
+const hourlyPolls = 7 * 24
 
 /**
- * What is made so many seconds after it was queued gets looks of its own, counted from that moment: those since it was
+ * A resource that is created so many seconds after it was queued gets polls of its own, from that moment: those since it was
  * queued are too far apart by then to tell people soon, or how long the directory takes (amber above 300 seconds).
  */
 const madeLateSeconds = 300
 
-/** From when the looks of a request count: since it was queued, or since it was made, where that was much later. */
-function looksFrom({ queuedAt, finishedAt }: Request): string | null {
+/** When the polls of a request start: when it was queued or, if that was much later, when it was created. */
+function pollsFrom({ queuedAt, finishedAt }: Request): string | null {
   if (queuedAt === null || finishedAt === null) return queuedAt
   return Date.parse(finishedAt) - Date.parse(queuedAt) > madeLateSeconds * 1000 ? finishedAt : queuedAt
 }
 
-/** The first look for what was made late: at once. None for what the looks since it was queued find soon. */
-export function lookOfLate(request: Request, settings: Settings): JobOrder[] {
-  const look = looksFrom(request) === request.queuedAt ? undefined : followUpLook(request, 0, settings)
-  return look ? [{ ...look, startAfter: new Date(request.updatedAt) }] : []
+/** The first poll for a resource that was created late: at once. None if the polls since it was queued find it soon. */
+export function pollOfLate(request: Request, settings: Settings): JobOrder[] {
+  const poll = pollsFrom(request) === request.queuedAt ? undefined : directoryPoll(request, 0, settings)
+  return poll ? [{ ...poll, startAfter: new Date(request.updatedAt) }] : []
 }
 
 /**
- * The order for one look; none when there are no more. `now`: the look before it; after an outage the looks that were
+ * The order for one directory poll; none when there are no more. `now`: the time of the poll before; after an outage the polls that were
  * missed do not all come at once.
  */
-export function followUpLook(request: Request, look: number, settings: Settings, now?: Date): JobOrder | undefined {
-  const { all } = lookTimes(settings)
+export function directoryPoll(request: Request, look: number, settings: Settings, now?: Date): JobOrder | undefined {
+  const { all } = pollTimes(settings)
   const { requestId } = request
-  const from = looksFrom(request)
+  const from = pollsFrom(request)
   const beyond = look - all.length + 1
-  if (from === null || beyond > hourlyLooks) return undefined
+  if (from === null || beyond > hourlyPolls) return undefined
   const seconds = all[look] ?? (all.at(-1) ?? 0) + beyond * 3600
   const due = Date.parse(from) + seconds * 1000
   const missed = now !== undefined && due < now.getTime()
@@ -209,10 +209,10 @@ export function askApprovers(request: Request): JobOrder[] {
 }
 
 /**
- * The order for a look after a stage that waits, at the moment when something is due; none when nothing is. A moment has one
- * look, whoever orders it; `again` asks for another one.
+ * The order to run the timers of a waiting stage when something is due; none if nothing is. Each moment has one order; `again`
+ * adds another one.
  */
-export function stageLook(
+export function approvalTimer(
   { requestId }: Pick<Request, 'requestId'>,
   { stage }: Pick<ApprovalStage, 'stage'>,
   due: string | undefined,
@@ -229,15 +229,16 @@ export function stageLook(
   ]
 }
 
-/** One card that tells the requester how it ended. Each end is told once. */
-export const tellRequester = (request: Request): JobOrder =>
+/** Sends the requester one card with the outcome. */
+export const notifyRequester = (request: Request): JobOrder =>
   notifyOrder(request.requestId, request.requester.id, outcomeCard(request))
 
 /** The same for each admin, except who asked. */
-export const tellAdmins = (request: Request): JobOrder => notifyAdminsOrder(request.requestId, outcomeCard(request))
+export const notifyAdminsOfOutcome = (request: Request): JobOrder =>
+  notifyAdminsOrder(request.requestId, outcomeCard(request))
 
 /** A card for the requester and for each admin: Microsoft 365 takes longer than usual. Once for each start of the work. */
-export const tellLate = (request: Request): JobOrder[] => [
+export const notifyLate = (request: Request): JobOrder[] => [
   notifyOrder(request.requestId, request.requester.id, lateCard(request)),
   notifyAdminsOrder(request.requestId, lateCard(request)),
 ]
@@ -256,21 +257,21 @@ export function withOpenStage<R extends Request>(
 ): R {
   const stage = request.status === 'pendingApproval' ? openStage(request.approvals) : undefined
   if (!stage || stage.openedAt !== undefined) return request
-  const begun = opened(stage, request.template.approval, settings.approvals, at)
-  return withStage(request, realigned(begun, away, request.requester.id, at))
+  const next = opened(stage, request.template.approval, settings.approvals, at)
+  return withStage(request, realigned(next, away, request.requester.id, at))
 }
 
 /** The line that tells who decides for whom from the first, where somebody does. */
-export function toldOfOpenStage(request: Request): AuditEntry[] {
+export function openStageEntries(request: Request): AuditEntry[] {
   const stage = openStage(request.approvals)
   return stage?.standIns === undefined ? [] : [delegatedNow(request, stage)]
 }
 
-/** A card for each who is asked, and the first look after the stage. */
+/** A card for each approver, and the first timer of the stage. */
 export function jobsOfOpenStage(request: Request): JobOrder[] {
   const stage = openStage(request.approvals)
   if (!stage?.openedAt) return askApprovers(request)
-  return [...askApprovers(request), ...stageLook(request, stage, nextLook(stage, stage.openedAt))]
+  return [...askApprovers(request), ...approvalTimer(request, stage, nextLook(stage, stage.openedAt))]
 }
 
 /** Who of all that a request asks, now or later, is away. */

@@ -5,7 +5,7 @@ import { instant, person, type RequestState } from '../shared/index.ts'
 import { eventTypes } from '../templates/index.ts'
 import { isForMailbox, type Request, referenceOf } from './request.ts'
 
-/** The body of a webhook (DESIGN §5): thin; whoever needs more reads the request by its id. */
+/** The body of a webhook (DESIGN §5). It is short: receivers read the request by its id. */
 export const webhookBody = z.object({
   type: z.enum(eventTypes),
   timestamp: instant,
@@ -25,7 +25,7 @@ export const webhookBody = z.object({
     securityGroupId: z.string().optional(),
     address: z.string().optional(),
     mailboxId: z.string().optional(),
-    /** That an admin decided over the heads of the approvers: who, what and why. */
+    /** An admin overrode the approvers: who, which decision and why. */
     override: decision.pick({ by: true, decision: true, comment: true, at: true }).optional(),
   }),
 })
@@ -51,7 +51,7 @@ const eventOf = (state: RequestState): WebhookBody['type'] | undefined =>
 /** What tells that a request's resource was made. */
 export const provisionedEvent = (request: Request): 'mailbox.provisioned' | 'site.provisioned' =>
   isForMailbox(request) ? 'mailbox.provisioned' : 'site.provisioned'
-/** The webhook that tells of a request's present state; undefined for states nobody is told of. */
+/** The webhook about a request's present state; undefined for states without a webhook. */
 export function webhookOf(request: Request): WebhookBody | undefined {
   const { status, requestId, tenantId, kind, resource } = request
   const type = status === 'succeeded' ? provisionedEvent(request) : eventOf(status)
@@ -91,7 +91,7 @@ export const delivery = z.object({
   /** The latest attempts, oldest first. */
   history: z.array(deliveryAttempt).optional(),
   nextAttemptAt: instant.nullable().optional(),
-  /** Who had it sent again; the schedule began anew with the attempt after `after`. */
+  /** Who had it sent again. The schedule started again with the attempt after `after`. */
   replays: z.array(z.object({ at: instant, by: person, after: z.int() })).optional(),
 })
 export type Delivery = z.output<typeof delivery>

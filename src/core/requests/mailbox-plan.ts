@@ -1,6 +1,13 @@
 import { judgedBy, resolveApprovals, withMaximum } from '../approvals/index.ts'
 import { asksForAddress, mailboxNames, slug } from '../naming/index.ts'
-import { isSeatCount, type MailboxDetails, mailboxDetails, mailboxRequest } from '../resources/index.ts'
+import {
+  applicability,
+  applies,
+  isSeatCount,
+  type MailboxDetails,
+  mailboxDetails,
+  mailboxRequest,
+} from '../resources/index.ts'
 import {
   asking,
   because,
@@ -8,10 +15,12 @@ import {
   type Fault,
   fault,
   faultsOf,
+  isMailboxKind,
   type MailboxKind,
   metadata,
   type Person,
   ProvisioningError,
+  type Reason,
   readable,
 } from '../shared/index.ts'
 import {
@@ -21,16 +30,24 @@ import {
   names,
   type Template,
   type TemplateSnapshot,
+  unknownTemplate,
+  usableOf,
+  usableTemplate,
   withProperties,
 } from '../templates/index.ts'
-import { type Addresses, addressesOf } from './mailbox-addresses.ts'
-import { chosenTemplate, inapplicable, isRecord } from './mailbox-kind.ts'
-import { accountsAt, guestsAmong, unavailableFaults } from './people-check.ts'
-import { type Evaluation, type Glimpse, type MailboxPlan, peopleNamed, type RequestInquiry, refused } from './plan.ts'
+import { type Addresses, addressesOf } from './addresses.ts'
+import {
+  accountsAt,
+  answeredPeople,
+  externalOwners,
+  guestsAmong,
+  peopleNamed,
+  unavailableFaults,
+} from './people-check.ts'
+import { type Evaluation, type Glimpse, isRecord, type MailboxPlan, type RequestInquiry, refused } from './plan.ts'
 import type { RequestPorts } from './ports.ts'
-import { quotaFaults } from './quota.ts'
 import type { RequestForMailbox } from './request.ts'
-import { answeredPeople, externalOwners, mailboxLimits } from './template-rules.ts'
+import { mailboxLimits, quotaFaults } from './template-rules.ts'
 
 /** Checks a mailbox request of the API document: its form, its kind, its template, its people and its names. Writes nothing. */
 export async function evaluateMailbox(inquiry: RequestInquiry, body: unknown): Promise<Evaluation> {
@@ -41,8 +58,8 @@ export async function evaluateMailbox(inquiry: RequestInquiry, body: unknown): P
   const parsed = schema.safeParse(filled.body)
   const faults = (parsed.success ? [] : faultsOf(parsed.error, body)).map((one) => withName(one, body['name']))
   if ('fault' in chosen) {
-    const isTold = faults.some(({ pointer }) => pointer === '/templateId')
-    return refused(...faults, ...(isTold ? [] : [chosen.fault]))
+    const isKnown = faults.some(({ pointer }) => pointer === '/templateId')
+    return refused(...faults, ...(isKnown ? [] : [chosen.fault]))
   }
   const { template, kind } = chosen
   const known = metadata.safeParse(filled.body['metadata'] ?? {})
@@ -50,8 +67,8 @@ export async function evaluateMailbox(inquiry: RequestInquiry, body: unknown): P
   faults.push(...filled.faults, ...inapplicable(kind, body))
   if (known.success) faults.push(...answers.faults)
   if (!parsed.success) return furtherRefused(inquiry, { template, kind }, filled, faults)
-  const { templateId: _, reason = '', ...asked } = parsed.data
-  const limited = withMaximum(template, filled.body, withoutEmpty({ ...asked, metadata: answers.metadata }))
+  const { templateId: _, reason = '', ...fields } = parsed.data
+  const limited = withMaximum(template, filled.body, withoutEmpty({ ...fields, metadata: answers.metadata }))
   const { details } = limited
   const applied = [...filled.applied, ...limited.applied, ...answers.applied]
   return asking(() => planned(inquiry, { template, kind }, { details, reason, applied }, faults))
@@ -61,19 +78,19 @@ export async function evaluateMailbox(inquiry: RequestInquiry, body: unknown): P
 async function planned(
   inquiry: RequestInquiry,
   { template, kind }: Chosen,
-  asked: { readonly details: Asked; readonly reason: string; readonly applied: readonly Applied[] },
+  request: { readonly details: NamelessDetails; readonly reason: string; readonly applied: readonly Applied[] },
   known: readonly Fault[],
 ): Promise<Evaluation> {
   const { ports, settings, actor } = inquiry
-  const { people, guests, addresses, faults } = await looked(inquiry, { template, kind }, asked.details, known)
+  const { people, guests, addresses, faults } = await lookUp(inquiry, { template, kind }, request.details, known)
   if (faults.length > 0 || !addresses.names)
-    return { ok: false, faults, glimpse: glimpseOf(asked.details, asked.applied, people, addresses) }
+    return { ok: false, faults, glimpse: glimpseOf(request.details, request.applied, people, addresses) }
   const { aliasAddress, domain } = addresses
   const { displayName, name, typedName, around, emptyTokens } = addresses.names
-  const details = { ...asked.details, displayName, name: asked.details.name ?? name }
+  const details = { ...request.details, displayName, name: request.details.name ?? name }
   const address = `${name}@${domain}`
   const owners = ownersAmong(people, details)
-  const judged = judgedBy(template, { details, applied: asked.applied, owners, name, domain, aliasAddress })
+  const judged = judgedBy(template, { details, applied: request.applied, owners, name, domain, aliasAddress })
   const resolved = await resolveApprovals({ ports, settings }, template.approval, actor, judged)
   const kept = mailboxNames(address).map((one) => ({ name: one, pointer: '/name' }))
   if (aliasAddress) kept.push({ name: aliasAddress, pointer: '/alias' })
@@ -89,8 +106,8 @@ async function planned(
     address,
     aliasAddress,
     ...resolved,
-    applied: asked.applied,
-    reason: asked.reason,
+    applied: request.applied,
+    reason: request.reason,
     names: kept,
   }
   return { ok: true, plan }
@@ -98,7 +115,7 @@ async function planned(
 
 /** Where the template asks nobody for an address, a request may leave it out. */
 const withoutName = mailboxRequest.partial({ name: true })
-type Asked = Omit<MailboxDetails, 'name'> & { readonly name?: string | undefined }
+type NamelessDetails = Omit<MailboxDetails, 'name'> & { readonly name?: string | undefined }
 
 /** What is no object at all. */
 function wrongBody(body: unknown): Fault[] {
@@ -122,8 +139,8 @@ interface Chosen {
 /** What can be read of the details. */
 type Readable = Partial<MailboxDetails>
 
-/** What the directory and the names in use say to the details, beside what is known to be wrong. */
-async function looked(inquiry: RequestInquiry, { template, kind }: Chosen, details: Readable, known: readonly Fault[]) {
+/** Checks the details against the directory and the names in use. Adds to the known faults. */
+async function lookUp(inquiry: RequestInquiry, { template, kind }: Chosen, details: Readable, known: readonly Fault[]) {
   // A number is taken only when all else is right; any other name can be looked at meanwhile.
   const takesNumber = inquiry.isSubmission && names(addressRule(template.naming, kind).pattern, 'counter')
   const limits = mailboxLimits(template, details)
@@ -136,8 +153,8 @@ async function looked(inquiry: RequestInquiry, { template, kind }: Chosen, detai
     takesNumber ? undefined : addressesOf(inquiry, template, details),
   ])
   const before = [...known, ...valueFaults(kind, details), ...limits, ...answered.faults, ...named.faults, ...quota]
-  const asked = { ...inquiry, isSubmission: inquiry.isSubmission && before.length === 0 }
-  const addresses = early ?? (await addressesOf(asked, template, details))
+  const checked = { ...inquiry, isSubmission: inquiry.isSubmission && before.length === 0 }
+  const addresses = early ?? (await addressesOf(checked, template, details))
   const people = new Map([...answered.people, ...named.people].map((one) => [one.id, one]))
   return { people: [...people.values()], guests: named.guests, addresses, faults: [...before, ...addresses.faults] }
 }
@@ -154,7 +171,7 @@ async function furtherRefused(
   const { details } = limited
   const applied = [...filled.applied, ...limited.applied]
   try {
-    const found = await asking(() => looked({ ...inquiry, isSubmission: false }, chosen, details, []))
+    const found = await asking(() => lookUp({ ...inquiry, isSubmission: false }, chosen, details, []))
     const { people, addresses, faults } = found
     return { ok: false, faults: [...known, ...faults], glimpse: glimpseOf(details, applied, people, addresses) }
   } catch (error) {
@@ -214,16 +231,10 @@ function withoutEmpty<D extends Readable>(details: D): D {
 function valueFaults(kind: MailboxKind, { country, metadata = {} }: Readable): Fault[] {
   const faults: Fault[] = []
   if (country !== undefined && countryCode(country) === undefined)
-    faults.push(
-      fault(
-        '/country',
-        'not-a-country',
-        'Give a country by its English name or its two-letter code: Switzerland or CH.',
-      ),
-    )
+    faults.push(fault('/country', 'not-a-country', because('countryUnknown')))
   const { seats } = metadata
   if (kind === 'roomMailbox' && seats !== undefined && !isSeatCount(seats))
-    faults.push(fault('/metadata/seats', 'invalid', 'metadata.seats must be a whole number from 1 to 99999.'))
+    faults.push(fault('/metadata/seats', 'invalid', because('seatsInvalid')))
   return faults
 }
 
@@ -233,23 +244,23 @@ async function namedIn(
   template: Pick<Template, 'limits'>,
 ) {
   const owners = Object.entries({ primaryOwner, secondaryOwner }).flatMap(([field, id]) =>
-    id ? [{ id, pointer: `/${field}`, as: 'The owner' }] : [],
+    id ? [{ id, pointer: `/${field}`, as: 'owner' as const }] : [],
   )
-  const granted = Object.keys(permissions).map((id) => ({ id, pointer: `/permissions/${id}`, as: 'The person' }))
+  const granted = Object.keys(permissions).map((id) => ({ id, pointer: `/permissions/${id}`, as: 'person' as const }))
   const { people, accounts, faults } = await peopleNamed(ports, [...granted, ...owners])
   const withAccess = granted.filter(({ id }) => permissions[id] !== 'None')
   const unavailable = unavailableFaults([
     ...accountsAt(withAccess, accounts, 'access'),
     ...accountsAt(owners, accounts, 'ownership'),
   ])
-  const given = people.filter(({ id }) => (permissions[id] ?? 'None') !== 'None')
+  const grantees = people.filter(({ id }) => (permissions[id] ?? 'None') !== 'None')
   const known = owners.flatMap(({ id, pointer }) => {
     const person = people.find((one) => one.id === id)
     return person ? [{ person, pointer }] : []
   })
   const outside = await externalOwners(ports, template, known)
   const guests = guestsAmong(accounts).filter((id) => owners.some((owner) => owner.id === id))
-  return { people, guests, faults: [...faults, ...unavailable, ...outside, ...(await accessFaults(ports, given))] }
+  return { people, guests, faults: [...faults, ...unavailable, ...outside, ...(await accessFaults(ports, grantees))] }
 }
 
 /** Exchange gives access only to whom it knows, so that is found out before anybody waits for an approval. */
@@ -258,6 +269,66 @@ async function accessFaults({ directory }: RequestPorts, people: readonly Person
   return people
     .filter(({ id }) => unknown.includes(id))
     .map(({ id, displayName }) =>
-      fault(`/permissions/${id}`, 'no-mailbox', `${displayName} has no mailbox, so nobody can give them access.`),
+      fault(`/permissions/${id}`, 'no-mailbox', because('noMailbox', { name: displayName })),
     )
+}
+
+/** The properties of rule 3's table that a body gives. What is empty is not given. */
+function given(body: Record<string, unknown>): string[] {
+  const isGiven = (value: unknown) => value !== undefined && value !== ''
+  return Object.keys(applicability).filter((property) => {
+    const [field = '', key] = property.split('/')
+    const value = Object.hasOwn(body, field) ? body[field] : undefined
+    if (key === undefined) return isGiven(value)
+    return isRecord(value) && Object.hasOwn(value, key) && isGiven(value[key])
+  })
+}
+
+const nameOf = (property: string): string => property.replace('/', '.')
+
+/** API document, rule 3: what a body gives and this kind of mailbox has not, each at its pointer. */
+function inapplicable(kind: MailboxKind, body: Record<string, unknown>): Fault[] {
+  return given(body)
+    .filter((property) => !applies(property, kind))
+    .map((property) => {
+      const facts = { name: nameOf(property), has: applicability[property]?.[0] ?? '', kind }
+      return fault(`/${property}`, 'not-applicable', because('notForKind', facts))
+    })
+}
+
+type Choice = Chosen | { readonly fault: Fault }
+const noTemplate = (reason: Reason): Choice => ({ fault: fault('/templateId', 'required', reason) })
+
+/**
+ * The template that a body names; without one, the default template of the kind that its properties imply, if they imply
+ * exactly one (DESIGN §5).
+ */
+export async function chosenTemplate(inquiry: RequestInquiry, body: Record<string, unknown>): Promise<Choice> {
+  const { template: known } = inquiry
+  if (known && isMailboxKind(known.kind)) return { template: known, kind: known.kind }
+  const { templateId } = body
+  if (templateId === undefined) return impliedTemplate(inquiry, body)
+  if (typeof templateId !== 'string' || templateId === '') return noTemplate(because('templateIdNeeded'))
+  const found = await usableTemplate(inquiry, templateId)
+  if (!found) return { fault: unknownTemplate() }
+  const { kind, name } = found
+  if (isMailboxKind(kind)) return { template: found, kind }
+  return { fault: fault('/templateId', 'wrong-resource', because('templateForOther', { name, resource: 'site' })) }
+}
+
+async function impliedTemplate(inquiry: RequestInquiry, body: Record<string, unknown>): Promise<Choice> {
+  const { ports, actor } = inquiry
+  const telling = given(body).filter((property) => applicability[property]?.length === 1)
+  const kinds = [...new Set(telling.flatMap((property) => applicability[property] ?? []))]
+  const [kind, ...more] = kinds
+  if (kind === undefined) return noTemplate(because('kindUnknown'))
+  if (more.length > 0) {
+    const others = telling.map(nameOf)
+    const last = others.pop() ?? ''
+    return noTemplate(because('kindsDiffer', { count: others.length, others, last }))
+  }
+  const usable = await usableOf(inquiry, await ports.templates.list(actor.tenantId))
+  const template = usable.find((one) => one.kind === kind && one.default)
+  if (!template) return noTemplate(because('noDefaultTemplate', { kind }))
+  return { template, kind }
 }

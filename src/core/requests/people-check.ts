@@ -1,18 +1,16 @@
-import {
-  type Asker,
-  another,
-  freeFrom,
-  mailAddressFree,
-  mailboxKeys,
-  mailboxNameFree,
-  mailKey,
-  plain,
-  siteKey,
-  siteNameFree,
-} from '../naming/index.ts'
 import type { MailboxStep, SiteStep } from '../resources/index.ts'
-import { type Account, type Fault, fault, type Person, type SystemContext, TenantError } from '../shared/index.ts'
-import { reservedIn } from '../templates/index.ts'
+import {
+  type Account,
+  because,
+  type Fault,
+  fault,
+  type Metadata,
+  type Person,
+  pointerOf,
+  TenantError,
+  unreadableAccount,
+} from '../shared/index.ts'
+import type { Template } from '../templates/index.ts'
 import type { RequestPorts } from './ports.ts'
 import { isForMailbox, type Problem, type Request, type RequestStep, referenceOf } from './request.ts'
 
@@ -125,7 +123,7 @@ function inWords(people: PeopleUnavailable['people'], request: Request): string 
 }
 
 /** Somebody who was named at a pointer of a body, and what they would get. */
-export interface NamedAccount {
+interface NamedAccount {
   readonly account: Account
   readonly pointer: string
   readonly gets: 'ownership' | 'access'
@@ -149,89 +147,64 @@ export const guestsAmong = (accounts: readonly Account[]): string[] => [
 /** People who could never get what a body gives them: blocked accounts, and guests who would get access to a mailbox. */
 export const unavailableFaults = (named: readonly NamedAccount[]): Fault[] =>
   named.flatMap(({ account: { displayName, isBlocked, isGuest }, pointer, gets }) => {
-    if (isBlocked)
-      return [fault(pointer, 'person-blocked', `The account of ${displayName} is blocked. Choose somebody else.`)]
+    const facts = { name: displayName }
+    if (isBlocked) return [fault(pointer, 'person-blocked', because('personBlocked', facts))]
     if (!isGuest || gets === 'ownership') return []
-    return [
-      fault(pointer, 'person-guest', `${displayName} is a guest, and guests get no access. Choose somebody else.`),
-    ]
+    return [fault(pointer, 'person-guest', because('personGuest', facts))]
   })
 
-/**
- * Holds the names of a request against the rules once more before anything is created under them: a request may be older than a
- * rule, and a name that somebody held may have become free since. Throws a `TenantError`, which no other attempt changes.
- */
-export async function refuseName(
-  { ports, settings }: SystemContext<RequestPorts>,
-  request: Request,
-  step: RequestStep['name'],
-): Promise<void> {
-  if (step !== 'create-site' && step !== 'create-mailbox') return
-  for (const name of namesOf(request)) {
-    const reserved = reservedIn(request.template.naming, name)
-    if (reserved)
-      throw refusal('reserved-name', `${name} is reserved for ${reserved}. Only a template that allows it can give it.`)
-  }
-  if (!settings.formerAddressDays || request.template.naming.allowFormerAddresses) return
-  const { requestId, tenantId, requester } = request
-  const actor = { id: requester.id, tenantId }
-  for (const { shown, keys, name, isFree } of await addressesOf(ports, request)) {
-    const day = await freeFrom(ports, settings, keys, name, { actor, requestId })
-    // What is there may be our own, created by a run whose answer was lost: the step finds that out.
-    if (day !== undefined && (await isFree()))
-      throw refusal('former-address', `${shown} belonged to another person or resource. It is free from ${day}.`)
-  }
+/** What somebody is named as: `siteOwner` among the owners of a site; or the label of the template's question. */
+type NamedAs = 'owner' | 'person' | 'siteOwner' | { readonly label: string }
+
+/** The people behind ids that a body names, each at its pointer; whom the directory does not know is a fault there. */
+export async function peopleNamed(
+  ports: RequestPorts,
+  named: readonly { readonly id: string; readonly pointer: string; readonly as: NamedAs }[],
+): Promise<{ people: Person[]; accounts: Account[]; faults: Fault[] }> {
+  const found = await Promise.all(named.map(({ id }) => ports.directory.person(id)))
+  const faults = named.flatMap(({ id, pointer, as }, index) => {
+    const { displayName, unread } = found[index] ?? {}
+    if (displayName === undefined)
+      return [fault(pointer, 'unknown-person', because('personUnknown', { id, ...labelled(as) }))]
+    return unread ? [fault(pointer, 'unreadable-person', unreadableAccount(displayName, unread), displayName)] : []
+  })
+  const byId = new Map(
+    found.flatMap((known) => {
+      if (!known) return []
+      const { id, displayName, userPrincipalName } = known
+      return [[id, { id, displayName, userPrincipalName }] as const]
+    }),
+  )
+  return { people: [...byId.values()], accounts: found.filter((one) => one !== undefined), faults }
 }
 
-const refusal = (code: 'reserved-name' | 'former-address', said: string): TenantError =>
-  new TenantError(code, said, { retryable: false })
+const labelled = (as: NamedAs) => (typeof as === 'string' ? { as, label: '' } : { as: 'answer', label: as.label })
 
-const beforeAt = (address: string): string => address.split('@')[0] ?? ''
-
-const namesOf = (request: Request): string[] =>
-  isForMailbox(request)
-    ? [request.address, request.aliasAddress].filter((one) => one !== '').map(beforeAt)
-    : [request.alias]
-
-async function addressesOf({ directory }: RequestPorts, request: Request) {
-  if (isForMailbox(request)) {
-    const { address, aliasAddress } = request
-    const own = {
-      ...{ shown: address, keys: mailboxKeys(address, (await directory.mailDomains()).default), name: { address } },
-      isFree: () => directory.isMailboxNameFree(address),
-    }
-    if (aliasAddress === '') return [own]
-    const further = { shown: aliasAddress, keys: [mailKey(aliasAddress)], name: { address: aliasAddress } }
-    return [own, { ...further, isFree: () => directory.isMailAddressFree(aliasAddress) }]
-  }
-  const { alias } = request
-  const keys = [siteKey(alias), mailKey(`${alias}@${(await directory.mailDomains()).default}`)]
-  return [{ shown: alias, keys, name: { alias }, isFree: () => directory.isSiteAddressFree(alias) }]
+/** Answers that name a person whom the directory does not know. */
+export async function answeredPeople(
+  ports: RequestPorts,
+  { fields }: Pick<Template, 'fields'>,
+  metadata: Metadata,
+): Promise<{ people: Person[]; faults: Fault[] }> {
+  const named = fields.flatMap(({ type, key, label }) =>
+    type === 'person' && Object.hasOwn(metadata, key)
+      ? [{ id: String(metadata[key]), pointer: `/metadata${pointerOf([key])}`, as: { label } }]
+      : [],
+  )
+  return peopleNamed(ports, named)
 }
 
-/** Who asks for a name in place of one that a request cannot have. */
-export const askerOf = (
-  { ports, settings }: SystemContext<RequestPorts>,
-  { requester, requestId, tenantId }: Request,
-): Asker => ({
-  ...{ ports, settings, requestId },
-  actor: { ...requester, tenantId, isAdmin: false },
-})
-/** A free name like the one that a request has and that turned out to be somebody else's; `''` when there is none. */
-export function anotherName(context: SystemContext<RequestPorts>, request: Request): Promise<string> {
-  const { template, requestId } = request
-  const asker = askerOf(context, request)
-  const around = request.around ?? { ...template.naming, separator: '-' }
-  if (!isForMailbox(request)) return another(around, request.alias, requestId, siteNameFree(asker, template.naming))
-  const [name = '', domain = ''] = request.address.split('@')
-  return another(around, name, requestId, mailboxNameFree(asker, domain, template.naming))
-}
-
-/** A free additional address like the one that turned out to be somebody else's; `''` when there is none. */
-export function anotherAlias(context: SystemContext<RequestPorts>, request: Request): Promise<string> {
-  if (!isForMailbox(request)) return Promise.resolve('')
-  const [local = '', domain = ''] = request.aliasAddress.split('@')
-  const standingOf = mailAddressFree(askerOf(context, request), request.template.naming)
-  const found = another(plain, local, request.requestId, (name) => standingOf(`${name}@${domain}`))
-  return found.then((name) => name && `${name}@${domain}`)
+/** Owners from outside, where the template wants none. */
+export async function externalOwners(
+  { directory }: Pick<RequestPorts, 'directory'>,
+  { limits }: Pick<Template, 'limits'>,
+  owners: readonly { readonly person: Person; readonly pointer: string }[],
+): Promise<Fault[]> {
+  if (limits.externalOwners) return []
+  const external = await Promise.all(owners.map(({ person }) => directory.isExternal(person.id)))
+  return owners
+    .filter((_, index) => external[index])
+    .map(({ person: { displayName }, pointer }) =>
+      fault(pointer, 'external-owner', because('ownerExternal', { name: displayName }), displayName),
+    )
 }

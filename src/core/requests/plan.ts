@@ -1,16 +1,7 @@
 import type { ApprovalStage, JudgedStage } from '../approvals/index.ts'
 import type { Around, Inquiry, Named } from '../naming/index.ts'
 import type { MailboxDetails, SiteDetails } from '../resources/index.ts'
-import {
-  type Account,
-  type Fault,
-  fault,
-  isMailboxKind,
-  type MailboxKind,
-  type Person,
-  type SiteKind,
-  unreadableAccount,
-} from '../shared/index.ts'
+import { type Fault, isMailboxKind, type MailboxKind, type Person, type SiteKind } from '../shared/index.ts'
 import type { Applied, Template } from '../templates/index.ts'
 import type { RequestPorts } from './ports.ts'
 
@@ -82,27 +73,8 @@ export type Evaluation =
   | { readonly ok: false; readonly faults: readonly Fault[]; readonly glimpse?: Glimpse }
 export const refused = (...faults: readonly Fault[]): Evaluation => ({ ok: false, faults })
 
-/** The people behind ids that a body names, each at its pointer; whom the directory does not know is a fault there. */
-export async function peopleNamed(
-  ports: RequestPorts,
-  named: readonly { readonly id: string; readonly pointer: string; readonly as: string }[],
-): Promise<{ people: Person[]; accounts: Account[]; faults: Fault[] }> {
-  const found = await Promise.all(named.map(({ id }) => ports.directory.person(id)))
-  const faults = named.flatMap(({ id, pointer, as }, index) => {
-    const { displayName, unread } = found[index] ?? {}
-    if (displayName === undefined)
-      return [fault(pointer, 'unknown-person', `${as} ${id} is not a person of this organisation.`)]
-    return unread ? [fault(pointer, 'unreadable-person', unreadableAccount(displayName, unread), displayName)] : []
-  })
-  const byId = new Map(
-    found.flatMap((known) => {
-      if (!known) return []
-      const { id, displayName, userPrincipalName } = known
-      return [[id, { id, displayName, userPrincipalName }] as const]
-    }),
-  )
-  return { people: [...byId.values()], accounts: found.filter((one) => one !== undefined), faults }
-}
-
 /** What the rules of a whole request need to know. */
 export type RequestInquiry = Inquiry<RequestPorts>
+
+export const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

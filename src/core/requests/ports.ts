@@ -1,7 +1,6 @@
 import type { ApprovalPorts } from '../approvals/index.ts'
 import type { ResourceName } from '../naming/index.ts'
-import type { RequestState, ResourceKind } from '../shared/index.ts'
-import type { ConversationStore, SentCards } from './chats.ts'
+import type { CardKey, NoticeKey, RequestState, ResourceKind } from '../shared/index.ts'
 import type { DeliveryStore } from './events.ts'
 import type { Request } from './request.ts'
 
@@ -13,7 +12,6 @@ export interface RequestPorts extends ApprovalPorts {
   readonly conversations: ConversationStore
 }
 
-/** What the core needs of the store, one interface for each aggregate. */
 export interface RequestQuery {
   readonly tenantId: string
   readonly requesterId?: string
@@ -24,7 +22,7 @@ export interface RequestQuery {
   readonly limit: number
   /** The smallest number first. */
   readonly oldestFirst?: boolean
-  /** Only what was made and of which nobody was told yet. */
+  /** Only requests whose resource exists and is not announced. */
   readonly unannounced?: boolean
   /** Only what somebody should look at: it has stood in its state, as `sinceOf` counts, since then or longer. */
   readonly stoodSince?: Date
@@ -34,12 +32,12 @@ export interface RequestQuery {
 }
 
 /** Before which moments a request must have come into its state to be past the deadline of it. */
-export interface OverdueQuery {
+interface OverdueQuery {
   readonly tenantId: string
   readonly queuedBefore: Date
   readonly provisioningBefore: Date
   readonly askedBefore: Date
-  /** Made, and nobody was told yet. */
+  /** Created but not announced. */
   readonly madeBefore: Date
   /** Ids of requests that are not overdue while they are queued: their job is on its way. */
   readonly underWay: readonly string[]
@@ -90,4 +88,87 @@ export interface RequestStore {
    * is: ask for those that do not pile up.
    */
   countByState(tenantId: string, states: readonly RequestState[]): Promise<Partial<Record<RequestState, number>>>
+}
+
+/**
+ * A card of ours in somebody's chat. `sending` without an end means that we do not know whether it arrived. `withdrawn`: its
+ * person has lost the right that it needed, so it shows nothing any more and is not updated.
+ */
+export interface SentCard {
+  readonly requestId: string
+  readonly personId: string
+  readonly key: CardKey
+  readonly conversationId: string
+  readonly activityId: string | null
+  readonly state: 'sending' | 'sent' | 'unknown' | 'withdrawn'
+  /** When it was last written; the store's to say. */
+  readonly updatedAt?: Date
+}
+
+/** How long a sending can take, in milliseconds. A sending that started earlier has failed. */
+const longestSending = 120000
+/** Whether somebody may still be sending what was last written then. */
+export const isAtWork = ({ updatedAt }: { readonly updatedAt?: Date }, now: Date): boolean =>
+  updatedAt !== undefined && now.getTime() - updatedAt.getTime() < longestSending
+
+export interface SentCards {
+  ofRequest(requestId: string): Promise<SentCard[]>
+  find(requestId: string, personId: string, key: CardKey): Promise<SentCard | undefined>
+  /** Writes a card that is about to be sent; false when it is known already, so that of two at work one sends. */
+  claim(card: SentCard): Promise<boolean>
+  put(card: SentCard): Promise<void>
+  remove(requestId: string, personId: string, key: CardKey): Promise<void>
+}
+
+/** The chats that the bot knows, and the last known reference of each (opaque to the core). */
+export interface Conversation {
+  readonly tenantId: string
+  readonly personId: string
+  readonly conversationId: string
+  /** The bot's to read; null for a chat that Microsoft 365 named and that the person has not written in. */
+  readonly reference: unknown
+  readonly locale: string
+  readonly timeZone: string
+  /** The connector's word for why the chat does not take our cards; absent = it takes them. */
+  readonly closed?: string
+}
+export interface ConversationStore {
+  /** Remembers a chat, which is open then. True when it was not known before, or was closed. */
+  put(conversation: Conversation): Promise<boolean>
+  /** Remembers a chat of a person who has none. False when they have one, which stays as it is. */
+  add(conversation: Conversation): Promise<boolean>
+  /** The reference of the open chat that the bot heard from last; undefined when it has heard from none. */
+  lastReference(tenantId: string): Promise<unknown>
+  /** Marks a chat that does not take our cards. False when it was closed already, or is another by now. */
+  close(conversation: Conversation, why: string, at: Date): Promise<boolean>
+  ofPerson(tenantId: string, personId: string): Promise<Conversation | undefined>
+}
+
+/** The chat does not take a card, and will not soon. `closed`: it takes none, until the person comes back to us. */
+export interface ChatRefusal {
+  readonly state: 'undeliverable'
+  /** The connector's word for it, such as `ConversationBlockedByUser`. */
+  readonly why: string
+  readonly closed: boolean
+}
+
+/** Which card about no one request, for whom. */
+export interface NoticeOrder {
+  readonly tenantId: string
+  readonly personId: string
+  readonly notice: NoticeKey
+}
+export interface SentNotice {
+  /** `sending` without an end, and `unknown`: whether it arrived is not known. */
+  readonly state: 'sending' | 'sent' | 'unknown'
+  readonly updatedAt: Date
+}
+/** Which of them are on their way, or were sent. */
+export interface NoticeStore {
+  find(order: NoticeOrder): Promise<SentNotice | undefined>
+  /** Writes one that is about to be sent; false when it is known already, so that of two at work one sends. */
+  claim(order: NoticeOrder): Promise<boolean>
+  put(order: NoticeOrder, state: SentNotice['state']): Promise<void>
+  remove(order: NoticeOrder): Promise<void>
+  forgetOld(at: Date): Promise<void>
 }

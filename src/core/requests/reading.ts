@@ -1,19 +1,36 @@
 import { z } from 'zod'
+import { approvalStage } from '../approvals/index.ts'
 import type { AuditEntry } from '../audit/index.ts'
+import { check, mailboxDetails, mailboxResource, siteDetails, siteNames, siteResource } from '../resources/index.ts'
 import {
   type Actor,
+  because,
   type Context,
   defineUseCase,
   fault,
+  instant,
+  mailboxKind,
   notFound,
+  person,
   refuseFields,
   requestState,
   resourceKind,
   type SystemContext,
+  siteKind,
+  textForPeople,
 } from '../shared/index.ts'
 import { authorize, may, refusedAction } from './access.ts'
 import type { RequestPorts, RequestQuery } from './ports.ts'
-import { type Request, referencePattern } from './request.ts'
+import {
+  basedOn,
+  isForMailbox,
+  type Problem,
+  problem,
+  type Request,
+  referenceOf,
+  referencePattern,
+  requestStep,
+} from './request.ts'
 
 /** A request that the actor may see; `not-found` also when it exists and is somebody else's. */
 export const readRequest = defineUseCase({
@@ -54,12 +71,6 @@ export const readTimeline = defineUseCase({
   },
 })
 
-export type ListFilter = Pick<RequestQuery, 'status' | 'kind'> & {
-  readonly limit: number
-  readonly cursor?: string
-  /** Only what waits for this person's decision, whoever asked for it. */
-  readonly waitingForMe?: boolean
-}
 export interface Page {
   readonly requests: readonly Request[]
   readonly nextCursor?: string
@@ -120,7 +131,7 @@ const encodeCursor = (number: number): string => Buffer.from(`v1:${number}`).toS
 function decodeCursor(cursor: string): number {
   const number = /^v1:(\d{1,9})$/.exec(Buffer.from(cursor, 'base64url').toString())?.[1]
   if (number !== undefined) return Number(number)
-  return refuseFields([fault('/cursor', 'invalid', 'cursor must be the nextCursor of an earlier page.')])
+  return refuseFields([fault('/cursor', 'invalid', because('cursorInvalid'))])
 }
 
 /** Which page: the newest; what is older than the request of this number; or what is newer than it. */
@@ -185,3 +196,107 @@ async function pageOf(
 /** The present versions of requests, to know which have changed. It tells nothing else about them. */
 export const readVersions = ({ ports }: SystemContext<RequestPorts>, requestIds: readonly string[]) =>
   ports.requests.versions(requestIds)
+
+const reason = z.string().optional()
+const common = {
+  requestId: z.uuid(),
+  reference: z.string(),
+  tenantId: z.uuid(),
+  templateId: z.uuid(),
+  status: requestState,
+  approvalRequired: z.boolean(),
+  requester: person,
+  basedOn: basedOn.optional(),
+  submittedAt: instant,
+  updatedAt: instant,
+  approvals: z.array(approvalStage.omit({ membership: true, place: true })),
+  steps: z.array(requestStep),
+  checks: z.array(check),
+  problem: problem.nullable(),
+  reducedAt: instant.optional().describe('When its details were removed; what is left is what the audit needs.'),
+}
+
+/**
+ * The request as the API shows it (DESIGN §5). Its details are what was asked for, with the names and addresses that the
+ * naming policy made of it; what the tenant has no place for is kept here alone.
+ */
+export const requestView = z.discriminatedUnion('kind', [
+  z.object({
+    ...common,
+    kind: siteKind,
+    details: siteDetails.extend({ reason }),
+    resource: siteResource.nullable(),
+    createdAs: siteNames
+      .optional()
+      .describe('Team sites: the names in Entra ID. The naming policy of the tenant may have changed those requested.'),
+  }),
+  z.object({
+    ...common,
+    kind: mailboxKind,
+    details: mailboxDetails.extend({ reason }),
+    resource: mailboxResource.nullable(),
+  }),
+])
+export type RequestView = z.output<typeof requestView>
+
+export function viewOf(request: Request): RequestView {
+  const { requestId, tenantId, status, requester, submittedAt, updatedAt, approvals, steps, checks, problem } = request
+  const shared = {
+    requestId,
+    reference: referenceOf(request),
+    tenantId,
+    templateId: request.template.id,
+    status,
+    approvalRequired: approvals.length > 0,
+    requester,
+    ...(request.basedOn && { basedOn: request.basedOn }),
+    submittedAt,
+    updatedAt,
+    approvals: approvals.map(({ membership: _, place: __, ...stage }) => stage),
+    steps,
+    checks,
+    problem,
+    ...(request.reducedAt !== undefined && { reducedAt: request.reducedAt }),
+  }
+  const reason = request.reason && { reason: request.reason }
+  if (!isForMailbox(request)) {
+    const { kind, resource, alias } = request
+    const { createdAs } = request.progress
+    const owners = request.owners.map(({ id }) => id)
+    return {
+      ...shared,
+      kind,
+      details: { ...request.details, alias, owners, ...reason },
+      resource,
+      ...(createdAs && { createdAs }),
+    }
+  }
+  const { kind, resource, aliasAddress } = request
+  const [name = '', domain = ''] = request.address.split('@')
+  const alias = aliasAddress && { alias: aliasAddress }
+  return { ...shared, kind, details: { ...request.details, name, domain, ...alias, ...reason }, resource }
+}
+
+/** The request as this person may see it: only admins read which permission, host or setting is wrong. */
+export function requestFor(request: Request, { isAdmin }: { readonly isAdmin: boolean }): Request {
+  if (isAdmin) return request
+  const steps = request.steps.map((step) => (step.problem ? { ...step, problem: forPeople(step.problem) } : step))
+  return { ...request, steps, problem: request.problem && forPeople(request.problem) }
+}
+
+export const viewFor = (request: Request, viewer: { readonly isAdmin: boolean }): RequestView =>
+  viewOf(requestFor(request, viewer))
+
+/** The data of a timeline's entry as this person may see it. */
+export function entryDataFor<T extends Readonly<Record<string, unknown>>>(
+  data: T,
+  { isAdmin }: { isAdmin: boolean },
+): T {
+  const detail = isAdmin ? undefined : textForPeople(String(data['code']))
+  return detail === undefined ? data : { ...data, detail }
+}
+
+function forPeople(problem: Problem): Problem {
+  const detail = textForPeople(problem.code)
+  return detail === undefined ? problem : { ...problem, detail }
+}

@@ -13,6 +13,7 @@ import {
   siteSteps,
 } from '../resources/index.ts'
 import {
+  because,
   instant,
   isMailboxKind,
   isTerminal,
@@ -41,7 +42,7 @@ export type DraftBasis = z.output<typeof draftBasis>
 /** The states from which something is asked for again. */
 export const endings = ['rejected', 'expired', 'cancelled', 'failed', 'succeeded'] as const
 
-/** What a request keeps of the one before it, as that stood when this one was sent. */
+/** What a request keeps of the one before it, as that was at submission. */
 export const basedOn = z.object({
   ...basis,
   /** The fields that differ, by the names that forms give them: `owners`, `metadata.costCentre`, `permissions.SendAs`. */
@@ -73,7 +74,7 @@ export const needsOtherPeople = ({ status, problem, steps, progress, requester }
   problem?.people?.every(({ id }) => id !== requester.id) === true &&
   steps.every((step) => step.status !== 'done') &&
   Object.keys(progress).length === 0
-export const stepStatus = z.enum(['pending', 'running', 'done', 'failed'])
+const stepStatus = z.enum(['pending', 'running', 'done', 'failed'])
 export const stepName = z.enum([...siteSteps, ...mailboxSteps])
 export const requestStep = z.object({
   name: stepName,
@@ -130,7 +131,7 @@ const common = {
   followUp,
   submittedAt: instant,
   updatedAt: instant,
-  /** When work last became possible: submission, the last approval, or a retry. Follow-up looks count from it. */
+  /** When work last became possible: submission, the last approval, or a retry. Directory polls count from it. */
   queuedAt: instant.nullable(),
   /** When work first began: what the tenant holds from before is not ours. */
   startedAt: instant.nullable().default(null),
@@ -183,10 +184,8 @@ export const referencePattern = /^(?:REQ-?|#)?\s*(\d{1,9})$/i
 export function transition(request: Request, to: RequestState, at: string): Request {
   const legal: readonly RequestState[] = transitions[request.status]
   if (!legal.includes(to)) {
-    throw new ProvisioningError(
-      'illegal-transition',
-      `${referenceOf(request)} is ${request.status} and cannot become ${to}.`,
-    )
+    const facts = { reference: referenceOf(request), status: request.status, to }
+    throw new ProvisioningError('illegal-transition', because('illegalTransition', facts))
   }
   return {
     ...request,

@@ -2,6 +2,8 @@ import { z } from 'zod'
 import {
   type Actor,
   asking,
+  asPerson,
+  because,
   type Context,
   defineUseCase,
   type FaultCode,
@@ -17,41 +19,39 @@ import {
   unreadableAccount,
 } from '../shared/index.ts'
 import { type Template, unknownTemplate } from '../templates/index.ts'
-import type { Checks } from './lookup-turns.ts'
-import { isRecord } from './mailbox-kind.ts'
+import { isRecord } from './plan.ts'
 import type { RequestPorts } from './ports.ts'
-import { quotaUse } from './quota.ts'
-import { foresee, type Previewed, type RequestPreview, requestPreview } from './request-preview.ts'
+import { type Checks, type Previewed, previewOf, type RequestPreview, requestPreview } from './preview.ts'
+import { quotaUse } from './template-rules.ts'
 
 /** Whether a person may use a template, and why. */
-export const templateAccess = z.strictObject({
+const templateAccess = z.strictObject({
   mayUse: z.boolean(),
   because: z
     .enum(['everybody', 'named', 'inGroup', 'outside', 'switchedOff'])
     .describe('`named`: in the audience by id. `inGroup`: through these groups. `outside`: the audience has neither.'),
   groups: z.array(z.uuid()).describe('Groups of the audience that they are in.'),
 })
-export type TemplateAccess = z.output<typeof templateAccess>
+type TemplateAccess = z.output<typeof templateAccess>
 
 const share = z.strictObject({ most: z.int(), left: z.int() })
-export const quotaLeft = z.strictObject({
+const quotaLeft = z.strictObject({
   openRequests: share.optional().describe('Open requests of the person, of all templates.'),
   openOfTemplate: share.optional().describe('Open requests of the person, of this template.'),
   resources: share.optional().describe('What may be made of this template.'),
 })
-export type QuotaLeft = z.output<typeof quotaLeft>
+type QuotaLeft = z.output<typeof quotaLeft>
 
 /** A preview for somebody else's eyes: what it would be if that person asked. */
 export const simulatedPreview = requestPreview.extend({
   simulated: z.strictObject({ person, access: templateAccess, quota: quotaLeft }),
 })
-export type SimulatedPreview = Pick<z.output<typeof simulatedPreview>, 'simulated'> & RequestPreview & Previewed
+type SimulatedPreview = Pick<z.output<typeof simulatedPreview>, 'simulated'> & RequestPreview & Previewed
 
 /**
- * What the call that creates a resource would make of a body if another person made it. That they may not use the template is told
- * in the answer, beside all that the template says.
+ * Previews a body as if another person sent it. A template that this person may not use is one more fault of the preview.
  */
-async function foreseeAs(
+async function previewAs(
   context: Context<RequestPorts>,
   personId: string,
   body: unknown,
@@ -63,14 +63,13 @@ async function foreseeAs(
   const isNamed = typeof templateId === 'string' && templateId !== ''
   const template = isNamed ? await ports.templates.find(admin.tenantId, templateId) : undefined
   if (isNamed && !template) return refuseFields([unknownTemplate()])
-  const preview = await foresee({ ...context, actor }, body, template && as(template))
+  const preview = await previewOf({ ...context, actor }, body, template && as(template))
   const used = template ?? (await ports.templates.find(admin.tenantId, preview.templateId))
   if (!used) return refuseFields([unknownTemplate()])
   const [access, quota] = await Promise.all([accessOf(ports, used, actor), quotaOf(context, used, actor)])
-  const { id, displayName, userPrincipalName } = actor
-  const simulated = { person: { id, displayName, userPrincipalName }, access, quota }
+  const simulated = { person: asPerson(actor), access, quota }
   if (access.mayUse) return { ...preview, simulated }
-  const outside = fault('/templateId', 'unknown-template', `${displayName} may not use this template.`)
+  const outside = fault('/templateId', 'unknown-template', because('templateNotForThem', { name: actor.displayName }))
   return { ...preview, valid: false, errors: [outside, ...preview.errors], simulated }
 }
 
@@ -79,7 +78,7 @@ export const previewRequestAs = defineUseCase({
   permission: 'request.simulate',
   input: z.object({ personId: z.string(), body: z.unknown() }),
   handle: (context: Context<RequestPorts & Checks>, { personId, body }): Promise<SimulatedPreview> =>
-    context.ports.checks.inTurn(() => foreseeAs(context, personId, body)),
+    context.ports.checks.inTurn(() => previewAs(context, personId, body)),
 })
 
 /** The person as somebody who asks. Refuses, at `/as`, those who cannot ask for anything here. */
@@ -88,9 +87,11 @@ async function simulatedActor(ports: RequestPorts, { tenantId }: Settings, perso
   const [found, isGuest] = await asking(() =>
     Promise.all([ports.directory.person(personId), ports.directory.isGuest(personId)]),
   )
-  if (!found) return refuse('unknown-person', 'Nobody of this organisation has this id.')
-  if (found.isBlocked || found.isGuest || isGuest)
-    return refuse('invalid', `${found.displayName} is ${found.isBlocked ? 'blocked' : 'a guest'}, and cannot ask here.`)
+  if (!found) return refuse('unknown-person', because('idUnknown'))
+  if (found.isBlocked || found.isGuest || isGuest) {
+    const facts = { name: found.displayName, is: found.isBlocked ? 'blocked' : 'guest' }
+    return refuse('invalid', because('cannotRequest', facts))
+  }
   if (found.unread) return refuse('unreadable-person', unreadableAccount(found.displayName, found.unread))
   const { id, displayName, userPrincipalName } = found
   return { id, displayName, userPrincipalName, tenantId, isAdmin: false }
@@ -145,7 +146,7 @@ export interface Simulation {
 /** As many groups as a card has room for. */
 const mostNamed = 3
 
-/** What stands for what somebody would type. */
+/** Stands for the values that a person would enter. */
 const example = { displayName: 'Example', name: 'example' }
 
 /** What a template does for somebody: every stage of its approval, whatever would be asked for. */
@@ -155,11 +156,11 @@ export const simulate = defineUseCase({
   async handle(context: Context<RequestPorts>, { templateId, personId }): Promise<Simulation> {
     const { ports, actor } = context
     const template = await ports.templates.find(actor.tenantId, templateId)
-    if (!template) throw new ProvisioningError('not-found', 'There is no such template.')
+    if (!template) throw new ProvisioningError('not-found', because('noSuchTemplate'))
     const { displayName, name } = example
     const body = { templateId, displayName, ...(isMailboxKind(template.kind) && { name }) }
     const previewOf = (approval: Template['approval']) =>
-      foreseeAs(context, personId, body, (found) => ({ ...found, approval }))
+      previewAs(context, personId, body, (found) => ({ ...found, approval }))
     const stages = template.approval?.stages ?? []
     const conditional = stages.flatMap(({ when }, index) => (when ? [index + 1] : []))
     const always = template.approval && { ...template.approval, stages: stages.map(({ when: _, ...stage }) => stage) }

@@ -3,6 +3,8 @@ import { type Named, namesFor, siteNameFree } from '../naming/index.ts'
 import { type SiteDetails, siteDetails, siteRequest, stepsOfSite } from '../resources/index.ts'
 import {
   asking,
+  asPerson,
+  because,
   type Fault,
   fault,
   faultsOf,
@@ -19,12 +21,17 @@ import {
   usableTemplate,
   withProperties,
 } from '../templates/index.ts'
-import { isRecord } from './mailbox-kind.ts'
-import { accountsAt, guestsAmong, unavailableFaults } from './people-check.ts'
-import { type Evaluation, peopleNamed, type RequestInquiry, refused, type SitePlan } from './plan.ts'
-import { quotaFaults } from './quota.ts'
+import {
+  accountsAt,
+  answeredPeople,
+  externalOwners,
+  guestsAmong,
+  peopleNamed,
+  unavailableFaults,
+} from './people-check.ts'
+import { type Evaluation, isRecord, type RequestInquiry, refused, type SitePlan } from './plan.ts'
 import type { RequestForSite } from './request.ts'
-import { answeredPeople, externalOwners, labelFaults, tooFewOwners, tooManyOwners } from './template-rules.ts'
+import { labelFaults, quotaFaults, tooFewOwners, tooManyOwners } from './template-rules.ts'
 
 /** Checks a site request of the API document against its template, the directory and the names in use. Writes nothing. */
 export async function evaluateSite(inquiry: RequestInquiry, body: unknown): Promise<Evaluation> {
@@ -39,7 +46,7 @@ export async function evaluateSite(inquiry: RequestInquiry, body: unknown): Prom
     if (!inquiry.isPreview || !chosen) return refused(...faults)
     const details = readable(siteDetails.shape, filled.body)
     return asking(async () => {
-      const { people, names, faults: further } = await looked(inquiry, chosen, details, [])
+      const { people, names, faults: further } = await lookUp(inquiry, chosen, details, [])
       const glimpse = { details, owners: people, applied: filled.applied, names }
       return { ok: false, faults: [...faults, ...further], glimpse }
     })
@@ -48,15 +55,15 @@ export async function evaluateSite(inquiry: RequestInquiry, body: unknown): Prom
   const { kind } = chosen
   if (isMailboxKind(kind))
     return refused(
-      fault('/templateId', 'wrong-resource', `${chosen.name} is a template for a mailbox, not for a site.`),
+      fault('/templateId', 'wrong-resource', because('templateForOther', { name: chosen.name, resource: 'mailbox' })),
     )
-  const { templateId: _, ...given } = parsed.data
-  const answers = answersOf(chosen.fields, given.metadata, today)
+  const { templateId: _, ...request } = parsed.data
+  const answers = answersOf(chosen.fields, request.metadata, today)
   // What is left open the template decides.
-  const labelId = given.labelId || (chosen.labels.default ?? '')
-  const details = { ...given, metadata: answers.metadata, labelId }
+  const labelId = request.labelId || (chosen.labels.default ?? '')
+  const details = { ...request, metadata: answers.metadata, labelId }
   const faults = [...filled.faults, ...labelFaults(chosen, labelId), ...answers.faults]
-  const label = labelId === given.labelId ? [] : [{ field: 'labelId', value: labelId, why: 'default' as const }]
+  const label = labelId === request.labelId ? [] : [{ field: 'labelId', value: labelId, why: 'default' as const }]
   const applied = [...filled.applied, ...label, ...answers.applied]
   return asking(() => planned(inquiry, { ...chosen, kind }, details, faults, applied))
 }
@@ -70,7 +77,7 @@ async function planned(
   applied: readonly Applied[],
 ): Promise<Evaluation> {
   const { ports, settings, actor } = inquiry
-  const { people, guests, answered, names, faults } = await looked(inquiry, template, typed, known)
+  const { people, guests, answered, names, faults } = await lookUp(inquiry, template, typed, known)
   if (faults.length > 0 || !names)
     return { ok: false, faults, glimpse: { details: typed, owners: people, applied, names } }
   const { displayName, name: alias, typedName, around, passedOver, emptyTokens } = names
@@ -98,42 +105,42 @@ async function planned(
   return { ok: true, plan }
 }
 
-/** What the directory and the names in use say to what could be read, beside what is known to be wrong. */
-async function looked(
+/** Checks the readable fields against the directory and the names in use. Adds to the known faults. */
+async function lookUp(
   inquiry: RequestInquiry,
   template: Template,
-  { displayName, alias, owners: given, metadata = {}, ...rest }: Partial<SiteDetails>,
+  { displayName, alias, owners: ownerIds, metadata = {}, ...rest }: Partial<SiteDetails>,
   known: readonly Fault[],
 ): Promise<{ people: Person[]; guests: string[]; answered: Person[]; names: Named | undefined; faults: Fault[] }> {
   const { ports, actor } = inquiry
-  const ids = [...new Set(given ?? [])]
+  const ids = [...new Set(ownerIds ?? [])]
   // Nobody is looked up for a number of people that is refused anyway.
   const tooMany = tooManyOwners(template, new Set([actor.id, ...ids]).size)
   const [owners, answered, quota] = await Promise.all([
-    ownersOf(inquiry, tooMany.length > 0 ? [] : ids, given ?? []),
+    ownersOf(inquiry, tooMany.length > 0 ? [] : ids, ownerIds ?? []),
     answeredPeople(ports, template, metadata),
     quotaFaults(inquiry, template),
   ])
   const { people, guests } = owners
   const named = people.map((person) => ({
     person,
-    pointer: `/owners/${Math.max(0, (given ?? []).indexOf(person.id))}`,
+    pointer: `/owners/${Math.max(0, (ownerIds ?? []).indexOf(person.id))}`,
   }))
   const faults = [
     ...known,
     ...answered.faults,
     ...owners.faults,
     ...tooMany,
-    ...(given && tooMany.length === 0 ? tooFewOwners(template, people.length) : []),
+    ...(ownerIds && tooMany.length === 0 ? tooFewOwners(template, people.length) : []),
     ...(await externalOwners(ports, template, named)),
     ...quota,
   ]
   // Without a name, or an address that can be read, whatever would come of it is nobody's wish.
   if (displayName === undefined || alias === undefined)
     return { people, guests, answered: answered.people, names: undefined, faults }
-  const asked = { ...inquiry, isSubmission: inquiry.isSubmission && faults.length === 0 }
+  const checked = { ...inquiry, isSubmission: inquiry.isSubmission && faults.length === 0 }
   const wanted = { displayName, address: alias }
-  const names = await namesFor(asked, template, wanted, { ...rest, metadata }, siteNameFree(inquiry, template.naming))
+  const names = await namesFor(checked, template, wanted, { ...rest, metadata }, siteNameFree(inquiry, template.naming))
   return { people, guests, answered: answered.people, names, faults: [...faults, ...names.faults] }
 }
 
@@ -169,13 +176,16 @@ function furtherFaults(template: Template | undefined, body: unknown, today: str
   ]
 }
 
-async function ownersOf({ ports, actor }: RequestInquiry, ids: readonly string[], given: readonly string[]) {
-  const { id, displayName, userPrincipalName } = actor
-  const named = ids.map((owner) => ({ id: owner, pointer: `/owners/${given.indexOf(owner)}`, as: 'Owner' }))
+async function ownersOf({ ports, actor }: RequestInquiry, ids: readonly string[], all: readonly string[]) {
+  const named = ids.map((owner) => ({
+    id: owner,
+    pointer: `/owners/${all.indexOf(owner)}`,
+    as: 'siteOwner' as const,
+  }))
   const { people, accounts, faults } = await peopleNamed(ports, named)
   const owning = accountsAt(named, accounts, 'ownership')
   return {
-    people: [{ id, displayName, userPrincipalName }, ...people.filter((one) => one.id !== id)],
+    people: [asPerson(actor), ...people.filter(({ id }) => id !== actor.id)],
     guests: guestsAmong(accounts),
     faults: [...faults, ...unavailableFaults(owning)],
   }

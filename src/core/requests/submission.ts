@@ -1,37 +1,39 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
+import { lastDecision } from '../approvals/index.ts'
 import {
   type Actor,
+  asPerson,
+  because,
   type Context,
   defineUseCase,
   type Fault,
   fault,
+  notFound,
   ProvisioningError,
   refuseFields,
 } from '../shared/index.ts'
 import { snapshot } from '../templates/index.ts'
-import { comparedWithBasis } from './based-on.ts'
 import {
   awayOf,
   changeRequest,
   entry,
   jobsOfOpenStage,
   jobsOfQueued,
+  openStageEntries,
   record,
   refreshCardsOrder,
-  toldOfOpenStage,
   withOpenStage,
 } from './change.ts'
-import type { SentCard } from './chats.ts'
-import { evaluate, type Resource } from './evaluate.ts'
 import { mailboxOf } from './mailbox-plan.ts'
-import { isForMailboxPlan, type Plan } from './plan.ts'
-import type { RequestPorts } from './ports.ts'
-import { quotaFaults, tooManyOpen } from './quota.ts'
-import { type BasedOn, type DraftBasis, type Request, transition } from './request.ts'
+import { isForMailboxPlan, isRecord, type Plan } from './plan.ts'
+import type { RequestPorts, SentCard } from './ports.ts'
+import { evaluate, type Resource } from './preview.ts'
+import { type BasedOn, type DraftBasis, endings, type Request, transition } from './request.ts'
 import { siteOf } from './site-plan.ts'
+import { quotaFaults, tooManyOpen } from './template-rules.ts'
 
-export interface Submission {
+interface Submission {
   /** The id that the request will have; submitting the same id again gives the same request. */
   readonly requestId: string
   readonly resource: Resource
@@ -50,7 +52,7 @@ export interface Submission {
   readonly along?: () => Promise<void>
 }
 
-/** How often a derived name that somebody else took in the same moment is derived anew; the last is nobody else's. */
+/** How often a derived name is derived again after somebody else took it in the same moment. The last one is unique. */
 const triesForAName = 3
 
 /**
@@ -71,15 +73,15 @@ export async function submit(context: Context<RequestPorts>, submission: Submiss
     )
     if (!evaluation.ok) return refuse(evaluation.faults)
     const { plan } = evaluation
-    const asked = { ...plan, reason: reasonFor(plan, submission) }
-    const basedOn = await comparedWithBasis(context, submission.basedOn, asked)
+    const wish = { ...plan, reason: reasonFor(plan, submission) }
+    const basedOn = await comparedWithBasis(context, submission.basedOn, wish)
     try {
       return await ports.work.transaction(() => store(context, submission, plan, basedOn))
     } catch (error) {
       if (error instanceof AlreadySubmitted) return existing(context, requestId)
       if (!(error instanceof NameLost)) throw error
-      // Our next look finds it held, and suggests another or derives one, unless names were lost again and again.
-      if (crowded) return refuse([fault(error.pointer, 'name-taken', `${error.message} is taken. Try another.`, '')])
+      // The next attempt finds the name held and derives or suggests another one. The last attempt gives up.
+      if (crowded) return refuse([fault(error.pointer, 'name-taken', because('nameLost', { name: error.message }), '')])
     }
   }
 }
@@ -132,30 +134,33 @@ async function store(
   )
   if (lost !== undefined) throw new NameLost(lost, plan)
   const at = ports.clock.now().toISOString()
-  const asked = isForMailboxPlan(plan) ? mailboxOf(plan, ports) : siteOf(plan, actor.id)
-  const fresh = { ...newRequest(plan, actor, submission, at), ...asked, ...(basedOn && { basedOn }) }
-  const request = withOpenStage(fresh, settings, await awayOf(ports, fresh, at), at)
+  const resource = isForMailboxPlan(plan) ? mailboxOf(plan, ports) : siteOf(plan, actor.id)
+  const draft = { ...newRequest(plan, actor, submission, at), ...resource, ...(basedOn && { basedOn }) }
+  const request = withOpenStage(draft, settings, await awayOf(ports, draft, at), at)
   const jobs = request.status === 'queued' ? jobsOfQueued(request, settings) : jobsOfOpenStage(request)
   if (statusCard) {
     await ports.sentCards.put({ requestId, personId: actor.id, key: 'status', state: 'sent', ...statusCard })
     // The answer to the click brings the card up to date, unless it is lost.
     jobs.push(refreshCardsOrder(request, 'status'))
   }
-  const audit = [entry(request, actor, request.status, toldOf(request, submission)), ...toldOfOpenStage(request)]
+  const audit = [entry(request, actor, request.status, timelineData(request, submission)), ...openStageEntries(request)]
   await record(context, { request, audit, jobs })
   await submission.along?.()
   // Last, since all submissions of the tenant wait for each other from here on.
   const stored = await ports.requests.insert(request)
   if (!stored) throw new AlreadySubmitted()
   await refuseTooMany(context)
-  // Once more, since from the number on nobody else's request comes between. One that this takes the place of has ended by now.
+  // Checked again under the lock of the number, so that no other request comes between. The replaced request has ended.
   const quota = await quotaFaults({ ports, actor, requestId, replaces: undefined }, plan.template)
   if (quota.length > 0) refuse(quota)
   return stored
 }
 
 /** What the timeline says of a new request: where it comes from, and what of its policy people may wonder about. */
-function toldOf({ basedOn, approvals, policy }: Request, { batch }: Submission): { data?: Record<string, unknown> } {
+function timelineData(
+  { basedOn, approvals, policy }: Request,
+  { batch }: Submission,
+): { data?: Record<string, unknown> } {
   const toAdmins = approvals.flatMap(({ stage, resolvedTo, resolvedFor }) =>
     resolvedTo ? [{ stage, resolvedTo, resolvedFor }] : [],
   )
@@ -169,13 +174,12 @@ function toldOf({ basedOn, approvals, policy }: Request, { batch }: Submission):
   return Object.keys(data).length > 0 ? { data } : {}
 }
 
-/** Ends the failed request that a new one takes the place of; one that has gone on meanwhile is left as it is. */
+/** Ends the failed request that a new one replaces. Leaves a request unchanged that is no longer failed. */
 async function endReplaced(context: Context<RequestPorts>, replaced: string, by: string) {
   const { actor } = context
   await changeRequest(context, replaced, (request, at) => {
     if (request.status !== 'failed' || request.requester.id !== actor.id) return undefined
-    const { id, displayName, userPrincipalName } = actor
-    const next = { ...transition(request, 'cancelled', at), cancelledBy: { id, displayName, userPrincipalName } }
+    const next = { ...transition(request, 'cancelled', at), cancelledBy: asPerson(actor) }
     return { request: next, audit: [entry(next, actor, 'cancelled', { data: { replacedBy: by } })] }
   })
 }
@@ -183,7 +187,6 @@ async function endReplaced(context: Context<RequestPorts>, replaced: string, by:
 /** What every request has, whatever it asks for. */
 function newRequest(plan: Plan, actor: Actor, submission: Submission, at: string) {
   const { approvals, policy } = plan
-  const { id, displayName, userPrincipalName } = actor
   const status = approvals.length > 0 ? ('pendingApproval' as const) : ('queued' as const)
   return {
     v: 1 as const,
@@ -195,7 +198,7 @@ function newRequest(plan: Plan, actor: Actor, submission: Submission, at: string
     ...(plan.typedName !== undefined && { typedName: plan.typedName }),
     around: plan.around,
     status,
-    requester: { id, displayName, userPrincipalName },
+    requester: asPerson(actor),
     ...(plan.guests && { guests: [...plan.guests] }),
     channel: submission.channel,
     reason: reasonFor(plan, submission),
@@ -215,7 +218,7 @@ function newRequest(plan: Plan, actor: Actor, submission: Submission, at: string
   }
 }
 
-/** Why it is wanted: as its body says, or what was said beside it. */
+/** The reason from the body; without one, the reason of the form. */
 const reasonFor = (plan: Plan, { reason = '' }: Submission): string => plan.reason || reason
 
 /** Counts the new one too. The limit is for people: an application has many to ask for. */
@@ -233,11 +236,69 @@ async function existing({ ports, actor }: Context<RequestPorts>, requestId: stri
 }
 
 function own(request: Request, actor: Actor): Request {
-  if (request.requester.id !== actor.id || request.tenantId !== actor.tenantId)
-    throw new ProvisioningError('not-found', 'There is no such request, or you may not see it.')
+  if (request.requester.id !== actor.id || request.tenantId !== actor.tenantId) throw notFound()
   return request
 }
 
 /** A taken name alone is a conflict with what exists (409); anything else is the body's fault (422). */
 const refuse = (faults: readonly Fault[]): never =>
   refuseFields(faults, faults.every(({ code }) => code === 'name-taken') ? 'name-taken' : 'validation-failed')
+
+/** What is asked for, whether it is a request already or still a plan. */
+export type Wish = Pick<Request, 'details' | 'reason' | 'typedName'>
+
+/** Compares a wish with the earlier request of the same person. Undefined if that request no longer exists. */
+export async function comparedWithBasis(
+  { ports, actor }: Context<RequestPorts>,
+  basis: DraftBasis | undefined,
+  wish: Wish,
+): Promise<BasedOn | undefined> {
+  const earlier = basis && (await ports.requests.find(basis.requestId))
+  if (!earlier || earlier.requester.id !== actor.id || earlier.tenantId !== actor.tenantId) return undefined
+  const ended = z.enum(endings).safeParse(earlier.status).data
+  const changed = changedInputs(earlier, wish)
+  return { ...basis, changed, ...(ended && { ended: { status: ended, ...quoteOf(earlier) } }) }
+}
+
+/** Who ended it who was not the requester, and what they wrote. */
+function quoteOf({ status, approvals, cancelledBy, cancelComment, requester }: Request) {
+  const decision = status === 'rejected' ? lastDecision(approvals) : undefined
+  const by = decision?.by ?? (status === 'cancelled' && cancelledBy?.id !== requester.id ? cancelledBy : undefined)
+  const comment = decision?.comment ?? (by ? cancelComment : '')
+  return { ...(by && { by }), ...(comment !== '' && { comment }) }
+}
+
+/** Ids of the inputs in which two wishes differ, as the forms name them: `owners`, `metadata.costCentre`. */
+function changedInputs(before: Wish, after: Wish): string[] {
+  const [was, is] = [wishOf(before), wishOf(after)]
+  const inputs = new Set([...was.keys(), ...is.keys()])
+  return [...inputs].filter((input) => (was.get(input) ?? '') !== (is.get(input) ?? ''))
+}
+
+/** A wish by its inputs, so that what means the same is the same text, in whatever order it was given. */
+function wishOf({ details, reason, typedName }: Wish): Map<string, string> {
+  const wish = new Map<string, string>()
+  // A name that the naming policy made of another one is compared as it was typed.
+  const typed = { ...details, displayName: typedName ?? details.displayName, reason }
+  for (const [field, value] of Object.entries(typed)) {
+    if (field === 'permissions' && isRecord(value))
+      for (const [level, ids] of byLevel(value)) wish.set(`${field}.${level}`, textOf(ids))
+    else if (isRecord(value))
+      for (const [key, inner] of Object.entries(value)) wish.set(`${field}.${key}`, textOf(inner))
+    else wish.set(field, field === 'autoMapping' ? textOf(value === false ? 'off' : '') : textOf(value))
+  }
+  return wish
+}
+
+function byLevel(permissions: Record<string, unknown>): Map<string, string[]> {
+  const levels = new Map<string, string[]>()
+  for (const [id, level] of Object.entries(permissions))
+    levels.set(String(level), [...(levels.get(String(level)) ?? []), id])
+  return levels
+}
+
+/** A box that nobody ticked is as good as none. */
+function textOf(value: unknown): string {
+  if (Array.isArray(value)) return value.map(String).toSorted().join('\n')
+  return value === undefined || value === null || value === false ? '' : String(value)
+}

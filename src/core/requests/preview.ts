@@ -1,27 +1,38 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import {
+  type ApprovalStage,
   approvalStage,
   type Foreseen,
   isFinal,
   judgedBy,
+  realigned,
   resolveApprovals,
   type Warning,
   warningCodes,
+  warningsOf,
 } from '../approvals/index.ts'
 import { type SimilarResources, similarAmong, similarCandidates, similarResources } from '../naming/index.ts'
 import { mailboxRequest } from '../resources/index.ts'
 import {
+  type Actor,
   asking,
   because,
   type Context,
+  createGate,
   defineUseCase,
   type Fault,
   faultsOf,
+  type GateLimits,
+  isMailboxKind,
+  originNow,
   ProvisioningError,
+  type ResourceKind,
+  readsOf,
   refuseFields,
   resourceKind,
   shownFault,
+  TenantError,
 } from '../shared/index.ts'
 import {
   type Applied,
@@ -31,13 +42,49 @@ import {
   unknownTemplate,
   usableTemplate,
 } from '../templates/index.ts'
-import { evaluate, resourceOf } from './evaluate.ts'
-import type { Checks } from './lookup-turns.ts'
-import { chosenTemplate, isRecord } from './mailbox-kind.ts'
-import { foreseenIn, lookAhead, type Outlook } from './outlook.ts'
-import { type Glimpse, isForMailboxPlan, type Plan, type RequestInquiry } from './plan.ts'
+import { awayOf } from './change.ts'
+import { chosenTemplate, evaluateMailbox } from './mailbox-plan.ts'
+import { type Evaluation, type Glimpse, isForMailboxPlan, isRecord, type Plan, type RequestInquiry } from './plan.ts'
 import type { RequestPorts } from './ports.ts'
-import { openFaults } from './quota.ts'
+import { evaluateSite } from './site-plan.ts'
+import { openFaults } from './template-rules.ts'
+
+/** The two resources that the API document creates, each by its own endpoint. */
+export type Resource = 'site' | 'mailbox'
+export const resourceOf = (kind: ResourceKind): Resource => (isMailboxKind(kind) ? 'mailbox' : 'site')
+
+const evaluations = { site: evaluateSite, mailbox: evaluateMailbox } as const satisfies Record<Resource, unknown>
+
+/**
+ * What a request would be, or what is wrong with it, without writing anything. `unavailable` is thrown when the directory
+ * cannot be asked.
+ */
+export const evaluate = (inquiry: RequestInquiry, resource: Resource, body: unknown): Promise<Evaluation> =>
+  evaluations[resource](inquiry, body)
+
+/** What people want to know about a request before they send it, in addition to its plan. */
+export interface Outlook {
+  /** All stages, with those who decide for whoever is away today. */
+  readonly approvals: readonly ApprovalStage[]
+  readonly warnings: readonly Warning[]
+}
+
+/** Finds the people who are away, and the warnings. */
+export async function outlookOf({ ports, actor }: Context<RequestPorts>, foreseen: Foreseen): Promise<Outlook> {
+  const at = ports.clock.now().toISOString()
+  const away = await awayOf(ports, { tenantId: actor.tenantId, approvals: [...foreseen.approvals] }, at)
+  const approvals = foreseen.approvals.map((stage) => realigned(stage, away, actor.id, at))
+  return { approvals, warnings: warningsOf({ ...foreseen, approvals }) }
+}
+
+/** What a plan foresees. */
+export function foreseenIn(plan: Plan, requestId: string): Foreseen {
+  const { template, details, approvals, emptyTokens } = plan
+  const isMailbox = isForMailboxPlan(plan)
+  const name = isMailbox ? plan.address.slice(0, plan.address.indexOf('@')) : plan.alias
+  const passedOver = isMailbox ? [] : (plan.passedOver ?? [])
+  return { requestId, template, details, approvals, emptyTokens, name, passedOver }
+}
 
 const foreseenNames = z.strictObject({
   displayName: z.string().describe('What people will see.'),
@@ -89,15 +136,18 @@ export type Previewed = RequestPreview & { readonly outlook: Outlook }
  * wrong is told in the answer; `validation-failed` is thrown for what is no request at all: no object, or no template that
  * they may use. `template`: looked at already.
  */
-export async function foresee(context: Context<RequestPorts>, body: unknown, template?: Template): Promise<Previewed> {
+export async function previewOf(
+  context: Context<RequestPorts>,
+  body: unknown,
+  template?: Template,
+): Promise<Previewed> {
   const { ports, settings, actor } = context
   if (!isRecord(body)) return refuseFields(faultsOf(mailboxRequest.safeParse(body).error ?? new z.ZodError([]), body))
-  const asked = { ports, settings, actor, requestId: randomUUID(), isSubmission: false, crowded: false } as const
-  const used = template ?? (await templateOf(asked, body))
-  const inquiry = { ...asked, template: used, isPreview: true } as const
+  const base = { ports, settings, actor, requestId: randomUUID(), isSubmission: false, crowded: false } as const
+  const used = template ?? (await templateOf(base, body))
+  const inquiry = { ...base, template: used, isPreview: true } as const
   const resource = resourceOf(used.kind)
-  if (resource === 'site' && actor.clientId !== undefined)
-    throw new ProvisioningError('forbidden', 'An application cannot ask for sites: sign in on behalf of a person.')
+  refuseSitesOfApplications(actor, resource)
   const { displayName } = body
   const sought = { kind: used.kind, displayName: typeof displayName === 'string' ? displayName : '' }
   const [evaluation, candidates, open] = await Promise.all([
@@ -106,13 +156,21 @@ export async function foresee(context: Context<RequestPorts>, body: unknown, tem
     openFaults(ports, settings, actor),
   ])
   const faults = [...(evaluation.ok ? [] : evaluation.faults), ...open]
-  const seen = evaluation.ok ? ofPlan(evaluation.plan, inquiry) : await ofGlimpse(evaluation.glimpse, faults, inquiry)
-  const address = seen.names?.url ?? seen.names?.address
+  const preview = evaluation.ok
+    ? ofPlan(evaluation.plan, inquiry)
+    : await ofGlimpse(evaluation.glimpse, faults, inquiry)
+  const address = preview.names?.url ?? preview.names?.address
   const [outlook, similar] = await Promise.all([
-    lookAhead(context, seen.foreseen),
+    outlookOf(context, preview.foreseen),
     similarAmong(context, { ...sought, ...(address !== undefined && { address }) }, candidates),
   ])
-  return shown(used, seen, outlook, similar, faults)
+  return shown(used, preview, outlook, similar, faults)
+}
+
+/** An application asks for mailboxes alone, one by one or many at once. */
+export function refuseSitesOfApplications(actor: Actor, resource: Resource): void {
+  if (resource === 'site' && actor.clientId !== undefined)
+    throw new ProvisioningError('forbidden', because('sitesNeedPerson'))
 }
 
 /** The same for the actor, in turn with all other checks. */
@@ -120,7 +178,7 @@ export const previewRequest = defineUseCase({
   permission: 'request.create',
   input: z.object({ body: z.unknown() }),
   handle: (context: Context<RequestPorts & Checks>, { body }): Promise<Previewed> =>
-    context.ports.checks.inTurn(() => foresee(context, body)),
+    context.ports.checks.inTurn(() => previewOf(context, body)),
 })
 
 /** The template that a body names or, of a mailbox, implies. */
@@ -207,4 +265,37 @@ function shown(
     errors: faults.map((one) => ({ ...one })),
     outlook,
   }
+}
+
+/**
+ * A check keeps the processor and the store busy for some tens of milliseconds, so few at a time leave room for everything else,
+ * and more at a time would not end sooner. Nobody fills in more than one form at a time.
+ */
+const limits: GateLimits = {
+  ...{ running: 4, forIdentity: 0, runningOfOne: 2 },
+  ...{ waiting: 200, waitingOfOne: 40 },
+  ...{ patience: 5000, patienceOfJobs: 30_000 },
+}
+
+/** Checks of what a request would be, for previews and forms, which many may want at once. */
+export function createChecks({ limitsOfUse }: Pick<RequestPorts, 'limitsOfUse'>) {
+  const gate = createGate('previews', limits)
+  /** Runs a check in its caller's turn. Throws `unavailable` while too many wait. */
+  const inTurn = <T>(check: () => Promise<T>): Promise<T> => asking(() => gate.pass(check, originNow().abandoned))
+  return {
+    inTurn,
+    /** The same for a form in chat, which is counted for its person as a preview by REST is. */
+    async ofForm<T>(actor: Actor, values: object, check: () => Promise<T>): Promise<T> {
+      const seconds = await limitsOfUse.takeReads(actor, readsOf(values))
+      if (seconds === 0) return inTurn(check)
+      const cause = new TenantError('busy', 'previews beyond the limits of use', {
+        retryable: true,
+        retryAfterSeconds: seconds,
+      })
+      throw new ProvisioningError('unavailable', because('checksRateLimited', { seconds }), { cause })
+    },
+  }
+}
+export interface Checks {
+  readonly checks: ReturnType<typeof createChecks>
 }
