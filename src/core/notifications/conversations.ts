@@ -1,5 +1,14 @@
-import { askApprovers, type Conversation, lateStep, outcomeCard, tellLate, tellRequester } from '../requests/index.ts'
-import type { JobOrder, SystemContext } from '../shared/index.ts'
+import { isAdminStill } from '../decisions/index.ts'
+import {
+  askApprovers,
+  type Conversation,
+  lateCard,
+  lateStep,
+  outcomeCard,
+  tellLate,
+  tellRequester,
+} from '../requests/index.ts'
+import { type JobOrder, notifyOrder, type SystemContext } from '../shared/index.ts'
 import { stillToTell } from './deliver-card.ts'
 import type { NotificationPorts } from './ports.ts'
 
@@ -30,12 +39,13 @@ export async function isClosed(
 
 /**
  * What a person has missed whose chat has just become known, or is open again: decisions that wait for them, how their
- * requests ended, and what their status cards should show.
+ * requests ended, and what their status cards should show. Of admins also the requests that are late now.
  */
 export async function catchUp(
-  { ports }: SystemContext<NotificationPorts>,
+  context: SystemContext<NotificationPorts>,
   person: { tenantId: string; id: string },
 ): Promise<void> {
+  const { ports } = context
   const { tenantId, id } = person
   const waiting = await ports.requests.list({ tenantId, approverId: id, status: 'pendingApproval', limit: 20 })
   const own = await ports.requests.list({ tenantId, requesterId: id, limit: 20 })
@@ -49,8 +59,7 @@ export async function catchUp(
       .map(tellRequester),
     ...own.filter(lateStep).flatMap((request) => tellLate(request).slice(0, 1)),
   ]
-  // A first try may have found no chat and ended, so these are new jobs: whether a card was sent is in the store.
-  await ports.jobs.enqueue(orders.map(({ id: _, ...order }): JobOrder => order as JobOrder))
+  await ports.jobs.enqueue(again(orders))
   const cards = await Promise.all(own.map(({ requestId }) => ports.sentCards.find(requestId, id, 'status')))
   const shown = own.filter((_, index) => cards[index]?.state === 'sent')
   await ports.jobs.enqueue(
@@ -58,4 +67,12 @@ export async function catchUp(
       return { name: 'refresh-cards', payload: { v: 1, requestId, version, cards: 'all', personId: id } }
     }),
   )
+  // Last, since the directory has to say whether the person is an admin, and it may not answer.
+  const creating = await ports.requests.list({ tenantId, status: 'provisioning', limit: 20, oldestFirst: true })
+  const late = creating.filter((request) => lateStep(request) && request.requester.id !== id)
+  if (late.length === 0 || !(await isAdminStill(context, id))) return
+  await ports.jobs.enqueue(again(late.map((request) => notifyOrder(request.requestId, id, lateCard(request)))))
 }
+
+/** The same orders as new jobs: a first job may have found no chat and ended. Whether a card was sent is in the store. */
+const again = (orders: readonly JobOrder[]): JobOrder[] => orders.map(({ id: _, ...order }) => order as JobOrder)
