@@ -88,7 +88,7 @@ describe('a tenant with a second SharePoint host', () => {
     const input = await runSteps(connect(), ['create-site'], siteInput())
     const wait = runStep(connect(), 'wait-for-site', input)
     await expect(wait).rejects.toMatchObject({ code: 'foreign-address', retryable: false })
-    await expect(wait).rejects.toThrow(/on localhost:\d+, a host that SHAREPOINT_URL does not list/)
+    await expect(wait).rejects.toThrow(/on localhost:\d+\. SHAREPOINT_URL does not list this host/)
     expect((await contoso.calls()).filter(({ operation }) => operation === 'sharepoint.web.get')).toEqual([])
     const listed = connect([{ url: second(), adminUrl: contoso.simulator.url }])
     expect((await runSteps(listed, withoutLabel.slice(1), input)).progress.url).toContain('//localhost:')

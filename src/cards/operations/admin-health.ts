@@ -10,7 +10,7 @@ import {
 import { defineCard } from '../shared/define-card.ts'
 import { type Look, look, looks, type RowLook, rowLook, rowLooks, toFix, toKnow } from '../shared/look.ts'
 import { format, strings } from '../shared/messages.ts'
-import { cut, duration, longest, moment, quantity, quickness, time, type Viewer } from '../shared/words.ts'
+import { cut, duration, fullMoment, longest, moment, quantity, quickness, time, type Viewer } from '../shared/words.ts'
 
 export const healthRow = z.strictObject({
   name: z.enum(healthParts),
@@ -78,6 +78,7 @@ export function healthRowOf(part: HealthPart, viewer: Viewer): z.output<typeof h
     days: (count) => inUnits(count, 'day'),
     share: (of) => new Intl.NumberFormat(strings.locale, { style: 'percent' }).format(of),
     moment: (at) => moment(at, viewer, 'full'),
+    end: (at) => fullMoment(at, viewer),
     count: quantity,
   }
   const shown = { ...part, ...(part.problem !== undefined && { problem: cut(part.problem, longest.text) }) }
@@ -101,6 +102,8 @@ export interface HealthWriting {
   /** Of all, 0 to 1. */
   share(of: number): string
   moment(at: string): string
+  /** When a credential ends: always with the date. */
+  end(at: string): string
   count(value: number): string
 }
 
@@ -111,6 +114,7 @@ export function healthText(message: string, part: HealthPart, writing: HealthWri
 }
 
 function measureText(name: string, value: string | number, writing: HealthWriting): string {
+  if (typeof value === 'string' && name === 'endsAt') return writing.end(value)
   if (typeof value === 'string') return name.endsWith('At') ? writing.moment(value) : value
   if (name === 'milliseconds') return writing.quickness(value)
   if (/seconds/i.test(name)) return writing.duration(value)

@@ -35,6 +35,7 @@ const plainHealth: HealthWriting = {
   days: (count) => inUnit('day', count),
   share: (of) => new Intl.NumberFormat(strings.locale, { style: 'percent' }).format(of),
   moment: (at) => at,
+  end: (at) => at,
   count: (value) => new Intl.NumberFormat(strings.locale).format(value),
 }
 
