@@ -96,6 +96,24 @@ describe('a tenant with a second SharePoint host', () => {
 })
 
 describe('a tenant with a group naming policy', () => {
+  it('has no free address where the name that the policy makes of it is held, and says so before the request', async () => {
+    const { alias, ...input } = siteInput()
+    await contoso.modes({ groupPrefix: 'GRP ' })
+    const directory = connectTo(contoso.simulator.url).directory
+    expect(await directory.isSiteAddressFree(alias)).toBe(true)
+    await runSteps(connect(), ['create-site'], { ...input, alias })
+    expect(await connectTo(contoso.simulator.url).directory.isSiteAddressFree(alias)).toBe(false)
+    await contoso.modes({ groupPrefix: '' })
+    expect(await connectTo(contoso.simulator.url).directory.isSiteAddressFree(alias)).toBe(true)
+  })
+
+  it('is not needed to be readable: a refusal leaves the check of the requested address', async () => {
+    const { alias } = siteInput()
+    await contoso.modes({ groupPrefix: 'GRP ' })
+    await contoso.fault({ operation: 'graph.groupSettings.list', kind: 'failBeforeCommit', status: 403 })
+    expect(await connectTo(contoso.simulator.url).directory.isSiteAddressFree(alias)).toBe(true)
+  })
+
   it.each(['refuses', 'adds'])(
     'that %s names without the prefix: the site gets the names of the policy',
     async (conduct) => {

@@ -71,6 +71,6 @@ describe('a certificate near its end, as an admin sees and mends it in the chat'
     const card = cardOf(await service.sam.invokes('no-activity', 'admin.certificate', {}))
     await service.heal()
     expect(textOf(card)).toContain('The file was read, and it cannot be used.')
-    expect(partOn(card, 'Certificate')).toEqual({ state: 'Amber', says: expect.stringContaining('for 300 days') })
+    expect(partOn(card, 'Certificate')).toEqual({ state: 'Amber', says: expect.stringContaining('in 300 days') })
   })
 })
