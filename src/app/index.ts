@@ -77,6 +77,8 @@ export interface Substitutes {
   readonly watchTimes?: WatchTimes
   /** Whether missing permissions are logged at start-up, by one call to each service. Default true. */
   readonly reportsAccess?: boolean
+  /** The present time, for everything except the queue: a job is due by the time of the store. */
+  readonly clock?: Ports['clock']
   /** Who gets the lines of the log. */
   readonly writeLog?: (line: string) => void
 }
@@ -112,7 +114,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
   const teamsAppId = credentials || substitutes.connectorUrl ? endpoints.teamsAppId : undefined
   const microsoft365 = await connectTenant(config, { ...endpoints, teamsAppId }, database, outgoing, { log, callLogs })
   const { tenant, directory, connection } = microsoft365
-  const clock = { now: () => new Date() }
+  const clock = substitutes.clock ?? { now: () => new Date() }
   const jobs: Jobs = { enqueue: queue.enqueueAll, dueAt: queue.dueAt }
   const own = { processId: randomUUID(), version, startedAt: clock.now() }
   let writtenAt = () => own.startedAt

@@ -214,6 +214,7 @@ describe('signing in', () => {
     expect(asked.sort()).toEqual([
       'https://contoso.sharepoint.com/_api/SP.Site.Exists',
       'https://graph.microsoft.com/v1.0/directory/deletedItems/microsoft.graph.group',
+      'https://graph.microsoft.com/v1.0/groupSettings',
       'https://graph.microsoft.com/v1.0/groups',
       `${token} https://contoso.sharepoint.com/.default`,
       `${token} https://graph.microsoft.com/.default`,

@@ -88,7 +88,7 @@ describe('a tenant with a second SharePoint host', () => {
     const input = await runSteps(connect(), ['create-site'], siteInput())
     const wait = runStep(connect(), 'wait-for-site', input)
     await expect(wait).rejects.toMatchObject({ code: 'foreign-address', retryable: false })
-    await expect(wait).rejects.toThrow(/on localhost:\d+, a host that SHAREPOINT_URL does not list/)
+    await expect(wait).rejects.toThrow(/on localhost:\d+\. SHAREPOINT_URL does not list this host/)
     expect((await contoso.calls()).filter(({ operation }) => operation === 'sharepoint.web.get')).toEqual([])
     const listed = connect([{ url: second(), adminUrl: contoso.simulator.url }])
     expect((await runSteps(listed, withoutLabel.slice(1), input)).progress.url).toContain('//localhost:')
@@ -96,6 +96,24 @@ describe('a tenant with a second SharePoint host', () => {
 })
 
 describe('a tenant with a group naming policy', () => {
+  it('has no free address where the name that the policy makes of it is held, and says so before the request', async () => {
+    const { alias, ...input } = siteInput()
+    await contoso.modes({ groupPrefix: 'GRP ' })
+    const directory = connectTo(contoso.simulator.url).directory
+    expect(await directory.isSiteAddressFree(alias)).toBe(true)
+    await runSteps(connect(), ['create-site'], { ...input, alias })
+    expect(await connectTo(contoso.simulator.url).directory.isSiteAddressFree(alias)).toBe(false)
+    await contoso.modes({ groupPrefix: '' })
+    expect(await connectTo(contoso.simulator.url).directory.isSiteAddressFree(alias)).toBe(true)
+  })
+
+  it('is not needed to be readable: a refusal leaves the check of the requested address', async () => {
+    const { alias } = siteInput()
+    await contoso.modes({ groupPrefix: 'GRP ' })
+    await contoso.fault({ operation: 'graph.groupSettings.list', kind: 'failBeforeCommit', status: 403 })
+    expect(await connectTo(contoso.simulator.url).directory.isSiteAddressFree(alias)).toBe(true)
+  })
+
   it.each(['refuses', 'adds'])(
     'that %s names without the prefix: the site gets the names of the policy',
     async (conduct) => {

@@ -1,5 +1,5 @@
 import { type Client, GraphError, type GraphRequest } from '@microsoft/microsoft-graph-client'
-import type { Chat, Group, TeamsAppInstallation, User } from '@microsoft/microsoft-graph-types'
+import type { Chat, Group, GroupSetting, TeamsAppInstallation, User } from '@microsoft/microsoft-graph-types'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { graphClient } from '../support/graph-client.ts'
 import { startTenant } from '../support/simulated-tenant.ts'
@@ -87,6 +87,15 @@ describe('Microsoft’s own Graph client, with each Graph operation of our conne
     expect((await graph.api(`/users/${kim}`).select('accountEnabled').get()).accountEnabled).toBe(false)
     for (const kind of ['group', 'user'])
       expect(await list<object>(graph.api(`/directory/deletedItems/microsoft.graph.${kind}`).select('id'))).toEqual([])
+  })
+
+  it('reads the naming policy of groups, which a new tenant does not have', async () => {
+    expect(await list<GroupSetting>(graph.api('/groupSettings'))).toEqual([])
+    await ask('POST', `${tenant.simulator.url}/control/tenant`, { body: { groupPrefix: 'GRP ' } })
+    const [setting] = await list<GroupSetting>(graph.api('/groupSettings'))
+    expect(setting).toMatchObject({ displayName: 'Group.Unified', templateId: '62375ab9-6b52-47ed-826b-58e47e0e304b' })
+    expect(setting?.values).toContainEqual({ name: 'PrefixSuffixNamingRequirement', value: 'GRP [GroupName]' })
+    await ask('POST', `${tenant.simulator.url}/control/tenant`, { body: { groupPrefix: '' } })
   })
 
   it('installs the app for a person once, and finds their chat', async () => {

@@ -194,6 +194,19 @@ export const requests = {
     },
     updatedAt: at('09:44'),
   }),
+  /** The site is on a second host of the tenant. */
+  foreignAddress: requestOf({
+    ...queued,
+    status: 'failed',
+    steps: stepsUntil(1, { status: 'failed', attempts: 1 }),
+    problem: {
+      code: 'foreign-address',
+      detail:
+        'The site is on contosoeur.sharepoint.com. SHAREPOINT_URL does not list this host. If the host is yours, add it to SHAREPOINT_URL. Then restart the service and retry.',
+      step: 'wait-for-site',
+    },
+    updatedAt: at('09:44'),
+  }),
   /** People who were chosen cannot get what the request gives them. */
   peopleUnavailable: requestOf({
     ...queued,

@@ -16,6 +16,14 @@ const exchange = {
 } as const
 const still = { name: 'processes', state: 'red', says: 'processesStill', count: 0 } as const
 const late = { name: 'queue', state: 'red', says: 'late', waiting: 4100, oldestSeconds: 5400 } as const
+const secretSoon = {
+  ...({ name: 'botSecret', state: 'red', says: 'secretSoon' } as const),
+  ...{ daysLeft: 6, endsAt: '2026-11-26T23:59:59.000Z' },
+} as const
+const certificateOver = {
+  ...({ name: 'certificate', state: 'red', says: 'certificateOver' } as const),
+  ...{ daysLeft: -1, endsAt: '2026-11-20T08:00:00.000Z' },
+} as const
 
 const withSilent = reportOf(
   [
@@ -36,5 +44,8 @@ export const watchSamples: readonly Sample[] = [
     healthTurnedCard,
     healthTurnedView(turned([still, late, exchange], '2026-11-20T10:31:00.000Z'), asSam),
   ),
+  sample('expiring', healthTurnedCard, healthTurnedView(turned([secretSoon]), asSam)),
+  sample('expired', healthTurnedCard, healthTurnedView(turned([certificateOver]), asSam)),
+  sample('renewed', healthTurnedCard, healthTurnedView(turned([secretSoon], '2026-11-20T10:31:00.000Z'), asSam)),
   sample('silent', adminHealthCard, adminHealthView(withSilent, asSam)),
 ]

@@ -180,6 +180,11 @@ const ofSites: readonly Sample[] = [
   sample('to-admins', approvalCard, approvalView(toAdmins, viewerOf(omar))),
   sample('with-admins', approvalCard, approvalView(withAdmins, asDana)),
   sample(
+    'foreign-address-for-admin',
+    requestStatusCard,
+    requestStatusView(requests.foreignAddress, viewerOf(sam, { isAdmin: true })),
+  ),
+  sample(
     'permission-for-admin',
     requestStatusCard,
     requestStatusView(requests.permissionMissing, viewerOf(sam, { isAdmin: true })),

@@ -52,6 +52,8 @@ export interface Service {
   consent(resource: 'graph' | 'sharepoint' | 'exchange', roles: readonly string[]): Promise<void>
   /** An admin of the simulated tenant installs the app for a person by a setup policy. The bot hears nothing about it. */
   installedByPolicy(userId: string, teamsAppId: string): Promise<void>
+  /** Sets what the simulated tenant does, as for example how long a site takes. `null` sets the default. */
+  modes(modes: Record<string, unknown>): Promise<void>
   /** The simulated tenant does everything again. */
   heal(): Promise<void>
   /** What the simulated tenant was asked: of one operation, or of all. */
@@ -175,6 +177,9 @@ export function withService(
     },
     async installedByPolicy(userId, teamsAppId) {
       await control(simulatorUrl(), 'POST', 'installed-apps', { userId, teamsAppId })
+    },
+    async modes(modes) {
+      await control(simulatorUrl(), 'POST', 'tenant', modes)
     },
     async heal() {
       await control(simulatorUrl(), 'DELETE', 'faults')

@@ -31,7 +31,7 @@ describe('a certificate near its end, as an admin sees and mends it in the chat'
 
   it('is red with the days that are left, and offers to read the file again', async () => {
     const { card } = await health()
-    expect(partOn(card, 'Certificate')).toEqual({ state: 'Red', says: expect.stringContaining('Ends in 5 days.') })
+    expect(partOn(card, 'Certificate')).toEqual({ state: 'Red', says: expect.stringContaining('in 5 days.') })
     expect(actionsOf(card).map(({ title }) => title)).toContain(title)
   })
 
@@ -50,7 +50,7 @@ describe('a certificate near its end, as an admin sees and mends it in the chat'
     put(pem(inDays(20)))
     const card = cardOf(await service.sam.clicks(shown, title))
     expect(textOf(card)).toContain('The new certificate is in use now.')
-    expect(partOn(card, 'Certificate')).toEqual({ state: 'Amber', says: expect.stringContaining('Ends in 20 days.') })
+    expect(partOn(card, 'Certificate')).toEqual({ state: 'Amber', says: expect.stringContaining('in 20 days.') })
   })
 
   it('is well once the file was replaced, and a second click says how it stands', async () => {
@@ -71,6 +71,6 @@ describe('a certificate near its end, as an admin sees and mends it in the chat'
     const card = cardOf(await service.sam.invokes('no-activity', 'admin.certificate', {}))
     await service.heal()
     expect(textOf(card)).toContain('The file was read, and it cannot be used.')
-    expect(partOn(card, 'Certificate')).toEqual({ state: 'Amber', says: expect.stringContaining('for 300 days') })
+    expect(partOn(card, 'Certificate')).toEqual({ state: 'Amber', says: expect.stringContaining('in 300 days') })
   })
 })

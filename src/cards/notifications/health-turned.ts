@@ -9,10 +9,12 @@ import { duration, listOf, moment, type Viewer } from '../shared/texts.ts'
 export const healthTurnedCard = defineCard({
   name: 'health-turned',
   data: z.strictObject({
-    turned: z.enum(['red', 'well']),
+    subject: z.enum(['red', 'expiring', 'expired', 'well', 'renewed']),
     look,
     since: z.string(),
-    /** How long the problem lasted, when the service is healthy again. */
+    /** The meaning of the problem, or `''`. */
+    means: z.string(),
+    /** How long the problem lasted, when the service is healthy again; `''` for a credential. */
     took: z.string(),
     /** What is broken now; parts that are healthy again are only named, in `was`. */
     parts: z.array(healthRow.pick({ name: true, sentence: true, look: true })),
@@ -20,29 +22,33 @@ export const healthTurnedCard = defineCard({
   }),
 })
 
-/** Notifies an admin when something is broken and when all parts are healthy again. */
-export function healthTurnedView(
-  { turned, since, until, parts }: HealthNotice,
-  viewer: Viewer,
-): ViewOf<typeof healthTurnedCard> {
+/** Notifies an admin when something is broken or a credential expires, and when all parts are healthy again. */
+export function healthTurnedView(notice: HealthNotice, viewer: Viewer): ViewOf<typeof healthTurnedCard> {
+  const { turned, since, until, parts } = notice
   const isRed = turned === 'red'
+  const subject = subjectOf(notice)
   const words = strings.health.turned
   const at = (when: string | null) => (when === null ? '' : moment(when, viewer, 'full'))
-  const names = parts.map(({ name }) => strings.health.part[name])
+  const names = listOf([...new Set(parts.map(({ name }) => strings.health.part[name]))], 'and')
+  const took = { for: until === null ? '' : duration(Date.parse(until) - Date.parse(since)) }
   return {
-    turned,
+    subject,
     look: isRed ? toFix : looks.succeeded,
     since: format(words.since, { since: at(isRed ? since : until) }),
-    took: isRed
-      ? ''
-      : format(words.wellMeans, {
-          for: until === null ? '' : duration(Date.parse(until) - Date.parse(since)),
-          since: at(since),
-          until: at(until),
-        }),
+    means: subject === 'well' || subject === 'renewed' ? '' : words.means[subject],
+    took: subject === 'well' ? format(words.wellMeans, { ...took, since: at(since), until: at(until) }) : '',
     parts: isRed ? parts.map((part) => brief(part, viewer)) : [],
-    was: isRed || names.length === 0 ? '' : format(words.was, { parts: listOf([...new Set(names)], 'and') }),
+    was: isRed || names === '' ? '' : format(subject === 'renewed' ? words.renewed : words.was, { parts: names }),
   }
+}
+
+/** A certificate or secret that expires breaks nothing yet, so a card about credentials alone has titles of its own. */
+function subjectOf({ turned, parts }: HealthNotice): z.output<typeof healthTurnedCard.data>['subject'] {
+  const isExpiry = ({ name, says }: HealthPart) =>
+    (name === 'certificate' || name === 'botSecret') && says !== 'certificateEarly'
+  if (parts.length === 0 || !parts.every(isExpiry)) return turned
+  if (turned === 'well') return 'renewed'
+  return parts.some(({ daysLeft = 0 }) => daysLeft < 0) ? 'expired' : 'expiring'
 }
 
 function brief(part: HealthPart, viewer: Viewer) {

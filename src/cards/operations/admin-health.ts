@@ -10,7 +10,7 @@ import {
 import { type Look, look, looks, marks, rowLook, toFix, toKnow } from '../shared/look.ts'
 import { format, strings } from '../shared/messages.ts'
 import { defineCard, type ViewOf } from '../shared/render.ts'
-import { cut, duration, inUnit, longest, moment, quantity, quickness, time, type Viewer } from '../shared/texts.ts'
+import { cut, duration, fullMoment, inUnit, longest, moment, quantity, quickness, time, type Viewer } from '../shared/texts.ts'
 
 export const healthRow = z.strictObject({
   name: z.enum(healthParts),
@@ -72,6 +72,7 @@ export function healthRowOf(part: HealthPart, viewer: Viewer): z.output<typeof h
     days: (count) => inUnit('day', count),
     share,
     moment: (at) => moment(at, viewer, 'full'),
+    end: (at) => fullMoment(at, viewer),
     count: quantity,
   }
   const shown = { ...part, ...(part.problem !== undefined && { problem: cut(part.problem, longest.text) }) }
@@ -96,6 +97,8 @@ interface HealthWriting {
   /** A share of all, 0 to 1. */
   share(of: number): string
   moment(at: string): string
+  /** When a credential ends: always with the date. */
+  end(at: string): string
   count(value: number): string
 }
 
@@ -106,6 +109,7 @@ export function healthText(message: string, part: HealthPart, writing: HealthWri
 }
 
 function measureText(name: string, value: string | number, writing: HealthWriting): string {
+  if (typeof value === 'string' && name === 'endsAt') return writing.end(value)
   if (typeof value === 'string') return name.endsWith('At') ? writing.moment(value) : value
   if (name === 'milliseconds') return writing.quickness(value)
   if (/seconds/i.test(name)) return writing.duration(value)
@@ -138,5 +142,6 @@ export const plainHealth: HealthWriting = {
   days: (count) => inUnit('day', count),
   share,
   moment: (at) => at,
+  end: (at) => at,
   count: quantity,
 }

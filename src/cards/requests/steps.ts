@@ -10,6 +10,8 @@ import {
   nextStep,
   openStage,
   type Problem,
+  problemTexts,
+  publicCode,
   type Request,
   type RequestStep,
 } from '../../core/index.ts'
@@ -204,21 +206,14 @@ type ProblemWords = keyof typeof strings.problem
 
 /** The message of a problem's code, ours or Microsoft's. An unknown code means that Microsoft 365 refused. */
 function problemWords(code: string): ProblemWords {
-  const own = keysOf<ProblemWords>(strings.problem).find((known) => known === code)
-  if (own) return own
-  if (code === 'not-there-yet') return 'not-ready'
-  if (code === 'missing-progress') return 'unexpected'
-  if (exchangeHeld.test(code)) return 'name-taken'
-  if (exchangeMissing.test(code)) return 'not-ready'
-  return noAnswer.test(code) || exchangeAway.test(code) ? 'no-answer' : 'refused'
+  const meaning = publicCode(code)
+  const own = keysOf<ProblemWords>(strings.problem).find((known) => known === meaning)
+  return own ?? otherWords[meaning] ?? (problemTexts[meaning] === problemTexts['no-answer'] ? 'no-answer' : 'refused')
 }
-
-/** Codes of a service that is away or has too much to do: our own, and those of Graph and SharePoint. */
-const noAnswer =
-  /^(busy|unreachable|timeout|throttled|unavailable|sign-in-unreachable|http-(429|5\d\d)|TooManyRequests|service(Not|Un)Available|activityLimitReached)$/i
-/** Exceptions of Exchange, by the end of their names: away or too busy; the name is held; not there (yet). */
-const exchangeAway =
-  /(CmdletProxyException|CmdletProxyNotAvailable\w*|ServerBusyException|TransientException|BackendCommunicationException|OverBudget\w*)$/
-const exchangeHeld =
-  /(MemberNameInUse|ManagedMemberExists|ProxyAddressExists|ObjectAlreadyExists|PropertyValueExists|NameNotAvailable)Exception$/
-const exchangeMissing = /ObjectNotFoundException$/
+const otherWords: Readonly<Partial<Record<ReturnType<typeof publicCode>, ProblemWords>>> = {
+  'not-there-yet': 'not-ready',
+  'half-made': 'not-ready',
+  'accounts-hidden': 'permission-missing',
+  'missing-progress': 'unexpected',
+  'foreign-page': 'unexpected',
+}

@@ -1,7 +1,8 @@
-import { chatOf, lostRight } from '../decisions/index.ts'
+import { chatOf, isAdminStill, lostRight } from '../decisions/index.ts'
 import {
   askApprovers,
   type Conversation,
+  lateCard,
   lateStep,
   notifyLate,
   notifyRequester,
@@ -14,6 +15,7 @@ import {
   isForApprover,
   type JobOrder,
   type JobPayload,
+  notifyOrder,
   PutOff,
   type SystemContext,
   TenantError,
@@ -117,12 +119,13 @@ export async function isClosed(
 
 /**
  * Orders the cards that a person missed before their chat was known or open again: decisions that wait for them, the ends of
- * their requests, and updates of their status cards.
+ * their requests, and updates of their status cards. An admin also gets the cards of requests that are late now.
  */
 export async function catchUp(
-  { ports }: SystemContext<NotificationPorts>,
+  context: SystemContext<NotificationPorts>,
   person: { tenantId: string; id: string },
 ): Promise<void> {
+  const { ports } = context
   const { tenantId, id } = person
   const waiting = await ports.requests.list({ tenantId, approverId: id, status: 'pendingApproval', limit: 20 })
   const own = await ports.requests.list({ tenantId, requesterId: id, limit: 20 })
@@ -136,8 +139,7 @@ export async function catchUp(
       .map(notifyRequester),
     ...own.filter(lateStep).flatMap((request) => notifyLate(request).slice(0, 1)),
   ]
-  // A first try may have found no chat and ended, so these are new jobs: whether a card was sent is in the store.
-  await ports.jobs.enqueue(orders.map(({ id: _, ...order }): JobOrder => order as JobOrder))
+  await ports.jobs.enqueue(again(orders))
   const cards = await Promise.all(own.map(({ requestId }) => ports.sentCards.find(requestId, id, 'status')))
   const shown = own.filter((_, index) => cards[index]?.state === 'sent')
   await ports.jobs.enqueue(
@@ -145,4 +147,12 @@ export async function catchUp(
       return { name: 'refresh-cards', payload: { v: 1, requestId, version, cards: 'all', personId: id } }
     }),
   )
+  // Last, since the directory has to say whether the person is an admin, and it may not answer.
+  const creating = await ports.requests.list({ tenantId, status: 'provisioning', limit: 20, oldestFirst: true })
+  const late = creating.filter((request) => lateStep(request) && request.requester.id !== id)
+  if (late.length === 0 || !(await isAdminStill(context, id))) return
+  await ports.jobs.enqueue(again(late.map((request) => notifyOrder(request.requestId, id, lateCard(request)))))
 }
+
+/** The same orders as new jobs: a first job may have found no chat and ended. Whether a card was sent is in the store. */
+const again = (orders: readonly JobOrder[]): JobOrder[] => orders.map(({ id: _, ...order }) => order as JobOrder)

@@ -12,19 +12,18 @@ import {
   mailboxKind,
   notFound,
   person,
+  problemForPeople,
   refuseFields,
   requestState,
   resourceKind,
   type SystemContext,
   siteKind,
-  textForPeople,
 } from '../shared/index.ts'
 import { authorize, may, refusedAction } from './access.ts'
 import type { RequestPorts, RequestQuery } from './ports.ts'
 import {
   basedOn,
   isForMailbox,
-  type Problem,
   problem,
   type Request,
   referenceOf,
@@ -277,11 +276,13 @@ export function viewOf(request: Request): RequestView {
   return { ...shared, kind, details: { ...request.details, name, domain, ...alias, ...reason }, resource }
 }
 
-/** The request as this person may see it: only admins read which permission, host or setting is wrong. */
+/** The request as this person may see it: only admins read which permission, host or setting is wrong, and Microsoft's codes. */
 export function requestFor(request: Request, { isAdmin }: { readonly isAdmin: boolean }): Request {
   if (isAdmin) return request
-  const steps = request.steps.map((step) => (step.problem ? { ...step, problem: forPeople(step.problem) } : step))
-  return { ...request, steps, problem: request.problem && forPeople(request.problem) }
+  const steps = request.steps.map((step) =>
+    step.problem ? { ...step, problem: problemForPeople(step.problem) } : step,
+  )
+  return { ...request, steps, problem: request.problem && problemForPeople(request.problem) }
 }
 
 export const viewFor = (request: Request, viewer: { readonly isAdmin: boolean }): RequestView =>
@@ -292,11 +293,7 @@ export function entryDataFor<T extends Readonly<Record<string, unknown>>>(
   data: T,
   { isAdmin }: { isAdmin: boolean },
 ): T {
-  const detail = isAdmin ? undefined : textForPeople(String(data['code']))
-  return detail === undefined ? data : { ...data, detail }
-}
-
-function forPeople(problem: Problem): Problem {
-  const detail = textForPeople(problem.code)
-  return detail === undefined ? problem : { ...problem, detail }
+  const { code, detail } = data
+  if (isAdmin || typeof code !== 'string' || typeof detail !== 'string') return data
+  return { ...data, ...problemForPeople({ code, detail }) }
 }

@@ -96,18 +96,85 @@ export const isPermissionMissing = (error: unknown): error is TenantError =>
 const permissionText =
   'A permission is missing. Your administrators have to grant it, and they are notified. Please try again later.'
 
-/** Problems whose own texts name permissions, hosts or settings, with what people read who are not admins. */
-const textsForPeople: Readonly<Record<string, string>> = {
+const noAnswer = 'Microsoft 365 did not answer.'
+const refusedStep = 'Microsoft 365 refused a step of this request. Your administrators can read the reason.'
+const unforeseen = 'Something unforeseen happened. Your administrators can read the reason.'
+
+/**
+ * Every code of a problem that is ours, with what people read who are not admins. `own` is the problem's own text, which is
+ * about the request alone. The other texts replace one that names a permission, a host, a setting or an answer of Microsoft.
+ */
+export const problemTexts = {
+  'name-taken': 'own',
+  'alias-taken': 'own',
+  'reserved-name': 'own',
+  'former-address': 'own',
+  'naming-policy': 'own',
+  'capacity-needs-licence': 'own',
+  'people-unavailable': 'own',
+  'owner-not-found': 'own',
+  'person-not-found': 'own',
+  'person-unknown-to-exchange': 'own',
+  'ready-check': 'own',
+  'not-ready': 'own',
+  'not-there-yet': 'own',
+  'half-made': 'own',
+  'site-not-ready': 'own',
+  'site-creation-failed': 'own',
+  unexpected: 'own',
   'permission-missing': permissionText,
   'exchange-role-missing': permissionText,
+  'accounts-hidden': permissionText,
   'foreign-address':
     'The site is on a host that is not configured. Your administrators have to configure it, and they are notified.',
   'extension-not-accepted':
     'Microsoft 365 does not accept the link to the site yet. Your administrators are notified if this lasts.',
+  'sign-in-refused':
+    'Microsoft 365 does not let the service in. Your administrators have to fix this, and they are notified.',
+  'no-answer': noAnswer,
+  busy: noAnswer,
+  timeout: noAnswer,
+  unreachable: noAnswer,
+  unavailable: noAnswer,
+  'unreadable-answer': noAnswer,
+  'sign-in-unreachable': noAnswer,
+  refused: refusedStep,
+  'no-mail-domain': refusedStep,
+  'foreign-page': unforeseen,
+  'missing-progress': unforeseen,
+} as const satisfies Readonly<Record<string, string>>
+type ProblemCode = keyof typeof problemTexts
+const isOwnCode = (code: string): code is ProblemCode => Object.hasOwn(problemTexts, code)
+
+/** Codes of Graph and SharePoint, and statuses, of a service that is away or has too much to do. */
+const serviceAway = /^(throttled|http-(408|429|5\d\d)|TooManyRequests|service(Not|Un)Available|activityLimitReached)$/i
+/** Exceptions of Exchange, by the end of their names: away or too busy; the name is held; not there (yet). */
+const exchangeAway =
+  /(CmdletProxyException|CmdletProxyNotAvailable\w*|ServerBusyException|TransientException|BackendCommunicationException|OverBudget\w*)$/
+const exchangeHeld =
+  /(MemberNameInUse|ManagedMemberExists|ProxyAddressExists|ObjectAlreadyExists|PropertyValueExists|NameNotAvailable)Exception$/
+const exchangeMissing = /ObjectNotFoundException$/
+
+/** A problem's code as everybody may read it: one of ours is unchanged, and one of Microsoft's becomes what it means. */
+export function publicCode(code: string): ProblemCode {
+  if (isOwnCode(code)) return code
+  if (exchangeHeld.test(code)) return 'name-taken'
+  if (exchangeMissing.test(code)) return 'not-ready'
+  return serviceAway.test(code) || exchangeAway.test(code) ? 'no-answer' : 'refused'
 }
-/** What people read about a problem who are not admins; undefined where they read its own text. */
-export const textForPeople = (code: string): string | undefined =>
-  Object.hasOwn(textsForPeople, code) ? textsForPeople[code] : undefined
+
+const textsOfMeanings: Readonly<Partial<Record<ProblemCode, string>>> = {
+  'name-taken': 'The address was taken meanwhile.',
+  'not-ready': 'It did not become ready in time.',
+}
+
+/** What people read about a problem who are not admins. */
+export function problemForPeople<P extends { readonly code: string; readonly detail: string }>(problem: P): P {
+  const code = publicCode(problem.code)
+  const text = problemTexts[code]
+  if (text !== 'own') return { ...problem, code, detail: text }
+  return code === problem.code ? problem : { ...problem, code, detail: textsOfMeanings[code] ?? refusedStep }
+}
 
 /** Why something was unavailable that people can be told in so many words; undefined: it did not answer. */
 export function whyUnavailable(error: unknown): 'busy' | 'accountUnreadable' | 'permissionMissing' | undefined {

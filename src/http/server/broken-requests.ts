@@ -75,7 +75,7 @@ export function answerBrokenRequests(node: Server, options: LogAndTexts): void {
     conversation.open.set(response, request)
     response.once('close', () => {
       conversation.open.delete(response)
-      if (conversation.broken && conversation.open.size === 0) request.socket.destroySoon()
+      if (conversation.broken && conversation.open.size === 0) linger(request.socket.end())
     })
   }
   node.on('request', follow)
@@ -84,7 +84,9 @@ export function answerBrokenRequests(node: Server, options: LogAndTexts): void {
   node.on('checkExpectation', (request, response) => void node.emit('request', request, response))
   node.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     const conversation = conversationOf(socket)
-    if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
+    if (error.code === 'ECONNRESET') return void socket.destroy()
+    if (conversation.broken) return
+    if (!socket.writable) return void socket.destroy()
     const verdict = verdictOn(conversation)
     if (verdict === 'end') return void socket.destroy()
     if (verdict === 'answer') refuse(error.code, socket, options)
@@ -93,8 +95,7 @@ export function answerBrokenRequests(node: Server, options: LogAndTexts): void {
 }
 
 /** Whether to answer a broken request, wait for answers to earlier requests, or end the connection. */
-function verdictOn({ open, last, broken }: Conversation): 'answer' | 'wait' | 'end' {
-  if (broken) return 'wait'
+function verdictOn({ open, last }: Conversation): 'answer' | 'wait' | 'end' {
   if (last && !last.request.complete) {
     const isOnlyOne = open.size === 1 && open.has(last.response)
     return isOnlyOne && !last.response.headersSent ? 'answer' : 'end'
@@ -117,5 +118,23 @@ function refuse(reason: string | undefined, socket: Duplex, { log, texts }: LogA
     'Connection: close',
   ]
   log.info({ traceId, callId, route: 'none', status: body.status, reason }, 'answered')
-  socket.end(`${headers.join('\r\n')}\r\n\r\n${content}`, () => socket.destroy())
+  linger(socket.end(`${headers.join('\r\n')}\r\n\r\n${content}`))
+}
+
+/** How long the rest of a broken request is read and discarded, in milliseconds, before the connection is closed. */
+const longestLinger = 1000
+
+/**
+ * Reads and discards what still arrives until the client has closed its side, for at most a second. TCP resets a connection
+ * that is closed with unread bytes, and a client whose next write meets the reset never reads its answer. Nothing that
+ * arrives reaches the parser: a request that has been refused must not begin after all.
+ */
+function linger(socket: Duplex): void {
+  if (socket.destroyed) return
+  socket.removeAllListeners('data')
+  // A listener for `data` also takes the connection from Node's parser, which reads it below the stream.
+  socket.on('data', () => undefined)
+  socket.resume()
+  const timer = setTimeout(() => socket.destroy(), longestLinger).unref()
+  socket.once('close', () => clearTimeout(timer))
 }

@@ -52,6 +52,7 @@ export function createDirectory(parts: DirectoryParts): Directory {
   const person = async (id: string) => asAccount(await user(id))
   const profiles = createCache<Profile>(parts.now)
   const groups = createCache<ReadonlySet<string>>(parts.now)
+  const namingPolicy = createCache<{ readonly text: string | undefined }>(parts.now)
   return {
     person,
     people: (ids) => peopleOf(graph, ids),
@@ -67,13 +68,12 @@ export function createDirectory(parts: DirectoryParts): Directory {
     findPeople: (text) => findPeople(graph, text),
     isExternal: async (personId) => isExternal(await user(personId), cachedDomains),
     async isSiteAddressFree(alias) {
-      // A group's nickname is the address of its site, even before that site exists, so it counts for both kinds.
-      const [groups, isSite, deletedAt] = await Promise.all([
-        graph.groupsByNickname(alias),
-        sharePoint.siteExists(sharePoint.addressOf(alias)),
-        deletedSite(graph, alias),
+      const [isFree, policy] = await Promise.all([
+        isAliasFree(parts, alias),
+        namingPolicy('', async () => ({ text: await graph.groupNamingPolicy() })),
       ])
-      return groups.length === 0 && !isSite && !deletedAt
+      const other = renamed(alias, policy.text)
+      return isFree && (other === undefined || isAliasFree(parts, other))
     },
     unknownToExchange: (people) => unknownToExchange(exchange, people),
     async isMailboxNameFree(address) {
@@ -92,6 +92,28 @@ export function createDirectory(parts: DirectoryParts): Directory {
     similar: (query) => similar(parts, query),
     visibleTo: (person, candidates, query) => visibleTo(parts, person, candidates, query),
   }
+}
+
+/** A group's nickname is the address of its site, even before that site exists, so it counts for both kinds of sites. */
+async function isAliasFree({ graph, sharePoint }: DirectoryParts, alias: string): Promise<boolean> {
+  const [groups, isSite, deletedAt] = await Promise.all([
+    graph.groupsByNickname(alias),
+    sharePoint.siteExists(sharePoint.addressOf(alias)),
+    deletedSite(graph, alias),
+  ])
+  return groups.length === 0 && !isSite && !deletedAt
+}
+
+/**
+ * The alias that a group gets by the tenant's naming policy, if it is another one. Attributes such as `[Department]` are
+ * those of the creator, and an application has none, so the result of such a policy is not known before.
+ */
+function renamed(alias: string, policy = ''): string | undefined {
+  const [before = '', after, ...more] = policy.split('[GroupName]')
+  if (after === undefined || more.length > 0 || /[[\]]/.test(before + after)) return undefined
+  const [prefix, suffix] = [before, after].map((text) => text.replace(/[^\w.-]/g, '')) as [string, string]
+  const one = `${alias.startsWith(prefix) ? '' : prefix}${alias}${alias.endsWith(suffix) ? '' : suffix}`
+  return one === alias ? undefined : one
 }
 
 async function mailDomains(graph: Graph): Promise<MailDomains> {

@@ -35,6 +35,13 @@ const verifiedDomain = z.object({
   capabilities: z.string().catch(''),
 })
 const organizations = z.object({ value: z.array(z.object({ verifiedDomains: z.array(z.unknown()) })).min(1) })
+const groupSettings = z.object({
+  value: z.array(
+    z.object({ templateId: z.string(), values: z.array(z.object({ name: z.string(), value: z.string().nullish() })) }),
+  ),
+})
+/** The template of the settings `Group.Unified` ("Microsoft Entra cmdlets for configuring group settings"). */
+const unifiedGroups = '62375ab9-6b52-47ed-826b-58e47e0e304b'
 const groupEntry = entry.extend({
   displayName: z.string(),
   mailNickname: z.string().nullish(),
@@ -170,6 +177,19 @@ export function createGraph(call: CallService, directoryUrl: string, extension: 
     groupsByNickname(mailNickname: string) {
       const $filter = `mailNickname eq ${quoted(mailNickname)}`
       return list(`${root}/groups${query({ $filter, $select: 'id' })}`, entry, 'checking whether an address is free')
+    },
+
+    /**
+     * Returns the tenant's naming policy for groups, for example `GRP [GroupName]`; '' without one. Undefined: Graph does not
+     * let us read it. Microsoft's pages disagree on whether Group.ReadWrite.All is sufficient, so a refusal is no error.
+     */
+    async groupNamingPolicy(): Promise<string | undefined> {
+      const purpose = 'reading the naming policy of groups'
+      const answer = await call({ url: `${root}/groupSettings`, purpose, accept: [403] })
+      if (answer.status === 403) return undefined
+      const { value } = parseAnswer(groupSettings, answer, graph)
+      const { values = [] } = value.find(({ templateId }) => templateId.toLowerCase() === unifiedGroups) ?? {}
+      return values.find(({ name }) => name === 'PrefixSuffixNamingRequirement')?.value ?? ''
     },
 
     /** Reads the group with this alternate key (`uniqueName`, see "Upsert group"), without the schema extension. */

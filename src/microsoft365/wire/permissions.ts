@@ -32,6 +32,7 @@ export const permissions: readonly Permission[] = [
       'POST /groups/{id}/members/$ref',
       'GET /groups/{id}/transitiveMembers',
       'GET /directory/deletedItems/microsoft.graph.group',
+      'GET /groupSettings',
     ],
   },
   {

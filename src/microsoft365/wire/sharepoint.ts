@@ -227,10 +227,10 @@ const isRefusedVersion = (error: unknown): boolean =>
 /** Error for a site on a host that is not configured. It names the setting, since a new region of the tenant looks the same. */
 function foreignAddress(address: string): TenantError {
   const host = (URL.canParse(address) ? new URL(address).host : address).slice(0, 253)
-  const advice = 'If this host is your organisation’s, add it to SHAREPOINT_URL, restart the service and retry.'
+  const advice = 'If the host is yours, add it to SHAREPOINT_URL. Then restart the service and retry.'
   return new TenantError(
     'foreign-address',
-    `${service} reports a site on ${host}, a host that SHAREPOINT_URL does not list. ${advice}`,
+    `The site is on ${host}. SHAREPOINT_URL does not list this host. ${advice}`,
     { retryable: false },
   )
 }

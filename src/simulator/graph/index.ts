@@ -26,6 +26,7 @@ export function graphService(tenant: Tenant, tokens: Tokens, settings: GraphSett
     ...siteOperations(tenant, settings),
     ...installedAppOperations(tenant, settings),
     organization(settings),
+    groupSettings(tenant, settings),
     schemaExtensions(settings),
   ]
   return {
@@ -95,6 +96,25 @@ function organization({ url }: GraphSettings): Operation {
     return { status: 200, body }
   })
 }
+
+/** The settings of groups for the whole tenant. Without a naming policy the list is empty, as in a new tenant. */
+function groupSettings(tenant: Tenant, { url }: GraphSettings): Operation {
+  return operation('graph.groupSettings.list', 'GET', /^\/v1\.0\/groupSettings$/, () => {
+    const { groupPrefix } = tenant.modes
+    const value = groupPrefix === '' ? [] : [unifiedSettings(groupPrefix)]
+    return { status: 200, body: { '@odata.context': `${url}/v1.0/$metadata#groupSettings`, value } }
+  })
+}
+
+const unifiedSettings = (prefix: string) => ({
+  id: '00000000-0000-4000-8000-000000000366',
+  displayName: 'Group.Unified',
+  templateId: '62375ab9-6b52-47ed-826b-58e47e0e304b',
+  values: [
+    { name: 'CustomBlockedWordsList', value: '' },
+    { name: 'PrefixSuffixNamingRequirement', value: `${prefix}[GroupName]` },
+  ],
+})
 
 function schemaExtensions({ url, directoryExtension }: GraphSettings): Operation {
   const extension = {
