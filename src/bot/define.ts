@@ -1,7 +1,7 @@
 /** Definitions of card actions and commands, and the input schemas that several of them share. */
 import { z } from 'zod'
 import { cards, type Notice } from '../cards/index.ts'
-import { type Deciding, type ErrorCode, longestComment, ProvisioningError } from '../core/index.ts'
+import { because, type Deciding, type ErrorCode, longestComment, ProvisioningError } from '../core/index.ts'
 import { isForAdmins, type Reply, type Turn } from './channel/turn.ts'
 
 /** An action as the dispatcher uses it: a verb, and a function that checks the click's data and runs the action. */
@@ -25,13 +25,12 @@ export function defineCardAction<S extends z.ZodType>(action: {
     verb: action.verb,
     ...(action.decides && { decides: action.decides }),
     async run(turn, raw) {
-      if (action.forAdmins && !isForAdmins(turn.actor))
-        throw new ProvisioningError('forbidden', 'You may not do this. An admin can.')
+      if (action.forAdmins && !isForAdmins(turn.actor)) throw new ProvisioningError('forbidden', because('adminOnly'))
       const parsed = action.data.safeParse(raw)
       if (!parsed.success)
         throw new ProvisioningError(
           'validation-failed',
-          `This click does not fit ${action.verb}: ${z.prettifyError(parsed.error)}`,
+          because('clickInvalid', { verb: action.verb, faults: z.prettifyError(parsed.error) }),
         )
       return action.handle(turn, parsed.data)
     },

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type CardJson, cards, formInputIds, type NoticeCode } from '../../src/cards/index.ts'
-import { fault, faultCodes, type NamePreview, type Request, type Template } from '../../src/core/index.ts'
+import { faultCodes, type NamePreview, type Request, type Template } from '../../src/core/index.ts'
 import { requestForm, sketchOf } from '../support/card-forms.ts'
 import {
   approvedBy,
@@ -23,6 +23,7 @@ import {
 } from '../support/card-requests.ts'
 import { nodesOf } from '../support/card-rules.ts'
 import { notSimilar } from '../support/card-similar.ts'
+import { faultSaying } from '../support/refusal.ts'
 
 const wordsOf = (card: CardJson): string =>
   nodesOf(card)
@@ -32,7 +33,7 @@ const buttonsOf = (card: CardJson): string[] =>
   (Array.isArray(card['actions']) ? card['actions'] : []).map(({ title }: { title: string }) => title)
 const inputsOf = (card: CardJson): string[] =>
   nodesOf(card).flatMap(({ type, id }) => (String(type).startsWith('Input.') ? [String(id)] : []))
-const formOf = (template: Template, faults = [fault('/alias', 'required', '')].slice(1)) =>
+const formOf = (template: Template, faults = [faultSaying('/alias', 'required', '')].slice(1)) =>
   cards.form(requestForm({ draft: draftOf(filled), template, faults, people: [dana] }))
 const asKim = viewerOf(kim)
 
@@ -75,11 +76,11 @@ describe('the site form', () => {
 
   it('says what is wrong under each input, and above them what belongs to none', () => {
     const card = formOf(projectSite, [
-      fault('/alias', 'name-taken', 'project-aurora is taken.', 'project-aurora-2'),
-      fault('/owners/0', 'unknown-person', 'Owner 1 is not a person.'),
-      fault('/owners/1', 'unknown-person', 'Owner 2 is not a person.'),
-      fault('/metadata/costCentre', 'pattern', 'A cost centre has four digits.'),
-      fault('/templateId', 'unknown-template', 'There is no such template.'),
+      faultSaying('/alias', 'name-taken', 'project-aurora is taken.', 'project-aurora-2'),
+      faultSaying('/owners/0', 'unknown-person', 'Owner 1 is not a person.'),
+      faultSaying('/owners/1', 'unknown-person', 'Owner 2 is not a person.'),
+      faultSaying('/metadata/costCentre', 'pattern', 'A cost centre has four digits.'),
+      faultSaying('/templateId', 'unknown-template', 'There is no such template.'),
     ])
     const words = wordsOf(card)
     expect(words).toContain('4 things to fix')
@@ -91,7 +92,7 @@ describe('the site form', () => {
 
   it.each(faultCodes)('has words for the fault %s on any input', (code) => {
     for (const pointer of ['/displayName', '/alias', '/owners', '/metadata/costCentre', '/reason', '/nowhere']) {
-      const words = wordsOf(formOf(projectSite, [fault(pointer, code, 'A sentence of the core.')]))
+      const words = wordsOf(formOf(projectSite, [faultSaying(pointer, code, 'A sentence of the core.')]))
       expect(words).toContain('One thing to fix')
       expect(words).not.toMatch(/[{}]/)
     }

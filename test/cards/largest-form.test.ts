@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest'
 import { type CardJson, cards, formInputIds } from '../../src/cards/index.ts'
 import {
   type Fault,
-  fault,
   isMailboxKind,
   propertiesOf,
   type ResourceKind,
@@ -15,7 +14,7 @@ import {
 import { requestForm } from '../support/card-forms.ts'
 import { dana, draftOf, kim, projectSite, templateOf } from '../support/card-requests.ts'
 import { nodesOf } from '../support/card-rules.ts'
-import { textOf } from '../support/refusal.ts'
+import { faultSaying, textOf } from '../support/refusal.ts'
 
 const long = (letters: number) => 'ß'.repeat(letters)
 const bytes = (card: CardJson) => JSON.stringify(card).length * 2
@@ -76,7 +75,7 @@ function returned(template: Template): CardJson {
   const picker = isMailboxKind(template.kind) ? 'permissions.FullAccess' : 'owners'
   values[picker] = people.map(({ id }) => id).join(',')
   const faults: Fault[] = nodesOf(empty).flatMap(({ type, id }) =>
-    String(type).startsWith('Input.') ? [fault(`/${String(id).replace('.', '/')}`, 'required', long(300))] : [],
+    String(type).startsWith('Input.') ? [faultSaying(`/${String(id).replace('.', '/')}`, 'required', long(300))] : [],
   )
   return cards.form(
     requestForm({ template, draft: draftOf(values), people, faults, requester: { ...kim, displayName: long(256) } }),

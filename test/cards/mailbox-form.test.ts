@@ -4,7 +4,6 @@ import {
   applies,
   type Draft,
   type Fault,
-  fault,
   faultCodes,
   mailboxFields,
   mailboxKinds,
@@ -15,6 +14,7 @@ import { meetingRoom, poolEquipment, roomAnswers, supportMailbox } from '../supp
 import { dana, draftOf, omar, projectSite } from '../support/card-requests.ts'
 import { nodesOf } from '../support/card-rules.ts'
 import { textOf, valuesOf } from '../support/cards.ts'
+import { faultSaying } from '../support/refusal.ts'
 
 const inputsOf = (value: unknown): string[] =>
   nodesOf(value).flatMap(({ type, id }) => (String(type).startsWith('Input.') ? [String(id)] : []))
@@ -79,7 +79,7 @@ describe('the mailbox form', () => {
     ['/primaryOwner', 'unknown-person', 'primaryOwner'],
   ])('says what is wrong at %s (%s) beside %s', (pointer, code, id) => {
     const found = faultCodes.find((one) => one === code) ?? 'invalid'
-    const card = formOf(meetingRoom, roomAnswers, [fault(pointer, found, 'A sentence of the core.')])
+    const card = formOf(meetingRoom, roomAnswers, [faultSaying(pointer, found, 'A sentence of the core.')])
     const box = nodesOf(card).find(
       ({ items }) => Array.isArray(items) && items.some((item: { id?: string }) => item.id === id),
     )
@@ -100,26 +100,26 @@ describe('the mailbox form', () => {
   ])('says what can be done about %s (%s, %s): %s', (pointer, code, suggestion, said) => {
     const found = faultCodes.find((one) => one === code) ?? 'required'
     const template = pointer === '/alias' ? supportMailbox : meetingRoom
-    expect(textOf(formOf(template, {}, [fault(pointer, found, 'Of the core.', suggestion)]))).toContain(said)
+    expect(textOf(formOf(template, {}, [faultSaying(pointer, found, 'Of the core.', suggestion)]))).toContain(said)
   })
 
   it('names all who are chosen for both kinds of access', () => {
-    const faults = [dana, omar].map(({ id }) => fault(`/permissions/${id}`, 'chosen-twice', 'Of the core.'))
+    const faults = [dana, omar].map(({ id }) => faultSaying(`/permissions/${id}`, 'chosen-twice', 'Of the core.'))
     expect(textOf(formOf(meetingRoom, {}, faults))).toContain('Dana Fox and Omar Haddad are chosen in both:')
   })
 
   it('opens what is behind "More" when a fault is there, and only then', () => {
     const isOpen = (card: CardJson) => partOf(card, 'more')['isVisible']
     expect(isOpen(formOf(meetingRoom, roomAnswers))).toBe(false)
-    expect(isOpen(formOf(meetingRoom, roomAnswers, [fault('/name', 'name-taken', '')]))).toBe(false)
-    const faulty = formOf(meetingRoom, roomAnswers, [fault('/country', 'not-a-country', '')])
+    expect(isOpen(formOf(meetingRoom, roomAnswers, [faultSaying('/name', 'name-taken', '')]))).toBe(false)
+    const faulty = formOf(meetingRoom, roomAnswers, [faultSaying('/country', 'not-a-country', '')])
     expect(isOpen(faulty)).toBe(true)
     expect(partOf(faulty, 'moreShow')['isVisible']).toBe(false)
   })
 
   it.each(faultCodes)('has words for the fault %s on any input', (code) => {
     const pointers = [...formInputIds(supportMailbox), 'nowhere'].map((id) => `/${id.replace('.', '/')}`)
-    const faults = pointers.map((pointer) => fault(pointer, code, 'A sentence of the core.'))
+    const faults = pointers.map((pointer) => faultSaying(pointer, code, 'A sentence of the core.'))
     const words = textOf(formOf(supportMailbox, {}, faults))
     // The form reports people who are chosen for both kinds of access once, not once for each kind.
     const count = code === 'chosen-twice' ? pointers.length - 1 : pointers.length

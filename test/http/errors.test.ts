@@ -33,7 +33,7 @@ describe('a refusal of the core', () => {
 
   test.each(errorCodes.map((code) => [code]))('%s is a problem with its own status and type', async (code) => {
     const faults = [{ pointer: '/owners/0', code: 'unknown-person', reason: asWritten('Nobody.'), suggestion: '' }]
-    const rest = await readFailing(new ProvisioningError(code, 'In plain words.', { faults }))
+    const rest = await readFailing(new ProvisioningError(code, asWritten('In plain words.'), { faults }))
     const { status, body, headers } = await rest.call('GET', `/requests/v1/${requestId}?secret=1`, { invented: true })
     expect(body).toEqual({
       type: `urn:quartermaster:problem:${code}`,
@@ -52,7 +52,7 @@ describe('a refusal of the core', () => {
 
   test('a value to try comes along', async () => {
     const faults = [{ pointer: '/alias', code: 'name-taken', reason: asWritten('Taken.'), suggestion: 'apollo-2' }]
-    const rest = await readFailing(new ProvisioningError('name-taken', 'Taken.', { faults }))
+    const rest = await readFailing(new ProvisioningError('name-taken', asWritten('Taken.'), { faults }))
     const { body } = await rest.call('GET', `/requests/v1/${requestId}`, { invented: true })
     expect(body.errors[0].suggestion).toBe('apollo-2')
   })

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { ProvisioningError } from '../../src/core/index.ts'
+import { asWritten, ProvisioningError } from '../../src/core/index.ts'
 import { createIdempotencyKeys } from '../../src/store/shared/calls.ts'
 import { withDatabase } from '../support/database.ts'
 import { coreWith, requestOf, startIssuer, startRest } from '../support/rest.ts'
@@ -141,7 +141,7 @@ describe('a first attempt that does not end well', () => {
   test('a refusal is not kept: the same key may come again, corrected', async () => {
     let refuse = true
     const { post, ids } = await started(async (_, __, requestId) => {
-      if (refuse) throw new ProvisioningError('name-taken', 'apollo is taken.')
+      if (refuse) throw new ProvisioningError('name-taken', asWritten('apollo is taken.'))
       return requestOf({ requestId })
     })
     const key = keyOf()
@@ -154,7 +154,10 @@ describe('a first attempt that does not end well', () => {
   })
 
   test('a refusal after a failure of ours does not end the request that the failed attempt may have made', async () => {
-    const outcomes = [new Error('the connection broke after the commit'), new ProvisioningError('name-taken', 'Taken.')]
+    const outcomes = [
+      new Error('the connection broke after the commit'),
+      new ProvisioningError('name-taken', asWritten('Taken.')),
+    ]
     const { post, ids } = await started(async (_, __, requestId) => {
       const outcome = outcomes.shift()
       if (outcome) throw outcome

@@ -3,7 +3,7 @@ import { GuardedAdapter } from '../../src/bot/channel/adapter.ts'
 import { type CardSender, createCardSender } from '../../src/bot/channel/card-sender.ts'
 import { createPacedChats } from '../../src/bot/channel/chat-pace.ts'
 import { cards } from '../../src/cards/index.ts'
-import { type Conversation, ProvisioningError, PutOff } from '../../src/core/index.ts'
+import { asWritten, type Conversation, ProvisioningError, PutOff } from '../../src/core/index.ts'
 import { chatPaceInMemory } from '../../src/store/notifications/chats.ts'
 import { kim, requests, tenantId, viewerOf } from '../support/card-requests.ts'
 import { type Connector, startConnector } from '../support/connector.ts'
@@ -127,7 +127,7 @@ describe('a chat that does not take a card', () => {
   })
 
   it('nor one for which the store cannot say whether there is room: the same', async () => {
-    const away = new ProvisioningError('unavailable', 'The store does not answer.')
+    const away = new ProvisioningError('unavailable', asWritten('The store does not answer.'))
     const store = { change: () => Promise.reject(away), forgetOld: () => Promise.resolve() }
     const adapter = new GuardedAdapter(undefined)
     const chats = createPacedChats(store, log)

@@ -54,8 +54,8 @@ describe('a site that stays in creation for more than 15 minutes', () => {
     passed += 2 * minutes
     await Promise.all([run(requestId), run(requestId)])
     await run(requestId)
-    await kim.sees(/Slow Harbour[^]*Microsoft 365 is still working on your site/)
-    await sam.sees(/Slow Harbour[^]*SharePoint has been working on this site since/)
+    await kim.sees(/Slow Harbour[\s\S]*Microsoft 365 is still working on your site/)
+    await sam.sees(/Slow Harbour[\s\S]*SharePoint has been working on this site since/)
     passed += 5 * minutes
     await run(requestId)
     await settled()
@@ -68,7 +68,7 @@ describe('a site that stays in creation for more than 15 minutes', () => {
     const { dana, omar } = service
     expect(omar.chat()).toEqual([])
     for (const one of [dana, omar]) await one.installs()
-    await omar.sees(/Slow Harbour[^]*SharePoint has been working on this site since/)
+    await omar.sees(/Slow Harbour[\s\S]*SharePoint has been working on this site since/)
     // The app is added again: the card is in the chat already.
     await omar.installs()
     await settled()

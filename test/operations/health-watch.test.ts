@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
+  asWritten,
   createHealthWatcher,
   type HealthWatch,
   type JobOrder,
@@ -14,7 +15,7 @@ import { priya, tenantId } from '../support/card-world.ts'
 import { loud } from '../support/loud.ts'
 
 const times = { checkEvery: 20, confirmAfter: 20, wellAfter: 60 }
-const away = () => new ProvisioningError('unavailable', 'It is away.', { cause: new Error('away') })
+const away = () => new ProvisioningError('unavailable', asWritten('It is away.'), { cause: new Error('away') })
 
 /** A store that several processes share and that can be away, a tenant that can fail, and the cards that an admin gets. */
 function world() {
@@ -145,7 +146,7 @@ describe('the health watch', () => {
     state.isAway = true
     for (let turn = 0; turn < 8; turn += 1) {
       pass(20)
-      await expect(one.check()).rejects.toThrow('It is away.')
+      await expect(one.check()).rejects.toThrow(asWritten('It is away.'))
     }
     state.isAway = false
     for (let turn = 0; turn < 8; turn += 1) {

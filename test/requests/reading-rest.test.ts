@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ProvisioningError } from '../../src/core/index.ts'
+import { asWritten, ProvisioningError } from '../../src/core/index.ts'
 import { asAdmin, coreWith, requestOf, startIssuer, startRest } from '../support/rest.ts'
 
 const requestId = 'aaaaaaaa-0000-4000-8000-000000000001'
@@ -54,7 +54,7 @@ describe('reading', () => {
   test('by its reference a list has the one request, if it may be seen and is what else was asked for', async () => {
     const readRequestByReference = async (_: unknown, { reference }: { reference: string }) => {
       if (reference === 'req-1042') return requestOf()
-      throw new ProvisioningError('not-found', 'There is no such request.')
+      throw new ProvisioningError('not-found', asWritten('There is no such request.'))
     }
     const rest = await startRest(await startIssuer(), { core: coreWith({ readRequestByReference }) })
     const found = async (query: string) => {

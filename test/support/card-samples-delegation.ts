@@ -6,9 +6,10 @@ import {
   delegationView,
 } from '../../src/cards/decisions/delegation.ts'
 import { approvalsCard, approvalsView } from '../../src/cards/requests/lists.ts'
-import { type Delegation, fault } from '../../src/core/index.ts'
+import type { Delegation } from '../../src/core/index.ts'
 import { dana, kim, omar, onePage, priya, requestId, requestOf, requests, tenantId, viewerOf } from './card-requests.ts'
 import { type Sample, sample } from './card-sample.ts'
+import { faultSaying } from './refusal.ts'
 
 const asDana = viewerOf(dana)
 const until = '2026-11-30T22:59:59.999Z'
@@ -70,9 +71,9 @@ export const delegationSamples: readonly Sample[] = [
     form({
       ...{ values: { to: kim.id, until: '2026-11-19' }, people: [kim] },
       faults: [
-        fault('/to', 'cannot-decide', 'Kim Lee cannot decide here. Please choose somebody else.'),
-        fault('/until', 'past', 'That day is over. Please choose a later one.'),
-        fault('/more', 'unknown-field', 'more is not a field of this form.'),
+        faultSaying('/to', 'cannot-decide', 'Kim Lee cannot decide here. Please choose somebody else.'),
+        faultSaying('/until', 'past', 'That day is over. Please choose a later one.'),
+        faultSaying('/more', 'unknown-field', 'more is not a field of this form.'),
       ],
     }),
   ),

@@ -8,11 +8,12 @@ import {
   type ExportNow,
 } from '../../src/cards/privacy/admin-export.ts'
 import { requestStatusCard, requestStatusView } from '../../src/cards/requests/request-card.ts'
-import { type Erasure, type ErasureCounts, fault, reduced } from '../../src/core/index.ts'
+import { type Erasure, type ErasureCounts, reduced } from '../../src/core/index.ts'
 import { mailboxes } from './card-mailboxes.ts'
 import { dana, kim, omar, priya, projectSite, requestOf, requests, sam, siteRoot, viewerOf } from './card-requests.ts'
 import { type Sample, sample } from './card-sample.ts'
 import { delegationOf } from './card-samples-delegation.ts'
+import { faultSaying } from './refusal.ts'
 
 const asSam = viewerOf(sam, { isAdmin: true })
 const shown = (variant: string, now: ExportNow) => sample(variant, adminExportCard, adminExportView(now, asSam))
@@ -59,7 +60,7 @@ export const exportSamples: readonly Sample[] = [
     'returned',
     form({
       days: { from: '2026-11-20', to: '2026-11-01' },
-      faults: [fault('/to', 'past', 'This is before the first day.')],
+      faults: [faultSaying('/to', 'past', 'This is before the first day.')],
     }),
   ),
   shown('links', { step: 'links', offer }),

@@ -1,9 +1,10 @@
 import { requestFormCard, requestFormView } from '../../src/cards/drafts/form-view.ts'
 import { chooseTemplateCard, chooseTemplateView } from '../../src/cards/templates/choose-template.ts'
-import { type FaultCode, fault, inLocale, type NamePreview, type Template } from '../../src/core/index.ts'
+import { type FaultCode, inLocale, type NamePreview, type Template } from '../../src/core/index.ts'
 import { requestForm, sketchOf } from './card-forms.ts'
 import { dana, draftOf, openCommunity, projectSite, siteRoot, templateOf } from './card-requests.ts'
 import { type Sample, sample } from './card-sample.ts'
+import { faultSaying } from './refusal.ts'
 
 /** A room that an organisation has thought about: all types of question, properties of each kind, and limits. */
 export const boardRoom = templateOf({
@@ -115,7 +116,7 @@ const mistaken = (
     people: [dana],
     draft: draftOf(values, { version: 2 }),
     names: template === boardRoom ? known : sketchOf(template),
-    faults: faults.map(([pointer, code, suggestion]) => fault(pointer, code, 'What the core says.', suggestion)),
+    faults: faults.map(([pointer, code, suggestion]) => faultSaying(pointer, code, 'What the core says.', suggestion)),
   })
 const limited = templateOf({
   ...projectSite,

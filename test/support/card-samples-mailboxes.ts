@@ -4,7 +4,6 @@ import { reviewCard, reviewView } from '../../src/cards/drafts/review.ts'
 import { mailboxReadyCard, mailboxReadyView } from '../../src/cards/provisioning/index.ts'
 import { requestStatusCard, requestStatusView } from '../../src/cards/requests/request-card.ts'
 import { chooseTemplateCard, chooseTemplateView } from '../../src/cards/templates/choose-template.ts'
-import { fault } from '../../src/core/index.ts'
 import { requestForm } from './card-forms.ts'
 import {
   mailboxes,
@@ -18,6 +17,7 @@ import {
 import { dana, draftOf, kim, omar, projectSite, sam, viewerOf } from './card-requests.ts'
 import { type Sample, sample } from './card-sample.ts'
 import { notSimilar, similarMailbox, similarRooms } from './card-similar.ts'
+import { faultSaying } from './refusal.ts'
 
 const asKim = viewerOf(kim)
 const asSam = viewerOf(sam, { isAdmin: true })
@@ -46,9 +46,13 @@ export const mailboxSamples: readonly Sample[] = [
         draft: draftOf({ ...roomAnswers, 'permissions.SendAs': omar.id, country: 'Helvetien' }, { version: 2 }),
         people: [dana, omar],
         faults: [
-          fault('/name', 'name-taken', 'room-zrh-aurora@contoso.example is taken.', 'room-zrh-aurora-2'),
-          fault(`/permissions/${omar.id}`, 'chosen-twice', 'One person has one kind of access; choose one of the two.'),
-          fault('/country', 'not-a-country', 'Give a country by its English name or its two-letter code.'),
+          faultSaying('/name', 'name-taken', 'room-zrh-aurora@contoso.example is taken.', 'room-zrh-aurora-2'),
+          faultSaying(
+            `/permissions/${omar.id}`,
+            'chosen-twice',
+            'One person has one kind of access; choose one of the two.',
+          ),
+          faultSaying('/country', 'not-a-country', 'Give a country by its English name or its two-letter code.'),
         ],
       }),
     ),

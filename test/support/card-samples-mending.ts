@@ -9,19 +9,13 @@ import {
 import { adminStuckCard, adminStuckView } from '../../src/cards/operations/admin-stuck.ts'
 import { adminQueueCard, adminQueueView } from '../../src/cards/requests/admin-queue.ts'
 import { adminHelpCard, adminHelpView } from '../../src/cards/shared/help.ts'
-import {
-  attentionOf,
-  fault,
-  type LostPeople,
-  type Person,
-  type QueueEntry,
-  type Request,
-} from '../../src/core/index.ts'
+import { attentionOf, type LostPeople, type Person, type QueueEntry, type Request } from '../../src/core/index.ts'
 import { mailboxOf, mailboxStepsUntil } from './card-mailboxes.ts'
 import { dana, kim, omar, priya, requestOf, requests, sam, stageOf, viewerOf } from './card-requests.ts'
 import { type Sample, sample } from './card-sample.ts'
 import { queue } from './card-samples-admin.ts'
 import { inTime } from './card-stages.ts'
+import { faultSaying } from './refusal.ts'
 
 /** Some of them: the list is made of the commands that there are. */
 const commandsOfAdmins = [
@@ -118,8 +112,8 @@ export const mendingSamples: readonly Sample[] = [
       ...chosen(kim),
       comment: 'Dana has *left* us.',
       faults: [
-        fault('/to', 'asked-for-it', 'Kim Lee asked for it. Please choose somebody else.'),
-        fault(
+        faultSaying('/to', 'asked-for-it', 'Kim Lee asked for it. Please choose somebody else.'),
+        faultSaying(
           '/from',
           'required',
           'Several people have not decided: Omar Haddad, Priya Nair. Please name the one to replace.',

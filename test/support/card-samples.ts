@@ -7,7 +7,7 @@ import { siteReadyCard, siteReadyView } from '../../src/cards/provisioning/index
 import { requestStatusCard, requestStatusView } from '../../src/cards/requests/request-card.ts'
 import { helpCard, helpView } from '../../src/cards/shared/help.ts'
 import { chooseTemplateCard, chooseTemplateView } from '../../src/cards/templates/choose-template.ts'
-import { type Condition, fault, type JudgedCondition } from '../../src/core/index.ts'
+import type { Condition, JudgedCondition } from '../../src/core/index.ts'
 import { requestForm } from './card-forms.ts'
 import { foreseen } from './card-preview.ts'
 import {
@@ -46,6 +46,7 @@ import { watchSamples } from './card-samples-watch.ts'
 import { webhookSamples } from './card-samples-webhooks.ts'
 import { whySamples } from './card-samples-why.ts'
 import { notSimilar, similarSites } from './card-similar.ts'
+import { faultSaying } from './refusal.ts'
 
 const offers = ['newSite', 'newSharedMailbox', 'newRoom', 'newEquipment'] as const
 const asKim = viewerOf(kim)
@@ -118,8 +119,8 @@ const ofSites: readonly Sample[] = [
       draft: draftOf({ ...filled, 'metadata.costCentre': '47' }, { version: 2 }),
       people: [dana],
       faults: [
-        fault('/alias', 'name-taken', 'project-aurora is taken.', 'project-aurora-2'),
-        fault('/metadata/costCentre', 'pattern', 'A cost centre has four digits, such as 4711.'),
+        faultSaying('/alias', 'name-taken', 'project-aurora is taken.', 'project-aurora-2'),
+        faultSaying('/metadata/costCentre', 'pattern', 'A cost centre has four digits, such as 4711.'),
       ],
     }),
   ),

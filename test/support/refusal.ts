@@ -1,5 +1,5 @@
 import { reasonText } from '../../src/cards/index.ts'
-import { type Fault, ProvisioningError, type Reason } from '../../src/core/index.ts'
+import { asWritten, type Fault, type FaultCode, fault, ProvisioningError, type Reason } from '../../src/core/index.ts'
 
 /** The code of a refusal; anything else that was thrown is thrown on. */
 export function refusalOf(error: unknown): string {
@@ -32,3 +32,7 @@ export const shownFaults = (faults: readonly Fault[]) =>
   faults.map(({ reason, ...fault }) => ({ ...fault, detail: reasonText(reason) }))
 /** The sentence of a refusal. */
 export const sentenceOf = ({ reason }: ProvisioningError): string => reasonText(reason)
+
+/** A fault with a sentence of its own. */
+export const faultSaying = (pointer: string, code: FaultCode, text: string, suggestion?: string): Fault =>
+  fault(pointer, code, asWritten(text), suggestion)

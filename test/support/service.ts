@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, inject } from 'vitest'
 import { readConfig } from '../../src/app/config.ts'
 import { type App, createApp, type Substitutes } from '../../src/app/index.ts'
-import { ProvisioningError } from '../../src/core/index.ts'
+import { asWritten, ProvisioningError } from '../../src/core/index.ts'
 import { auditKeyOf, type Database, ownSetting } from '../../src/store/index.ts'
 import { type Connector, startConnector } from './connector.ts'
 import { type LentStore, lendStore } from './database.ts'
@@ -201,7 +201,7 @@ function untilClosed(database: Database): Database {
   let isClosed = false
   const open = (): Database => {
     const away = 'The store does not answer just now.'
-    if (isClosed) throw new ProvisioningError('unavailable', away, { cause: new Error('closed') })
+    if (isClosed) throw new ProvisioningError('unavailable', asWritten(away), { cause: new Error('closed') })
     return database
   }
   return {

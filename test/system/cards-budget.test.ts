@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest'
 import { type CardJson, cards } from '../../src/cards/index.ts'
 import {
   type Delegation,
-  fault,
   judgeHealth,
   type Person,
   type RequestForMailbox,
@@ -30,6 +29,7 @@ import {
 import { delegationOf } from '../support/card-samples-delegation.ts'
 import { similarNamed } from '../support/card-similar.ts'
 import { factsOf } from '../support/health-facts.ts'
+import { faultSaying } from '../support/refusal.ts'
 
 const asAdmin = viewerOf(kim, { isAdmin: true })
 const bytes = (card: CardJson): number => JSON.stringify(card).length * 2
@@ -191,7 +191,7 @@ function delegationsWith(long: (most: number) => string, by: Person): [name: str
     { words: 'several', typed: long(256) },
     { words: 'unclearDay', typed: long(256) },
   ] as const
-  const faults = [fault('/to', 'cannot-decide', long(1000)), fault('/until', 'past', 'Over.')]
+  const faults = [faultSaying('/to', 'cannot-decide', long(1000)), faultSaying('/until', 'past', 'Over.')]
   const people = Array.from({ length: 10 }, () => ({ ...by, userPrincipalName: long(256) }))
   const form = { values, people, isChoice: true, remarks, faults, earliest: '2026-11-20' }
   const waiting = { count: 100, more: true }

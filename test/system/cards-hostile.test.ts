@@ -4,7 +4,6 @@ import { type CardJson, cards } from '../../src/cards/index.ts'
 import { literal } from '../../src/cards/shared/render.ts'
 import {
   type ApprovalStage,
-  fault,
   judgeHealth,
   type Person,
   type RequestForMailbox,
@@ -36,6 +35,7 @@ import { similarNamed } from '../support/card-similar.ts'
 import { inTime } from '../support/card-stages.ts'
 import { factsOf } from '../support/health-facts.ts'
 import { shortHostileTexts } from '../support/hostile-texts.ts'
+import { faultSaying } from '../support/refusal.ts'
 
 /** Text of people and admins: everything that markdown, templates, our placeholders and Teams could trip over. */
 const pieces = [
@@ -93,9 +93,9 @@ function everyCard(text: string): CardJson[] {
     'metadata.costCentre': text,
   }
   const faults = [
-    fault('/alias', 'name-taken', text, text),
-    fault('/metadata/costCentre', 'pattern', text),
-    fault('/templateId', 'unknown-template', text),
+    faultSaying('/alias', 'name-taken', text, text),
+    faultSaying('/metadata/costCentre', 'pattern', text),
+    faultSaying('/templateId', 'unknown-template', text),
   ]
   const form = { template: source, requester: named(kim, text), people: [named(dana, text)] }
   return [
@@ -166,7 +166,7 @@ function everyMailboxCard(text: string): CardJson[] {
     reason: text,
     'permissions.SendAs': omar.id,
   }
-  const faults = [fault('/name', 'name-taken', text, text), fault('/nowhere', 'pattern', text)]
+  const faults = [faultSaying('/name', 'name-taken', text, text), faultSaying('/nowhere', 'pattern', text)]
   const asAdmin = viewerOf(kim, { isAdmin: true })
   const entry = { request: failed, since: failed.updatedAt, attention: undefined }
   const form = { draft: draftOf(values), template: source, people }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { ProvisioningError } from '../../src/core/index.ts'
+import { asWritten, ProvisioningError } from '../../src/core/index.ts'
 import { preferredWait } from '../../src/http/server/waiting.ts'
 import { coreWith, requestOf, startIssuer, startRest } from '../support/rest.ts'
 import { until } from '../support/until.ts'
@@ -86,7 +86,7 @@ describe('Prefer: wait', () => {
     const { wait, failWith, looked } = await serve()
     const answer = wait()
     await looked(1)
-    failWith(new ProvisioningError('not-found', 'There is no such request.'))
+    failWith(new ProvisioningError('not-found', asWritten('There is no such request.')))
     expect(await answer).toMatchObject({ status: 404, body: { code: 'not-found' } })
   })
 
@@ -94,7 +94,7 @@ describe('Prefer: wait', () => {
     const { wait, failWith, looked } = await serve()
     const answer = wait()
     await looked(1)
-    failWith(new ProvisioningError('unavailable', 'Please try again in a minute.'))
+    failWith(new ProvisioningError('unavailable', asWritten('Please try again in a minute.')))
     expect(await answer).toMatchObject({ status: 503, body: { code: 'unavailable' } })
   })
 

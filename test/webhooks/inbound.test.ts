@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, test } from 'vitest'
-import { ProvisioningError } from '../../src/core/index.ts'
+import { asWritten, ProvisioningError } from '../../src/core/index.ts'
 import { coreWith, startIssuer, startRest, tenantId, webhookSecret } from '../support/rest.ts'
 
 const requestId = 'aaaaaaaa-0000-4000-8000-000000000001'
@@ -110,7 +110,7 @@ describe('a provisioning webhook', () => {
 
   test('that the core cannot take just now is to be delivered again', async () => {
     const { post } = await receiver(async () => {
-      throw new ProvisioningError('unavailable', 'Not now.')
+      throw new ProvisioningError('unavailable', asWritten('Not now.'))
     })
     const answer = await post(body, signed(body))
     expect([answer.status, answer.headers.has('retry-after')]).toEqual([503, true])

@@ -1,6 +1,6 @@
 import type { ConversationState, TurnContext } from 'botbuilder'
 import { Dialog, type DialogContext, DialogSet, type DialogTurnResult, DialogTurnStatus } from 'botbuilder-dialogs'
-import { from, ProvisioningError } from '../../core/index.ts'
+import { because, from, ProvisioningError } from '../../core/index.ts'
 import { notAdmin, showNotice } from '../define.ts'
 import { cursorAfter, isDialogVerb } from '../drafts/index.ts'
 import { cardActions, nearestCommand, parseCommand } from '../registry.ts'
@@ -38,7 +38,7 @@ export class Bot {
     if (click) {
       // A client sends some clicks itself when it shows a card. They may only read: a decision requires a person's click.
       if (isAutomatic(activity) && !click.verb.endsWith('.refresh'))
-        throw new ProvisioningError('validation-failed', 'This card does nothing by itself.')
+        throw new ProvisioningError('validation-failed', because('cardWithoutAction'))
       if (isDialogVerb(click.verb)) return this.#inDialog(context, (dialogs) => this.#continue(dialogs))
     } else if (activity.type === 'message') {
       const command = parseCommand(textOf(activity))?.command
@@ -122,7 +122,7 @@ async function replyTo(context: TurnContext): Promise<Reply> {
     return typed ? typed.command.run(turn, typed.argument) : notUnderstood(turn, text)
   }
   const action = cardActions.get(click.verb)
-  if (!action) throw new ProvisioningError('validation-failed', 'This button is not known any more.')
+  if (!action) throw new ProvisioningError('validation-failed', because('buttonUnknown'))
   return action.run(turn, click.data)
 }
 

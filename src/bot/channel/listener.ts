@@ -6,6 +6,7 @@ import { cards, type Notice, toasts, type Viewer, withdrawnCode } from '../../ca
 import {
   type ActivityKey,
   type Actor,
+  because,
   type ErrorCode,
   isDirectoryAway,
   isStoreAway,
@@ -131,7 +132,7 @@ export class Listener implements Middleware {
       return false
     }
     if (!isObjectId(id) || typeof tenantId !== 'string') {
-      if (isSpeaking(activity)) throw new ProvisioningError('forbidden', 'Your account is not known here.')
+      if (isSpeaking(activity)) throw new ProvisioningError('forbidden', because('accountUnknown'))
       return false
     }
     const actor = await this.#admit(activity, { tenantId, id })

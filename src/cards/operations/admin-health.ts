@@ -10,7 +10,18 @@ import {
 import { type Look, look, looks, marks, rowLook, toFix, toKnow } from '../shared/look.ts'
 import { format, strings } from '../shared/messages.ts'
 import { defineCard, type ViewOf } from '../shared/render.ts'
-import { cut, duration, fullMoment, inUnit, longest, moment, quantity, quickness, time, type Viewer } from '../shared/texts.ts'
+import {
+  cut,
+  duration,
+  fullMoment,
+  inUnit,
+  longest,
+  moment,
+  quantity,
+  quickness,
+  time,
+  type Viewer,
+} from '../shared/texts.ts'
 
 export const healthRow = z.strictObject({
   name: z.enum(healthParts),

@@ -21,15 +21,7 @@ import {
 } from '../shared/index.ts'
 import { authorize, may, refusedAction } from './access.ts'
 import type { RequestPorts, RequestQuery } from './ports.ts'
-import {
-  basedOn,
-  isForMailbox,
-  problem,
-  type Request,
-  referenceOf,
-  referencePattern,
-  requestStep,
-} from './request.ts'
+import { basedOn, isForMailbox, problem, type Request, referenceOf, referencePattern, requestStep } from './request.ts'
 
 /** A request that the actor may see; `not-found` also when it exists and is somebody else's. */
 export const readRequest = defineUseCase({

@@ -83,7 +83,7 @@ export const previewRequestAs = defineUseCase({
 
 /** The person as somebody who asks. Refuses, at `/as`, those who cannot ask for anything here. */
 async function simulatedActor(ports: RequestPorts, { tenantId }: Settings, personId: string): Promise<Actor> {
-  const refuse = (code: FaultCode, reason: Reason | string) => refuseFields([fault('/as', code, reason)])
+  const refuse = (code: FaultCode, reason: Reason) => refuseFields([fault('/as', code, reason)])
   const [found, isGuest] = await asking(() =>
     Promise.all([ports.directory.person(personId), ports.directory.isGuest(personId)]),
   )

@@ -1,4 +1,4 @@
-import { asWritten, because, type Reason } from './reason.ts'
+import { because, type Reason } from './reason.ts'
 import type { Person } from './resource.ts'
 
 /** Every code of a refusal. The codes are part of the contract: REST clients branch on them, and cards have a text for each. */
@@ -44,14 +44,13 @@ export class ProvisioningError extends Error {
   readonly context: ErrorContext
   constructor(
     code: ErrorCode,
-    reason: Reason | string,
+    reason: Reason,
     options: { faults?: readonly Fault[]; cause?: unknown; context?: ErrorContext } = {},
   ) {
-    const known = typeof reason === 'string' ? asWritten(reason) : reason
-    super(`${code}: ${known.key} ${JSON.stringify(known.facts ?? {})}`, { cause: options.cause })
+    super(`${code}: ${reason.key} ${JSON.stringify(reason.facts ?? {})}`, { cause: options.cause })
     this.name = 'ProvisioningError'
     this.code = code
-    this.reason = known
+    this.reason = reason
     this.faults = options.faults ?? []
     this.context = options.context ?? {}
   }

@@ -1,6 +1,6 @@
 import { safeParse, type z } from 'zod'
 import type { Fault } from './errors.ts'
-import { asWritten, because, type Reason, type ReasonFacts, type ReasonKey, reasonOfIssue } from './reason.ts'
+import { because, type Reason, type ReasonFacts, type ReasonKey, reasonOfIssue } from './reason.ts'
 
 /** The codes of field faults. The list is closed: the cards have a text for each. */
 export const faultCodes = [
@@ -56,10 +56,10 @@ export type FaultCode = (typeof faultCodes)[number]
 export const pointerOf = (path: readonly PropertyKey[]): string =>
   path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
 
-export const fault = (pointer: string, code: FaultCode, reason: Reason | string, suggestion?: string): Fault => ({
+export const fault = (pointer: string, code: FaultCode, reason: Reason, suggestion?: string): Fault => ({
   pointer,
   code,
-  reason: typeof reason === 'string' ? asWritten(reason) : reason,
+  reason,
   ...(suggestion !== undefined && { suggestion }),
 })
 

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import pg from 'pg'
-import { ProvisioningError } from '../../core/index.ts'
+import { because, ProvisioningError } from '../../core/index.ts'
 import { openEmbedded } from './embedded.ts'
 import { type Availability, openServer, thereUntilItEnds } from './server.ts'
 import {
@@ -220,7 +220,7 @@ function databaseOf({ queueConnection, close, ...lender }: Engine): Database {
       const start = performance.now()
       const question = `select current_setting('transaction_read_only') as "readOnly"`
       const { rows } = await ambient.exit(() => query<{ readOnly: string }>(question))
-      if (rows[0]?.readOnly !== 'off') throw new ProvisioningError('unavailable', 'The store takes no writes just now.')
+      if (rows[0]?.readOnly !== 'off') throw new ProvisioningError('unavailable', because('storeReadOnly'))
       return performance.now() - start
     },
     close,

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
-import { ProvisioningError } from '../../core/index.ts'
+import { because, ProvisioningError } from '../../core/index.ts'
 
 interface ServerStore {
   readonly pool: pg.Pool
@@ -268,5 +268,4 @@ function isAnswer(error: unknown): boolean {
   return typeof code === 'string' && /^(?=.*\d)[0-9A-Z]{5}$/.test(code) && !/^(57P|08|25)/.test(code)
 }
 
-const away = () =>
-  new ProvisioningError('unavailable', 'The store does not answer just now.', { cause: new Error('away') })
+const away = () => new ProvisioningError('unavailable', because('storeAway'), { cause: new Error('away') })

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type pg from 'pg'
-import { ProvisioningError } from '../../core/index.ts'
+import { because, ProvisioningError } from '../../core/index.ts'
 
 /** What a connection has prepared: the name of each statement, by its text. */
 interface Plans {
@@ -246,7 +246,7 @@ const LOST = /^(08|57P|25006|25P03)/
 /** Returns the error for callers: `unavailable` when the store is not available now, else PostgreSQL's error. */
 export function explained(error: unknown): unknown {
   if (isSqlError(error) && !NOT_NOW.test(error.code)) return error
-  return new ProvisioningError('unavailable', 'The store does not answer just now.', { cause: error })
+  return new ProvisioningError('unavailable', because('storeAway'), { cause: error })
 }
 
 /** Whether running the same transaction again makes sense: a serialization failure or a deadlock. */

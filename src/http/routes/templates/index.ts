@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import {
   type Actor,
+  because,
   type Core,
   ProvisioningError,
   showTemplateToAdmin,
@@ -116,7 +117,7 @@ async function expectedVersion(
   const { version } = await core.readTemplate(actor, { id: templateId })
   const tags = match.split(',').map((tag) => tag.trim())
   if (match === '*' || tags.includes(`"${version}"`)) return version
-  throw new ProvisioningError('stale-version', 'The template has another version by now. Read it again.')
+  throw new ProvisioningError('stale-version', because('templateHasChanged'))
 }
 
 export const templateRoutes = [listTemplates, readTemplate, writeTemplate] as const
