@@ -16,14 +16,14 @@ export interface ProductProcess {
 }
 
 /**
- * Runs `node src/<entry>` with exactly these variables, and waits for a line that says it is up. It runs in `cwd`, so
+ * Runs `node src/<entry>`, or the program at an absolute path, with exactly these variables, and waits for a line that says it is up. It runs in `cwd`, so
  * that no `.env` of a developer reaches it. What it complains of is in the error when it ends before.
  */
 export async function startProduct(
-  entry: 'main.ts' | 'simulator/main.ts',
+  entry: string,
   options: { cwd: string; variables: Record<string, string>; up: RegExp },
 ): Promise<ProductProcess> {
-  const path = fileURLToPath(new URL(`../../src/${entry}`, import.meta.url))
+  const path = fileURLToPath(new URL(entry, new URL('../../src/', import.meta.url)))
   const env = { ...bareEnvironment, ...options.variables }
   const child = spawn(process.execPath, [path], { cwd: options.cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
   const endWithUs = () => child.kill('SIGKILL')
@@ -42,7 +42,7 @@ export async function startProduct(
   const isUp = () => printed.some((line) => options.up.test(line))
   while (!isUp()) {
     const goesOn = await Promise.race([once(lines, 'line').then(() => true), ended.then(() => false)])
-    if (!goesOn && !isUp()) throw new Error(`node src/${entry} ended: ${complaints}`)
+    if (!goesOn && !isUp()) throw new Error(`node ${path} ended: ${complaints}`)
   }
   return {
     pid: child.pid,

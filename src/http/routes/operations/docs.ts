@@ -121,7 +121,12 @@ export const readDocsFile = definePublicRoute({
   },
 })
 
-const { resolve } = createRequire(import.meta.url)
+const require = createRequire(import.meta.url)
+/** Each path is written out, so that the build of the bundle finds and copies the files. */
+const paths = {
+  'swagger-ui-bundle.js': require.resolve('swagger-ui-dist/swagger-ui-bundle.js'),
+  'swagger-ui.css': require.resolve('swagger-ui-dist/swagger-ui.css'),
+}
 
 /** Files of the public page: read once, the same bytes for all. */
 const read = new Map<keyof typeof files, Promise<{ readonly body: Uint8Array; readonly etag: string }>>()
@@ -129,7 +134,7 @@ const read = new Map<keyof typeof files, Promise<{ readonly body: Uint8Array; re
 function fileOf(name: keyof typeof files) {
   const known = read.get(name)
   if (known !== undefined) return known
-  const text = name === 'start.js' ? Promise.resolve(start) : readFile(resolve(`swagger-ui-dist/${name}`), 'utf8')
+  const text = name === 'start.js' ? Promise.resolve(start) : readFile(paths[name], 'utf8')
   const file = text.then((content) => ({ body: Buffer.from(content), etag: entityTag(content) }))
   read.set(name, file)
   // Reads a file that could not be read again on the next call.

@@ -1,0 +1,88 @@
+import { cp, rm, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { basename, dirname, join, relative, resolve, sep } from 'node:path'
+import { type Plugin, rolldown } from 'rolldown'
+import { noticesOf } from './notices.ts'
+
+/**
+ * Builds the bundle of the service: `dist/main.js` and the operators' commands run on a plain Node, without `node_modules`.
+ * `npm run build [folder]` writes to `dist/` or to the named folder, and replaces what is there.
+ */
+const root = resolve(import.meta.dirname, '..')
+const output = resolve(root, process.argv[2] ?? 'dist')
+
+/** The programs of the bundle, by their names without `.js`. */
+const programs = {
+  main: 'src/main.ts',
+  'audit-verify': 'src/app/commands/audit-verify.ts',
+  backup: 'src/app/commands/backup.ts',
+  restore: 'src/app/commands/restore.ts',
+  'playground-process': 'src/app/local/playground-process.ts',
+}
+/** Optional parts of libraries that we do not install. Their libraries catch the error and go on without them. */
+const absent = ['pg-native', 'dtrace-provider', 'cloudflare:sockets']
+/** Only local mode opens the Playground, from `node_modules`. Without it, local mode runs without windows. */
+const playground = '@microsoft/m365agentsplayground'
+
+/** Two ways in which code finds a file: `new URL('<path>', import.meta.url)` and `require.resolve('<package>/<file>')`. */
+const besideModule = /new URL\(\s*(['"])(\.[^'"]+)\1\s*,\s*import\.meta\.url\s*\)/g
+const inPackage = /require\.resolve\('((?:@[^/']+\/)?[^/']+\/[^']+)'\)/g
+
+/**
+ * Copies each file or folder that a module finds beside itself or in a package into `files/` of the bundle, and points the
+ * code to the copy. A path keeps its place in the project. A module of the project that is started as a process is one of
+ * the programs.
+ */
+function filesBeside(copies: Map<string, string>): Plugin {
+  const copied = (from: string, isFolder = false): string => {
+    const to = `files/${relative(root, from).split(sep).join('/')}${isFolder ? '/' : ''}`
+    copies.set(from, to)
+    return `new URL('./${to}', import.meta.url)`
+  }
+  return {
+    name: 'files-beside',
+    transform(code, id) {
+      if (!code.includes('import.meta.url')) return null
+      const folder = dirname(id)
+      const changed = code
+        .replace(besideModule, (_, __, path: string) =>
+          path.endsWith('.ts')
+            ? `new URL('./${basename(path, '.ts')}.js', import.meta.url)`
+            : copied(resolve(folder, path), path.endsWith('/')),
+        )
+        .replace(inPackage, (_, path: string) => copied(createRequire(id).resolve(path)))
+      return changed === code ? null : { code: changed, map: null }
+    },
+  }
+}
+
+async function build(): Promise<void> {
+  const copies = new Map<string, string>()
+  const bundle = await rolldown({
+    cwd: root,
+    input: programs,
+    platform: 'node',
+    external: [...absent, new RegExp(`^${playground}`)],
+    plugins: [filesBeside(copies)],
+    // PGlite's generated code uses eval.
+    checks: { eval: false },
+    // A warning can mean that a part is missing when it is first needed.
+    onLog(level, log, handler) {
+      if (level === 'warn') throw new Error(`${log.code}: ${log.message}`)
+      handler(level, log)
+    },
+  })
+  await rm(output, { recursive: true, force: true })
+  const { output: chunks } = await bundle.write({
+    dir: output,
+    format: 'esm',
+    sourcemap: true,
+    entryFileNames: '[name].js',
+    chunkFileNames: 'chunks-[name]-[hash].js',
+  })
+  for (const [from, to] of copies) await cp(from, join(output, to), { recursive: true })
+  const modules = chunks.flatMap((chunk) => (chunk.type === 'chunk' ? chunk.moduleIds : []))
+  await writeFile(join(output, 'LICENSES.txt'), await noticesOf([...modules, ...copies.keys()]))
+}
+
+await build()

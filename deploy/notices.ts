@@ -1,0 +1,51 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join, sep } from 'node:path'
+import { z } from 'zod'
+
+const manifest = z.object({
+  name: z.string(),
+  version: z.string(),
+  license: z.string().optional(),
+  /** The older form. */
+  licenses: z.array(z.object({ type: z.string() })).optional(),
+  repository: z.union([z.string(), z.object({ url: z.string() }).transform(({ url }) => url)]).default(''),
+})
+const licenceFile = /^(licen[cs]e|copying|notice)(\.|-|$)/i
+
+/** Packages that state their licence elsewhere than in package.json, with the place. */
+const statedElsewhere: Readonly<Record<string, string>> = {
+  'escape-regexp-component': 'MIT (Readme.md)',
+  jspath: 'MIT OR GPL (lib/jspath.js)',
+}
+
+/**
+ * The licences of all packages that a bundle contains, by the paths of its files: name, version, licence and the texts of
+ * the package's own licence files. Throws when a package names no licence, because then nobody may distribute it.
+ */
+export async function noticesOf(files: Iterable<string>): Promise<string> {
+  const folders = new Set([...files].flatMap((file) => packageFolder(file) ?? []))
+  const notices = await Promise.all([...folders].sort().map(noticeOf))
+  return [...new Set(notices)].join(`\n${'='.repeat(80)}\n\n`)
+}
+
+/** `…/node_modules/@scope/name` of a file in it; undefined for a file of our own. */
+function packageFolder(file: string): string | undefined {
+  const at = file.lastIndexOf(`${sep}node_modules${sep}`)
+  if (at === -1) return undefined
+  const start = at + `${sep}node_modules${sep}`.length
+  const [first = '', second = ''] = file.slice(start).split(sep)
+  return file.slice(0, start) + (first.startsWith('@') ? join(first, second) : first)
+}
+
+async function noticeOf(folder: string): Promise<string> {
+  const parsed = manifest.safeParse(JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')))
+  if (!parsed.success) throw new Error(`${folder} has no readable package.json: ${z.prettifyError(parsed.error)}`)
+  const { name, version, license, licenses, repository } = parsed.data
+  const stated = license ?? licenses?.map(({ type }) => type).join(' OR ')
+  const licence = stated ?? statedElsewhere[name]
+  if (!licence) throw new Error(`${folder} names no licence.`)
+  const names = (await readdir(folder)).filter((file) => licenceFile.test(file)).sort()
+  const texts = await Promise.all(names.map((file) => readFile(join(folder, file), 'utf8')))
+  const lines = [`${name} ${version}`, `Licence: ${licence}`, ...(repository === '' ? [] : [`Source: ${repository}`])]
+  return `${[lines.join('\n'), ...texts.map((text) => text.trim())].join('\n\n')}\n`
+}

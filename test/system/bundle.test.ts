@@ -1,0 +1,82 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { bareEnvironment } from '../support/bare-environment.ts'
+import { freePort } from '../support/free-port.ts'
+import { type ProductProcess, startProduct } from '../support/process.ts'
+import { tokenFor } from '../support/service.ts'
+import { people, scopes } from '../support/teams-user.ts'
+import { until } from '../support/until.ts'
+
+const build = fileURLToPath(new URL('../../deploy/build.ts', import.meta.url))
+/** Contoso's template “Working group”: a team site without approval. */
+const workingGroup = 'c3d1e5f7-0b1a-4a3e-b5d4-7e6f5a4b3c33'
+
+describe('the bundle of npm run build', { timeout: 120_000 }, () => {
+  const folder = mkdtempSync(join(inject('runFolder'), 'bundle-'))
+  const bundle = join(folder, 'dist')
+  const home = join(folder, 'empty')
+  let service: ProductProcess
+  let url = ''
+  let simulatorUrl = ''
+
+  beforeAll(async () => {
+    mkdirSync(home)
+    execFileSync(process.execPath, [build, bundle], { stdio: 'pipe' })
+    const simulatorPort = await freePort()
+    simulatorUrl = `http://127.0.0.1:${simulatorPort}`
+    service = await startProduct(join(bundle, 'main.js'), {
+      cwd: home,
+      up: /^Quartermaster answers/,
+      variables: { PORT: '0', SIMULATOR_PORT: String(simulatorPort), SIMULATOR_DIRECTORY_SECONDS: '0' },
+    })
+    url = service.printed.join('\n').match(/answers at (\S+)/)?.[1] ?? ''
+  })
+  afterAll(() => service?.kill())
+
+  it('starts from an empty folder, without node_modules and without chat windows', async () => {
+    expect((await fetch(`${url}/readyz`)).status).toBe(200)
+    expect(existsSync(join(home, 'data'))).toBe(true)
+    expect(service.printed.join('\n')).not.toContain('windows')
+  })
+
+  it('has the files of the API page', async () => {
+    for (const file of ['', '/swagger-ui.css', '/swagger-ui-bundle.js', '/start.js'])
+      expect((await fetch(`${url}/docs${file}`)).status).toBe(200)
+  })
+
+  it('provisions a site to its end', async () => {
+    const token = await tokenFor(simulatorUrl, people.kim.id, scopes.collab)
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    const body = JSON.stringify({ displayName: 'Bundled', templateId: workingGroup })
+    const answer = await fetch(`${url}/collab/v1/spo`, { method: 'POST', headers, body })
+    const { requestId } = (await answer.json()) as { requestId: string }
+    expect(answer.status).toBe(202)
+    const isReady = async () => {
+      const read = await fetch(`${url}/requests/v1/${requestId}`, { headers })
+      return ((await read.json()) as { status: string }).status === 'succeeded' || undefined
+    }
+    expect(await until(isReady, 'the site')).toBe(true)
+  })
+
+  it('stops in order', async () => {
+    expect(await service.stop()).toBe(0)
+  })
+
+  it('refuses a production start with all missing settings, and no path of the sources', () => {
+    const env = { ...bareEnvironment, MODE: 'production' }
+    const { status, stderr } = spawnSync(process.execPath, [join(bundle, 'main.js')], { cwd: home, env })
+    expect(status).toBe(1)
+    for (const name of ['MICROSOFT_APP_ID', 'CLIENT_ID', 'TENANT_ID', 'ADMINS', 'BASE_URL'])
+      expect(String(stderr)).toContain(name)
+    expect(String(stderr)).not.toContain('.ts')
+  })
+
+  it('contains the licences of its packages', () => {
+    const licences = readFileSync(join(bundle, 'LICENSES.txt'), 'utf8')
+    for (const name of ['botbuilder', '@electric-sql/pglite', 'restify', 'pg-boss', 'swagger-ui-dist'])
+      expect(licences).toMatch(new RegExp(`^${name} \\d`, 'm'))
+  })
+})
