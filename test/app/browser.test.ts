@@ -3,15 +3,12 @@ import { beforeAll, expect, it } from 'vitest'
 import { inChatWindows, patience, screenshots, type Window } from '../support/chat-windows.ts'
 
 // One walk after the other through the same windows: to start a service and a browser takes as long as a walk.
-inChatWindows('people in chat windows, in a real browser', { PLAYGROUND: 'admin' }, (windows) => {
+inChatWindows('people in chat windows, in a real browser', {}, (windows) => {
   let kim: Window
   let dana: Window
-  let sam: Window
   beforeAll(async () => {
     kim = await windows.open('kim')
     dana = await windows.open('dana')
-    sam = await windows.open('sam')
-    await sam.sees('what do you need?', 'admin-help')
   }, patience)
 
   it('greets a person who opens the chat', async () => {
@@ -134,57 +131,5 @@ inChatWindows('people in chat windows, in a real browser', { PLAYGROUND: 'admin'
       await page.close()
     },
     2 * patience,
-  )
-
-  it(
-    'lets an admin find a request that failed, read why, and let it go on to its end',
-    async () => {
-      await windows.control('POST', 'faults', {
-        operation: 'exchange.set-place',
-        kind: 'failBeforeCommit',
-        status: 403,
-        count: 3,
-      })
-      await kim.type('new room')
-      const form = await kim.sees('Seats', 'second-form')
-      await form.getByLabel('Room name').fill('Eiger')
-      await form.getByLabel('Short name').fill('zrh-eiger')
-      await form.getByLabel('Seats').fill('4')
-      await form.getByRole('button', { name: 'Review' }).click()
-      const review = await kim.sees('room-zrh-eiger@contoso.example', 'second-review')
-      await review.getByRole('button', { name: 'Create' }).click()
-      const failed = await kim.sees('Could not be finished', 'failed')
-      expect(await failed.innerText()).toContain('An admin has been told')
-
-      await sam.sees('Could not be finished', 'told-of-failure')
-      await sam.type('admin queue')
-      const queue = await sam.sees('Needs a look', 'admin-queue')
-      await windows.control('DELETE', 'faults')
-      await queue.getByRole('button', { name: 'Retry REQ-1003' }).click()
-      const confirm = await sam.sees('Try it again?', 'admin-confirm')
-      await confirm.getByRole('button', { name: 'Try again' }).click()
-
-      const ready = await kim.sees(/Your room is ready[\s\S]*Eiger/, 'mended')
-      expect(await ready.innerText()).toContain('room-zrh-eiger@contoso.example')
-      await sam.type('admin health')
-      const health = await sam.sees(/Database[\s\S]*Microsoft Graph[\s\S]*Exchange/, 'admin-health')
-      expect(await health.innerText()).toMatch(/All is well|needs? you/)
-      await sam.type('admin stuck')
-      await sam.sees(/Nothing is stuck/i, 'admin-stuck')
-    },
-    2 * patience,
-  )
-
-  it(
-    'tells a person who is no admin so, and shows them no commands of admins',
-    async () => {
-      await kim.type('admin queue')
-      const no = await kim.sees('For admins', 'not-admin')
-      expect(await no.innerText()).toContain('my requests')
-      await kim.type('help')
-      const help = await kim.sees('what do you need?', 'help-again')
-      expect(await help.innerText()).not.toMatch(/admin/i)
-    },
-    patience,
   )
 })

@@ -146,7 +146,7 @@ describe('the health watch', () => {
     state.isAway = true
     for (let turn = 0; turn < 8; turn += 1) {
       pass(20)
-      await expect(one.check()).rejects.toThrow(asWritten('It is away.'))
+      await expect(one.check()).rejects.toMatchObject({ code: 'unavailable', reason: asWritten('It is away.') })
     }
     state.isAway = false
     for (let turn = 0; turn < 8; turn += 1) {

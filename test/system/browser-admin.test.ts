@@ -88,4 +88,56 @@ inChatWindows('what an admin sees and mends, in a real browser', { PLAYGROUND: '
     },
     patience,
   )
+
+  it(
+    'lets an admin find a request that failed, read why, and let it go on to its end',
+    async () => {
+      await windows.control('POST', 'faults', {
+        operation: 'exchange.set-place',
+        kind: 'failBeforeCommit',
+        status: 403,
+        count: 3,
+      })
+      await kim.type('new room')
+      const form = await kim.sees('Seats', 'second-form')
+      await form.getByLabel('Room name').fill('Jungfrau')
+      await form.getByLabel('Short name').fill('zrh-jungfrau')
+      await form.getByLabel('Seats').fill('4')
+      await form.getByRole('button', { name: 'Review' }).click()
+      const review = await kim.sees('room-zrh-jungfrau@contoso.example', 'second-review')
+      await review.getByRole('button', { name: 'Create' }).click()
+      const failed = await kim.sees(/Could not be finished[\s\S]*Jungfrau/, 'failed')
+      expect(await failed.innerText()).toContain('An admin has been told')
+
+      await sam.sees(/Could not be finished[\s\S]*Jungfrau/, 'told-of-failure')
+      await sam.type('admin queue')
+      const queue = await sam.sees('Needs a look', 'admin-queue')
+      await windows.control('DELETE', 'faults')
+      await queue.getByRole('button', { name: 'Retry REQ-1002' }).click()
+      const confirm = await sam.sees('Try it again?', 'admin-confirm')
+      await confirm.getByRole('button', { name: 'Try again' }).click()
+
+      const ready = await kim.sees(/Your room is ready[\s\S]*Jungfrau/, 'mended')
+      expect(await ready.innerText()).toContain('room-zrh-jungfrau@contoso.example')
+      await sam.type('admin health')
+      const health = await sam.sees(/Database[\s\S]*Microsoft Graph[\s\S]*Exchange/, 'admin-health')
+      expect(await health.innerText()).toMatch(/All is well|needs? you/)
+      await sam.type('admin stuck')
+      await sam.sees(/Nothing is stuck/i, 'admin-stuck')
+    },
+    2 * patience,
+  )
+
+  it(
+    'tells a person who is no admin so, and shows them no commands of admins',
+    async () => {
+      await kim.type('admin queue')
+      const no = await kim.sees('For admins', 'not-admin')
+      expect(await no.innerText()).toContain('my requests')
+      await kim.type('help')
+      const help = await kim.sees('what do you need?', 'help-again')
+      expect(await help.innerText()).not.toMatch(/admin/i)
+    },
+    patience,
+  )
 })
