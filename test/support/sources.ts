@@ -156,11 +156,8 @@ function roomFault(path: string, to: string): string[] {
   // It imports nothing and comes first in every entry point, also in that of a room.
   if (to === 'private-umask.ts') return []
   if (room === target && !composition.has(room)) return orderFault(path, to)
-  // The catalogue gives core the type of its reasons' keys; the texts stay with the cards.
-  if (to.startsWith('..')) {
-    const isCatalogue = to.startsWith('../cards/strings/') && (room === 'cards' || path === 'core/shared/reason.ts')
-    return isCatalogue ? [] : [`${path} imports ${to}, outside the sources`]
-  }
+  if (to.startsWith('..'))
+    return room === 'cards' && to.startsWith('../cards/strings/') ? [] : [`${path} imports ${to}, outside the sources`]
   if (composition.has(room)) return []
   const allowed = mayImport[room]
   if (!allowed) return [`${path} stands in a room that the design does not know`]

@@ -1,8 +1,6 @@
 import { z } from 'zod'
-import type catalogue from '../../../cards/strings/en.json'
+import type { ReasonKey } from './reason-keys.ts'
 
-/** The keys of the sentences that explain a refusal: the part `reason` of the message catalogue. */
-export type ReasonKey = keyof (typeof catalogue)['reason']
 /** The arguments of a reason's message. Texts in a list are separated by commas; a reason within a reason is its sentence. */
 export type ReasonFacts = Readonly<Record<string, string | number | Reason | readonly (string | Reason)[]>>
 /** Why something is refused, as a key and facts. Cards and API turn it into a sentence (`reasonText` of the cards). */

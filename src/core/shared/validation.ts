@@ -1,6 +1,7 @@
 import { safeParse, type z } from 'zod'
 import type { Fault } from './errors.ts'
-import { because, type Reason, type ReasonFacts, type ReasonKey, reasonOfIssue } from './reason.ts'
+import { because, type Reason, type ReasonFacts, reasonOfIssue } from './reason.ts'
+import type { ReasonKey } from './reason-keys.ts'
 
 /** The codes of field faults. The list is closed: the cards have a text for each. */
 export const faultCodes = [
