@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { cardActionRegistry, commandRegistry, defineCardAction, defineCommand } from '../src/bot/define.ts'
@@ -6,7 +7,7 @@ import { routeRegistry, routes } from '../src/http/index.ts'
 import { defineJob, jobRegistry } from '../src/jobs/queue/define-job.ts'
 import { coreRooms, faultsOf, readSources, sourceOf } from './support/sources.ts'
 
-describe('the house keeps its rooms', () => {
+describe('the architecture', () => {
   it('imports go only where the design allows, vendors stay in their rooms, files stay small', () => {
     const sources = readSources('src')
     expect(sources.length).toBeGreaterThan(80)
@@ -60,12 +61,20 @@ describe('the house keeps its rooms', () => {
   it('notices a room with too many files, and one that is no capability', () => {
     const many = Array.from({ length: 26 }, (_, index) => sourceOf(`bot/drafts/${index}.ts`, ''))
     expect(faultsOf(many)).toEqual(['bot/drafts has 26 files, 25 at most'])
-    expect(faultsOf([sourceOf('store/things/a.ts', '')])).toEqual(['store/things is no capability of the core'])
+    for (const folder of ['store/things', 'http/routes/things'])
+      expect(faultsOf([sourceOf(`${folder}/a.ts`, '')])).toEqual([`${folder} is no capability of the core`])
   })
 
-  it('each room of the core says what belongs there and has an entry', () => {
-    for (const room of coreRooms)
-      expect(readFileSync(`src/core/${room}/index.ts`, 'utf8'), room).toMatch(/^\/\*\*[\s\S]{40,}?\*\/\n/)
+  it('each room of the core has an entry, and every entry says what belongs there', () => {
+    const entries = globSync('src/**/index.ts')
+    expect(entries).toEqual(expect.arrayContaining(coreRooms.map((room) => join('src/core', room, 'index.ts'))))
+    for (const entry of entries) expect(readFileSync(entry, 'utf8'), entry).toMatch(/^\/\*\*[\s\S]{20,}?\*\/\n/)
+  })
+
+  it('every path that the documentation names exists', () => {
+    const pages = ['README.md', 'SECURITY.md', 'src/README.md', 'src/client/README.md', ...globSync('docs/**/*.md')]
+    const missing = pages.flatMap((page) => missingIn(page).map((path) => `${page}: ${path}`))
+    expect(missing).toEqual([])
   })
 
   it.each(['cards', 'test'])('the folders of %s have the names of capabilities or layers', (folder) => {
@@ -78,6 +87,19 @@ describe('the house keeps its rooms', () => {
     expect(folders.filter((name) => ![...coreRooms, ...(others ?? [])].includes(name))).toEqual([])
   })
 })
+
+const files = globSync('{src,test,cards,docs,deploy,manifest}/**/*.*').map((path) => `/${path}`)
+
+/** The paths in links and code spans of a page that do not exist. A code span may leave out the first folders. */
+function missingIn(page: string): string[] {
+  const text = readFileSync(page, 'utf8').replace(/```[\s\S]*?```/g, '')
+  const links = [...text.matchAll(/\]\(([^)#:\s]+)(?:#[^)]*)?\)/g)].map(([, path = '']) => path)
+  const spans = [...text.matchAll(/`(?:\.\.\/)?(\w[\w@./-]*\.(?:ts|md))`/g)].map(([, path = '']) => path)
+  return [
+    ...links.filter((path) => !existsSync(join(dirname(page), path))),
+    ...spans.filter((path) => !existsSync(path) && !files.some((file) => file.endsWith(`/${path}`))),
+  ]
+}
 
 describe('a registry refuses two values of one name', () => {
   const nothing = async () => {

@@ -1,3 +1,4 @@
+/** Cards: views that turn results of the core into Adaptive Cards, the message catalogue, and the rendering of templates. */
 import {
   type Explanation,
   type GivenUpJobs,

@@ -60,7 +60,7 @@ export interface BotWorld {
 
 /**
  * The provisioning core over an embedded database, with a small directory and a tenant that nothing may be made in:
- * what a test did not previewOf throws by its name.
+ * an unexpected call in a test throws with its name.
  */
 export function withBotWorld(): BotWorld {
   const store = withLentDatabase('embedded')

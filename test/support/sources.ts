@@ -92,6 +92,7 @@ const ownRooms: Readonly<Record<string, readonly string[]>> = {
   jobs: ['queue'],
   cards: [],
   bot: ['channel'],
+  routes: [],
 }
 /** Rooms inside of a layer that stand in an order: which rooms each may import. */
 const insideLayer: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
@@ -118,7 +119,7 @@ function faultsOfFolders(paths: readonly string[]): string[] {
   const counts = new Map<string, number>()
   for (const path of paths) counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1)
   return [...counts].flatMap(([folder, count]) => {
-    const [layer = '', room] = folder.split('/')
+    const [layer = '', room] = folder.replace(/^http\/routes/, 'routes').split('/')
     const own = ownRooms[layer]
     const isKnown = room === undefined || !own || [...coreRooms, ...own].includes(room)
     return [

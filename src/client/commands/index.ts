@@ -1,3 +1,4 @@
+/** The commands of the command line `quartermaster`, in the order of its help. */
 import { commandRegistry } from '../command-line/define-command.ts'
 import { createMailbox, createSite, templates } from './create.ts'
 import {

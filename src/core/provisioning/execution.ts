@@ -195,5 +195,5 @@ function problemOf(error: unknown, step: RequestStep | undefined): Problem {
   const where = step && { step: step.name }
   const people = error instanceof PeopleUnavailable && { people: error.people }
   if (error instanceof TenantError) return { code: error.code, detail: error.message, ...where, ...people }
-  return { code: 'unexpected', detail: 'Something went wrong that we did not previewOf. The log tells more.', ...where }
+  return { code: 'unexpected', detail: 'Something went wrong that we did not foresee. The log tells more.', ...where }
 }

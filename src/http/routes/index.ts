@@ -1,3 +1,4 @@
+/** The registry of all REST routes; each room has the routes of its capability. */
 import { routeRegistry } from '../server/define-route.ts'
 import { organisationAuditRoutes, requestAuditRoutes } from './audit/index.ts'
 import { batchRoutes } from './batches/index.ts'

@@ -1,3 +1,4 @@
+/** The HTTP server: tokens, bodies, limits, idempotency, problems and OpenAPI. `serve-route.ts` serves each route of the registry. */
 import { once } from 'node:events'
 import type { IncomingMessage, Server as NodeServer } from 'node:http'
 import { type AddressInfo, Server as NetServer } from 'node:net'
