@@ -95,7 +95,8 @@ export function tokensOf({ loginUrl, tenantId, collab, mail, mailAppClients }: E
     authority,
     ...{ tenantId, issuers: [`${authority}/v2.0`, `https://sts.windows.net/${tenantId}/`] },
     jwksUrl: `${authority}/discovery/v2.0/keys`,
-    ...{ collab, mail },
+    collab,
+    mail,
     mailAppClients: [...mailAppClients],
   }
 }

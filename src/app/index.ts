@@ -130,10 +130,21 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
   const poster = { resolveHost, assertOutside, allowCidrs: settings.webhookAllowCidrs, texts: apiTexts }
   const post = createWebhookPoster(poster)
   const ports: Ports = {
-    ...{ ...stores, clock, work: database, jobs, deadLetters, directory, tenant, connection, ownHealth },
-    ...{ resolveHost, limitsOfUse, telemetry },
+    ...stores,
+    clock,
+    work: database,
+    jobs,
+    deadLetters,
+    directory,
+    tenant,
+    connection,
+    ownHealth,
+    resolveHost,
+    limitsOfUse,
+    telemetry,
     sendWebhook: createSendWebhook({
-      ...{ ownSecret: webhookSecret, clock },
+      ownSecret: webhookSecret,
+      clock,
       // A person waits for the answer to their click, and Teams waits for less time than a delivery may take.
       post: createWebhookPoster({ ...poster, timeoutMilliseconds: 8000 }),
     }),
@@ -141,7 +152,8 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
   const core = createCore(ports, settings)
   const { connector } = clouds[config.CLOUD]
   const { adapter, outbox } = createChannel({
-    ...{ credentials, connector },
+    credentials,
+    connector,
     assertOutside: database.assertOutside,
     lastReference: () => stores.conversations.lastReference(settings.tenantId),
     connectorUrl: substitutes.connectorUrl ?? connector.serviceUrl,
@@ -206,12 +218,23 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
   const stopping = new AbortController()
   const leftJobs = await queue.start(
     jobsOf({
-      ...{ ...stores, core, outbox, healthWatcher, clock, work: database, jobs, telemetry, log, post },
+      ...stores,
+      core,
+      outbox,
+      healthWatcher,
+      clock,
+      work: database,
+      jobs,
+      telemetry,
+      log,
+      post,
       ownSecret: webhookSecret,
       cleanUp: (expired) =>
         cleanUp(
           {
-            ...{ database, stores, now: clock.now },
+            database,
+            stores,
+            now: clock.now,
             reduce: core.system.reduceOld,
             noteAddresses: core.system.noteAddresses,
           },

@@ -25,6 +25,7 @@ export function defineCardAction<S extends z.ZodType>(action: {
     verb: action.verb,
     ...(action.decides && { decides: action.decides }),
     async run(turn, raw) {
+      // Before the data is read: the answer tells others nothing about it. The core checks each use case again.
       if (action.forAdmins && !isForAdmins(turn.actor)) throw new ProvisioningError('forbidden', because('adminOnly'))
       const parsed = action.data.safeParse(raw)
       if (!parsed.success)
@@ -86,6 +87,7 @@ export function defineCommand<S extends z.ZodType>(
     forAdmins,
     startsDialog,
     async run(turn, argument) {
+      // People who are no admins get a card instead of help with the argument. The core checks each use case again.
       if (forAdmins && !isForAdmins(turn.actor)) return notAdmin(turn)
       const parsed = command.argument.safeParse(argument)
       return parsed.success ? command.handle(turn, parsed.data) : command.otherwise(turn, argument)

@@ -232,8 +232,13 @@ function refusal(
   }
   const { code, title, detail, instance, traceId, errors } = body
   const problem = {
-    ...{ status, code: problemCodeOf(code), givenCode: textOf(code), title: textOf(title), detail: textOf(detail) },
-    ...{ instance: textOf(instance), traceId: textOf(traceId) || (headers.get('x-request-id') ?? '') },
+    status,
+    code: problemCodeOf(code),
+    givenCode: textOf(code),
+    title: textOf(title),
+    detail: textOf(detail),
+    instance: textOf(instance),
+    traceId: textOf(traceId) || (headers.get('x-request-id') ?? ''),
     errors: Array.isArray(errors) ? errors.filter(isObject).map(faultOf) : [],
     retryAfterSeconds,
   }

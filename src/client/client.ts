@@ -205,7 +205,8 @@ function createBatches({ read, inquire, write }: ReadWrite, timing: Timing) {
     /** Checks each row, as if the rows before it existed. Nothing is written. */
     tryBatch: (batch: NewBatch, options: CallOptions = {}): Promise<BatchTrial> =>
       inquire('/requests/v1/batch', ['valid', 'rows'], { ...batch, dryRun: true }, options, {
-        ...{ resource: tokenOf(batch), seconds: trialSeconds },
+        resource: tokenOf(batch),
+        seconds: trialSeconds,
       }),
     /**
      * Requests many resources at once: rows are submitted one after the other under the limits of use, and a refused

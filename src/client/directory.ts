@@ -31,7 +31,9 @@ export async function findUserId(
     const { body } = await send({
       about: { method: 'GET', path },
       url: `${root}${path}/${encodeURIComponent(signInName)}?$select=id`,
-      ...{ resource: 'directory', fields: ['id'], signal },
+      resource: 'directory',
+      fields: ['id'],
+      signal,
     })
     return textOf(body?.['id'])
   } catch (error) {

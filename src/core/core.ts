@@ -53,9 +53,12 @@ export function createCore(ports: Ports, settings: Settings): Core {
   const actor = (identity: CallerIdentity): Promise<Actor> => admins.remembering(identity, actorFor(context, identity))
   return {
     ...bound<Calls, UseCase<CorePorts, z.ZodType, unknown>>(useCases, (useCase) => bindUseCase(useCase, context)),
-    ...{ settings, siteRoot: ports.tenant.siteRoot, outlookRoot: ports.tenant.outlookRoot },
+    settings,
+    siteRoot: ports.tenant.siteRoot,
+    outlookRoot: ports.tenant.outlookRoot,
     otherSiteOrigins: ports.tenant.otherSiteOrigins ?? [],
-    ...{ actor, actorForHealth: (identity) => admins.orRemembered(identity, actor(identity)) },
+    actor,
+    actorForHealth: (identity) => admins.orRemembered(identity, actor(identity)),
     system: bound<SystemCalls, SystemUseCase>(
       systemUseCases,
       (run) =>

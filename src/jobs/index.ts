@@ -72,7 +72,8 @@ const requestJobs = (core: Core): Job[] => [
     concurrency: 3,
     handle: (order, { lastAttempt, signal, log }) =>
       core.system.runBatch(order, {
-        ...{ lastAttempt, signal },
+        lastAttempt,
+        signal,
         report: (row, error) =>
           log.error(
             { batchId: order.batchId, row, error: failureOf(error).message },

@@ -17,15 +17,19 @@ const lost = (...people: readonly { id: string }[]): LostPeople => new Map(peopl
 const waiting = (approvers: readonly (typeof dana)[], more: Partial<ApprovalStage> = {}): Request =>
   requestOf({ approvals: [stageOf(1, [...approvers], { openedAt: '2026-11-20T09:00:00.000Z', ...more })] })
 const needs = (request: Request, who: LostPeople) => {
-  const { why, people = [], mends } = attentionOf(request, now, who) ?? {}
-  return why && { why, people: people.map(({ id }) => id), mends }
+  const { why, people = [], remedies } = attentionOf(request, now, who) ?? {}
+  return why && { why, people: people.map(({ id }) => id), remedies }
 }
-const mends = ['reassign', 'override']
+const remedies = ['reassign', 'override']
 
 describe('a request that waits for somebody who cannot decide', () => {
   it('needs somebody at once when nobody else can end its stage', () => {
-    expect(needs(waiting([dana]), lost(dana))).toEqual({ why: 'gone', people: [dana.id], mends })
-    expect(needs(waiting([dana, omar], { rule: 'all' }), lost(omar))).toEqual({ why: 'gone', people: [omar.id], mends })
+    expect(needs(waiting([dana]), lost(dana))).toEqual({ why: 'gone', people: [dana.id], remedies })
+    expect(needs(waiting([dana, omar], { rule: 'all' }), lost(omar))).toEqual({
+      why: 'gone',
+      people: [omar.id],
+      remedies,
+    })
     const quorum = { rule: 'quorum', quorum: 2 } as const
     expect(needs(waiting([dana, omar, priya], quorum), lost(dana, omar))?.people).toEqual([dana.id, omar.id])
   })
@@ -52,7 +56,7 @@ describe('a request that waits for somebody who cannot decide', () => {
     expect(needs(waiting([dana, omar], { rule: 'all', unreachable }), lost(omar))).toEqual({
       why: 'gone',
       people: [omar.id],
-      mends,
+      remedies,
     })
   })
 })
@@ -71,7 +75,7 @@ describe('a request whose step is tried again and again', () => {
   it('needs a look soon, long before its deadline, and can be tried at once', () => {
     expect(attentionOf(tried('2026-11-20T11:59:50.000Z'), now)).toBeUndefined()
     const since = '2026-11-20T11:59:30.000Z'
-    expect(attentionOf(tried(since), now)).toEqual({ why: 'retrying', since, mends: ['retry'] })
+    expect(attentionOf(tried(since), now)).toEqual({ why: 'retrying', since, remedies: ['retry'] })
     expect(isRetryable(tried(since), now)).toBe(true)
     const steps = stepsUntil(1, { status: 'running', attempts: 1, startedAt: since })
     expect(attentionOf({ ...tried(since), steps }, now)).toBeUndefined()

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { appClientId, type Issuer, personId, startIssuer, startRest, tenantId } from '../support/rest.ts'
-import { type Call, callNames, granted, startTokenDoor } from '../support/token-door.ts'
+import { type Call, callNames, granted, startTokenDoor } from '../support/token-endpoint.ts'
 
 const mail = 'api://contoso/mail'
 const collab = 'api://contoso/collab'

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { withAccessWorld } from '../support/access-world.ts'
 import { encoded, signedWithPublicKey, tampered, under } from '../support/forged-tokens.ts'
 import { type Issuer, personId, tenantId } from '../support/rest.ts'
-import { type Call, calls } from '../support/token-door.ts'
+import { type Call, calls } from '../support/token-endpoint.ts'
 import { withTrap } from '../support/trap.ts'
 
 const otherTenant = 'dddddddd-1111-4111-8111-000000000009'

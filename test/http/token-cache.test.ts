@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { startTokenDoor } from '../support/token-door.ts'
+import { startTokenDoor } from '../support/token-endpoint.ts'
 
 describe('a token that was found good', () => {
   test('is judged anew when the clock was set back', async () => {

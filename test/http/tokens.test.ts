@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { personId, tenantId } from '../support/rest.ts'
-import { callNames, granted, startTokenDoor } from '../support/token-door.ts'
+import { callNames, granted, startTokenDoor } from '../support/token-endpoint.ts'
 
 const both = 'scope="api://contoso/collab/App.ReadWrite.All api://contoso/mail/App.ReadWrite.All"'
 const bare = `Bearer realm="quartermaster", ${both}`

@@ -41,11 +41,11 @@ const inState = (status: RequestState, more: object = {}): Request =>
   })
 
 const needs = {
-  pendingApproval: { why: 'waitsFor', mends: ['reassign', 'override'] },
-  queued: { why: 'notStarted', mends: ['retry'] },
-  provisioning: { why: 'standsStill', mends: ['retry'] },
-  failed: { why: 'failed', mends: ['retry'] },
-  succeeded: { why: 'notFound', mends: ['look'] },
+  pendingApproval: { why: 'waitsFor', remedies: ['reassign', 'override'] },
+  queued: { why: 'notStarted', remedies: ['retry'] },
+  provisioning: { why: 'standsStill', remedies: ['retry'] },
+  failed: { why: 'failed', remedies: ['retry'] },
+  succeeded: { why: 'notFound', remedies: ['look'] },
 } as const
 
 describe('a request needs somebody', () => {

@@ -160,7 +160,7 @@ describe('a site that takes long', () => {
       const entries = await core.provisioning.readTimeline(admin, { requestId })
       return entries.filter(({ action }) => action === 'overdue').length
     }
-    const attention = { why: 'late', since: expect.any(String), mends: [] }
+    const attention = { why: 'late', since: expect.any(String), remedies: [] }
     expect(attentionOf(await stored(requestId), atSecond(last))).toEqual(attention)
     const stuck = await core.with({ clock: { now: () => atSecond(last + 60) } }).readStuck(admin)
     const entry = stuck.entries.find(({ request }) => request.requestId === requestId)
@@ -172,7 +172,7 @@ describe('a site that takes long', () => {
     expect(await watchAt(atSecond(last + 2 * hour))).toBe(1)
     expect(attentionOf(await stored(requestId), atSecond(last + 2 * hour))).toMatchObject({
       why: 'standsStill',
-      mends: ['retry'],
+      remedies: ['retry'],
     })
   })
 

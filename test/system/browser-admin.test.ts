@@ -3,7 +3,7 @@ import { parse } from 'csv-parse/sync'
 import { beforeAll, expect, it } from 'vitest'
 import { inChatWindows, patience, screenshots, type Window } from '../support/chat-windows.ts'
 
-inChatWindows('what an admin sees and mends, in a real browser', { PLAYGROUND: 'admin' }, (windows) => {
+inChatWindows('what an admin sees and fixes, in a real browser', { PLAYGROUND: 'admin' }, (windows) => {
   let kim: Window
   let sam: Window
   beforeAll(async () => {

@@ -6,7 +6,7 @@ import { botAppId } from '../support/connector-keys.ts'
 import { cheapForgery } from '../support/forged-tokens.ts'
 import { keptOf, repeatedly } from '../support/growth.ts'
 import { withGuardedBot } from '../support/guarded-bot.ts'
-import { type Call, calls } from '../support/token-door.ts'
+import { type Call, calls } from '../support/token-endpoint.ts'
 import { withTrap } from '../support/trap.ts'
 
 const names: readonly Call[] = ['site', 'mailbox', 'requests', 'templates']

@@ -96,8 +96,13 @@ type Person = (typeof contoso.people)[number]
 /** The content of `.m365agentsplayground.yml`; JSON is YAML too. Ids are object ids, so that the people picker returns them. */
 function configFor(app: App, current: Person): object {
   const userOf = ({ id, displayName, userPrincipalName, givenName, surname }: Person) => ({
-    ...{ id, name: displayName, userPrincipleName: userPrincipalName, aadObjectId: id },
-    ...{ givenName, surname, email: userPrincipalName },
+    id,
+    name: displayName,
+    userPrincipleName: userPrincipalName,
+    aadObjectId: id,
+    givenName,
+    surname,
+    email: userPrincipalName,
   })
   const others = contoso.people.filter((one) => knownPeople.includes(one.userPrincipalName) && one.id !== current.id)
   const window = current.givenName.toLowerCase()

@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { type Activity, CardFactory, type TurnContext } from 'botbuilder'
 import { type CardJson, summaryOf } from '../../cards/index.ts'
+import { isReadyCard } from '../../core/index.ts'
 import { clickOf, isInvoke, type Log, type Reply, type Turn, turnOf } from './turn.ts'
 
 /** The key of an invoke's answer in the turn state, until it is stored with the activity. */
@@ -82,7 +83,5 @@ async function isKnown(
   activityId: string,
 ): Promise<boolean> {
   const known = await sentCards.ofRequest(requestId)
-  return known.some(
-    (card) => card.personId === personId && card.activityId === activityId && card.key !== 'outcome:succeeded',
-  )
+  return known.some((card) => card.personId === personId && card.activityId === activityId && !isReadyCard(card.key))
 }

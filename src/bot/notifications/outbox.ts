@@ -18,8 +18,14 @@ export function createOutbox(
   const { siteRoot, otherSiteOrigins = [], outlookRoot } = facts
   const render = ({ personId: id, locale, timeZone }: Conversation, content: CardContent): CardJson =>
     cardOf(content, {
-      ...{ id, locale, timeZone, now: facts.now(), isAdmin: isForAdmin(content) },
-      ...{ siteRoot, otherSiteOrigins, outlookRoot },
+      id,
+      locale,
+      timeZone,
+      now: facts.now(),
+      isAdmin: isForAdmin(content),
+      siteRoot,
+      otherSiteOrigins,
+      outlookRoot,
     })
   return {
     send: (conversation, content, name) => sender.send(conversation, render(conversation, content), name),

@@ -40,9 +40,17 @@ async function showStats(turn: Turn, typed: string): Promise<Reply> {
 }
 
 const periodNames: Readonly<Record<string, PeriodName>> = {
-  ...{ '': 'week', week: 'week', 'last 7 days': 'week', '7 days': 'week' },
-  ...{ month: 'month', 'last 30 days': 'month', '30 days': 'month' },
-  ...{ 'this week': 'thisWeek', 'last week': 'lastWeek', 'this month': 'thisMonth', 'last month': 'lastMonth' },
+  '': 'week',
+  week: 'week',
+  'last 7 days': 'week',
+  '7 days': 'week',
+  month: 'month',
+  'last 30 days': 'month',
+  '30 days': 'month',
+  'this week': 'thisWeek',
+  'last week': 'lastWeek',
+  'this month': 'thisMonth',
+  'last month': 'lastMonth',
 }
 
 /** The period in a text: a name, one day, or two days with a word between them. Undefined if it begins in the future. */

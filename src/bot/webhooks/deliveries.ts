@@ -78,7 +78,11 @@ export async function showDeliveries(turn: Turn, filter: Filter): Promise<Reply>
   return {
     card: cards.adminDeliveries(
       {
-        ...{ of, deliveries, nextCursor, names, isLater: after !== '' },
+        of,
+        deliveries,
+        nextCursor,
+        names,
+        isLater: after !== '',
         receiver: subscriber && { id: key, name: key === 'own' ? '' : (names.get(key)?.name ?? '') },
         request: request && { requestId, reference: referenceOf(request) },
         canResend: failed > 0 && receiver?.state !== 'off',

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Draft, inLocale, resourceKind, type Template } from '../../core/index.ts'
+import { type Draft, inLocale, type Template } from '../../core/index.ts'
 import { format, restText, strings } from '../shared/messages.ts'
 import { defineCard, type ViewOf } from '../shared/render.ts'
 import { cut, longest, moment, type Viewer } from '../shared/texts.ts'
@@ -28,8 +28,8 @@ export const continueDraftCard = defineCard({
       .array(
         z.strictObject({
           requestId: z.uuid(),
-          kind: resourceKind,
-          templateName: z.string(),
+          /** The kind of resource and the template. */
+          about: z.string(),
           displayName: z.string(),
           /** What a tap does. */
           open: z.string(),
@@ -55,11 +55,11 @@ export function continueDraftView(
   const words = strings.drafts
   const shown = drafts.slice(0, mostDrafts).map(({ draft, template }) => {
     const templateName = inLocale(template, viewer.locale).name
+    const kind = strings.kind[template.kind]
     const displayName = cut((draft.values['displayName'] ?? '').trim(), longest.name)
     return {
       requestId: draft.requestId,
-      kind: template.kind,
-      templateName,
+      about: kind.toLowerCase() === templateName.toLowerCase() ? templateName : `${kind} · ${templateName}`,
       displayName: displayName || words.noName,
       open: format(words.open, { name: displayName || templateName }),
       at: moment(draft.updatedAt, viewer, 'day'),

@@ -3,7 +3,7 @@ import {
   type Attention,
   type GivenUpJob,
   type GivenUpJobs,
-  type Mend,
+  type Remedy,
   referenceOf,
   type Stuck,
 } from '../../core/index.ts'
@@ -52,7 +52,7 @@ export function adminStuckView(
     at: time(viewer),
     heading: format(words.heading, { count }),
     requests: shown.map((entry) => {
-      const { why, mends = ['look'] } = entry.attention ?? {}
+      const { why, remedies = ['look'] } = entry.attention ?? {}
       const { types: _, by: __, age, ...row } = rowOf(entry, viewer, longest.text)
       const { reference } = row
       const name = shortName(entry.request.requester)
@@ -60,8 +60,8 @@ export function adminStuckView(
         ...row,
         open: format(strings.list.open, { reference }),
         asks: format(words.asks, { name, age }),
-        advice: adviceOf(why, mends[0]),
-        buttons: mends.map((mend) => buttonOf(mend, reference)),
+        advice: adviceOf(why, remedies[0]),
+        buttons: remedies.map((remedy) => buttonOf(remedy, reference)),
       }
     }),
     cancels: first ? format(words.type, { reference: referenceOf(first.request) }) : '',
@@ -72,8 +72,8 @@ export function adminStuckView(
   }
 }
 
-function adviceOf(why: Attention['why'] | undefined, mend: Mend | undefined): string {
-  if (mend === 'look') return strings.stuck.look
+function adviceOf(why: Attention['why'] | undefined, remedy: Remedy | undefined): string {
+  if (remedy === 'look') return strings.stuck.look
   return why === 'retrying' || why === 'late' ? strings.stuck[why] : ''
 }
 
@@ -82,11 +82,11 @@ const titles = {
   look: strings.button.lookReference,
   reassign: strings.button.askElse,
   override: strings.button.decideIt,
-} as const satisfies Record<Mend, string>
+} as const satisfies Record<Remedy, string>
 
-const buttonOf = (mend: Mend, reference: string) => ({
-  title: format(titles[mend], { reference }),
-  types: format(strings.queue.types[mend], { reference }),
+const buttonOf = (remedy: Remedy, reference: string) => ({
+  title: format(titles[remedy], { reference }),
+  types: format(strings.queue.types[remedy], { reference }),
 })
 
 export const adminJobsCard = defineCard({

@@ -85,7 +85,13 @@ function doneView(personId: string, removed: ErasureCounts): View {
   })
   return {
     ...{ step: 'done', look: looks.succeeded, personId, person: { name: '', address: '' } },
-    ...{ confirms: 'id', expected: '', erasureId: '', rows: [], more: '', notes: [], delegations: false },
+    confirms: 'id',
+    expected: '',
+    erasureId: '',
+    rows: [],
+    more: '',
+    notes: [],
+    delegations: false,
     goes: lines(counts.length > 0 ? counts : [strings.erase.wasNothing]),
     stays: stays(personId),
   }

@@ -84,7 +84,10 @@ export function adminExportView(now: ExportNow, viewer: Viewer): View {
     const name = cut(person.displayName || person.id, longest.title)
     return {
       ...nothing,
-      ...{ step: 'person', heading: words.heading.person, look: looks.succeeded, until },
+      step: 'person',
+      heading: words.heading.person,
+      look: looks.succeeded,
+      until,
       person: { name, address: cut(person.userPrincipalName, longest.address) },
       links: [{ name: 'personJson', url }],
     }
@@ -92,7 +95,10 @@ export function adminExportView(now: ExportNow, viewer: Viewer): View {
   const { from, to, requests, entries, links } = now.offer
   return {
     ...nothing,
-    ...{ step: 'links', heading: words.heading.links, look: looks.succeeded, until },
+    step: 'links',
+    heading: words.heading.links,
+    look: looks.succeeded,
+    until,
     days: format(from === to ? words.day : words.range, { from: dayOf(from), to: dayOf(to) }),
     counts: format(words.counts, { requests: quantity(requests), entries: quantity(entries) }),
     links: links.map((link) => ({ name: nameOf(link), url: link.url })),

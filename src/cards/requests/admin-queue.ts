@@ -100,7 +100,7 @@ export function rowOf(entry: QueueEntry, viewer: Viewer, most: number): z.output
     why: format(strings.queue.why[why], { value: cut(value, most) }),
     age: duration(viewer.now.getTime() - Date.parse(since)),
     look: lookOf(entry),
-    types: format(strings.queue.types[attention?.mends[0] ?? 'status'], { reference }),
+    types: format(strings.queue.types[attention?.remedies[0] ?? 'status'], { reference }),
   }
 }
 

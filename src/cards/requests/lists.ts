@@ -104,7 +104,8 @@ function pagingOf({ requests, newer, older }: ListPage, all: string) {
   const to = newer + requests.length
   return {
     range: newer + older > 0 ? format(some, { from: newer + 1, to, total: to + older, newer }) : all,
-    ...{ newer, older },
+    newer,
+    older,
     newest: requests[0]?.number ?? 0,
     oldest: requests.at(-1)?.number ?? 0,
   }

@@ -68,7 +68,7 @@ export const requestStatusCard = defineCard({
       rename: z.boolean(),
       retry: z.boolean(),
       decide: z.boolean(),
-      mend: z.boolean(),
+      remedy: z.boolean(),
       refresh: z.boolean(),
       nudge: z.boolean(),
       again: z.boolean(),
@@ -239,14 +239,14 @@ function permitted(request: Request, state: RequestState, viewer: Viewer) {
   const others = isForOthers(request, viewer)
   const cancel = !rename && !others && !retry && moves.includes('cancelled') && may(actor, 'request.cancel', request)
   const nudge = state === 'pendingApproval' && !decide && may(admin, 'request.nudge', request)
-  const mend = viewer.isAdmin === true && !own && !decide && isForAdmin(request, viewer)
+  const remedy = viewer.isAdmin === true && !own && !decide && isForAdmin(request, viewer)
   return {
     edit: others || (own && !isGone && isOver),
     rename,
     retry,
     decide,
     // A phone has no room for more; people can type the hidden commands.
-    mend,
+    remedy,
     refresh: !rename && !others && !retry && !(decide && cancel) && (moves.length > 0 || state !== request.status),
     nudge,
     again: own && !isGone && state === 'succeeded',
@@ -256,7 +256,7 @@ function permitted(request: Request, state: RequestState, viewer: Viewer) {
 
 /** Whether it waits for people who cannot decide, or too long, so that an admin can reassign or override it. */
 const isForAdmin = (request: Request, { now }: Viewer): boolean =>
-  attentionOf(request, now)?.mends.includes('reassign') ?? false
+  attentionOf(request, now)?.remedies.includes('reassign') ?? false
 
 /** Characters of each check, shorter for a card that would be too large. */
 const shorter = [longest.text, 100, 40, 0]

@@ -81,7 +81,8 @@ export function adminDeliveriesView(
   return {
     at: time(viewer),
     look: of === 'failed' ? (isEmpty ? looks.succeeded : toKnow) : plain,
-    ...{ heading: of, of },
+    heading: of,
+    of,
     templateId: receiver?.id ?? '',
     requestId: request?.requestId ?? '',
     about: about ? format(words.logAbout[about], { name: cut(name, longest.name), reference }) : '',

@@ -173,7 +173,8 @@ export function chain(
     const facts = {
       seq: previous.seq + 1,
       ...words,
-      ...{ from: origin.from, trace: origin.trace ?? null },
+      from: origin.from,
+      trace: origin.trace ?? null,
       version: state?.version ?? null,
       digest: textDigest(salt, text),
       ...digests,

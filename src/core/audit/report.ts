@@ -66,7 +66,8 @@ export function showAudit({ requestId, reference, entries, findings }: Proof): A
     }),
   )
   return {
-    ...{ requestId, reference: reference ?? null },
+    requestId,
+    reference: reference ?? null,
     proved: findings.length === 0,
     findings,
     entries: entries.map(({ seq, actorId, trace, said, ...facts }) => {
@@ -74,11 +75,20 @@ export function showAudit({ requestId, reference, entries, findings }: Proof): A
       const nameless = { id: actorId, displayName: '', userPrincipalName: '' }
       const whoever = actorId === 'system' ? { kind: 'system' as const } : (named.get(actorId) ?? nameless)
       return {
-        ...{ entry: seq, at, action, from, traceId: trace, version, erased: said === undefined },
+        entry: seq,
+        at,
+        action,
+        from,
+        traceId: trace,
+        version,
+        erased: said === undefined,
         actor: said && (isNamed(said.actor) || !('id' in said.actor)) ? said.actor : whoever,
         ...(said?.comment !== undefined && { comment: said.comment }),
         ...(said?.data !== undefined && { data: said.data }),
-        ...{ digest, before, after, hash },
+        digest,
+        before,
+        after,
+        hash,
       }
     }),
   }

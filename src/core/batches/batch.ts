@@ -231,10 +231,18 @@ export const beginBatch = defineUseCase({
 function newBatch(actor: Actor, batchId: string, { resource }: Pick<BatchOrder, 'resource'>, at: string): Batch {
   const { tenantId, clientId } = actor
   return {
-    ...{ v: 1, batchId, tenantId, resource, status: 'running' },
+    v: 1,
+    batchId,
+    tenantId,
+    resource,
+    status: 'running',
     requester: asPerson(actor),
     ...(clientId !== undefined && { clientId }),
-    ...{ waitsFor: null, problem: null, createdAt: at, updatedAt: at, endedAt: null },
+    waitsFor: null,
+    problem: null,
+    createdAt: at,
+    updatedAt: at,
+    endedAt: null,
   }
 }
 

@@ -115,7 +115,9 @@ async function rowOf(
       if (!attempt.lastAttempt) throw error
       attempt.report(row.key, error)
       return refused(ports, batchId, row, {
-        ...{ code: 'internal', reason: because('internalOfRow'), errors: [] },
+        code: 'internal',
+        reason: because('internalOfRow'),
+        errors: [],
       })
     }
     const { code, reason } = error

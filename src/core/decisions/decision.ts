@@ -164,8 +164,8 @@ export const retryRequest = defineUseCase({
 
 /** Whether an admin can retry a request: it failed, is stuck, or was created and not announced. */
 export function isRetryable(request: Request, now: Date): boolean {
-  const mends = attentionOf(request, now)?.mends ?? []
-  return request.status === 'failed' || mends.some((mend) => mend === 'retry' || mend === 'look')
+  const remedies = attentionOf(request, now)?.remedies ?? []
+  return request.status === 'failed' || remedies.some((remedy) => remedy === 'retry' || remedy === 'look')
 }
 
 /** Orders the job again that should be under way: the work or a directory poll. None for a failed request. */
@@ -225,7 +225,9 @@ function decided(
   if (isDecided(request, stage)) throw alreadyDecided(request.approvals.filter((one) => one.stage === stage))
   const { lapsed, ownReassignment } = withoutOwn(request, actor.id, at, beforehand)
   const own: Decision = {
-    ...{ by: asPerson(actor), decision, at },
+    by: asPerson(actor),
+    decision,
+    at,
     ...(comment && { comment }),
     ...(ownReassignment && { ownReassignment }),
   }

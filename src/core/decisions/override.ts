@@ -73,7 +73,11 @@ async function decideInstead(
     const why = comment.trim().slice(0, longestComment)
     if (why === '') throw withoutReason()
     const overriding: Decision = {
-      ...{ by: asPerson(actor), decision, at, comment: why, override: true },
+      by: asPerson(actor),
+      decision,
+      at,
+      comment: why,
+      override: true,
       ...(isOwn && { ownReassignment: true }),
     }
     return overridden(request, settings, overriding)

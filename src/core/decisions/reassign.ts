@@ -119,7 +119,10 @@ function reassigned(
   const remark = comment.trim().slice(0, longestComment)
   const needsSecondAdmin = !isAlone && former.id !== by.id
   const record = {
-    ...{ from: [former], to, by, at },
+    from: [former],
+    to,
+    by,
+    at,
     ...(remark && { comment: remark }),
     ...(needsSecondAdmin && { needsSecondAdmin: true as const }),
   }

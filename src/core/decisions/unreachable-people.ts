@@ -13,7 +13,7 @@ import {
 import type { DecisionPorts } from './ports.ts'
 
 /** The timeline's action when a card cannot reach somebody; `data` is `{person, card, why}`. */
-export const notTold = 'not-told'
+export const undelivered = 'not-told'
 
 /**
  * Records that a person's chat does not take a card. The chat gets nothing more until the person comes back, and the request's
@@ -38,7 +38,7 @@ export async function recordUndelivered(
     if (!person || (await isNoted(ports, requestId, personId, key))) return
     const data = { person, card: key, why }
     if (isForApprover(key) && (await noteApprover(context, request, person, data))) return
-    const line = entry({ ...request, updatedAt: at.toISOString() }, system, notTold, { data })
+    const line = entry({ ...request, updatedAt: at.toISOString() }, system, undelivered, { data })
     await ports.audit.append([line], { version: request.version })
   })
 }
@@ -57,7 +57,7 @@ async function noteApprover(
     if (!stage || !next || next === stage) return undefined
     isNoted = true
     const changed = { ...withStage(request, next), updatedAt: at }
-    const line = entry(changed, system, notTold, { data: { ...data, person, stage: stage.stage } })
+    const line = entry(changed, system, undelivered, { data: { ...data, person, stage: stage.stage } })
     const jobs: JobOrder[] = [
       { name: 'notify-admins', payload: { v: 1, requestId, card: 'status' }, id: jobId('unreachable', requestId) },
       {
@@ -103,7 +103,7 @@ async function isNoted(ports: DecisionPorts, requestId: string, personId: string
   const timeline = await ports.audit.timeline(requestId)
   return timeline.some(({ action, data }) => {
     const person = data?.['person']
-    const sameCard = action === notTold && data?.['card'] === key
+    const sameCard = action === undelivered && data?.['card'] === key
     return sameCard && typeof person === 'object' && person !== null && 'id' in person && person.id === personId
   })
 }
@@ -143,7 +143,10 @@ export async function chatOf(
   if (conversationId === undefined) return undefined
   await ports.work.transaction(async () => {
     const isNew = await ports.conversations.add({
-      ...{ tenantId, personId, conversationId, reference: null },
+      tenantId,
+      personId,
+      conversationId,
+      reference: null,
       ...unknownPlace,
     })
     if (isNew) await ports.jobs.enqueue([{ name: 'catch-up', payload: { v: 1, tenantId, personId } }])

@@ -266,7 +266,11 @@ export const likelyNames = defineUseCase({
 })
 
 const inquiryOf = ({ ports, settings, actor }: Context<DraftPorts>, { requestId, replaces }: Draft) => ({
-  ...{ ports, settings, actor, requestId, replaces },
+  ports,
+  settings,
+  actor,
+  requestId,
+  replaces,
   isSubmission: false,
   crowded: false,
 })

@@ -33,8 +33,11 @@ const patternsOf = ({ kind, naming }: Pick<Template, 'kind' | 'naming'>): string
 
 /** What a request says of where somebody works, by its tokens. */
 const saidOfWork = ({ department, city, country, companyName, officeLocation }: NameFacts) => ({
-  ...{ department, city, country },
-  ...{ company: companyName, office: officeLocation },
+  department,
+  city,
+  country,
+  company: companyName,
+  office: officeLocation,
 })
 
 /** What the tokens of a template's names stand for. The directory is asked only for what no one has said. */

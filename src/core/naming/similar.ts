@@ -197,11 +197,11 @@ export async function similarAmong(
   if (others.length === 0) return nothing
   const { kind, displayName } = sought
   const query = { kind, beginnings: beginningsOf(displayName) }
-  const found = await inTime((signal) => told(context, others, { ...query, signal }))
+  const found = await inTime((signal) => similarDetails(context, others, { ...query, signal }))
   return found ?? nothing
 }
 
-async function told(
+async function similarDetails(
   { ports, actor }: Context<NamingPorts>,
   candidates: readonly Candidate[],
   query: SimilarQuery,

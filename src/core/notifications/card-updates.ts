@@ -13,6 +13,7 @@ import {
 import {
   cardSubject,
   isForApprover,
+  isReadyCard,
   type JobOrder,
   type JobPayload,
   notifyOrder,
@@ -43,7 +44,7 @@ export async function refreshCards(
   const sent = (await ports.sentCards.ofRequest(requestId)).filter(
     (card) =>
       (personId === undefined || card.personId === personId) &&
-      card.key !== 'outcome:succeeded' &&
+      !isReadyCard(card.key) &&
       (cards === 'all' || !isForApprover(card.key)),
   )
   const updates = await Promise.allSettled(sent.map((card) => refreshCard(context, outbox, request, card)))

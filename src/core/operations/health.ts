@@ -64,8 +64,17 @@ export async function currentHealth({ ports, settings }: SystemContext<Operation
   // After the checks of the services: these are calls too, and need tokens.
   const traffic = await ports.serviceCalls.lately()
   return judgeHealth({
-    ...{ at: clock.now(), own, services, deadLetters, processes, endpoints, directory, traffic },
-    ...{ signIn: connection.signIn(), certificate: connection.certificate(), botSecret: settings.botSecret },
+    at: clock.now(),
+    own,
+    services,
+    deadLetters,
+    processes,
+    endpoints,
+    directory,
+    traffic,
+    signIn: connection.signIn(),
+    certificate: connection.certificate(),
+    botSecret: settings.botSecret,
   })
 }
 
@@ -82,8 +91,16 @@ export const readOwnHealth = defineUseCase({
   async handle({ ports: { ownHealth, connection, clock }, settings }: Context<OperationPorts>): Promise<HealthReport> {
     const own = await ownHealth.read()
     return judgeHealth({
-      ...{ at: clock.now(), own, services: [], deadLetters: null, endpoints: null, directory: null, traffic: [] },
-      ...{ signIn: connection.signIn(), certificate: connection.certificate(), botSecret: settings.botSecret },
+      at: clock.now(),
+      own,
+      services: [],
+      deadLetters: null,
+      endpoints: null,
+      directory: null,
+      traffic: [],
+      signIn: connection.signIn(),
+      certificate: connection.certificate(),
+      botSecret: settings.botSecret,
     })
   },
 })
@@ -235,7 +252,11 @@ function stateOfAnswers({ name, milliseconds }: ServiceHealth, { calls = 0, erro
 
 function countsOf({ calls, failed, throttled, timedOut, lastSuccessAt, lastFailureAt }: ServiceTraffic) {
   return {
-    ...{ calls, failed, throttled, timedOut, errorRate: calls === 0 ? 0 : failed / calls },
+    calls,
+    failed,
+    throttled,
+    timedOut,
+    errorRate: calls === 0 ? 0 : failed / calls,
     ...(lastSuccessAt && { lastSuccessAt: lastSuccessAt.toISOString() }),
     ...(lastFailureAt && { lastFailureAt: lastFailureAt.toISOString() }),
   }

@@ -74,8 +74,14 @@ const removedDetail = 'The details were removed.'
  */
 export function reduced(request: Request, at: string): Request {
   const bare = {
-    ...{ reducedAt: at, reason: '', cancelComment: '', checks: [], policy: undefined },
-    ...{ typedName: undefined, around: undefined, guests: undefined },
+    reducedAt: at,
+    reason: '',
+    cancelComment: '',
+    checks: [],
+    policy: undefined,
+    typedName: undefined,
+    around: undefined,
+    guests: undefined,
     template: bareTemplate(request),
     approvals: request.approvals.map(bareStage),
     steps: request.steps.map((step) => ({ ...step, ...(step.problem && { problem: bareProblem(step.problem) }) })),
@@ -96,7 +102,9 @@ function bareSite(request: Exclude<Request, { address: string }>) {
   const displayName = (isCreated && alias) || referenceOf(request)
   return {
     details: { ...details, displayName },
-    ...{ owners, people: undefined, passedOver: undefined },
+    owners,
+    people: undefined,
+    passedOver: undefined,
     alias: isCreated ? alias : '',
     progress: isCreated ? { ...progress, createdAs: undefined } : {},
   }
@@ -125,7 +133,10 @@ const bareTemplate = ({ template: { id, version, kind, name } }: Request) =>
 const bareProblem = ({ code, step }: Problem): Problem => ({ code, detail: removedDetail, ...(step && { step }) })
 
 const bareBasis = ({ requestId, reference, how, ended }: NonNullable<Request['basedOn']>) => ({
-  ...{ requestId, reference, how, changed: [] },
+  requestId,
+  reference,
+  how,
+  changed: [],
   ...(ended && { ended: { status: ended.status, ...(ended.by && { by: ended.by }) } }),
 })
 

@@ -162,7 +162,9 @@ export const askerOf = (
   { ports, settings }: SystemContext<RequestPorts>,
   { requester, requestId, tenantId }: Request,
 ): Asker => ({
-  ...{ ports, settings, requestId },
+  ports,
+  settings,
+  requestId,
   actor: { ...requester, tenantId, isAdmin: false },
 })
 /** A free name like the one that a request has and that turned out to be somebody else's; `''` when there is none. */

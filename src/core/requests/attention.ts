@@ -27,13 +27,13 @@ export type WhyLost = 'gone' | 'blocked' | 'left' | 'unreached'
 export type LostPeople = ReadonlyMap<string, Exclude<WhyLost, 'unreached'>>
 const whyLost = ['gone', 'blocked', 'left', 'unreached'] as const satisfies readonly WhyLost[]
 
-export type Mend = 'retry' | 'look' | 'reassign' | 'override'
+export type Remedy = 'retry' | 'look' | 'reassign' | 'override'
 /** Why a request needs an admin, and what fixes it, the best first. Nothing fixes a request that is only slow. */
 export interface Attention {
   readonly why: 'failed' | 'waitsFor' | 'notStarted' | 'standsStill' | 'notFound' | 'retrying' | 'late' | WhyLost
   /** Since when, ISO 8601. */
   readonly since: string
-  readonly mends: readonly Mend[]
+  readonly remedies: readonly Remedy[]
   /** Those who decide nothing, where that is why. */
   readonly people?: readonly Person[]
 }
@@ -53,17 +53,17 @@ function pastDeadline(request: Request, now: Date): Attention | undefined {
   if (deadline === null || since === undefined || now.getTime() - Date.parse(since) < deadline * 1000) return undefined
   switch (request.status) {
     case 'failed':
-      return { why: 'failed', since, mends: ['retry'] }
+      return { why: 'failed', since, remedies: ['retry'] }
     case 'pendingApproval':
       return waitingFor(request.approvals).length > 0
-        ? { why: 'waitsFor', since, mends: ['reassign', 'override'] }
+        ? { why: 'waitsFor', since, remedies: ['reassign', 'override'] }
         : undefined
     case 'queued':
-      return { why: 'notStarted', since, mends: ['retry'] }
+      return { why: 'notStarted', since, remedies: ['retry'] }
     case 'provisioning':
-      return { why: 'standsStill', since, mends: ['retry'] }
+      return { why: 'standsStill', since, remedies: ['retry'] }
     default:
-      return { why: 'notFound', since, mends: ['look'] }
+      return { why: 'notFound', since, remedies: ['look'] }
   }
 }
 
@@ -71,7 +71,7 @@ function pastDeadline(request: Request, now: Date): Attention | undefined {
 function late(request: Request): Attention | undefined {
   const step = lateStep(request)
   if (step?.lateAt === undefined || (step.problem && step.name !== 'wait-for-site')) return undefined
-  return { why: 'late', since: step.lateAt, mends: [] }
+  return { why: 'late', since: step.lateAt, remedies: [] }
 }
 
 /** The work fails at a service that may answer later, and is tried again by itself. */
@@ -79,7 +79,7 @@ function retrying(request: Request, now: Date): Attention | undefined {
   const step = request.status === 'provisioning' ? nextStep(request) : undefined
   if (!step?.problem || step.startedAt === undefined) return undefined
   if (now.getTime() - Date.parse(step.startedAt) < triedFor * 1000) return undefined
-  return { why: 'retrying', since: step.startedAt, mends: ['retry'] }
+  return { why: 'retrying', since: step.startedAt, remedies: ['retry'] }
 }
 
 /**
@@ -100,7 +100,7 @@ function blockedByPeople({ status, approvals, submittedAt }: Request, lost: Lost
   const first = whyLost.find((one) => people.some(({ id }) => why(id) === one))
   if (first === undefined) return undefined
   const since = known.find(({ person }) => person.id === people[0]?.id)?.at ?? at
-  return { why: first, since, mends: ['reassign', 'override'], people: people.filter(({ id }) => why(id) === first) }
+  return { why: first, since, remedies: ['reassign', 'override'], people: people.filter(({ id }) => why(id) === first) }
 }
 
 /** Since when a request waits for whatever comes next; undefined when nothing more is to come. */

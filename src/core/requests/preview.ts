@@ -98,8 +98,14 @@ const foreseenNames = z.strictObject({
     .describe('False where a number, or a part of the id, stands in it that the request gets only when it is sent.'),
 })
 const foreseenStage = approvalStage.pick({
-  ...{ stage: true, rule: true, quorum: true, approvers: true, selfApproval: true },
-  ...{ resolvedTo: true, resolvedFor: true, standIns: true },
+  stage: true,
+  rule: true,
+  quorum: true,
+  approvers: true,
+  selfApproval: true,
+  resolvedTo: true,
+  resolvedFor: true,
+  standIns: true,
 })
 
 /** What a request would be, before anybody sends it. */
@@ -220,7 +226,10 @@ async function ofGlimpse(glimpse: Glimpse | undefined, faults: readonly Fault[],
   const policyOf = judgedBy(template, { details, applied, owners, name: names?.name, domain, aliasAddress })
   const { approvals } = await asking(() => resolveApprovals({ ports, settings }, template.approval, actor, policyOf))
   const foreseen: Foreseen = {
-    ...{ requestId, template, details, approvals },
+    requestId,
+    template,
+    details,
+    approvals,
     name: names?.name ?? '',
     passedOver: names?.passedOver ?? [],
     emptyTokens: names?.emptyTokens ?? [],
@@ -272,9 +281,13 @@ function shown(
  * and more at a time would not end sooner. Nobody fills in more than one form at a time.
  */
 const limits: GateLimits = {
-  ...{ running: 4, forIdentity: 0, runningOfOne: 2 },
-  ...{ waiting: 200, waitingOfOne: 40 },
-  ...{ patience: 5000, patienceOfJobs: 30_000 },
+  running: 4,
+  forIdentity: 0,
+  runningOfOne: 2,
+  waiting: 200,
+  waitingOfOne: 40,
+  patience: 5000,
+  patienceOfJobs: 30_000,
 }
 
 /** Checks of what a request would be, for previews and forms, which many may want at once. */

@@ -93,6 +93,9 @@ export function noticeSubject(key: NoticeKey): NoticeSubject {
 /** Whether a card can be decided on. */
 export const isForApprover = (key: CardKey): boolean => ['approval', 'reminder'].includes(cardSubject(key).kind)
 
+/** Whether a key names the card that a resource is ready. */
+export const isReadyCard = (key: string): boolean => key === 'outcome:succeeded'
+
 const v = z.literal(1)
 /** The payload of every job: versioned, and thin, since the store is read when the job runs. */
 export const jobPayloads = {

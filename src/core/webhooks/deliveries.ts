@@ -44,8 +44,17 @@ export function showDelivery(one: Delivery): z.output<typeof deliveryView> {
   const templateId = subscriber === 'bot' ? null : subscriber.templateId
   const nextAttemptAt = status === 'pending' ? (one.nextAttemptAt ?? null) : null
   return {
-    ...{ deliveryId, requestId, templateId, type, url, status, attemptCount: attempts },
-    ...{ lastStatus, nextAttemptAt, createdAt, updatedAt },
+    deliveryId,
+    requestId,
+    templateId,
+    type,
+    url,
+    status,
+    attemptCount: attempts,
+    lastStatus,
+    nextAttemptAt,
+    createdAt,
+    updatedAt,
   }
 }
 
@@ -197,7 +206,11 @@ export const replayFailedDeliveries = defineUseCase({
     const { tenantId } = actor
     const templateId = templateIdOf(subscriber)
     const failed = await ports.deliveries.list({
-      ...{ tenantId, templateId, status: 'failed', oldestFirst: true, limit: mostReplayed },
+      tenantId,
+      templateId,
+      status: 'failed',
+      oldestFirst: true,
+      limit: mostReplayed,
     })
     let sent = 0
     for (const { deliveryId } of failed) if (await isReplayed(context, deliveryId)) sent += 1

@@ -71,8 +71,15 @@ export type WebhookEndpoint = z.output<typeof webhookEndpoint>
 export function endpointOf({ tenantId, subscriber }: Pick<Delivery, 'tenantId' | 'subscriber'>, url: string) {
   const templateId = subscriber === 'bot' ? null : subscriber.templateId
   const endpoint: WebhookEndpoint = {
-    ...{ endpointId: jobId('endpoint', tenantId, templateId ?? 'bot', url), tenantId, templateId, url },
-    ...{ failingSince: null, disabledAt: null, reason: null, waitsUntil: null, toldOf: null },
+    endpointId: jobId('endpoint', tenantId, templateId ?? 'bot', url),
+    tenantId,
+    templateId,
+    url,
+    failingSince: null,
+    disabledAt: null,
+    reason: null,
+    waitsUntil: null,
+    toldOf: null,
   }
   return endpoint
 }

@@ -236,7 +236,10 @@ export const testReceiver = defineUseCase({
     const { tenantId } = settings
     const templateId = template?.id ?? null
     const body: WebhookTestBody = {
-      ...{ type: testEventType, timestamp: at.toISOString(), requestId: noRequest, tenantId },
+      type: testEventType,
+      timestamp: at.toISOString(),
+      requestId: noRequest,
+      tenantId,
       data: { templateId },
     }
     const webhookId = randomUUID()

@@ -71,7 +71,9 @@ interface HttpServer {
  * any traffic, because nobody reads the answer, ends after `timeout`, which is longer than any answer takes.
  */
 const patience = {
-  ...{ headersTimeout: 15_000, requestTimeout: 26_000, connectionsCheckingInterval: 2_000 },
+  headersTimeout: 15_000,
+  requestTimeout: 26_000,
+  connectionsCheckingInterval: 2_000,
   timeout: 90_000,
 } as const
 /** restify logs nothing itself: `logAnswer` writes one line for each request. */

@@ -145,7 +145,10 @@ function parametersOf({ params, query, examples }: Route, book: SchemaBook): Par
   const inQuery = query ? fieldsOf(book.output(query)) : []
   return [
     ...inPath.map(([name, schema]) => ({
-      ...{ name, in: 'path', required: true, schema },
+      name,
+      in: 'path',
+      required: true,
+      schema,
       ...(example?.params?.[name] && { example: example.params[name] }),
     })),
     ...inQuery.map(([name, schema]) => ({ name, in: 'query', schema })),

@@ -48,9 +48,13 @@ export function logAnswer(
   const method = route?.method ?? 'any'
   telemetry?.requestAnswered({ method, route: route?.path ?? 'none', status, seconds: milliseconds / 1000 })
   const fields = {
-    ...{ traceId, callId, method: request.method, route: route?.path ?? 'none' },
+    traceId,
+    callId,
+    method: request.method,
+    route: route?.path ?? 'none',
     ...(route && idsIn(request.params)),
-    ...{ status, milliseconds: Math.round(milliseconds) },
+    status,
+    milliseconds: Math.round(milliseconds),
     ...(facts.personId !== undefined && { personId: facts.personId }),
   }
   if (error) log.error({ ...fields, err: error.thrown }, 'a request failed')

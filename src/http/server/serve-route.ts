@@ -176,6 +176,7 @@ async function actorScope(
 ): Promise<ActorScope> {
   const { core } = context.services
   const actor = await admitted(context, route, exchange, caller, raw)
+  // Before the body is read and an Idempotency-Key is claimed. The core checks again, also for other callers.
   if (isDecidedHere(route.permission)) authorize(actor, route.permission)
   return { ...scopeOf(context, exchange, requestId), actor, core }
 }

@@ -20,7 +20,9 @@ export interface Permission {
 /** The only list of permissions. `docs/permissions.md` shows it, and the simulator grants exactly these. */
 export const permissions: readonly Permission[] = [
   {
-    ...{ name: 'Group.ReadWrite.All', service: 'graph', kind: 'application permission' },
+    name: 'Group.ReadWrite.All',
+    service: 'graph',
+    kind: 'application permission',
     purpose: 'creates groups for sites, changes their owners and checks names',
     calls: [
       'GET /groups',
@@ -36,7 +38,9 @@ export const permissions: readonly Permission[] = [
     ],
   },
   {
-    ...{ name: 'User.Read.All', service: 'graph', kind: 'application permission' },
+    name: 'User.Read.All',
+    service: 'graph',
+    kind: 'application permission',
     purpose:
       'reads who people are, their managers and groups, and whether accounts are enabled; nobody is let in without it',
     calls: [
@@ -49,18 +53,24 @@ export const permissions: readonly Permission[] = [
     ],
   },
   {
-    ...{ name: 'User.EnableDisableAccount.All', service: 'graph', kind: 'application permission' },
+    name: 'User.EnableDisableAccount.All',
+    service: 'graph',
+    kind: 'application permission',
     purpose: 'blocks sign-in to the accounts of new mailboxes',
     calls: ['PATCH /users/{id}'],
   },
   {
-    ...{ name: 'Sites.Read.All', service: 'graph', kind: 'application permission' },
+    name: 'Sites.Read.All',
+    service: 'graph',
+    kind: 'application permission',
     purpose: 'finds the address of a new site, sites with similar names, and former addresses',
     calls: ['GET /groups/{id}/sites/root', 'GET /sites/{host}:/{path}', 'GET /sites', 'GET /sites/getAllSites'],
     orAnyOf: ['Sites.ReadWrite.All'],
   },
   {
-    ...{ name: 'TeamsAppInstallation.ReadWriteSelfForUser.All', service: 'graph', kind: 'application permission' },
+    name: 'TeamsAppInstallation.ReadWriteSelfForUser.All',
+    service: 'graph',
+    kind: 'application permission',
     setting: 'TEAMS_APP_ID',
     purpose: 'installs the app for approvers, and finds the chats of people who have it',
     calls: [
@@ -71,17 +81,23 @@ export const permissions: readonly Permission[] = [
     orAnyOf: ['TeamsAppInstallation.ReadWriteForUser.All'],
   },
   {
-    ...{ name: 'Sites.FullControl.All', service: 'sharePoint', kind: 'application permission' },
+    name: 'Sites.FullControl.All',
+    service: 'sharePoint',
+    kind: 'application permission',
     purpose: 'creates sites, sets their owners and labels',
     calls: ["all of SPSiteManager, SP.Site, a site's web, and SPO.Tenant"],
   },
   {
-    ...{ name: 'Exchange.ManageAsApp', service: 'exchange', kind: 'application permission' },
+    name: 'Exchange.ManageAsApp',
+    service: 'exchange',
+    kind: 'application permission',
     purpose: 'runs the commands that create and configure mailboxes',
     calls: ['all of InvokeCommand'],
   },
   {
-    ...{ name: 'Exchange Administrator', service: 'exchange', kind: 'directory role' },
+    name: 'Exchange Administrator',
+    service: 'exchange',
+    kind: 'directory role',
     purpose: 'allows those commands; a role group of Exchange can replace it',
     calls: ['all of InvokeCommand'],
   },

@@ -101,7 +101,8 @@ function refuseUnknownProperties(tenant: Tenant, { directoryExtension }: GraphSe
 }
 const anyGroup: Group = {
   ...{ id: '', unified: true, mailNickname: '', uniqueName: undefined, doc: {}, createdAt: '' },
-  ...{ extension: undefined, extensionAt: undefined },
+  extension: undefined,
+  extensionAt: undefined,
 }
 
 function created(settings: GraphSettings, group: Group): Reply {

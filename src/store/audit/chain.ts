@@ -103,8 +103,16 @@ function shown(entry: StoredEntry): Proof['entries'][number] {
   const { seq, requestId, tenantId, at, action, actorId, from, digest, hash, text } = entry
   const parsed = auditEntry.safeParse(text)
   return {
-    ...{ ...entry, seq: seq ?? 0, requestId: requestId ?? '', tenantId: tenantId ?? '', at: at ?? '' },
-    ...{ action: action ?? '', actorId: actorId ?? 'system', from: from ?? '', digest: digest ?? '', hash: hash ?? '' },
+    ...entry,
+    seq: seq ?? 0,
+    requestId: requestId ?? '',
+    tenantId: tenantId ?? '',
+    at: at ?? '',
+    action: action ?? '',
+    actorId: actorId ?? 'system',
+    from: from ?? '',
+    digest: digest ?? '',
+    hash: hash ?? '',
     said: parsed.success ? parsed.data : undefined,
   }
 }

@@ -113,7 +113,9 @@ async function rowsOf(
     [batchId, after ?? -1, status ?? null],
   )
   return rows.map(({ place, key, status: stored, request_id: requestId, problem, number, state }) => ({
-    ...{ place, key, status: rowStatusOf(stored) },
+    place,
+    key,
+    status: rowStatusOf(stored),
     request: number === null ? null : { requestId, number, status: requestState.parse(state) },
     problem: problem === null ? null : rowProblem.parse(problem),
   }))

@@ -107,9 +107,17 @@ const keptHours = 24
 
 const row = z
   .object({
-    ...{ hash: z.string(), tenantId: z.string(), what: z.enum(exportKinds), format: z.enum(exportFormats) },
-    ...{ from: z.string(), to: z.string(), personId: z.string().nullable(), by: z.string() },
-    ...{ issuedAt: z.date(), until: z.date(), usedAt: z.date().nullable() },
+    hash: z.string(),
+    tenantId: z.string(),
+    what: z.enum(exportKinds),
+    format: z.enum(exportFormats),
+    from: z.string(),
+    to: z.string(),
+    personId: z.string().nullable(),
+    by: z.string(),
+    issuedAt: z.date(),
+    until: z.date(),
+    usedAt: z.date().nullable(),
   })
   .transform(({ personId, ...ticket }): StoredTicket => ({ ...ticket, ...(personId !== null && { personId }) }))
 

@@ -94,7 +94,9 @@ const listDeadLetters = defineRoute({
     const { jobs, nextCursor } = await core.listDeadLetters(actor, query)
     const value = jobs.map(({ letterId, job, problem, at, request }) => ({
       id: letterId,
-      ...{ job, problem, at: at.toISOString() },
+      job,
+      problem,
+      at: at.toISOString(),
       ...(request && { requestId: request.requestId, reference: referenceOf(request) }),
     }))
     return { status: 200, body: { value, nextCursor } }
