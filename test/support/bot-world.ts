@@ -31,6 +31,12 @@ import { people as contoso, contosoTenant } from './teams-user.ts'
 /** The sample templates of mailboxes: two shared ones, the second with approval, a room and equipment. */
 const mailboxTemplates = samples.map((one) => template.parse(one)).filter(({ kind }) => isMailboxKind(kind))
 const domains = { default: 'contoso.example', accepted: ['contoso.example', 'contoso-labs.example'] }
+/** The groups of the small directory, by the names that admins type. */
+const groups = [
+  { id: '22222222-bbbb-4bbb-8bbb-000000000001', displayName: 'Site approvers' },
+  { id: '22222222-bbbb-4bbb-8bbb-000000000002', displayName: 'Mail approvers' },
+  { id: '22222222-bbbb-4bbb-8bbb-000000000003', displayName: 'Mail operators' },
+]
 const sam: Person = { ...contoso.sam, displayName: contoso.sam.name, userPrincipalName: 'sam@contoso.example' }
 
 export interface BotWorld {
@@ -136,6 +142,8 @@ export function withBotWorld(): BotWorld {
         membersOf: unexpected('membersOf'),
         ownersOf: unexpected('ownersOf'),
         groupName: () => inDirectory('Site approvers'),
+        findGroups: (text) =>
+          inDirectory(groups.filter(({ displayName }) => displayName.toLowerCase().startsWith(text.toLowerCase()))),
         addressesOf: async () => [],
         findPeople: (text) => {
           const wanted = text.toLowerCase()

@@ -106,7 +106,7 @@ export type TemplateDocument = z.input<typeof template>
  * The largest mailbox that needs no licence, in MB (Exchange Online limits, "Mailbox storage limits"). More storage costs
  * the organisation money, so the starters allow no more.
  */
-const capacityWithoutLicence = 50 * 1024
+export const capacityWithoutLicence = 50 * 1024
 
 /**
  * Makes the document of a template from a starter. It is valid if the choices are: `templateWithin` and `putTemplate` check

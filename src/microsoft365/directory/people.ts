@@ -150,6 +150,16 @@ export async function findPeople(graph: Graph, text: string): Promise<Account[]>
   return exact.length > 0 ? exact : ask(`startswith(displayName,${wanted})`)
 }
 
+const groupEntry = z.object({ id: z.guid(), displayName: z.string() })
+
+/** Finds groups by the beginning of their display name (List groups). */
+export async function findGroups(graph: Graph, text: string): Promise<z.output<typeof groupEntry>[]> {
+  if (text.trim() === '') return []
+  const $filter = `startswith(displayName,${quoted(text.trim())})`
+  const url = `${graph.root}/groups${query({ $filter, $select: 'id,displayName', $top: String(maxFound) })}`
+  return (await graph.first(url, groupEntry, 'looking a group up')).slice(0, maxFound)
+}
+
 /**
  * Whether a person is external: a guest, a person who signs in elsewhere (`anna_fabrikam.com#EXT#@…`, even as a member), or
  * a person with a mail domain of another organisation. A person who is unknown or has no user type also counts as external.
