@@ -12,9 +12,9 @@ import {
   starters,
   type TemplateReport,
 } from '../../core/index.ts'
-import { fieldName } from '../decisions/stage-texts.ts'
 import { choice, faultLine, faultsOfForm, formFaults, partsOf } from '../drafts/form-faults.ts'
 import { chosenAmong } from '../drafts/form-input.ts'
+import { inputLabels } from '../drafts/form-view.ts'
 import { fact } from '../shared/facts.ts'
 import { plain, toFix } from '../shared/look.ts'
 import { format, strings } from '../shared/messages.ts'
@@ -130,29 +130,30 @@ export function starterFormView({
     otherFaults,
     kind: creates,
     title: `${icon} ${displayName}`,
-    lead: !isWrong
-      ? words.formLead
-      : fields === ''
-        ? strings.form.lead.kept
-        : format(strings.form.lead.look, { fields }),
+    lead: isWrong ? wrongLead(fields) : report ? words.previewLead : words.formLead,
     ofMailbox: isMailboxKind(creates),
     isSized: creates === 'sharedMailbox',
     values: { ...answers, people: chosen, owners: String(answers.owners), capacity: String(answers.capacity) },
     people: chosenAmong(people, chosen),
     faults: Object.fromEntries(inputIds.map((id) => [id, lineOf(id)])) as Record<InputId, string>,
-    preview: report ? previewFacts(report, starterOf(starter).asksFor) : [],
+    preview: report ? previewFacts(report) : [],
     isPreview: report !== undefined,
     notes: report && answers.approvedBy === 'manager' ? [{ text: words.noManager }] : [],
     warning: report && isUnprotected(report) ? words.unprotected : '',
   }
 }
 
+const wrongLead = (fields: string): string =>
+  fields === '' ? strings.form.lead.kept : format(strings.form.lead.look, { fields })
+
 const labels: Readonly<Record<string, string>> = Object.fromEntries(inputIds.map((id) => [id, words.field[id].label]))
 
-function previewFacts(report: TemplateReport, asksFor: readonly string[]) {
+function previewFacts(report: TemplateReport) {
   const { template } = report
-  const names = ['displayName', ...asksFor].map((id) => fieldName(report, id))
-  const asked = { label: strings.catalogue.label.asked, value: cut(listOf(names, 'unit'), longest.text) }
+  const asked = {
+    label: strings.catalogue.label.asked,
+    value: cut(listOf(inputLabels(template), 'unit'), longest.text),
+  }
   return [...nameFacts(report), ...approvalFacts(report), ...limitFacts({ template }), asked].map(
     ({ label, value }) => ({ label, value }),
   )
