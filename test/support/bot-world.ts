@@ -36,6 +36,7 @@ const groups = [
   { id: '22222222-bbbb-4bbb-8bbb-000000000001', displayName: 'Site approvers' },
   { id: '22222222-bbbb-4bbb-8bbb-000000000002', displayName: 'Mail approvers' },
   { id: '22222222-bbbb-4bbb-8bbb-000000000003', displayName: 'Mail operators' },
+  { id: '22222222-bbbb-4bbb-8bbb-000000000004', displayName: 'Site approvers North' },
 ]
 const sam: Person = { ...contoso.sam, displayName: contoso.sam.name, userPrincipalName: 'sam@contoso.example' }
 
@@ -142,8 +143,12 @@ export function withBotWorld(): BotWorld {
         membersOf: unexpected('membersOf'),
         ownersOf: unexpected('ownersOf'),
         groupName: () => inDirectory('Site approvers'),
-        findGroups: (text) =>
-          inDirectory(groups.filter(({ displayName }) => displayName.toLowerCase().startsWith(text.toLowerCase()))),
+        findGroups: (text) => {
+          const named = (test: (name: string) => boolean) =>
+            groups.filter(({ displayName }) => test(displayName.toLowerCase()))
+          const exact = named((name) => name === text.toLowerCase())
+          return inDirectory(exact.length > 0 ? exact : named((name) => name.startsWith(text.toLowerCase())))
+        },
         addressesOf: async () => [],
         findPeople: (text) => {
           const wanted = text.toLowerCase()

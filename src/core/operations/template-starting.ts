@@ -165,8 +165,7 @@ async function approvingGroup({ ports: { directory } }: Context<OperationPorts>,
   if (typed === '') return { approvers: [], faults: [] }
   const isId = z.uuid().safeParse(typed).success
   const found = isId ? await groupOfId(directory, typed.toLowerCase()) : await directory.findGroups(typed)
-  const exact = found.filter(({ displayName }) => displayName.toLowerCase() === typed.toLowerCase())
-  const [only, ...others] = exact.length > 0 ? exact : found
+  const [only, ...others] = found
   if (only && others.length === 0) return { approvers: [{ group: only.id } satisfies Approver], faults: [] }
   const reason = only
     ? because('groupUnclear', {

@@ -152,12 +152,17 @@ export async function findPeople(graph: Graph, text: string): Promise<Account[]>
 
 const groupEntry = z.object({ id: z.guid(), displayName: z.string() })
 
-/** Finds groups by the beginning of their display name (List groups). */
+/** Finds groups by their display name, or else by its beginning (List groups). */
 export async function findGroups(graph: Graph, text: string): Promise<z.output<typeof groupEntry>[]> {
   if (text.trim() === '') return []
-  const $filter = `startswith(displayName,${quoted(text.trim())})`
-  const url = `${graph.root}/groups${query({ $filter, $select: 'id,displayName', $top: String(maxFound) })}`
-  return (await graph.first(url, groupEntry, 'looking a group up')).slice(0, maxFound)
+  const wanted = quoted(text.trim())
+  const ask = async ($filter: string) => {
+    const url = `${graph.root}/groups${query({ $filter, $select: 'id,displayName', $top: String(maxFound) })}`
+    return (await graph.first(url, groupEntry, 'looking a group up')).slice(0, maxFound)
+  }
+  // Among many beginnings the name itself may be on a later page.
+  const exact = await ask(`displayName eq ${wanted}`)
+  return exact.length > 0 ? exact : ask(`startswith(displayName,${wanted})`)
 }
 
 /**
