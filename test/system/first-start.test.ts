@@ -103,7 +103,7 @@ describe('a service in production over a PostgreSQL server', { timeout: 60_000 }
     expect(await ready()).toMatchObject({
       status: 200,
       body: {
-        checks: { database: 'answers', templates: expect.stringMatching(/TEMPLATES_FILE.*PUT \/templates\/v1/) },
+        checks: { database: 'answers', templates: expect.stringMatching(/admin templates add.*TEMPLATES_FILE.*PUT \/templates\/v1/) },
       },
     })
   })
@@ -134,7 +134,7 @@ describe('a service without templates, in chat', () => {
 
   it('says in the log what to do', () => {
     expect(lines.filter((line) => line.includes('There are no templates'))).toEqual([
-      expect.stringMatching(/Set TEMPLATES_FILE to a JSON list of templates and restart, or send PUT \/templates\/v1/),
+      expect.stringMatching(/admin templates add\. Or set TEMPLATES_FILE to a JSON list of templates and restart, or send PUT \/templates\/v1/),
     ])
   })
 
