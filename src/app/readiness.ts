@@ -33,7 +33,7 @@ export function ownHealthOf(
 
 /** The message for operators in the log and at /readyz if the store has no templates. */
 export const noTemplates =
-  'There are no templates, so nobody can request anything. Set TEMPLATES_FILE to a JSON list of templates and restart, or send PUT /templates/v1/{id} as an admin (docs/templates.md).'
+  'There are no templates, so nobody can request anything. An admin adds one in the chat: type admin templates add. Or set TEMPLATES_FILE to a JSON list of templates and restart, or send PUT /templates/v1/{id} as an admin (docs/templates.md).'
 
 /**
  * Whether this process can do its work: its store answers and takes writes, and its queue is worked on. A service without

@@ -32,7 +32,7 @@ export type { ErasureNow, ExportNow } from './privacy/index.ts'
 export { rowsOfPage } from './requests/index.ts'
 export type { CardJson, HelpFor, Viewer } from './shared/index.ts'
 export { hasAdminLine, reasonText, rowsOfAdminPage, summaryOf, type Verb, verbs } from './shared/index.ts'
-export type { TemplateChoice, TemplateUse } from './templates/index.ts'
+export type { StarterForm, TemplateChoice, TemplateUse } from './templates/index.ts'
 export {
   type DeliveriesOf,
   type DeliveryNews,
@@ -66,6 +66,7 @@ export const definedCards = [
   requests.adminQueueCard,
   operations.adminStuckCard,
   operations.adminHealthCard,
+  operations.firstDayCard,
   operations.adminStatsCard,
   operations.adminJobsCard,
   audit.adminAuditCard,
@@ -77,6 +78,8 @@ export const definedCards = [
   requests.adminSimulateChoiceCard,
   templates.adminTemplatesCard,
   templates.adminTemplateCard,
+  templates.startersCard,
+  templates.starterFormCard,
   webhooks.adminWebhooksCard,
   webhooks.adminWebhookCard,
   webhooks.adminDeliveriesCard,
@@ -100,6 +103,7 @@ const mailboxReady = shown(provisioning.mailboxReadyCard, provisioning.mailboxRe
 const adminStuck = shown(operations.adminStuckCard, operations.adminStuckView)
 const adminJobs = shown(operations.adminJobsCard, operations.adminJobsView)
 const adminTemplates = shown(templates.adminTemplatesCard, templates.adminTemplatesView)
+const starters = shown(templates.startersCard, templates.startersView)
 const adminWebhooks = shown(webhooks.adminWebhooksCard, webhooks.adminWebhooksView)
 
 /** The cards of the chat (DESIGN §6), each as plain JSON, ready to be attached to an activity. The views describe the arguments. */
@@ -147,11 +151,14 @@ export const cards = {
   adminDelegations: shown(decisions.adminDelegationsCard, decisions.adminDelegationsView),
   adminSimulate: shown(requests.adminSimulateCard, requests.adminSimulateView),
   adminSimulateChoice: shown(requests.adminSimulateChoiceCard, requests.adminSimulateChoiceView),
-  /** All templates, or those that the admin may mean; a notice when there are none. */
-  adminTemplates: (list: templates.TemplateList, viewer: Viewer): CardJson =>
-    list.entries.length === 0
-      ? notice({ code: list.asks ? 'noTemplateLikeIt' : 'noTemplatesAtAll' }, viewer)
-      : adminTemplates(list),
+  /** All templates, or those that the admin may mean; a notice when there are none, and the starters when there is none at all. */
+  adminTemplates(list: templates.TemplateList, viewer: Viewer): CardJson {
+    if (list.entries.length > 0) return adminTemplates(list)
+    return list.asks ? notice({ code: 'noTemplateLikeIt' }, viewer) : starters()
+  },
+  starters,
+  starterForm: shown(templates.starterFormCard, templates.starterFormView),
+  firstDay: shown(operations.firstDayCard, operations.firstDayView),
   adminTemplate: shown(templates.adminTemplateCard, templates.adminTemplateView),
   /** The receivers of webhooks; a notice that says how to add one when there are none. */
   adminWebhooks: (page: ReceiverPage, viewer: Viewer): CardJson =>

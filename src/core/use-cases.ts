@@ -58,9 +58,12 @@ import {
   refreshCards,
 } from './notifications/index.ts'
 import {
+  addFromStarter,
   dismissDeadLetter,
   listDeadLetters,
+  listHelpers,
   listTemplatesInUse,
+  previewStarter,
   putTemplate,
   readCertificate,
   readDeadLetter,
@@ -177,6 +180,9 @@ export const useCases = {
   listTemplatesInUse,
   readUseOfTemplates,
   reportOnTemplate,
+  previewStarter,
+  addFromStarter,
+  listHelpers,
   listDeliveries,
   readDelivery,
   replayDelivery,

@@ -48,3 +48,37 @@ describe('a person, by what somebody types', () => {
     await server.close()
   })
 })
+
+describe('a group, by what somebody types', () => {
+  let tenant: TestTenant
+  beforeAll(async () => {
+    tenant = await startTenant()
+  })
+  afterAll(() => tenant.close())
+
+  it.each([
+    ['Site approvers', ['Site approvers']],
+    [' site APPROVERS ', ['Site approvers']],
+    ['s', ['Service admins', 'Site approvers']],
+    ["x' or startswith(displayName,'S", []],
+    ['Nobody', []],
+    ['  ', []],
+  ])('%j', async (typed, found) => {
+    const groups = await tenant.directory.findGroups(typed)
+    expect(groups.map(({ displayName }) => displayName).toSorted()).toEqual(found)
+  })
+
+  it('finds a whole name, however many groups begin with it', async () => {
+    const asked: string[] = []
+    const group = { id: '22222222-bbbb-4bbb-8bbb-000000000001', displayName: 'IT' }
+    const server = await startServer((request, response) => {
+      if (answersSignIn(request, response)) return
+      asked.push(decodeURIComponent(request.url ?? ''))
+      sendJson(response, 200, { value: [group] })
+    })
+    const { directory } = connectTo(server.url)
+    expect(await directory.findGroups('IT')).toEqual([group])
+    expect(asked).toEqual(["/v1.0/groups?$filter=displayName eq 'IT'&$select=id,displayName&$top=10"])
+    await server.close()
+  })
+})

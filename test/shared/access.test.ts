@@ -98,6 +98,13 @@ const batchFrom = (templateId: string): BatchOrder => ({
   resource: 'site',
   rows: [{ key: '1', body: { displayName: 'Hidden', templateId } }],
 })
+const started = (id: string) => ({
+  ...{ kind: 'room' as const, id },
+  answers: {
+    ...{ name: 'Hidden', description: '', prefix: '', approvedBy: 'nobody' as const },
+    ...{ people: [], group: '', owners: 1, capacity: 51_200 },
+  },
+})
 const doors: Doors = {
   submitSite: (to, who, at) =>
     to.submitSite(who, { body: { displayName: 'x', templateId: at.templateId }, requestId: at.requestId }),
@@ -176,6 +183,9 @@ const doors: Doors = {
   listTemplatesInUse: (to, who) => to.listTemplatesInUse(who, { from: 0, most: 6 }),
   readUseOfTemplates: (to, who) => to.readUseOfTemplates(who, { templates: [] }),
   reportOnTemplate: (to, who, at) => to.reportOnTemplate(who, { id: at.templateId }),
+  previewStarter: (to, who, at) => to.previewStarter(who, started(at.batchId)),
+  addFromStarter: (to, who, at) => to.addFromStarter(who, started(at.batchId)),
+  listHelpers: (to, who) => to.listHelpers(who),
   switchTemplate: (to, who, at) => to.switchTemplate(who, { id: at.templateId, expected: 1, active: false }),
   openDraft: (to, who, at) => to.openDraft(who, { templateId: at.templateId }),
   readDraft: (to, who, at) => to.readDraft(who, { requestId: at.requestId }),
@@ -204,6 +214,7 @@ const onlyAnswersLists = [
   'readDelegations',
   'endDelegation',
   'findColleagues',
+  'listHelpers',
   'readDigest',
   'readDigestSetting',
   'chooseDigest',

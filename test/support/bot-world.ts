@@ -31,6 +31,13 @@ import { people as contoso, contosoTenant } from './teams-user.ts'
 /** The sample templates of mailboxes: two shared ones, the second with approval, a room and equipment. */
 const mailboxTemplates = samples.map((one) => template.parse(one)).filter(({ kind }) => isMailboxKind(kind))
 const domains = { default: 'contoso.example', accepted: ['contoso.example', 'contoso-labs.example'] }
+/** The groups of the small directory, by the names that admins type. */
+const groups = [
+  { id: '22222222-bbbb-4bbb-8bbb-000000000001', displayName: 'Site approvers' },
+  { id: '22222222-bbbb-4bbb-8bbb-000000000002', displayName: 'Mail approvers' },
+  { id: '22222222-bbbb-4bbb-8bbb-000000000003', displayName: 'Mail operators' },
+  { id: '22222222-bbbb-4bbb-8bbb-000000000004', displayName: 'Site approvers North' },
+]
 const sam: Person = { ...contoso.sam, displayName: contoso.sam.name, userPrincipalName: 'sam@contoso.example' }
 
 export interface BotWorld {
@@ -136,6 +143,12 @@ export function withBotWorld(): BotWorld {
         membersOf: unexpected('membersOf'),
         ownersOf: unexpected('ownersOf'),
         groupName: () => inDirectory('Site approvers'),
+        findGroups: (text) => {
+          const named = (test: (name: string) => boolean) =>
+            groups.filter(({ displayName }) => test(displayName.toLowerCase()))
+          const exact = named((name) => name === text.toLowerCase())
+          return inDirectory(exact.length > 0 ? exact : named((name) => name.startsWith(text.toLowerCase())))
+        },
         addressesOf: async () => [],
         findPeople: (text) => {
           const wanted = text.toLowerCase()

@@ -52,6 +52,7 @@ function brokenExecute(node: Node, at: string): string[] {
     'version',
     'stage',
     'templateId',
+    'starter',
     'letterId',
     'personId',
     'erasureId',

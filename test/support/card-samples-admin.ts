@@ -28,6 +28,8 @@ import {
   type Template,
   type TemplateInUse,
   type TemplateReport,
+  template,
+  templateFromStarter,
   withStep,
 } from '../../src/core/index.ts'
 import { mailboxes, mailboxOf, mailboxStepsUntil } from './card-mailboxes.ts'
@@ -150,6 +152,10 @@ const report = (template: Template, more: Partial<TemplateReport> = {}): Templat
 const richReport = report(rich, {
   example: { typed: 'Apollo', displayName: 'Apollo (Zürich)', address: 'zur-apollo-001@contoso.example' },
 })
+const added = report(template.parse(templateFromStarter({ kind: 'room', id: rich.id })), {
+  ...{ open: 0, resources: 0, edits: edits.slice(0, 1).map((edit) => ({ ...edit, version: 1, changed: [] })) },
+  example: { typed: 'Apollo', displayName: 'Apollo', address: 'room-apollo@contoso.example' },
+})
 const question = (asks: 'enable' | 'disable', isChanged = false) => ({ asks, isChanged })
 const few = (asks?: TemplateList['asks']) => ({ entries: listed, from: 0, total: 3, ...(asks && { asks }) })
 const templateSamples: readonly Sample[] = [
@@ -158,6 +164,7 @@ const templateSamples: readonly Sample[] = [
   sample('which', adminTemplatesCard, adminTemplatesView(few({ typed: 'site', found: true, does: 'disable' }))),
   sample('near', adminTemplatesCard, adminTemplatesView(few({ typed: 'Projct sites', found: false, does: 'show' }))),
   sample('', adminTemplateCard, adminTemplateView(report(projectSite), asSam)),
+  sample('added', adminTemplateCard, adminTemplateView(added, asSam, { news: 'added' })),
   sample('rich', adminTemplateCard, adminTemplateView(richReport, asSam)),
   sample('off', adminTemplateCard, adminTemplateView(report({ ...openCommunity, active: false }), asSam)),
   sample('disable', adminTemplateCard, adminTemplateView(richReport, asSam, question('disable'))),

@@ -34,6 +34,7 @@ import { delegationSamples } from './card-samples-delegation.ts'
 import { digestSamples } from './card-samples-digest.ts'
 import { draftSamples } from './card-samples-drafts.ts'
 import { exportSamples } from './card-samples-export.ts'
+import { firstDaySamples } from './card-samples-first-day.ts'
 import { formSamples } from './card-samples-forms.ts'
 import { listSamples } from './card-samples-lists.ts'
 import { mailboxSamples } from './card-samples-mailboxes.ts'
@@ -96,6 +97,11 @@ const withAdmins = requestOf({
 const ofSites: readonly Sample[] = [
   sample('', helpCard, helpView({ displayName: 'Kim Lee', isApprover: false, isAdmin: false, offers })),
   sample('approver', helpCard, helpView({ displayName: 'Dana Fox', isApprover: true, isAdmin: false, offers })),
+  sample(
+    'nothing',
+    helpCard,
+    helpView({ displayName: 'Kim Lee', isApprover: false, isAdmin: false, offers: [], helpers: [sam, priya] }),
+  ),
   sample('admin', helpCard, helpView({ displayName: 'Sam Roy', isApprover: false, isAdmin: true, offers })),
   sample(
     '',
@@ -226,6 +232,7 @@ const ofSites: readonly Sample[] = [
 export const samples: readonly Sample[] = [
   ...ofSites,
   ...formSamples,
+  ...firstDaySamples,
   ...listSamples,
   ...draftSamples,
   ...timeSamples,

@@ -244,6 +244,12 @@ function directoryOf(world: World, database: Database): Directory {
     membersOf: (id) => ask('membersOf', () => (world.groups.get(id) ?? []).map(marked)),
     ownersOf: (id) => ask('ownersOf', () => world.owners.get(id) ?? []),
     groupName: (id) => ask('groupName', () => (world.groups.has(id) ? 'Site approvers' : undefined)),
+    findGroups: (text) =>
+      ask('findGroups', () =>
+        'site approvers'.startsWith(text.toLowerCase())
+          ? [...world.groups.keys()].map((id) => ({ id, displayName: 'Site approvers' }))
+          : [],
+      ),
     findPeople: (text) =>
       ask('findPeople', () => {
         const wanted = text.toLowerCase()

@@ -33,6 +33,7 @@ export function featuresOf({ tenant, directory }: Microsoft365): Readonly<Record
       await directory.membersOf(approversGroup)
       await directory.ownersOf(approversGroup)
       await directory.groupName(approversGroup)
+      await directory.findGroups('Site')
     },
     'team sites': site('teamSite'),
     'communication sites': site('communicationSite'),

@@ -17,7 +17,7 @@ import { type Act, everybody, isMember, mayBy, outcomeOf } from '../support/acce
 import { idOf, secret, withAccessWorld } from '../support/access-world.ts'
 import { tenantId } from '../support/rest.ts'
 
-const { delegation, delegations, digestChoice, health, notice } = strings
+const { catalogue, delegation, delegations, digestChoice, health, notice, starter } = strings
 const chatters = everybody.filter((who): who is Chatter => who !== 'application')
 /** What the one who is refused reads. */
 const refusals = {
@@ -40,6 +40,7 @@ const subjects = [
     'self',
     'list',
     'catalogue',
+    'starter',
     'queue',
     'delegations',
     'service',
@@ -98,6 +99,10 @@ const verbTable: Readonly<Record<Verb, Row>> = {
   'admin.template': { needs: 'template.write', about: 'catalogue' },
   'admin.enable': { needs: 'template.write', about: 'catalogue' },
   'admin.disable': { needs: 'template.write', about: 'catalogue' },
+  'admin.starters': { needs: 'template.write', about: 'starter' },
+  'admin.starter': { needs: 'template.write', about: 'starter' },
+  'admin.starter-preview': { needs: 'template.write', about: 'starter' },
+  'admin.starter-create': { needs: 'template.write', about: 'starter' },
   'admin.webhooks': { needs: 'delivery.read', about: 'catalogue' },
   'admin.webhook': { needs: 'delivery.read', about: 'catalogue' },
   'admin.webhook-test': { needs: 'webhook.test', about: 'catalogue' },
@@ -146,6 +151,7 @@ const commandTable: Readonly<Record<string, CommandRow>> = {
   'admin erase': { needs: 'person.erase' },
   'admin templates': { needs: 'template.write' },
   'admin templates show': { needs: 'template.write' },
+  'admin templates add': { needs: 'template.write' },
   'admin templates enable': { needs: 'template.write' },
   'admin templates disable': { needs: 'template.write' },
   'admin webhooks': { needs: 'delivery.read' },
@@ -324,6 +330,18 @@ describe('every verb of a card and every command, for everybody', () => {
     else if (mayBy(who, row.needs)) return expect(answer.text).toContain(hidden.name)
     else expect(answer.text).toContain(notice.notAllowed.what)
     expect(answer.text).not.toContain(hidden.name)
+    return unchanged(before, answer.text)
+  })
+  const ofStarters = verbs.filter(({ row }) => 'about' in row && row.about === 'starter')
+  it.each(ofStarters)('$verb, $who: only an admin adds a template', async ({ verb, row, who }) => {
+    const before = await world.rows()
+    const name = `${verb} ${who}`
+    const answer = await clicks(who, verb, { starter: 'room', templateId: nothing(), name, approvedBy: 'nobody' })
+    const isAdded = verb === 'admin.starter-create' && isMember(who) && mayBy(who, row.needs)
+    expect((await world.rows())['templates']).toBe((before['templates'] ?? 0) + Number(isAdded))
+    if (!isMember(who)) readsAsNobody(who, answer)
+    else if (!mayBy(who, row.needs)) expect(answer.text).toContain(notice.notAllowed.what)
+    else return expect(answer.text).toContain(isAdded ? catalogue.news.added : starter.band)
     return unchanged(before, answer.text)
   })
   const ofService = verbs.filter(({ row }) => 'about' in row && row.about === 'service')

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { createServer } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { startSimulator } from '../../src/simulator/index.ts'
-import { textOf } from '../support/cards.ts'
+import { actionsOf, textOf } from '../support/cards.ts'
 import { newAuthority, selfSigned } from '../support/certificates.ts'
 import { freePort } from '../support/free-port.ts'
 import { type ProductProcess, startProduct } from '../support/process.ts'
@@ -103,7 +103,10 @@ describe('a service in production over a PostgreSQL server', { timeout: 60_000 }
     expect(await ready()).toMatchObject({
       status: 200,
       body: {
-        checks: { database: 'answers', templates: expect.stringMatching(/TEMPLATES_FILE.*PUT \/templates\/v1/) },
+        checks: {
+          database: 'answers',
+          templates: expect.stringMatching(/admin templates add.*TEMPLATES_FILE.*PUT \/templates\/v1/),
+        },
       },
     })
   })
@@ -134,29 +137,66 @@ describe('a service without templates, in chat', () => {
 
   it('says in the log what to do', () => {
     expect(lines.filter((line) => line.includes('There are no templates'))).toEqual([
-      expect.stringMatching(/Set TEMPLATES_FILE to a JSON list of templates and restart, or send PUT \/templates\/v1/),
+      expect.stringMatching(
+        /admin templates add\. Or set TEMPLATES_FILE to a JSON list of templates and restart, or send PUT \/templates\/v1/,
+      ),
     ])
   })
 
-  it('sends the first employee to an admin', async () => {
+  it('tells employees that there is nothing to request yet, and who helps', async () => {
     await service.kim.installs()
+    const welcome = await service.kim.sees(/Hello Kim Lee/)
+    for (const card of [
+      welcome,
+      await service.kim.says('hi'),
+      await service.kim.says('I need a room for six people'),
+    ]) {
+      expect(textOf(card.card)).toContain('There is nothing that you can request yet. Sam Roy can add a template.')
+      expect(textOf(card.card)).not.toContain('Fill in one short form')
+    }
     for (const words of ['new site', 'new room', 'new']) {
       const text = textOf((await service.kim.says(words)).card)
       expect(text).toContain('There is no template for this that you may use.')
-      expect(text).toContain('Ask an admin of this service to add one')
+      expect(text).toContain('Sam Roy can add one.')
     }
   })
 
-  it('tells an admin how to add one, until there is one', async () => {
+  it('shows an admin what works, what is missing and how to add a template, whatever they write first', async () => {
     await service.sam.installs()
-    for (const words of ['new site', 'admin templates']) {
-      const text = textOf((await service.sam.says(words)).card)
-      expect(text).toContain('There is no template yet, so nobody can request anything.')
-      expect(text).toMatch(/PUT \/templates\/v1\/\. Or set TEMPLATES_FILE/)
+    const first = await service.sam.sees(/Hello Sam Roy/)
+    for (const words of ['', 'hi', 'new site', 'What can I do here?']) {
+      const { card } = words === '' ? first : await service.sam.says(words)
+      expect(textOf(card)).toContain('There is no template yet, so people cannot request anything.')
+      expect(textOf(card)).toMatch(/What works: .*Database.*Microsoft Graph/)
+      expect(actionsOf(card).map(({ title }) => title)).toEqual(['Add template', 'Health'])
     }
-    const template = { kind: 'teamSite', name: 'Working group' }
-    const added = await service.rest('sam', 'PUT', `/templates/v1/${templateId}`, template, { 'if-none-match': '*' })
-    expect(added.status).toBe(201)
-    expect(textOf((await service.kim.says('new site')).card)).toContain('Working group')
+    const { card } = await service.sam.says('admin templates')
+    expect(textOf(card)).toContain('What can people request?')
+    expect(textOf((await service.sam.says('admin health')).card)).toContain('Database')
+  })
+
+  it('shows what is missing with its remedy', async () => {
+    await service.fault({ operation: 'exchange.get-mailbox', kind: 'failBeforeCommit', status: 403, count: 100 })
+    const text = textOf((await service.sam.says('hi')).card)
+    expect(text).toContain('2 things to do')
+    expect(text).toMatch(/Exchange · Red\n.*Exchange Administrator/)
+    await service.heal()
+  })
+
+  it('takes the first template from the card, without REST, and an employee requests from it', async () => {
+    const first = await service.sam.says('hi')
+    const starters = await service.sam.clicks(first, 'Add template')
+    const form = await service.sam.clicks({ id: first.id, card: starters.card }, 'Add Team site')
+    const preview = await service.sam.clicks({ id: first.id, card: form.card }, 'Preview', { approvedBy: 'nobody' })
+    expect(textOf(preview.card ?? {})).toContain('Apollo is at: /sites/apollo')
+    const added = await service.sam.clicks({ id: first.id, card: preview.card }, 'Create')
+    expect(textOf(added.card ?? {})).toContain('Added. People can request it now.')
+    expect(textOf((await service.sam.says('hi')).card)).toContain('Hello Sam Roy, what do you need?')
+    expect(textOf((await service.kim.says('hi')).card)).toContain('Fill in one short form')
+    const request = await service.kim.says('new site')
+    const review = await service.kim.clicks(request, 'Review', { displayName: 'First site', reason: 'To begin' })
+    const sent = await service.kim.clicks({ id: request.id, card: review.card }, 'Create')
+    expect(textOf(sent.card ?? {})).toContain('First site')
+    await service.kim.sees(/Your site is ready/)
   })
 })

@@ -4,7 +4,7 @@ import { because, from, ProvisioningError } from '../../core/index.ts'
 import { notAdmin, showNotice } from '../define.ts'
 import { cursorAfter, isDialogVerb } from '../drafts/index.ts'
 import { cardActions, nearestCommand, parseCommand } from '../registry.ts'
-import { helpCommand } from '../shared/index.ts'
+import { showHelp, welcome } from '../shared/index.ts'
 import { Listener } from './listener.ts'
 import { deliver } from './respond.ts'
 import { type BotServices, clickOf, isAutomatic, isForAdmins, type Reply, type Turn, textOf, turnOf } from './turn.ts'
@@ -46,7 +46,7 @@ export class Bot {
       if (command?.forAdmins && !isForAdmins(turnOf(context).actor)) noteOutcome(context, 'refused')
       if (command?.startsDialog) return this.#inDialog(context, (dialogs) => this.#restart(dialogs))
     } else if (activity.type === 'installationUpdate' && activity.action === 'add') {
-      return deliver(context, await helpCommand.run(turnOf(context), ''))
+      return deliver(context, await welcome(turnOf(context)))
     } else {
       return noteOutcome(context, 'ignored')
     }
@@ -126,9 +126,13 @@ async function replyTo(context: TurnContext): Promise<Reply> {
   return action.run(turn, click.data)
 }
 
-/** Suggests the nearest command. A person who types an admin command and is not an admin gets the reason instead. */
-function notUnderstood(turn: Turn, text: string): Reply {
+/**
+ * Suggests the nearest command. A person who types an admin command and is not an admin gets the reason instead. While a
+ * person can request nothing, the help says so and who can change it.
+ */
+async function notUnderstood(turn: Turn, text: string): Promise<Reply> {
   const isAdmin = isForAdmins(turn.actor)
   if (/^admin/i.test(text.trim()) && !isAdmin) return notAdmin(turn)
+  if ((await turn.core.listUsableTemplates(turn.actor)).length === 0) return showHelp(turn)
   return showNotice(turn, { code: 'unknownCommand', suggestion: nearestCommand(text, isAdmin) })
 }

@@ -8,8 +8,9 @@ import {
   siteKinds,
   type Template,
 } from '../../core/index.ts'
-import { isForAdmins, type Reply, type Turn } from '../channel/turn.ts'
+import type { Reply, Turn } from '../channel/turn.ts'
 import { type Command, defineCommand, defineShowCommand, showNotice } from '../define.ts'
+import { isFirstDay, showFirstDay } from '../operations/index.ts'
 import { showStep } from './dialog-steps.ts'
 
 /** The buttons of the help card that start a request. */
@@ -127,12 +128,13 @@ async function continueOrChoose(turn: Turn, words: NewWords, templates: readonly
 async function choose(turn: Turn, templates: readonly Template[]): Promise<Reply> {
   const [only, ...more] = templates
   if (only && more.length === 0) return showStep(await turn.core.openDraft(turn.actor, { templateId: only.id }), turn)
-  if (!only) return showNotice(turn, { code: await whyNone(turn) })
+  if (!only) return showNone(turn)
   return showStep({ step: 'choose', templates }, turn)
 }
 
-/** An admin of a new service learns how to add the first template. */
-async function whyNone({ core, actor }: Turn): Promise<'noTemplates' | 'noTemplatesAtAll'> {
-  const isEmpty = isForAdmins(actor) && (await core.listTemplates(actor)).length === 0
-  return isEmpty ? 'noTemplatesAtAll' : 'noTemplates'
+/** Shows an admin of a new service how to add the first template, and everybody else who can add one. */
+async function showNone(turn: Turn): Promise<Reply> {
+  const { core, actor } = turn
+  if (await isFirstDay(turn)) return showFirstDay(turn)
+  return showNotice(turn, { code: 'noTemplates', people: await core.listHelpers(actor) })
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { cards, type Viewer } from '../../cards/index.ts'
 import { type Period, type PeriodName, periodOf, periodOfDays } from '../../core/index.ts'
-import type { Reply, Turn } from '../channel/turn.ts'
+import { isForAdmins, type Reply, type Turn } from '../channel/turn.ts'
 import { parseDay } from '../channel/typed-arguments.ts'
 import { defineCardAction, defineCommand, defineShowCommand, showNotice } from '../define.ts'
 
@@ -11,6 +11,16 @@ export const adminHealthCommand = defineShowCommand({
   forAdmins: true,
   show: async ({ core, actor, viewer }) => ({ card: cards.adminHealth(await core.readHealth(actor), viewer) }),
 })
+
+/** Whether the reader is an admin of a service that has no template yet. */
+export const isFirstDay = async ({ core, actor }: Turn): Promise<boolean> =>
+  isForAdmins(actor) && (await core.listTemplates(actor)).length === 0
+
+/** Shows an admin what works, what is missing, and how to add the first template. */
+export async function showFirstDay({ core, actor, viewer }: Turn): Promise<Reply> {
+  const [health, templates] = await Promise.all([core.readHealth(actor), core.listTemplates(actor)])
+  return { card: cards.firstDay({ displayName: actor.displayName, health, templates: templates.length }, viewer) }
+}
 
 /** Reads the certificate's file again. The card becomes the health card with the result. */
 export const readCertificate = defineCardAction({

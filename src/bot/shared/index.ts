@@ -1,8 +1,9 @@
-/** `help` and `admin help`. */
+/** `help`, `admin help`, and the welcome. */
 import { cards } from '../../cards/index.ts'
 import { isForAdmins, type Reply, type Turn } from '../channel/turn.ts'
 import { type Command, defineShowCommand } from '../define.ts'
 import { requestTypesFor } from '../drafts/index.ts'
+import { isFirstDay, showFirstDay } from '../operations/index.ts'
 
 /** `help`, `hi`, `hello`: the commands for this person. */
 export const helpCommand = defineShowCommand({
@@ -12,11 +13,18 @@ export const helpCommand = defineShowCommand({
   show: showHelp,
 })
 
-async function showHelp(turn: Turn): Promise<Reply> {
+/** Welcomes a person who opens the chat for the first time: an admin sees what works and what is missing. */
+export const welcome = (turn: Turn): Promise<Reply> => (isForAdmins(turn.actor) ? showFirstDay(turn) : showHelp(turn))
+
+/** Shows the commands for this person; an admin of a service without templates sees how to add the first one. */
+export async function showHelp(turn: Turn): Promise<Reply> {
+  if (await isFirstDay(turn)) return showFirstDay(turn)
   const { actor, core } = turn
   const [{ requests }, offers] = await Promise.all([core.listApprovals(actor, { limit: 1 }), requestTypesFor(turn)])
   const { displayName } = actor
-  return { card: cards.help({ displayName, isApprover: requests.length > 0, isAdmin: isForAdmins(actor), offers }) }
+  const helpers = offers.length === 0 ? await core.listHelpers(actor) : []
+  const reader = { displayName, isApprover: requests.length > 0, isAdmin: isForAdmins(actor), offers, helpers }
+  return { card: cards.help(reader) }
 }
 
 /** `admin help`, or `admin` alone: all admin commands. `commands` is a function, since the table contains this command. */

@@ -22,7 +22,7 @@ interface Inputs {
   /** The input that a fault means. */
   readonly inputOf: (fault: Fault) => string
   /** Words for a code may be more exact for one kind of form: `invalid.mailbox.alias`. */
-  readonly resource: 'site' | 'mailbox' | 'delegation' | 'export'
+  readonly resource: 'site' | 'mailbox' | 'delegation' | 'export' | 'template'
 }
 
 /** The faults of a form: how many, the labels of the inputs that have one, and the line under each input. */

@@ -61,6 +61,13 @@ export function inputIds(template: Template): { readonly front: readonly string[
   return { front: front.filter(isAsked), more: more.filter(isAsked) }
 }
 
+/** The labels of the inputs that a template's form shows, in their order. */
+export function inputLabels(template: Template): string[] {
+  const { front, more } = inputIds(template)
+  const own = (id: string) => template.fields.find(({ key }) => `metadata.${key}` === id)?.label
+  return [...front, ...more].map((id) => own(id) ?? formOf(template).label(template.kind, id))
+}
+
 /** What the form of a template shows. `mostOfFields`: how long the names of wrong inputs may be together, in characters. */
 export function requestFormView(form: RequestForm, mostOfFields = Number.POSITIVE_INFINITY): FormView {
   const { draft, template } = form

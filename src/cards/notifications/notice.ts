@@ -3,7 +3,7 @@ import type { LostRight, Person } from '../../core/index.ts'
 import { type Look, look, plain, toFix, toKnow } from '../shared/look.ts'
 import { format, strings } from '../shared/messages.ts'
 import { defineCard, type ViewOf } from '../shared/render.ts'
-import { cut, longest, moment, peopleList, type Viewer } from '../shared/texts.ts'
+import { cut, helpersOf, longest, moment, peopleList, type Viewer } from '../shared/texts.ts'
 
 type Typed = 'newRequest' | 'myRequests' | 'help' | 'adminQueue' | 'adminTemplates' | 'adminStats' | 'adminWebhooks'
 type Words = Exclude<keyof typeof strings.notice, 'trace'>
@@ -78,7 +78,6 @@ const table: Readonly<
   templateGone: { look: toKnow, types: 'newRequest' },
   noTemplateNamed: { look: toKnow, types: 'adminTemplates' },
   noTemplateLikeIt: { look: toKnow, types: 'adminTemplates' },
-  noTemplatesAtAll: { look: toKnow, types: 'adminQueue' },
   notPersonal: { look: toKnow, types: 'help' },
   notAdmin: { look: toKnow, types: 'myRequests' },
   noLongerAdmin: { look: { ...plain, mark: '–' }, types: '' },
@@ -139,6 +138,7 @@ export function noticeView(notice: Notice, viewer: Viewer): ViewOf<typeof notice
   const values = {
     reference: notice.reference ?? '',
     name: notice.people ? peopleList(notice.people.slice(0, 2), 'or') : cut(notice.by ?? '', longest.name),
+    helpers: helpersOf(notice.people),
     at: notice.at === undefined ? '' : moment(notice.at, viewer, 'full'),
     suggestion,
   }

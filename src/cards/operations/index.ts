@@ -2,3 +2,4 @@
 export * from './admin-health.ts'
 export * from './admin-stats.ts'
 export * from './admin-stuck.ts'
+export * from './first-day.ts'

@@ -1,7 +1,8 @@
 import { z } from 'zod'
+import type { Person } from '../../core/index.ts'
 import { format, keysOf, strings } from './messages.ts'
 import { defineCard, type ViewOf } from './render.ts'
-import { cut, longest } from './texts.ts'
+import { cut, helpersOf, longest } from './texts.ts'
 
 /** The commands that open a form. */
 const offers = ['newSite', 'newSharedMailbox', 'newRoom', 'newEquipment'] as const
@@ -20,6 +21,7 @@ export const helpCard = defineCard({
   name: 'help',
   data: z.strictObject({
     hello: z.string(),
+    lead: z.string(),
     commands: z.array(z.strictObject({ name: z.enum([...offers, 'myRequests', 'approvals', 'delegate', 'digest']) })),
     isAdmin: z.boolean(),
     adminCommands: z.array(z.strictObject({ name: z.enum(adminCommands.map(({ name }) => name)) })),
@@ -32,13 +34,18 @@ export interface HelpFor {
   readonly isApprover: boolean
   readonly isAdmin: boolean
   readonly offers: readonly (typeof offers)[number][]
+  /** Admins, for a reader who can request nothing. */
+  readonly helpers?: readonly Person[]
 }
 
 /** Shows the commands of a person: those about approvals only to approvers, those of admins only to admins. */
 export function helpView(me: HelpFor): ViewOf<typeof helpCard> {
   const commands = [...offers.filter((name) => me.offers.includes(name)), 'myRequests' as const]
+  const hasOffers = me.offers.length > 0
+  const name = cut(me.displayName, longest.title)
   return {
-    hello: format(strings.help.hello, { name: cut(me.displayName, longest.title) }),
+    hello: format(hasOffers ? strings.help.hello : strings.help.greeting, { name }),
+    lead: hasOffers ? strings.help.lead : format(strings.help.nothing, { helpers: helpersOf(me.helpers) }),
     commands: [...commands, ...(me.isApprover ? (['approvals', 'delegate', 'digest'] as const) : [])].map((name) => ({
       name,
     })),

@@ -64,6 +64,10 @@ export function peopleList(people: readonly Pick<Person, 'displayName'>[], type:
   return shortList(people.map(shortName), type, most)
 }
 
+/** The names of people who can help, for messages that select by `none` when nobody is known. */
+export const helpersOf = (people: readonly Pick<Person, 'displayName'>[] = []): string =>
+  people.length === 0 ? 'none' : peopleList(people, 'or')
+
 function shortList(names: readonly string[], type: 'and' | 'or', most = 5): string {
   const others = format(strings.people.others, { count: String(names.length - most + 1) })
   return listOf(names.length > most ? [...names.slice(0, most - 1), others] : names, type)

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import {
   mostCounted,
+  type ResourceKind,
   resourceKind,
   type TemplateEdit,
   type TemplateInUse,
@@ -144,6 +145,10 @@ export const adminTemplateCard = defineCard({
     asks: z.enum(['', 'enable', 'disable']),
     /** Whether the template has changed since the clicked card. */
     isChanged: z.boolean(),
+    /** What the click did, or `''`. */
+    news: z.string(),
+    /** The command that requests from the template, offered once it is added; else `''`. */
+    tries: z.string(),
     use: z.string(),
     sections: z.array(z.strictObject({ section: z.enum(sections), facts: z.array(fact).min(1) })),
     /** How many more facts there are, or `''`. */
@@ -160,13 +165,24 @@ const room = 8000
 interface TemplateQuestion {
   readonly asks?: 'enable' | 'disable'
   readonly isChanged?: boolean
+  /** The template has just been added, or had been before. */
+  readonly news?: keyof typeof strings.catalogue.news
+}
+
+const { newSite, newSharedMailbox, newRoom, newEquipment } = strings.help.command
+const requestedBy: Readonly<Record<ResourceKind, string>> = {
+  teamSite: newSite.types,
+  communicationSite: newSite.types,
+  sharedMailbox: newSharedMailbox.types,
+  roomMailbox: newRoom.types,
+  equipmentMailbox: newEquipment.types,
 }
 
 /** The settings of a template as text; or the question whether to enable or disable it. */
 export function adminTemplateView(
   report: TemplateReport,
   viewer: Viewer,
-  { asks, isChanged = false }: TemplateQuestion = {},
+  { asks, isChanged = false, news }: TemplateQuestion = {},
 ): ViewOf<typeof adminTemplateCard> {
   const { template, edits } = report
   const facts = {
@@ -197,6 +213,8 @@ export function adminTemplateView(
     state: template.active ? 'on' : 'off',
     asks: asks ?? '',
     isChanged,
+    news: news === undefined ? '' : strings.catalogue.news[news],
+    tries: news === undefined || !template.active ? '' : requestedBy[template.kind],
     use: useOf(report),
     sections: sections.flatMap((section) =>
       shownIn(section).length === 0 ? [] : [{ section, facts: shownIn(section) }],

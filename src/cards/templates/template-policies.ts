@@ -83,16 +83,25 @@ const shownValue = (value: unknown): string => {
   return Array.isArray(value) ? listOf(value.map(String), 'unit') : String(value)
 }
 
-/** The template's rules for the fields of the API. */
-export const propertyFacts = ({ template }: TemplateReport): Fact[] =>
-  Object.entries(template.properties).flatMap(([id, rule]) =>
-    fact(fieldName({ template }, id), [
-      rule.fixed === undefined ? '' : format(words.fixed, { value: shownValue(rule.fixed) }),
-      rule.default === undefined ? '' : format(words.default, { value: shownValue(rule.default) }),
-      rule.required ? words.required : '',
-      rule.shown ? '' : words.notAsked,
-    ]),
-  )
+/** The template's rules for the fields of the API. Fields that the form only leaves out share one line. */
+export function propertyFacts({ template }: TemplateReport): Fact[] {
+  const rules = Object.entries(template.properties)
+  const isOnlyHidden = ([, rule]: (typeof rules)[number]) =>
+    !rule.shown && !rule.required && rule.fixed === undefined && rule.default === undefined
+  const hidden = rules.filter(isOnlyHidden).map(([id]) => fieldName({ template }, id))
+  const others = rules.filter((one) => !isOnlyHidden(one))
+  return [
+    ...others.flatMap(([id, rule]) =>
+      fact(fieldName({ template }, id), [
+        rule.fixed === undefined ? '' : format(words.fixed, { value: shownValue(rule.fixed) }),
+        rule.default === undefined ? '' : format(words.default, { value: shownValue(rule.default) }),
+        rule.required ? words.required : '',
+        rule.shown ? '' : words.notAsked,
+      ]),
+    ),
+    ...fact(words.label.notAsked, short(hidden)),
+  ]
+}
 
 /** The naming rules, with an example. */
 export function nameFacts({ template: { kind, naming }, example }: TemplateReport): Fact[] {

@@ -109,10 +109,9 @@ export const reportOnTemplate = defineUseCase({
   async handle(context: Context<OperationPorts>, { id }): Promise<TemplateReport> {
     const { ports, actor } = context
     const template = await readTemplate.handle(context, { id })
-    const [used, names, example, versions] = await Promise.all([
+    const [report, used, versions] = await Promise.all([
+      describeTemplate(context, template),
       inUse(ports, actor, template),
-      asking(() => namesOf(ports, template)),
-      asking(() => exampleOf(context, template)),
       ports.templates.versions(actor.tenantId, template.id, mostEdits + 1),
     ])
     const edits = versions.map((one, index) => ({
@@ -121,9 +120,18 @@ export const reportOnTemplate = defineUseCase({
       at: one.at,
       changed: changedParts(one, versions[index + 1]),
     }))
-    return { ...used, names, example, edits: edits.slice(0, mostEdits) }
+    return { ...report, ...used, edits: edits.slice(0, mostEdits) }
   },
 })
+
+/** Returns the report on a template that is not stored yet: nothing uses it, and nobody has changed it. */
+export async function describeTemplate(context: Context<OperationPorts>, template: Template): Promise<TemplateReport> {
+  const [names, example] = await Promise.all([
+    asking(() => namesOf(context.ports, template)),
+    asking(() => exampleOf(context, template)),
+  ])
+  return { template, open: 0, resources: 0, names, example, edits: [] }
+}
 
 async function namesOf(ports: OperationPorts, { audience, approval }: Template): Promise<Record<string, string>> {
   const approvers: Approver[] = (approval?.stages ?? []).flatMap((stage) => [

@@ -56,6 +56,8 @@ export interface Directory {
   ownersOf(groupId: string): Promise<Account[]>
   /** What a group is called now; undefined when there is none of that id. */
   groupName(groupId: string): Promise<string | undefined>
+  /** Groups by their name, or else by its beginning. Ten at most. */
+  findGroups(text: string): Promise<{ readonly id: string; readonly displayName: string }[]>
   /** Ids of the groups that the person is in, through nesting too. The answer may be a minute old, unless asked anew. */
   groupsOf(personId: string, how?: { readonly anew: boolean }): Promise<ReadonlySet<string>>
   /** People by what others type of them: a sign-in name or mail address, else the beginning of a name. Ten at most. */

@@ -23,6 +23,7 @@ import {
   addressesOf,
   asAccount,
   asProfile,
+  findGroups,
   findPeople,
   isExternal,
   peopleOf,
@@ -63,6 +64,7 @@ export function createDirectory(parts: DirectoryParts): Directory {
     membersOf: (groupId) => accountsOf(graph, groupId, 'transitiveMembers'),
     ownersOf: (groupId) => accountsOf(graph, groupId, 'owners'),
     groupName: (groupId) => graph.groupName(groupId),
+    findGroups: (text) => findGroups(graph, text),
     groupsOf: (personId, how) =>
       groups(personId, async () => new Set(await graph.groupIdsOf(personId)), how?.anew === true),
     findPeople: (text) => findPeople(graph, text),

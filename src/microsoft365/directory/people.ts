@@ -150,6 +150,21 @@ export async function findPeople(graph: Graph, text: string): Promise<Account[]>
   return exact.length > 0 ? exact : ask(`startswith(displayName,${wanted})`)
 }
 
+const groupEntry = z.object({ id: z.guid(), displayName: z.string() })
+
+/** Finds groups by their display name, or else by its beginning (List groups). */
+export async function findGroups(graph: Graph, text: string): Promise<z.output<typeof groupEntry>[]> {
+  if (text.trim() === '') return []
+  const wanted = quoted(text.trim())
+  const ask = async ($filter: string) => {
+    const url = `${graph.root}/groups${query({ $filter, $select: 'id,displayName', $top: String(maxFound) })}`
+    return (await graph.first(url, groupEntry, 'looking a group up')).slice(0, maxFound)
+  }
+  // Among many beginnings the name itself may be on a later page.
+  const exact = await ask(`displayName eq ${wanted}`)
+  return exact.length > 0 ? exact : ask(`startswith(displayName,${wanted})`)
+}
+
 /**
  * Whether a person is external: a guest, a person who signs in elsewhere (`anna_fabrikam.com#EXT#@…`, even as a member), or
  * a person with a mail domain of another organisation. A person who is unknown or has no user type also counts as external.
