@@ -54,7 +54,8 @@ const notApplied = [
 
 describe('the compose file', () => {
   const messagesOf = (file: string): string[] => {
-    const rules = Object.fromEntries(notApplied.map((name) => [name, 0 as const]))
+    const off = Object.fromEntries(notApplied.map((name) => [name, 0 as const]))
+    const rules = { ...off, 'require-quotes-in-ports': [2, { quoteType: 'double' }] as [2, { quoteType: 'double' }] }
     const linter = new DCLinter({ rules, quiet: true, debug: false, exclude: [] })
     const results: readonly { readonly messages: readonly Message[] }[] = linter.lintFiles([file], false)
     return results.flatMap(({ messages }) => messages.map(({ rule, message }) => `${rule}: ${message}`))

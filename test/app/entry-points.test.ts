@@ -30,7 +30,7 @@ const firstImport = (path: string): string | undefined =>
   /^import\s(?:[^'"]*\sfrom\s)?['"]([^'"]+)['"]/m.exec(readFileSync(path, 'utf8'))?.[1]
 
 /** What it writes is a package for everybody, with the modes of the files in it. */
-const forEverybody = ['src/client/emit.ts']
+const forEverybody = ['src/client/emit.ts', 'deploy/build.ts']
 
 const masks = (path: string): boolean => firstImport(path)?.endsWith('/private-umask.ts') ?? false
 
