@@ -77,6 +77,8 @@ async function build(): Promise<void> {
     dir: output,
     format: 'esm',
     sourcemap: true,
+    // Node reads all maps at start: with the sources' text they take 130 MB of memory in place of 30.
+    sourcemapExcludeSources: true,
     entryFileNames: '[name].js',
     chunkFileNames: 'chunks-[name]-[hash].js',
   })
