@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { DCLinter } from 'dclint'
 import { validate } from 'dockerfile-utils'
@@ -210,6 +210,40 @@ describe('all deploy files', () => {
         .configuration.secrets.map(({ name }) => name)
         .toSorted(),
     )
+  })
+})
+
+describe('docs/deploy.md', () => {
+  const page = readFileSync('docs/deploy.md', 'utf8')
+
+  it('names only files that are there', () => {
+    const files = page.match(/\bdeploy\/[\w./-]+\b/g) ?? []
+    // Its reader makes the folder of secrets.
+    const ours = files.filter((file) => !file.startsWith('deploy/secrets'))
+    expect(ours.length).toBeGreaterThan(5)
+    expect(ours.filter((file) => !existsSync(file))).toEqual([])
+  })
+
+  it('installs what the unit reads', () => {
+    const [, installed = ''] = /install -m 600 (.+) \/etc\/quartermaster\/$/m.exec(page) ?? []
+    const credentials =
+      unit()
+        .get('LoadCredential')
+        ?.map((one) => one.split(':')[1]) ?? []
+    const read = [...(unit().get('EnvironmentFile') ?? []), ...credentials]
+    expect(read).toEqual(installed.split(' ').map((name) => `/etc/quartermaster/${name}`))
+    expect(page).toContain('cp -r dist/. /opt/quartermaster/')
+  })
+
+  it('makes the secrets that Kubernetes and Compose use', () => {
+    const named = (text: string, expression: RegExp) =>
+      [...text.matchAll(expression)].map(([, name]) => name).toSorted()
+    const used = named(JSON.stringify(kubernetes()[0]), /"(?:secretName|secretRef":\{"name)":"([\w-]+)"/g)
+    expect(used.length).toBe(2)
+    expect(named(page, /create secret generic ([\w-]+)/g)).toEqual(used)
+    const line = page.split('\n').find((one) => one.includes('deploy/secrets && '))
+    for (const { file } of Object.values(compose().secrets))
+      expect(`${line} ${page.match(/> deploy\/secrets\/.+/)}`).toContain(file.split('/').at(-1))
   })
 })
 
