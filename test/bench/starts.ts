@@ -19,7 +19,12 @@ const fileOf = (path: string): string => fileURLToPath(new URL(path, import.meta
 /** What starts: the floor, `npm start` and `npm run build`. */
 const forms = ['floor', 'sources', 'bundle'] as const
 type Form = (typeof forms)[number]
-const nameOf = { sources: 'sources', bundle: 'bundle' } as const
+/** As the deploy files start the bundle. */
+const options: Readonly<Record<Form, Record<string, string>>> = {
+  floor: {},
+  sources: {},
+  bundle: { NODE_OPTIONS: '--enable-source-maps' },
+}
 
 const situations = [
   { name: 'local mode, empty store', floor: 'botbuilder, restify and PGlite, empty folder' },
@@ -41,7 +46,7 @@ export async function startsPart(folder: string, places: Places, { rounds = 3 } 
       mkdirSync(dataDir)
       // The second start finds the store of the first. Of the server only the first round finds an empty one.
       for (const [index, settings] of [{}, {}, servers.get(form)].entries())
-        starts[index]?.get(form)?.push(await startOnce(dataDir, programs[form], settings))
+        starts[index]?.get(form)?.push(await startOnce(dataDir, programs[form], { ...settings, ...options[form] }))
     }
   }
   const rows = situations.flatMap(({ name, floor }, index) => {
@@ -54,7 +59,7 @@ export async function startsPart(folder: string, places: Places, { rounds = 3 } 
       show: (value: number) => string,
     ): Row => {
       const [ours, bare] = [middle(form, of), middle('floor', of)]
-      return [`${what}, ${nameOf[form]}, ${name}`, show(ours), show(bare), ratio(ours, bare), floor]
+      return [`${what}, ${form}, ${name}`, show(ours), show(bare), ratio(ours, bare), floor]
     }
     return (['sources', 'bundle'] as const).flatMap((form) => [
       row('start to ready', form, ({ milliseconds }) => milliseconds, ms),
@@ -71,7 +76,7 @@ async function serverSettings(folder: string, form: Form, places: Places): Promi
   return productionSettings(files, databaseUrl)
 }
 
-async function startOnce(dataDir: string, program: string, settings: Record<string, string> = {}): Promise<Start> {
+async function startOnce(dataDir: string, program: string, settings: Record<string, string>): Promise<Start> {
   const service = await startService(dataDir, settings, program)
   const headers = { authorization: `Bearer ${settings['METRICS_TOKEN']}` }
   const text = await (await fetch(`${service.url}/metrics`, { headers })).text()
