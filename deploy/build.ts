@@ -24,8 +24,12 @@ const absent = ['pg-native', 'dtrace-provider', 'cloudflare:sockets']
 /** Only local mode opens the Playground, from `node_modules`. Without it, local mode runs without windows. */
 const playground = '@microsoft/m365agentsplayground'
 
-/** Two ways in which code finds a file: `new URL('<path>', import.meta.url)` and `require.resolve('<package>/<file>')`. */
+/**
+ * Three ways in which code finds a file: `new URL('<path>', import.meta.url)`, `createRequire(import.meta.url)('<path>')` and
+ * `require.resolve('<package>/<file>')`.
+ */
 const besideModule = /new URL\(\s*(['"])(\.[^'"]+)\1\s*,\s*import\.meta\.url\s*\)/g
+const required = /createRequire\(import\.meta\.url\)\(\s*(['"])(\.[^'"]+)\1,?\s*\)/g
 const inPackage = /require\.resolve\('((?:@[^/']+\/)?[^/']+\/[^']+)'\)/g
 
 /**
@@ -37,8 +41,9 @@ function filesBeside(copies: Map<string, string>): Plugin {
   const copied = (from: string, isFolder = false): string => {
     const to = `files/${relative(root, from).split(sep).join('/')}${isFolder ? '/' : ''}`
     copies.set(from, to)
-    return `new URL('./${to}', import.meta.url)`
+    return `'./${to}'`
   }
+  const urlOf = (file: string): string => `new URL(${file}, import.meta.url)`
   return {
     name: 'files-beside',
     transform(code, id) {
@@ -47,10 +52,11 @@ function filesBeside(copies: Map<string, string>): Plugin {
       const changed = code
         .replace(besideModule, (_, __, path: string) =>
           path.endsWith('.ts')
-            ? `new URL('./${basename(path, '.ts')}.js', import.meta.url)`
-            : copied(resolve(folder, path), path.endsWith('/')),
+            ? urlOf(`'./${basename(path, '.ts')}.js'`)
+            : urlOf(copied(resolve(folder, path), path.endsWith('/'))),
         )
-        .replace(inPackage, (_, path: string) => copied(createRequire(id).resolve(path)))
+        .replace(required, (_, __, path: string) => `createRequire(import.meta.url)(${copied(resolve(folder, path))})`)
+        .replace(inPackage, (_, path: string) => urlOf(copied(createRequire(id).resolve(path))))
       return changed === code ? null : { code: changed, map: null }
     },
   }
@@ -63,6 +69,8 @@ async function build(): Promise<void> {
     input: programs,
     platform: 'node',
     external: [...absent, new RegExp(`^${playground}`)],
+    // Node's own punycode is deprecated, and warns at each start when code outside of node_modules loads it.
+    resolve: { alias: { punycode: 'punycode/punycode.js' } },
     plugins: [filesBeside(copies)],
     // PGlite's generated code uses eval.
     checks: { eval: false },
@@ -77,6 +85,8 @@ async function build(): Promise<void> {
     dir: output,
     format: 'esm',
     sourcemap: true,
+    // Node reads all maps at start: with the sources' text they take 130 MB of memory in place of 30.
+    sourcemapExcludeSources: true,
     entryFileNames: '[name].js',
     chunkFileNames: 'chunks-[name]-[hash].js',
   })

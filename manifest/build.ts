@@ -1,12 +1,12 @@
-import '../src/private-umask.ts'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
+import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import strings from '../cards/strings/en.json' with { type: 'json' }
-import project from '../package.json' with { type: 'json' }
 import { commands } from '../src/bot/index.ts'
 import template from './template.json' with { type: 'json' }
+import { hashOf, versionOf } from './version.ts'
 import { zip } from './zip.ts'
+
+type Variables = Readonly<Record<string, string | undefined>>
 
 /** What a manifest is made for; named as in `.env.example`. */
 const environment = z.object({
@@ -18,15 +18,25 @@ const environment = z.object({
     .transform((text) => text.replace(/\/+$/, '')),
 })
 /** For a look at the package without a registration. Teams would not find a bot behind it. */
-const sample = { MICROSOFT_APP_ID: '00000000-0000-4000-8000-000000000000', BASE_URL: 'https://quartermaster.example' }
+export const sample = {
+  MICROSOFT_APP_ID: '00000000-0000-4000-8000-000000000000',
+  BASE_URL: 'https://quartermaster.example',
+}
 /** Teams shows no more commands than these (manifest schema 1.17). */
 const mostCommands = 10
 
+/** The icons by the names that the manifest gives them. */
+const icons = [
+  { name: template.icons.color, file: new URL('./color.png', import.meta.url) },
+  { name: template.icons.outline, file: new URL('./outline.png', import.meta.url) },
+]
+
 /**
- * The Teams app manifest (schema 1.17) for the bot that these variables name. Throws an error that names each variable that
- * is missing or wrong. https://learn.microsoft.com/microsoftteams/platform/resources/schema/manifest-schema
+ * The Teams app manifest (schema 1.17) for the bot that these variables name. Its version follows its content
+ * (`version.ts`); `published` is the version in the catalogue. Throws an error that names each variable that is missing or
+ * wrong. https://learn.microsoft.com/microsoftteams/platform/resources/schema/manifest-schema
  */
-export function manifestFor(variables: Readonly<Record<string, string | undefined>>) {
+export function manifestFor(variables: Variables, published?: string) {
   const given = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== ''))
   const parsed = environment.safeParse(given)
   if (!parsed.success) {
@@ -36,10 +46,16 @@ export function manifestFor(variables: Readonly<Record<string, string | undefine
     )
   }
   const { MICROSOFT_APP_ID: appId, CLIENT_ID: clientId, BASE_URL: baseUrl } = parsed.data
+  const organisation = [appId, clientId ?? null, baseUrl]
+  return contentOf(parsed.data, versionOf({ sha256: productHash(), organisation }, published))
+}
+
+function contentOf(given: z.output<typeof environment>, version: string) {
+  const { MICROSOFT_APP_ID: appId, CLIENT_ID: clientId, BASE_URL: baseUrl } = given
   return {
     ...template,
     id: appId,
-    version: project.version,
+    version,
     developer: { ...template.developer, websiteUrl: baseUrl, privacyUrl: baseUrl, termsOfUseUrl: baseUrl },
     bots: template.bots.map((bot) => ({
       ...bot,
@@ -51,6 +67,13 @@ export function manifestFor(variables: Readonly<Record<string, string | undefine
       clientId === undefined ? { id: appId, resource: `api://botid-${appId}` } : { id: clientId, resource: baseUrl },
   }
 }
+
+/** The hashes of the icons, by their names. */
+export const iconHashes = (): Record<string, string> =>
+  Object.fromEntries(icons.map(({ name, file }) => [name, hashOf(readFileSync(file))]))
+
+/** The hash of all that the product puts into the package: texts, commands and icons, without any organisation's values. */
+export const productHash = (): string => hashOf(JSON.stringify([contentOf(sample, ''), iconHashes()]))
 
 /** Teams' command menu: the commands that have a place in it, what to type and what it does. */
 function menu(): { title: string; description: string }[] {
@@ -66,31 +89,11 @@ function menu(): { title: string; description: string }[] {
     })
 }
 
-/** The app package to upload to Teams: the manifest and its two icons. */
-export function appPackage(variables: Readonly<Record<string, string | undefined>>): Buffer {
-  const manifest = manifestFor(variables)
-  const icons = [manifest.icons.color, manifest.icons.outline]
+/** The app package to upload to Teams: the manifest and its two icons. `published` is the version in the catalogue. */
+export function appPackage(variables: Variables, published?: string): Buffer {
+  const manifest = manifestFor(variables, published)
   return zip([
     { name: 'manifest.json', content: Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`) },
-    ...icons.map((name) => ({ name, content: readFileSync(new URL(name, import.meta.url)) })),
+    ...icons.map(({ name, file }) => ({ name, content: readFileSync(file) })),
   ])
-}
-
-function main(): void {
-  if (existsSync('.env')) process.loadEnvFile('.env')
-  const content = appPackage(process.argv.includes('--sample') ? sample : process.env)
-  const folder = new URL('./build/', import.meta.url)
-  const path = fileURLToPath(new URL('quartermaster.zip', folder))
-  mkdirSync(folder, { recursive: true })
-  writeFileSync(path, content)
-  console.log(`${path}: upload it in Teams (Apps, Manage your apps, Upload an app).`)
-}
-
-if (import.meta.main) {
-  try {
-    main()
-  } catch (error) {
-    console.error(error instanceof Error ? error.message : error)
-    process.exitCode = 1
-  }
 }

@@ -2,7 +2,7 @@ import './private-umask.ts'
 import { existsSync } from 'node:fs'
 import { ConfigurationError, readConfig } from './app/config.ts'
 import { type App, createApp } from './app/index.ts'
-import { type Playgrounds, startPlaygrounds } from './app/local/playground.ts'
+import type { Playgrounds } from './app/local/playground.ts'
 import { createLog, maskSecrets } from './app/log.ts'
 import { type Environment, secretsOf } from './app/settings.ts'
 
@@ -14,7 +14,9 @@ async function main(): Promise<void> {
   const app = await createApp(config)
   const playgrounds =
     config.PLAYGROUND !== 'off' && app.endpoints.local
-      ? await startPlaygrounds(app, { admin: config.PLAYGROUND === 'admin' })
+      ? await (await import('./app/local/playground.ts')).startPlaygrounds(app, {
+          admin: config.PLAYGROUND === 'admin',
+        })
       : undefined
   // Register signal handlers before reporting ready.
   stopOnSignal(app, playgrounds)

@@ -4,7 +4,7 @@ import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { exportKeyOf, type Settings } from '../core/index.ts'
 import type { Api } from '../http/index.ts'
-import { type Simulator, startSimulator } from '../simulator/index.ts'
+import type { Simulator } from '../simulator/index.ts'
 import { foreignWriters, makePrivate } from '../store/index.ts'
 import { clouds } from './addresses.ts'
 import { apiOf, ConfigurationError, tenantAddresses } from './config.ts'
@@ -123,7 +123,9 @@ function keepToOurselves(dataDir: string, options: { refuses: boolean; warn: (me
   options.warn(`The permissions of ${changed} files in DATA_DIR were restricted to this user${until}.`)
 }
 
-function simulate(config: Environment, dataDir: string, baseUrl: string): Promise<Simulator> {
+async function simulate(config: Environment, dataDir: string, baseUrl: string): Promise<Simulator> {
+  // Production never loads the simulator: it starts sooner, and no setting can reach the simulator's code.
+  const { startSimulator } = await import('../simulator/index.ts')
   return startSimulator({
     dataDir,
     port: config.SIMULATOR_PORT,

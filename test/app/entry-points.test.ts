@@ -29,7 +29,7 @@ const sourceInClient = (path: string): string =>
 const firstImport = (path: string): string | undefined =>
   /^import\s(?:[^'"]*\sfrom\s)?['"]([^'"]+)['"]/m.exec(readFileSync(path, 'utf8'))?.[1]
 
-/** They write a package and a bundle for everybody, with the modes of the files in them. */
+/** What it writes is a package for everybody, with the modes of the files in it. */
 const forEverybody = ['src/client/emit.ts', 'deploy/build.ts']
 
 const masks = (path: string): boolean => firstImport(path)?.endsWith('/private-umask.ts') ?? false

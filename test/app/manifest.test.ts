@@ -1,9 +1,14 @@
-import { readFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { Ajv } from 'ajv'
 import addFormats from 'ajv-formats'
-import { describe, expect, it } from 'vitest'
-import { appPackage, manifestFor } from '../../manifest/build.ts'
+import fc from 'fast-check'
+import { describe, expect, inject, it } from 'vitest'
+import { appPackage, manifestFor, productHash } from '../../manifest/build.ts'
+import recorded from '../../manifest/content.json' with { type: 'json' }
+import { standingOf, versionOf } from '../../manifest/version.ts'
 import { zip } from '../../manifest/zip.ts'
 import { commands } from '../../src/bot/index.ts'
 
@@ -123,4 +128,84 @@ describe('the app package', () => {
     ]
     expect([...unzip(zip(entries))]).toEqual(entries.map(({ name, content }) => [name, content]))
   })
+})
+
+describe('the version of the app', () => {
+  const current = { sha256: recorded.sha256, organisation: 'Contoso' }
+  const changed = { sha256: 'another hash', organisation: 'Contoso' }
+
+  it('has a record of the product’s content that is up to date', () => {
+    const remedy =
+      'The texts, commands or icons of the app changed. Run npm run manifest -- --sample and commit manifest/content.json.'
+    expect(productHash(), remedy).toBe(recorded.sha256)
+    expect(Number.isSafeInteger(recorded.number)).toBe(true)
+  })
+
+  it('is the same for the same content, on each machine and after each publication', () => {
+    expect(versionOf(current)).toMatch(new RegExp(`^0\\.${recorded.number}\\.\\d{1,5}$`))
+    expect(versionOf(current, versionOf(current))).toBe(versionOf(current))
+    expect(manifestFor(variables).version).toBe(manifestFor(variables, manifestFor(variables).version).version)
+    expect(manifestFor(variables).version).toBe(manifestFor({ ...variables, CLIENT_ID: '' }).version)
+  })
+
+  it('is higher when the product’s content changes, whatever the organisation’s values are', () => {
+    for (const organisation of ['Contoso', 'Fabrikam', 'A', 'B', 'C'])
+      expect(standingOf(versionOf({ ...changed, organisation }), versionOf(current))).toBe('update')
+  })
+
+  it('is higher than the published one after any row of changes of the organisation’s values', () => {
+    const values = fc.array(fc.string(), { minLength: 2, maxLength: 12 })
+    fc.assert(
+      fc.property(values, (organisations) => {
+        let published = versionOf({ ...current, organisation: '' })
+        let last = ''
+        for (const organisation of organisations) {
+          const version = versionOf({ ...current, organisation }, published)
+          expect(standingOf(version, published)).toBe(organisation === last ? 'same' : 'update')
+          ;[published, last] = [version, organisation]
+        }
+      }),
+    )
+  })
+
+  it('is higher than all versions before versions followed the content', () => {
+    expect(standingOf(versionOf({ ...current, organisation: 0 }), '0.1.0')).toBe('update')
+  })
+
+  it('is older than that of a newer product, which stays in the catalogue', () => {
+    const newer = `0.${recorded.number + 1}.5`
+    expect(standingOf(versionOf(current, newer), newer)).toBe('older')
+    expect(() => versionOf(current, '1.0')).toThrow('“1.0” is no version of the app. A version is three numbers')
+  })
+})
+
+describe('npm run manifest', () => {
+  const folder = mkdtempSync(join(inject('runFolder'), 'manifest-'))
+  const run = (more: Record<string, string>, ...words: string[]): string => {
+    const env = { PATH: process.env['PATH'], ...variables, ...more }
+    const program = [join(process.cwd(), 'manifest/main.ts'), '--folder', folder, ...words]
+    return execFileSync(process.execPath, program, { cwd: folder, env, encoding: 'utf8' })
+  }
+  const versionIn = (said: string): string => /^Version ([\d.]+\d)/.exec(said)?.[1] ?? 'none'
+
+  it('says what changed since the last package, and gives each change a higher version', () => {
+    const first = run({})
+    expect(first).toContain('the first package made here')
+    expect(run({})).toContain(`Version ${versionIn(first)}. Nothing changed since the last package.`)
+    const moved = run({ BASE_URL: 'https://new.contoso.example' })
+    expect(moved).toContain(`Changed since version ${versionIn(first)}:`)
+    expect(moved).toContain('manifest.validDomains[0]: "quartermaster.contoso.example" → "new.contoso.example"')
+    expect(moved).not.toContain('manifest.version')
+    expect(standingOf(versionIn(moved), versionIn(first))).toBe('update')
+    const back = run({})
+    expect(standingOf(versionIn(back), versionIn(moved))).toBe('update')
+    const manifest = unzip(readFileSync(join(folder, 'quartermaster.zip'))).get('manifest.json')
+    expect(JSON.parse(String(manifest)).version).toBe(versionIn(back))
+  }, 60_000)
+
+  it('makes a version above the published one, and none when a newer product has published', () => {
+    const published = `0.${recorded.number}.99999999`
+    expect(standingOf(versionIn(run({}, '--published', published)), published)).toBe('update')
+    expect(() => run({}, '--published', `0.${recorded.number + 1}.0`)).toThrow(/made by a newer Quartermaster/)
+  }, 60_000)
 })

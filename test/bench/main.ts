@@ -1,19 +1,18 @@
 import '../../src/private-umask.ts'
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { quantile, table } from './figures.ts'
+import { table } from './figures.ts'
 import { acceptsPart, completionPart, floodPart, ms, ratio, readsPart } from './parts.ts'
 import { openPlaces } from './places.ts'
 import { head, machine, type PartReport, type Row, writeReport } from './report.ts'
 import { startService } from './service.ts'
+import { startsPart } from './starts.ts'
 import { measureTurns } from './turns.ts'
-
-const starts = 3
 
 /** What can be measured, by the word that asks for it. */
 const parts: Readonly<Record<string, (folder: string) => Promise<PartReport>>> = {
-  starts: startsPart,
+  starts: (folder) => inPlaces(folder, (places) => startsPart(folder, places)),
   turns: turnsPart,
   flood: floodPart,
   accepts: (folder) => inPlaces(folder, acceptsPart),
@@ -69,28 +68,6 @@ async function turnsPart(folder: string): Promise<PartReport> {
   const chart = { title: 'A turn in chat', unit: 'milliseconds', kind: 'bars', columns: 1, panels } as const
   const alt = 'Milliseconds of a turn, p50 and p95, beside a bare botbuilder bot that echoes'
   return { rows: [row('p50'), row('p95')], charts: { turns: { chart, alt } } }
-}
-
-/** The middle of three starts over an empty folder, and of three over one that is there. */
-async function startsPart(folder: string): Promise<PartReport> {
-  const [empty, existing]: [number[], number[]] = [[], []]
-  for (let count = 0; count < starts; count += 1) {
-    const dataDir = join(folder, `service-${count}`)
-    mkdirSync(dataDir)
-    empty.push(await startAndStop(dataDir))
-    existing.push(await startAndStop(dataDir))
-  }
-  const rows: Row[] = [
-    ['start to ready, empty store', ms(quantile(empty, 0.5)), '', '', ''],
-    ['start to ready, existing store', ms(quantile(existing, 0.5)), '', '', ''],
-  ]
-  return { rows, charts: {} }
-}
-
-async function startAndStop(dataDir: string): Promise<number> {
-  const service = await startService(dataDir)
-  await service.stop()
-  return service.milliseconds
 }
 
 await main(process.argv.slice(2))

@@ -1,5 +1,5 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { cpus, totalmem } from 'node:os'
+import { cpus, loadavg, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Chart, drawChart, type Theme } from './chart.ts'
@@ -43,7 +43,7 @@ function markdownOf({ rows, charts }: PartReport): string {
   )
   return [
     '',
-    `Measured ${new Date().toISOString().slice(0, 10)} on ${machine()}.`,
+    `Measured ${new Date().toISOString().slice(0, 10)} on ${machine()}; load ${loadavg()[0]?.toFixed(1)} at the end.`,
     '',
     line(head),
     '|---|--:|--:|--:|---|',

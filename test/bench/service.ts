@@ -17,8 +17,15 @@ export interface RunningService {
   stop(): Promise<void>
 }
 
-/** Starts `node src/main.ts` over this folder; `more` are further settings, such as the address of a server. */
-export async function startService(dataDir: string, more: Record<string, string> = {}): Promise<RunningService> {
+/**
+ * Starts `node src/main.ts`, or another program, over this folder; `more` are further settings, such as the address of a
+ * server.
+ */
+export async function startService(
+  dataDir: string,
+  more: Record<string, string> = {},
+  program = 'main.ts',
+): Promise<RunningService> {
   const [port, simulatorPort] = [await freePort(), await freePort()]
   const variables = {
     ...{ DATA_DIR: dataDir, PORT: String(port), SIMULATOR_PORT: String(simulatorPort), PLAYGROUND: 'off' },
@@ -30,7 +37,7 @@ export async function startService(dataDir: string, more: Record<string, string>
   }
   const url = `http://127.0.0.1:${port}`
   const begin = performance.now()
-  const service = await startProduct('main.ts', { cwd: dataDir, variables, up: /answers at/ })
+  const service = await startProduct(program, { cwd: dataDir, variables, up: /answers at/ })
   while ((await fetch(`${url}/readyz`)).status !== 200) await setTimeout(5)
   return {
     url,

@@ -15,17 +15,29 @@ export interface ProductProcess {
   kill(): Promise<void>
 }
 
+interface ProcessOptions {
+  readonly cwd: string
+  readonly variables: Readonly<Record<string, string>>
+  /** A line that says that it is up. */
+  readonly up: RegExp
+  /** Another user to run as; only root can. */
+  readonly user?: { readonly uid: number; readonly gid: number }
+}
+
 /**
  * Runs `node src/<entry>`, or the program at an absolute path, with exactly these variables, and waits for a line that says it is up. It runs in `cwd`, so
  * that no `.env` of a developer reaches it. What it complains of is in the error when it ends before.
  */
-export async function startProduct(
-  entry: string,
-  options: { cwd: string; variables: Record<string, string>; up: RegExp },
-): Promise<ProductProcess> {
+export function startProduct(entry: string, options: ProcessOptions): Promise<ProductProcess> {
   const path = fileURLToPath(new URL(entry, new URL('../../src/', import.meta.url)))
+  return startProcess([process.execPath, path], options)
+}
+
+/** The same for any command. */
+export async function startProcess(command: readonly string[], options: ProcessOptions): Promise<ProductProcess> {
+  const [file = '', ...words] = command
   const env = { ...bareEnvironment, ...options.variables }
-  const child = spawn(process.execPath, [path], { cwd: options.cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(file, words, { cwd: options.cwd, env, stdio: ['ignore', 'pipe', 'pipe'], ...options.user })
   const endWithUs = () => child.kill('SIGKILL')
   process.once('exit', endWithUs)
   const printed: string[] = []
@@ -42,7 +54,7 @@ export async function startProduct(
   const isUp = () => printed.some((line) => options.up.test(line))
   while (!isUp()) {
     const goesOn = await Promise.race([once(lines, 'line').then(() => true), ended.then(() => false)])
-    if (!goesOn && !isUp()) throw new Error(`node ${path} ended: ${complaints}`)
+    if (!goesOn && !isUp()) throw new Error(`${command.join(' ')} ended: ${complaints}`)
   }
   return {
     pid: child.pid,

@@ -7,6 +7,7 @@ import type { Places } from '../bench/places.ts'
 import { readNames } from '../bench/reads.ts'
 import { writeReport } from '../bench/report.ts'
 import { startService } from '../bench/service.ts'
+import { startsPart } from '../bench/starts.ts'
 import { measureTurns } from '../bench/turns.ts'
 import { newDatabaseUrl } from '../support/database.ts'
 
@@ -40,6 +41,13 @@ describe('the bench, as short as it can be', () => {
     const { rows } = await completionPart(places, [{ engine: 'server', options }])
     expect(rows).toHaveLength(4)
     for (const [, ours] of rows) expect(Number.parseFloat(ours)).toBeGreaterThan(0)
+  })
+
+  it('measures the start and the memory of sources and bundle beside the floor', { timeout: 240_000 }, async () => {
+    const { rows } = await startsPart(newFolder(), places, { rounds: 1 })
+    expect(rows).toHaveLength(12)
+    for (const [, ours, floor, ratios] of rows)
+      for (const number of [ours, floor, ratios].flatMap(numbersIn)) expect(number).toBeGreaterThan(0)
   })
 
   it('measures turns beside a bare bot', { timeout: 240_000 }, async () => {

@@ -30,6 +30,22 @@ const notRun: Readonly<Record<string, string>> = {
   'README.md: flowchart LR': 'a drawing',
   'README.md: npm ci && npm start     # runs it, with two chat windows':
     'installs every package and never ends; test/system/playground.test.ts starts the service with its windows',
+  'README.md: npm run setup           # creates what the tenant needs, after your consent, and writes .env':
+    'a tenant of production; docs/deploy.md says more',
+  'docs/deploy.md: npm ci': 'installs every package, and asks an administrator of a tenant to sign in',
+  'docs/deploy.md: DATABASE_URL=postgres://quartermaster:<password>@<database host>/quartermaster?sslmode=verify-full':
+    'settings of an organisation; test/app/config.test.ts reads such settings',
+  'docs/deploy.md: npm run check:tenant': 'a tenant of production',
+  'docs/deploy.md: npm ci && npm run build    # writes dist/':
+    'installs every package; test/system/bundle.test.ts builds and starts the bundle',
+  'docs/deploy.md: # The database. On the same machine the address is postgres://quartermaster:<password>@localhost/quartermaster':
+    'a server of production; test/system/deployed.test.ts runs what is installed here',
+  'docs/deploy.md: quartermaster.contoso.example {': 'settings of Caddy, which is not here',
+  'docs/deploy.md: npm ci && npm run build': 'needs a container engine; test/app/deploy-files.test.ts checks the files',
+  'docs/deploy.md: docker build -f deploy/Dockerfile -t <registry>/quartermaster:0.1.0 . && docker push <registry>/quartermaster:0.1.0':
+    'needs a container engine and a cluster; test/app/deploy-files.test.ts checks the files',
+  'docs/deploy.md: az containerapp create --name quartermaster --resource-group <group> --yaml <the copy>':
+    'needs a subscription of Azure; test/app/deploy-files.test.ts checks the file',
   'README.md: npm run check        # types, lint and format, tests':
     'these commands run this test; that each of them exists is tested below',
   "src/client/README.md: import { createClient, ProblemError } from 'quartermaster'":

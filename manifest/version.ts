@@ -1,0 +1,50 @@
+import { createHash } from 'node:crypto'
+import project from '../package.json' with { type: 'json' }
+import recorded from './content.json' with { type: 'json' }
+
+/** The three numbers of the app's version: the product, the product's part of the package, the organisation's part. */
+type Version = readonly [product: number, content: number, organisation: number]
+/** How a package compares with the one in the catalogue: the same content, an update, or older than the published one. */
+export type Standing = 'same' | 'update' | 'older'
+
+/** The organisation's values have so many marks. A higher generation of the same mark makes a later change a higher version. */
+const marks = 100_000
+const [product = 0] = project.version.split('.').map(Number)
+
+export const hashOf = (content: string | Buffer): string => createHash('sha256').update(content).digest('hex')
+
+/**
+ * The number of this content of the product: the one in `content.json`, or the next when the content has changed since.
+ * `npm run manifest` writes the record, and a test keeps it current. So each change has a higher number on every machine.
+ */
+export const contentNumber = (sha256: string): number =>
+  sha256 === recorded.sha256 ? recorded.number : recorded.number + 1
+
+/**
+ * The version of a package with this content. `published` is the version in the catalogue, or that of the last package: the
+ * result is the same version for the same content, and a higher version for every other content, except that of an older product.
+ */
+export function versionOf(content: { sha256: string; organisation: unknown }, published?: string): string {
+  const number = contentNumber(content.sha256)
+  const mark = Number.parseInt(hashOf(JSON.stringify(content.organisation)).slice(0, 12), 16) % marks
+  const before = published === undefined ? undefined : parse(published)
+  if (before?.[0] !== product || before[1] !== number) return [product, number, mark].join('.')
+  const generation = Math.floor(before[2] / marks) + (before[2] % marks > mark ? 1 : 0)
+  return [product, number, generation * marks + mark].join('.')
+}
+
+export function standingOf(version: string, published: string): Standing {
+  const [own, other] = [parse(version), parse(published)]
+  const at = own.findIndex((number, index) => number !== other[index])
+  if (at === -1) return 'same'
+  return Number(own[at]) > Number(other[at]) ? 'update' : 'older'
+}
+
+export const higherOf = (one: string, other: string): string => (standingOf(one, other) === 'older' ? other : one)
+
+function parse(version: string): Version {
+  const [, first, second, third] = /^(\d{1,10})\.(\d{1,10})\.(\d{1,10})$/.exec(version) ?? []
+  if (third === undefined)
+    throw new Error(`“${version}” is no version of the app. A version is three numbers: 0.2.48213.`)
+  return [Number(first), Number(second), Number(third)]
+}

@@ -1,0 +1,88 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { productionSettings } from '../support/production.ts'
+import { quantile } from './figures.ts'
+import { ms, ratio } from './parts.ts'
+import type { Places } from './places.ts'
+import type { PartReport, Row } from './report.ts'
+import { startService } from './service.ts'
+
+/** One start: until `/readyz` says 200, and what the process holds in memory then. */
+interface Start {
+  readonly milliseconds: number
+  readonly bytes: number
+}
+const fileOf = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
+
+/** What starts: the floor, `npm start` and `npm run build`. */
+const forms = ['floor', 'sources', 'bundle'] as const
+type Form = (typeof forms)[number]
+/** As the deploy files start the bundle. */
+const options: Readonly<Record<Form, Record<string, string>>> = {
+  floor: {},
+  sources: {},
+  bundle: { NODE_OPTIONS: '--enable-source-maps' },
+}
+
+const situations = [
+  { name: 'local mode, empty store', floor: 'botbuilder, restify and PGlite, empty folder' },
+  { name: 'local mode, existing store', floor: 'botbuilder, restify and PGlite' },
+  { name: 'production, PostgreSQL server', floor: 'botbuilder, restify and one connection' },
+] as const
+
+/** Both forms of the service beside the floor, each form in turn; the middle of all rounds. */
+export async function startsPart(folder: string, places: Places, { rounds = 3 } = {}): Promise<PartReport> {
+  const bundle = join(folder, 'dist')
+  execFileSync(process.execPath, [fileOf('../../deploy/build.ts'), bundle], { stdio: 'pipe' })
+  const programs = { floor: fileOf('./bare-start.ts'), sources: 'main.ts', bundle: join(bundle, 'main.js') }
+  const servers = new Map<Form, Record<string, string>>()
+  for (const form of forms) servers.set(form, await serverSettings(folder, form, places))
+  const starts = situations.map(() => new Map<Form, Start[]>(forms.map((form) => [form, []])))
+  for (let round = 0; round < rounds; round += 1) {
+    for (const form of forms) {
+      const dataDir = join(folder, `${form}-${round}`)
+      mkdirSync(dataDir)
+      // The second start finds the store of the first. Of the server only the first round finds an empty one.
+      for (const [index, settings] of [{}, {}, servers.get(form)].entries())
+        starts[index]?.get(form)?.push(await startOnce(dataDir, programs[form], { ...settings, ...options[form] }))
+    }
+  }
+  const rows = situations.flatMap(({ name, floor }, index) => {
+    const middle = (form: Form, of: (start: Start) => number): number =>
+      quantile((starts[index]?.get(form) ?? []).map(of), 0.5)
+    const row = (
+      what: string,
+      form: 'sources' | 'bundle',
+      of: (start: Start) => number,
+      show: (value: number) => string,
+    ): Row => {
+      const [ours, bare] = [middle(form, of), middle('floor', of)]
+      return [`${what}, ${form}, ${name}`, show(ours), show(bare), ratio(ours, bare), floor]
+    }
+    return (['sources', 'bundle'] as const).flatMap((form) => [
+      row('start to ready', form, ({ milliseconds }) => milliseconds, ms),
+      row('memory when ready', form, ({ bytes }) => bytes, megabytes),
+    ])
+  })
+  return { rows, charts: {} }
+}
+
+async function serverSettings(folder: string, form: Form, places: Places): Promise<Record<string, string>> {
+  const files = join(folder, `files-${form}`)
+  mkdirSync(files)
+  const { databaseUrl = '' } = await places.place('server')
+  return productionSettings(files, databaseUrl)
+}
+
+async function startOnce(dataDir: string, program: string, settings: Record<string, string>): Promise<Start> {
+  const service = await startService(dataDir, settings, program)
+  const headers = { authorization: `Bearer ${settings['METRICS_TOKEN']}` }
+  const text = await (await fetch(`${service.url}/metrics`, { headers })).text()
+  await service.stop()
+  const bytes = Number(/^process_resident_memory_bytes (\S+)/m.exec(text)?.[1])
+  return { milliseconds: service.milliseconds, bytes }
+}
+
+const megabytes = (bytes: number): string => `${(bytes / 2 ** 20).toFixed(0)} MiB`
