@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest'
+import { cards } from '../../src/cards/index.ts'
+import {
+  propertiesOf,
+  starterKinds,
+  starterOf,
+  starters,
+  templateFromStarter,
+  templateWithin,
+} from '../../src/core/index.ts'
+import { requestForm } from '../support/card-forms.ts'
+import { draftOf } from '../support/card-requests.ts'
+import { nodesOf } from '../support/cards.ts'
+
+const id = '0b6a4c1e-8d2f-4e3a-9c5b-7f1e2d3c4b5a'
+const person = '11111111-aaaa-4aaa-8aaa-00000000000a'
+const group = '22222222-bbbb-4bbb-8bbb-00000000000b'
+const parse = (document: unknown) => templateWithin([]).parse(document)
+
+describe('the starters', () => {
+  it('are one for each kind of resource', () => {
+    expect(starters.map(({ kind, creates }) => [kind, creates])).toEqual([
+      ['teamSite', 'teamSite'],
+      ['communicationSite', 'communicationSite'],
+      ['sharedMailbox', 'sharedMailbox'],
+      ['room', 'roomMailbox'],
+      ['equipment', 'equipmentMailbox'],
+    ])
+    expect(starters.map(({ kind }) => kind)).toEqual([...starterKinds])
+  })
+
+  it.each(starterKinds)('%s makes a valid template that the requester’s manager approves', (kind) => {
+    const made = parse(templateFromStarter({ kind, id }))
+    expect(made).toMatchObject({ id, version: 1, active: true, audience: null, webhook: null })
+    expect(made.approval?.stages).toMatchObject([{ approvers: [{ manager: true }], rule: 'any' }])
+    expect(made.name).toBe(starterOf(kind).displayName)
+    expect(JSON.stringify(made)).not.toMatch(/contoso|\d{8}-[a-z]{4}-/i)
+  })
+
+  it.each(starterKinds)('%s asks only for fields that its kind has, and for few', (kind) => {
+    const { creates, asksFor } = starterOf(kind)
+    expect(propertiesOf(creates)).toEqual(expect.arrayContaining([...asksFor]))
+    const made = parse(templateFromStarter({ kind, id }))
+    const form = cards.form(requestForm({ template: made, draft: draftOf({ templateId: id }) }))
+    const inputs = [...nodesOf(form)].filter(({ type }) => String(type).startsWith('Input.'))
+    const ids = inputs.map((input) => input['id'])
+    expect(ids).toEqual(expect.arrayContaining(['displayName', ...asksFor]))
+    expect(ids.length).toBeLessThanOrEqual(12)
+  })
+
+  it('takes the choices of an admin', () => {
+    const made = parse(
+      templateFromStarter({
+        ...{ kind: 'sharedMailbox', id, displayName: 'Project mailbox', description: 'For projects', prefix: 'prj-' },
+        ...{ approvers: [{ user: person }, { group }], capacityMaximum: 10_240, default: false },
+      }),
+    )
+    expect(made).toMatchObject({
+      name: 'Project mailbox',
+      description: 'For projects',
+      default: false,
+      naming: { prefix: 'prj-', alias: { pattern: 'prj-{input}' } },
+      limits: { capacityMaximum: 10_240 },
+      approval: { stages: [{ approvers: [{ user: person }, { group }] }] },
+    })
+    const site = parse(templateFromStarter({ kind: 'teamSite', id, approvers: [], ownersMinimum: 2 }))
+    expect(site).toMatchObject({ approval: null, limits: { ownersMinimum: 2, externalOwners: false } })
+  })
+
+  it('keep a wrong choice, so that the check of templates names its field', () => {
+    const wrong = templateFromStarter({ kind: 'room', id, displayName: ' ', prefix: 'Room ' })
+    const paths = templateWithin([])
+      .safeParse(wrong)
+      .error?.issues.map(({ path }) => path.join('/'))
+    expect(paths).toEqual(['name', 'naming/prefix'])
+  })
+})
