@@ -60,7 +60,11 @@ const longestWaitSeconds = 60
 export function createGraph(options: GraphOptions): Graph {
   const root = `${options.url}/v1.0`
   const read = async (url: string): Promise<unknown> =>
-    repeated(options, () => exchange(options, 'GET', url), (error) => isPassing(error))
+    repeated(
+      options,
+      () => exchange(options, 'GET', url),
+      (error) => isPassing(error),
+    )
   return {
     async get(path, schema, { refused = false } = {}) {
       try {
@@ -85,7 +89,11 @@ export function createGraph(options: GraphOptions): Graph {
       const attempt = () => exchange(options, method, root + path, write)
       try {
         return await patiently(options, () =>
-          repeated(options, attempt, ({ status, retryAfter }) => status === 429 || (status === 503 && retryAfter !== undefined)),
+          repeated(
+            options,
+            attempt,
+            ({ status, retryAfter }) => status === 429 || (status === 503 && retryAfter !== undefined),
+          ),
         )
       } catch (error) {
         if (error instanceof GraphError && write.isDone?.(error)) return {}

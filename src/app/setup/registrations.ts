@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Setup, Wanted } from './step.ts'
+import type { Setup } from './step.ts'
 import { fill, texts } from './texts.ts'
 
 /** The registrations, by the key in their alternate key, and the setting that has their client id. */
@@ -74,14 +74,27 @@ export async function findRegistration(setup: Setup, name: RegistrationName): Pr
   if (known === undefined) {
     return setup.graph.get(`/applications(uniqueName='${setup.names.key(part)}')?${select}`, registration)
   }
-  // A registration of the last run may be unknown for some seconds.
-  for (let waited = 0; ; waited += 1000) {
-    const found = await setup.graph.get(`/applications(appId='${known}')?${select}`, registration)
-    if (found) return found
-    if (waited >= Math.min(setup.options.patience, 10_000)) break
-    await setup.pause(1000)
-  }
+  const path = `/applications(appId='${known}')?${select}`
+  const found = await findNamed(setup, setting ?? '', () => setup.graph.get(path, registration))
+  if (found) return found
   throw new UnknownRegistration(fill(texts.problems.unknownRegistration, { setting: setting ?? '', id: known }))
+}
+
+/**
+ * Reads an object that a setting names, and waits while Microsoft does not know it everywhere: long for an object of this
+ * run, some seconds for one of an earlier run.
+ */
+export async function findNamed<T>(
+  { settings, options, pause }: Setup,
+  setting: string,
+  read: () => Promise<T | undefined>,
+): Promise<T | undefined> {
+  const longest = Math.min(options.patience, settings.isNew(setting) ? 60_000 : 5000)
+  for (let waited = 0; ; waited += 1000) {
+    const found = await read()
+    if (found !== undefined || waited >= longest) return found
+    await pause(1000)
+  }
 }
 
 const servicePrincipal = z.object({ id: z.string() })
@@ -131,12 +144,8 @@ function apiDifference(found: Registration | undefined, newId: () => string) {
     ...{ adminConsentDisplayName: texts.scope.name, adminConsentDescription: texts.scope.forAdmins },
     ...{ userConsentDisplayName: texts.scope.name, userConsentDescription: texts.scope.forPeople },
   }
-  const others = scopes.filter(({ value }) => value !== permissionName)
-  const kept = offers(scopes) ? scopes : [...others, { ...scopes.find(({ value }) => value === permissionName), ...added }]
-  return {
-    text: texts.registration.api,
-    body: { api: { ...rest, requestedAccessTokenVersion: 2, oauth2PermissionScopes: kept } },
-  }
+  const body = { ...rest, requestedAccessTokenVersion: 2, oauth2PermissionScopes: withEnabled(scopes, added) }
+  return { text: texts.registration.api, body: { api: body } }
 }
 
 /** `idtyp` says whether a token is of an application or of a person. */
@@ -154,15 +163,20 @@ function roleDifference(found: Registration | undefined, newId: () => string) {
       value === permissionName && isEnabled !== false && allowedMemberTypes.includes('Application'),
   )
   if (isThere) return undefined
-  const role = {
+  const added = {
     ...{ id: newId(), value: permissionName, isEnabled: true, allowedMemberTypes: ['Application'] },
     ...{ displayName: texts.scope.name, description: texts.scope.forApplications },
   }
-  return { text: texts.registration.role, body: { appRoles: [...roles, role] } }
+  return { text: texts.registration.role, body: { appRoles: withEnabled(roles, added) } }
+}
+
+/** The list with the permission in it. One that is disabled keeps its id, because consents refer to the id. */
+function withEnabled(all: readonly z.output<typeof scope>[], added: { readonly id: string }): object[] {
+  const former = all.find(({ value }) => value === permissionName)
+  if (former && former.isEnabled !== false && !('allowedMemberTypes' in added)) return [...all]
+  const others = all.filter((one) => one !== former)
+  return [...others, { ...former, ...added, id: former?.id ?? added.id }]
 }
 
 /** The scope of an API, as callers request it. */
 export const scopeOf = (appId: string): string => `api://${appId}/${permissionName}`
-
-/** The owners' part of the comparison: whether the signed-in person has to be added. */
-export const lacksOwner = (owners: readonly string[], { personId }: Wanted): boolean => !owners.includes(personId)

@@ -8,6 +8,8 @@ export interface SettingsFile {
   /** All settings, without empty ones. */
   values(): Readonly<Record<string, string>>
   get(name: string): string | undefined
+  /** Whether this run has written the setting. */
+  isNew(name: string): boolean
   /** Writes settings to the file at once. */
   set(values: Readonly<Record<string, string>>): Promise<void>
   /** A path beside this file, as the service will read it. */
@@ -21,22 +23,27 @@ export async function openSettings(path: string): Promise<SettingsFile> {
     if (error.code === 'ENOENT') return ''
     throw error
   })
+  const written = new Set<string>()
   const values = () => Object.fromEntries(Object.entries(parsed(text)).filter(([, value]) => value !== ''))
   return {
     path,
     values,
     get: (name) => values()[name],
+    isNew: (name) => written.has(name),
     async set(changes) {
       const next = withSettings(text === '' ? heading : text, changes)
       await writePrivate(path, next)
       text = next
+      for (const name of Object.keys(changes)) written.add(name)
     },
     beside: (name) => (dirname(path) === '.' ? name : join(dirname(path), name)),
   }
 }
 
 const parsed = (text: string): Record<string, string> =>
-  Object.fromEntries(Object.entries(parseEnv(text)).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
+  Object.fromEntries(
+    Object.entries(parseEnv(text)).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  )
 
 /**
  * Replaces the lines of settings, and adds lines for new ones at the end. Throws if the text would not be read back with

@@ -1,7 +1,25 @@
+import type { CloudName } from '../addresses.ts'
 import type { Graph } from './graph.ts'
-import type { Names } from './names.ts'
 import type { AnyRole } from './roles.ts'
 import type { SettingsFile } from './settings-file.ts'
+
+/** The names of everything that setup creates. A second installation in the same tenant has an instance name. */
+export interface Names {
+  readonly instance: string
+  /** The alternate key of a registration or group: `quartermaster-bot`, `quartermaster-test-bot`. */
+  key(part: string): string
+  /** The name that people see: `Quartermaster bot`, `Quartermaster bot (test)`. */
+  title(part: string): string
+}
+
+export const namesOf = (instance: string): Names => ({
+  instance,
+  key: (part) => (instance === '' ? `quartermaster-${part}` : `quartermaster-${instance}-${part}`),
+  title: (part) => (instance === '' ? `Quartermaster ${part}` : `Quartermaster ${part} (${instance})`),
+})
+
+/** Instance names are part of keys and mail nicknames. */
+export const isInstance = (text: string): boolean => /^[a-z0-9]([a-z0-9-]{0,18}[a-z0-9])?$/.test(text)
 
 /** The groups of changes, in their order. Each is confirmed at once. */
 export const groups = ['registrations', 'credentials', 'permissions', 'directory', 'teams', 'files'] as const
@@ -16,6 +34,7 @@ export interface Setup {
   readonly tenantId: string
   /** Roles of the signed-in person, by template id; undefined if they could not be read. */
   readonly roles: ReadonlySet<string> | undefined
+  readonly cloud: CloudName
   readonly loginUrl: string
   /** The resource of tokens for Microsoft Graph. */
   readonly graphResource: string
