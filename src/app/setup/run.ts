@@ -2,7 +2,7 @@ import { createTerminal, type Terminal } from '../../client/command-line/termina
 import { isCancelled } from './administrator.ts'
 import { type Options, parseOptions } from './command-line.ts'
 import { explained, SetupProblem } from './problem.ts'
-import { type Progress, Stopped, setUp } from './session.ts'
+import { type Progress, type SetupEnvironment, Stopped, setUp } from './session.ts'
 import { texts } from './texts.ts'
 
 const exits = { done: 0, failed: 1, usage: 2, interrupted: 130 } as const
