@@ -8,7 +8,8 @@ import { fill, texts } from './texts.ts'
 /** The delegated permissions that setup asks the administrator to consent to. */
 export const scopes = [
   ...['Application.ReadWrite.All', 'AppRoleAssignment.ReadWrite.All', 'DelegatedPermissionGrant.ReadWrite.All'],
-  ...['RoleManagement.ReadWrite.Directory', 'Group.ReadWrite.All', 'Organization.Read.All', 'User.Read'],
+  // Microsoft requires Directory.Read.All for owners of registrations. It includes the organisation.
+  ...['RoleManagement.ReadWrite.Directory', 'Group.ReadWrite.All', 'Directory.Read.All', 'User.Read'],
 ]
 /** Only for the upload to the catalogue. */
 export const catalogueScope = 'AppCatalog.ReadWrite.All'

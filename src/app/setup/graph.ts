@@ -135,13 +135,19 @@ async function patiently<T>({ pause, patience, onWait }: GraphOptions, attempt: 
       return await attempt()
     } catch (error) {
       if (!(error instanceof GraphError) || !isTooEarly(error) || waited >= patience) throw error
-      if (waited === 0) onWait()
-      const wait = Math.min(5000, Math.max(250, waited))
+      const wait = nextWait(waited)
+      if (isLong(waited, wait)) onWait()
       await pause(wait)
       waited += wait
     }
   }
 }
+
+/** The next of some growing waits, after those before. Milliseconds. */
+export const nextWait = (waited: number): number => Math.min(5000, Math.max(250, waited))
+
+/** Whether people should read with the next wait why nothing happens. True once. */
+export const isLong = (waited: number, next: number): boolean => waited < 3000 && waited + next >= 3000
 
 /** Microsoft's answers while a new object is not known everywhere. */
 const isTooEarly = ({ status, code, description }: GraphError): boolean =>

@@ -25,6 +25,8 @@ export interface About {
   readonly what: string
   readonly person: string
   readonly roles: readonly AnyRole[]
+  /** The person has one of these roles. */
+  readonly hasRole: boolean
   /** The delegated permission of the change, and those that the administrator has consented to. */
   readonly scope: string
   readonly consented: readonly string[] | undefined
@@ -84,6 +86,7 @@ function explainedRefusal(error: GraphError, about: About): SetupProblem {
   if (status === 403) {
     const isConsentMissing = about.scope !== '' && about.consented?.includes(about.scope) === false
     if (isConsentMissing) return problem(problems.consent, problems.consentHint)
+    if (about.hasRole) return problem(problems.refused, problems.policyHint)
     return problem(problems.refused, fill(problems.refusedHint, { roles: named(about.roles) }))
   }
   if (status === 401) return problem(codes.signInAgain, codes.signInAgainHint)

@@ -12,7 +12,9 @@ export const registrations = {
 } as const
 export type RegistrationName = keyof typeof registrations
 
-const scope = z.looseObject({ id: z.string(), value: z.string().nullish(), isEnabled: z.boolean().nullish() })
+const text = z.string().nullish()
+const permission = { id: z.string(), value: text, isEnabled: z.boolean().nullish() }
+const scope = z.looseObject({ ...permission, adminConsentDisplayName: text, adminConsentDescription: text })
 const credential = z.looseObject({
   keyId: z.string().nullish(),
   displayName: z.string().nullish(),
@@ -35,7 +37,9 @@ export const registration = z.object({
   api: z
     .looseObject({ requestedAccessTokenVersion: z.number().nullish(), oauth2PermissionScopes: listOf(scope) })
     .nullish(),
-  appRoles: listOf(z.looseObject({ ...scope.shape, allowedMemberTypes: listOf(z.string()) })),
+  appRoles: listOf(
+    z.looseObject({ ...permission, displayName: text, description: text, allowedMemberTypes: listOf(z.string()) }),
+  ),
   optionalClaims: z.looseObject({ accessToken: listOf(z.looseObject({ name: z.string() })) }).nullish(),
   servicePrincipalLockConfiguration: z
     .looseObject({ isEnabled: z.boolean().nullish(), allProperties: z.boolean().nullish() })
@@ -107,25 +111,32 @@ export const findPrincipal = async ({ graph }: Setup, appId: string): Promise<st
 export const permissionName = 'App.ReadWrite.All'
 
 /** Properties of a registration that differ from what is wanted, as the body of a PATCH with a text for each. */
+export interface Difference {
+  readonly text: string
+  readonly body: object
+  /** Every registration has it, so the text of a new one does not name it. */
+  readonly isUsual?: boolean
+}
+
 export function differences(
   name: RegistrationName,
   found: Registration | undefined,
   newId: () => string,
-): { readonly text: string; readonly body: object }[] {
+): Difference[] {
   const isApi = name === 'sites' || name === 'mailboxes'
-  const all: ({ readonly text: string; readonly body: object } | undefined)[] = [
+  const all: (Difference | undefined)[] = [
     found?.signInAudience === 'AzureADMyOrg'
       ? undefined
-      : { text: texts.registration.audience, body: { signInAudience: 'AzureADMyOrg' } },
+      : { text: texts.registration.audience, body: { signInAudience: 'AzureADMyOrg' }, isUsual: true },
     found?.servicePrincipalLockConfiguration?.isEnabled && found.servicePrincipalLockConfiguration.allProperties
       ? undefined
       : {
           text: texts.registration.lock,
           body: { servicePrincipalLockConfiguration: { isEnabled: true, allProperties: true } },
+          isUsual: true,
         },
-    isApi ? apiDifference(found, newId) : undefined,
+    isApi ? permissionDifference(found, name === 'mailboxes', newId) : undefined,
     isApi ? claimDifference(found) : undefined,
-    name === 'mailboxes' ? roleDifference(found, newId) : undefined,
     name === 'commandLine' && found?.isFallbackPublicClient !== true
       ? { text: texts.registration.publicClient, body: { isFallbackPublicClient: true } }
       : undefined,
@@ -133,19 +144,42 @@ export function differences(
   return all.filter((one) => one !== undefined)
 }
 
-const offers = (all: readonly z.output<typeof scope>[]): boolean =>
-  all.some(({ value, isEnabled }) => value === permissionName && isEnabled !== false)
+const isOurs = ({ value }: { readonly value?: string | null | undefined }): boolean => value === permissionName
 
-function apiDifference(found: Registration | undefined, newId: () => string) {
+/**
+ * The permission of an API: a scope, and for the mailboxes API a role for applications. Entra ID accepts both under one
+ * value only if they have the same id and texts, and are written together. What is there keeps its id, because consents
+ * refer to the id.
+ */
+function permissionDifference(
+  found: Registration | undefined,
+  withRole: boolean,
+  newId: () => string,
+): Difference | undefined {
   const { requestedAccessTokenVersion: version, oauth2PermissionScopes: scopes = [], ...rest } = found?.api ?? {}
-  if (version === 2 && offers(scopes)) return undefined
-  const added = {
-    ...{ id: newId(), value: permissionName, type: 'User', isEnabled: true },
-    ...{ adminConsentDisplayName: texts.scope.name, adminConsentDescription: texts.scope.forAdmins },
-    ...{ userConsentDisplayName: texts.scope.name, userConsentDescription: texts.scope.forPeople },
+  const { appRoles: roles = [] } = found ?? {}
+  const [scope, role] = [scopes.find(isOurs), roles.find(isOurs)]
+  const isScopeThere = version === 2 && scope !== undefined && scope.isEnabled !== false
+  const members = role?.allowedMemberTypes ?? []
+  const isRoleThere = role !== undefined && role.isEnabled !== false && members.includes('Application')
+  if (isScopeThere && (isRoleThere || !withRole)) return undefined
+  const shared = { id: scope?.id ?? role?.id ?? newId(), value: permissionName, isEnabled: true }
+  const name = scope?.adminConsentDisplayName ?? role?.displayName ?? texts.scope.name
+  const description = scope?.adminConsentDescription ?? role?.description ?? texts.scope.forAdmins
+  const forPeople = { userConsentDisplayName: texts.scope.name, userConsentDescription: texts.scope.forPeople }
+  const wantedScope = {
+    ...{ type: 'User', ...forPeople, ...scope, ...shared },
+    ...{ adminConsentDisplayName: name, adminConsentDescription: description },
   }
-  const body = { ...rest, requestedAccessTokenVersion: 2, oauth2PermissionScopes: withEnabled(scopes, added) }
-  return { text: texts.registration.api, body: { api: body } }
+  const allowedMemberTypes = [...new Set([...members, 'Application'])]
+  const wantedRole = { ...role, ...shared, displayName: name, description, allowedMemberTypes }
+  const api = {
+    ...{ ...rest, requestedAccessTokenVersion: 2 },
+    oauth2PermissionScopes: [...scopes.filter((one) => !isOurs(one)), wantedScope],
+  }
+  const appRoles = [...roles.filter((one) => !isOurs(one)), wantedRole]
+  const text = withRole ? texts.registration.apiWithRole : texts.registration.api
+  return { text, body: { api, ...(withRole && { appRoles }) } }
 }
 
 /** `idtyp` says whether a token is of an application or of a person. */
@@ -154,28 +188,6 @@ function claimDifference(found: Registration | undefined) {
   if (accessToken.some(({ name }) => name === 'idtyp')) return undefined
   const claim = { name: 'idtyp', source: null, essential: false, additionalProperties: [] }
   return { text: texts.registration.claim, body: { optionalClaims: { ...rest, accessToken: [...accessToken, claim] } } }
-}
-
-function roleDifference(found: Registration | undefined, newId: () => string) {
-  const roles = found?.appRoles ?? []
-  const isThere = roles.some(
-    ({ value, isEnabled, allowedMemberTypes }) =>
-      value === permissionName && isEnabled !== false && allowedMemberTypes.includes('Application'),
-  )
-  if (isThere) return undefined
-  const added = {
-    ...{ id: newId(), value: permissionName, isEnabled: true, allowedMemberTypes: ['Application'] },
-    ...{ displayName: texts.scope.name, description: texts.scope.forApplications },
-  }
-  return { text: texts.registration.role, body: { appRoles: withEnabled(roles, added) } }
-}
-
-/** The list with the permission in it. One that is disabled keeps its id, because consents refer to the id. */
-function withEnabled(all: readonly z.output<typeof scope>[], added: { readonly id: string }): object[] {
-  const former = all.find(({ value }) => value === permissionName)
-  if (former && former.isEnabled !== false && !('allowedMemberTypes' in added)) return [...all]
-  const others = all.filter((one) => one !== former)
-  return [...others, { ...former, ...added, id: former?.id ?? added.id }]
 }
 
 /** The scope of an API, as callers request it. */

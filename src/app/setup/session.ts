@@ -6,7 +6,7 @@ import { type CloudName, cloudFault, clouds, isLoopbackUrl } from '../addresses.
 import { type Administrator, type Organisation, readOrganisation, signInAdministrator } from './administrator.ts'
 import type { Options } from './command-line.ts'
 import { showEnd } from './ending.ts'
-import { createGraph, GraphError } from './graph.ts'
+import { createGraph, GraphError, isLong, nextWait } from './graph.ts'
 import { type About, SetupProblem } from './problem.ts'
 import { answerQuestions, openQuestions, type Question } from './questions.ts'
 import { type AnyRole, isAllowed, named, readRoles } from './roles.ts'
@@ -45,7 +45,15 @@ export async function setUp(
 ): Promise<void> {
   const settings = await openSettings(options.envFile)
   const places = placesOf(environment, options, settings)
-  const about: About = { what: texts.run.reads, person: '', roles: [], scope: '', consented: undefined, ...places }
+  const about: About = {
+    what: texts.run.reads,
+    person: '',
+    roles: [],
+    hasRole: false,
+    scope: '',
+    consented: undefined,
+    ...places,
+  }
   progress.about = about
   const administrator = await signInAdministrator({
     ...places,
@@ -57,7 +65,8 @@ export async function setUp(
   const track = (what: string, step?: Step) => {
     const { roles = [], scope = '' } = step ?? {}
     const { displayName: person } = administrator.person
-    progress.about = { ...about, what, person, roles, scope, consented: administrator.consented() }
+    const hasRole = setup.roles !== undefined && isAllowed(setup.roles, roles)
+    progress.about = { ...about, what, person, roles, hasRole, scope, consented: administrator.consented() }
   }
   track(texts.run.reads)
   const given = ({ option, settings: names }: Question) =>
@@ -285,8 +294,8 @@ async function completeStep(the: {
     if (fresh.length === 0) {
       if (waited >= setup.options.patience)
         throw new SetupProblem(fill(texts.problems.notVisible, { what: first.text }), texts.problems.notYetHint)
-      if (waited === 0) terminal.line(terminal.style('dim', `  ${texts.run.waiting}`))
-      const wait = Math.min(5000, Math.max(250, waited))
+      const wait = nextWait(waited)
+      if (isLong(waited, wait)) terminal.line(terminal.style('dim', `  ${texts.run.waiting}`))
       await setup.pause(wait)
       waited += wait
       continue

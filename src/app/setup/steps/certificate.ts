@@ -2,6 +2,7 @@ import { rename } from 'node:fs/promises'
 import { TenantError } from '../../../core/index.ts'
 import { createSignIn } from '../../../microsoft365/wire/index.ts'
 import { type CertificateFile, isCredentialOf, newCertificate, readCertificate } from '../certificate-file.ts'
+import { isLong, nextWait } from '../graph.ts'
 import { SetupProblem } from '../problem.ts'
 import { findRegistration, type Registration } from '../registrations.ts'
 import { applicationRoles } from '../roles.ts'
@@ -110,8 +111,8 @@ async function tryOut(setup: Setup, clientId: string, { client }: CertificateFil
     } catch (error) {
       if (!(error instanceof TenantError)) throw error
       if (waited >= options.patience) throw new SetupProblem(texts.certificate.refused, error.message)
-      if (waited === 0) setup.note(texts.certificate.waiting)
-      const wait = Math.min(5000, Math.max(500, waited))
+      const wait = nextWait(waited)
+      if (isLong(waited, wait)) setup.note(texts.certificate.waiting)
       await setup.pause(wait)
       waited += wait
     }

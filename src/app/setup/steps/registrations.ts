@@ -45,67 +45,73 @@ const registrationStep = (name: RegistrationName): Step => {
       return { registration: found, principal, owners: owners.map(({ id }) => id) }
     },
     changes({ registration: found, principal, owners }, { names, settings, personId }) {
-      const shown = { name: found?.displayName ?? names.title(title) }
       const wrong = differences(name, found, randomUUID)
       const body = Object.assign({}, ...wrong.map((one) => one.body))
-      const create = { displayName: names.title(title), ...body }
-      const what = { ...shown, what: new Intl.ListFormat('en-GB').format(wrong.map(({ text }) => text)) }
-      const needsAddress = isApi && !found?.identifierUris.includes(`api://${found.appId}`)
+      if (found === undefined) {
+        const own = wrong.filter(({ isUsual }) => !isUsual).map(({ text }) => text)
+        const shown = { name: names.title(title), what: own.join(', ') }
+        const text = fill(own.length > 0 ? texts.registration.createWith : texts.registration.create, shown)
+        return [{ kind: 'create', renews: true, text, body: { displayName: names.title(title), ...body } }]
+      }
+      const shown = { name: found.displayName ?? names.title(title), what: wrong.map(({ text }) => text).join(', ') }
+      const needsAddress = isApi && !found.identifierUris.includes(addressOf(found))
       const needsSetting = setting !== undefined && clientIdIn(settings[setting]) === undefined
       const all: (RegistrationChange | false)[] = [
-        found === undefined && {
-          ...{ kind: 'create', renews: true, body: create },
-          text: fill(wrong.length > 2 ? texts.registration.createWith : texts.registration.create, what),
-        },
-        found !== undefined && needsSetting && { kind: 'setting', text: settingText(setting), body: {} },
-        found !== undefined &&
-          wrong.length > 0 && { kind: 'update', text: fill(texts.registration.update, what), body },
-        needsAddress && {
-          ...{ kind: 'address', text: fill(texts.registration.address, shown) },
-          body: { identifierUris: [...(found?.identifierUris ?? []), `api://${found?.appId}`] },
-        },
-        principal === undefined && {
-          ...{ kind: 'principal', text: fill(texts.registration.principal, shown) },
-          body: { appId: found?.appId },
-        },
-        !owners.includes(personId) && {
-          ...{ kind: 'owner', text: fill(texts.registration.owner, shown) },
-          body: { personId },
-        },
+        needsSetting && { kind: 'setting', text: settingText(setting), body: {} },
+        wrong.length > 0 && { kind: 'update', text: fill(texts.registration.update, shown), body },
+        needsAddress && { kind: 'address', text: fill(texts.registration.address, shown), body: {} },
+        principal === undefined && { kind: 'principal', text: fill(texts.registration.principal, shown), body: {} },
+        !owners.includes(personId) && { kind: 'owner', text: fill(texts.registration.owner, shown), body: {} },
       ]
       return all.filter((one) => one !== false)
     },
     async apply(setup, { kind, body }, { registration: found }) {
-      const { graph, names, settings, person, graphResource } = setup
+      const { graph, names, settings } = setup
       if (kind === 'create') {
         const path = `/applications(uniqueName='${names.key(part)}')`
         const answer = await graph.send('PATCH', path, { body, headers: { prefer: 'create-if-missing' } })
-        // Somebody else has created it meanwhile: the answer is empty, and the next look finds it.
+        // An empty answer: somebody else has created it meanwhile. The next look finds what is missing, also an owner:
+        // Microsoft Graph makes the person who creates a registration its owner.
         const created = registration.safeParse(answer).data
-        if (created && setting !== undefined) await settings.set({ [setting]: created.appId })
-      } else if (found === undefined) {
-        throw new Error('nothing was found to change')
-      } else if (kind === 'setting' && setting !== undefined) {
+        if (!created) return
+        if (setting !== undefined) await settings.set({ [setting]: created.appId })
+        if (isApi) await addAddress(setup, created)
+        await addPrincipal(setup, created)
+      } else if (found === undefined) throw new Error('nothing was found to change')
+      else if (kind === 'setting' && setting !== undefined) {
         const others = settings.get(setting)
         await settings.set({ [setting]: others === undefined ? found.appId : `${found.appId},${others}` })
-      } else if (kind === 'principal') {
-        await graph.send('POST', '/servicePrincipals', { body, isDone: isThereAlready })
-      } else if (kind === 'owner') {
-        // Microsoft requires its public address in references, in every cloud the resource's own.
-        const reference = { '@odata.id': `${graphResource}/v1.0/directoryObjects/${person.id}` }
-        await graph.send('POST', `/applications/${found.id}/owners/$ref`, { body: reference, isDone: isThereAlready })
-      } else {
-        await graph.send('PATCH', `/applications/${found.id}`, { body })
-      }
+      } else if (kind === 'address') await addAddress(setup, found)
+      else if (kind === 'principal') await addPrincipal(setup, found)
+      else if (kind === 'owner') await addOwner(setup, found)
+      else await graph.send('PATCH', `/applications/${found.id}`, { body })
     },
   })
+}
+
+/** The App ID URI of an API, which Microsoft's policies allow everywhere. */
+const addressOf = ({ appId }: Registration): string => `api://${appId}`
+
+async function addAddress({ graph }: Setup, api: Registration): Promise<void> {
+  const body = { identifierUris: [...api.identifierUris, addressOf(api)] }
+  await graph.send('PATCH', `/applications/${api.id}`, { body })
+}
+
+async function addPrincipal({ graph }: Setup, { appId }: Registration): Promise<void> {
+  await graph.send('POST', '/servicePrincipals', { body: { appId }, isDone: isThereAlready })
+}
+
+async function addOwner({ graph, person, graphResource }: Setup, { id }: Registration): Promise<void> {
+  const body = { '@odata.id': `${graphResource}/v1.0/directoryObjects/${person.id}` }
+  await graph.send('POST', `/applications/${id}/owners/$ref`, { body, isDone: isThereAlready })
 }
 
 const settingText = (setting: string): string => fill(texts.settings.set, { names: setting })
 
 /** Refusals of a change that somebody has made already, or whose answer was lost. */
 export const isThereAlready = ({ status, code, description }: GraphError): boolean =>
-  status === 409 || (status === 400 && /already exist|being assigned already/i.test(`${code} ${description}`))
+  status === 409 ||
+  (status === 400 && /already exist|being assigned already|conflicting object/i.test(`${code} ${description}`))
 
 /** The object id of the service principal of one of our registrations; undefined before it is there. */
 export async function principalOf(setup: Setup, name: RegistrationName): Promise<string | undefined> {
