@@ -61,7 +61,9 @@ export async function setUp(
     ...{ clientId: options.clientId, catalogue: options.catalogue, terminal },
     ...{ signal: environment.signal, fetch: environment.fetch },
   })
-  const { setup, organisation } = await connect({ environment, options, terminal, settings, places, administrator })
+  const remarks: string[] = []
+  const parts = { environment, options, terminal, settings, places, administrator, remarks }
+  const { setup, organisation } = await connect(parts)
   const track = (what: string, step?: Step) => {
     const { roles = [], scope = '' } = step ?? {}
     const { displayName: person } = administrator.person
@@ -87,7 +89,7 @@ export async function setUp(
   const open = groups.filter((group) => all.some(({ step }) => step.group === group))
   for (const [index, group] of open.entries()) {
     const title = fill(texts.run.group, { number: index + 1, count: open.length, title: texts.groups[group] })
-    await completeGroup({ environment, options, terminal, setup, group, title, track })
+    await completeGroup({ environment, options, terminal, setup, group, title, track, remarks })
   }
   if (open.length === 0 && !isNew) terminal.line(`${terminal.style('green', '✓')} ${texts.run.nothing}`)
   track(texts.run.reads)
@@ -132,10 +134,12 @@ interface Connecting {
   readonly settings: SettingsFile
   readonly places: Places
   readonly administrator: Administrator
+  readonly remarks: string[]
 }
 
 /** Reads who has signed in where, and puts together what the steps work with. */
-async function connect({ environment, options, terminal, settings, places, administrator }: Connecting) {
+async function connect(parts: Connecting) {
+  const { environment, options, terminal, settings, places, administrator, remarks } = parts
   const { signal, fetch, patience = 180_000, now = () => new Date() } = environment
   const { person } = administrator
   const note = (text: string) => terminal.line(`  ${terminal.style('yellow', '!')} ${text}`)
@@ -152,6 +156,7 @@ async function connect({ environment, options, terminal, settings, places, admin
   terminal.line(fill(texts.signIn.done, { name, account, organisation: organisation.displayName }))
   const setup: Setup = {
     ...{ graph, settings, names: namesOf(options.instance), tenantId: organisation.id, fetch, note, pause },
+    remark: (text) => void remarks.push(text),
     ...{ cloud: places.cloud, loginUrl: places.loginUrl, graphResource: places.graphResource },
     person: { id: person.id, displayName: name },
     roles: await readRoles(graph),
@@ -241,6 +246,7 @@ interface Completing {
   readonly group: GroupName
   readonly title: string
   readonly track: Track
+  readonly remarks: string[]
 }
 
 /** Shows the changes of one group, asks, and makes them. */
@@ -252,6 +258,7 @@ async function completeGroup({
   group,
   title,
   track,
+  remarks,
 }: Completing): Promise<void> {
   const { signal } = environment
   const own = steps.filter((step) => step.group === group)
@@ -262,13 +269,19 @@ async function completeGroup({
   }
   if (changes.length === 0) return
   terminal.line(`\n${terminal.style('bold', title)}`)
+  const intros: Readonly<Record<string, string>> = texts.intros
+  if (intros[group] !== undefined) terminal.line(terminal.style('dim', intros[group]))
   if (!options.yes) {
     for (const { text } of changes) terminal.line(`  • ${text}`)
     if (!terminal.isInteractive) throw new Stopped(texts.run.noTerminal)
     const isWanted = await promptsOf({ terminal, signal }).yes(texts.run.confirm, true)
     if (!isWanted) throw new Stopped(fill(texts.run.declined, { title: texts.groups[group] }))
   }
-  for (const step of own) await completeStep({ step, setup, terminal, track, signal })
+  try {
+    for (const step of own) await completeStep({ step, setup, terminal, track, signal })
+  } finally {
+    for (const text of remarks.splice(0)) setup.note(text)
+  }
 }
 
 /** How often a change is made again if nobody knows whether it was made. */

@@ -40,8 +40,10 @@ export interface Setup {
   readonly graphResource: string
   readonly fetch: typeof fetch
   readonly options: StepOptions
-  /** Shows a sentence that is not a change, such as what Microsoft has not finished. */
+  /** Shows at once what people should know, such as what Microsoft has not finished. */
   note(text: string): void
+  /** Shows a consequence of a change, after the change. */
+  remark(text: string): void
   /** Waits, and ends early with an error on Ctrl-C. */
   pause(milliseconds: number): Promise<void>
 }

@@ -56,14 +56,14 @@ export const extensionStep = defineStep<ExtensionFound, ExtensionChange>({
     if (settings['DIRECTORY_EXTENSION'] === found.id) return []
     return [{ kind: 'setting', text: fill(texts.settings.set, { names: 'DIRECTORY_EXTENSION' }) }]
   },
-  async apply({ graph, settings, note }, { kind }, { extension: found }) {
+  async apply({ graph, settings, remark }, { kind }, { extension: found }) {
     if (kind === 'setting' && found) return settings.set({ DIRECTORY_EXTENSION: found.id })
     const owner = clientIdIn(settings.get('CLIENT_ID'))
     const description = texts.extension.description
     const body = { id: 'quartermaster', description, targetTypes: ['Group'], owner, properties }
     const created = extension.pick({ id: true }).parse(await graph.send('POST', '/schemaExtensions', { body }))
     await settings.set({ DIRECTORY_EXTENSION: created.id })
-    note(texts.extension.delay)
+    remark(texts.extension.delay)
   },
 })
 

@@ -22,12 +22,12 @@ export const templatesStep = defineStep<TemplatesFound, Change>({
     return { isThere: path !== undefined && existsSync(path) }
   },
   changes: ({ isThere }) => (isThere ? [] : [{ text: texts.templates.write, renews: true }]),
-  async apply({ settings, note }) {
+  async apply({ settings, remark }) {
     const path = settings.get('TEMPLATES_FILE') ?? settings.beside('templates.json')
     const templates = starters.map(({ kind }) => templateFromStarter({ kind, id: randomUUID() }))
     if (!existsSync(path)) await writePrivate(path, `${JSON.stringify(templates, null, 2)}\n`)
     await settings.set({ TEMPLATES_FILE: path })
-    note(fill(texts.templates.written, { path, count: templates.length }))
+    remark(fill(texts.templates.written, { path, count: templates.length }))
   },
 })
 

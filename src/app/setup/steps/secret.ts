@@ -47,7 +47,7 @@ export const secretStep = defineStep<Registration | undefined, SecretChange>({
       MICROSOFT_APP_PASSWORD: secretText,
       MICROSOFT_APP_PASSWORD_EXPIRES: endDateTime.slice(0, 10),
     })
-    if (others.length > 0) setup.note(fill(texts.secret.others, { count: others.length }))
+    if (others.length > 0) setup.remark(fill(texts.secret.others, { count: others.length }))
   },
 })
 
