@@ -43,6 +43,7 @@ export async function signInAdministrator(how: SigningIn): Promise<Administrator
     signal,
     show({ verificationUri, userCode, expiresInSeconds }) {
       const minutes = Math.max(1, Math.round(expiresInSeconds / 60))
+      terminal.line(texts.signIn.who)
       terminal.line(fill(texts.signIn.open, { page: verificationUri, code: terminal.style('bold', userCode), minutes }))
       terminal.line(terminal.style('dim', texts.signIn.waiting))
     },

@@ -12,7 +12,7 @@ import { answerQuestions, openQuestions, type Question } from './questions.ts'
 import { type AnyRole, isAllowed, named, readRoles } from './roles.ts'
 import { openSettings, type SettingsFile } from './settings-file.ts'
 import { type GroupName, groups, namesOf, type Setup, type Step, type Work } from './step.ts'
-import { steps } from './steps/index.ts'
+import { steps as allSteps } from './steps/index.ts'
 import { fill, texts } from './texts.ts'
 
 export interface SetupEnvironment {
@@ -24,6 +24,8 @@ export interface SetupEnvironment {
   /** How long to wait for what Microsoft does not show yet. Milliseconds; default three minutes. */
   readonly patience?: number
   readonly now?: () => Date
+  /** Default: all. Tests watch them. */
+  readonly steps?: readonly Step[]
 }
 
 /** The administrator answered a question with no, or nobody could answer it. */
@@ -77,7 +79,8 @@ export async function setUp(
   let isNew = false
   if (!options.plan) isNew = await ask({ environment, terminal, setup, organisation, given })
   terminal.line(terminal.style('dim', texts.run.reading))
-  const all = await compareAll(setup, track)
+  const { steps = allSteps } = environment
+  const all = await compareAll(steps, setup, track)
   if (options.plan) {
     showPlan(terminal, all, questions)
     for (const line of lackingLines(setup, all, texts.run.planLacking)) terminal.line(line)
@@ -196,7 +199,7 @@ interface Compared {
 }
 
 /** All changes that are left, without those of steps that are complete. */
-async function compareAll(setup: Setup, track: Track): Promise<Compared[]> {
+async function compareAll(steps: readonly Step[], setup: Setup, track: Track): Promise<Compared[]> {
   const all: Compared[] = []
   for (const step of steps) {
     track(texts.run.reads, step)
@@ -260,7 +263,7 @@ async function completeGroup({
   track,
   remarks,
 }: Completing): Promise<void> {
-  const { signal } = environment
+  const { signal, steps = allSteps } = environment
   const own = steps.filter((step) => step.group === group)
   const changes: Work[] = []
   for (const step of own) {
