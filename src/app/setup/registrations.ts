@@ -18,6 +18,7 @@ const scope = z.looseObject({ ...permission, adminConsentDisplayName: text, admi
 const credential = z.looseObject({
   keyId: z.string().nullish(),
   displayName: z.string().nullish(),
+  startDateTime: z.string().nullish(),
   endDateTime: z.string().nullish(),
 })
 const listOf = <T extends z.ZodType>(item: T) =>

@@ -51,14 +51,16 @@ export const certificateStep = defineStep<Found, CertificateChange>({
       ...{ kind: 'upload', text: texts.certificate.upload, renews: true, certificate },
     })
     const use: CertificateChange = { kind: 'use', text: texts.certificate.use, renews: true, certificate: next }
-    if (current && isLasting(current.endsAt, now) && !next) {
+    if (current && isLasting(current.startsAt, current.endsAt, now) && !next) {
       const isNamed = settings['CLIENT_CERTIFICATE_PATH'] !== undefined
       return [...(isKnown(current) ? [] : [upload(current)]), ...(isNamed ? [] : [use]), ...clean]
     }
     // A certificate that was refused for its length is created again with the length that was asked for.
     const longest = options.certificateDays * 24 * 3600 * 1000
     const isGood =
-      next && isLasting(next.endsAt, now) && (isKnown(next) || next.endsAt.getTime() - now.getTime() <= longest)
+      next &&
+      isLasting(next.startsAt, next.endsAt, now) &&
+      (isKnown(next) || next.endsAt.getTime() - now.getTime() <= longest)
     const text = fill(current ? texts.certificate.renew : texts.certificate.create, { days: options.certificateDays })
     if (!isGood) return [{ kind: 'create', text, renews: true }, upload(), use, ...clean]
     return [...(isKnown(next) ? [] : [upload(next)]), use, ...clean]

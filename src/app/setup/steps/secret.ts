@@ -13,12 +13,18 @@ interface SecretChange extends Change {
 const created = z.object({ secretText: z.string().min(1), endDateTime: z.string() })
 
 /** A secret or certificate is replaced this long before it expires. Days. */
-export const renewedBeforeDays = 30
+const renewedBeforeDays = 30
 const day = 24 * 3600 * 1000
 
-/** Whether a credential is still good for some time. */
-export const isLasting = (end: string | Date | null | undefined, now: Date): boolean =>
-  end === null || end === undefined || new Date(end).getTime() - now.getTime() > renewedBeforeDays * day
+type Moment = string | Date | null | undefined
+
+/** Whether a credential is still good for some time: 30 days, or a third of its time if that is shorter. */
+export function isLasting(start: Moment, end: Moment, now: Date): boolean {
+  if (!end) return true
+  const lifetime = start ? new Date(end).getTime() - new Date(start).getTime() : Number.POSITIVE_INFINITY
+  const left = new Date(end).getTime() - now.getTime()
+  return left > Math.min(renewedBeforeDays * day, lifetime / 3)
+}
 
 /** The bot's secret. It is written to the settings and shown nowhere. */
 export const secretStep = defineStep<Registration | undefined, SecretChange>({
@@ -30,7 +36,7 @@ export const secretStep = defineStep<Registration | undefined, SecretChange>({
   changes(bot, { settings, options, now }: Wanted) {
     if (settings['MICROSOFT_APP_TYPE'] === 'UserAssignedMSI') return []
     const mine = credentialOf(bot, settings['MICROSOFT_APP_PASSWORD'])
-    if (mine && isLasting(mine.endDateTime, now)) {
+    if (mine && isLasting(mine.startDateTime, mine.endDateTime, now)) {
       const expires = mine.endDateTime?.slice(0, 10)
       if (expires === undefined || settings['MICROSOFT_APP_PASSWORD_EXPIRES'] !== undefined) return []
       return [{ kind: 'expiry', expires, text: fill(texts.settings.set, { names: 'MICROSOFT_APP_PASSWORD_EXPIRES' }) }]
@@ -41,7 +47,9 @@ export const secretStep = defineStep<Registration | undefined, SecretChange>({
   async apply(setup, { kind, expires }, bot) {
     if (kind === 'expiry') return setup.settings.set({ MICROSOFT_APP_PASSWORD_EXPIRES: expires ?? '' })
     if (!bot) throw new Error('the bot has no registration')
-    const others = bot.passwordCredentials.filter(({ endDateTime }) => isLasting(endDateTime, setup.options.now()))
+    const others = bot.passwordCredentials.filter(({ startDateTime, endDateTime }) =>
+      isLasting(startDateTime, endDateTime, setup.options.now()),
+    )
     const { secretText, endDateTime } = await addSecret(setup, bot)
     await setup.settings.set({
       MICROSOFT_APP_PASSWORD: secretText,
