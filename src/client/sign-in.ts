@@ -17,8 +17,8 @@ export interface SignInOptions {
   readonly tenantId: string
   /** The client id of an application that is registered for device code (a public client). */
   readonly clientId: string
-  /** Where tokens are kept between processes. Only its owner may read it. */
-  readonly cacheFile: string
+  /** Where tokens are kept between processes. Only its owner may read it. Without a file they are kept in memory. */
+  readonly cacheFile?: string | undefined
   readonly fetch?: typeof fetch
   /** Called for each call to the login, without bodies. */
   readonly onCall?: (method: string, url: string, status: number | string) => void
@@ -56,7 +56,10 @@ export class SignInError extends Error {
 
 /** Signs in by device code once, then silently, also in later processes (API document, "Authentication"). */
 export interface SignIn {
-  /** Shows a code and waits until a person has signed in with it. Throws {@link SignInError}. */
+  /**
+   * Shows a code and waits until a person has signed in with it. Several scopes of one resource are joined by spaces, as
+   * in OAuth. Throws {@link SignInError}.
+   */
   signIn(scope: string, how: { show(code: DeviceCode): void; signal?: AbortSignal }): Promise<SignedInPerson>
   /**
    * Returns an access token without a prompt: from the cache, or renewed. It belongs to the named account, or to the
@@ -81,7 +84,7 @@ export function createSignIn(options: SignInOptions): SignIn {
   return {
     async signIn(scope, { show, signal }) {
       const request = {
-        scopes: [scope],
+        scopes: scope.split(' '),
         cancel: false,
         deviceCodeCallback: ({ verificationUri, userCode, expiresIn }: Shown) =>
           show({ verificationUri, userCode, expiresInSeconds: expiresIn }),
@@ -101,7 +104,7 @@ export function createSignIn(options: SignInOptions): SignIn {
       const chosen = account === undefined ? only : known.find(({ homeAccountId }) => homeAccountId === account)
       if (!chosen) throw new SignInError('not-signed-in')
       try {
-        const result = await application.acquireTokenSilent({ scopes: [scope], account: chosen })
+        const result = await application.acquireTokenSilent({ scopes: scope.split(' '), account: chosen })
         return result.accessToken
       } catch (error) {
         throw asSignInError(error)
@@ -134,7 +137,7 @@ function applicationOf({ loginUrl, tenantId, clientId, cacheFile, fetch: send = 
       // MSAL knows Microsoft's own hosts; for other hosts the metadata is given, so that no discovery is needed.
       ...(!isMicrosoftLogin(loginUrl) && { knownAuthorities: [host], authorityMetadata: metadataOf(authority) }),
     },
-    cache: { cachePlugin: fileCache(cacheFile) },
+    ...(cacheFile !== undefined && { cache: { cachePlugin: fileCache(cacheFile) } }),
     system: { networkClient: loginNetwork({ fetch: send, protocol, onCall }) },
   })
 }

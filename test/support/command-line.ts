@@ -38,11 +38,8 @@ export function newHome(): { readonly path: string; remove(): void } {
 
 /** Runs a command line in this process, with streams of its own. */
 export async function runQuartermaster(args: readonly string[], options: RunOptions): Promise<Outcome> {
-  const isTerminal = options.typing !== undefined
-  const streams = { input: terminal(isTerminal), output: terminal(isTerminal), errors: terminal(isTerminal) }
-  const [printed, told] = [collected(streams.output), collected(streams.errors)]
-  if (options.typing) answerQuestions(streams, told, options.typing)
-  else streams.input.end(options.input ?? '')
+  const { streams, printed, told } = streamsFor(options.typing)
+  if (!options.typing) streams.input.end(options.input ?? '')
   const exit = await runCommandLine({
     args,
     variables: { QUARTERMASTER_HOME: options.home, NO_COLOR: '1', ...options.variables },
@@ -53,6 +50,15 @@ export async function runQuartermaster(args: readonly string[], options: RunOpti
     fetch: options.fetch ?? fetch,
   })
   return { exit, printed: printed(), told: told() }
+}
+
+/** Streams of a command, with or without a person at a terminal. */
+export function streamsFor(typing?: (told: string) => string | undefined) {
+  const isTerminal = typing !== undefined
+  const streams = { input: terminal(isTerminal), output: terminal(isTerminal), errors: terminal(isTerminal) }
+  const [printed, told] = [collected(streams.output), collected(streams.errors)]
+  if (typing) answerQuestions(streams, told, typing)
+  return { streams, printed, told }
 }
 
 /** Like the streams of a process, which a prompt does not end: `pipe` knows them by `_isStdio`. */

@@ -10,9 +10,9 @@ import { clean, fill, texts, UsageError } from './terminal.ts'
 interface Prompts {
   /**
    * Returns the trimmed answer, or the default for an empty one. `check` returns what is wrong with an answer; the
-   * question is then repeated.
+   * question is then repeated. `shownAs` hides secret parts of what is typed.
    */
-  text(question: string, otherwise?: string, check?: Check): Promise<string>
+  text(question: string, otherwise?: string, check?: Check, shownAs?: (typed: string) => string): Promise<string>
   /** Returns one of several values, chosen by number or arrow keys. */
   choose<T>(
     question: string,
@@ -24,7 +24,7 @@ interface Prompts {
 type Check = (answer: string) => Promise<string | undefined> | string | undefined
 
 /** Asks with the library's prompts. Ctrl-C and the end of the input cancel a question. */
-export function promptsOf({ terminal, signal }: Scope): Prompts {
+export function promptsOf({ terminal, signal }: Pick<Scope, 'terminal' | 'signal'>): Prompts {
   const { input: keys, errors: output } = terminal.streams
   const ask = async <T>(prompt: (context: PromptContext, fail: (error: unknown) => void) => Promise<T>): Promise<T> => {
     const ended = new AbortController()
@@ -39,7 +39,7 @@ export function promptsOf({ terminal, signal }: Scope): Prompts {
       throw isEnded ? new SignInError('cancelled') : error
     }
   }
-  const text: Prompts['text'] = (question, otherwise = '', check = () => undefined) => {
+  const text: Prompts['text'] = (question, otherwise = '', check = () => undefined, shownAs = (typed) => typed) => {
     // The library would show a default with its control characters.
     const message = otherwise === '' ? question : `${question} [${clean(otherwise)}]`
     const read = (typed: string) => typed.trim() || otherwise
@@ -53,7 +53,8 @@ export function promptsOf({ terminal, signal }: Scope): Prompts {
           return new Promise<never>(() => undefined)
         }
       }
-      return read(await input({ message, validate, theme: { validationFailureMode: 'clear' } }, context))
+      const config = { message, validate, transformer: shownAs, theme: { validationFailureMode: 'clear' } } as const
+      return read(await input(config, context))
     })
   }
   return {

@@ -37,6 +37,16 @@ export function directoryRoleOperations(tenant: Tenant, { url }: GraphSettings):
       const doc = definitionDocs.find((one) => one['id'] === id.toLowerCase()) ?? notFound(call, id)
       return { status: 200, body: { '@odata.context': context('roleDefinitions'), ...select(doc, call.query) } }
     }),
+    operation('graph.me.directoryRoles', 'GET', /^\/v1\.0\/me\/memberOf\/microsoft\.graph\.directoryRole$/, (call) => {
+      const held = roleAssignments(tenant).filter(({ doc }) => doc.principalId === call.caller.userId)
+      const docs = held.map(({ doc: { roleDefinitionId } }) => roleDoc(roleDefinitionId))
+      return listReply(
+        call,
+        url,
+        'directoryObjects',
+        docs.map((doc) => select(doc, call.query)),
+      )
+    }),
     operation('graph.roleAssignments.list', 'GET', assignments, (call) => {
       const docs = roleAssignments(tenant).map(assignmentDoc).filter(filterTest(call))
       return listReply(call, url, 'roleManagement/directory/roleAssignments', docs)
@@ -83,6 +93,14 @@ export function directoryRoleOperations(tenant: Tenant, { url }: GraphSettings):
 }
 
 const assignmentDoc = ({ id, doc }: Stored<RoleAssignment>): Record<string, unknown> => ({ id, ...doc })
+
+/** A role as an object of the directory. Its object id differs from the id of its template in a tenant. */
+const roleDoc = (templateId: string): Record<string, unknown> => ({
+  '@odata.type': '#microsoft.graph.directoryRole',
+  id: `0c0ffee0-${templateId.slice(9)}`,
+  displayName: Object.entries(directoryRoles).find(([, id]) => id === templateId)?.[0] ?? null,
+  roleTemplateId: templateId,
+})
 
 const definitionDocs: readonly Record<string, unknown>[] = Object.entries(directoryRoles).map(([displayName, id]) => ({
   id,

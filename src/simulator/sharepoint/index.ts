@@ -4,6 +4,7 @@ import {
   addSiteOwner,
   asRecord,
   type Call,
+  contoso,
   findLabel,
   findPerson,
   findSite,
@@ -41,8 +42,10 @@ export function sharePointService(tenant: Tenant, tokens: Tokens, settings: Shar
   return {
     name: 'sharepoint',
     observed: true,
-    owns: (path) => /^(\/sites\/[^/]+)?\/_api\//i.test(path),
+    owns: (path) => /^(\/sites\/[^/]+)?\/_api\/|^\/_vti_bin\/client\.svc$/i.test(path),
     operations: [
+      // Clients call it without a token, to learn from the refusal which tenant the host belongs to.
+      operation('sharepoint.realm', 'GET', /^\/_vti_bin\/client\.svc$/i, () => ({ status: 404 })),
       ...creationOperations(tenant, settings),
       ...webOperations(tenant, settings),
       ...adminOperations(tenant, settings),
@@ -53,7 +56,9 @@ export function sharePointService(tenant: Tenant, tokens: Tokens, settings: Shar
       const caller = await tokens.verify(call.headers.authorization, 'sharepoint', accepted).catch(() => {
         throw new Refused({
           status: 401,
-          headers: { 'www-authenticate': 'Bearer error="invalid_token"' },
+          headers: {
+            'www-authenticate': `Bearer realm="${contoso.tenantId}",client_id="${sharePointAppId}",error="invalid_token"`,
+          },
           body: { error: 'invalid_token', error_description: 'The access token is missing, invalid or expired.' },
         })
       })

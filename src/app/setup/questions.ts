@@ -1,0 +1,122 @@
+import { type CloudName, unsafeServer } from '../addresses.ts'
+import { environment } from '../settings.ts'
+import { SetupProblem } from './problem.ts'
+import type { SettingsFile } from './settings-file.ts'
+import { checkSharePoint, sharePointAddress } from './sharepoint-address.ts'
+import { fill, texts } from './texts.ts'
+
+/** What answers are checked against. */
+export interface Facts {
+  readonly tenantId: string
+  readonly initialDomain: string | undefined
+  readonly cloud: CloudName
+  readonly fetch: typeof fetch
+  note(text: string): void
+}
+
+/** What only the administrator knows. The answers are settings; an answer that is there is not asked for again. */
+export interface Question {
+  /** The settings, any one of which is an answer. */
+  readonly settings: readonly string[]
+  readonly option: string
+  readonly text: string
+  /** The proposed answer. */
+  proposal(facts: Facts): string | undefined
+  /** Returns what is wrong with an answer. */
+  check(answer: string, facts: Facts): Promise<string | undefined>
+  /** The settings for an answer. */
+  valuesFor(answer: string): Readonly<Record<string, string>>
+  /** How an answer is shown while it is typed. */
+  shownAs?(typed: string): string
+}
+
+/** The folder of the embedded database. It is not the folder of a trial in local mode. */
+const ownDatabase = 'data/production'
+
+export const questions: readonly Question[] = [
+  {
+    settings: ['BASE_URL'],
+    option: 'base-url',
+    text: texts.questions.baseUrl,
+    proposal: () => undefined,
+    async check(answer) {
+      const isAddress = environment.shape.BASE_URL.safeParse(answer).success && URL.canParse(answer)
+      return isAddress && new URL(answer).protocol === 'https:' ? undefined : texts.questions.noHttps
+    },
+    valuesFor: (answer) => ({ BASE_URL: answer.replace(/\/+$/, '') }),
+  },
+  {
+    settings: ['DATABASE_URL', 'DATA_DIR'],
+    option: 'database-url',
+    text: texts.questions.database,
+    proposal: () => texts.questions.embedded,
+    async check(answer) {
+      if (answer === texts.questions.embedded) return undefined
+      if (!environment.shape.DATABASE_URL.safeParse(answer).success) return texts.questions.noDatabase
+      return unsafeServer(answer)
+    },
+    valuesFor: (answer): Record<string, string> =>
+      answer === texts.questions.embedded ? { DATA_DIR: ownDatabase } : { DATABASE_URL: answer },
+    // The address may have a password.
+    shownAs: (typed) => typed.replace(/(:\/\/[^:@/]*:)[^@]+/, (_, start: string) => `${start}…`),
+  },
+  {
+    settings: ['SHAREPOINT_URL'],
+    option: 'sharepoint-url',
+    text: texts.questions.sharePoint,
+    proposal: ({ initialDomain, cloud }) => sharePointAddress(initialDomain, cloud),
+    async check(answer, { tenantId, fetch, note }) {
+      const parsed = environment.shape.SHAREPOINT_URL.safeParse(answer)
+      if (!parsed.success) return texts.questions.noSharePoint
+      for (const url of parsed.data ?? []) {
+        const { fault, isKnown } = await checkSharePoint(url, tenantId, fetch)
+        if (fault !== undefined) return fault
+        if (!isKnown) note(fill(texts.sharePoint.unchecked, { url }))
+      }
+      return undefined
+    },
+    valuesFor: (answer) => ({ SHAREPOINT_URL: answer.replace(/\/+(?=,|$)/g, '') }),
+  },
+]
+
+interface Asking {
+  readonly settings: SettingsFile
+  readonly facts: Facts
+  /** Answers from options and the environment. */
+  given(question: Question): string | undefined
+  /** Asks a person; undefined where nobody can answer. */
+  ask?: (question: Question, proposal: string | undefined) => Promise<string>
+}
+
+const isAnswered = ({ settings: names }: Question, settings: SettingsFile): boolean =>
+  names.some((name) => settings.get(name) !== undefined)
+
+/** The questions that are open. */
+export const openQuestions = (settings: SettingsFile, given: Asking['given']): readonly Question[] =>
+  questions.filter((one) => !isAnswered(one, settings) && given(one) === undefined)
+
+/** Takes all answers, and asks for those that are missing. Each is written at once. Returns whether any is new. */
+export async function answerQuestions({ settings, facts, given, ask }: Asking): Promise<boolean> {
+  let isNew = false
+  for (const question of questions) {
+    const typed = given(question)
+    if (typed === undefined && isAnswered(question, settings)) continue
+    const proposal = question.proposal(facts)
+    const answer = typed ?? (ask ? await ask(question, proposal) : undefined)
+    if (answer === undefined) {
+      const shown = { option: `--${question.option}`, question: question.text }
+      throw new SetupProblem(fill(texts.questions.missing, shown), fill(texts.questions.missingHint, shown))
+    }
+    const values = question.valuesFor(answer)
+    if (Object.entries(values).every(([name, value]) => settings.get(name) === value)) continue
+    // A prompt has checked its answer already.
+    const fault = typed === undefined ? undefined : await question.check(answer, facts)
+    if (fault !== undefined) {
+      const shown = { option: `--${question.option}` }
+      throw new SetupProblem(fault, fill(texts.questions.wrongHint, shown))
+    }
+    await settings.set(values)
+    isNew = true
+  }
+  return isNew
+}

@@ -1,0 +1,195 @@
+import { z } from 'zod'
+import type { Setup } from './step.ts'
+import { fill, texts } from './texts.ts'
+
+/** The registrations, by the key in their alternate key, and the setting that has their client id. */
+export const registrations = {
+  bot: { part: 'bot', title: 'bot', setting: 'MICROSOFT_APP_ID' },
+  sites: { part: 'sites-api', title: 'sites API', setting: 'COLLAB_AUDIENCE' },
+  mailboxes: { part: 'mailboxes-api', title: 'mailboxes API', setting: 'MAIL_AUDIENCE' },
+  service: { part: 'service', title: 'service', setting: 'CLIENT_ID' },
+  commandLine: { part: 'command-line', title: 'command line', setting: undefined },
+} as const
+export type RegistrationName = keyof typeof registrations
+
+const text = z.string().nullish()
+const permission = { id: z.string(), value: text, isEnabled: z.boolean().nullish() }
+const scope = z.looseObject({ ...permission, adminConsentDisplayName: text, adminConsentDescription: text })
+const credential = z.looseObject({
+  keyId: z.string().nullish(),
+  displayName: z.string().nullish(),
+  startDateTime: z.string().nullish(),
+  endDateTime: z.string().nullish(),
+})
+const listOf = <T extends z.ZodType>(item: T) =>
+  z
+    .array(item)
+    .nullish()
+    .transform((all) => all ?? [])
+
+/** An application in Entra ID, with the properties that setup reads. */
+export const registration = z.object({
+  id: z.string(),
+  appId: z.string(),
+  displayName: z.string().nullish(),
+  signInAudience: z.string().nullish(),
+  identifierUris: listOf(z.string()),
+  isFallbackPublicClient: z.boolean().nullish(),
+  api: z
+    .looseObject({ requestedAccessTokenVersion: z.number().nullish(), oauth2PermissionScopes: listOf(scope) })
+    .nullish(),
+  appRoles: listOf(
+    z.looseObject({ ...permission, displayName: text, description: text, allowedMemberTypes: listOf(z.string()) }),
+  ),
+  optionalClaims: z.looseObject({ accessToken: listOf(z.looseObject({ name: z.string() })) }).nullish(),
+  servicePrincipalLockConfiguration: z
+    .looseObject({ isEnabled: z.boolean().nullish(), allProperties: z.boolean().nullish() })
+    .nullish(),
+  requiredResourceAccess: listOf(
+    z.object({
+      resourceAppId: z.string(),
+      resourceAccess: listOf(z.object({ id: z.string(), type: z.string() })),
+    }),
+  ),
+  passwordCredentials: listOf(z.looseObject({ ...credential.shape, hint: z.string().nullish() })),
+  keyCredentials: listOf(
+    z.looseObject({ ...credential.shape, key: z.string().nullish(), customKeyIdentifier: z.string().nullish() }),
+  ),
+})
+export type Registration = z.output<typeof registration>
+
+const select = `$select=${Object.keys(registration.shape).join(',')}`
+
+/** The first client id in a setting: an audience may also be an App ID URI. */
+export const clientIdIn = (setting: string | undefined): string | undefined =>
+  setting
+    ?.split(',')
+    .map((one) => one.trim().toLowerCase())
+    .find((one) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(one))
+
+/** Thrown for a client id in the settings that this tenant does not have. */
+export class UnknownRegistration extends Error {
+  override readonly name = 'UnknownRegistration'
+}
+
+/** Reads a registration: by the client id in the settings, else by its alternate key. */
+export async function findRegistration(setup: Setup, name: RegistrationName): Promise<Registration | undefined> {
+  const { part, setting } = registrations[name]
+  const known = setting === undefined ? undefined : clientIdIn(setup.settings.get(setting))
+  if (known === undefined) {
+    return setup.graph.get(`/applications(uniqueName='${setup.names.key(part)}')?${select}`, registration)
+  }
+  const path = `/applications(appId='${known}')?${select}`
+  const found = await findNamed(setup, setting ?? '', () => setup.graph.get(path, registration))
+  if (found) return found
+  throw new UnknownRegistration(fill(texts.problems.unknownRegistration, { setting: setting ?? '', id: known }))
+}
+
+/**
+ * Reads an object that a setting names, and waits while Microsoft does not know it everywhere: long for an object of this
+ * run, some seconds for one of an earlier run.
+ */
+export async function findNamed<T>(
+  { settings, options, pause }: Setup,
+  setting: string,
+  read: () => Promise<T | undefined>,
+): Promise<T | undefined> {
+  const longest = Math.min(options.patience, settings.isNew(setting) ? 60_000 : 5000)
+  for (let waited = 0; ; waited += 1000) {
+    const found = await read()
+    if (found !== undefined || waited >= longest) return found
+    await pause(1000)
+  }
+}
+
+const servicePrincipal = z.object({ id: z.string() })
+
+/** The object id of an application's service principal in this tenant; undefined without one. */
+export const findPrincipal = async ({ graph }: Setup, appId: string): Promise<string | undefined> =>
+  (await graph.get(`/servicePrincipals(appId='${appId}')?$select=id`, servicePrincipal))?.id
+
+/** The permission that the APIs offer: a scope for people, and a role for applications. */
+export const permissionName = 'App.ReadWrite.All'
+
+/** Properties of a registration that differ from what is wanted, as the body of a PATCH with a text for each. */
+export interface Difference {
+  readonly text: string
+  readonly body: object
+  /** Every registration has it, so the text of a new one does not name it. */
+  readonly isUsual?: boolean
+}
+
+export function differences(
+  name: RegistrationName,
+  found: Registration | undefined,
+  newId: () => string,
+): Difference[] {
+  const isApi = name === 'sites' || name === 'mailboxes'
+  const all: (Difference | undefined)[] = [
+    found?.signInAudience === 'AzureADMyOrg'
+      ? undefined
+      : { text: texts.registration.audience, body: { signInAudience: 'AzureADMyOrg' }, isUsual: true },
+    found?.servicePrincipalLockConfiguration?.isEnabled && found.servicePrincipalLockConfiguration.allProperties
+      ? undefined
+      : {
+          text: texts.registration.lock,
+          body: { servicePrincipalLockConfiguration: { isEnabled: true, allProperties: true } },
+          isUsual: true,
+        },
+    isApi ? permissionDifference(found, name === 'mailboxes', newId) : undefined,
+    isApi ? claimDifference(found) : undefined,
+    name === 'commandLine' && found?.isFallbackPublicClient !== true
+      ? { text: texts.registration.publicClient, body: { isFallbackPublicClient: true } }
+      : undefined,
+  ]
+  return all.filter((one) => one !== undefined)
+}
+
+const isOurs = ({ value }: { readonly value?: string | null | undefined }): boolean => value === permissionName
+
+/**
+ * The permission of an API: a scope, and for the mailboxes API a role for applications. Entra ID accepts both under one
+ * value only if they have the same id and texts, and are written together. What is there keeps its id, because consents
+ * refer to the id.
+ */
+function permissionDifference(
+  found: Registration | undefined,
+  withRole: boolean,
+  newId: () => string,
+): Difference | undefined {
+  const { requestedAccessTokenVersion: version, oauth2PermissionScopes: scopes = [], ...rest } = found?.api ?? {}
+  const { appRoles: roles = [] } = found ?? {}
+  const [scope, role] = [scopes.find(isOurs), roles.find(isOurs)]
+  const isScopeThere = version === 2 && scope !== undefined && scope.isEnabled !== false
+  const members = role?.allowedMemberTypes ?? []
+  const isRoleThere = role !== undefined && role.isEnabled !== false && members.includes('Application')
+  if (isScopeThere && (isRoleThere || !withRole)) return undefined
+  const shared = { id: scope?.id ?? role?.id ?? newId(), value: permissionName, isEnabled: true }
+  const name = scope?.adminConsentDisplayName ?? role?.displayName ?? texts.scope.name
+  const description = scope?.adminConsentDescription ?? role?.description ?? texts.scope.forAdmins
+  const forPeople = { userConsentDisplayName: texts.scope.name, userConsentDescription: texts.scope.forPeople }
+  const wantedScope = {
+    ...{ type: 'User', ...forPeople, ...scope, ...shared },
+    ...{ adminConsentDisplayName: name, adminConsentDescription: description },
+  }
+  const allowedMemberTypes = [...new Set([...members, 'Application'])]
+  const wantedRole = { ...role, ...shared, displayName: name, description, allowedMemberTypes }
+  const api = {
+    ...{ ...rest, requestedAccessTokenVersion: 2 },
+    oauth2PermissionScopes: [...scopes.filter((one) => !isOurs(one)), wantedScope],
+  }
+  const appRoles = [...roles.filter((one) => !isOurs(one)), wantedRole]
+  const text = withRole ? texts.registration.apiWithRole : texts.registration.api
+  return { text, body: { api, ...(withRole && { appRoles }) } }
+}
+
+/** `idtyp` says whether a token is of an application or of a person. */
+function claimDifference(found: Registration | undefined) {
+  const { accessToken = [], ...rest } = found?.optionalClaims ?? {}
+  if (accessToken.some(({ name }) => name === 'idtyp')) return undefined
+  const claim = { name: 'idtyp', source: null, essential: false, additionalProperties: [] }
+  return { text: texts.registration.claim, body: { optionalClaims: { ...rest, accessToken: [...accessToken, claim] } } }
+}
+
+/** The scope of an API, as callers request it. */
+export const scopeOf = (appId: string): string => `api://${appId}/${permissionName}`

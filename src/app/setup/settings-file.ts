@@ -1,0 +1,97 @@
+import { lstat, open, readFile, realpath, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { parseEnv } from 'node:util'
+
+/** The settings in `.env`. Lines, comments and settings that nobody changes stay as they are. */
+export interface SettingsFile {
+  readonly path: string
+  /** All settings, without empty ones. */
+  values(): Readonly<Record<string, string>>
+  get(name: string): string | undefined
+  /** Whether this run has written the setting. */
+  isNew(name: string): boolean
+  /** Writes settings to the file at once. */
+  set(values: Readonly<Record<string, string>>): Promise<void>
+  /** A path beside this file, as the service will read it. */
+  beside(name: string): string
+}
+
+const heading = '# Written by npm run setup. .env.example describes every setting.\n'
+
+export async function openSettings(path: string): Promise<SettingsFile> {
+  let text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return ''
+    throw error
+  })
+  const written = new Set<string>()
+  const values = () => Object.fromEntries(Object.entries(parsed(text)).filter(([, value]) => value !== ''))
+  return {
+    path,
+    values,
+    get: (name) => values()[name],
+    isNew: (name) => written.has(name),
+    async set(changes) {
+      const next = withSettings(text === '' ? heading : text, changes)
+      await writePrivate(path, next)
+      text = next
+      for (const name of Object.keys(changes)) written.add(name)
+    },
+    beside: (name) => (dirname(path) === '.' ? name : join(dirname(path), name)),
+  }
+}
+
+const parsed = (text: string): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(parseEnv(text)).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  )
+
+/**
+ * Replaces the lines of settings, and adds lines for new ones at the end. Throws if the text would not be read back with
+ * these values, for example because a line belongs to a value of several lines.
+ */
+export function withSettings(text: string, changes: Readonly<Record<string, string>>): string {
+  const before = parsed(text)
+  const lines = text === '' || text.endsWith('\n') ? text.split('\n').slice(0, -1) : text.split('\n')
+  for (const [name, value] of Object.entries(changes)) {
+    const line = `${name}=${quoted(name, value)}`
+    // Of several lines with one name, the last one counts.
+    const place = lines.findLastIndex((one) => new RegExp(`^\\s*(export\\s+)?${name}\\s*=`).test(one))
+    if (place < 0) lines.push(line)
+    else lines[place] = line
+  }
+  const next = `${lines.join('\n')}\n`
+  const after = parsed(next)
+  const wrong = Object.entries({ ...before, ...changes }).filter(([name, value]) => after[name] !== value)
+  if (wrong.length > 0 || Object.keys(after).some((name) => !(name in before) && !(name in changes)))
+    throw new Error(`cannot change ${Object.keys(changes).join(', ')}`)
+  return next
+}
+
+/** A value as Node, systemd and Docker read it alike: plain where possible, else in quotes that are not in it. */
+function quoted(name: string, value: string): string {
+  if (/^[\w.:/@~,+=?&%-]*$/.test(value)) return value
+  const quote = ["'", '"', '`'].find((one) => !value.includes(one))
+  if (quote === undefined || /[\r\n]/.test(value)) throw new Error(`cannot write ${name}`)
+  return `${quote}${value}${quote}`
+}
+
+/** Replaces a file as a whole. Only its owner may read it. */
+export async function writePrivate(path: string, content: string | Uint8Array): Promise<void> {
+  // A link stays a link.
+  const target = await lstat(path).then(
+    (found) => (found.isSymbolicLink() ? realpath(path) : path),
+    () => path,
+  )
+  const draft = `${target}.${process.pid}.draft`
+  const file = await open(draft, 'wx', 0o600)
+  try {
+    await file.writeFile(content)
+    await file.sync()
+    await file.close()
+    await rename(draft, target)
+  } catch (error) {
+    await file.close().catch(() => undefined)
+    await rm(draft, { force: true })
+    throw error
+  }
+}

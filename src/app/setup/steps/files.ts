@@ -1,0 +1,84 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { starters, templateFromStarter } from '../../../core/index.ts'
+import { clientIdIn, scopeOf } from '../registrations.ts'
+import { writePrivate } from '../settings-file.ts'
+import { type Change, defineStep, type Wanted } from '../step.ts'
+import { fill, texts } from '../texts.ts'
+
+interface TemplatesFound {
+  /** The file that the settings name is there. */
+  readonly isThere: boolean
+}
+
+/** The first templates, without which nobody can request anything. A file that is there stays as it is. */
+export const templatesStep = defineStep<TemplatesFound, Change>({
+  id: 'templates',
+  group: 'files',
+  roles: [],
+  scope: '',
+  async find({ settings }) {
+    const path = settings.get('TEMPLATES_FILE')
+    return { isThere: path !== undefined && existsSync(path) }
+  },
+  changes: ({ isThere }) => (isThere ? [] : [{ text: texts.templates.write, renews: true }]),
+  async apply({ settings, remark }) {
+    const path = settings.get('TEMPLATES_FILE') ?? settings.beside('templates.json')
+    const templates = starters.map(({ kind }) => templateFromStarter({ kind, id: randomUUID() }))
+    if (!existsSync(path)) await writePrivate(path, `${JSON.stringify(templates, null, 2)}\n`)
+    await settings.set({ TEMPLATES_FILE: path })
+    remark(fill(texts.templates.written, { path, count: templates.length }))
+  },
+})
+
+interface SettingsChange extends Change {
+  /** Settings with a new value. */
+  readonly values: Readonly<Record<string, string>>
+}
+
+/** The settings that need no call: what is known by now, and new keys. */
+export const settingsStep = defineStep<undefined, SettingsChange>({
+  id: 'settings',
+  group: 'files',
+  roles: [],
+  scope: '',
+  find: async () => undefined,
+  changes(_, wanted) {
+    const missing = Object.entries(wantedSettings(wanted)).filter(([name]) => !isSet(name, wanted.settings))
+    const keys = missing.filter(([, value]) => value === newKey)
+    const others = missing.filter(([, value]) => value !== newKey)
+    return [others, keys].flatMap((some, index) => {
+      if (some.length === 0) return []
+      const names = new Intl.ListFormat('en-GB').format(some.map(([name]) => name))
+      const text = fill(index === 0 ? texts.settings.set : texts.settings.keys, { names })
+      return [{ text, values: Object.fromEntries(some) }]
+    })
+  },
+  async apply({ settings }, { values }) {
+    const filled = Object.entries(values).map(([name, value]) => [name, value === newKey ? keyFor(name) : value])
+    await settings.set(Object.fromEntries(filled))
+  },
+})
+
+/** Stands for a key that is made when it is written, so that the comparison stays the same each time. */
+const newKey = ''
+const keyFor = (name: string): string =>
+  `${name === 'WEBHOOK_SECRET' ? 'whsec_' : ''}${randomBytes(32).toString('base64')}`
+
+/** A mode that somebody chose for a trial would not start the service for the organisation. */
+const isSet = (name: string, settings: Wanted['settings']): boolean =>
+  name === 'MODE' ? settings[name] === 'production' : settings[name] !== undefined
+
+function wantedSettings({ settings, tenantId }: Wanted): Record<string, string> {
+  const scopes = { COLLAB_SCOPE: 'COLLAB_AUDIENCE', MAIL_SCOPE: 'MAIL_AUDIENCE' }
+  const known = Object.entries(scopes).flatMap(([name, audience]) => {
+    const id = clientIdIn(settings[audience])
+    return id === undefined ? [] : [[name, scopeOf(id)]]
+  })
+  return {
+    ...{ MODE: 'production', TENANT_ID: tenantId, MICROSOFT_APP_TENANT_ID: tenantId },
+    MICROSOFT_APP_TYPE: 'SingleTenant',
+    ...Object.fromEntries(known),
+    ...{ AUDIT_SECRET: newKey, EXPORT_SECRET: newKey, WEBHOOK_SECRET: newKey },
+  }
+}

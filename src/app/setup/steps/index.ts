@@ -1,0 +1,23 @@
+import type { Step } from '../step.ts'
+import { certificateStep } from './certificate.ts'
+import { adminsStep, extensionStep } from './directory.ts'
+import { settingsStep, templatesStep } from './files.ts'
+import { consentStep, exchangeRoleStep, permissionsStep } from './permissions.ts'
+import { registrationSteps } from './registrations.ts'
+import { secretStep } from './secret.ts'
+import { teamsAppStep } from './teams-app.ts'
+
+/** All parts of an installation, in the order in which they are set up. A new part is one more step here. */
+export const steps: readonly Step[] = [
+  ...registrationSteps,
+  secretStep,
+  certificateStep,
+  permissionsStep,
+  exchangeRoleStep,
+  consentStep,
+  extensionStep,
+  adminsStep,
+  teamsAppStep,
+  templatesStep,
+  settingsStep,
+]

@@ -1,0 +1,281 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Application } from '@microsoft/microsoft-graph-types'
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { readConfig } from '../../src/app/config.ts'
+import { template } from '../../src/core/index.ts'
+import { certificateFromPem, permissions } from '../../src/microsoft365/index.ts'
+import { administrator, emptyTenant, exchangeAdministrator } from '../support/administrator.ts'
+import { installation } from '../support/setup-run.ts'
+import { ask } from '../support/simulator.ts'
+
+const registrations = ['bot', 'sites-api', 'mailboxes-api', 'service', 'command-line']
+const everything = { timeout: 60_000 }
+
+describe('npm run setup in an empty tenant', everything, () => {
+  it('creates everything that the service needs, and only files that their owner can read', async () => {
+    const tenant = await emptyTenant()
+    const own = await installation(tenant)
+    const { exit, text } = await own.run()
+    expect(text).toContain('Signed in as Sam Roy')
+    expect(exit, text).toBe(0)
+    const settings = own.settings()
+    const graph = await administrator(tenant)
+
+    const applications = new Map<string, Application>()
+    for (const name of registrations) {
+      const found: Application = await graph.api(`/applications(uniqueName='quartermaster-${name}')`).get()
+      applications.set(name, found)
+      expect(found).toMatchObject({
+        signInAudience: 'AzureADMyOrg',
+        servicePrincipalLockConfiguration: { isEnabled: true, allProperties: true },
+      })
+      const { value: owners } = await graph.api(`/applications/${found.id}/owners`).get()
+      expect(owners).toMatchObject([{ userPrincipalName: 'sam@contoso.example' }])
+      expect(await graph.api(`/servicePrincipals(appId='${found.appId}')`).get()).toHaveProperty('id')
+    }
+    const idOf = (name: string) => applications.get(name)?.appId
+    expect(settings).toMatchObject({
+      ...{ MODE: 'production', TENANT_ID: tenant.tenantId, MICROSOFT_APP_TENANT_ID: tenant.tenantId },
+      ...{
+        MICROSOFT_APP_ID: idOf('bot'),
+        CLIENT_ID: idOf('service'),
+        BASE_URL: 'https://provisioning.contoso.example',
+      },
+      ...{ COLLAB_AUDIENCE: idOf('sites-api'), MAIL_AUDIENCE: idOf('mailboxes-api') },
+      COLLAB_SCOPE: `api://${idOf('sites-api')}/App.ReadWrite.All`,
+      MAIL_SCOPE: `api://${idOf('mailboxes-api')}/App.ReadWrite.All`,
+      MICROSOFT_APP_PASSWORD_EXPIRES: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
+    })
+    for (const name of ['sites-api', 'mailboxes-api']) {
+      const { api, identifierUris, optionalClaims } = applications.get(name) ?? {}
+      expect(api?.requestedAccessTokenVersion).toBe(2)
+      expect(api?.oauth2PermissionScopes).toMatchObject([{ value: 'App.ReadWrite.All', isEnabled: true }])
+      expect(identifierUris).toEqual([`api://${idOf(name)}`])
+      expect(optionalClaims?.accessToken).toMatchObject([{ name: 'idtyp' }])
+    }
+    expect(applications.get('mailboxes-api')?.appRoles).toMatchObject([
+      { value: 'App.ReadWrite.All', allowedMemberTypes: ['Application'] },
+    ])
+    expect(applications.get('command-line')?.isFallbackPublicClient).toBe(true)
+
+    const service = await graph.api(`/servicePrincipals(appId='${idOf('service')}')`).get()
+    const { value: granted } = await graph.api(`/servicePrincipals/${service.id}/appRoleAssignments`).get()
+    expect(granted).toHaveLength(permissions.filter(({ kind }) => kind === 'application permission').length)
+    const filter = `principalId eq '${service.id}'`
+    const { value: roles } = await graph.api('/roleManagement/directory/roleAssignments').filter(filter).get()
+    expect(roles).toMatchObject([{ roleDefinitionId: exchangeAdministrator, directoryScopeId: '/' }])
+    const extension = await graph.api(`/schemaExtensions/${settings['DIRECTORY_EXTENSION']}`).get()
+    expect(extension).toMatchObject({ owner: idOf('service'), targetTypes: ['Group'] })
+    const { value: members } = await graph.api(`/groups/${settings['ADMINS']}/members`).get()
+    expect(members).toMatchObject([{ userPrincipalName: 'sam@contoso.example' }])
+    const app = await graph.api(`/appCatalogs/teamsApps/${settings['TEAMS_APP_ID']}`).get()
+    expect(app).toMatchObject({ externalId: idOf('bot') })
+
+    const { CLIENT_CERTIFICATE_PATH: path = '', TEMPLATES_FILE: templates = '' } = settings
+    expect(certificateFromPem(readFileSync(path)).endsAt?.getTime()).toBeGreaterThan(Date.now() + 300 * 24 * 3600_000)
+    const written = z.array(template).parse(JSON.parse(readFileSync(templates, 'utf8')))
+    expect(written.map(({ kind }) => kind)).toHaveLength(5)
+    expect(JSON.stringify(written)).not.toMatch(/contoso/i)
+    const files = readdirSync(own.folder)
+    expect(files.toSorted()).toEqual(['.env', 'certificate.pem', 'quartermaster.zip', 'templates.json'])
+    expect(files.map((name) => (statSync(join(own.folder, name)).mode & 0o777).toString(8))).toEqual(
+      files.map(() => '600'),
+    )
+    // The simulated sites are not on https; everything else is what npm start requires.
+    expect(() => readConfig({ ...settings, SHAREPOINT_URL: 'https://contoso.sharepoint.com' })).not.toThrow()
+  })
+
+  it('changes nothing when it runs again, and says so', async () => {
+    const tenant = await emptyTenant()
+    const own = await installation(tenant)
+    expect((await own.run()).exit).toBe(0)
+    const before = readFileSync(own.path, 'utf8')
+    const again = await own.run()
+    expect([again.exit, again.writes]).toEqual([0, []])
+    expect(again.text).toContain('Everything is in place. Nothing was changed.')
+    expect(readFileSync(own.path, 'utf8')).toBe(before)
+    const elsewhere = await own.run({ args: ['--plan'] })
+    expect([elsewhere.exit, elsewhere.writes]).toEqual([0, []])
+    expect(elsewhere.text).toContain('Everything is in place. Nothing was changed.')
+  })
+
+  it('makes no change with --plan, neither in the tenant nor on the disk', async () => {
+    const own = await installation(await emptyTenant())
+    const { exit, text, writes } = await own.run({ args: ['--plan'] })
+    expect([exit, writes]).toEqual([0, []])
+    expect(readdirSync(own.folder)).toEqual([])
+    for (const { name } of permissions) expect(text).toContain(name)
+    for (const part of ['Quartermaster bot', 'certificate', 'extension', 'Quartermaster admins', 'app package'])
+      expect(text).toContain(part)
+    expect(text).toContain('(BASE_URL)')
+    expect(text).toContain('Nothing was changed.')
+  })
+
+  it('prints no secret', async () => {
+    const own = await installation(await emptyTenant())
+    const { text } = await own.run()
+    const { MICROSOFT_APP_PASSWORD, AUDIT_SECRET, EXPORT_SECRET, WEBHOOK_SECRET } = own.settings()
+    for (const secret of [MICROSOFT_APP_PASSWORD, AUDIT_SECRET, EXPORT_SECRET, WEBHOOK_SECRET]) {
+      expect(secret?.length).toBeGreaterThan(20)
+      expect(text).not.toContain(secret)
+    }
+    const [, key = ''] =
+      /PRIVATE KEY-----\n(.{40})/.exec(readFileSync(join(own.folder, 'certificate.pem'), 'utf8')) ?? []
+    expect(key).not.toBe('')
+    expect(text).not.toContain(key)
+    expect(text).not.toMatch(/eyJ[\w-]+\./)
+  })
+
+  it('keeps a second installation apart by its instance name', async () => {
+    const tenant = await emptyTenant()
+    const [first, second] = [await installation(tenant), await installation(tenant)]
+    await first.run()
+    const args = ['--yes', '--instance', 'test', '--base-url', 'https://test.contoso.example']
+    const { exit, text } = await second.run({
+      args: [...args, '--database-url', 'embedded', '--sharepoint-url', tenant.sharePointUrl],
+    })
+    expect(exit, text).toBe(0)
+    const [one, other] = [first.settings(), second.settings()]
+    for (const name of [
+      'MICROSOFT_APP_ID',
+      'CLIENT_ID',
+      'COLLAB_AUDIENCE',
+      'ADMINS',
+      'DIRECTORY_EXTENSION',
+      'TEAMS_APP_ID',
+    ])
+      expect(one[name], name).not.toBe(other[name])
+    expect(text).toContain('“Quartermaster bot (test)”')
+  })
+})
+
+describe('who may run setup', everything, () => {
+  it('an ordinary person reads which roles are needed, before anything is changed', async () => {
+    const tenant = await emptyTenant()
+    const page = await (await fetch(`${tenant.url}/devicelogin`)).text()
+    expect(page).toContain('on behalf of the organisation')
+    // Somebody has consented for everybody, as organisations do that use these tools.
+    const own = await installation(tenant)
+    await consentForAll(tenant.url)
+    const { exit, text, writes } = await own.run({ who: 'kim' })
+    expect([exit, writes]).toEqual([1, []])
+    expect(text).toContain('Kim Lee does not have the role for these changes. Nothing was changed.')
+    expect(text).toContain('Cloud Application Administrator, Application Administrator or Global Administrator')
+    expect(text).toContain('Privileged Role Administrator or Global Administrator')
+    const plan = await own.run({ who: 'kim', args: ['--plan'] })
+    expect(plan.exit).toBe(0)
+    expect(plan.text).toContain('Kim Lee does not have all roles for these changes:')
+  })
+
+  it('reads at once with which role to sign in', async () => {
+    const own = await installation(await emptyTenant())
+    const { text } = await own.run({ args: ['--plan'] })
+    expect(text).toMatch(/Sign in as Global Administrator.*\n.*enter the code/)
+  })
+})
+
+/** What a Global Administrator does with “Consent on behalf of your organisation”. */
+async function consentForAll(url: string): Promise<void> {
+  const graph = await administrator({ url })
+  const tools = "appId='14d82eec-204b-4c2f-b7e8-296a70dab67e'"
+  const client = await graph.api(`/servicePrincipals(${tools})`).get()
+  const resource = await graph.api("/servicePrincipals(appId='00000003-0000-0000-c000-000000000000')").get()
+  const { scopes, catalogueScope } = await import('../../src/app/setup/administrator.ts')
+  const scope = [...scopes, catalogueScope].join(' ')
+  const grant = { clientId: client.id, consentType: 'AllPrincipals', resourceId: resource.id, scope }
+  await graph.api('/oauth2PermissionGrants').post(grant)
+}
+
+describe('at a terminal', everything, () => {
+  it('asks for what only an administrator knows, and before each group of changes', async () => {
+    const tenant = await emptyTenant()
+    const own = await installation(tenant)
+    const asked: string[] = []
+    const answers: readonly (readonly [RegExp, string])[] = [
+      [/Public address/, 'https://provisioning.contoso.example'],
+      [/PostgreSQL/, 'postgres://quartermaster:hush-hush@127.0.0.1/quartermaster'],
+      [/SharePoint/, tenant.sharePointUrl],
+      [/Make these changes/, 'y'],
+    ]
+    const typing = (question: string) => {
+      asked.push(question)
+      return answers.find(([pattern]) => pattern.test(question))?.[1]
+    }
+    const { exit, text } = await own.run({ args: [], typing })
+    expect(exit, text).toBe(0)
+    expect(asked.filter((question) => question.includes('Make these changes'))).toHaveLength(6)
+    expect(own.settings()['DATABASE_URL']).toBe('postgres://quartermaster:hush-hush@127.0.0.1/quartermaster')
+    expect(text).not.toContain('hush-hush')
+    // Answers are asked for once.
+    asked.length = 0
+    expect((await own.run({ args: [], typing })).exit).toBe(0)
+    expect(asked).toEqual([])
+  })
+
+  it('stops before the group that is declined, and continues there', async () => {
+    const tenant = await emptyTenant()
+    const own = await installation(tenant)
+    const { path } = own
+    const args = ['--base-url', 'https://a.contoso.example', '--database-url', 'embedded']
+    const first = await own.run({ args: [...args, '--sharepoint-url', tenant.sharePointUrl], typing: () => 'n' })
+    expect([first.exit, first.writes]).toEqual([1, []])
+    expect(first.text).toContain('Stopped before “registrations in Entra ID”')
+    expect(existsSync(path)).toBe(true)
+    const second = await own.run({ args: ['--resume', '--yes'] })
+    expect(second.exit, second.text).toBe(0)
+  })
+
+  it('names the option where nobody can answer', async () => {
+    const own = await installation(await emptyTenant())
+    const { exit, text, writes } = await own.run({ args: ['--yes'] })
+    expect([exit, writes]).toEqual([1, []])
+    expect(text).toContain('--base-url')
+  })
+
+  it.each([
+    ['http://plain.contoso.example', 'https://'],
+    ['not an address', 'https://'],
+  ])('refuses %s as public address', async (address, hint) => {
+    const own = await installation(await emptyTenant())
+    const { exit, text } = await own.run({ args: ['--yes', '--base-url', address] })
+    expect(exit).toBe(1)
+    expect(text).toContain(hint)
+    expect(existsSync(own.path)).toBe(false)
+  })
+
+  it.each([
+    [['--unknown'], '--unknown'],
+    [['word'], 'word'],
+    [['--instance', 'Not OK'], '--instance'],
+    [['--secret-days', 'long'], '--secret-days'],
+  ])('refuses the options %j', async (args, shown) => {
+    const own = await installation(await emptyTenant())
+    const { exit, text, calls } = await own.run({ args })
+    expect([exit, calls.filter(({ operation }) => !operation.startsWith('control.'))]).toEqual([2, []])
+    expect(text).toContain(shown)
+  })
+
+  it('refuses SharePoint of another organisation', async () => {
+    const tenant = await emptyTenant()
+    const own = await installation(tenant)
+    const foreign: typeof fetch = async (url, init) =>
+      String(url).startsWith('https://fabrikam.sharepoint.com/')
+        ? new Response(null, {
+            status: 401,
+            headers: { 'www-authenticate': 'Bearer realm="99999999-1111-4111-8111-000000000365"' },
+          })
+        : fetch(url, init)
+    const args = ['--yes', '--base-url', 'https://a.contoso.example', '--database-url', 'embedded']
+    const { exit, text, writes } = await own.run({
+      args: [...args, '--sharepoint-url', 'https://fabrikam.sharepoint.com'],
+      fetch: foreign,
+    })
+    expect([exit, writes]).toEqual([1, []])
+    expect(text).toContain('https://fabrikam.sharepoint.com belongs to another organisation.')
+    expect((await ask('GET', `${tenant.url}/_vti_bin/client.svc`)).headers.get('www-authenticate')).toContain(
+      tenant.tenantId,
+    )
+  })
+})
