@@ -2,7 +2,9 @@ import {
   type Body,
   bodyOfFile,
   bodyOfFlags,
+  type Fault,
   type FieldFlags,
+  FieldsError,
   mailboxFlags,
   mailboxKinds,
   optionsOf,
@@ -71,6 +73,7 @@ function createCommand(creating: Creating): Command {
 interface ListFlags {
   readonly csv: string
   readonly yes?: boolean
+  readonly watch?: boolean
   readonly 'dry-run'?: boolean
   readonly file?: string
   readonly 'idempotency-key'?: string
@@ -90,14 +93,29 @@ async function sendList(scope: Scope, creating: Creating, fromFlags: Body, value
     const { templateId } = await found
     return name === '' ? body : { ...body, templateId }
   }
+  // A wrong flag is one error, not one of each line.
+  const flags = await people(await withKnownTemplate(fromFlags))
+  const complete = async (typed: Body) => {
+    const faults: Fault[] = []
+    let body = joined(typed, flags)
+    for (const step of [withKnownTemplate, people]) {
+      try {
+        body = await step(body)
+      } catch (error) {
+        if (!(error instanceof UsageError)) throw error
+        const ofTemplate = { pointer: '#/templateId', detail: error.message }
+        faults.push(...(error instanceof FieldsError ? error.faults : [ofTemplate]))
+      }
+    }
+    return { body, faults }
+  }
   return createMany(
     scope,
+    { resource: creating.name === 'site create' ? 'site' : 'mailbox', fields: creating.fields, complete },
     {
-      resource: creating.name === 'site create' ? 'site' : 'mailbox',
-      fields: creating.fields,
-      complete: async (body) => people(await withKnownTemplate(joined(body, fromFlags))),
+      ...{ path: values.csv, onlyTry: values['dry-run'] === true },
+      ...{ yes: values.yes === true, watch: values.watch === true },
     },
-    { path: values.csv, onlyTry: values['dry-run'] === true, yes: values.yes === true },
   )
 }
 

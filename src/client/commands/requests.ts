@@ -1,10 +1,9 @@
 import { findRequest, mailboxKinds, siteKinds } from '../command-line/body.ts'
 import { defineCommand, type Scope } from '../command-line/define-command.ts'
-import { madeOf, requestLines, stateOf, table, watch } from '../command-line/show.ts'
+import { madeOf, requestLines, stateOf, states, table, watch } from '../command-line/show.ts'
 import { clean, type ExitCode, exitCodes, fill, NotFoundError, texts, UsageError } from '../command-line/terminal.ts'
-import type { Client, ProvisioningRequest, RequestState, ResourceKind } from '../index.ts'
+import type { Client, ProvisioningRequest, ResourceKind } from '../index.ts'
 
-const states = Object.keys(texts.states) as readonly RequestState[]
 const kinds: readonly ResourceKind[] = [...siteKinds, ...mailboxKinds]
 const usualLimit = 20
 
