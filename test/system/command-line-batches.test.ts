@@ -68,6 +68,10 @@ describe('mailbox create --csv', () => {
     const path = list('\ufeffname;displayName;Template\r\ncurie;Curie, by the stairs;Meeting room\r\n;;\r\n')
     expect((await run(path)).exit).toBe(0)
     expect(resultsOf(path)).toMatchObject([{ key: '2', name: 'curie', status: 'succeeded' }])
+    const unicode = '\ufeffname\tdisplayName\tTemplate\r\ncuvier\tCuvier, Zürich\tMeeting room\r\n'
+    const utf16 = list(Buffer.from(unicode, 'utf16le'))
+    expect((await run(utf16)).exit).toBe(0)
+    expect((await shown(resultsOf(utf16)[0]?.requestId)).details.displayName).toBe('Cuvier, Zürich')
   })
 
   it('tells what would be refused, asks, and sends what is right', async () => {
@@ -255,7 +259,7 @@ describe('mailbox create --csv', () => {
     expect(await count()).toBeLessThanOrEqual(before + 2)
   })
 
-  it('names the results file that another program holds, before it sends anything', async () => {
+  it('names the results file that cannot be used, before it sends anything', async () => {
     const path = list('name,displayName,template\nsmullyan,Smullyan,Meeting room\n')
     // Nobody can replace a folder by a file.
     mkdirSync(join(path.replace('.csv', '.results.csv'), 'inside'), { recursive: true })

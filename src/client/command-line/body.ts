@@ -150,7 +150,10 @@ function merged(before: unknown, value: unknown): unknown {
 }
 
 /** Reads a body from a JSON file, or from standard input for `-`. Throws {@link UsageError}. */
-export async function bodyOfFile(path: string, { terminal, signal }: Scope): Promise<Body> {
+export async function bodyOfFile(
+  path: string,
+  { terminal, signal }: Pick<Scope, 'terminal' | 'signal'>,
+): Promise<Body> {
   const text = path === '-' ? await readInput(terminal.streams.input, signal) : await readText(path)
   let parsed: unknown
   try {
@@ -205,6 +208,7 @@ async function readInput(input: NodeJS.ReadableStream, signal: AbortSignal): Pro
 }
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+export const isId = (text: string): boolean => uuid.test(text)
 
 /**
  * Finds the id of a request by `REQ-1042`, `1042`, or the id itself. Throws {@link UsageError} for another text, and

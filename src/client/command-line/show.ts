@@ -45,8 +45,12 @@ const stepLine = (terminal: Terminal, step: Step): string => {
 }
 const stepLabel = ({ name }: Pick<Step, 'name'>): string => texts.steps[name] ?? clean(name)
 
-/** A request, one line for each fact. */
-export function requestLines(terminal: Terminal, request: ProvisioningRequest): string[] {
+/** A request, one line for each fact; `details`: what was requested. */
+export function requestLines(
+  terminal: Terminal,
+  request: ProvisioningRequest,
+  details: readonly string[] = [],
+): string[] {
   const { requester, submittedAt, kind, steps, approvals } = request
   const lines = [
     `${terminal.style('bold', titleOf(request))}  ${stateOf(terminal, request)}`,
@@ -55,6 +59,7 @@ export function requestLines(terminal: Terminal, request: ProvisioningRequest): 
       who: clean(requester.displayName),
       when: momentOf(submittedAt),
     }),
+    ...details,
   ]
   for (const stage of approvals) lines.push(approvalLine(stage))
   if (steps.some(({ status }) => status !== 'pending'))
@@ -89,9 +94,13 @@ export function madeOf({ resource }: ProvisioningRequest): string | undefined {
 }
 
 /** `2026-11-20 19:48 UTC`: the same in every time zone, and sortable. */
-const momentOf = (at: string): string => {
+export const momentOf = (at: string, to: 'minutes' | 'seconds' = 'minutes'): string => {
   const date = new Date(at)
-  return Number.isNaN(date.getTime()) ? clean(at) : `${date.toISOString().slice(0, 16).replace('T', ' ')} UTC`
+  if (Number.isNaN(date.getTime())) return clean(at)
+  return `${date
+    .toISOString()
+    .slice(0, to === 'minutes' ? 16 : 19)
+    .replace('T', ' ')} UTC`
 }
 
 const endOf = ({ status }: Pick<ProvisioningRequest, 'status'>): ExitCode =>
@@ -123,7 +132,10 @@ export async function previewOf(scope: Scope, body: Body): Promise<Preview | und
 }
 
 /** A preview: kind and names, approvers, values of the template, warnings, faults. */
-export function previewLines({ kind, names, approvals, defaults, warnings, errors, similar }: Preview): string[] {
+export function previewLines(
+  { kind, names, approvals, defaults, warnings, errors, similar }: Preview,
+  nameOf: FieldNames = asFlag,
+): string[] {
   const address = names?.url ?? names?.address
   return [
     fill(texts.preview.kind, { kind: texts.kinds[kind] ?? clean(kind), name: clean(names?.displayName ?? '') }),
@@ -140,7 +152,7 @@ export function previewLines({ kind, names, approvals, defaults, warnings, error
     ...(approvals.length === 0 ? [`  ${texts.preview.noApproval}`] : []),
     ...similar.value.map(({ displayName }) => `  ${fill(texts.preview.similar, { name: clean(displayName) })}`),
     ...warnings.map(({ detail }) => `  ${fill(texts.preview.warning, { detail: clean(detail) })}`),
-    ...faultLines(errors),
+    ...faultLines(errors, nameOf),
   ]
 }
 
