@@ -53,6 +53,13 @@ describe('the commands for one request', () => {
     const box = (await as('kim', ['request', 'show', mailbox])).printed
     expect(box).toMatch(/^ {2}Address: \S*amalthea@contoso\.example$/m)
     expect(box).toContain('  Can open it: Dana Fox\n')
+    const room = await request(
+      ...['mailbox', 'create', '--template', 'Meeting room', '--name', 'leda', '--display-name', 'Leda'],
+      ...['--whiteboard', '--capacity', '2048', '--tag', 'quiet', '--tag', 'bright'],
+    )
+    const meetingRoom = (await as('kim', ['request', 'show', room])).printed
+    for (const line of ['roomMailboxMetadata.hasWhiteboard: yes', 'capacity: 2048', 'tags: quiet, bright'])
+      expect(meetingRoom).toContain(`  ${line}\n`)
     expect(box).toContain('  Reason: “Orders of customers”\n')
   })
 
@@ -68,7 +75,8 @@ describe('the commands for one request', () => {
 
   it('reminds the approvers once a day', async () => {
     const site = await projectSite('Elara')
-    const { exit, printed } = await as('kim', ['request', 'nudge', site])
+    const { exit, printed, told } = await as('kim', ['request', 'nudge', site])
+    expect(told).toBe('The approvers who have not decided are reminded now.\n')
     expect([exit, printed]).toEqual([0, expect.stringContaining('waits for Dana Fox, Omar Haddad')])
     const again = await as('kim', ['request', 'nudge', site, '--json'])
     expect([again.exit, JSON.parse(again.told).error.code]).toEqual([4, 'nudged-already'])

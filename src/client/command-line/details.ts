@@ -29,7 +29,9 @@ export async function detailLines(scope: Scope, request: ProvisioningRequest): P
   const labels: Labels = texts.details
   const line = (label: string, value: string) => `  ${fill(texts.show.detail, { label, value })}`
   const label = template?.labels.allowed.find(({ id }) => id === labelId)?.name ?? labelId
-  const others = Object.entries(details).filter(([field, value]) => !shownElsewhere.includes(field) && !isEmpty(value))
+  const others = fieldsOf(details).filter(
+    ([field, value]) => !shownElsewhere.includes(field.split('.')[0] ?? '') && !isEmpty(value),
+  )
   return [
     ...('name' in details
       ? [line(texts.details.address, `${clean(String(details['name']))}@${clean(String(details['domain']))}`)]
@@ -54,10 +56,16 @@ const isEmpty = (value: unknown): boolean =>
 function textOf(value: unknown): string {
   if (Array.isArray(value)) return value.map(textOf).join(', ')
   if (typeof value === 'boolean') return value ? texts.details.yes : texts.details.no
-  if (typeof value !== 'object' || value === null) return clean(String(value))
-  const members = Object.entries(value).filter(([, member]) => !isEmpty(member))
-  return members.map(([name, member]) => `${clean(name)}: ${textOf(member)}`).join(', ')
+  return clean(String(value))
 }
+
+/** The fields of a body; those of an object in it by their path: `roomMailboxMetadata.hasWhiteboard`. */
+const fieldsOf = (body: Details): [string, unknown][] =>
+  Object.entries(body).flatMap(([field, value]): [string, unknown][] =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? fieldsOf(value as Details).map(([inner, member]) => [`${field}.${inner}`, member])
+      : [[field, value]],
+  )
 
 /** Who may do what with a mailbox; a shared mailbox that nobody can open says so. */
 function accessLines(details: Details, people: (ids: readonly string[]) => string): [string, string][] {

@@ -142,7 +142,12 @@ export const nudgeRequest = defineCommand({
   name: 'request nudge',
   options: {},
   operands: ['request'],
-  run: (scope, _, [operand = '']) => change(scope, operand, (client, id) => client.nudge(id, { signal: scope.signal })),
+  async run(scope, _, [operand = '']) {
+    const { terminal, signal } = scope
+    const exit = await change(scope, operand, (client, id) => client.nudge(id, { signal }))
+    if (!terminal.json) terminal.note(texts.nudge.done)
+    return exit
+  },
 })
 
 export const reassignRequest = defineCommand({
