@@ -1,5 +1,11 @@
 import { createSendCall, type Fetch, idOf, realTiming, rootOf, type SendCall, type Timing } from './call.ts'
-import { findProvisionedGroup, findUserId, type GroupWaitOptions, waitForProvisionedGroup } from './directory.ts'
+import {
+  findPerson,
+  findProvisionedGroup,
+  findUserId,
+  type GroupWaitOptions,
+  waitForProvisionedGroup,
+} from './directory.ts'
 import { UnexpectedAnswerError } from './errors.ts'
 import type {
   Accepted,
@@ -10,6 +16,7 @@ import type {
   BatchTrial,
   CallOptions,
   Explanation,
+  FoundPerson,
   MailboxRequest,
   NewBatch,
   Page,
@@ -56,6 +63,13 @@ export interface DecisionOptions extends WriteOptions {
 }
 export interface RejectionOptions extends DecisionOptions {
   readonly comment: string
+}
+export interface ReassignOptions extends WriteOptions {
+  /** User id of the person who decides instead. */
+  readonly to: string
+  /** User id of the approver whom the person replaces; needed if several approvers have not decided. */
+  readonly from?: string
+  readonly comment?: string
 }
 export type EndingOptions = Omit<DecisionOptions, 'stage'>
 
@@ -130,6 +144,15 @@ export function createClient(options: ClientOptions) {
     cancel: end('cancel'),
     /** Continues a failed request at the step that failed. For admins. */
     retry: end('retry'),
+    /** Reminds the approvers who have not decided, once a day at most. */
+    nudge: async (requestId: string, options: WriteOptions = {}): Promise<ProvisioningRequest> =>
+      write(ofRequest(requestId, '/nudge'), eitherToken, {}, options),
+    /** Asks another person instead of an approver. For this approver and for admins. */
+    reassign: async (
+      requestId: string,
+      { to, from, comment, ...options }: ReassignOptions,
+    ): Promise<ProvisioningRequest> =>
+      write(ofRequest(requestId, '/reassign'), eitherToken, { to, from, comment }, options),
 
     /** Returns the templates that the caller may use. */
     templates: async (options: CallOptions = {}): Promise<readonly AnyTemplate[]> =>
@@ -148,6 +171,9 @@ export function createClient(options: ClientOptions) {
     /** Returns the user id of a sign-in name; undefined for an unknown name. */
     findUserId: async (signInName: string, options: CallOptions = {}): Promise<string | undefined> =>
       findUserId(directory(), signInName, options),
+    /** Returns the names of a person by user id or sign-in name; undefined for an unknown person. */
+    findPerson: async (idOrName: string, options: CallOptions = {}): Promise<FoundPerson | undefined> =>
+      findPerson(directory(), idOrName, options),
     /** Looks up the group of a provisioned site once; undefined if the directory does not have it. */
     findProvisionedGroup: async (requestId: string, options: CallOptions = {}): Promise<ProvisionedGroup | undefined> =>
       findProvisionedGroup(directory(), requestId, options),

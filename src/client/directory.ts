@@ -1,7 +1,7 @@
 import type { SendCall, Timing } from './call.ts'
 import { idOf, isObject, textOf } from './call.ts'
 import { DirectoryError } from './errors.ts'
-import type { CallOptions, ProvisionedGroup } from './types.ts'
+import type { CallOptions, FoundPerson, ProvisionedGroup } from './types.ts'
 
 interface DirectoryParts {
   readonly send: SendCall
@@ -22,20 +22,43 @@ export interface GroupWaitOptions extends CallOptions {
 
 /** Looks up the user id of a sign-in name (Graph accepts it instead of the id). */
 export async function findUserId(
-  { send, root }: Pick<DirectoryParts, 'send' | 'root'>,
+  parts: Pick<DirectoryParts, 'send' | 'root'>,
   signInName: string,
-  { signal }: CallOptions = {},
+  options: CallOptions = {},
 ): Promise<string | undefined> {
+  const user = await readUser(parts, signInName, ['id'], options)
+  return user && textOf(user['id'])
+}
+
+/** Looks up the names of a person by user id or sign-in name. */
+export async function findPerson(
+  parts: Pick<DirectoryParts, 'send' | 'root'>,
+  idOrName: string,
+  options: CallOptions = {},
+): Promise<FoundPerson | undefined> {
+  const user = await readUser(parts, idOrName, ['id', 'displayName', 'userPrincipalName'], options)
+  const [id = '', displayName = '', userPrincipalName = ''] = ['id', 'displayName', 'userPrincipalName'].map((field) =>
+    textOf(user?.[field]),
+  )
+  return id ? { id, displayName, userPrincipalName } : undefined
+}
+
+async function readUser(
+  { send, root }: Pick<DirectoryParts, 'send' | 'root'>,
+  idOrName: string,
+  fields: readonly string[],
+  { signal }: CallOptions,
+): Promise<Record<string, unknown> | undefined> {
   const path = '/v1.0/users'
   try {
     const { body } = await send({
       about: { method: 'GET', path },
-      url: `${root}${path}/${encodeURIComponent(signInName)}?$select=id`,
+      url: `${root}${path}/${encodeURIComponent(idOrName)}?$select=${fields.join()}`,
       resource: 'directory',
       fields: ['id'],
       signal,
     })
-    return textOf(body?.['id'])
+    return body
   } catch (error) {
     if (error instanceof DirectoryError && error.status === 404) return undefined
     throw error

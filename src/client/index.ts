@@ -20,6 +20,7 @@ export {
   type DecisionOptions,
   type EndingOptions,
   isBatchOver,
+  type ReassignOptions,
   type RejectionOptions,
 } from './client.ts'
 export type { GroupWaitOptions } from './directory.ts'

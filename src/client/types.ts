@@ -88,6 +88,13 @@ export interface ProvisionedGroup {
   readonly url?: string
 }
 
+/** A person of the directory. */
+export interface FoundPerson {
+  readonly id: string
+  readonly displayName: string
+  readonly userPrincipalName: string
+}
+
 /** The result of one test of a template's webhook. `delivered`: the receiver answered 2xx. */
 export type WebhookTestResult = z.output<typeof webhookTestResult>
 

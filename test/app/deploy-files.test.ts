@@ -20,6 +20,7 @@ import {
   unit,
   unitStart,
 } from '../support/deploy-files.ts'
+import { whereInstalled } from '../support/where-installed.ts'
 
 const newFolder = (): string => mkdtempSync(join(inject('runFolder'), 'deploy-'))
 
@@ -124,26 +125,27 @@ describe('the Kubernetes manifests', () => {
 
 describe('the systemd unit', () => {
   const file = resolve('deploy/quartermaster.service')
-  const isThere = spawnSync('systemd-analyze', ['--version']).status === 0
 
-  it.runIf(isThere)('is valid for systemd itself', () => {
-    const verify = (path: string) => spawnSync('systemd-analyze', ['verify', '--man=no', path], { encoding: 'utf8' })
-    // Units of this machine that it also reads are not ours.
-    const about = (path: string) =>
-      verify(path)
-        .stderr.split('\n')
-        .filter((line) => line.includes('quartermaster'))
-    expect(about(file)).toEqual([])
-    const wrong = join(newFolder(), 'quartermaster.service')
-    writeFileSync(wrong, deployFile('quartermaster.service').replace('ProtectHome=yes', 'ProtectHomes=yes'))
-    expect(about(wrong).join()).toContain('ProtectHomes')
-  })
+  whereInstalled('systemd-analyze', 'the systemd unit is valid and has few rights', () => {
+    it('is valid for systemd itself', () => {
+      const verify = (path: string) => spawnSync('systemd-analyze', ['verify', '--man=no', path], { encoding: 'utf8' })
+      // Units of this machine that it also reads are not ours.
+      const about = (path: string) =>
+        verify(path)
+          .stderr.split('\n')
+          .filter((line) => line.includes('quartermaster'))
+      expect(about(file)).toEqual([])
+      const wrong = join(newFolder(), 'quartermaster.service')
+      writeFileSync(wrong, deployFile('quartermaster.service').replace('ProtectHome=yes', 'ProtectHomes=yes'))
+      expect(about(wrong).join()).toContain('ProtectHomes')
+    })
 
-  it.runIf(isThere)('gives the service so few rights that systemd calls its exposure OK', () => {
-    const threshold = (percent: number) =>
-      spawnSync('systemd-analyze', ['security', '--offline=yes', `--threshold=${percent}`, file]).status
-    expect(threshold(20)).toBe(0)
-    expect(threshold(5)).toBe(1)
+    it('gives the service so few rights that systemd calls its exposure OK', () => {
+      const threshold = (percent: number) =>
+        spawnSync('systemd-analyze', ['security', '--offline=yes', `--threshold=${percent}`, file]).status
+      expect(threshold(20)).toBe(0)
+      expect(threshold(5)).toBe(1)
+    })
   })
 
   it('ends the service later than the service ends itself', () => {

@@ -1,7 +1,9 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { afterAll, describe, expect, it, test } from 'vitest'
-import { flagsOf, mailboxFlags, siteFlags } from '../../src/client/command-line/body.ts'
+import { bodyOfFile, flagsOf, mailboxFlags, siteFlags } from '../../src/client/command-line/body.ts'
+import { resultsPathOf, writeResults } from '../../src/client/command-line/csv.ts'
 import { commandRegistry, defineCommand } from '../../src/client/command-line/define-command.ts'
 import { commonOptions, version } from '../../src/client/command-line/program.ts'
 import { overridesFrom, readSettings, saveSettings, settingsFolder } from '../../src/client/command-line/settings.ts'
@@ -52,7 +54,7 @@ describe('the help', () => {
   it('shows examples that are read without a fault', async () => {
     const examples = Object.values(texts.commands).flatMap((one) => one.examples.map(({ command }) => command))
     for (const example of examples.filter((one) => !/^(login|webhook)/.test(one))) {
-      const args = (example.split('&&')[0] ?? '').match(/"[^"]*"|\S+/g)?.map((word) => word.replaceAll('"', '')) ?? []
+      const args = (example.split(/&&|>/)[0] ?? '').match(/"[^"]*"|\S+/g)?.map((word) => word.replaceAll('"', '')) ?? []
       const { exit, told } = await runQuartermaster(args, { home: home.path, input: '{}' })
       // Nobody is signed in here; with nothing to say, what would be asked at a terminal is missing; files are not there.
       expect([example, exit, told]).toEqual([
@@ -145,6 +147,28 @@ test.each([
 ])('standard input that is no request is refused', async (input, sentence) => {
   const outcome = await runQuartermaster(['site', 'create', '--file', '-'], { home: home.path, input })
   expect(outcome).toMatchObject({ exit: 2, told: expect.stringContaining(sentence) })
+})
+
+test('a request in a file may be UTF-16, as PowerShell 5 writes it', async () => {
+  const path = join(home.path, 'request.json')
+  writeFileSync(path, Buffer.from('\ufeff{"displayName": "Zürich"}', 'utf16le'))
+  const scope = {
+    terminal: createTerminal(silent(), { json: false, colours: false }),
+    signal: AbortSignal.timeout(5000),
+  }
+  expect(await bodyOfFile(path, scope)).toEqual({ displayName: 'Zürich' })
+  writeFileSync(path, Buffer.from('{"displayName": "Zürich"}', 'latin1'))
+  expect((await run('site', 'create', '--file', path)).told).toContain('is neither UTF-8 nor UTF-16')
+})
+const silent = () => ({ input: new PassThrough(), output: new PassThrough(), errors: new PassThrough() })
+
+test('results that cannot be written say why, and leave no draft', async () => {
+  const path = join(home.path, 'held.results.csv')
+  // Nobody can replace a folder by a file, or on Windows a file that Excel has open.
+  mkdirSync(join(path, 'inside'), { recursive: true })
+  await expect(writeResults(path, [])).rejects.toThrow(/held\.results\.csv cannot be written \(E[A-Z]+\)\. If another/)
+  expect(readdirSync(home.path).filter((name) => name.includes('.tmp'))).toEqual([])
+  expect(resultsPathOf('C:\\lists\\Rooms.CSV')).toBe('C:\\lists\\Rooms.results.csv')
 })
 
 test('what a terminal would obey is made harmless, in words and in JSON', () => {

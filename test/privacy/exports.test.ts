@@ -130,6 +130,7 @@ describe('an export', () => {
       error: '',
       sentAs: '',
       fingerprint: '0'.repeat(16),
+      batchId: '',
     }
     const starts = hostile.filter(
       (words) => !/[,;\n].*[=@]/s.test(words) && !words.startsWith('\t') && !words.startsWith('\r'),

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'csv-parse/sync'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
@@ -47,8 +47,8 @@ describe('mailbox create --csv', () => {
       ].join('\n'),
     )
     const { exit, printed, told } = await run(path)
-    expect([exit, told]).toEqual([0, expect.stringContaining('2 can be sent, 0 would be refused')])
-    expect(printed).toContain('2 made, 0 under way or waiting for approval, 0 refused')
+    expect([exit, told]).toEqual([0, expect.stringContaining('Lines that can be sent: 2. Lines with errors: 0.')])
+    expect(printed).toMatch(/^2 succeeded\.\n/)
     const results = resultsOf(path)
     expect(results.map(({ key, name, status }) => [key, name, status])).toEqual([
       ['A1', 'ada', 'succeeded'],
@@ -68,16 +68,24 @@ describe('mailbox create --csv', () => {
     const path = list('\ufeffname;displayName;Template\r\ncurie;Curie, by the stairs;Meeting room\r\n;;\r\n')
     expect((await run(path)).exit).toBe(0)
     expect(resultsOf(path)).toMatchObject([{ key: '2', name: 'curie', status: 'succeeded' }])
+    const unicode = '\ufeffname\tdisplayName\tTemplate\r\ncuvier\tCuvier, Zürich\tMeeting room\r\n'
+    const utf16 = list(Buffer.from(unicode, 'utf16le'))
+    expect((await run(utf16)).exit).toBe(0)
+    expect((await shown(resultsOf(utf16)[0]?.requestId)).details.displayName).toBe('Cuvier, Zürich')
   })
 
   it('tells what would be refused, asks, and sends what is right', async () => {
     const path = list('name,displayName\ndirac,Dirac\na b,No name\neuler,Euler\n')
     const flags = ['--template', 'Meeting room']
     const before = await count()
-    const declined = await run(path, flags, { typing: (told) => (told.includes('Create 2?') ? 'n' : undefined) })
+    const declined = await run(path, flags, {
+      typing: (told) => (told.includes('Send the 2 correct lines, and leave out the 1 with errors?') ? 'n' : undefined),
+    })
     expect([declined.exit, await count()]).toEqual([1, before])
-    expect(declined.told).toMatch(/Line 3 would be refused:\n {2}#\/name: /)
-    const agreed = await run(path, flags, { typing: (told) => (told.includes('Create 2?') ? 'y' : undefined) })
+    expect(declined.told).toMatch(/Line 3 cannot be sent:\n {2}name: /)
+    const agreed = await run(path, flags, {
+      typing: (told) => (told.includes('Send the 2 correct lines, and leave out the 1 with errors?') ? 'y' : undefined),
+    })
     expect([agreed.exit, await count()]).toEqual([4, before + 2])
     expect(resultsOf(path).map(({ key, status, error }) => [key, status, error !== ''])).toEqual([
       ['2', 'succeeded', false],
@@ -88,7 +96,7 @@ describe('mailbox create --csv', () => {
     writeFileSync(path, 'name,displayName\ndirac,Dirac\nfermi,No name\neuler,Euler\n')
     const again = await run(path, [...flags, '--yes'])
     expect([again.exit, await count()]).toEqual([0, before + 3])
-    expect(again.told).toContain('1 can be sent')
+    expect(again.told).toContain('Lines that can be sent: 1.')
     const once = await run(path, [...flags, '--yes'])
     expect([once.exit, await count()]).toEqual([0, before + 3])
   })
@@ -97,7 +105,7 @@ describe('mailbox create --csv', () => {
     const path = list('name,displayName,template\ngauss,Gauss,Meeting room\n')
     const before = await count()
     const dry = await run(path, ['--dry-run'])
-    expect([dry.exit, dry.told]).toEqual([0, expect.stringContaining('1 can be sent')])
+    expect([dry.exit, dry.told]).toEqual([0, expect.stringContaining('Lines that can be sent: 1.')])
     const silent = await run(path, [])
     expect([silent.exit, silent.told]).toEqual([2, expect.stringContaining('--yes')])
     expect([await count(), existsSync(path.replace('.csv', '.results.csv'))]).toEqual([before, false])
@@ -121,7 +129,7 @@ describe('mailbox create --csv', () => {
     expect(cut.exit).toBe(130)
     expect(new Set(resultsOf(path).map(({ status }) => status))).toEqual(new Set(['sending']))
     const again = await run(path)
-    expect([again.exit, again.printed]).toEqual([0, expect.stringContaining('12 made')])
+    expect([again.exit, again.printed]).toEqual([0, expect.stringContaining('12 succeeded')])
     expect(await count()).toBe(before + 12)
     expect(new Set(resultsOf(path).map(({ requestId }) => requestId)).size).toBe(12)
   })
@@ -144,12 +152,8 @@ describe('mailbox create --csv', () => {
     ['a column that there is not', 'name,displayNam\na,b\n', /no field displayNam.*displayName/],
     ['a column twice', 'name,NAME\na,b\n', /Two columns are called name/],
     ['nothing in it', 'name,displayName\n', /no line after the first/],
-    ['a key twice', 'key,name\n1,a\n1,b\n', /Two lines have the key 1/],
-    ['the same line twice', 'name,displayName\na,A\na,A\n', /Line 3 says the same as line 2/],
-    ['lines of other lengths', 'name,displayName\na\n', /cannot be read as a list/],
-    ['another encoding', Buffer.from('name,displayName\na,B\xfcro\n', 'latin1'), /not UTF-8/],
-    ['nobody of this name', 'name,primaryOwner\na,nobody@contoso.example\n', /nobody@contoso\.example is not a person/],
-    ['no such template', 'name,template\na,Ballroom\n', /Ballroom/],
+    ['another encoding', Buffer.from('name,displayName\na,B\xfcro\n', 'latin1'), /neither UTF-8 nor UTF-16/],
+    ['a quote that does not end', 'name,displayName\na,"B\n', /cannot be read as a list/],
   ])('says what is wrong with a list that has %s', async (_, text, says) => {
     const before = await count()
     const { exit, told } = await run(list(text))
@@ -157,17 +161,124 @@ describe('mailbox create --csv', () => {
     expect(await count()).toBe(before)
   })
 
+  it('reports the errors of all lines at once, with their line numbers, and sends the others', async () => {
+    const lines = [
+      'key;name;displayName;template;primaryOwner;capacity;isWheelChairAccessible',
+      'A;"noether";"Noether,\ntwo lines";Meeting room;dana@contoso.example;;ja',
+      '',
+      'B;ockham;Ockham;Ballroom;nobody@contoso.example;much;vielleicht',
+      'C;pascal;Pascal;Meeting room;;;',
+      'C;peano;Peano;Meeting room;;;',
+      'D;pascal;Pascal;Meeting room;;;',
+      'E;planck',
+      `${'F'.repeat(65)};poincare;Poincaré;Meeting room;;;`,
+      'G;a b;Poisson;Meeting room;;;WAHR',
+    ]
+    const path = list(`${lines.join('\r\n')}\r\n`)
+    const before = await count()
+    const dry = await run(path, ['--dry-run'])
+    expect([dry.exit, await count()]).toEqual([4, before])
+    const reported = [
+      [
+        'Line 5 (B) cannot be sent:',
+        '  capacity: “much” is not a number. Write it as 12 or 2.5.',
+        '  isWheelChairAccessible: “vielleicht” is neither yes nor no. Write yes or no.',
+        '  template: There is no template “Ballroom” that you may use for this. quartermaster templates lists them.',
+        '  primaryOwner: nobody@contoso.example is not a person of this organisation. Give a sign-in name or a user id.',
+      ],
+      ['Line 7 (C) cannot be sent:', '  key: Line 6 has the same key. Give each line its own key.'],
+      ['Line 8 (D) cannot be sent:', '  This line is equal to line 6. Remove one of the two.'],
+      ['Line 9 (E) cannot be sent:', '  This line has 2 cells, and the first line has 7.'],
+      [`Line 10 (${'F'.repeat(65)}) cannot be sent:`, '  key: A key has 1 to 64 printable characters.'],
+      ['Line 11 (G) cannot be sent:', '  name: '],
+    ]
+    for (const said of reported) expect(dry.told).toContain(said.join('\n'))
+    expect(dry.told).toContain('Lines that can be sent: 2. Lines with errors: 6.')
+    const sent = await run(path)
+    expect([sent.exit, sent.printed]).toEqual([4, expect.stringContaining('2 succeeded, 6 refused.')])
+    expect(resultsOf(path).map(({ key, status, error }) => [key?.slice(0, 2), status, error !== ''])).toEqual([
+      ['A', 'succeeded', false],
+      ['B', 'refused', true],
+      ['C', 'succeeded', false],
+      ['C', 'refused', true],
+      ['D', 'refused', true],
+      ['E', 'refused', true],
+      ['FF', 'refused', true],
+      ['G', 'refused', true],
+    ])
+    const [noether] = resultsOf(path)
+    expect((await shown(noether?.requestId)).details).toMatchObject({ isWheelChairAccessible: true })
+    // Lines are found again when they move, and the equal line stays wrong.
+    writeFileSync(path, `${[lines[0], lines[6], lines[4], lines[1]].join('\r\n')}\r\n`)
+    const moved = await run(path)
+    expect([moved.exit, await count()]).toEqual([4, before + 2])
+    expect(resultsOf(path).map(({ key, status }) => [key, status])).toEqual([
+      ['C', 'succeeded'],
+      ['C', 'refused'],
+      ['A', 'succeeded'],
+    ])
+  })
+
+  it('keeps the result of a request whose line has changed, and reads results of an earlier version', async () => {
+    const path = list('name,displayName,template\nquine,Quine,Meeting room\n')
+    expect((await run(path)).exit).toBe(0)
+    const results = path.replace('.csv', '.results.csv')
+    const [before] = resultsOf(path)
+    writeFileSync(
+      results,
+      readFileSync(results, 'utf8')
+        .replace(',batchId', '')
+        .replace(/,"[^",]*"(\r\n)/g, '$1'),
+    )
+    writeFileSync(path, 'name,displayName,template\nramsey,Ramsey,Meeting room\n')
+    const again = await run(path)
+    expect([again.exit, again.printed]).toEqual([0, expect.stringContaining('2 succeeded')])
+    expect(resultsOf(path)).toMatchObject([
+      { name: 'ramsey', status: 'succeeded' },
+      { name: 'quine', requestId: before?.requestId },
+    ])
+  })
+
+  it('does not send a changed line while it is unknown whether the earlier line arrived', async () => {
+    const path = list('name,displayName,template\nriemann,Riemann,Meeting room\nrussell,Russell,Meeting room\n')
+    const interrupt = new AbortController()
+    const lost: typeof fetch = async (url, init) => {
+      const answer = await fetch(url, init)
+      if (!String(url).endsWith('/requests/v1/batch') || answer.status !== 202) return answer
+      interrupt.abort()
+      throw new TypeError('fetch failed')
+    }
+    expect((await run(path, ['--yes'], { signal: interrupt.signal, fetch: lost })).exit).toBe(130)
+    const before = await count()
+    const text = readFileSync(path, 'utf8')
+    writeFileSync(path, text.replace('Russell', 'Bertrand'))
+    const changed = await run(path)
+    expect([changed.exit, changed.told]).toEqual([2, expect.stringContaining('have changed since then: 3.')])
+    writeFileSync(path, text)
+    expect((await run(path)).printed).toContain('2 succeeded')
+    expect(await count()).toBeLessThanOrEqual(before + 2)
+  })
+
+  it('names the results file that cannot be used, before it sends anything', async () => {
+    const path = list('name,displayName,template\nsmullyan,Smullyan,Meeting room\n')
+    // Nobody can replace a folder by a file.
+    mkdirSync(join(path.replace('.csv', '.results.csv'), 'inside'), { recursive: true })
+    const before = await count()
+    expect(await run(path)).toMatchObject({ exit: 2, told: expect.stringContaining('.results.csv cannot be ') })
+    expect(await count()).toBe(before)
+  })
+
   it('takes --csv alone, and leaves other files of the same name alone', async () => {
     const path = list('name,displayName\nlaplace,Laplace\n')
     expect((await run(path, ['--file', 'x.json'])).told).toContain('--file')
     writeFileSync(path.replace('.csv', '.results.csv'), 'my own notes\n')
-    expect(await run(path)).toMatchObject({ exit: 2, told: expect.stringContaining('Move it away') })
+    expect(await run(path)).toMatchObject({ exit: 2, told: expect.stringContaining('Move it to another folder') })
     expect(readFileSync(path.replace('.csv', '.results.csv'), 'utf8')).toBe('my own notes\n')
   })
 
   it('creates sites from a list, too', async () => {
     const path = list('displayName,template\nMontblanc,Working group\nMatterhorn,Working group\n')
     const made = await runQuartermaster(['site', 'create', '--csv', path, '--yes'], { home: home.path })
-    expect([made.exit, made.printed]).toEqual([0, expect.stringContaining('2 made')])
+    expect([made.exit, made.printed]).toEqual([0, expect.stringContaining('2 succeeded')])
   })
 })

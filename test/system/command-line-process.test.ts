@@ -50,9 +50,9 @@ describe('the process of the command line', () => {
 
   it.each(['SIGINT', 'SIGTERM'] as const)('ends with 130 at %s, in the middle of watching', async (signal) => {
     const running = startQuartermaster(['request', 'watch', waiting], home.path)
-    await until(() => running.printed().includes('waits for approval') || undefined, 'the state')
+    await until(() => running.printed().includes('pendingApproval') || undefined, 'the state')
     running.child.kill(signal)
-    expect(await running.ended).toMatchObject({ exit: 130, told: '' })
+    expect(await running.ended).toMatchObject({ exit: 130, told: expect.stringMatching(/^REQ-\d+ continues\. /) })
   })
 
   it('ends a login at Ctrl-C', async () => {
@@ -85,7 +85,7 @@ describe('the process of the command line', () => {
     // Each time the line is taken away before it is drawn anew.
     const drawn = printed.split('\r\u001b[2K').slice(1, -1)
     expect(drawn.length).toBeGreaterThan(0)
-    for (const line of drawn) expect(line).toMatch(/^REQ-\d+ Aurora {2}[✓…·]+ [a-z ]+$/)
+    for (const line of drawn) expect(line).toMatch(/^REQ-\d+ Aurora {2}[✓…·]+ [A-Za-z ]+$/)
     expect(printed).toContain('It is here: http')
     const asked = terminal(['site', 'create'])
     await until(() => asked.printed().includes('Which template?') || undefined, 'a question')

@@ -150,8 +150,11 @@ function merged(before: unknown, value: unknown): unknown {
 }
 
 /** Reads a body from a JSON file, or from standard input for `-`. Throws {@link UsageError}. */
-export async function bodyOfFile(path: string, { terminal, signal }: Scope): Promise<Body> {
-  const text = path === '-' ? await readAll(terminal.streams.input, signal) : await readText(path)
+export async function bodyOfFile(
+  path: string,
+  { terminal, signal }: Pick<Scope, 'terminal' | 'signal'>,
+): Promise<Body> {
+  const text = path === '-' ? await readInput(terminal.streams.input, signal) : await readText(path)
   let parsed: unknown
   try {
     parsed = JSON.parse(text.replace(/^\ufeff/, ''))
@@ -163,18 +166,29 @@ export async function bodyOfFile(path: string, { terminal, signal }: Scope): Pro
   throw new UsageError(fill(texts.usage.noObject, { path }))
 }
 
+/**
+ * Decodes a file: UTF-8, or UTF-16 with a byte order mark, as PowerShell 5 and Excel's "Unicode Text" write it. Throws
+ * TypeError for other encodings.
+ */
+export function textOfBytes(bytes: Uint8Array): string {
+  const [first, second] = bytes
+  const isUtf16 = first === 0xff && second === 0xfe
+  return new TextDecoder(isUtf16 ? 'utf-16le' : 'utf-8', { fatal: true }).decode(bytes)
+}
+
 async function readText(path: string): Promise<string> {
   try {
     const bytes = await readFile(path)
-    if (bytes.length <= largestFile) return bytes.toString('utf8')
+    if (bytes.length <= largestFile) return textOfBytes(bytes)
   } catch (error) {
+    if (error instanceof TypeError) throw new UsageError(fill(texts.csv.notUtf8, { path }))
     const why = error instanceof Error && 'code' in error ? String(error.code) : String(error)
     throw new UsageError(fill(texts.usage.noFile, { path, why }))
   }
   throw new UsageError(fill(texts.usage.fileTooLarge, { path }))
 }
 
-async function readAll(input: NodeJS.ReadableStream, signal: AbortSignal): Promise<string> {
+async function readInput(input: NodeJS.ReadableStream, signal: AbortSignal): Promise<string> {
   const chunks: Buffer[] = []
   let size = 0
   const end = () => 'destroy' in input && typeof input.destroy === 'function' && input.destroy()
@@ -186,10 +200,15 @@ async function readAll(input: NodeJS.ReadableStream, signal: AbortSignal): Promi
     chunks.push(bytes)
   }
   signal.throwIfAborted()
-  return Buffer.concat(chunks).toString('utf8')
+  try {
+    return textOfBytes(Buffer.concat(chunks))
+  } catch {
+    throw new UsageError(fill(texts.csv.notUtf8, { path: '-' }))
+  }
 }
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+export const isId = (text: string): boolean => uuid.test(text)
 
 /**
  * Finds the id of a request by `REQ-1042`, `1042`, or the id itself. Throws {@link UsageError} for another text, and
@@ -222,33 +241,67 @@ type Kinds = readonly AnyTemplate['kind'][]
 export const siteKinds: Kinds = ['teamSite', 'communicationSite']
 export const mailboxKinds: Kinds = ['sharedMailbox', 'equipmentMailbox', 'roomMailbox']
 
-/** Returns a function that replaces sign-in names by user ids, which the API requires. Each name is looked up once. */
+/** What is wrong with one field: a JSON pointer, and a sentence for people. */
+export interface Fault {
+  readonly pointer: string
+  readonly detail: string
+  readonly suggestion?: string | undefined
+}
+
+/** Faults of fields that the command line found. Ends the process with {@link exitCodes.usage}. */
+export class FieldsError extends UsageError {
+  readonly faults: readonly Fault[]
+  constructor(faults: readonly Fault[]) {
+    super(faults.map(({ detail }) => detail).join(' '))
+    this.faults = faults
+  }
+}
+
+/**
+ * Returns a function that replaces sign-in names by user ids, which the API requires. Each name is looked up once. It
+ * throws {@link FieldsError} with all people that it does not find.
+ */
 export function peopleBySignInName(scope: Scope): (body: Body) => Promise<Body> {
   const known = new Map<string, Promise<string>>()
   const idOf = (typed: string): Promise<string> => {
     const name = typed.trim().toLowerCase()
     if (!name.includes('@')) return Promise.resolve(typed)
-    const found = known.get(name) ?? lookUp(scope, name)
+    const found = known.get(name) ?? findPerson(scope, name)
     known.set(name, found)
     return found
   }
   return async (body) => {
+    const faults: Fault[] = []
+    const idAt = async (pointer: string, typed: string): Promise<string> => {
+      try {
+        return await idOf(typed)
+      } catch (error) {
+        if (!(error instanceof UsageError)) throw error
+        faults.push({ pointer, detail: error.message })
+        return typed
+      }
+    }
     const changed: Record<string, unknown> = { ...body }
     for (const field of ['primaryOwner', 'secondaryOwner'])
-      if (typeof body[field] === 'string') changed[field] = await idOf(body[field])
+      if (typeof body[field] === 'string') changed[field] = await idAt(`#/${field}`, body[field])
     const { owners, permissions } = body
     if (Array.isArray(owners))
-      changed['owners'] = await Promise.all(owners.map((one) => (typeof one === 'string' ? idOf(one) : one)))
+      changed['owners'] = await Promise.all(
+        owners.map((one, place) => (typeof one === 'string' ? idAt(`#/owners/${place}`, one) : one)),
+      )
     if (typeof permissions === 'object' && permissions !== null) {
       const byId: [string, unknown][] = []
-      for (const [person, access] of Object.entries(permissions)) byId.push([await idOf(person), access])
+      for (const [person, access] of Object.entries(permissions))
+        byId.push([await idAt('#/permissions', person), access])
       changed['permissions'] = Object.fromEntries(byId)
     }
+    if (faults.length > 0) throw new FieldsError(faults)
     return changed
   }
 }
 
-async function lookUp(scope: Scope, name: string): Promise<string> {
+/** Looks up the user id of a sign-in name. Throws {@link UsageError} for an unknown name. */
+export async function findPerson(scope: Scope, name: string): Promise<string> {
   try {
     const id = await (await scope.client()).findUserId(name, { signal: scope.signal })
     if (id !== undefined && id !== '') return id

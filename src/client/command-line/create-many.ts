@@ -1,108 +1,123 @@
 import { randomUUID } from 'node:crypto'
-import type { BatchRow, BatchTrial, NewBatch } from '../index.ts'
-import type { Body, FieldFlags } from './body.ts'
-import { fingerprintOf, type ResultLine, readResults, readRows, resultsPathOf, writeResults } from './csv.ts'
+import type { BatchTrial, NewBatch } from '../index.ts'
+import type { Body, Fault, FieldFlags } from './body.ts'
+import { fingerprintOf, type ResultLine, readResults, readRows, resultsPathOf } from './csv.ts'
 import type { Scope } from './define-command.ts'
+import { asColumn } from './fields.ts'
+import {
+  batchOf,
+  type Call,
+  isOpen,
+  isSent,
+  type ListRow,
+  Results,
+  reasonsOf,
+  sendAndFollow,
+  undecided,
+} from './follow-list.ts'
 import { promptsOf } from './questions.ts'
-import { faultLines, type ProgressBar, progressBar } from './show.ts'
+import { faultLines } from './show.ts'
 import { clean, type ExitCode, exitCodes, fill, texts, UsageError } from './terminal.ts'
 
 interface CreatingMany {
   readonly resource: NewBatch['resource']
   readonly fields: FieldFlags
-  /** Completes the body of a line: the template's id, the values of flags, user ids of people. */
-  complete(body: Body): Promise<Body>
+  /** Completes the body of a line (the template's id, the values of flags, user ids of people), and says what is wrong. */
+  complete(body: Body): Promise<{ readonly body: Body; readonly faults: readonly Fault[] }>
 }
 interface How {
   readonly path: string
   readonly onlyTry: boolean
-  /** Sends without a question. */
+  /** Sends the correct lines without a question. */
   readonly yes: boolean
+  /** Follows also requests that wait for approval. */
+  readonly watch: boolean
 }
 
 /** The limits of the service for one call. */
 const largestCall = { rows: 200, bytes: 480 * 1024 } as const
 
 /**
- * Sends a list of requests: checks it, asks, sends, follows it, and writes the result of each line next to the list.
- * Lines that an earlier run has sent are not sent again: their interrupted calls are repeated and followed.
+ * Sends a list of requests: checks all lines, asks, sends the correct ones, follows them, and writes the result of each
+ * line next to the list. Lines that an earlier run has sent are not sent again: they are followed to their end, whenever
+ * the list is run again.
  */
 export async function createMany(scope: Scope, creating: CreatingMany, how: How): Promise<ExitCode> {
-  const { terminal } = scope
   const resultsPath = resultsPathOf(how.path)
-  const rows = await rowsOf(creating, how.path)
-  const before = new Map((await readResults(resultsPath)).map((line) => [line.fingerprint, line]))
-  const isSent = ({ fingerprint }: Row) => {
-    const line = before.get(fingerprint)
-    return line !== undefined && (line.requestId !== '' || line.status === 'sending' || line.status === 'waiting')
-  }
-  const fresh = rows.filter((row) => !isSent(row))
-  const isRefused = await dryRun(scope, creating, fresh)
-  const good = fresh.filter(({ key }) => !isRefused.has(key))
-  if (how.onlyTry) return isRefused.size === 0 ? exitCodes.done : exitCodes.refused
-  if (good.length > 0 && !(await confirmed(scope, how, good.length))) {
-    terminal.note(texts.ask.notSent)
+  const earlier = await readResults(resultsPath)
+  const sentBefore = new Map(earlier.filter(isSent).map((line) => [line.fingerprint, line]))
+  const read = await rowsOf(creating, how.path)
+  const fresh = read.filter(({ fingerprint, faults }) => faults.length === 0 && !sentBefore.has(fingerprint))
+  const refusals = await tryRows(scope, creating.resource, fresh)
+  const rows = read.map((row) => ({ ...row, faults: [...row.faults, ...(refusals.get(row) ?? [])] }))
+  const unsent = rows.filter(({ fingerprint }) => !sentBefore.has(fingerprint))
+  const good = unsent.filter(({ faults }) => faults.length === 0)
+  const wrong = unsent.filter(({ faults }) => faults.length > 0)
+  showFaults(scope, wrong)
+  if (unsent.length > 0) noteCounts(scope, good.length, wrong.length, refusals.approvals)
+  if (how.onlyTry) return wrong.length === 0 ? exitCodes.done : exitCodes.refused
+  if (good.length > 0 && !(await confirmed(scope, how, good.length, wrong.length))) {
+    scope.terminal.note(texts.ask.notSent)
     return exitCodes.cameToNothing
   }
-  const lines = new Map<string, ResultLine>()
-  const chunks = [...interruptedChunks(rows, before), ...chunksOf(good)]
-  for (const row of rows) lines.set(row.fingerprint, lineOf(row, before, isRefused.get(row.key)))
-  for (const { rows: some, sentAs } of chunks)
-    for (const row of some) setLine(lines, row, { status: 'sending', sentAs, error: '' })
-  const write = () => writeResults(resultsPath, [...lines.values()])
-  await write()
-  let done = 0
-  const total = chunks.reduce((sum, { rows: some }) => sum + some.length, 0)
-  for (const chunk of chunks) {
-    const bar = progressBar(terminal, total, done)
-    const change = (row: Row, to: Partial<ResultLine>) => setLine(lines, row, to)
-    try {
-      await sendRows(scope, creating.resource, chunk, { bar, change })
-    } finally {
-      await write()
-    }
-    done += chunk.rows.length
+  const calls = [...unfinishedCalls(rows, earlier, how), ...callsOf(good)]
+  const results = new Results(resultsPath, linesOf(rows, sentBefore, calls))
+  await results.write()
+  try {
+    await sendAndFollow(scope, creating.resource, { calls, results, watch: how.watch })
+  } catch (error) {
+    if (scope.signal.aborted && !scope.terminal.json) noteInterruption(scope, results.lines)
+    throw error
   }
-  return reportResults(scope, [...lines.values()], resultsPath)
+  return reportResults(scope, results)
 }
 
-/** Throws {@link UsageError} for two equal lines, which would request the same twice. */
+/** A line of the list. */
+interface Row extends ListRow {
+  readonly line: number
+  readonly faults: readonly Fault[]
+}
+
+/** Reads and completes all lines. Of two equal lines, which would request the same twice, the second one is wrong. */
 async function rowsOf({ fields, complete }: CreatingMany, path: string): Promise<Row[]> {
-  const known = new Map<string, string>()
+  const known = new Map<string, Row>()
   const rows: Row[] = []
-  for (const { key, body: typedBody } of await readRows(path, fields)) {
-    const body = await complete(typedBody)
+  for (const { line, key, body: typed, faults: ofCells } of await readRows(path, fields)) {
+    const { body, faults } = await complete(typed)
     const fingerprint = fingerprintOf(body)
-    const other = known.get(fingerprint)
-    if (other !== undefined) throw new UsageError(fill(texts.csv.rowTwice, { key: clean(key), other: clean(other) }))
-    known.set(fingerprint, key)
-    rows.push({ key, body, fingerprint })
+    const equal = known.get(fingerprint)
+    const row = { line, key, body, fingerprint, faults: [...ofCells, ...faults] }
+    const twice = { pointer: '', detail: fill(texts.csv.rowTwice, { line: equal?.line ?? 0 }) }
+    // Each line has its own result, so each has its own fingerprint.
+    const own = equal ? { ...row, fingerprint: fingerprintOf({ body, line }), faults: [...row.faults, twice] } : row
+    known.set(own.fingerprint, own)
+    rows.push(own)
   }
   return rows
 }
 
-interface Chunk {
-  readonly sentAs: string
-  readonly rows: readonly Row[]
-}
-
-/** Calls that an earlier run did not finish: the same rows in the same order, under the same key. */
-function interruptedChunks(rows: readonly Row[], before: ReadonlyMap<string, ResultLine>): Chunk[] {
+/** Calls of earlier runs with rows that have not ended. */
+function unfinishedCalls(rows: readonly Row[], earlier: readonly ResultLine[], { path }: How): Call[] {
   const byPrint = new Map(rows.map((row) => [row.fingerprint, row]))
-  const sent = new Map<string, ResultLine[]>()
-  for (const line of before.values()) sent.set(line.sentAs, [...(sent.get(line.sentAs) ?? []), line])
-  return [...sent].flatMap(([sentAs, lines]) => {
-    const isOpen = lines.some(({ status }) => status === 'sending' || status === 'waiting')
-    const some = lines.flatMap(({ fingerprint, key }) => {
+  const groups = new Map<string, ResultLine[]>()
+  for (const line of earlier) groups.set(line.sentAs, [...(groups.get(line.sentAs) ?? []), line])
+  return [...groups].flatMap(([sentAs, lines]): Call[] => {
+    if (sentAs === '' || !lines.some(isOpen)) return []
+    const batchId = lines.find((line) => line.batchId !== '')?.batchId ?? ''
+    const isKnown = batchId !== '' || !lines.some(({ status }) => undecided.includes(status))
+    // A repeated call needs the same rows in the same order.
+    const same = lines.flatMap(({ fingerprint, key }) => {
       const row = byPrint.get(fingerprint)
       return row ? [{ ...row, key }] : []
     })
-    return sentAs !== '' && isOpen && some.length === lines.length ? [{ sentAs, rows: some }] : []
+    if (isKnown || same.length === lines.length) return [{ sentAs, batchId, rows: same }]
+    const changed = lines.filter(({ fingerprint }) => !byPrint.has(fingerprint)).map(({ key }) => clean(key))
+    throw new UsageError(fill(texts.csv.changedSince, { path, keys: changed.join(', ') }))
   })
 }
 
 /** Splits rows into calls. Each call has its key before it is sent, so that a repeat after a crash is the same call. */
-function chunksOf(rows: readonly Row[]): Chunk[] {
+function callsOf(rows: readonly Row[]): Call[] {
   const chunks: Row[][] = []
   let bytes = 0
   for (const row of rows) {
@@ -112,110 +127,91 @@ function chunksOf(rows: readonly Row[]): Chunk[] {
     else chunks.push([row])
     bytes = last === chunks.at(-1) ? bytes + size : size
   }
-  return chunks.map((some) => ({ sentAs: randomUUID(), rows: some }))
+  return chunks.map((some) => ({ sentAs: randomUUID(), batchId: '', rows: some }))
 }
 
-/** Shows what the service would refuse, and returns the reasons by row. */
-async function dryRun(
-  scope: Scope,
-  { resource }: CreatingMany,
-  rows: readonly Row[],
-): Promise<ReadonlyMap<string, string>> {
-  const refused = new Map<string, string>()
-  if (rows.length === 0) return refused
+/** What the service would refuse, by row; and how many rows need an approval. */
+class Refusals extends Map<Row, readonly Fault[]> {
+  approvals = 0
+}
+
+async function tryRows(scope: Scope, resource: NewBatch['resource'], rows: readonly Row[]): Promise<Refusals> {
+  const refusals = new Refusals()
+  if (rows.length === 0) return refusals
   const client = await scope.client()
+  const byKey = new Map(rows.map((row) => [row.key, row]))
   const trials: BatchTrial['rows'][number][] = []
-  for (const { rows: some } of chunksOf(rows)) {
+  for (const { rows: some } of callsOf(rows))
     trials.push(...(await client.tryBatch(batchOf(resource, some), { signal: scope.signal })).rows)
+  for (const { key, status, errors, approvalRequired } of trials) {
+    const row = byKey.get(key)
+    if (row && status === 'refused') refusals.set(row, errors)
+    if (approvalRequired) refusals.approvals += 1
   }
-  for (const { key, errors } of trials.filter(({ status }) => status === 'refused')) {
-    scope.terminal.note(fill(texts.csv.wouldBeRefused, { key: clean(key) }))
-    for (const line of faultLines(errors)) scope.terminal.note(line)
-    refused.set(key, errors.map(({ pointer, detail }) => `${pointer}: ${detail}`).join(' '))
-  }
-  const approvals = trials.filter(({ approvalRequired }) => approvalRequired).length
-  scope.terminal.note(fill(texts.csv.tried, { good: rows.length - refused.size, refused: refused.size, approvals }))
-  return refused
+  return refusals
 }
 
-async function confirmed(scope: Scope, { yes, path }: How, count: number): Promise<boolean> {
+/** Shows the faults of all lines, by line number. */
+function showFaults({ terminal }: Scope, wrong: readonly Row[]): void {
+  for (const { line, key, faults } of wrong) {
+    const name = key === String(line) ? String(line) : `${line} (${clean(key)})`
+    terminal.note(fill(texts.csv.wrong, { line: name }))
+    for (const text of faultLines(faults, asColumn)) terminal.note(text)
+  }
+}
+
+function noteCounts({ terminal }: Scope, good: number, wrong: number, approvals: number): void {
+  terminal.note(fill(texts.csv.tried, { good, wrong, approvals }))
+}
+
+async function confirmed(scope: Scope, { yes, path }: How, good: number, wrong: number): Promise<boolean> {
   if (yes) return true
   if (!scope.terminal.isInteractive) throw new UsageError(fill(texts.csv.yesNeeded, { path }))
-  return promptsOf(scope).yes(fill(texts.csv.send, { count }), false)
+  const question = wrong === 0 ? texts.csv.send : texts.csv.sendGood
+  return promptsOf(scope).yes(fill(question, { good, wrong }), false)
 }
 
-function lineOf(row: Row, before: ReadonlyMap<string, ResultLine>, refused: string | undefined): ResultLine {
-  const name = [row.body['name'], row.body['displayName']].find((one) => typeof one === 'string')
-  const fresh = { ...{ key: row.key, status: '', reference: '', requestId: '', error: '', sentAs: '' } }
-  const known = before.get(row.fingerprint)
-  const line = { ...fresh, ...known, name: String(name ?? ''), fingerprint: row.fingerprint }
-  return refused === undefined ? line : { ...line, status: 'refused', sentAs: '', error: refused }
+/** The results file with a line for each row, and for each request whose row is not in the list any more. */
+function linesOf(rows: readonly Row[], before: ReadonlyMap<string, ResultLine>, calls: readonly Call[]): ResultLine[] {
+  const sentAs = new Map(calls.flatMap((call) => call.rows.map((row) => [row.fingerprint, call.sentAs] as const)))
+  const lines = rows.map((row): ResultLine => {
+    const { key, fingerprint, faults } = row
+    const known = before.get(fingerprint)
+    if (known) return known
+    const name = [row.body['name'], row.body['displayName']].find((one) => typeof one === 'string')
+    const of = { key, name: String(name ?? ''), reference: '', requestId: '', fingerprint, batchId: '' }
+    return faults.length > 0
+      ? { ...of, status: 'refused', error: reasonsOf(faults), sentAs: '' }
+      : { ...of, status: 'sending', error: '', sentAs: sentAs.get(fingerprint) ?? '' }
+  })
+  const prints = new Set(rows.map(({ fingerprint }) => fingerprint))
+  return [...lines, ...[...before.values()].filter(({ fingerprint }) => !prints.has(fingerprint))]
 }
 
-function setLine(lines: Map<string, ResultLine>, { fingerprint }: Row, to: Partial<ResultLine>): void {
-  const line = lines.get(fingerprint)
-  if (line) lines.set(fingerprint, { ...line, ...to })
+function noteInterruption({ terminal }: Scope, lines: readonly ResultLine[]): void {
+  const open = lines.filter(isOpen)
+  if (open.length > 0) terminal.note(fill(texts.csv.interrupted, { count: open.length }))
 }
 
-function reportResults({ terminal }: Scope, lines: readonly ResultLine[], path: string): ExitCode {
-  const count = (...status: string[]) => lines.filter((line) => status.includes(line.status)).length
-  const refused = count('refused', 'cancelledBefore')
+/** The order in which the summary names what became of the lines. */
+const statuses = [
+  ...['succeeded', 'pendingApproval', 'queued', 'provisioning', 'waiting', 'sending'],
+  ...['refused', 'failed', 'rejected', 'expired', 'cancelled', 'cancelledBefore', 'unknown'],
+]
+
+function reportResults({ terminal }: Scope, { lines, path }: Results): ExitCode {
+  const count = (...some: string[]) => lines.filter(({ status }) => some.includes(status)).length
+  const refused = count('refused', 'cancelledBefore', 'unknown')
   const nothing = count('failed', 'rejected', 'expired', 'cancelled')
-  const counts = {
-    made: count('succeeded'),
-    refused,
-    nothing,
-    open: count('pendingApproval', 'queued', 'provisioning'),
-  }
-  const results = lines.map(({ key, name, status, reference, requestId, error }) => {
+  const counts = { made: count('succeeded'), refused, nothing, open: lines.filter(isOpen).length }
+  const shown = lines.map(({ key, name, status, reference, requestId, error }) => {
     return { key, name, status, reference, requestId, error }
   })
-  terminal.result({ ...counts, results: path, rows: results }, [
-    fill(texts.csv.done, counts),
+  const parts = statuses.filter((one) => count(one) > 0).map((one) => `${count(one)} ${one}`)
+  terminal.result({ ...counts, results: path, rows: shown }, [
+    `${parts.join(', ')}.`,
+    ...(count('pendingApproval') > 0 ? [texts.csv.approvals] : []),
     fill(texts.csv.results, { path }),
   ])
   return refused > 0 ? exitCodes.refused : nothing > 0 ? exitCodes.cameToNothing : exitCodes.done
-}
-
-interface Row {
-  readonly key: string
-  readonly body: Body
-  readonly fingerprint: string
-}
-
-/** Sends the rows of one call, follows them, and records the result of each; also when it is interrupted. */
-async function sendRows(
-  { client: signedIn, signal }: Scope,
-  resource: NewBatch['resource'],
-  { rows, sentAs }: Chunk,
-  { bar, change }: { readonly bar: ProgressBar; readonly change: (row: Row, to: Partial<ResultLine>) => void },
-): Promise<void> {
-  const client = await signedIn()
-  const { batchId } = await client.createBatch(batchOf(resource, rows), { idempotencyKey: sentAs, signal })
-  try {
-    await client.waitForBatch(batchId, { signal, onLook: (batch) => bar.show(batch) })
-  } finally {
-    bar.end()
-    const byKey = new Map(rows.map((row) => [row.key, row]))
-    // Ctrl-C ends the following, not the batch: results so far are still recorded.
-    for await (const found of client.allBatchRows(batchId)) {
-      const row = byKey.get(found.key)
-      if (row) change(row, resultOf(found))
-    }
-  }
-}
-
-/** The service validates each row. */
-const batchOf = (resource: NewBatch['resource'], rows: readonly Row[]): NewBatch => ({
-  resource,
-  rows: rows.map(({ key, body }) => ({ key, body: body as never })),
-})
-
-function resultOf({ status, request, problem }: BatchRow): Partial<ResultLine> {
-  if (request) return { ...request, error: '' }
-  if (problem) {
-    const fields = problem.errors.map(({ pointer, detail }) => `${pointer}: ${detail}`)
-    return { status, error: fields.join(' ') || problem.detail }
-  }
-  return { status: status === 'cancelled' ? 'cancelledBefore' : status }
 }

@@ -1,15 +1,19 @@
 import { createHash } from 'node:crypto'
-import { readFile, rename, writeFile } from 'node:fs/promises'
+import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { CsvError, parse } from 'csv-parse/sync'
 import { type Options, stringify } from 'csv-stringify/sync'
 import { z } from 'zod'
-import { type Body, type FieldFlag, type FieldFlags, flagsOf, withValue } from './body.ts'
+import { type Body, type Fault, type FieldFlag, type FieldFlags, flagsOf, textOfBytes, withValue } from './body.ts'
 import { clean, fill, nearest, texts, UsageError } from './terminal.ts'
 
-interface CsvRow {
+export interface CsvRow {
+  /** The line of the file where it begins. */
+  readonly line: number
   /** The key column, or the number of the line. */
   readonly key: string
   readonly body: Body
+  /** What is wrong with its cells. */
+  readonly faults: readonly Fault[]
 }
 
 /** More than people write by hand; a wrong file is noticed early. Bytes. */
@@ -17,29 +21,32 @@ const largestList = 4 * 1024 * 1024
 const separators = [',', ';', '\t'] as const
 /** Separates several values in one cell. */
 const several = /[;|\n]+/
+/** What the service accepts as the key of a row. */
+const goodKey = /^\P{C}{1,64}$/u
 
 /**
- * Reads a list of requests: the first line names fields of the API, each further line is a request. Throws {@link
- * UsageError}.
+ * Reads a list of requests: the first line names fields of the API, each further line is a request. Faults of a line
+ * are returned with it. Throws {@link UsageError} for a file that is no list.
  */
 export async function readRows(path: string, fields: FieldFlags): Promise<CsvRow[]> {
   const [header, ...lines] = linesOf(await textOf(path), path)
   if (!header || lines.length === 0) throw new UsageError(fill(texts.csv.empty, { path }))
-  const columns = columnsOf(header, fields)
-  const rows = lines.map((cells, index) => rowOf(cells, columns, index + 2))
-  const keys = new Set<string>()
-  for (const { key } of rows) {
-    if (keys.has(key)) throw new UsageError(fill(texts.csv.keyTwice, { key: clean(key) }))
-    keys.add(key)
-  }
-  return rows
+  const columns = columnsOf(header.cells, fields)
+  const known = new Map<string, number>()
+  return lines.map((one) => {
+    const row = rowOf(one, columns)
+    const line = known.get(row.key)
+    known.set(row.key, line ?? row.line)
+    const detail = fill(texts.csv.keyTwice, { line: line ?? 0 })
+    return line === undefined ? row : { ...row, faults: [...row.faults, { pointer: '#/key', detail }] }
+  })
 }
 
 async function textOf(path: string): Promise<string> {
   try {
     const bytes = await readFile(path)
     if (bytes.length > largestList) throw new UsageError(fill(texts.csv.tooLarge, { path }))
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    return textOfBytes(bytes)
   } catch (error) {
     if (error instanceof UsageError) throw error
     if (error instanceof TypeError) throw new UsageError(fill(texts.csv.notUtf8, { path }))
@@ -48,13 +55,31 @@ async function textOf(path: string): Promise<string> {
   }
 }
 
+interface Line {
+  readonly line: number
+  readonly cells: readonly string[]
+}
+/** What the library returns for each line when it is asked for more than the cells. */
+interface ParsedLine {
+  /** `lines`: where the line ends. */
+  readonly info: { readonly lines: number }
+  readonly raw: string
+  readonly record: string[]
+}
+
 /** Excel's separator depends on the user's country: the most frequent one in the first line counts. */
-function linesOf(text: string, path: string): string[][] {
-  const [first = ''] = text.split('\n')
+function linesOf(text: string, path: string): Line[] {
+  // The library counts a line break of two characters in quotes twice.
+  const plain = text.replace(/\r\n?/g, '\n')
+  const [first = ''] = plain.split('\n')
   const [delimiter] = separators.toSorted((one, other) => first.split(other).length - first.split(one).length)
+  const layout = { bom: true, trim: true, skip_empty_lines: true, relax_column_count: true, info: true, raw: true }
   try {
-    const lines: string[][] = parse(text, { bom: true, trim: true, delimiter, skip_empty_lines: true })
-    return lines.filter((cells) => cells.some((cell) => cell !== ''))
+    const found: unknown = parse(plain, { ...layout, delimiter })
+    // Its types do not know the option `info`.
+    return (found as ParsedLine[])
+      .map(({ info, raw, record }) => ({ line: info.lines - raw.trim().split('\n').length + 1, cells: record }))
+      .filter(({ cells }) => cells.some((cell) => cell !== ''))
   } catch (error) {
     if (!(error instanceof CsvError)) throw error
     throw new UsageError(fill(texts.csv.notCsv, { path, why: clean(error.message) }))
@@ -65,6 +90,8 @@ interface Column {
   readonly name: string
   readonly isKey: boolean
   put(body: Body, cell: string): Body
+  /** What is wrong with a cell, before the service sees it. */
+  readonly fault?: (cell: string) => Fault | undefined
 }
 
 function columnsOf(header: readonly string[], fields: FieldFlags): Column[] {
@@ -86,7 +113,11 @@ function columnOf(title: string, known: KnownFields): Column {
   const field = known.get(low)
   if (field && field.takes !== 'pairs' && field.takes !== 'person-pairs') {
     const place = field.path.split('.')
-    return { name: low, isKey: false, put: (body, cell) => withValue(body, place, readCell(field.takes, cell)) }
+    const pointer = `#/${place.join('/')}`
+    return {
+      ...{ name: low, isKey: false, put: (body, cell) => withValue(body, place, readCell(field.takes, cell)) },
+      fault: (cell) => faultOfCell(pointer, field.takes, cell),
+    }
   }
   const [, group = '', rest = ''] = /^(metadata|permissions)\.(.+)$/i.exec(name) ?? []
   if (group.toLowerCase() === 'metadata')
@@ -113,25 +144,42 @@ const peopleTo =
       ),
     )
 
-/** Unreadable text stays unchanged, so that the service reports it. */
+const aNumber = /^-?\d+(\.\d+)?$/
+const isOf = (words: readonly string[], cell: string): boolean => words.includes(cell.toLowerCase())
+
+/** Unreadable text stays unchanged; {@link faultOfCell} reports it. */
 function readCell(takes: FieldFlag['takes'], cell: string): unknown {
-  if (takes === 'number') return /^-?\d+(\.\d+)?$/.test(cell) ? Number(cell) : cell
-  if (takes === 'boolean')
-    return texts.csv.yes.includes(cell.toLowerCase()) ? true : texts.csv.no.includes(cell.toLowerCase()) ? false : cell
+  if (takes === 'number') return aNumber.test(cell) ? Number(cell) : cell
+  if (takes === 'boolean') return isOf(texts.csv.yes, cell) ? true : isOf(texts.csv.no, cell) ? false : cell
   if (takes !== 'list') return cell
   const parts = cell.split(several).map((one) => one.trim())
   return parts.filter((one) => one !== '')
 }
 
-function rowOf(cells: readonly string[], columns: readonly Column[], line: number): CsvRow {
+function faultOfCell(pointer: string, takes: FieldFlag['takes'], cell: string): Fault | undefined {
+  const value = readCell(takes, cell)
+  if (value !== cell || (takes !== 'number' && takes !== 'boolean')) return undefined
+  const sentence = takes === 'number' ? texts.csv.noNumber : texts.csv.noYesOrNo
+  return { pointer, detail: fill(sentence, { typed: clean(cell) }) }
+}
+
+function rowOf({ line, cells }: Line, columns: readonly Column[]): CsvRow {
   let body: Body = {}
   let key = ''
+  const faults: Fault[] = []
+  if (cells.length !== columns.length) {
+    const counts = { cells: cells.length, columns: columns.length }
+    faults.push({ pointer: '', detail: fill(texts.csv.cells, counts) })
+  }
   for (const [index, column] of columns.entries()) {
     const cell = cells[index] ?? ''
     if (column.isKey) key = cell
     else if (cell !== '') body = column.put(body, cell)
+    const fault = cell === '' ? undefined : column.fault?.(cell)
+    if (fault) faults.push(fault)
   }
-  return { key: key || String(line), body }
+  if (key !== '' && !goodKey.test(key)) faults.push({ pointer: '#/key', detail: texts.csv.keyForm })
+  return { line, key: key || String(line), body, faults }
 }
 
 /** Identifies a request of a list, independent of its line. */
@@ -148,7 +196,11 @@ function sorted(value: unknown): unknown {
   return members.map(([key, member]) => [key, sorted(member)])
 }
 
-/** The result of one request of a list. `sending`: only the service knows whether the call arrived. */
+/**
+ * The result of one request of a list. `status`: the state of its request; otherwise `refused`, `cancelledBefore`
+ * (never submitted), `waiting` (the service will submit it), `sending` (only the service knows whether the call
+ * arrived), or `unknown` (the service has forgotten it).
+ */
 const resultLine = z.object({
   key: z.string(),
   name: z.string(),
@@ -159,6 +211,8 @@ const resultLine = z.object({
   /** The Idempotency-Key of the call that sent it. */
   sentAs: z.string(),
   fingerprint: z.string().regex(/^[0-9a-f]{16}$/),
+  /** The batch that the service made of the call. Earlier versions did not write it. */
+  batchId: z.union([z.uuid(), z.literal('')]).default(''),
 })
 export type ResultLine = z.output<typeof resultLine>
 const columns = Object.keys(resultLine.shape) as (keyof ResultLine)[]
@@ -177,8 +231,9 @@ export async function readResults(path: string): Promise<ResultLine[]> {
   }
   try {
     const [header = [], ...lines]: string[][] = parse(text, { bom: true, skip_empty_lines: true })
-    if (header.join() !== columns.join()) throw new TypeError('other columns')
-    const records = lines.map((cells) => Object.fromEntries(columns.map((column, index) => [column, cells[index]])))
+    if (![columns, columns.slice(0, -1)].some((known) => known.join() === header.join()))
+      throw new TypeError('other columns')
+    const records = lines.map((cells) => Object.fromEntries(header.map((column, index) => [column, cells[index]])))
     return z
       .array(resultLine)
       .parse(records)
@@ -188,11 +243,18 @@ export async function readResults(path: string): Promise<ResultLine[]> {
   }
 }
 
-/** Replaces the whole file, so that a crash leaves the earlier one. */
+/** Replaces the whole file, so that a crash leaves the earlier one. Throws {@link UsageError}. */
 export async function writeResults(path: string, lines: readonly ResultLine[]): Promise<void> {
   const draft = `${path}.${process.pid}.tmp`
-  await writeFile(draft, stringify([...lines], layout))
-  await rename(draft, path)
+  try {
+    await writeFile(draft, stringify([...lines], layout))
+    await rename(draft, path)
+  } catch (error) {
+    await rm(draft, { force: true })
+    const why = error instanceof Error && 'code' in error ? String(error.code) : String(error)
+    // On Windows nobody can replace a file that Excel has open.
+    throw new UsageError(fill(texts.csv.resultsLocked, { path, why }))
+  }
 }
 
 /** A spreadsheet reads these as the beginning of a formula (OWASP, "CSV Injection"); names come from other people. */

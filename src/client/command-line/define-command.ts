@@ -43,6 +43,8 @@ export interface Command {
   readonly options: OptionSpecs
   /** Names of the operands; all are required. */
   readonly operands: readonly string[]
+  /** The values of the only operand, if they are known. */
+  readonly operandChoices: readonly string[]
   run(scope: Scope, values: Readonly<Record<string, unknown>>, operands: readonly string[]): Promise<ExitCode>
 }
 
@@ -50,6 +52,7 @@ interface CommandSpec<O extends OptionSpecs> {
   readonly name: string
   readonly options: O
   readonly operands?: readonly string[]
+  readonly operandChoices?: readonly string[]
   run(scope: Scope, values: ValuesOf<O>, operands: readonly string[]): Promise<ExitCode>
 }
 
@@ -58,6 +61,7 @@ export function defineCommand<const O extends OptionSpecs>(spec: CommandSpec<O>)
     name: spec.name,
     options: spec.options,
     operands: spec.operands ?? [],
+    operandChoices: spec.operandChoices ?? [],
     // The values were read by these options.
     run: (scope, values, operands) => spec.run(scope, values as ValuesOf<O>, operands),
   }

@@ -202,7 +202,7 @@ class Flag extends Option {
 }
 
 /** The help of a flag, with its choices and its environment variable. */
-function helpOf(name: string, { choices }: OptionSpec, command: Spec | undefined): string {
+export function helpOf(name: string, { choices }: OptionSpec, command: Spec | undefined): string {
   const own: Readonly<Record<string, string>> = texts.optionsOf[command?.name as keyof typeof texts.optionsOf] ?? {}
   const help = own[name] ?? texts.options[name as OptionName]
   const variable = settingVariables[name as SettingName]

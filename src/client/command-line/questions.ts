@@ -160,15 +160,22 @@ export async function chooseTemplate(
 const titleOf = ({ name, description }: AnyTemplate): string =>
   description === '' ? clean(name) : `${clean(name)}: ${clean(description)}`
 
+/** How answers are checked while they are typed. */
+interface AnswerChecks {
+  /** Replaces sign-in names in a body by ids. Throws {@link UsageError} for a person that the directory does not know. */
+  named(body: Body): Promise<Body>
+  /** Returns what the service would refuse about this field of a body. */
+  fault(body: Body, path: string): Promise<string | undefined>
+}
+
 /**
  * Asks one question until the answer is valid, and replaces its value in the body; an empty answer removes the value.
- * `named` replaces sign-in names in a body by ids.
  */
 export async function askQuestion(
   prompts: Prompts,
   question: Question,
   before: Body,
-  named: (body: Body) => Promise<Body>,
+  { named, fault }: AnswerChecks,
 ): Promise<Body> {
   const { path, label, takes: kind, required } = question
   const place = path.split('.')
@@ -187,10 +194,12 @@ export async function askQuestion(
   }
   let whole = body
   await prompts.text(required ? `${label}:` : `${label} ${texts.ask.optional}:`, otherwise, async (typed) => {
+    whole = body
     if (typed === '') return required ? texts.ask.needed : undefined
     if (kind === 'number' && !/^-?\d{1,15}(\.\d+)?$/.test(typed)) return texts.ask.noNumber
     try {
       whole = await named(placed(body, place, kind, typed))
+      return await fault(whole, path)
     } catch (error) {
       // The directory does not know a person.
       if (error instanceof UsageError) return error.message

@@ -9,6 +9,7 @@ import {
   WebhookError,
 } from '../index.ts'
 import { SignInError } from '../sign-in.ts'
+import { FieldsError } from './body.ts'
 import type { Scope } from './define-command.ts'
 import { flagsIn, parse } from './program.ts'
 import {
@@ -120,6 +121,13 @@ interface Report {
 
 /** Reports an error: what happened and what to do. No report contains a token. */
 function reportOf(error: unknown, settings: Settings | undefined): Report {
+  if (error instanceof FieldsError) {
+    const { message, faults } = error
+    return report(exitCodes.usage, 'usage', texts.refused.fields, faultLines(faults), {
+      detail: message,
+      errors: faults,
+    })
+  }
   if (error instanceof UsageError) {
     const see = error.command === undefined ? [] : [fill(texts.usage.seeCommand, { command: error.command })]
     return report(exitCodes.usage, 'usage', error.message, see)

@@ -1,32 +1,38 @@
 import {
   type Batch,
-  type FieldFault,
+  type Client,
   isOver,
   type MailboxRequest,
   type Preview,
   ProblemError,
   type ProvisioningRequest,
+  type RequestState,
   type SiteRequest,
   StillUnderWayError,
 } from '../index.ts'
-import type { Body } from './body.ts'
+import type { Body, Fault } from './body.ts'
 import type { Scope } from './define-command.ts'
+import { asFlag, type FieldNames } from './fields.ts'
 import { clean, type ExitCode, exitCodes, fill, type Output, type Style, type Terminal, texts } from './terminal.ts'
 
 type Step = ProvisioningRequest['steps'][number]
 
-const colours: Partial<Record<ProvisioningRequest['status'], Style>> = {
+/** The states, with their names in the API, which are their names everywhere in the command line. */
+const colours: Readonly<Record<RequestState, Style>> = {
+  pendingApproval: 'yellow',
+  queued: 'bold',
+  provisioning: 'bold',
   succeeded: 'green',
   failed: 'red',
   rejected: 'red',
   expired: 'red',
   cancelled: 'dim',
-  pendingApproval: 'yellow',
 }
+export const states = Object.keys(colours) as readonly RequestState[]
 const marks: Readonly<Record<Step['status'], string>> = { pending: '·', running: '…', done: '✓', failed: '✗' }
 
 export const stateOf = (terminal: Terminal, { status }: Pick<ProvisioningRequest, 'status'>): string =>
-  terminal.style(colours[status] ?? 'bold', texts.states[status] ?? clean(status))
+  terminal.style(colours[status] ?? 'bold', clean(status))
 
 /** Its reference and name: `REQ-1042 Apollo`. */
 const titleOf = ({ reference, details }: ProvisioningRequest): string =>
@@ -39,8 +45,12 @@ const stepLine = (terminal: Terminal, step: Step): string => {
 }
 const stepLabel = ({ name }: Pick<Step, 'name'>): string => texts.steps[name] ?? clean(name)
 
-/** A request, one line for each fact. */
-export function requestLines(terminal: Terminal, request: ProvisioningRequest): string[] {
+/** A request, one line for each fact; `details`: what was requested. */
+export function requestLines(
+  terminal: Terminal,
+  request: ProvisioningRequest,
+  details: readonly string[] = [],
+): string[] {
   const { requester, submittedAt, kind, steps, approvals } = request
   const lines = [
     `${terminal.style('bold', titleOf(request))}  ${stateOf(terminal, request)}`,
@@ -49,6 +59,7 @@ export function requestLines(terminal: Terminal, request: ProvisioningRequest): 
       who: clean(requester.displayName),
       when: momentOf(submittedAt),
     }),
+    ...details,
   ]
   for (const stage of approvals) lines.push(approvalLine(stage))
   if (steps.some(({ status }) => status !== 'pending'))
@@ -83,9 +94,13 @@ export function madeOf({ resource }: ProvisioningRequest): string | undefined {
 }
 
 /** `2026-11-20 19:48 UTC`: the same in every time zone, and sortable. */
-const momentOf = (at: string): string => {
+export const momentOf = (at: string, to: 'minutes' | 'seconds' = 'minutes'): string => {
   const date = new Date(at)
-  return Number.isNaN(date.getTime()) ? clean(at) : `${date.toISOString().slice(0, 16).replace('T', ' ')} UTC`
+  if (Number.isNaN(date.getTime())) return clean(at)
+  return `${date
+    .toISOString()
+    .slice(0, to === 'minutes' ? 16 : 19)
+    .replace('T', ' ')} UTC`
 }
 
 const endOf = ({ status }: Pick<ProvisioningRequest, 'status'>): ExitCode =>
@@ -117,7 +132,10 @@ export async function previewOf(scope: Scope, body: Body): Promise<Preview | und
 }
 
 /** A preview: kind and names, approvers, values of the template, warnings, faults. */
-export function previewLines({ kind, names, approvals, defaults, warnings, errors, similar }: Preview): string[] {
+export function previewLines(
+  { kind, names, approvals, defaults, warnings, errors, similar }: Preview,
+  nameOf: FieldNames = asFlag,
+): string[] {
   const address = names?.url ?? names?.address
   return [
     fill(texts.preview.kind, { kind: texts.kinds[kind] ?? clean(kind), name: clean(names?.displayName ?? '') }),
@@ -134,20 +152,26 @@ export function previewLines({ kind, names, approvals, defaults, warnings, error
     ...(approvals.length === 0 ? [`  ${texts.preview.noApproval}`] : []),
     ...similar.value.map(({ displayName }) => `  ${fill(texts.preview.similar, { name: clean(displayName) })}`),
     ...warnings.map(({ detail }) => `  ${fill(texts.preview.warning, { detail: clean(detail) })}`),
-    ...faultLines(errors),
+    ...faultLines(errors, nameOf),
   ]
 }
 
-/** The fault of each field, with a suggestion. */
-export const faultLines = (errors: readonly FieldFault[]): string[] =>
+/** A line for each fault, with a suggestion. */
+export const faultLines = (errors: readonly Fault[], nameOf: FieldNames = asFlag): string[] =>
   errors.map(({ pointer, detail, suggestion }) => {
-    const line = `  ${clean(pointer)}: ${clean(detail)}`
-    return suggestion === undefined ? line : `${line} ${fill(texts.refused.suggestion, { value: clean(suggestion) })}`
+    const field = clean(nameOf(pointer))
+    const line = `  ${field === '' ? '' : `${field}: `}${clean(detail)}`
+    // The service's sentence may name the suggestion itself.
+    if (suggestion === undefined || detail.includes(suggestion)) return line
+    return `${line} ${fill(texts.refused.suggestion, { value: clean(suggestion) })}`
   })
+
+/** How long Ctrl-C waits for the reference of a request. Milliseconds. */
+const lastLook = 2000
 
 /**
  * Follows a request to its end: one line that is redrawn on a terminal, otherwise a line for each event, or with
- * `--json` a JSON value for each change. Returns the exit code.
+ * `--json` a JSON value for each change. Returns the exit code. Ctrl-C ends the following, not the request.
  */
 export async function watch(
   scope: Pick<Scope, 'terminal' | 'signal' | 'client'>,
@@ -157,11 +181,15 @@ export async function watch(
   const { terminal, signal } = scope
   const client = await scope.client()
   const progress = progressOf(scope)
+  let reference: string | undefined
   try {
     const request = await client.waitForRequest(requestId, {
       signal,
       timeoutSeconds,
-      onChange: (changed) => progress.show(changed),
+      onChange: (changed) => {
+        reference = changed.reference
+        progress.show(changed)
+      },
     })
     progress.end()
     if (!terminal.json)
@@ -170,9 +198,22 @@ export async function watch(
     return endOf(request)
   } catch (error) {
     progress.end()
-    if (!(error instanceof StillUnderWayError)) throw error
-    if (!terminal.json) terminal.note(fill(texts.watch.stillUnderWay, { reference: error.request.reference }))
-    return exitCodes.stillUnderWay
+    const isInterrupted = signal.aborted
+    if (!isInterrupted && !(error instanceof StillUnderWayError)) throw error
+    if (!terminal.json) {
+      reference ??= await referenceOf(client, requestId)
+      terminal.note(fill(texts.watch[isInterrupted ? 'interrupted' : 'stillUnderWay'], { reference: clean(reference) }))
+    }
+    return isInterrupted ? exitCodes.interrupted : exitCodes.stillUnderWay
+  }
+}
+
+/** The reference of a request, or its id if the service does not answer at once. Commands accept both. */
+async function referenceOf(client: Client, requestId: string): Promise<string> {
+  try {
+    return (await client.getRequest(requestId, { signal: AbortSignal.timeout(lastLook) })).reference
+  } catch {
+    return requestId
   }
 }
 
@@ -243,18 +284,23 @@ export interface ProgressBar {
 }
 const cells = 24
 
-/** `before`: how many of `total` earlier batches have done. */
-export function progressBar(terminal: Terminal, total: number, before: number): ProgressBar {
+/** `before`: what has become of those of `total` rows that belong to earlier batches. */
+export function progressBar(
+  terminal: Terminal,
+  total: number,
+  before: { readonly succeeded: number; readonly refused: number; readonly done: number },
+): ProgressBar {
   const { errors } = terminal.streams
   const isLive = terminal.isLive && errors.isTTY === true
+  const offset = { ...before }
   let lastTenth = ''
   return {
     show(batch) {
-      const { succeeded = 0 } = batch.requests
-      const done = before + batch.rows.refused + doneOf(batch)
+      const done = Math.min(total, offset.done + batch.rows.refused + doneOf(batch))
       const full = Math.floor((done / total) * cells)
       const bar = `${'█'.repeat(full)}${'░'.repeat(cells - full)}`
-      const counts = fill(texts.csv.progress, { made: before + succeeded, total, refused: batch.rows.refused })
+      const succeeded = offset.succeeded + (batch.requests.succeeded ?? 0)
+      const counts = fill(texts.csv.progress, { succeeded, total, refused: offset.refused + batch.rows.refused })
       const waits = batch.waitsFor === null ? '' : ` · ${waitLabel(batch.waitsFor.code)}`
       if (isLive) drawOver(errors, `${bar} ${counts}${waits}`, terminal.columns)
       const tenth = `${Math.floor((done * 10) / total)}${waits}`

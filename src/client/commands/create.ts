@@ -2,7 +2,9 @@ import {
   type Body,
   bodyOfFile,
   bodyOfFlags,
+  type Fault,
   type FieldFlags,
+  FieldsError,
   mailboxFlags,
   mailboxKinds,
   optionsOf,
@@ -14,6 +16,7 @@ import {
 } from '../command-line/body.ts'
 import { createMany } from '../command-line/create-many.ts'
 import { type Command, defineCommand, type Scope } from '../command-line/define-command.ts'
+import { asFlag, type FieldNames, placeOf } from '../command-line/fields.ts'
 import { askQuestion, chooseTemplate, promptsOf, type Question, questionsOf } from '../command-line/questions.ts'
 import { faultLines, previewLines, previewOf, table, watch } from '../command-line/show.ts'
 import { clean, type ExitCode, exitCodes, fill, texts, UsageError } from '../command-line/terminal.ts'
@@ -71,6 +74,7 @@ function createCommand(creating: Creating): Command {
 interface ListFlags {
   readonly csv: string
   readonly yes?: boolean
+  readonly watch?: boolean
   readonly 'dry-run'?: boolean
   readonly file?: string
   readonly 'idempotency-key'?: string
@@ -90,14 +94,29 @@ async function sendList(scope: Scope, creating: Creating, fromFlags: Body, value
     const { templateId } = await found
     return name === '' ? body : { ...body, templateId }
   }
+  // A wrong flag is one error, not one of each line.
+  const flags = await people(await withKnownTemplate(fromFlags))
+  const complete = async (typed: Body) => {
+    const faults: Fault[] = []
+    let body = joined(typed, flags)
+    for (const step of [withKnownTemplate, people]) {
+      try {
+        body = await step(body)
+      } catch (error) {
+        if (!(error instanceof UsageError)) throw error
+        const ofTemplate = { pointer: '#/templateId', detail: error.message }
+        faults.push(...(error instanceof FieldsError ? error.faults : [ofTemplate]))
+      }
+    }
+    return { body, faults }
+  }
   return createMany(
     scope,
+    { resource: creating.name === 'site create' ? 'site' : 'mailbox', fields: creating.fields, complete },
     {
-      resource: creating.name === 'site create' ? 'site' : 'mailbox',
-      fields: creating.fields,
-      complete: async (body) => people(await withKnownTemplate(joined(body, fromFlags))),
+      ...{ path: values.csv, onlyTry: values['dry-run'] === true },
+      ...{ yes: values.yes === true, watch: values.watch === true },
     },
-    { path: values.csv, onlyTry: values['dry-run'] === true, yes: values.yes === true },
   )
 }
 
@@ -148,13 +167,19 @@ async function askAndSend(
   const template = await chooseTemplate(prompts, await scope.client(), creating.kinds, scope)
   const questions = questionsOf(template)
   const people = peopleBySignInName(scope)
-  const put = (question: Question, body: Body) => askQuestion(prompts, question, body, people)
+  const checks = { named: people, fault: (body: Body, path: string) => faultAt(scope, body, path) }
+  const put = (question: Question, body: Body) => askQuestion(prompts, question, body, checks)
+  const nameOf: FieldNames = (pointer) => questions.find(({ path }) => isAt(pointer, path))?.label ?? asFlag(pointer)
   let body: Body = { templateId: template.id }
   for (const question of questions) body = await put(question, body)
   for (;;) {
-    const faults = await faultsBefore(scope, body)
-    if (faults.length === 0 && (flags['dry-run'] || !(await prompts.yes(texts.ask.send, true)))) break
-    const outcome = faults.length > 0 ? faults : await sendOrFaults(scope, creating, body, how)
+    const preview = await previewOf(scope, body)
+    for (const line of preview ? previewLines(preview, nameOf) : []) scope.terminal.note(line)
+    const faults = preview?.errors ?? []
+    const isUseless = preview?.warnings.some(({ code }) => code === 'nobody-can-open') === true
+    const agreed = () => prompts.yes(isUseless ? texts.ask.sendAnyway : texts.ask.send, !isUseless)
+    if (faults.length === 0 && (flags['dry-run'] || !(await agreed()))) break
+    const outcome = faults.length > 0 ? faults : await sendOrFaults(scope, creating, { body, how, nameOf })
     if ('requestId' in outcome) return accepted(scope, outcome, flags.watch === true)
     body = await askAgain(put, outcome, questions, body)
   }
@@ -162,24 +187,34 @@ async function askAndSend(
   return flags['dry-run'] ? exitCodes.done : exitCodes.cameToNothing
 }
 
-/** Shows a preview, and returns its faults. */
-async function faultsBefore(scope: Scope, body: Body): Promise<readonly FieldFault[]> {
-  const preview = await previewOf(scope, body)
-  for (const line of preview ? previewLines(preview) : []) scope.terminal.note(line)
-  return preview?.errors ?? []
+/** What the service would refuse about one field of a body; undefined also if it cannot be checked now. */
+async function faultAt(scope: Scope, body: Body, path: string): Promise<string | undefined> {
+  try {
+    const fault = (await previewOf(scope, body))?.errors.find(({ pointer }) => isAt(pointer, path))
+    return fault && faultLines([fault], () => '')[0]?.trim()
+  } catch (error) {
+    // All answers are checked together before the request is sent.
+    if (error instanceof ProblemError && error.status === 429) return undefined
+    throw error
+  }
+}
+
+interface Sending {
+  readonly body: Body
+  readonly how: WriteOptions
+  readonly nameOf: FieldNames
 }
 
 async function sendOrFaults(
   scope: Scope,
   creating: Creating,
-  body: Body,
-  how: WriteOptions,
+  { body, how, nameOf }: Sending,
 ): Promise<Accepted | readonly FieldFault[]> {
   try {
     return await creating.send(scope, body, how)
   } catch (error) {
     if (!(error instanceof ProblemError) || error.errors.length === 0) throw error
-    for (const line of faultLines(error.errors)) scope.terminal.note(line)
+    for (const line of faultLines(error.errors, nameOf)) scope.terminal.note(line)
     return error.errors
   }
 }
@@ -204,7 +239,7 @@ async function askAgain(
 
 /** Whether `#/metadata/costCentre` or `/owners/0` points to a question’s field or into it. */
 function isAt(pointer: string, path: string): boolean {
-  const place = pointer.replace(/^#?\//, '').split('/')
+  const place = placeOf(pointer)
   const field = path.startsWith('permissions.') ? ['permissions'] : path.split('.')
   return field.every((part, index) => place[index] === part)
 }

@@ -1,21 +1,27 @@
 /** The commands of the command line `quartermaster`, in the order of its help. */
-import { commandRegistry } from '../command-line/define-command.ts'
+import { type Command, commandRegistry } from '../command-line/define-command.ts'
+import { completionOf } from './completion.ts'
 import { createMailbox, createSite, templates } from './create.ts'
 import {
   approveRequest,
   cancelRequest,
   findGroup,
   listRequests,
+  nudgeRequest,
+  reassignRequest,
   rejectRequest,
+  retryRequest,
   showRequest,
+  showTimeline,
   watchRequest,
 } from './requests.ts'
 import { login, logout, whoami } from './sign-in.ts'
 import { listenToWebhooks, testWebhook } from './webhooks.ts'
 
 /** All commands, in the order in which the help lists them. */
-export const commands = commandRegistry(
+export const commands: readonly Command[] = commandRegistry(
   ...[login, logout, whoami, templates, createSite, createMailbox],
-  ...[listRequests, showRequest, watchRequest, cancelRequest, approveRequest, rejectRequest, findGroup],
-  ...[listenToWebhooks, testWebhook],
+  ...[listRequests, showRequest, showTimeline, watchRequest, cancelRequest, retryRequest],
+  ...[approveRequest, rejectRequest, nudgeRequest, reassignRequest, findGroup],
+  ...[listenToWebhooks, testWebhook, completionOf(() => commands)],
 )

@@ -1,10 +1,10 @@
-import { findRequest, mailboxKinds, siteKinds } from '../command-line/body.ts'
+import { findPerson, findRequest, isId, mailboxKinds, siteKinds } from '../command-line/body.ts'
 import { defineCommand, type Scope } from '../command-line/define-command.ts'
-import { madeOf, requestLines, stateOf, table, watch } from '../command-line/show.ts'
+import { detailLines } from '../command-line/details.ts'
+import { madeOf, momentOf, requestLines, stateOf, states, table, watch } from '../command-line/show.ts'
 import { clean, type ExitCode, exitCodes, fill, NotFoundError, texts, UsageError } from '../command-line/terminal.ts'
-import type { Client, ProvisioningRequest, RequestState, ResourceKind } from '../index.ts'
+import type { Client, ProvisioningRequest, ResourceKind } from '../index.ts'
 
-const states = Object.keys(texts.states) as readonly RequestState[]
 const kinds: readonly ResourceKind[] = [...siteKinds, ...mailboxKinds]
 const usualLimit = 20
 
@@ -56,7 +56,28 @@ export const showRequest = defineCommand({
     const { terminal, signal } = scope
     const client = await scope.client()
     const request = await client.getRequest(await findRequest(client, operand, signal), { signal })
-    terminal.result(request, requestLines(terminal, request))
+    const details = terminal.json ? [] : await detailLines(scope, request)
+    terminal.result(request, requestLines(terminal, request, details))
+    return exitCodes.done
+  },
+})
+
+export const showTimeline = defineCommand({
+  name: 'request timeline',
+  options: {},
+  operands: ['request'],
+  async run(scope, _, [operand = '']) {
+    const { terminal, signal } = scope
+    const client = await scope.client()
+    const entries = await client.timeline(await findRequest(client, operand, signal), { signal })
+    const { at, who, action, comment } = texts.timeline.heads
+    const rows = entries.map((entry) => [
+      momentOf(entry.at, 'seconds'),
+      'kind' in entry.actor ? texts.timeline.system : clean(entry.actor.displayName),
+      clean(entry.action),
+      entry.comment === undefined ? '' : `“${clean(entry.comment)}”`,
+    ])
+    terminal.result({ value: entries }, table([at, who, action, comment], rows, terminal))
     return exitCodes.done
   },
 })
@@ -108,6 +129,49 @@ export const cancelRequest = defineCommand({
   run: (scope, values, [operand = '']) =>
     change(scope, operand, (client, id) => client.cancel(id, { ...values, signal: scope.signal })),
 })
+
+export const retryRequest = defineCommand({
+  name: 'request retry',
+  options: commentOption,
+  operands: ['request'],
+  run: (scope, values, [operand = '']) =>
+    change(scope, operand, (client, id) => client.retry(id, { ...values, signal: scope.signal })),
+})
+
+export const nudgeRequest = defineCommand({
+  name: 'request nudge',
+  options: {},
+  operands: ['request'],
+  async run(scope, _, [operand = '']) {
+    const { terminal, signal } = scope
+    const exit = await change(scope, operand, (client, id) => client.nudge(id, { signal }))
+    if (!terminal.json) terminal.note(texts.nudge.done)
+    return exit
+  },
+})
+
+export const reassignRequest = defineCommand({
+  name: 'request reassign',
+  options: { from: { type: 'text', value: '<person>' }, ...commentOption },
+  operands: ['request', 'person'],
+  run: (scope, { from, comment }, [operand = '', person = '']) =>
+    change(scope, operand, async (client, id) => {
+      const [to, replaced] = await Promise.all([personId(scope, person), from && personId(scope, from)])
+      const how = {
+        ...(replaced && { from: replaced }),
+        ...(comment !== undefined && { comment }),
+        signal: scope.signal,
+      }
+      return client.reassign(id, { to, ...how })
+    }),
+})
+
+/** The user id of a person by sign-in name or id. Throws {@link UsageError}. */
+async function personId(scope: Scope, typed: string): Promise<string> {
+  if (isId(typed)) return typed.toLowerCase()
+  if (!typed.includes('@')) throw new UsageError(fill(texts.csv.noPerson, { typed: clean(typed) }), 'request reassign')
+  return findPerson(scope, typed.trim().toLowerCase())
+}
 
 /**
  * Looks up the provisioned group in the directory (API document, "Look up the provisioned group"): once, or with the

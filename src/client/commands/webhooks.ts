@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { mailboxKinds, siteKinds, templateIdOf } from '../command-line/body.ts'
 import { defineCommand, type Scope } from '../command-line/define-command.ts'
+import { momentOf } from '../command-line/show.ts'
 import { clean, exitCodes, fill, texts, UsageError } from '../command-line/terminal.ts'
 import { type ProvisioningEvent, verifyProvisioningWebhook, WebhookError } from '../index.ts'
 
@@ -75,7 +76,7 @@ class ReceivedWebhooks {
     const again = this.#ids.has(event.id)
     this.#ids.add(event.id)
     const line = fill(texts.listen.event, {
-      at: clean(event.timestamp),
+      at: momentOf(event.timestamp, 'seconds'),
       type: clean(event.type),
       request: clean(event.requestId),
     })

@@ -1,0 +1,152 @@
+import { type Batch, type BatchRow, isBatchOver, isOver, type NewBatch, ProblemError } from '../index.ts'
+import type { Body, Fault } from './body.ts'
+import { type ResultLine, writeResults } from './csv.ts'
+import type { Scope } from './define-command.ts'
+import { asColumn } from './fields.ts'
+import { type ProgressBar, progressBar } from './show.ts'
+import { texts } from './terminal.ts'
+
+/** A correct line of a list. */
+export interface ListRow {
+  readonly key: string
+  readonly body: Body
+  readonly fingerprint: string
+}
+
+const openStates: readonly string[] = ['queued', 'provisioning', 'pendingApproval']
+/** Rows whose request does not exist yet, or of which only the service knows whether it exists. */
+export const undecided: readonly string[] = ['sending', 'waiting']
+export const isSent = ({ requestId, status }: ResultLine): boolean =>
+  requestId !== '' || undecided.includes(status) || status === 'unknown'
+export const isOpen = ({ status }: ResultLine): boolean => openStates.includes(status) || undecided.includes(status)
+
+/** A call to send, or to repeat under its key if it is unknown whether it arrived; with its batch if that is known. */
+export interface Call {
+  readonly sentAs: string
+  readonly batchId: string
+  readonly rows: readonly ListRow[]
+}
+
+export const reasonsOf = (faults: readonly Fault[]): string =>
+  faults.map(({ pointer, detail }) => [asColumn(pointer), detail].filter(Boolean).join(': ')).join(' ')
+
+/** The results file in memory. */
+export class Results {
+  readonly path: string
+  readonly lines: ResultLine[]
+  constructor(path: string, lines: ResultLine[]) {
+    this.path = path
+    this.lines = lines
+  }
+  write(): Promise<void> {
+    return writeResults(this.path, this.lines)
+  }
+  of({ sentAs }: Pick<Call, 'sentAs'>): ResultLine[] {
+    return this.lines.filter((line) => line.sentAs === sentAs)
+  }
+  change(matches: (line: ResultLine) => boolean, to: Partial<ResultLine>): void {
+    for (const [index, line] of this.lines.entries()) if (matches(line)) this.lines[index] = { ...line, ...to }
+  }
+}
+
+interface Sending {
+  readonly calls: readonly Call[]
+  readonly results: Results
+  readonly watch: boolean
+}
+
+/** Sends each call, or repeats it, and follows its rows. What is known is written also when this is interrupted. */
+export async function sendAndFollow(scope: Scope, resource: NewBatch['resource'], { calls, results, watch }: Sending) {
+  const client = await scope.client()
+  const { signal } = scope
+  const total = calls.reduce((sum, call) => sum + results.of(call).length, 0)
+  const before = { succeeded: 0, refused: 0, done: 0 }
+  for (const call of calls) {
+    const isOfCall = ({ sentAs }: ResultLine) => sentAs === call.sentAs
+    let { batchId } = call
+    if (batchId === '' && results.of(call).some(({ status }) => undecided.includes(status))) {
+      const batch = await client.createBatch(batchOf(resource, call.rows), { idempotencyKey: call.sentAs, signal })
+      batchId = batch.batchId
+      results.change(isOfCall, { batchId })
+      await results.write()
+    }
+    const bar = progressBar(scope.terminal, total, before)
+    try {
+      await followCall(scope, { call: { ...call, batchId }, results, watch, bar })
+    } finally {
+      bar.end()
+      await results.write()
+    }
+    const lines = results.of(call)
+    before.succeeded += lines.filter(({ status }) => status === 'succeeded').length
+    before.refused += lines.filter(({ status }) => status === 'refused').length
+    before.done += lines.filter((line) => !isOpen(line)).length
+  }
+}
+
+interface Following extends Pick<Sending, 'results' | 'watch'> {
+  readonly call: Call
+  readonly bar: ProgressBar
+}
+
+async function followCall(scope: Scope, { call, results, watch, bar }: Following): Promise<void> {
+  if (call.batchId === '' || !(await followBatch(scope, { call, results, watch, bar })))
+    await followRequests(scope, { call, results, watch })
+}
+
+/** Follows the rows of a batch; false if the service has forgotten the batch, as it does 30 days after its end. */
+async function followBatch(scope: Scope, { call, results, watch, bar }: Following): Promise<boolean> {
+  const client = await scope.client()
+  const { signal } = scope
+  let latest: Batch | undefined
+  const onLook = (batch: Batch) => {
+    latest = batch
+    bar.show(batch)
+  }
+  const until = watch ? hasEnded : isBatchOver
+  try {
+    await client.waitForBatch(call.batchId, { signal, onLook, until })
+  } catch (error) {
+    if (error instanceof ProblemError && error.code === 'not-found') return false
+    throw error
+  } finally {
+    // Ctrl-C ends the following, not the batch: results so far are still recorded.
+    if (latest)
+      for await (const row of client.allBatchRows(call.batchId))
+        results.change(({ sentAs, key }) => sentAs === call.sentAs && key === row.key, resultOf(row, latest))
+  }
+  return true
+}
+
+/** Whether nothing of a batch is open, not even for people who approve. */
+const hasEnded = ({ status, requests }: Batch): boolean =>
+  status !== 'running' && openStates.every((state) => !requests[state as keyof typeof requests])
+
+/** Follows requests one by one. */
+async function followRequests(scope: Scope, { call, results, watch }: Omit<Following, 'bar'>): Promise<void> {
+  const client = await scope.client()
+  for (const { fingerprint, requestId } of results.of(call).filter(isOpen)) {
+    const isThis = (line: ResultLine) => line.fingerprint === fingerprint
+    if (requestId === '') {
+      results.change(isThis, { status: 'unknown', error: texts.csv.forgotten })
+      continue
+    }
+    const request = await client.waitForRequest(requestId, {
+      signal: scope.signal,
+      until: (one) => isOver(one) || (!watch && one.status === 'pendingApproval'),
+    })
+    results.change(isThis, { status: request.status, reference: request.reference })
+  }
+}
+
+/** The service validates each row. */
+export const batchOf = (resource: NewBatch['resource'], rows: Call['rows']): NewBatch => ({
+  resource,
+  rows: rows.map(({ key, body }) => ({ key, body: body as never })),
+})
+
+function resultOf({ status, request, problem }: BatchRow, batch: Batch): Partial<ResultLine> {
+  if (request) return { ...request, error: '' }
+  if (problem) return { status, error: reasonsOf(problem.errors) || problem.detail }
+  return status === 'cancelled' ? { status: 'cancelledBefore', error: batch.problem?.detail ?? '' } : { status }
+}
