@@ -33,7 +33,7 @@ describe('the bundle of npm run build', { timeout: 120_000 }, () => {
       variables: { PORT: '0', SIMULATOR_PORT: String(simulatorPort), SIMULATOR_DIRECTORY_SECONDS: '0' },
     })
     url = service.printed.join('\n').match(/answers at (\S+)/)?.[1] ?? ''
-  })
+  }, 180_000)
   afterAll(() => service?.kill())
 
   it('starts from an empty folder, without node_modules and without chat windows', async () => {

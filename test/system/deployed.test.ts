@@ -60,7 +60,7 @@ describe('a service in production as the deploy files start it', { timeout: 120_
       NODE_DISABLE_COMPILE_CACHE: '1',
     }
     for (const name of ['certificate.pem', 'templates.json']) chownSync(join(credentials, name), user.uid, user.gid)
-  })
+  }, 180_000)
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
   /** Starts a command as another user. Its own settings come before those of the file, as in each deploy file. */
