@@ -15,6 +15,8 @@ const output = resolve(root, process.argv[2] ?? 'dist')
 const programs = {
   main: 'src/main.ts',
   'audit-verify': 'src/app/commands/audit-verify.ts',
+  setup: 'src/app/setup/main.ts',
+  'check-tenant': 'src/app/check/main.ts',
   backup: 'src/app/commands/backup.ts',
   restore: 'src/app/commands/restore.ts',
   'playground-process': 'src/app/local/playground-process.ts',

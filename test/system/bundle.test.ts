@@ -74,6 +74,19 @@ describe('the bundle of npm run build', { timeout: 120_000 }, () => {
     expect(String(stderr)).not.toContain('.ts')
   })
 
+  it.each(['setup', 'check-tenant'])('has the command %s', (name) => {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [join(bundle, `${name}.js`), '--help'], {
+      ...{ cwd: home, env: bareEnvironment, encoding: 'utf8' },
+    })
+    expect([status, stderr]).toEqual([0, ''])
+    expect(stdout).toMatch(/^Usage: .*(setup|check:tenant)/)
+  })
+
+  it('has the icons of the app package, which setup makes', () => {
+    for (const name of ['color.png', 'outline.png'])
+      expect(readFileSync(join(bundle, 'files/manifest', name))).toEqual(readFileSync(`manifest/${name}`))
+  })
+
   it('contains the licences of its packages', () => {
     const licences = readFileSync(join(bundle, 'LICENSES.txt'), 'utf8')
     for (const name of ['botbuilder', '@electric-sql/pglite', 'restify', 'pg-boss', 'swagger-ui-dist'])
