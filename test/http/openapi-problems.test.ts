@@ -13,6 +13,7 @@ const withApproval = {
   templateId: templates.projectSite,
   metadata: { costCentre: '4711', audience: 'internal' },
 }
+const kimId = '11111111-aaaa-4aaa-8aaa-000000000001'
 const json = { 'content-type': 'application/json' }
 const shown = z
   .record(z.string(), z.object({ value: z.record(z.string(), z.unknown()) }))
@@ -67,7 +68,13 @@ describe('a problem is what the API document shows of its code:', () => {
     'too-deep': () => ask(`{"metadata":${'['.repeat(10)}${']'.repeat(10)}}`),
     'idempotency-key-malformed': () => ask(site, { ...json, 'idempotency-key': 'a\tb' }),
     unauthenticated: () => ask(site, { ...json, authorization: '' }),
-    'invalid-token': () => ask(site, { ...json, authorization: 'Bearer a.b.c' }),
+    'invalid-token': () =>
+      call(
+        { scope: 'api://0c0ffee0-3333-4333-8333-000000000002/App.ReadWrite.All', userId: kimId },
+        'POST',
+        '/collab/v1/spo',
+        { body: site },
+      ),
     'invalid-signature': () => call('kim', 'POST', '/webhooks/provisioning', { body: {} }),
     'insufficient-scope': () =>
       call({ appOnly: true, scope: `${service.app.url}/collab/App.ReadWrite.All` }, 'POST', '/collab/v1/spo', {

@@ -19,7 +19,8 @@ const code = (status: number, means: string, remedy: string, ...headers: AnswerH
 })
 
 const again = 'Wait as long as Retry-After says and send the call again, under the same Idempotency-Key.'
-const token = 'Get a new access token for this API and send the call again.'
+const token =
+  '`tokenClaims` has each claim that is wrong and the value that is expected. Get a new access token for this API and send the call again.'
 
 /** Refusals by the core (DESIGN §5). */
 const ofCore = {

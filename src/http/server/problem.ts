@@ -11,6 +11,7 @@ import {
   TenantError,
 } from '../../core/index.ts'
 import { type HttpErrorCode, type ProblemCode, problemCodes, problemTitles, problemTypeOf } from './problem-codes.ts'
+import { type TokenClaim, tokenClaim } from './token-claims.ts'
 
 /** What is wrong with a field, by the code in `errors[].code`. Those that only a chat brings stand here too: the list is one. */
 export const faultMeanings: Readonly<Record<FaultCode | 'too-deep' | 'duplicate-key', string>> = {
@@ -97,6 +98,10 @@ export const problemBody = z.strictObject({
       }),
     )
     .optional(),
+  tokenClaims: z
+    .array(tokenClaim)
+    .optional()
+    .describe('The claims for which an access token was refused (401 and 403), with what the API expects there.'),
 })
 export type ProblemBody = z.output<typeof problemBody>
 
@@ -108,16 +113,23 @@ export class HttpError extends Error {
   readonly code: HttpErrorCode
   readonly headers: Readonly<Record<string, string>>
   readonly faults: readonly Fault[]
+  readonly tokenClaims: readonly TokenClaim[]
   constructor(
     code: HttpErrorCode,
     detail: string,
-    options: { headers?: Record<string, string>; faults?: readonly Fault[]; cause?: unknown } = {},
+    options: {
+      headers?: Record<string, string>
+      faults?: readonly Fault[]
+      tokenClaims?: readonly TokenClaim[]
+      cause?: unknown
+    } = {},
   ) {
     super(detail, { cause: options.cause })
     this.name = 'HttpError'
     this.code = code
     this.headers = options.headers ?? {}
     this.faults = options.faults ?? []
+    this.tokenClaims = options.tokenClaims ?? []
   }
 }
 
@@ -147,7 +159,8 @@ interface About {
 export function problemOf(error: unknown, about: About): Problem {
   if (error instanceof HttpError) {
     const refusal = problem(error.code, error.message, about, error.faults, error.headers)
-    return { ...refusal, defect: error.code === 'keys-unreachable' }
+    const tokenClaims = error.tokenClaims.length > 0 && { tokenClaims: [...error.tokenClaims] }
+    return { ...refusal, body: { ...refusal.body, ...tokenClaims }, defect: error.code === 'keys-unreachable' }
   }
   if (error instanceof ProvisioningError) {
     const { code } = error
