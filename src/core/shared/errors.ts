@@ -56,8 +56,13 @@ export class ProvisioningError extends Error {
   }
 }
 
+/** The first fault of each pointer: a client shows one text next to a field. */
+export const onePerPointer = (faults: readonly Fault[]): readonly Fault[] =>
+  faults.filter(({ pointer }, place) => faults.findIndex((one) => one.pointer === pointer) === place)
+
 /** Refuses what is wrong with fields, all of it at once. */
-export const refuseFields = (faults: readonly Fault[], code: ErrorCode = 'validation-failed'): never => {
+export const refuseFields = (all: readonly Fault[], code: ErrorCode = 'validation-failed'): never => {
+  const faults = onePerPointer(all)
   throw new ProvisioningError(code, because('faults', { faults: faults.map(({ reason }) => reason) }), { faults })
 }
 

@@ -38,7 +38,6 @@ export const faultMeanings: Readonly<Record<FaultCode | 'too-deep' | 'duplicate-
   'not-applicable': 'This kind of mailbox has no such property.',
   'not-a-country': 'It is neither an English country name nor a code of two letters.',
   'domain-not-accepted': 'The organisation has no mail in this domain; `suggestion` is one that it has.',
-  'same-as-address': 'The alias is the address of the mailbox already.',
   'chosen-twice': 'One person has two levels of access. A form in chat can bring it.',
   'no-mailbox': 'The person has no mailbox, so they cannot be given access to one.',
   past: 'The day is over.',
