@@ -25,7 +25,7 @@ describe('a problem is what the API document shows of its code:', () => {
   const ask = (body: unknown, headers: Record<string, string> = json) =>
     call('kim', 'POST', '/collab/v1/spo', { body, headers })
   const waiting = async (who: Caller = 'kim') => {
-    const { body } = await call(who, 'POST', '/collab/v1/spo', { body: withApproval })
+    const { body } = await call(who, 'POST', '/collab/v1/spo?another=true', { body: withApproval })
     return `/requests/v1/${z.object({ requestId: z.uuid() }).parse(body).requestId}`
   }
   const act = async (who: Caller, verb: string, body: object = {}, of: Caller = 'kim') =>
@@ -47,13 +47,17 @@ describe('a problem is what the API document shows of its code:', () => {
   }
   const taken = async () => {
     await ask({ ...withApproval, alias: 'apollo' })
-    return ask({ ...withApproval, alias: 'apollo' })
+    return ask({ ...withApproval, displayName: 'Another', alias: 'apollo' })
   }
 
   const provoke: { readonly [C in ProblemCode]?: () => Promise<RestAnswer> } = {
     'validation-failed': () => ask({ templateId: site.templateId }),
     'comment-required': () => act('dana', 'reject'),
     'name-taken': taken,
+    'duplicate-request': async () => {
+      await ask({ ...withApproval, description: 'Twice' })
+      return ask({ ...withApproval, description: 'Twice' })
+    },
     'not-found': () => call('kim', 'GET', `/requests/v1/${randomUUID()}`),
     forbidden: () => act('kim', 'retry'),
     'self-approval': () => act('dana', 'approve', {}, 'dana'),

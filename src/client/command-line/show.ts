@@ -142,7 +142,10 @@ export function previewLines({ kind, names, approvals, defaults, warnings, error
 export const faultLines = (errors: readonly FieldFault[]): string[] =>
   errors.map(({ pointer, detail, suggestion }) => {
     const line = `  ${clean(pointer)}: ${clean(detail)}`
-    return suggestion === undefined ? line : `${line} ${fill(texts.refused.suggestion, { value: clean(suggestion) })}`
+    // Some details name the suggestion already.
+    return suggestion === undefined || line.includes(suggestion)
+      ? line
+      : `${line} ${fill(texts.refused.suggestion, { value: clean(suggestion) })}`
   })
 
 /**

@@ -75,7 +75,7 @@ const removedDetail = 'The details were removed.'
 export function reduced(request: Request, at: string): Request {
   const bare = {
     ...{ reducedAt: at, reason: '', cancelComment: '', checks: [], policy: undefined },
-    ...{ typedName: undefined, around: undefined, guests: undefined },
+    ...{ typedName: undefined, fingerprint: undefined, around: undefined, guests: undefined },
     template: bareTemplate(request),
     approvals: request.approvals.map(bareStage),
     steps: request.steps.map((step) => ({ ...step, ...(step.problem && { problem: bareProblem(step.problem) }) })),

@@ -15,6 +15,7 @@ export const errorCodes = [
   'illegal-transition',
   'comment-required',
   'nudged-already',
+  'duplicate-request',
   'stale-version',
   'too-many-open-requests',
   'unavailable',
@@ -29,8 +30,9 @@ export interface Fault {
   readonly suggestion?: string
 }
 
-/** For the notice on a card: who decided, and when; or who has to decide. */
+/** For the notice on a card: who decided, and when; or who has to decide. For REST: the request that exists already. */
 export interface ErrorContext {
+  readonly requestId?: string
   readonly by?: string
   readonly at?: string
   readonly people?: readonly Person[]

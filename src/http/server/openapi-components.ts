@@ -245,15 +245,16 @@ export function createRefusalBook(): RefusalBook {
 }
 
 /** Address, detail and fields of an example for each code. A test makes the service answer each. */
-const problemFacts: Readonly<Record<ProblemCode, Pick<ProblemBody, 'instance' | 'detail' | 'errors' | 'tokenClaims'>>> =
-  problems
+const problemFacts: Readonly<
+  Record<ProblemCode, Pick<ProblemBody, 'instance' | 'detail' | 'errors' | 'tokenClaims' | 'requestId'>>
+> = problems
 
 function problemExample(code: ProblemCode): ProblemBody {
   const { status } = problemCodes[code]
-  const { instance, detail, errors, tokenClaims } = problemFacts[code]
+  const { instance, detail, errors, tokenClaims, requestId } = problemFacts[code]
   const title = problemTitles[status] ?? ''
   const traceId = '4bf92f3577b34da6a3ce929d0e0e4736'
-  const facts = { ...(errors && { errors }), ...(tokenClaims && { tokenClaims }) }
+  const facts = { ...(errors && { errors }), ...(tokenClaims && { tokenClaims }), ...(requestId && { requestId }) }
   return { type: problemTypeOf(code), title, status, detail, instance, code, traceId, ...facts }
 }
 

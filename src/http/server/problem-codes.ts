@@ -35,6 +35,12 @@ const ofCore = {
     'Those who have not decided were reminded within the last 24 hours.',
     'Wait until a day has passed since then.',
   ),
+  'duplicate-request': code(
+    409,
+    'The caller sent an equal body without an Idempotency-Key within the last 24 hours, and that request is open or has succeeded.',
+    'Read the request that `requestId` and Location name. To create another one, send an Idempotency-Key or `?another=true`.',
+    'Location',
+  ),
   'name-taken': code(
     409,
     'Somebody else has the name or address.',

@@ -97,6 +97,7 @@ export const problemBody = z.strictObject({
       }),
     )
     .optional(),
+  requestId: z.uuid().optional().describe('Of `duplicate-request`: the earlier request.'),
   tokenClaims: z
     .array(tokenClaim)
     .optional()
@@ -165,10 +166,15 @@ export function problemOf(error: unknown, about: About): Problem {
     const { code } = error
     const own = error.cause instanceof TenantError ? error.cause.retryAfterSeconds : undefined
     const wait = own === undefined || code !== 'unavailable' ? retryAfterSeconds[code] : String(own)
-    const headers: Record<string, string> = wait ? { 'Retry-After': wait } : {}
-    const refusal = problem(code, about.texts.reason(error.reason), about, error.faults, headers)
+    const { requestId } = error.context
+    const headers: Record<string, string> = {
+      ...(wait && { 'Retry-After': wait }),
+      ...(requestId && { Location: `/requests/v1/${requestId}` }),
+    }
+    const { body, ...refusal } = problem(code, about.texts.reason(error.reason), about, error.faults, headers)
     // That too much waits is no defect of ours, and a line of level error for each refused call would be a flood itself.
-    return { ...refusal, defect: code === 'unavailable' && !isBusy(error.cause) }
+    const earlier = requestId && { requestId }
+    return { ...refusal, body: { ...body, ...earlier }, defect: code === 'unavailable' && !isBusy(error.cause) }
   }
   if (error instanceof TenantError && error.retryable) {
     const headers = { 'Retry-After': String(error.retryAfterSeconds ?? retryAfterSeconds.unavailable) }

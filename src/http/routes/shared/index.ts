@@ -7,7 +7,7 @@ import type { ActorScope } from '../../server/define-route.ts'
 export const paging = {
   limit: z
     .string()
-    .regex(/^\d{1,3}$/, { error: 'a whole number from 1 to 100' })
+    .regex(/^\d{1,9}$/)
     .transform(Number)
     .pipe(z.int().min(1).max(100))
     .default(25),
