@@ -113,6 +113,7 @@ import {
   readReceiver,
   replayDelivery,
   replayFailedDeliveries,
+  sendWaitingDeliveries,
   switchReceiverOn,
   testReceiver,
 } from './webhooks/index.ts'
@@ -182,6 +183,7 @@ export const useCases = {
   replayDelivery,
   countFailedDeliveries,
   replayFailedDeliveries,
+  sendWaitingDeliveries,
   listReceivers,
   readReceiver,
   testReceiver,
