@@ -190,6 +190,7 @@ export function adminWebhookView(
   const { counts, last, url, state } = receiver
   const isOff = state === 'off'
   const canResend = failed > 0 && !isOff
+  // A phone has no room for both buttons. Failed deliveries that arrive bring the waiting ones with them.
   const canSendWaiting = !isOff && !canResend && state !== 'well' && counts.pending > 0
   const asks = news.kind === 'askOn' ? 'on' : news.kind === 'askResend' ? 'resend' : ''
   const latest = last && format(words.lastShort, { at: moment(last.at, viewer, 'full'), answer: answerOf(last.status) })
@@ -210,8 +211,7 @@ export function adminWebhookView(
     asks,
     isOff,
     canResend,
-    // Failed ones are more urgent, and a phone has no room for both buttons.
-    canSendWaiting: canSendWaiting && news.kind !== 'sentNow',
+    canSendWaiting: canSendWaiting && news.kind !== 'sentNow' && news.kind !== 'isOn',
     ...nextOf(news, isOff || canResend || canSendWaiting),
   }
 }
