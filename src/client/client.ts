@@ -168,6 +168,10 @@ export function createClient(options: ClientOptions) {
         options,
       ),
 
+    /** Sends the deliveries of a template's webhook that wait for their next attempt now; returns how many. For admins. */
+    sendWaitingWebhooks: async (templateId: string, options: CallOptions = {}): Promise<{ readonly sent: number }> =>
+      inquire(`/templates/v1/${idOf('template', templateId)}/webhook/send-waiting`, ['sent'], undefined, options),
+
     /** Returns the user id of a sign-in name; undefined for an unknown name. */
     findUserId: async (signInName: string, options: CallOptions = {}): Promise<string | undefined> =>
       findUserId(directory(), signInName, options),

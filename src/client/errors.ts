@@ -144,6 +144,7 @@ export const problemCodes = [
   'validation-failed',
   'comment-required',
   'nudged-already',
+  'duplicate-request',
   'name-taken',
   'not-found',
   'forbidden',

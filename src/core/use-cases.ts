@@ -116,6 +116,7 @@ import {
   readReceiver,
   replayDelivery,
   replayFailedDeliveries,
+  sendWaitingDeliveries,
   switchReceiverOn,
   testReceiver,
 } from './webhooks/index.ts'
@@ -188,6 +189,7 @@ export const useCases = {
   replayDelivery,
   countFailedDeliveries,
   replayFailedDeliveries,
+  sendWaitingDeliveries,
   listReceivers,
   readReceiver,
   testReceiver,

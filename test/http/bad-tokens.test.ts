@@ -131,16 +131,13 @@ describe('a bad token', () => {
 
   it.each(Object.entries(badTokens))('%s: 401 invalid_token, and nothing is written or called', async (_, make) => {
     const { issuer } = world.doors
-    const details = new Set<string>()
     for (const name of names) {
       const answer = await nothingHappens(name, await make(issuer, ...audiences[name]), 401)
       const wanted = { site: [collab], mailbox: [mail], requests: [collab, mail], templates: [collab, mail] }[name]
       const expected = `${challenge}, error="invalid_token", scope="${wanted.join(' ')}"`
       expect(answer.headers.get('www-authenticate')).toBe(expected)
-      details.add(answer.body.detail)
+      expect(answer.body.detail).toMatch(/^The access token is not valid for this API\. /)
     }
-    // Whatever is wrong, the same is said.
-    expect([...details]).toEqual(['The access token is not valid for this API.'])
   })
 
   it.each(Object.entries(weakTokens))('%s: 403 insufficient_scope, and nothing is written', async (_, change) => {

@@ -26,6 +26,7 @@ describe('a refusal of the core', () => {
     'illegal-transition': 409,
     'comment-required': 422,
     'nudged-already': 409,
+    'duplicate-request': 409,
     'stale-version': 412,
     'too-many-open-requests': 429,
     unavailable: 503,

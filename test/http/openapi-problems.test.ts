@@ -13,6 +13,7 @@ const withApproval = {
   templateId: templates.projectSite,
   metadata: { costCentre: '4711', audience: 'internal' },
 }
+const kimId = '11111111-aaaa-4aaa-8aaa-000000000001'
 const json = { 'content-type': 'application/json' }
 const shown = z
   .record(z.string(), z.object({ value: z.record(z.string(), z.unknown()) }))
@@ -24,7 +25,7 @@ describe('a problem is what the API document shows of its code:', () => {
   const ask = (body: unknown, headers: Record<string, string> = json) =>
     call('kim', 'POST', '/collab/v1/spo', { body, headers })
   const waiting = async (who: Caller = 'kim') => {
-    const { body } = await call(who, 'POST', '/collab/v1/spo', { body: withApproval })
+    const { body } = await call(who, 'POST', '/collab/v1/spo?another=true', { body: withApproval })
     return `/requests/v1/${z.object({ requestId: z.uuid() }).parse(body).requestId}`
   }
   const act = async (who: Caller, verb: string, body: object = {}, of: Caller = 'kim') =>
@@ -46,13 +47,17 @@ describe('a problem is what the API document shows of its code:', () => {
   }
   const taken = async () => {
     await ask({ ...withApproval, alias: 'apollo' })
-    return ask({ ...withApproval, alias: 'apollo' })
+    return ask({ ...withApproval, displayName: 'Another', alias: 'apollo' })
   }
 
   const provoke: { readonly [C in ProblemCode]?: () => Promise<RestAnswer> } = {
     'validation-failed': () => ask({ templateId: site.templateId }),
     'comment-required': () => act('dana', 'reject'),
     'name-taken': taken,
+    'duplicate-request': async () => {
+      await ask({ ...withApproval, description: 'Twice' })
+      return ask({ ...withApproval, description: 'Twice' })
+    },
     'not-found': () => call('kim', 'GET', `/requests/v1/${randomUUID()}`),
     forbidden: () => act('kim', 'retry'),
     'self-approval': () => act('dana', 'approve', {}, 'dana'),
@@ -67,7 +72,13 @@ describe('a problem is what the API document shows of its code:', () => {
     'too-deep': () => ask(`{"metadata":${'['.repeat(10)}${']'.repeat(10)}}`),
     'idempotency-key-malformed': () => ask(site, { ...json, 'idempotency-key': 'a\tb' }),
     unauthenticated: () => ask(site, { ...json, authorization: '' }),
-    'invalid-token': () => ask(site, { ...json, authorization: 'Bearer a.b.c' }),
+    'invalid-token': () =>
+      call(
+        { scope: 'api://0c0ffee0-3333-4333-8333-000000000002/App.ReadWrite.All', userId: kimId },
+        'POST',
+        '/collab/v1/spo',
+        { body: site },
+      ),
     'invalid-signature': () => call('kim', 'POST', '/webhooks/provisioning', { body: {} }),
     'insufficient-scope': () =>
       call({ appOnly: true, scope: `${service.app.url}/collab/App.ReadWrite.All` }, 'POST', '/collab/v1/spo', {

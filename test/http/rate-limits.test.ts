@@ -63,6 +63,9 @@ describe('limits of use', () => {
     expect([refused.status, refused.body.code, refused.headers.get('retry-after')]).toEqual([429, 'rate-limited', '1'])
     expect(refused.headers.get('ratelimit-policy')).toBe('"writes";q=3;w=3')
     expect(refused.headers.get('ratelimit')).toBe('"writes";r=0;t=3')
+    expect(refused.body.detail).toBe(
+      'That is more than 3 writes at once. The limit is 60 a minute, and at most 3 at once. Wait 1 s.',
+    )
     expect((await read()).status).toBe(200)
     pass(2)
     expect([(await write()).status, (await write()).status, (await write()).status]).toEqual([202, 202, 429])

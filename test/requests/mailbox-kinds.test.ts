@@ -50,7 +50,7 @@ describe('a mailbox request without a template', () => {
     ],
     [
       'autoMapping, roomMailboxMetadata, and metadata.equipmentType',
-      { ...onlyFor.equipmentMailbox, autoMapping: true, roomMailboxMetadata: {} },
+      { ...onlyFor.equipmentMailbox, autoMapping: true, roomMailboxMetadata: { hasWhiteboard: true } },
     ],
   ])('is refused when %s imply two kinds', async (properties, more) => {
     const { faults, said } = await refused(more)
@@ -83,8 +83,8 @@ describe('a mailbox request without a template', () => {
   })
 
   it('is told of the template beside all else that is wrong', async () => {
-    const { faults } = await refused({ capacity: 0, notes: null })
-    expect(faults.sort()).toEqual(['/capacity too-small', '/notes null', '/templateId required'])
+    const { faults } = await refused({ capacity: 0, notes: 7 })
+    expect(faults.sort()).toEqual(['/capacity too-small', '/notes wrong-type', '/templateId required'])
   })
 
   it('cannot borrow a property that every object inherits', async () => {

@@ -103,7 +103,7 @@ describe('a mailbox request', () => {
         { roomMailboxMetadata: { hasTv: true } },
         '/roomMailboxMetadata/hasTv unknown-field',
       ],
-      ['null', { notes: null }, '/notes null'],
+      ['null for what is needed', { displayName: null }, '/displayName null'],
       ['null in a list', { tags: [null] }, '/tags/0 null'],
       ['null for a person’s access', { permissions: { [dana.id]: null } }, `/permissions/${dana.id} invalid`],
       ['a number for text', { notes: 7 }, '/notes wrong-type'],

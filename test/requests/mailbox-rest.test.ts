@@ -117,7 +117,7 @@ describe('a mailbox over REST', () => {
   it('tells all that is wrong at once, each at its pointer', async () => {
     const body = {
       ...{ displayName: '', templateId: templates.customerMailbox, capacity: 0, officeLocation: 'Hall', extra: 1 },
-      ...{ permissions: { nobody: 'Owner' }, notes: null },
+      ...{ permissions: { nobody: 'Owner' }, notes: 7 },
     }
     const refused = problem(await post('kim', body))
     expect([refused.status, refused.code]).toEqual([422, 'validation-failed'])
@@ -127,7 +127,7 @@ describe('a mailbox over REST', () => {
       '#/extra unknown-field',
       '#/metadata/customer required',
       '#/name required',
-      '#/notes null',
+      '#/notes wrong-type',
       '#/officeLocation not-applicable',
       '#/permissions/nobody invalid',
     ])

@@ -43,7 +43,7 @@ describe('a site is refused before anything is written', () => {
       '422 validation-failed #/templateId',
     ],
     ['wrong types', { body: { ...site, displayName: 1, owners: {} } }, '422 validation-failed #/displayName #/owners'],
-    ['null', { body: { ...site, alias: null } }, '422 validation-failed #/alias'],
+    ['null for what is needed', { body: { ...site, displayName: null } }, '422 validation-failed #/displayName'],
     ['an unknown field', { body: { ...site, siteType: 'team' } }, '422 validation-failed #/siteType'],
     ['a field of a mailbox', { body: { ...site, autoMapping: true } }, '422 validation-failed #/autoMapping'],
     ['an owner of no organisation', { body: { ...site, owners: [randomUUID()] } }, '422 validation-failed #/owners/0'],

@@ -23,7 +23,7 @@ describe('a site over REST', () => {
   const service = withService({ RATE_LIMIT_READS_PER_MINUTE: '0' })
   const { call, problem } = caller(service)
   const ask = async (who: keyof typeof people, body: object) => {
-    const answer = await call(who, 'POST', '/collab/v1/spo/', { body })
+    const answer = await call(who, 'POST', '/collab/v1/spo/?another=true', { body })
     expect(answer.status).toBe(202)
     return accepted.parse(answer.body)
   }

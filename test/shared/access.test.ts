@@ -172,6 +172,7 @@ const doors: Doors = {
   countFailedDeliveries: (to, who, at) => to.countFailedDeliveries(who, { subscriber: { templateId: at.templateId } }),
   replayFailedDeliveries: (to, who, at) =>
     to.replayFailedDeliveries(who, { subscriber: { templateId: at.templateId } }),
+  sendWaitingDeliveries: (to, who, at) => to.sendWaitingDeliveries(who, { subscriber: { templateId: at.templateId } }),
   listReceivers: (to, who) => to.listReceivers(who, { from: 0, most: 4 }),
   readReceiver: (to, who, at) => to.readReceiver(who, { subscriber: { templateId: at.templateId } }),
   testReceiver: (to, who, at) => to.testReceiver(who, { subscriber: { templateId: at.templateId } }),

@@ -204,6 +204,9 @@ export const webhookSamples: readonly Sample[] = [
   one('on', { ...off, state: 'well', endpoint: well.endpoint }, 212, { kind: 'isOn' }),
   one('ask-resend', failing, 212, { kind: 'askResend' }),
   one('resent', { ...well, template: longNamed }, 162, { kind: 'resent', sent: 50 }),
+  one('waiting', failing, 0, { kind: 'show' }),
+  one('sent-now', failing, 0, { kind: 'sentNow', sent: 4 }),
+  one('nothing-waits', well, 0, { kind: 'sentNow', sent: 0 }),
   sample('', adminDeliveriesCard, adminDeliveriesView(log({ nextCursor: 'djE6', isLater: true }), asSam)),
   sample(
     'failed',

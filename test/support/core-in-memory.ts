@@ -87,6 +87,7 @@ export function storeInMemory(): Pick<
       overdue: unexpected('overdue'),
       waitingBut: unexpected('waitingBut'),
       countOpen: async () => 0,
+      sentSince: unexpected('sentSince'),
       countOfTemplate: async () => 0,
       countByState: unexpected('countByState'),
     },

@@ -39,7 +39,7 @@ export function stages(service: Service, call: Call): Readonly<Record<string, St
   const subscribers: { close(): Promise<void> }[] = []
   afterAll(() => Promise.all(subscribers.map((one) => one.close())))
   const ask = async (who: Caller, body: object): Promise<string> => {
-    const answer = await call(who, 'POST', '/collab/v1/spo/', { body })
+    const answer = await call(who, 'POST', '/collab/v1/spo/?another=true', { body })
     return z.object({ requestId: z.uuid() }).parse(answer.body).requestId
   }
   const ends = (requestId: string, status: string) =>
@@ -138,6 +138,17 @@ export function stages(service: Service, call: Call): Readonly<Record<string, St
     await until(async () => (await core.readHealth(sam)).state === 'green' || undefined, 'all to be well')
     return { who: 'sam' as const }
   }
+  /** A receiver on the template of working groups. */
+  const withReceiver = async () => {
+    const subscriber = await startSubscriber()
+    subscribers.push(subscriber)
+    const path = `/templates/v1/${templates.workingGroup}`
+    const { body, headers } = await call('sam', 'GET', path)
+    const webhook = { url: subscriber.url, secret: webhookSecret }
+    const written = { ...fields.parse(body), webhook }
+    await call('sam', 'PUT', path, { body: written, headers: { 'if-match': headers.get('etag') ?? '' } })
+    return { who: 'sam' as const }
+  }
   return {
     readHealth: well,
     createMailbox: mail,
@@ -193,16 +204,8 @@ export function stages(service: Service, call: Call): Readonly<Record<string, St
       await call('sam', 'PUT', path, { body: written, headers: { 'if-match': headers.get('etag') ?? '' } })
       return { who: 'sam' }
     },
-    testWebhook: async () => {
-      const subscriber = await startSubscriber()
-      subscribers.push(subscriber)
-      const path = `/templates/v1/${templates.workingGroup}`
-      const { body, headers } = await call('sam', 'GET', path)
-      const webhook = { url: subscriber.url, secret: webhookSecret }
-      const written = { ...fields.parse(body), webhook }
-      await call('sam', 'PUT', path, { body: written, headers: { 'if-match': headers.get('etag') ?? '' } })
-      return { who: 'sam' }
-    },
+    sendWaitingDeliveries: withReceiver,
+    testWebhook: withReceiver,
     'receiveWebhook test': () => ({ who: 'kim', sent: (given) => signed(fields.parse(given)) }),
     receiveWebhook: async () => {
       const requestId = await made('Apollo')

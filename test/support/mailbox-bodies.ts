@@ -41,13 +41,13 @@ export const kinds: readonly MailboxKind[] = ['sharedMailbox', 'equipmentMailbox
 /** The API document's rule 3, written out a second time: what each kind does not take, and a value of it. */
 export const notFor: Readonly<Record<MailboxKind, Readonly<Record<string, object>>>> = {
   sharedMailbox: {
-    '/roomMailboxMetadata': { roomMailboxMetadata: {} },
-    '/isWheelChairAccessible': { isWheelChairAccessible: false },
+    '/roomMailboxMetadata': { roomMailboxMetadata: { hasWhiteboard: true } },
+    '/isWheelChairAccessible': { isWheelChairAccessible: true },
     '/officeLocation': { officeLocation: 'Building 4' },
     '/metadata/equipmentType': { metadata: { equipmentType: 'Projector' } },
   },
   equipmentMailbox: {
-    '/autoMapping': { autoMapping: false },
+    '/autoMapping': { autoMapping: true },
     '/alias': { alias: 'other' },
     '/roomMailboxMetadata': { roomMailboxMetadata: { hasWhiteboard: true } },
     '/isWheelChairAccessible': { isWheelChairAccessible: true },

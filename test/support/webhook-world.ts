@@ -84,7 +84,18 @@ export function withWebhooks(): WebhookWorld {
   const world: WebhookWorld = {
     core,
     get provisioning() {
-      return core.with({ clock, jobs })
+      return core.with({
+        clock,
+        jobs,
+        async sendWebhook({ url, id, body }) {
+          const answer = await (receivers.get(url) ?? (() => answers(204)))({
+            url,
+            headers: { 'webhook-id': id },
+            body,
+          } as never)
+          return { status: 'status' in answer ? String(answer.status) : answer.words, milliseconds: 1 }
+        },
+      })
     },
     get ports() {
       return core.ports

@@ -111,6 +111,7 @@ const verbTable: Readonly<Record<Verb, Row>> = {
   'admin.delivery': { needs: 'delivery.read', about: 'delivery' },
   'admin.redeliver': { needs: 'delivery.replay', about: 'delivery' },
   'admin.resend': { needs: 'delivery.replay', about: 'catalogue' },
+  'admin.send-waiting': { needs: 'delivery.replay', about: 'catalogue' },
   'admin.audit': { needs: 'audit.read', about: 'organisation' },
   'admin.export': { needs: 'export.create', about: 'days' },
   'admin.erase': { needs: 'person.erase', about: 'person' },

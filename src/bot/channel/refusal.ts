@@ -53,6 +53,7 @@ const noticeOf = {
   'illegal-transition': 'cannotCancel',
   'comment-required': 'outdated',
   'nudged-already': 'nudgedAlready',
+  'duplicate-request': 'outdated',
   'stale-version': 'outdated',
   'too-many-open-requests': 'tooManyOpen',
   unavailable: 'unavailable',

@@ -82,6 +82,19 @@ export const resendFailed = defineCardAction({
     }),
 })
 
+/** Sends a receiver's waiting deliveries now. It only brings their next attempts forward, so no confirmation is needed. */
+export const sendWaiting = defineCardAction({
+  verb: 'admin.send-waiting',
+  forAdmins: true,
+  data: z.object({ templateId }),
+  handle: (turn, { templateId }) =>
+    showReceiver(turn, receiverOf(templateId), async () => {
+      if (await isOff(turn, templateId)) return { kind: 'askOn' }
+      const { sent } = await turn.core.sendWaitingDeliveries(turn.actor, { subscriber: receiverOf(templateId) })
+      return { kind: 'sentNow', sent }
+    }),
+})
+
 /** The receiver that the data of a button names. */
 export const receiverOf = (key: string): ReceiverId => (key === 'own' ? 'bot' : { templateId: key })
 

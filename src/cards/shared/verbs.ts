@@ -53,6 +53,7 @@ export const verbs = [
   'admin.delivery',
   'admin.redeliver',
   'admin.resend',
+  'admin.send-waiting',
   'admin.audit',
   'admin.delegations',
   'admin.export',

@@ -152,7 +152,7 @@ export const adminWebhookCard = defineCard({
   data: z.strictObject({
     at: z.string(),
     look,
-    heading: z.enum(['show', 'taken', 'notTaken', 'slow', 'askOn', 'askResend', 'isOn', 'resent']),
+    heading: z.enum(['show', 'taken', 'notTaken', 'slow', 'askOn', 'askResend', 'isOn', 'resent', 'sentNow']),
     templateId: receiverKey,
     /** A confirmation carries it, so that a click without one only asks. */
     version: z.int(),
@@ -164,6 +164,7 @@ export const adminWebhookCard = defineCard({
     asks: z.enum(['', 'on', 'resend']),
     isOff: z.boolean(),
     canResend: z.boolean(),
+    canSendWaiting: z.boolean(),
     /** The next actions; a phone has no room for all. */
     hasTest: z.boolean(),
     hasLog: z.boolean(),
@@ -177,7 +178,7 @@ export type WebhookNews =
   | { readonly kind: 'show' | 'slow' | 'askOn' | 'isOn' }
   | { readonly kind: 'askResend' }
   | { readonly kind: 'tested'; readonly result: WebhookTestResult }
-  | { readonly kind: 'resent'; readonly sent: number }
+  | { readonly kind: 'resent' | 'sentNow'; readonly sent: number }
 
 /** One receiver: its status, and what was done or needs a confirmation. `failed`: how many of its deliveries have failed for good. */
 export function adminWebhookView(
@@ -189,6 +190,8 @@ export function adminWebhookView(
   const { counts, last, url, state } = receiver
   const isOff = state === 'off'
   const canResend = failed > 0 && !isOff
+  // A phone has no room for both buttons. Failed deliveries that arrive bring the waiting ones with them.
+  const canSendWaiting = !isOff && !canResend && state !== 'well' && counts.pending > 0
   const asks = news.kind === 'askOn' ? 'on' : news.kind === 'askResend' ? 'resend' : ''
   const latest = last && format(words.lastShort, { at: moment(last.at, viewer, 'full'), answer: answerOf(last.status) })
   return {
@@ -208,13 +211,14 @@ export function adminWebhookView(
     asks,
     isOff,
     canResend,
-    ...nextOf(news, isOff || canResend),
+    canSendWaiting: canSendWaiting && news.kind !== 'sentNow' && news.kind !== 'isOn',
+    ...nextOf(news, isOff || canResend || canSendWaiting),
   }
 }
 
 /** One more button next to the one that resends or enables, else two. `hasFix`: the card has such a button. */
 function nextOf({ kind }: WebhookNews, hasFix: boolean) {
-  const isDone = kind === 'isOn' || kind === 'resent'
+  const isDone = kind === 'isOn' || kind === 'resent' || kind === 'sentNow'
   return {
     hasTest: kind !== 'askResend' && kind !== 'resent' && !(kind === 'isOn' && !hasFix),
     hasLog: kind === 'resent' || (kind === 'isOn' && !hasFix) || (kind === 'show' && !hasFix),
@@ -232,7 +236,8 @@ function heading(news: WebhookNews) {
     return news.result.delivered
       ? ({ look: looks.succeeded, heading: 'taken' } as const)
       : ({ look: toFix, heading: 'notTaken' } as const)
-  if (news.kind === 'isOn' || news.kind === 'resent') return { look: looks.succeeded, heading: news.kind }
+  if (news.kind === 'isOn' || news.kind === 'resent' || news.kind === 'sentNow')
+    return { look: looks.succeeded, heading: news.kind }
   return { look: news.kind === 'show' ? plain : toKnow, heading: news.kind }
 }
 
@@ -243,11 +248,17 @@ function lead(news: WebhookNews, failed: number): string {
     const isSent = !status.startsWith('not sent')
     return format(isSent ? tested : unsent, { answer: answerOf(status), took: quickness(milliseconds) })
   }
-  if (news.kind === 'askResend' || news.kind === 'resent') return resendLead(news, failed)
+  if (news.kind === 'sentNow')
+    return news.sent === 0 ? words.lead.nothingWaits : format(words.lead.resent, { count: news.sent })
+  if (news.kind === 'askResend') return resendLead(news, failed)
+  if (news.kind === 'resent') return resendLead({ kind: news.kind, sent: news.sent }, failed)
   return { slow, askOn, isOn, show: '' }[news.kind]
 }
 
-function resendLead(news: Extract<WebhookNews, { kind: 'askResend' | 'resent' }>, failed: number): string {
+function resendLead(
+  news: Extract<WebhookNews, { kind: 'askResend' }> | { readonly kind: 'resent'; readonly sent: number },
+  failed: number,
+): string {
   const { askResend, askResendSome, resent, resentNone, left } = words.lead
   const count = failed >= mostFailedCounted ? `${quantity(mostFailedCounted)}+` : quantity(failed)
   if (news.kind === 'askResend')

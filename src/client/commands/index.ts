@@ -16,12 +16,12 @@ import {
   watchRequest,
 } from './requests.ts'
 import { login, logout, whoami } from './sign-in.ts'
-import { listenToWebhooks, testWebhook } from './webhooks.ts'
+import { listenToWebhooks, sendWaitingWebhooks, testWebhook } from './webhooks.ts'
 
 /** All commands, in the order in which the help lists them. */
 export const commands: readonly Command[] = commandRegistry(
   ...[login, logout, whoami, templates, createSite, createMailbox],
   ...[listRequests, showRequest, showTimeline, watchRequest, cancelRequest, retryRequest],
   ...[approveRequest, rejectRequest, nudgeRequest, reassignRequest, findGroup],
-  ...[listenToWebhooks, testWebhook, completionOf(() => commands)],
+  ...[listenToWebhooks, testWebhook, sendWaitingWebhooks, completionOf(() => commands)],
 )

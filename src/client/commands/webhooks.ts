@@ -149,3 +149,18 @@ export const testWebhook = defineCommand({
     return result.delivered ? exitCodes.done : exitCodes.cameToNothing
   },
 })
+
+/** Sends the deliveries of a template that wait for their next attempt now, for example after a receiver was repaired. */
+export const sendWaitingWebhooks = defineCommand({
+  name: 'webhook send-waiting',
+  options: {},
+  operands: ['template'],
+  async run(scope, _, [operand = '']) {
+    const { terminal, signal } = scope
+    const client = await scope.client()
+    const templateId = await templateIdOf(client, operand, [...siteKinds, ...mailboxKinds], signal)
+    const result = await client.sendWaitingWebhooks(templateId, { signal })
+    terminal.result(result, [fill(texts.sendWaiting.sent, { count: result.sent })])
+    return exitCodes.done
+  },
+})

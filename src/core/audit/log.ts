@@ -43,6 +43,7 @@ export const organisationActions = [
   'webhook-tested',
   'webhook-switched-on',
   'webhook-all-replayed',
+  'webhook-waiting-sent',
   'certificate-read',
   'jobs-taken-over',
   'job-replayed',

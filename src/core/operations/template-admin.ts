@@ -17,6 +17,7 @@ import {
   openStates,
   type Person,
   ProvisioningError,
+  type ReasonKey,
   refuseFields,
   type Settings,
 } from '../shared/index.ts'
@@ -257,10 +258,14 @@ export const putTemplate = defineUseCase({
       await noteAct(ports, actor, 'template-written', { templateId: id, about: name, version, changed })
       return true
     })
-    if (!isWritten) throw new ProvisioningError('stale-version', because('templateStale'))
+    if (!isWritten) throw new ProvisioningError('stale-version', because(staleReason(expected, before)))
     return written
   },
 })
+
+/** Why a template was not written: it exists although it should be new, it does not exist, or somebody else wrote it. */
+const staleReason = (expected: number, before: Template | undefined): ReasonKey =>
+  before === undefined ? 'templateMissing' : expected === 0 ? 'templateExists' : 'templateStale'
 
 /** The names of the changed parts, a secret included; never their values. */
 const changedKeys = (before: Template, written: Template): string[] =>

@@ -80,6 +80,7 @@ export function reduced(request: Request, at: string): Request {
     checks: [],
     policy: undefined,
     typedName: undefined,
+    fingerprint: undefined,
     around: undefined,
     guests: undefined,
     template: bareTemplate(request),

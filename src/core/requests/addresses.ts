@@ -82,10 +82,8 @@ async function aliasOf(
   const wrong = [...faultsOfTyped(naming, '/alias', typed, rule ?? { allowed: '' }), ...tooLong('/alias', made)]
   if (wrong.length > 0) return { address: wanted, faults: wrong }
   const own = names && `${names.name}@${domain ?? domains.default}`
-  if (wanted === own) {
-    if (alias === '') return { address: '', faults: [] }
-    return { address: wanted, faults: [fault('/alias', 'same-as-address', because('ownAddress', { address: wanted }))] }
-  }
+  // The mailbox has this address already, so the alias adds nothing.
+  if (wanted === own) return { address: '', faults: [] }
   const standingOfAddress = mailAddressFree(inquiry, naming)
   const standingOf = async (one: string) =>
     `${one}@${host}` === own ? ('taken' as const) : standingOfAddress(`${one}@${host}`)

@@ -1,13 +1,6 @@
 import { judgedBy, resolveApprovals, withMaximum } from '../approvals/index.ts'
 import { asksForAddress, mailboxNames, slug } from '../naming/index.ts'
-import {
-  applicability,
-  applies,
-  isSeatCount,
-  type MailboxDetails,
-  mailboxDetails,
-  mailboxRequest,
-} from '../resources/index.ts'
+import { applicability, isSeatCount, type MailboxDetails, mailboxDetails, mailboxRequest } from '../resources/index.ts'
 import {
   asking,
   because,
@@ -36,6 +29,7 @@ import {
   withProperties,
 } from '../templates/index.ts'
 import { type Addresses, addressesOf } from './addresses.ts'
+import { inapplicable, isCondition, nameOf, tellingProperties, withoutBlanks } from './applicable-fields.ts'
 import {
   accountsAt,
   answeredPeople,
@@ -50,9 +44,10 @@ import type { RequestForMailbox } from './request.ts'
 import { mailboxLimits, quotaFaults } from './template-rules.ts'
 
 /** Checks a mailbox request of the API document: its form, its kind, its template, its people and its names. Writes nothing. */
-export async function evaluateMailbox(inquiry: RequestInquiry, body: unknown): Promise<Evaluation> {
-  if (!isRecord(body)) return refused(...wrongBody(body))
-  const chosen = await chosenTemplate(inquiry, body)
+export async function evaluateMailbox(inquiry: RequestInquiry, sent: unknown): Promise<Evaluation> {
+  if (!isRecord(sent)) return refused(...wrongBody(sent))
+  const chosen = await chosenTemplate(inquiry, sent)
+  const body = withoutBlanks('kind' in chosen ? chosen.kind : undefined, sent)
   const filled = withProperties('fault' in chosen ? {} : chosen.template.properties, body)
   const schema = 'template' in chosen && !asksForAddress(chosen.template) ? withoutName : mailboxRequest
   const parsed = schema.safeParse(filled.body)
@@ -228,8 +223,10 @@ function withoutEmpty<D extends Readable>(details: D): D {
 }
 
 /** What has the right form and yet says nothing that the tenant could take. */
-function valueFaults(kind: MailboxKind, { country, metadata = {} }: Readable): Fault[] {
+function valueFaults(kind: MailboxKind, { country, state, metadata = {} }: Readable): Fault[] {
   const faults: Fault[] = []
+  if (state !== undefined && isCondition(state))
+    faults.push(fault('/state', 'invalid', because('stateIsCondition', { state })))
   if (country !== undefined && countryCode(country) === undefined)
     faults.push(fault('/country', 'not-a-country', because('countryUnknown')))
   const { seats } = metadata
@@ -273,29 +270,6 @@ async function accessFaults({ directory }: RequestPorts, people: readonly Person
     )
 }
 
-/** The properties of rule 3's table that a body gives. What is empty is not given. */
-function given(body: Record<string, unknown>): string[] {
-  const isGiven = (value: unknown) => value !== undefined && value !== ''
-  return Object.keys(applicability).filter((property) => {
-    const [field = '', key] = property.split('/')
-    const value = Object.hasOwn(body, field) ? body[field] : undefined
-    if (key === undefined) return isGiven(value)
-    return isRecord(value) && Object.hasOwn(value, key) && isGiven(value[key])
-  })
-}
-
-const nameOf = (property: string): string => property.replace('/', '.')
-
-/** API document, rule 3: what a body gives and this kind of mailbox has not, each at its pointer. */
-function inapplicable(kind: MailboxKind, body: Record<string, unknown>): Fault[] {
-  return given(body)
-    .filter((property) => !applies(property, kind))
-    .map((property) => {
-      const facts = { name: nameOf(property), has: applicability[property]?.[0] ?? '', kind }
-      return fault(`/${property}`, 'not-applicable', because('notForKind', facts))
-    })
-}
-
 type Choice = Chosen | { readonly fault: Fault }
 const noTemplate = (reason: Reason): Choice => ({ fault: fault('/templateId', 'required', reason) })
 
@@ -307,8 +281,8 @@ export async function chosenTemplate(inquiry: RequestInquiry, body: Record<strin
   const { template: known } = inquiry
   if (known && isMailboxKind(known.kind)) return { template: known, kind: known.kind }
   const { templateId } = body
-  if (templateId === undefined) return impliedTemplate(inquiry, body)
-  if (typeof templateId !== 'string' || templateId === '') return noTemplate(because('templateIdNeeded'))
+  if (templateId === undefined || templateId === null || templateId === '') return impliedTemplate(inquiry, body)
+  if (typeof templateId !== 'string') return noTemplate(because('templateIdNeeded'))
   const found = await usableTemplate(inquiry, templateId)
   if (!found) return { fault: unknownTemplate() }
   const { kind, name } = found
@@ -318,7 +292,7 @@ export async function chosenTemplate(inquiry: RequestInquiry, body: Record<strin
 
 async function impliedTemplate(inquiry: RequestInquiry, body: Record<string, unknown>): Promise<Choice> {
   const { ports, actor } = inquiry
-  const telling = given(body).filter((property) => applicability[property]?.length === 1)
+  const telling = tellingProperties(body)
   const kinds = [...new Set(telling.flatMap((property) => applicability[property] ?? []))]
   const [kind, ...more] = kinds
   if (kind === undefined) return noTemplate(because('kindUnknown'))

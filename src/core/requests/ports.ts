@@ -74,6 +74,13 @@ export interface RequestStore {
   /** Ids of requests that wait for a decision, the oldest first, without these. */
   waitingBut(tenantId: string, requestIds: readonly string[], limit: number): Promise<string[]>
   countOpen(tenantId: string, requesterId: string): Promise<number>
+  /** The person's requests with this fingerprint that were submitted since then, the newest first. */
+  sentSince(query: {
+    readonly tenantId: string
+    readonly requesterId: string
+    readonly fingerprint: string
+    readonly since: Date
+  }): Promise<Request[]>
   /** How many requests of a template are in one of these states, without those named; `most` of them at most. */
   countOfTemplate(query: {
     readonly tenantId: string

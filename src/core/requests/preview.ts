@@ -13,7 +13,7 @@ import {
   warningsOf,
 } from '../approvals/index.ts'
 import { type SimilarResources, similarAmong, similarCandidates, similarResources } from '../naming/index.ts'
-import { mailboxRequest } from '../resources/index.ts'
+import { mailboxRequest, siteRequest } from '../resources/index.ts'
 import {
   type Actor,
   asking,
@@ -25,6 +25,7 @@ import {
   faultsOf,
   type GateLimits,
   isMailboxKind,
+  onePerPointer,
   originNow,
   ProvisioningError,
   type ResourceKind,
@@ -33,6 +34,7 @@ import {
   resourceKind,
   shownFault,
   TenantError,
+  withoutNulls,
 } from '../shared/index.ts'
 import {
   type Applied,
@@ -55,12 +57,16 @@ export const resourceOf = (kind: ResourceKind): Resource => (isMailboxKind(kind)
 
 const evaluations = { site: evaluateSite, mailbox: evaluateMailbox } as const satisfies Record<Resource, unknown>
 
+const bodies = { site: siteRequest, mailbox: mailboxRequest } as const
+
 /**
  * What a request would be, or what is wrong with it, without writing anything. `unavailable` is thrown when the directory
  * cannot be asked.
  */
-export const evaluate = (inquiry: RequestInquiry, resource: Resource, body: unknown): Promise<Evaluation> =>
-  evaluations[resource](inquiry, body)
+export async function evaluate(inquiry: RequestInquiry, resource: Resource, body: unknown): Promise<Evaluation> {
+  const evaluation = await evaluations[resource](inquiry, withoutNulls(bodies[resource], body))
+  return evaluation.ok ? evaluation : { ...evaluation, faults: onePerPointer(evaluation.faults) }
+}
 
 /** What people want to know about a request before they send it, in addition to its plan. */
 export interface Outlook {
@@ -161,7 +167,7 @@ export async function previewOf(
     actor.clientId === undefined ? similarCandidates(ports, sought) : [],
     openFaults(ports, settings, actor),
   ])
-  const faults = [...(evaluation.ok ? [] : evaluation.faults), ...open]
+  const faults = onePerPointer([...(evaluation.ok ? [] : evaluation.faults), ...open])
   const preview = evaluation.ok
     ? ofPlan(evaluation.plan, inquiry)
     : await ofGlimpse(evaluation.glimpse, faults, inquiry)

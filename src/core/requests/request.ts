@@ -114,6 +114,8 @@ const common = {
   /** Ids of the owners who were guests at submission, where the template allows them: the approvers knew them as such. Absent in requests of earlier versions. */
   guests: z.array(z.uuid()).optional(),
   channel: z.enum(['chat', 'rest']),
+  /** Of a REST call: equal for equal bodies, to recognise a repeat. */
+  fingerprint: z.string().optional(),
   reason: z.string(),
   /** An earlier request of the same person that this one takes up again. */
   basedOn: basedOn.optional(),

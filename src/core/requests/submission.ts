@@ -29,6 +29,7 @@ import { mailboxOf } from './mailbox-plan.ts'
 import { isForMailboxPlan, isRecord, type Plan } from './plan.ts'
 import type { RequestPorts, SentCard } from './ports.ts'
 import { evaluate, type Resource } from './preview.ts'
+import { fingerprintOf, refuseRepeat } from './repeats.ts'
 import { type BasedOn, type DraftBasis, endings, type Request, transition } from './request.ts'
 import { siteOf } from './site-plan.ts'
 import { quotaFaults, tooManyOpen } from './template-rules.ts'
@@ -40,6 +41,8 @@ interface Submission {
   readonly body: unknown
   readonly reason?: string
   readonly channel: Request['channel']
+  /** Throws `duplicate-request` if the person has sent an equal body lately. */
+  readonly refusesRepeats?: boolean
   /** A request of the same person that failed since its name was somebody else's: it ends when this one is stored. */
   readonly replaces?: string | undefined
   /** An earlier request of the same person that this one takes up again. */
@@ -65,6 +68,7 @@ export async function submit(context: Context<RequestPorts>, submission: Submiss
   if (known) return own(known, actor)
   const { requestId, resource, body, replaces } = submission
   for (let attempt = 1; ; attempt += 1) {
+    if (submission.refusesRepeats) await refuseRepeat(context, requestId, fingerprintOf(resource, body))
     const crowded = attempt === triesForAName
     const evaluation = await evaluate(
       { ports, settings, actor, requestId, replaces, isSubmission: true, crowded },
@@ -86,23 +90,30 @@ export async function submit(context: Context<RequestPorts>, submission: Submiss
   }
 }
 
-/** `requestId`: the id that the request will have, so that a repeated call gives the same request. */
-const input = z.object({ body: z.unknown(), requestId: z.uuid().default(() => randomUUID()) })
+/**
+ * `requestId`: the id that the request will have, so that a repeated call gives the same request. `refusesRepeats`: without
+ * such an id an equal body is refused (`duplicate-request`).
+ */
+const input = z.object({
+  body: z.unknown(),
+  requestId: z.uuid().default(() => randomUUID()),
+  refusesRepeats: z.boolean().default(false),
+})
 
 /** Submits a request for a site, as the REST API does. */
 export const submitSite = defineUseCase({
   permission: 'request.create',
   input,
-  handle: (context: Context<RequestPorts>, { body, requestId }): Promise<Request> =>
-    submit(context, { requestId, resource: 'site', body, channel: 'rest' }),
+  handle: (context: Context<RequestPorts>, order): Promise<Request> =>
+    submit(context, { ...order, resource: 'site', channel: 'rest' }),
 })
 
 /** Submits a request for a mailbox, as the REST API does. */
 export const submitMailbox = defineUseCase({
   permission: 'request.create',
   input,
-  handle: (context: Context<RequestPorts>, { body, requestId }): Promise<Request> =>
-    submit(context, { requestId, resource: 'mailbox', body, channel: 'rest' }),
+  handle: (context: Context<RequestPorts>, order): Promise<Request> =>
+    submit(context, { ...order, resource: 'mailbox', channel: 'rest' }),
 })
 
 /** Thrown inside the transaction: a name of the plan was taken since the plan was made. */
@@ -149,6 +160,8 @@ async function store(
   // Last, since all submissions of the tenant wait for each other from here on.
   const stored = await ports.requests.insert(request)
   if (!stored) throw new AlreadySubmitted()
+  // Of equal bodies that came at once, the one that got here first holds.
+  if (submission.refusesRepeats && stored.fingerprint) await refuseRepeat(context, requestId, stored.fingerprint)
   await refuseTooMany(context)
   // Checked again under the lock of the number, so that no other request comes between. The replaced request has ended.
   const quota = await quotaFaults({ ports, actor, requestId, replaces: undefined }, plan.template)
@@ -201,6 +214,7 @@ function newRequest(plan: Plan, actor: Actor, submission: Submission, at: string
     requester: asPerson(actor),
     ...(plan.guests && { guests: [...plan.guests] }),
     channel: submission.channel,
+    ...(submission.channel === 'rest' && { fingerprint: fingerprintOf(submission.resource, submission.body) }),
     reason: reasonFor(plan, submission),
     approvals: [...approvals],
     ...(policy && { policy: [...policy] }),

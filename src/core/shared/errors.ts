@@ -15,6 +15,7 @@ export const errorCodes = [
   'illegal-transition',
   'comment-required',
   'nudged-already',
+  'duplicate-request',
   'stale-version',
   'too-many-open-requests',
   'unavailable',
@@ -29,8 +30,9 @@ export interface Fault {
   readonly suggestion?: string
 }
 
-/** For the notice on a card: who decided, and when; or who has to decide. */
+/** For the notice on a card: who decided, and when; or who has to decide. For REST: the request that exists already. */
 export interface ErrorContext {
+  readonly requestId?: string
   readonly by?: string
   readonly at?: string
   readonly people?: readonly Person[]
@@ -56,8 +58,13 @@ export class ProvisioningError extends Error {
   }
 }
 
+/** The first fault of each pointer: a client shows one text next to a field. */
+export const onePerPointer = (faults: readonly Fault[]): readonly Fault[] =>
+  faults.filter(({ pointer }, place) => faults.findIndex((one) => one.pointer === pointer) === place)
+
 /** Refuses what is wrong with fields, all of it at once. */
-export const refuseFields = (faults: readonly Fault[], code: ErrorCode = 'validation-failed'): never => {
+export const refuseFields = (all: readonly Fault[], code: ErrorCode = 'validation-failed'): never => {
+  const faults = onePerPointer(all)
   throw new ProvisioningError(code, because('faults', { faults: faults.map(({ reason }) => reason) }), { faults })
 }
 

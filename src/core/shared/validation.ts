@@ -1,7 +1,8 @@
-import { safeParse, type z } from 'zod'
+import { safeParse, z } from 'zod'
 import type { Fault } from './errors.ts'
 import { because, type Reason, type ReasonFacts, reasonOfIssue } from './reason.ts'
 import type { ReasonKey } from './reason-keys.ts'
+import { metadata } from './resource.ts'
 
 /** The codes of field faults. The list is closed: the cards have a text for each. */
 export const faultCodes = [
@@ -27,7 +28,6 @@ export const faultCodes = [
   'not-applicable',
   'not-a-country',
   'domain-not-accepted',
-  'same-as-address',
   'chosen-twice',
   'no-mailbox',
   'past',
@@ -63,6 +63,35 @@ export const fault = (pointer: string, code: FaultCode, reason: Reason, suggesti
   reason,
   ...(suggestion !== undefined && { suggestion }),
 })
+
+/**
+ * A value without the nulls that mean absent: in each optional field of the schema that does not take null itself, and in
+ * keys of metadata, all of which are optional. Typed clients send null for every field that nobody has set.
+ */
+export function withoutNulls(schema: z.ZodType, value: unknown): unknown {
+  const inner = unwrapped(schema)
+  if (Array.isArray(value))
+    return inner instanceof z.ZodArray ? value.map((one) => withoutNulls(inner.element as z.ZodType, one)) : value
+  if (typeof value !== 'object' || value === null) return value
+  const members = Object.entries(value)
+  if (inner === metadata) return Object.fromEntries(members.filter(([, member]) => member !== null))
+  if (!(inner instanceof z.ZodObject)) return value
+  const shape: Readonly<Record<string, z.ZodType>> = inner.shape
+  const isAbsent = (field: z.ZodType, member: unknown) =>
+    member === null && !field.safeParse(null).success && field.safeParse(undefined).success
+  return Object.fromEntries(
+    members.flatMap(([name, member]): [string, unknown][] => {
+      const field = Object.hasOwn(shape, name) ? shape[name] : undefined
+      if (field === undefined) return [[name, member]]
+      return isAbsent(field, member) ? [] : [[name, withoutNulls(field, member)]]
+    }),
+  )
+}
+
+function unwrapped(schema: z.ZodType): z.ZodType {
+  const isWrapped = schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodNullable
+  return isWrapped ? unwrapped(schema.unwrap() as z.ZodType) : schema
+}
 
 /** Those fields of a body that are right, each by itself, with the defaults of those that were left out. */
 export function readable<S extends z.core.$ZodShape>(

@@ -16,6 +16,7 @@ import {
 import { eventTypes } from '../templates/index.ts'
 import { endpointOf, type WebhookEndpoint, type WebhookPorts, webhookEndpoint } from './endpoint.ts'
 import { aboutReceiver, knownReceiver, receiverId, templateIdOf } from './receivers.ts'
+import { bringAllForward, bringForward, isWaiting } from './waiting.ts'
 
 /** A delivery as admins see it. `templateId: null` is the bot's own subscription. */
 export const deliveryView = z.strictObject({
@@ -109,9 +110,9 @@ export const readDelivery = defineUseCase({
 })
 
 /**
- * Sends an ended delivery again, from the start of the schedule, to the present address of its template's webhook. Keeps the
- * `webhook-id`, so that a receiver recognises the message (Standard Webhooks 1.0.0). Refuses a delivery that is under way, or
- * whose receiver is switched off.
+ * Sends an ended delivery again, from the start of the schedule, to the present address of its template's webhook. A delivery
+ * that waits for its next attempt is sent now instead, and its schedule continues. Keeps the `webhook-id`, so that a receiver
+ * recognises the message (Standard Webhooks 1.0.0). Refuses a delivery that is being sent, or whose receiver is switched off.
  */
 export const replayDelivery = defineUseCase({
   permission: 'delivery.replay',
@@ -120,7 +121,8 @@ export const replayDelivery = defineUseCase({
     return ports.work.transaction(async () => {
       const found = ours(actor, await ports.deliveries.lock(deliveryId))
       // Without a next attempt it is stuck: the queue has given up its job.
-      if (found.status === 'pending' && found.nextAttemptAt !== null)
+      const waits = isWaiting(found, ports.clock.now())
+      if (found.status === 'pending' && found.nextAttemptAt !== null && !waits)
         throw new ProvisioningError('illegal-transition', because('deliveryUnderWay'))
       const url = await targetOf(ports, found)
       if (url === undefined) throw new ProvisioningError('illegal-transition', because('webhookGone'))
@@ -130,11 +132,19 @@ export const replayDelivery = defineUseCase({
       const { id, displayName, userPrincipalName } = actor
       const by = { id, displayName, userPrincipalName }
       const { requestId, tenantId, attempts, replays: earlier = [] } = found
+      const action: AuditAction = 'webhook-replayed'
+      const audited = [{ requestId, tenantId, at, actor: by, action, data: { deliveryId } }]
+      if (waits) {
+        await bringForward(ports, deliveryId)
+        if (receiver?.waitsUntil)
+          await ports.endpoints.update({ ...(await ports.endpoints.lock(receiver)), waitsUntil: null })
+        await ports.audit.append(audited)
+        return known(ports, { ...found, nextAttemptAt: at, updatedAt: at })
+      }
       const replays = [...earlier, { at, by, after: attempts }]
       const again: Delivery = { ...found, url, status: 'pending', replays, nextAttemptAt: at, updatedAt: at }
       await ports.deliveries.update(again)
-      const action: AuditAction = 'webhook-replayed'
-      await ports.audit.append([{ requestId, tenantId, at, actor: by, action, data: { deliveryId } }])
+      await ports.audit.append(audited)
       const jobName = jobId('deliver', deliveryId, attempts, 'replay', replays.length)
       const payload = { v: 1, deliveryId, attempt: attempts } as const
       await ports.jobs.enqueue([{ name: 'deliver-webhook', payload, id: jobName }])
@@ -231,3 +241,25 @@ async function isReplayed(context: Context<WebhookPorts>, deliveryId: string): P
 }
 
 const expected: readonly ErrorCode[] = ['illegal-transition', 'not-found']
+
+/**
+ * Sends the waiting deliveries of a receiver now, also if the receiver requested a pause: an admin knows that it is ready. A
+ * second call sends none of them twice. Throws `illegal-transition` for a receiver that is switched off, and `not-found`.
+ */
+export const sendWaitingDeliveries = defineUseCase({
+  permission: 'delivery.replay',
+  input: z.object({ subscriber: receiverId }),
+  async handle(context: Context<WebhookPorts>, { subscriber }): Promise<{ readonly sent: number }> {
+    const { ports, actor } = context
+    const { endpoint, template, url } = await knownReceiver(context, subscriber)
+    if (endpoint.disabledAt !== null) throw new ProvisioningError('illegal-transition', because('receiverOff'))
+    if (endpoint.waitsUntil !== null)
+      await ports.work.transaction(async () => {
+        const locked = await ports.endpoints.lock(endpoint)
+        await ports.endpoints.update({ ...locked, waitsUntil: null })
+      })
+    const sent = await bringAllForward(ports, { tenantId: actor.tenantId, templateId: templateIdOf(subscriber) })
+    if (sent > 0) await noteAct(ports, actor, 'webhook-waiting-sent', { ...aboutReceiver(template, url), sent })
+    return { sent }
+  },
+})

@@ -6,3 +6,4 @@
 export * from './deliveries.ts'
 export * from './endpoint.ts'
 export * from './receivers.ts'
+export * from './waiting.ts'

@@ -12,6 +12,7 @@ import {
 } from '../shared/index.ts'
 import { signingSecrets, type Template } from '../templates/index.ts'
 import { answerMeanings, endpointOf, meaningOf, type WebhookEndpoint, type WebhookPorts } from './endpoint.ts'
+import { bringAllForward } from './waiting.ts'
 
 /** The id of a receiver: a template's webhook, or the bot's own. */
 export const receiverId = z.union([z.object({ templateId: z.string() }), z.literal('bot')])
@@ -173,7 +174,7 @@ function lastOf(latest: readonly Delivery[]): WebhookReceiver['last'] {
 }
 
 /**
- * Switches a receiver on again. Admins replay missed deliveries separately. Changes nothing if it is not switched off. Throws
+ * Switches a receiver on again and sends its waiting deliveries now. Admins replay missed deliveries separately. Changes nothing if it is not switched off. Throws
  * `not-found`.
  */
 export const switchReceiverOn = defineUseCase({
@@ -191,6 +192,7 @@ export const switchReceiverOn = defineUseCase({
       await ports.endpoints.update({ ...locked, ...healthy })
       await noteAct(ports, actor, 'webhook-switched-on', { ...aboutReceiver(template, url), reason })
     })
+    await bringAllForward(ports, { tenantId: actor.tenantId, templateId: templateIdOf(subscriber) })
     return readReceiver.handle(context, { subscriber })
   },
 })
@@ -223,7 +225,8 @@ const noRequest = '00000000-0000-0000-0000-000000000000'
 
 /**
  * Sends one signed `webhook.test` to a receiver now, with the secrets of a delivery, and returns the answer. Tries once, writes
- * no delivery, and does not change the state of the receiver. Throws `not-found`.
+ * no delivery, and does not change the state of the receiver. If the receiver takes the test, its waiting deliveries are sent
+ * now. Throws `not-found`.
  */
 export const testReceiver = defineUseCase({
   permission: 'webhook.test',
@@ -253,6 +256,8 @@ export const testReceiver = defineUseCase({
     })
     const meaning = meaningOf(status)
     await noteAct(ports, actor, 'webhook-tested', { ...aboutReceiver(template, url), status, meaning })
-    return { webhookId, templateId, url, delivered: meaning === 'taken', status, meaning, milliseconds }
+    const delivered = meaning === 'taken'
+    if (delivered) await bringAllForward(ports, { tenantId, templateId })
+    return { webhookId, templateId, url, delivered, status, meaning, milliseconds }
   },
 })

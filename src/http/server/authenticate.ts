@@ -11,6 +11,17 @@ import {
 } from 'jose'
 import { HttpError } from './problem.ts'
 import type { HttpErrorCode } from './problem-codes.ts'
+import {
+  claimOf,
+  isAppOnly,
+  isObjectId,
+  requiredScope,
+  sentencesOf,
+  skewSeconds,
+  type TokenClaim,
+  versionOf,
+  wrongClaims,
+} from './token-claims.ts'
 
 export interface Api {
   /** App ID URIs and client ids that are valid as the `aud` of a token. */
@@ -47,13 +58,10 @@ export interface Identity {
 }
 export type Authenticate = (request: IncomingMessage, audience: Audience) => Promise<Identity>
 
-const scope = 'App.ReadWrite.All'
-const skewSeconds = 60
 /** A verified token is not verified again for this time, so a withdrawn key ends with it. */
 const cachedMilliseconds = 60_000
 /** Most verified tokens in the cache. Refused tokens are not cached, so callers cannot fill it. */
 const mostCached = 2000
-const objectId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /**
  * Reads the caller from the request's bearer token (RFC 6750, RFC 8725). Throws 401 without a valid token, 403 for a
@@ -63,26 +71,35 @@ export function createAuthenticate(options: TokenOptions, now: () => number): Au
   const keys = createSigningKeys({ url: options.jwksUrl, fetch: options.fetch ?? fetch, now })
   const verified = cacheVerified((token, audience) => verify(token, options, audience, keys, now), now)
   return async (request, audience) => {
-    const refuse = refusalsOf(options, audience)
+    const refuse = refusalsOf(options, audience, now)
     const token = bearerToken(request, refuse)
     const claims = await verified(token, audience)
-    if (claims['tid'] !== options.tenantId || !isOfItsIssuer(claims)) throw refuse.invalid()
-    const clientId = isAppOnly(claims) ? clientOf(claims, options, audience) : undefined
-    if (clientId === undefined) refuseWithoutScope(claims, refuse)
-    const { oid } = claims
-    if (typeof oid !== 'string' || !objectId.test(oid)) throw refuse.invalid()
+    const { iss = '', ver, tid, oid } = claims
+    // Entra has one issuer for each token version. A token that mixes the two is not Entra's.
+    const isOfItsIssuer = ver === undefined || ver === versionOf(iss)
+    if (tid !== options.tenantId || !isOfItsIssuer) throw refuse.invalid(token)
+    const clientId = isAppOnly(claims) ? clientOf(token, claims, options, audience, now) : undefined
+    if (clientId === undefined) refuseWithoutScope(token, claims, refuse)
+    if (!isObjectId(oid)) throw refuse.invalid(token)
     return { tenantId: options.tenantId, id: oid.toLowerCase(), ...(clientId !== undefined && { clientId }) }
   }
 }
 
-function bearerToken(request: IncomingMessage, { unauthenticated, invalid }: Refusals): string {
+const notJwt = 'The text after Bearer is not a signed JWT. Send the access token unchanged.'
+
+function bearerToken(request: IncomingMessage, { unauthenticated, malformed }: Refusals): string {
   const headers = request.headersDistinct['authorization'] ?? []
   const [first = ''] = headers
-  if (headers.length > 1) throw invalid()
+  if (headers.length > 1) throw malformed('The call has more than one Authorization header. Send one.')
   if (!/^bearer(\s|$)/i.test(first)) throw unauthenticated()
   const token = /^bearer +([A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+)$/i.exec(first)?.[1]
-  if (token === undefined) throw invalid()
+  if (token === undefined) throw malformed(notJwt)
   return token
+}
+
+/** The App ID URIs and client ids that a route accepts as `aud`. */
+function audiencesOf({ collab, mail }: TokenOptions, audience: Audience): readonly string[] {
+  return { collab: collab.audiences, mail: mail.audiences, any: [...collab.audiences, ...mail.audiences] }[audience]
 }
 
 type Verify = (token: string, audience: Audience) => Promise<JWTPayload>
@@ -116,11 +133,6 @@ async function verify(
   keys: ReturnType<typeof createSigningKeys>,
   now: () => number,
 ): Promise<JWTPayload> {
-  const audiences = {
-    collab: options.collab.audiences,
-    mail: options.mail.audiences,
-    any: [...options.collab.audiences, ...options.mail.audiences],
-  }[audience]
   const keyOf: JWTVerifyGetKey = (header, signed) => {
     // Without a key id jose would accept a single key; Entra always sends one.
     if (typeof header.kid !== 'string') throw new errors.JWKSNoMatchingKey()
@@ -130,7 +142,7 @@ async function verify(
     const { payload } = await jwtVerify(token, keyOf, {
       algorithms: ['RS256'],
       issuer: [...options.issuers],
-      audience: [...audiences],
+      audience: [...audiencesOf(options, audience)],
       clockTolerance: skewSeconds,
       currentDate: new Date(now()),
       requiredClaims: ['exp'],
@@ -141,75 +153,89 @@ async function verify(
       const headers = { 'Retry-After': '10' }
       throw new HttpError('keys-unreachable', 'Tokens cannot be checked just now.', { headers, cause })
     }
-    throw refusalsOf(options, audience).invalid(cause)
+    throw refusalsOf(options, audience, now).invalid(token, cause)
   }
-}
-
-/** Entra has one issuer for each token version. A token that mixes the two is not Entra's. */
-function isOfItsIssuer({ iss = '', ver }: JWTPayload): boolean {
-  if (ver === undefined) return true
-  return ver === (iss.startsWith('https://sts.windows.net/') ? '1.0' : '2.0')
-}
-
-/**
- * Entra, "Access token claims": `idtyp` is present if the API requests it. Otherwise an application has roles, no
- * scope, and its object id as its subject; a person has another subject.
- */
-function isAppOnly({ scp, roles, idtyp, sub, oid }: JWTPayload): boolean {
-  if (idtyp !== undefined) return idtyp === 'app'
-  return scp === undefined && roles !== undefined && sub !== undefined && sub === oid
 }
 
 /**
  * Returns the client id of an application that acts for itself: only in the mail API, only if it is listed and has the
  * role. Some addresses accept both APIs, so the audience of the token decides.
  */
-function clientOf(claims: JWTPayload, options: TokenOptions, audience: Audience): string {
+function clientOf(
+  token: string,
+  claims: JWTPayload,
+  options: TokenOptions,
+  audience: Audience,
+  now: () => number,
+): string {
   const isForMail = [claims.aud ?? []].flat().some((one) => options.mail.audiences.includes(one))
-  const { insufficient, invalid } = refusalsOf(options, audience)
+  const { insufficient, invalid } = refusalsOf(options, audience, now)
   if (audience === 'collab' || !isForMail) {
-    throw insufficient('Application permissions are not supported here: sign in on behalf of a person.')
+    const detail = 'Application permissions are not supported here: sign in on behalf of a person.'
+    throw insufficient(detail, claimOf(claims, 'scp', [requiredScope]))
   }
-  const forMail = refusalsOf(options, 'mail')
+  const forMail = refusalsOf(options, 'mail', now)
   const { ver, azp, appid, roles } = claims
-  const client = ver === '1.0' ? appid : azp
-  if (typeof client !== 'string' || !objectId.test(client)) throw invalid()
+  const [name, client] = ver === '1.0' ? (['appid', appid] as const) : (['azp', azp] as const)
+  if (!isObjectId(client)) throw invalid(token)
   const clientId = client.toLowerCase()
   if (!options.mailAppClients.includes(clientId)) {
     const detail =
       'This application may not act for itself. Sign in on behalf of a person, or have its client id added to the setting MAIL_APP_CLIENTS.'
-    throw forMail.insufficient(detail)
+    throw forMail.insufficient(detail, claimOf(claims, name, ['a client id in MAIL_APP_CLIENTS']))
   }
-  if (!Array.isArray(roles) || !roles.includes(scope)) throw forMail.insufficient(`The token lacks the role ${scope}.`)
+  if (!Array.isArray(roles) || !roles.includes(requiredScope))
+    throw forMail.insufficient(`The token lacks the role ${requiredScope}.`, claimOf(claims, 'roles', [requiredScope]))
   return clientId
 }
 
-function refuseWithoutScope({ scp }: JWTPayload, { insufficient, invalid }: Refusals): void {
+function refuseWithoutScope(token: string, claims: JWTPayload, { insufficient, invalid }: Refusals): void {
+  const { scp } = claims
   // An ID token has the same keys and client, and no scope.
-  if (typeof scp !== 'string') throw invalid()
-  if (!scp.split(' ').includes(scope)) throw insufficient(`The token lacks the scope ${scope}.`)
+  if (typeof scp !== 'string') throw invalid(token)
+  if (!scp.split(' ').includes(requiredScope))
+    throw insufficient(`The token lacks the scope ${requiredScope}.`, claimOf(claims, 'scp', [requiredScope]))
 }
 
 interface Refusals {
   unauthenticated(): HttpError
-  invalid(cause?: unknown): HttpError
-  insufficient(detail: string): HttpError
+  /** An Authorization header that has no JWT. */
+  malformed(why: string): HttpError
+  invalid(token: string, cause?: unknown): HttpError
+  insufficient(detail: string, claim: TokenClaim): HttpError
 }
 
 /** Refusals of a route. Each names the scopes that the route accepts (RFC 6750 §3). */
-function refusalsOf({ collab, mail }: TokenOptions, audience: Audience): Refusals {
+function refusalsOf(options: TokenOptions, audience: Audience, now: () => number): Refusals {
+  const { collab, mail, authority } = options
   const apis = { collab: [collab], mail: [mail], any: [collab, mail] }[audience]
-  const scopes = [...new Set(apis.map(({ scope }) => scope))].join(' ')
-  const refusal = (code: HttpErrorCode, detail: string, error: string, cause?: unknown) => {
-    const challenge = `Bearer realm="quartermaster", ${error}scope="${scopes}"`
-    return new HttpError(code, detail, { headers: { 'WWW-Authenticate': challenge }, cause })
+  const scopes = [...new Set(apis.map(({ scope }) => scope))]
+  const refusal = (
+    code: HttpErrorCode,
+    detail: string,
+    error: string,
+    more: Partial<Pick<HttpError, 'tokenClaims' | 'cause'>> = {},
+  ) => {
+    const challenge = `Bearer realm="quartermaster", ${error}scope="${scopes.join(' ')}"`
+    return new HttpError(code, detail, { ...more, headers: { 'WWW-Authenticate': challenge } })
   }
+  const malformed = (why: string, more: Partial<Pick<HttpError, 'tokenClaims' | 'cause'>> = {}) =>
+    refusal('invalid-token', `The access token is not valid for this API. ${why}`, 'error="invalid_token", ', more)
   return {
+    malformed,
     unauthenticated: () => refusal('unauthenticated', 'Send an access token as Authorization: Bearer.', ''),
-    // Details of the failed check would help only an attacker.
-    invalid: (cause) =>
-      refusal('invalid-token', 'The access token is not valid for this API.', 'error="invalid_token", ', cause),
-    insufficient: (detail) => refusal('insufficient-scope', detail, 'error="insufficient_scope", '),
+    invalid(token, cause) {
+      const tokenClaims = wrongClaims(token, { ...options, audiences: audiencesOf(options, audience) }, now())
+      if (!tokenClaims) return malformed(notJwt, { cause })
+      const signature = `Its signature does not match a key of ${authority}. Get a new one there.`
+      const request = `Request a token for the scope ${scopes.join(' or ')}.`
+      const why = tokenClaims.length === 0 ? signature : `${sentencesOf(tokenClaims)} ${request}`
+      return malformed(why, { cause, tokenClaims })
+    },
+    insufficient: (detail, claim) =>
+      refusal('insufficient-scope', `${detail} ${sentencesOf([claim])}`, 'error="insufficient_scope", ', {
+        tokenClaims: [claim],
+      }),
   }
 }
 

@@ -9,6 +9,7 @@ import {
   faultsOf,
   type Permission,
   refuseFields,
+  withoutNulls,
 } from '../../core/index.ts'
 import type { Answer, AnswerOf, Answers, answered, Example, RequestHeader } from './answers.ts'
 import type { Audience } from './authenticate.ts'
@@ -270,8 +271,8 @@ function parseBody(spec: BodySpec | undefined, body: unknown): unknown {
   const schema = spec instanceof z.ZodType ? spec : undefined
   if (body === undefined && !schema?.safeParse(undefined).success)
     throw new HttpError('malformed-json', 'The body is empty; a JSON object is expected.')
-  if (schema) return parseFields(schema, body)
-  if ('isChecked' in spec) parseFields(spec.documents, body)
+  if (schema) return parseFields(schema, withoutNulls(schema, body))
+  if ('isChecked' in spec) parseFields(spec.documents, withoutNulls(spec.documents, body))
   return body
 }
 

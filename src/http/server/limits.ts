@@ -160,10 +160,14 @@ function headersOf(limits: readonly Counted[]): Record<string, string> {
 }
 
 function tooMany(limit: Counted, headers: Record<string, string>): HttpError {
-  const { name, perSecond, cost = 1 } = limit
+  const { name, capacity, perSecond, cost = 1 } = limit
   const seconds = Math.max(1, secondsUntil(limit, cost))
   const counts = cost > 1 ? ` This call counts as ${cost}.` : ''
-  const detail = `That is more than ${Math.round(perSecond * 60)} ${name.replace('-', ' ')} a minute.${counts} Wait ${seconds} s.`
+  const what = name.replace('-', ' ')
+  const perMinute = Math.round(perSecond * 60)
+  const most = capacity < perMinute ? `${capacity} ${what} at once. The limit is ${perMinute} a minute, and` : ''
+  const over = most ? `${most} at most ${capacity} at once.` : `${perMinute} ${what} a minute.`
+  const detail = `That is more than ${over}${counts} Wait ${seconds} s.`
   return new HttpError('rate-limited', detail, { headers: { ...headers, 'Retry-After': String(seconds) } })
 }
 

@@ -90,8 +90,10 @@ export type JsonSchema = z.core.JSONSchema.BaseSchema
 
 /** The named schemas of the document, and references to them. */
 export interface SchemaBook {
-  /** For requests: fields with a default may be omitted, and unknown fields are refused. */
+  /** For parameters: unknown ones are refused. */
   input(schema: z.ZodType): JsonSchema
+  /** For bodies of requests: optional fields may be omitted or null, and unknown fields are refused. */
+  body(schema: z.ZodType): JsonSchema
   /** For answers: fields with a default are present. Later versions may add fields. */
   output(schema: z.ZodType): JsonSchema
   readonly components: Readonly<Record<string, JsonSchema>>
@@ -106,7 +108,7 @@ export function createSchemaBook(): SchemaBook {
       throw new Error(`the schema ${name} is another one where it is input than where it is answered`)
     components[name] = schema
   }
-  const convert = (schema: z.ZodType, io: 'input' | 'output'): JsonSchema => {
+  const convert = (schema: z.ZodType, io: 'input' | 'output', isBody = false): JsonSchema => {
     const {
       $schema: _,
       $defs = {},
@@ -117,10 +119,45 @@ export function createSchemaBook(): SchemaBook {
       unrepresentable: 'any',
       override: (context) => tidy(context, io),
     })
-    for (const [name, definition] of Object.entries($defs)) add(name, referring(definition))
+    for (const [name, definition] of Object.entries($defs)) {
+      const isAnswered = outputs.some(([id]) => id === name)
+      add(name, referring(isBody && !isAnswered ? withNulls(definition) : definition))
+    }
     return referring(own)
   }
-  return { input: (schema) => convert(schema, 'input'), output: (schema) => convert(schema, 'output'), components }
+  return {
+    input: (schema) => convert(schema, 'input'),
+    body: (schema) => withNulls(convert(schema, 'input', true)),
+    output: (schema) => convert(schema, 'output'),
+    components,
+  }
+}
+
+/** Adds null to optional fields of a body and to values of metadata, as `withoutNulls` of the core reads them. */
+function withNulls(schema: JsonSchema): JsonSchema {
+  const { properties, required = [], items } = schema
+  const isList = typeof items === 'object' && !Array.isArray(items)
+  if (!properties) return isList ? { ...schema, items: withNulls(items) } : schema
+  const all = Object.entries(properties).map(([name, property]): [string, JsonSchema | boolean] => {
+    if (typeof property !== 'object') return [name, property]
+    const values = property.additionalProperties
+    const inner =
+      name === 'metadata' && typeof values === 'object'
+        ? { ...property, additionalProperties: orNull(values) }
+        : withNulls(property)
+    return [name, required.includes(name) ? inner : orNull(inner)]
+  })
+  return { ...schema, properties: Object.fromEntries(all) }
+}
+
+function orNull(schema: JsonSchema): JsonSchema {
+  const { type, anyOf, enum: values, const: value, description, ...rest } = schema
+  if (JSON.stringify([type, anyOf]).includes('"null"')) return schema
+  if (typeof type === 'string' && values === undefined && value === undefined)
+    return { ...schema, type: [type, 'null'] as never }
+  if (anyOf !== undefined && Object.keys(rest).length === 0)
+    return { ...(description !== undefined && { description }), anyOf: [...anyOf, { type: 'null' }] }
+  return { ...(description !== undefined && { description }), anyOf: [schema, { type: 'null' }] }
 }
 
 /** Removes redundant keywords, and `additionalProperties: false` from answers. */
@@ -208,14 +245,17 @@ export function createRefusalBook(): RefusalBook {
 }
 
 /** Address, detail and fields of an example for each code. A test makes the service answer each. */
-const problemFacts: Readonly<Record<ProblemCode, Pick<ProblemBody, 'instance' | 'detail' | 'errors'>>> = problems
+const problemFacts: Readonly<
+  Record<ProblemCode, Pick<ProblemBody, 'instance' | 'detail' | 'errors' | 'tokenClaims' | 'requestId'>>
+> = problems
 
 function problemExample(code: ProblemCode): ProblemBody {
   const { status } = problemCodes[code]
-  const { instance, detail, errors } = problemFacts[code]
+  const { instance, detail, errors, tokenClaims, requestId } = problemFacts[code]
   const title = problemTitles[status] ?? ''
   const traceId = '4bf92f3577b34da6a3ce929d0e0e4736'
-  return { type: problemTypeOf(code), title, status, detail, instance, code, traceId, ...(errors && { errors }) }
+  const facts = { ...(errors && { errors }), ...(tokenClaims && { tokenClaims }), ...(requestId && { requestId }) }
+  return { type: problemTypeOf(code), title, status, detail, instance, code, traceId, ...facts }
 }
 
 export const problemExampleComponents = (): Part =>

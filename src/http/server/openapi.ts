@@ -34,7 +34,10 @@ cancelled; or have the template’s webhook tell you.
 - **Times** are ISO 8601 in UTC; **ids** are UUIDs, in any case.
 - Addresses answer with and without a slash at the end. GET answers HEAD too; any other method is answered with 405
   \`method-not-allowed\` and Allow.
-- Answers may get more fields; bodies with a field that is not described are refused.`
+- Answers may get more fields; bodies with a field that is not described are refused.
+- In a body, **null** in an optional field means absent. In a property that does not apply to the kind of mailbox, \`false\`,
+  \`""\`, \`[]\` and \`{}\` mean absent too, so a typed client may send every field.
+- \`errors\` has one entry for each field.`
 
 /** The API document, built from the routes, as OpenAPI 3.1.1 (https://spec.openapis.org/oas/v3.1.1). */
 export function openApiOf(routes: readonly Route[], access: Access): Part & { readonly openapi: '3.1.1' } {
@@ -178,7 +181,7 @@ function bodyOf({ examples }: Route, spec: BodySpec, book: SchemaBook): Part {
     required: !schema.safeParse(undefined).success,
     content: {
       'application/json': {
-        schema: book.input(schema),
+        schema: spec instanceof z.ZodType || !('signed' in spec) ? book.body(schema) : book.input(schema),
         ...(shown.length > 0 && { examples: examplesOf(shown, ({ body }) => body) }),
       },
     },

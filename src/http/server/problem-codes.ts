@@ -19,7 +19,8 @@ const code = (status: number, means: string, remedy: string, ...headers: AnswerH
 })
 
 const again = 'Wait as long as Retry-After says and send the call again, under the same Idempotency-Key.'
-const token = 'Get a new access token for this API and send the call again.'
+const token =
+  '`tokenClaims` has each claim that is wrong and the value that is expected. Get a new access token for this API and send the call again.'
 
 /** Refusals by the core (DESIGN §5). */
 const ofCore = {
@@ -33,6 +34,12 @@ const ofCore = {
     409,
     'Those who have not decided were reminded within the last 24 hours.',
     'Wait until a day has passed since then.',
+  ),
+  'duplicate-request': code(
+    409,
+    'The caller sent an equal body without an Idempotency-Key within the last 24 hours, and that request is open or has succeeded.',
+    'Read the request that `requestId` and Location name. To create another one, send an Idempotency-Key or `?another=true`.',
+    'Location',
   ),
   'name-taken': code(
     409,

@@ -11,6 +11,7 @@ import {
   TenantError,
 } from '../../core/index.ts'
 import { type HttpErrorCode, type ProblemCode, problemCodes, problemTitles, problemTypeOf } from './problem-codes.ts'
+import { type TokenClaim, tokenClaim } from './token-claims.ts'
 
 /** What is wrong with a field, by the code in `errors[].code`. Those that only a chat brings stand here too: the list is one. */
 export const faultMeanings: Readonly<Record<FaultCode | 'too-deep' | 'duplicate-key', string>> = {
@@ -37,7 +38,6 @@ export const faultMeanings: Readonly<Record<FaultCode | 'too-deep' | 'duplicate-
   'not-applicable': 'This kind of mailbox has no such property.',
   'not-a-country': 'It is neither an English country name nor a code of two letters.',
   'domain-not-accepted': 'The organisation has no mail in this domain; `suggestion` is one that it has.',
-  'same-as-address': 'The alias is the address of the mailbox already.',
   'chosen-twice': 'One person has two levels of access. A form in chat can bring it.',
   'no-mailbox': 'The person has no mailbox, so they cannot be given access to one.',
   past: 'The day is over.',
@@ -97,6 +97,11 @@ export const problemBody = z.strictObject({
       }),
     )
     .optional(),
+  requestId: z.uuid().optional().describe('Of `duplicate-request`: the earlier request.'),
+  tokenClaims: z
+    .array(tokenClaim)
+    .optional()
+    .describe('The claims for which an access token was refused (401 and 403), with what the API expects there.'),
 })
 export type ProblemBody = z.output<typeof problemBody>
 
@@ -108,16 +113,23 @@ export class HttpError extends Error {
   readonly code: HttpErrorCode
   readonly headers: Readonly<Record<string, string>>
   readonly faults: readonly Fault[]
+  readonly tokenClaims: readonly TokenClaim[]
   constructor(
     code: HttpErrorCode,
     detail: string,
-    options: { headers?: Record<string, string>; faults?: readonly Fault[]; cause?: unknown } = {},
+    options: {
+      headers?: Record<string, string>
+      faults?: readonly Fault[]
+      tokenClaims?: readonly TokenClaim[]
+      cause?: unknown
+    } = {},
   ) {
     super(detail, { cause: options.cause })
     this.name = 'HttpError'
     this.code = code
     this.headers = options.headers ?? {}
     this.faults = options.faults ?? []
+    this.tokenClaims = options.tokenClaims ?? []
   }
 }
 
@@ -147,16 +159,22 @@ interface About {
 export function problemOf(error: unknown, about: About): Problem {
   if (error instanceof HttpError) {
     const refusal = problem(error.code, error.message, about, error.faults, error.headers)
-    return { ...refusal, defect: error.code === 'keys-unreachable' }
+    const tokenClaims = error.tokenClaims.length > 0 && { tokenClaims: [...error.tokenClaims] }
+    return { ...refusal, body: { ...refusal.body, ...tokenClaims }, defect: error.code === 'keys-unreachable' }
   }
   if (error instanceof ProvisioningError) {
     const { code } = error
     const own = error.cause instanceof TenantError ? error.cause.retryAfterSeconds : undefined
     const wait = own === undefined || code !== 'unavailable' ? retryAfterSeconds[code] : String(own)
-    const headers: Record<string, string> = wait ? { 'Retry-After': wait } : {}
-    const refusal = problem(code, about.texts.reason(error.reason), about, error.faults, headers)
+    const { requestId } = error.context
+    const headers: Record<string, string> = {
+      ...(wait && { 'Retry-After': wait }),
+      ...(requestId && { Location: `/requests/v1/${requestId}` }),
+    }
+    const { body, ...refusal } = problem(code, about.texts.reason(error.reason), about, error.faults, headers)
     // That too much waits is no defect of ours, and a line of level error for each refused call would be a flood itself.
-    return { ...refusal, defect: code === 'unavailable' && !isBusy(error.cause) }
+    const earlier = requestId && { requestId }
+    return { ...refusal, body: { ...body, ...earlier }, defect: code === 'unavailable' && !isBusy(error.cause) }
   }
   if (error instanceof TenantError && error.retryable) {
     const headers = { 'Retry-After': String(error.retryAfterSeconds ?? retryAfterSeconds.unavailable) }

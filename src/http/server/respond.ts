@@ -4,7 +4,7 @@ import type { Request, Response } from 'restify'
 import { z } from 'zod'
 import { originOf, type Telemetry, traceIdOf } from '../../core/index.ts'
 import type { Answer, headersOfAll } from './answers.ts'
-import { type ApiTexts, type Problem, problemOf } from './problem.ts'
+import { type ApiTexts, type Problem, type ProblemBody, problemOf } from './problem.ts'
 
 /** The log of this layer; pino implements it. */
 export interface HttpLog {
@@ -56,6 +56,7 @@ export function logAnswer(
     status,
     milliseconds: Math.round(milliseconds),
     ...(facts.personId !== undefined && { personId: facts.personId }),
+    ...(facts.problem && { code: facts.problem.code, tokenClaims: facts.problem.tokenClaims }),
   }
   if (error) log.error({ ...fields, err: error.thrown }, 'a request failed')
   else if (facts.isLogged) log.debug(fields, 'answered')
@@ -84,8 +85,8 @@ export interface Exchange {
   readonly sampled: boolean
   readonly log: HttpLog
   readonly texts: Pick<ApiTexts, 'reason'>
-  /** Found while the call is served: the caller, and whether the handler writes its own log line. */
-  readonly facts: { personId?: string; isLogged?: boolean }
+  /** Found while the call is served: the caller, the problem, and whether the handler writes its own log line. */
+  readonly facts: { personId?: string; isLogged?: boolean; problem?: Pick<ProblemBody, 'code' | 'tokenClaims'> }
   /** Headers of every answer to this call. */
   readonly extraHeaders: Record<string, string>
 }
@@ -157,6 +158,7 @@ export function sendError(exchange: Exchange, error: unknown): Problem {
   const { traceId, request, texts } = exchange
   const problem = problemOf(error, { traceId, texts, instance: pathOf(request) })
   const { status, headers, body } = problem
+  exchange.facts.problem = body
   send(exchange, { status, headers, body: JSON.stringify(body) }, 'application/problem+json')
   return problem
 }

@@ -102,7 +102,7 @@ async function serveCaller(
   if (!key) {
     await countWork()
     const scope = await enter(exchange.callId)
-    return send(exchange, outgoing(await route.prepare(raw)(scope)))
+    return send(exchange, outgoing(await route.prepare(await withRequestId(raw, scope))(scope)))
   }
   // Both forms of an address are the same call.
   const path = pathOf(request).replace(/\/$/, '')
@@ -110,7 +110,8 @@ async function serveCaller(
   const claimed = await claimKey(context.idempotency, caller, about, context.now)
   if ('answer' in claimed) {
     // The caller's rights may have changed since the answer was stored.
-    await route.recheck(raw, await enter(exchange.callId))
+    const scope = await enter(exchange.callId)
+    await route.recheck(await withRequestId(raw, scope), scope)
     const headers = { ...claimed.answer.headers, 'Idempotency-Replayed': 'true' }
     return send(exchange, { ...claimed.answer, headers })
   }
@@ -120,9 +121,10 @@ async function serveCaller(
     await count()
     await countWork()
     const scope = await enter(claimed.requestId)
-    const call = route.prepare(raw)
+    const named = await withRequestId(raw, scope)
+    const call = route.prepare(named)
     // An earlier attempt may have done the work, so the right to see it is checked as for a stored answer.
-    if (claimed.isContinued) await route.recheck(raw, scope)
+    if (claimed.isContinued) await route.recheck(named, scope)
     isBegun = true
     answer = outgoing(await call(scope))
   } catch (error) {
@@ -136,6 +138,19 @@ async function serveCaller(
   const isCheck = route.changesNothing?.(raw.body) === true
   await quietly(exchange, () => (isCheck ? claimed.release('refused') : claimed.complete(answer)))
   send(exchange, answer)
+}
+
+const numberPattern = /^REQ-\d{1,9}$/i
+
+/**
+ * Replaces a request's number in the path (`REQ-1042`) by its id, so that numbers work wherever ids do. Throws `not-found` for
+ * a request that the caller may not see.
+ */
+async function withRequestId(raw: RawInput, { core, actor }: ActorScope): Promise<RawInput> {
+  const { requestId: reference }: { requestId?: unknown } = Object(raw.params)
+  if (typeof reference !== 'string' || !numberPattern.test(reference)) return raw
+  const { requestId } = await core.readRequestByReference(actor, { reference })
+  return { ...raw, params: { ...Object(raw.params), requestId } }
 }
 
 /**

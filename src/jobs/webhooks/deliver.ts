@@ -2,6 +2,7 @@ import {
   type Aftermath,
   type AttemptOutcome,
   afterAttempt,
+  bringAllForward,
   type Clock,
   type Delivery,
   type DeliveryStore,
@@ -87,7 +88,10 @@ export function deliverWebhookJob(scope: WebhookDeliveryScope) {
       try {
         const at = scope.clock.now()
         const outcome = await attemptAt(scope, delivery, target, at, signal)
-        await scope.work.transaction(() => record(scope, { deliveryId, attempt, fresh, endpoint }, { at, outcome }))
+        const about = { deliveryId, attempt, fresh, endpoint }
+        const isHealthyAgain = await scope.work.transaction(() => record(scope, about, { at, outcome }))
+        // After the commit: each of these deliveries is locked alone, so that no two attempts wait for each other.
+        if (isHealthyAgain) await bringAllForward(scope, fresh)
       } finally {
         slot()
       }
@@ -118,14 +122,17 @@ async function attemptAt(
   return outcomeOf(await post({ url, headers, body, anywhere: subscriber === 'bot', signal }), clock.now())
 }
 
-/** The first record of an attempt counts. Two processes can make the same attempt if one seemed dead and was not. */
+/**
+ * The first record of an attempt counts. Two processes can make the same attempt if one seemed dead and was not. Returns
+ * whether the receiver failed before and is healthy now.
+ */
 async function record(
   scope: WebhookDeliveryScope,
   about: { deliveryId: string; attempt: number; fresh: WebhookEndpoint; endpoint: WebhookEndpoint },
   attempt: { at: Date; outcome: AttemptOutcome },
-): Promise<void> {
+): Promise<boolean> {
   const stored = await scope.deliveries.lock(about.deliveryId)
-  if (stored?.status !== 'pending' || stored.attempts > about.attempt) return
+  if (stored?.status !== 'pending' || stored.attempts > about.attempt) return false
   const delivery = { ...stored, url: about.fresh.url }
   const wasWell = about.endpoint.failingSince === null && about.endpoint.waitsUntil === null
   // A healthy receiver has nothing to store, so it is not locked.
@@ -136,6 +143,7 @@ async function record(
   if (!isWell) await scope.endpoints.update(after.endpoint)
   await scope.jobs.enqueue(ordersOf(after))
   report(scope, after)
+  return !wasWell && after.endpoint.failingSince === null && after.endpoint.disabledAt === null
 }
 
 function ordersOf({ delivery, next, tell }: Aftermath): JobOrder[] {

@@ -142,6 +142,15 @@ export function createRequestStore(database: Database): RequestStore {
       return rows[0]?.open ?? 0
     },
 
+    async sentSince({ tenantId, requesterId, fingerprint, since }) {
+      const { rows } = await database.query<{ body: unknown }>(
+        `SELECT body FROM requests WHERE tenant_id = $1 AND requester_id = $2 AND submitted_at >= $3
+         AND body ->> 'fingerprint' = $4 ORDER BY number DESC`,
+        [tenantId, requesterId, since, fingerprint],
+      )
+      return rows.map(({ body }) => provisioningRequest.parse(body))
+    },
+
     async countOfTemplate({ tenantId, templateId, requesterId = null, states, but, most }) {
       const { rows } = await database.query<{ count: number }>(
         `SELECT count(*)::int AS count FROM (

@@ -47,6 +47,18 @@ function acceptance({ requestId, tenantId, status, approvals }: Request, { setti
   } as const
 }
 
+/** A call with a key is a new request unless the key was used; a call without one may be a repeat whose answer was lost. */
+const anotherQuery = z.strictObject({
+  another: z
+    .enum(['true', 'false'])
+    .default('false')
+    .describe(
+      '`true`: create another one, although an equal body came within 24 hours. An Idempotency-Key says so too.',
+    ),
+})
+const wantsAnother = (headers: ActorScope['headers'], { another }: z.output<typeof anotherQuery>): boolean =>
+  another === 'true' || headers['idempotency-key'] !== undefined
+
 /**
  * `POST {base_url}/collab/v1/spo/` (API document, "Create the service site"): queues a site. The template fills in
  * omitted fields, so core reads the body itself.
@@ -59,13 +71,15 @@ const createSite = defineRoute({
   summary: 'Ask for a site',
   permission: 'request.create',
   audience: 'collab',
+  query: anotherQuery,
   body: checkedWhole(siteRequest),
   answers: { 202: accepting },
-  refusals: ['name-taken', 'too-many-open-requests', 'not-found'],
+  refusals: ['duplicate-request', 'name-taken', 'too-many-open-requests', 'not-found'],
   examples: examples.createSite,
   idempotent: true,
-  async handle({ actor, core, requestId }, { body }) {
-    return acceptance(await core.submitSite(actor, { body, requestId }), core)
+  async handle({ actor, core, requestId, headers }, { body, query }) {
+    const refusesRepeats = !wantsAnother(headers, query)
+    return acceptance(await core.submitSite(actor, { body, requestId, refusesRepeats }), core)
   },
 })
 
@@ -81,13 +95,15 @@ const createMailbox = defineRoute({
   summary: 'Ask for a mailbox',
   permission: 'request.create',
   audience: 'mail',
+  query: anotherQuery,
   body: checkedByCore(mailboxRequest),
   answers: { 202: accepting },
-  refusals: ['name-taken', 'too-many-open-requests', 'not-found'],
+  refusals: ['duplicate-request', 'name-taken', 'too-many-open-requests', 'not-found'],
   examples: examples.createMailbox,
   idempotent: true,
-  async handle({ actor, core, requestId }, { body }) {
-    return acceptance(await core.submitMailbox(actor, { body, requestId }), core)
+  async handle({ actor, core, requestId, headers }, { body, query }) {
+    const refusesRepeats = !wantsAnother(headers, query)
+    return acceptance(await core.submitMailbox(actor, { body, requestId, refusesRepeats }), core)
   },
 })
 

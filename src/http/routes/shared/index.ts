@@ -7,7 +7,7 @@ import type { ActorScope } from '../../server/define-route.ts'
 export const paging = {
   limit: z
     .string()
-    .regex(/^\d{1,3}$/, { error: 'a whole number from 1 to 100' })
+    .regex(/^\d{1,9}$/)
     .transform(Number)
     .pipe(z.int().min(1).max(100))
     .default(25),
@@ -17,7 +17,9 @@ export const paging = {
 export const listOf = <S extends z.ZodType>(entry: S) =>
   z.strictObject({ value: z.array(entry), nextCursor: z.string().optional() })
 
-export const ofOneRequest = z.object({ requestId: z.uuid().toLowerCase() })
+export const ofOneRequest = z.object({
+  requestId: z.uuid().toLowerCase().describe('The id of the request. Its number works too: `REQ-1042`.'),
+})
 
 /** The answer of all calls that return one request. */
 export const showing = { description: 'The request as it is now.', body: requestView, headers: ['ETag'] } as const

@@ -121,7 +121,7 @@ const replayDelivery = defineRoute({
   tag: 'Webhooks',
   method: 'POST',
   path: '/webhooks/v1/deliveries/:deliveryId/replay',
-  summary: 'Send a delivery that has ended once more, from the start of the schedule',
+  summary: 'Send a delivery now: one that waits, or one that has ended, from the start of the schedule',
   permission: 'delivery.replay',
   audience: 'any',
   params,
@@ -155,5 +155,28 @@ const testWebhook = defineRoute({
   },
 })
 
-export const deliveryRoutes = [listDeliveries, readDelivery, replayDelivery, testWebhook] as const
+/** Brings the next attempt of each waiting delivery forward, for example when a receiver was repaired. */
+const sendWaiting = defineRoute({
+  id: 'sendWaitingDeliveries',
+  tag: 'Webhooks',
+  method: 'POST',
+  path: '/templates/v1/:templateId/webhook/send-waiting',
+  summary: 'Send the deliveries that wait for their next attempt now',
+  permission: 'delivery.replay',
+  audience: 'any',
+  params: z.object({ templateId: z.uuid().toLowerCase() }),
+  answers: {
+    202: {
+      description: 'They are on their way. At most 200 in one call, the oldest first.',
+      body: z.strictObject({ sent: z.int().min(0).describe('How many waited.') }),
+    },
+  },
+  refusals: ['not-found', 'illegal-transition'],
+  examples: examples.sendWaitingDeliveries,
+  async handle({ actor, core }, { params: { templateId } }) {
+    return { status: 202, body: await core.sendWaitingDeliveries(actor, { subscriber: { templateId } }) }
+  },
+})
+
+export const deliveryRoutes = [listDeliveries, readDelivery, replayDelivery, testWebhook, sendWaiting] as const
 export const receiverRoutes = [receiveWebhook] as const

@@ -1,0 +1,80 @@
+import { applicability, applies } from '../resources/index.ts'
+import { because, type Fault, fault, type MailboxKind } from '../shared/index.ts'
+import { isRecord } from './plan.ts'
+
+/**
+ * Whether a value says nothing: typed clients send `false`, `""`, `[]` and `{}` for fields that nobody has set. An object
+ * of such values says nothing either.
+ */
+export function isBlank(value: unknown): boolean {
+  if (value === undefined || value === null || value === false || value === '') return true
+  if (Array.isArray(value)) return value.length === 0
+  return isRecord(value) && Object.values(value).every(isBlank)
+}
+
+function valueAt(body: Readonly<Record<string, unknown>>, property: string): unknown {
+  const [field = '', key] = property.split('/')
+  const value = Object.hasOwn(body, field) ? body[field] : undefined
+  if (key === undefined) return value
+  return isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined
+}
+
+/** The properties of rule 3's table that a body gives. */
+function given(body: Readonly<Record<string, unknown>>): string[] {
+  const isGiven = (value: unknown) => value !== undefined && value !== null && value !== ''
+  return Object.keys(applicability).filter((property) => isGiven(valueAt(body, property)))
+}
+
+export const nameOf = (property: string): string => property.replace('/', '.')
+
+/**
+ * The properties by which a body without a template implies its kind (DESIGN §5). `false` and `{}` count only if no
+ * property has another value: a typed client sends them for the other kinds too.
+ */
+export function tellingProperties(body: Readonly<Record<string, unknown>>): string[] {
+  const ofOneKind = given(body).filter((property) => applicability[property]?.length === 1)
+  const set = ofOneKind.filter((property) => !isBlank(valueAt(body, property)))
+  return set.length > 0 ? set : ofOneKind
+}
+
+/** API document, rule 3: the properties that a body sets and this kind of mailbox does not have. */
+export function inapplicable(kind: MailboxKind, body: Readonly<Record<string, unknown>>): Fault[] {
+  return given(body)
+    .filter((property) => !applies(property, kind) && !isBlank(valueAt(body, property)))
+    .map((property) => {
+      const facts = { name: nameOf(property), has: applicability[property]?.[0] ?? '', kind }
+      return fault(`/${property}`, 'not-applicable', because('notForKind', facts))
+    })
+}
+
+/** Ids that are optional: an empty one is none. */
+const optionalIds = ['templateId', 'primaryOwner', 'secondaryOwner']
+
+/** A body without empty ids, and without blank values of properties that this kind of mailbox does not have. */
+export function withoutBlanks(
+  kind: MailboxKind | undefined,
+  body: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const kept = Object.fromEntries(
+    Object.entries(body).filter(([field, value]) => value !== '' || !optionalIds.includes(field)),
+  )
+  if (kind === undefined) return kept
+  for (const property of Object.keys(applicability)) {
+    if (applies(property, kind) || !isBlank(valueAt(kept, property))) continue
+    const [field = '', key] = property.split('/')
+    const outer = kept[field]
+    if (key === undefined) delete kept[field]
+    else if (isRecord(outer)) kept[field] = Object.fromEntries(Object.entries(outer).filter(([name]) => name !== key))
+  }
+  return kept
+}
+
+/**
+ * Words for the condition of a mailbox. `state` is part of the postal address, so such a word would damage an address
+ * unnoticed (DESIGN §5).
+ */
+const conditions = new Set([
+  ...['active', 'inactive', 'enabled', 'disabled', 'archived', 'deleted', 'removed', 'suspended', 'blocked', 'locked'],
+  ...['pending', 'provisioned', 'provisioning', 'created', 'ready'],
+])
+export const isCondition = (state: string): boolean => conditions.has(state.trim().toLowerCase())
