@@ -45,6 +45,7 @@ export function parseOptions(args: readonly string[], write: (text: string) => v
     .addOption(new Option('--secret-days <days>', help['secret-days']).default('365'))
     .addOption(new Option('--certificate-days <days>', help['certificate-days']).default('365'))
     .option('--bot-steps', help['bot-steps'])
+    .helpOption('-h, --help', help.help)
     .addHelpText('after', `\n${texts.help.after}`)
     .configureOutput({ writeOut: write, writeErr: () => undefined, outputError: () => undefined })
     .exitOverride()
