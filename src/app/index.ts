@@ -5,6 +5,7 @@ import { createBot, createChannel } from '../bot/index.ts'
 import { apiTexts, warmUp } from '../cards/index.ts'
 import {
   type Core,
+  createCheckResults,
   createCore,
   createHealthWatcher,
   type Jobs,
@@ -25,7 +26,15 @@ import {
   startTurns,
   turns,
 } from '../jobs/index.ts'
-import { cleanUp, createStores, type Database, openDatabase, ownSetting, type Stores } from '../store/index.ts'
+import {
+  cleanUp,
+  createStores,
+  type Database,
+  databaseFacts,
+  openDatabase,
+  ownSetting,
+  type Stores,
+} from '../store/index.ts'
 import { clouds } from './addresses.ts'
 import { limitsOf } from './config.ts'
 import {
@@ -40,6 +49,7 @@ import {
   tokensOf,
 } from './connections.ts'
 import { type Endpoints, findEndpoints, settingsOf } from './endpoints.ts'
+import { createInstallation, serviceIdOf } from './installation.ts'
 import { createLog } from './log.ts'
 import { createFigures, createReadings } from './metrics.ts'
 import { noTemplates, ownHealthOf, ownVersion, readiness, templatesIn } from './readiness.ts'
@@ -129,9 +139,14 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
   const { assertOutside } = database
   const poster = { resolveHost, assertOutside, allowCidrs: settings.webhookAllowCidrs, texts: apiTexts }
   const post = createWebhookPoster(poster)
+  const installation = createInstallation({
+    ...{ config, settings, microsoft365, fetch: outgoing },
+    endpoints: { ...endpoints, teamsAppId },
+    database: () => databaseFacts(database, config.DATABASE_URL),
+  })
   const ports: Ports = {
     ...{ ...stores, clock, work: database, jobs, deadLetters, directory, tenant, connection, ownHealth },
-    ...{ resolveHost, limitsOfUse, telemetry },
+    ...{ resolveHost, limitsOfUse, telemetry, installation, checkResults: createCheckResults() },
     sendWebhook: createSendWebhook({
       ...{ ownSecret: webhookSecret, clock },
       // A person waits for the answer to their click, and Teams waits for less time than a delivery may take.
@@ -180,7 +195,10 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
     webhookSecret,
     messages: bot.messages,
     admitsActivity: bot.admit,
-    health: { ready: () => readiness(database, queue, hasTemplates) },
+    health: {
+      serviceId: serviceIdOf(config, endpoints),
+      ready: () => readiness(database, queue, hasTemplates),
+    },
     metrics: {
       text: async () =>
         figures.text(await readings(), microsoft365.underWay(), {

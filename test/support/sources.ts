@@ -57,7 +57,8 @@ const vendorRooms: readonly { readonly vendor: RegExp; readonly rooms: readonly 
   { vendor: /^standardwebhooks/, rooms: ['jobs', 'http', 'client'] },
   { vendor: /^pino/, rooms: ['app'] },
   { vendor: /^prom-client/, rooms: ['app'] },
-  { vendor: /^(commander|@inquirer|csv-parse)/, rooms: ['client'] },
+  { vendor: /^(commander|@inquirer)/, rooms: ['client', 'app'] },
+  { vendor: /^csv-parse/, rooms: ['client'] },
   { vendor: /^csv-stringify/, rooms: ['client', 'core'] },
   { vendor: /^fastest-levenshtein/, rooms: ['bot', 'core', 'client'] },
   { vendor: /^proxy-addr/, rooms: ['http'] },
@@ -143,9 +144,10 @@ function faultsOfFile(source: Source): string[] {
   const lines = text.split('\n').length - 1
   if (lines > largestFile) faults.push(`${path} has ${lines} lines, ${largestFile} at most`)
   if (/(^|\/)utils?(\/|\.ts$)/.test(path)) faults.push(`${path}: nothing is called utils`)
-  const isEntry = /(^main|^app\/commands\/(backup|restore|audit-verify)|simulator\/(main|token)|client\/cli)\.ts$/.test(
-    path,
-  )
+  const isEntry =
+    /(^main|^app\/check\/main|^app\/commands\/(backup|restore|audit-verify)|simulator\/(main|token)|client\/cli)\.ts$/.test(
+      path,
+    )
   if (!isEntry && /\bprocess\.env\b/.test(text)) faults.push(`${path} reads process.env; only entries do`)
   if (!isEntry && /\bconsole\./.test(text)) faults.push(`${path} writes to the console; only entries do`)
   return faults

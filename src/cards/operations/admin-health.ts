@@ -91,7 +91,7 @@ export function healthRowOf(part: HealthPart, viewer: Viewer): z.output<typeof h
     name,
     state,
     sentence: healthText(strings.health.says[says], shown, writing),
-    numbers: part.calls ? healthText(strings.health.lately[latelyOf(part)], shown, writing) : '',
+    numbers: numbersOf(part) ? healthText(strings.health.lately[latelyOf(part)], shown, writing) : '',
     look: healthMarks[state],
     command: state === 'green' ? '' : (commands[name] ?? ''),
     readsAgain: name === 'certificate' && state !== 'green',
@@ -128,8 +128,14 @@ function measureText(name: string, value: string | number, writing: HealthWritin
   return name.endsWith('Rate') ? writing.share(value) : writing.count(value)
 }
 
+/** Whether a part has measures to show: its calls, or for a problem when it was found. */
+const numbersOf = ({ calls, checkedAt, state }: HealthPart): boolean =>
+  (calls ?? 0) > 0 || (checkedAt !== undefined && state !== 'green')
+
 /** Which measures are shown: for a healthy part only the number of calls. */
-function latelyOf({ problem, lastSuccessAt, throttled, timedOut }: HealthPart): keyof typeof strings.health.lately {
+function latelyOf(part: HealthPart): keyof typeof strings.health.lately {
+  const { problem, lastSuccessAt, throttled, timedOut, checkedAt } = part
+  if (checkedAt !== undefined) return 'checked'
   if (problem !== undefined && lastSuccessAt !== undefined) return 'lastGood'
   return throttled || timedOut ? 'all' : 'few'
 }

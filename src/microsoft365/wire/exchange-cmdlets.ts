@@ -115,6 +115,21 @@ export const purposes: { readonly [C in Cmdlet]: string } = {
   'Get-MailboxAutoReplyConfiguration': 'reading the automatic reply',
 }
 
+export const cmdlets = Object.keys(purposes) as Cmdlet[]
+
+/** Parameters that change nothing, also where the id of nobody were somebody's: New-Mailbox lacks a name, others a value. */
+export function harmlessParameters(cmdlet: Cmdlet, nobody: string): object {
+  if (cmdlet === 'New-Mailbox') return { Shared: true }
+  if (cmdlet === 'Get-Mailbox') return { ResultSize: 1 }
+  if (cmdlet === 'Get-Recipient') return { Filter: `Guid -eq '${nobody}'` }
+  // With an unknown identity Get-Place lists all places.
+  if (cmdlet === 'Get-Place') return { ResultSize: 1 }
+  if (cmdlet === 'Add-MailboxPermission') return { Identity: nobody, User: nobody, AccessRights: ['FullAccess'] }
+  if (cmdlet === 'Add-RecipientPermission')
+    return { Identity: nobody, Trustee: nobody, AccessRights: ['SendAs'], Confirm: false }
+  return { Identity: nobody }
+}
+
 /** Exchange's names for the kinds of mailboxes. */
 export const recipientTypes: { readonly [K in MailboxKind]: string } = {
   sharedMailbox: 'SharedMailbox',

@@ -28,6 +28,7 @@ const administered = z.object({
   SensitivityLabel2: z.string().nullish(),
 })
 export type Administered = z.output<typeof administered>
+const rootSite = z.object({ Id: z.guid() })
 const loginName = z.object({ LoginName: z.string() })
 const users = z.object({ value: z.array(loginName) })
 
@@ -119,6 +120,7 @@ export function createSharePoint({ callerFor, hosts }: SharePointOptions) {
 
   return {
     siteRoot,
+    hosts,
     /** Origins of the tenant's hosts except the first. */
     otherOrigins: [...callers.keys()].filter((one) => one !== origin),
     isOnTenant,
@@ -141,6 +143,12 @@ export function createSharePoint({ callerFor, hosts }: SharePointOptions) {
     async ping(signal: AbortSignal): Promise<void> {
       const url = `${origin}/_api/SPSiteManager/status?url=${encodeURIComponent(quoted(origin))}`
       await callManager({ url, purpose: 'asking how it does', signal })
+    },
+
+    /** Reads the id of the site at the root of a host, which every host has. */
+    async rootSite(host: string, signal: AbortSignal): Promise<{ id: string }> {
+      const url = `${new URL(host).origin}/_api/site?$select=Id`
+      return { id: parseAnswer(rootSite, await call({ url, purpose: 'reading the root site', signal }), service).Id }
     },
 
     async creationStatus(address: string, signal: AbortSignal): Promise<SiteCreation> {

@@ -12,6 +12,7 @@ import {
   operation,
   originOf,
   type Reply,
+  rootSite,
   type Site,
   select,
   type Tenant,
@@ -47,6 +48,7 @@ export function siteOperations(tenant: Tenant, settings: GraphSettings): readonl
       return shown(call, host === hostname || host === hostAndPort ? site : undefined)
     }),
     operation('graph.sites.get', 'GET', /^\/v1\.0\/sites\/([^/]+)$/, (call) => {
+      if (call.params[0] === 'root') return shown(call, rootSite)
       const parts = (call.params[0] ?? '').split(',')
       return shown(call, findSite(tenant, 'id', parts[1] ?? parts[0] ?? ''))
     }),
