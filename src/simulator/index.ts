@@ -7,12 +7,20 @@ import { controlService, createDispatcher, createFaults, type Faults, pageServic
 import { type ExchangeSettings, exchangeService } from './exchange/index.ts'
 import { graphService } from './graph/index.ts'
 import { loginService, openTokens } from './login/index.ts'
+import { seedAdministration } from './registrations/index.ts'
 import { sharePointService } from './sharepoint/index.ts'
 import { contoso, openTenant, registerApi, type Service, seedGroups, seedMailboxes, seedSites } from './tenant/index.ts'
 
 /** Location and delays of the simulated tenant. Times are seconds. */
 export interface SimulatorOptions {
   readonly dataDir: string
+  /**
+   * `empty`: Contoso's people, sites and mailboxes, but nothing that administrators of a service create: no registration,
+   * consent, role, schema extension, group or app of the catalogue. Unknown clients are refused.
+   */
+  readonly tenant?: 'contoso' | 'empty'
+  /** How long some calls do not find what Entra ID has just created. Default: 0 in Contoso, 1 in the empty tenant. */
+  readonly replicationSeconds?: number
   /** 0 takes any free port. */
   readonly port: number
   readonly host?: string
@@ -50,13 +58,18 @@ export interface Simulator {
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
   const { host = '127.0.0.1', directoryExtension = 'svc_group' } = options
   const { directorySeconds = 15, siteReadySeconds = 1, exchangeSettleSeconds = 1 } = options
-  const tenant = openTenant(options.dataDir)
+  const isEmpty = options.tenant === 'empty'
+  const tenant = openTenant(options.dataDir, {
+    isEmpty,
+    replicationSeconds: options.replicationSeconds ?? (isEmpty ? 1 : 0),
+  })
   tenant.transaction(() => {
+    seedAdministration(tenant, directoryExtension)
     seedGroups(tenant)
     seedMailboxes(tenant)
     seedSites(tenant)
   })
-  for (const [name, api] of Object.entries(contoso.apis)) {
+  for (const [name, api] of isEmpty ? [] : Object.entries(contoso.apis)) {
     registerApi(tenant, api)
     if (options.baseUrl) registerApi(tenant, { ...api, appIdUris: [`${options.baseUrl}/${name}`] })
   }
@@ -68,7 +81,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     throw error
   })
   const url = options.publicUrl ?? `http://${host}:${port}`
-  const settings = { url, directorySeconds, siteReadySeconds, exchangeSettleSeconds, directoryExtension }
+  const settings = { url, directorySeconds, siteReadySeconds, exchangeSettleSeconds }
   const usual = { recipientLagSeconds: 0, nameIsObjectId: false, trusteesShownAs: 'userPrincipalName' } as const
   tokens.issueAt(url)
   const faults = options.faults ?? createFaults()

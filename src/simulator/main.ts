@@ -5,7 +5,11 @@ const env = process.env
 
 /** `npm run simulator`: runs the simulated tenant alone until SIGINT or SIGTERM. */
 async function main(): Promise<void> {
+  const tenant = env['SIMULATOR_TENANT'] || 'contoso'
+  if (tenant !== 'contoso' && tenant !== 'empty')
+    throw new Error(`SIMULATOR_TENANT must be contoso or empty, not '${tenant}'.`)
   const simulator = await startSimulator({
+    tenant,
     dataDir: env['DATA_DIR'] ?? 'data',
     port: numberOf('SIMULATOR_PORT', 3979),
     directorySeconds: numberOf('SIMULATOR_DIRECTORY_SECONDS', 15),

@@ -100,11 +100,12 @@ const insideLayer: Readonly<Record<string, Readonly<Record<string, readonly stri
   microsoft365: { wire: [], directory: ['wire'], sites: ['wire'], mailboxes: ['wire', 'directory'] },
   simulator: {
     tenant: [],
-    login: ['tenant'],
-    graph: ['tenant', 'login'],
+    registrations: ['tenant'],
+    login: ['tenant', 'registrations'],
+    graph: ['tenant', 'registrations', 'login'],
     sharepoint: ['tenant', 'login'],
     exchange: ['tenant', 'login'],
-    control: ['tenant', 'login', 'exchange'],
+    control: ['tenant', 'registrations', 'login', 'exchange'],
   },
 }
 

@@ -1,5 +1,5 @@
 import { mailboxDoc, trusteeName } from '../exchange/index.ts'
-import { answerDeviceCode, readDeviceCode } from '../login/index.ts'
+import { answerDeviceCode, consentOnPage, readDeviceCode } from '../login/index.ts'
 import {
   type Access,
   accessTo,
@@ -87,6 +87,7 @@ function signInForm(status: number, userCode: string, problem: string | undefine
 <label for="user_code">Code that the device shows</label>
 <input id="user_code" name="user_code" value="${escapeHtml(userCode)}" autocomplete="off" required>
 <label for="person">Sign in as</label><select id="person" name="person">${options.join('')}</select>
+<label><input type="checkbox" name="consent" value="organisation"> An admin consents on behalf of the organisation</label>
 <button name="answer" value="allow">Sign in</button><button name="answer" value="decline">Do not sign in</button></form>`,
   )
 }
@@ -100,12 +101,19 @@ function signIn(tenant: Tenant, call: Call): Reply {
   }
   if (code.expiresAt < now()) return signInForm(400, typed, 'That code has expired. Start again on the device.')
   if (text(form, 'answer') === 'decline') {
-    answerDeviceCode(tenant, code.deviceCode, undefined)
+    answerDeviceCode(tenant, code.deviceCode, 'declined')
     return html(200, 'You did not sign in', '<p>You can close this window.</p>')
   }
   const person = findPerson(text(form, 'person'))
   if (!person) return signInForm(400, typed, 'Choose who signs in.')
-  answerDeviceCode(tenant, code.deviceCode, person.id)
+  const { clientId, scope } = code
+  const forAll = text(form, 'consent') === 'organisation'
+  const problem = consentOnPage(tenant, { clientId, scope, userId: person.id, forAll })
+  if (problem !== undefined) {
+    answerDeviceCode(tenant, code.deviceCode, 'needsAdmin')
+    return html(403, 'Need admin approval', `<p class="alert" role="alert">${escapeHtml(problem)}</p>`)
+  }
+  answerDeviceCode(tenant, code.deviceCode, { userId: person.id })
   return html(
     200,
     'You have signed in',
@@ -188,6 +196,7 @@ const style = `body{font:16px/1.5 system-ui,sans-serif;margin:0;background:#f5f5
 main{max-width:40rem;margin:3rem auto;padding:2rem;background:#fff;border-radius:8px;box-shadow:0 1px 4px #0002}
 h1{margin:0 0 1rem;font-size:1.6rem;overflow-wrap:anywhere}dt{font-weight:600;margin-top:1rem}dd{margin:0}
 label{display:block;margin:1rem 0 .25rem;font-weight:600}input,select{font:inherit;width:100%;padding:.5rem;box-sizing:border-box}
+input[type=checkbox]{width:auto;margin-right:.5rem}
 button{font:inherit;margin:1.5rem .5rem 0 0;padding:.5rem 1.25rem}.alert{color:#a4262c}footer{margin-top:2rem;color:#616161;font-size:.85rem}`
 
 /** A page in the simulator's style; `content` is HTML. */

@@ -96,7 +96,7 @@ function personRecipient(person: Person): Doc {
 }
 
 function groupRecipient(group: Group): Doc {
-  const { mail } = groupDoc(group, '')
+  const { mail } = groupDoc(group)
   // Exchange's Name of a Microsoft 365 group is its nickname with a part of its id.
   const name = `${group.mailNickname}_${group.id.replaceAll('-', '').slice(0, 10)}`
   return {
@@ -158,7 +158,7 @@ export function holderOf(tenant: Tenant, address: string, self?: string): string
 
 function groupOfAddress(tenant: Tenant, address: string): Group | undefined {
   const group = findUnifiedByNickname(tenant, address.split('@')[0] ?? '')
-  return group && String(groupDoc(group, '')['mail']).toLowerCase() === address.toLowerCase() ? group : undefined
+  return group && String(groupDoc(group)['mail']).toLowerCase() === address.toLowerCase() ? group : undefined
 }
 
 /** Finds a person with a mailbox or a group by object id, userPrincipalName or address, and returns the object id. */

@@ -1,5 +1,6 @@
-import { asRecord, type Call, findLabel, findPerson, type Modes, type Role } from '../tenant/index.ts'
-import { badRequest, extensionProperties, notFound, refuse } from './wire.ts'
+import { allExtensions, type Extension, groupExtensions } from '../registrations/index.ts'
+import { asRecord, type Call, findLabel, findPerson, type Modes, type Role, type Tenant } from '../tenant/index.ts'
+import { badRequest, notFound, refuse } from './wire.ts'
 
 /** The change in a body of POST or PATCH /groups, checked as Graph checks it. */
 export interface GroupChange {
@@ -7,8 +8,8 @@ export interface GroupChange {
   readonly doc: Record<string, unknown>
   readonly mailNickname: string | undefined
   readonly unified: boolean | undefined
-  /** The schema extension's value; null removes it, undefined keeps it. */
-  readonly extension: Record<string, unknown> | null | undefined
+  /** The values of schema extensions by name; null removes a value. */
+  readonly extensions: Readonly<Record<string, Record<string, unknown> | null>>
   /** Object ids to add, by role. */
   readonly owners: readonly string[]
   readonly members: readonly string[]
@@ -37,10 +38,11 @@ const read = new Set([
 const ignored = new Set(['creationOptions', 'classification', '@odata.type'])
 
 /** Reads a body. With `creating`, the properties that a new group needs are required. */
-export function readGroupBody(call: Call, extensionName: string, creating: boolean): GroupChange {
+export function readGroupBody(tenant: Tenant, call: Call, creating: boolean): GroupChange {
   const body = asRecord(call.body)
+  const extensions = allExtensions(tenant).filter(({ id }) => id in body)
   for (const name of Object.keys(body)) {
-    if (stored.has(name) || read.has(name) || ignored.has(name) || name === extensionName) continue
+    if (stored.has(name) || read.has(name) || ignored.has(name) || extensions.some(({ id }) => id === name)) continue
     badRequest(call, `The property '${name}' does not exist on type 'microsoft.graph.group'.`)
   }
   if (creating) requireProperties(call, body)
@@ -57,7 +59,7 @@ export function readGroupBody(call: Call, extensionName: string, creating: boole
     doc: labels ? { ...doc, assignedLabels: labels } : doc,
     mailNickname: typeof body['mailNickname'] === 'string' ? body['mailNickname'] : undefined,
     unified,
-    extension: readExtension(call, extensionName, body[extensionName]),
+    extensions: Object.fromEntries(extensions.map((one) => [one.id, readExtension(tenant, call, one, body[one.id])])),
     ...readBinds(call, body),
   }
 }
@@ -107,10 +109,21 @@ function readLabels(call: Call, value: unknown): { labelId: string; displayName:
   })
 }
 
-function readExtension(call: Call, name: string, value: unknown): Record<string, unknown> | null | undefined {
-  if (value === undefined || value === null) return value
+/** Reads an extension's value. Groups refuse an extension that not all servers know yet, as just after its creation. */
+function readExtension(
+  tenant: Tenant,
+  call: Call,
+  extension: Extension,
+  value: unknown,
+): Record<string, unknown> | null {
+  const name = extension.id
+  if (!groupExtensions(tenant).some(({ id }) => id === name)) {
+    const names = Object.keys(asRecord(value)).map((property) => `${name}_${property}`)
+    badRequest(call, `The following extension properties are not available: ${names.join(',')}.`)
+  }
+  if (value === null) return value
   if (typeof value !== 'object' || Array.isArray(value)) return invalid(call, name)
-  const known: readonly string[] = extensionProperties
+  const known = extension.doc.properties.map((property) => property.name)
   const entries = Object.entries(value).filter(([key]) => key !== '@odata.type')
   for (const [key, text] of entries) {
     if (!known.includes(key)) {

@@ -1,3 +1,4 @@
+import { groupExtensions } from '../registrations/index.ts'
 import {
   addObject,
   allGroups,
@@ -10,6 +11,7 @@ import {
   findMailboxByAddress,
   findUnifiedByNickname,
   type Group,
+  groupDefaults,
   groupDoc,
   insertGroup,
   now,
@@ -27,7 +29,16 @@ import {
 } from '../tenant/index.ts'
 import { type GroupChange, readGroupBody, referencedUser, underNamingPolicy } from './group-body.ts'
 import { userDefaults, userDoc } from './users.ts'
-import { badRequest, filterTest, type GraphSettings, listReply, notFound, refuse, searchTest } from './wire.ts'
+import {
+  badRequest,
+  conflict,
+  filterTest,
+  type GraphSettings,
+  listReply,
+  notFound,
+  refuse,
+  searchTest,
+} from './wire.ts'
 
 const byUniqueName = /^\/v1\.0\/groups\/?\(uniqueName='((?:[^']|'')+)'\)$/
 const byId = /^\/v1\.0\/groups\/([^/()]+)$/
@@ -39,20 +50,20 @@ export function groupOperations(tenant: Tenant, settings: GraphSettings): readon
   return [
     operation('graph.groups.list', 'GET', /^\/v1\.0\/groups$/, (call) => listGroups(tenant, settings, call)),
     operation('graph.groups.create', 'POST', /^\/v1\.0\/groups$/, (call) =>
-      created(settings, createGroup(tenant, settings, call, undefined)),
+      created(settings, createGroup(tenant, call, undefined)),
     ),
     operation('graph.groups.getByUniqueName', 'GET', byUniqueName, (call) =>
       one(tenant, settings, call, groupByKey(call) ?? notFound(call, uniqueName(call))),
     ),
     operation('graph.groups.upsert', 'PATCH', byUniqueName, (call) => {
       const existing = groupByKey(call)
-      if (existing) return changeGroup(tenant, settings, call, existing)
+      if (existing) return changeGroup(tenant, call, existing)
       const mayCreate = /\bcreate-if-missing\b/.test(String(call.headers['prefer'] ?? ''))
       if (!mayCreate) return notFound(call, uniqueName(call))
-      return created(settings, createGroup(tenant, settings, call, uniqueName(call)))
+      return created(settings, createGroup(tenant, call, uniqueName(call)))
     }),
     operation('graph.groups.get', 'GET', byId, (call) => one(tenant, settings, call, group(call))),
-    operation('graph.groups.update', 'PATCH', byId, (call) => changeGroup(tenant, settings, call, group(call))),
+    operation('graph.groups.update', 'PATCH', byId, (call) => changeGroup(tenant, call, group(call))),
     operation('graph.groups.delete', 'DELETE', byId, (call) => {
       deleteGroup(tenant, group(call))
       return { status: 204 }
@@ -74,22 +85,15 @@ export function groupOf(tenant: Tenant, call: Call): Group {
 
 const uniqueName = (call: Call): string => (call.params[0] ?? '').replaceAll("''", "'")
 
-/** The properties of a group without $select: all but the extension and the labels. */
-function defaultGroupProperties(doc: Record<string, unknown>, extensionName: string): string[] {
-  return Object.keys(doc).filter((name) => name !== extensionName && name !== 'assignedLabels')
-}
-
 function one(tenant: Tenant, settings: GraphSettings, call: Call, group: Group): Reply {
-  const doc = groupDoc(group, settings.directoryExtension)
-  refuseUnknownProperties(tenant, settings, call)
-  const shown = select(doc, call.query, defaultGroupProperties(doc, settings.directoryExtension))
+  refuseUnknownProperties(tenant, call)
+  const shown = select(groupDoc(group), call.query, groupDefaults(group))
   return { status: 200, body: { '@odata.context': `${settings.url}/v1.0/$metadata#groups/$entity`, ...shown } }
 }
 
 /** Graph knows a schema extension as a property only when groups accept it, in `$select` and in `$filter`. */
-function refuseUnknownProperties(tenant: Tenant, { directoryExtension }: GraphSettings, call: Call): void {
-  const accepted = tenant.modes.groupsAcceptExtension ? [directoryExtension] : []
-  const known = new Set([...Object.keys(groupDoc(anyGroup, directoryExtension)), ...accepted])
+function refuseUnknownProperties(tenant: Tenant, call: Call): void {
+  const known = new Set([...Object.keys(groupDoc(anyGroup)), ...groupExtensions(tenant).map(({ id }) => id)])
   const selected = (call.query.get('$select') ?? '').split(',').map((name) => name.trim())
   const filtered = [...(call.query.get('$filter') ?? '').matchAll(/([A-Za-z_]\w*)\/\w+\s+eq\b/g)].map(
     ([, name = '']) => name,
@@ -101,12 +105,11 @@ function refuseUnknownProperties(tenant: Tenant, { directoryExtension }: GraphSe
 }
 const anyGroup: Group = {
   ...{ id: '', unified: true, mailNickname: '', uniqueName: undefined, doc: {}, createdAt: '' },
-  ...{ extension: undefined, extensionAt: undefined },
+  ...{ extensions: {}, extensionAt: undefined },
 }
 
 function created(settings: GraphSettings, group: Group): Reply {
-  const doc = groupDoc(group, settings.directoryExtension)
-  const shown = select(doc, new URLSearchParams(), defaultGroupProperties(doc, settings.directoryExtension))
+  const shown = select(groupDoc(group), new URLSearchParams(), groupDefaults(group))
   return {
     status: 201,
     headers: { location: `${settings.url}/v1.0/groups/${group.id}` },
@@ -119,17 +122,17 @@ function created(settings: GraphSettings, group: Group): Reply {
  * later (15 to 20 s in the API document). A read of the group shows the value at once.
  */
 function listGroups(tenant: Tenant, settings: GraphSettings, call: Call): Reply {
-  const { directoryExtension, directorySeconds, url } = settings
-  refuseUnknownProperties(tenant, settings, call)
+  const { directorySeconds, url } = settings
+  refuseUnknownProperties(tenant, call)
   const indexed = now() - directorySeconds * 1000
   const found = allGroups(tenant)
     .map((group) => {
       const isIndexed = group.extensionAt !== undefined && group.extensionAt <= indexed
-      return groupDoc(isIndexed ? group : { ...group, extension: undefined }, directoryExtension)
+      return groupDoc(isIndexed ? group : { ...group, extensions: {} })
     })
     .filter(filterTest(call))
     .filter(searchTest(call, ['displayName', 'description', 'mail', 'mailNickname']))
-    .map((doc) => select(doc, call.query, defaultGroupProperties(doc, directoryExtension)))
+    .map((doc) => select(doc, call.query, groupDefaults(anyGroup)))
   const selected = call.query.get('$select')
   const fields = selected === null ? '' : `(${selected})`
   return listReply(call, url, `groups${fields}`, found)
@@ -142,8 +145,8 @@ function listDeleted(tenant: Tenant, { url }: GraphSettings, call: Call): Reply 
   return listReply(call, url, 'groups', found)
 }
 
-function createGroup(tenant: Tenant, settings: GraphSettings, call: Call, key: string | undefined): Group {
-  const body = readBody(tenant, settings, call, true)
+function createGroup(tenant: Tenant, call: Call, key: string | undefined): Group {
+  const body = readGroupBody(tenant, call, true)
   const unified = body.unified === true
   const change = unified ? underNamingPolicy(tenant.modes, call, body) : body
   const mailNickname = change.mailNickname ?? ''
@@ -155,7 +158,9 @@ function createGroup(tenant: Tenant, settings: GraphSettings, call: Call, key: s
     mailNickname,
     uniqueName,
     doc: unified && change.doc['visibility'] === undefined ? { ...change.doc, visibility: 'Public' } : change.doc,
-    extension: change.extension ?? undefined,
+    extensions: Object.fromEntries(
+      Object.entries(change.extensions).flatMap(([name, value]) => (value ? [[name, value]] : [])),
+    ),
   })
   // A person who creates a group becomes its owner; an app does not.
   const self = call.caller.userId
@@ -163,23 +168,13 @@ function createGroup(tenant: Tenant, settings: GraphSettings, call: Call, key: s
   return newGroup
 }
 
-/** Reads a body. In the mode `groupsAcceptExtension: false` no group takes the schema extension yet. */
-function readBody(tenant: Tenant, { directoryExtension: extension }: GraphSettings, call: Call, creating: boolean) {
-  const change = readGroupBody(call, extension, creating)
-  if (change.extension !== undefined && !tenant.modes.groupsAcceptExtension) {
-    const names = Object.keys(change.extension ?? {}).map((name) => `${extension}_${name}`)
-    badRequest(call, `The following extension properties are not available: ${names.join(',')}.`)
-  }
-  return change
-}
-
 function uniqueNameInBody(call: Call): string | undefined {
   const value = typeof call.body === 'object' && call.body !== null && Reflect.get(call.body, 'uniqueName')
   return typeof value === 'string' ? value : undefined
 }
 
-function changeGroup(tenant: Tenant, settings: GraphSettings, call: Call, group: Group): Reply {
-  const change = readBody(tenant, settings, call, false)
+function changeGroup(tenant: Tenant, call: Call, group: Group): Reply {
+  const change = readGroupBody(tenant, call, false)
   if (change.unified !== undefined && change.unified !== group.unified) {
     badRequest(call, "Property 'groupTypes' is read-only and cannot be set.")
   }
@@ -209,11 +204,6 @@ function refuseHeldNickname(tenant: Tenant, call: Call, mailNickname: string, se
   if (holder && holder.id !== self) conflict(call, 'mailNickname')
   // The group's address is the nickname in the default domain, which a mailbox may have.
   if (findMailboxByAddress(tenant, `${mailNickname}@${defaultDomain}`)) conflict(call, 'mailNickname')
-}
-
-function conflict(call: Call, property: string): never {
-  const message = `Another object with the same value for property ${property} already exists.`
-  return refuse(call, 400, 'Request_BadRequest', message, [{ code: 'ObjectConflict', target: property, message }])
 }
 
 /** Owners and members of a group: lists, and changes of one reference. */
@@ -257,7 +247,6 @@ export function membershipOperations(tenant: Tenant, settings: GraphSettings): r
 }
 
 function listObjects(tenant: Tenant, settings: GraphSettings, call: Call, ids: readonly string[]): Reply {
-  const { url, directoryExtension } = settings
   const value = ids.flatMap((id) => {
     const person = personNow(tenant, id)
     if (person)
@@ -267,9 +256,8 @@ function listObjects(tenant: Tenant, settings: GraphSettings, call: Call, ids: r
       }
     const group = findGroup(tenant, 'id', id)
     if (!group) return []
-    const doc = groupDoc(group, directoryExtension)
-    const shown = select(doc, call.query, defaultGroupProperties(doc, directoryExtension))
+    const shown = select(groupDoc(group), call.query, groupDefaults(group))
     return { '@odata.type': '#microsoft.graph.group', ...shown }
   })
-  return listReply(call, url, 'directoryObjects', value)
+  return listReply(call, settings.url, 'directoryObjects', value)
 }

@@ -1,21 +1,22 @@
-/** Microsoft Graph v1.0: users, groups, sites, installed apps. Imports `tenant` and `login`. */
+/**
+ * Microsoft Graph v1.0: users, groups, sites, apps in Teams, and what administrators create. Imports `tenant`,
+ * `registrations` and `login`.
+ */
 
 import type { Tokens } from '../login/index.ts'
-import {
-  type Call,
-  contoso,
-  type Operation,
-  operation,
-  Refused,
-  type Service,
-  select,
-  type Tenant,
-} from '../tenant/index.ts'
+import { type Call, type Operation, Refused, type Service, type Tenant } from '../tenant/index.ts'
+import { applicationOperations } from './applications.ts'
+import { catalogueOperations } from './catalogue.ts'
+import { consentOperations } from './consents.ts'
+import { directoryRoleOperations } from './directory-roles.ts'
 import { groupOperations, membershipOperations } from './groups.ts'
+import { organizationOperations } from './organization.ts'
 import table from './permissions.json' with { type: 'json' }
+import { extensionOperations } from './schema-extensions.ts'
+import { principalOperations } from './service-principals.ts'
 import { siteOperations } from './sites.ts'
 import { installedAppOperations, userOperations } from './users.ts'
-import { BadQuery, badRequest, extensionProperties, filterTest, type GraphSettings, graphError } from './wire.ts'
+import { BadQuery, badRequest, type GraphSettings, graphError } from './wire.ts'
 
 /** Creates the service of Microsoft Graph v1.0. */
 export function graphService(tenant: Tenant, tokens: Tokens, settings: GraphSettings): Service {
@@ -25,9 +26,13 @@ export function graphService(tenant: Tenant, tokens: Tokens, settings: GraphSett
     ...membershipOperations(tenant, settings),
     ...siteOperations(tenant, settings),
     ...installedAppOperations(tenant, settings),
-    organization(settings),
-    groupSettings(tenant, settings),
-    schemaExtensions(settings),
+    ...organizationOperations(tenant, settings),
+    ...applicationOperations(tenant, settings),
+    ...principalOperations(tenant, settings),
+    ...consentOperations(tenant, settings),
+    ...directoryRoleOperations(tenant, settings),
+    ...extensionOperations(tenant, settings),
+    ...catalogueOperations(tenant, settings),
   ]
   return {
     name: 'graph',
@@ -59,9 +64,10 @@ const codes: Readonly<Record<number, string>> = {
 }
 
 const queryOptions = new Set(['$select', '$filter', '$search', '$top', '$count', '$skiptoken'])
-/** Only one list supports `$expand`. */
+/** Lists that support `$expand`. */
+const expanding = ['graph.installedApps.list', 'graph.teamsApps.list', 'graph.teamsApps.get']
 const isExpanding = (operation: Operation, name: string): boolean =>
-  name === '$expand' && operation.name === 'graph.installedApps.list'
+  name === '$expand' && expanding.includes(operation.name)
 
 /** Refuses unknown query options: an ignored option would let a test pass that fails with Graph. */
 function refusingBadQueries(one: Operation): Operation {
@@ -82,55 +88,6 @@ function refusingBadQueries(one: Operation): Operation {
   }
 }
 
-function organization({ url }: GraphSettings): Operation {
-  const verifiedDomains = contoso.domains.map((name, index) => ({
-    capabilities: 'Email, OfficeCommunicationsOnline',
-    isDefault: index === 0,
-    isInitial: index === 0,
-    name,
-    type: 'Managed',
-  }))
-  const doc = { id: contoso.tenantId, displayName: contoso.displayName, verifiedDomains }
-  return operation('graph.organization.list', 'GET', /^\/v1\.0\/organization$/, (call) => {
-    const body = { '@odata.context': `${url}/v1.0/$metadata#organization`, value: [select(doc, call.query)] }
-    return { status: 200, body }
-  })
-}
-
-/** The settings of groups for the whole tenant. Without a naming policy the list is empty, as in a new tenant. */
-function groupSettings(tenant: Tenant, { url }: GraphSettings): Operation {
-  return operation('graph.groupSettings.list', 'GET', /^\/v1\.0\/groupSettings$/, () => {
-    const { groupPrefix } = tenant.modes
-    const value = groupPrefix === '' ? [] : [unifiedSettings(groupPrefix)]
-    return { status: 200, body: { '@odata.context': `${url}/v1.0/$metadata#groupSettings`, value } }
-  })
-}
-
-const unifiedSettings = (prefix: string) => ({
-  id: '00000000-0000-4000-8000-000000000366',
-  displayName: 'Group.Unified',
-  templateId: '62375ab9-6b52-47ed-826b-58e47e0e304b',
-  values: [
-    { name: 'CustomBlockedWordsList', value: '' },
-    { name: 'PrefixSuffixNamingRequirement', value: `${prefix}[GroupName]` },
-  ],
-})
-
-function schemaExtensions({ url, directoryExtension }: GraphSettings): Operation {
-  const extension = {
-    id: directoryExtension,
-    description: 'What the provisioning service writes on its security groups',
-    targetTypes: ['Group'],
-    status: 'Available',
-    owner: '00000000-0000-4000-8000-000000000365',
-    properties: extensionProperties.map((name) => ({ name, type: 'String' })),
-  }
-  return operation('graph.schemaExtensions.list', 'GET', /^\/v1\.0\/schemaExtensions$/, (call) => {
-    const value = [extension].filter(filterTest(call))
-    return { status: 200, body: { '@odata.context': `${url}/v1.0/$metadata#schemaExtensions`, value } }
-  })
-}
-
 interface Accepted {
   readonly application: readonly string[]
   readonly delegated: readonly string[]
@@ -145,6 +102,12 @@ function acceptedFor(operation: string): Accepted | undefined {
   return entry && { application: plain(entry.application), delegated: plain(entry.delegated) }
 }
 
+/** Whether a caller has a permission of the table. `A+B,C` needs A and one of B and C. */
+function suffices(entry: string, permissions: readonly string[]): boolean {
+  const [name = '', others] = entry.split('+')
+  return permissions.includes(name) && (others?.split(',').some((one) => permissions.includes(one)) ?? true)
+}
+
 /** Refuses callers without one of the permissions that Microsoft's table lists for the operation. */
 export function permitted(one: Operation): Operation {
   const entry = acceptedFor(one.name)
@@ -153,7 +116,7 @@ export function permitted(one: Operation): Operation {
     ...one,
     handle: (call) => {
       const names = call.caller.appOnly ? entry.application : entry.delegated
-      if (call.caller.permissions.some((name) => names.includes(name))) return one.handle(call)
+      if (names.some((name) => suffices(name, call.caller.permissions))) return one.handle(call)
       throw new Refused(refusalOf(call, names))
     },
   }

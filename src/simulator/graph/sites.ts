@@ -34,6 +34,16 @@ export function siteOperations(tenant: Tenant, settings: GraphSettings): readonl
     operation('graph.sites.getAllSites', 'GET', /^\/v1\.0\/sites\/getAllSites$/, (call) =>
       listSites(tenant, settings, call, () => true),
     ),
+    operation('graph.sites.root', 'GET', /^\/v1\.0\/sites\/root$/, (call) => {
+      const { hostname } = new URL(settings.url)
+      const doc = {
+        ...{ createdDateTime: '2026-01-05T08:00:00Z', description: '', name: '', displayName: 'Communication site' },
+        ...{ id: `${hostname},${rootSite}`, lastModifiedDateTime: '2026-01-05T08:00:00Z', webUrl: settings.url },
+        ...{ root: {}, siteCollection: { hostname, root: {} } },
+      }
+      const context = `${settings.url}/v1.0/$metadata#sites/$entity`
+      return { status: 200, body: { '@odata.context': context, ...select(doc, call.query) } }
+    }),
     operation('graph.groups.site', 'GET', /^\/v1\.0\/groups\/([^/]+)\/sites\/root$/, (call) => {
       const group = groupOf(tenant, call)
       if (!group.unified) return refuse(call, 404, 'itemNotFound', 'The group has no site.')
@@ -54,6 +64,9 @@ export function siteOperations(tenant: Tenant, settings: GraphSettings): readonl
     }),
   ]
 }
+
+/** Site id and web id of the organisation's root site. */
+const rootSite = '88888888-0000-4000-8000-000000000001,88888888-0000-4000-8000-000000000002'
 
 /** Whether Graph shows a site. A site disappears with its group, but its address stays in use. */
 const isShown = (tenant: Tenant, site: Site): boolean =>

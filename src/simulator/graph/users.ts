@@ -10,6 +10,7 @@ import {
   enableAccount,
   findMailbox,
   findPerson,
+  groupDefaults,
   groupDoc,
   groupsOf,
   hiddenOf,
@@ -114,13 +115,8 @@ function memberOf(tenant: Tenant, settings: GraphSettings, kind: 'memberOf' | 't
     (call) => {
       const groups = groupsOf(tenant, person(tenant, call).id, kind === 'transitiveMemberOf')
       const value = groups.map((group) => {
-        const {
-          [settings.directoryExtension]: extension,
-          assignedLabels: _,
-          ...doc
-        } = groupDoc(group, settings.directoryExtension)
-        const all = extension === undefined ? doc : { ...doc, [settings.directoryExtension]: extension }
-        return { '@odata.type': '#microsoft.graph.group', ...select(all, call.query, Object.keys(doc)) }
+        const { assignedLabels: _, ...doc } = groupDoc(group)
+        return { '@odata.type': '#microsoft.graph.group', ...select(doc, call.query, groupDefaults(group)) }
       })
       return listReply(call, settings.url, 'directoryObjects', value)
     },

@@ -1,15 +1,12 @@
-import { type Call, Refused, type Reply, same } from '../tenant/index.ts'
+import { hasRole } from '../registrations/index.ts'
+import { type Call, Refused, type Reply, same, type Tenant } from '../tenant/index.ts'
 
 /** Settings of Graph's operations. Times are seconds. */
 export interface GraphSettings {
   readonly url: string
   readonly directorySeconds: number
   readonly siteReadySeconds: number
-  readonly directoryExtension: string
 }
-
-/** The properties that the schema extension declares. */
-export const extensionProperties = ['requestId', 'extensionAttribute1', 'extensionAttribute3'] as const
 
 /** Graph's error: `{error: {code, message, innerError, details?}}` with the ids of the headers. */
 export function graphError(
@@ -53,6 +50,34 @@ export const notFound = (call: Call, id: string): never =>
     'Request_ResourceNotFound',
     `Resource '${id}' does not exist or one of its queried reference-property objects are not present.`,
   )
+
+/** Graph's answer to a caller whose permissions or directory roles do not suffice. */
+export const denied = (call: Call): never =>
+  refuse(call, 403, 'Authorization_RequestDenied', 'Insufficient privileges to complete the operation.')
+
+/** Refuses a person without one of these directory roles. For an application, the permissions in the token suffice. */
+export function requireRole(tenant: Tenant, call: Call, roles: readonly string[]): void {
+  const { userId } = call.caller
+  if (userId !== undefined && !hasRole(tenant, userId, roles)) denied(call)
+}
+
+/** Graph's answer to a value that must be unique. */
+export function conflict(call: Call, property: string): never {
+  const message = `Another object with the same value for property ${property} already exists.`
+  return refuse(call, 400, 'Request_BadRequest', message, [{ code: 'ObjectConflict', target: property, message }])
+}
+
+/**
+ * The path of one object, by id or by an alternate key: `/applications/{id}`, `/applications(appId='{id}')`. The first three
+ * parameters are the id, the key's name and the key's value.
+ */
+export const onePath = (collection: string, rest = ''): RegExp =>
+  new RegExp(`^/v1\\.0/${collection}(?:/([^/()]+)|/?\\((\\w+)='((?:[^']|'')+)'\\))${rest}$`)
+
+/** The key of the object that the path names. */
+export function keyOf({ params: [id, key, value] }: Call): { key: string; value: string } {
+  return id === undefined ? { key: key ?? '', value: (value ?? '').replaceAll("''", "'") } : { key: 'id', value: id }
+}
 
 type Doc = Readonly<Record<string, unknown>>
 

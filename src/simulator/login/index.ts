@@ -1,5 +1,5 @@
-/** Entra ID's sign-in: access tokens, device codes, keys and metadata. Imports `tenant`. */
-import { randomBytes, randomUUID } from 'node:crypto'
+/** Entra ID's sign-in: access tokens, device codes, consents, keys and metadata. Imports `tenant` and `registrations`. */
+import { randomBytes } from 'node:crypto'
 import { decodeJwt } from 'jose'
 import {
   asRecord,
@@ -10,12 +10,15 @@ import {
   nobody,
   now,
   operation,
-  Refused,
   type Reply,
   type Service,
   type Tenant,
   text,
 } from '../tenant/index.ts'
+import { checkCertificate, checkSecret, clientOf } from './clients.ts'
+import { consented, requireConsent } from './consents.ts'
+import { entraError, refuse } from './errors.ts'
+import { oidcScopes, readScope } from './scopes.ts'
 import {
   type DeviceCode,
   keepRefreshToken,
@@ -26,11 +29,11 @@ import {
 } from './sign-ins.ts'
 import { defaultLifetime, type Tokens } from './tokens.ts'
 
-export { answerDeviceCode, readDeviceCode } from './sign-ins.ts'
+export { consentOnPage } from './consents.ts'
+export { readScope } from './scopes.ts'
+export { answerDeviceCode, type DeviceAnswer, readDeviceCode } from './sign-ins.ts'
 export { defaultLifetime, openTokens, type Tokens } from './tokens.ts'
 
-const oidcScopes = new Set(['openid', 'profile', 'email', 'offline_access'])
-const graphResource = 'https://graph.microsoft.com'
 const deviceCodeLife = 900
 /** Seconds between two polls of a waiting client. Entra ID asks for 5, which would slow tests down. */
 const pollInterval = 1
@@ -55,68 +58,6 @@ export function loginService(tenant: Tenant, tokens: Tokens, url: string): Servi
       })),
     ],
   }
-}
-
-/** A refusal in Entra ID's format: `AADSTS{number}: {message}`. */
-function entraError(status: number, error: string, number: number, message: string): Reply {
-  const timestamp = new Date(now())
-    .toISOString()
-    .replace('T', ' ')
-    .replace(/\.\d+Z$/, 'Z')
-  const ids = { trace_id: randomUUID(), correlation_id: randomUUID() }
-  const description = `AADSTS${number}: ${message} Trace ID: ${ids.trace_id} Timestamp: ${timestamp}`
-  return { status, body: { error, error_description: description, error_codes: [number], timestamp, ...ids } }
-}
-
-const refuse = (error: string, number: number, message: string, status = 400): never => {
-  throw new Refused(entraError(status, error, number, message))
-}
-
-interface Scope {
-  readonly resource: string
-  readonly names: string[]
-  readonly full: string[]
-  readonly oidc: string[]
-}
-
-/** Microsoft's own services, which are in every tenant; the simulated ones are on this computer, at the root. */
-const microsoftResource = new RegExp(
-  '^(https://([a-z0-9-]+\\.)+(microsoft|sharepoint|office365|office|botframework)\\.com' +
-    '|https?://(localhost|127\\.0\\.0\\.1|\\[::1\\])(:\\d+)?|0000000\\d-0000-0[0-9a-f]{3}-c[e0]00-000000000000)$',
-)
-
-/**
- * Parses a scope parameter, and refuses a resource that nobody has registered in the tenant, or a scope that the API does
- * not have. Entra ID shows a person the first refusal on the sign-in page; here the request for a code is refused.
- */
-export function readScope(tenant: Tenant, scope: string): Scope {
-  const parsed = parseScope(scope)
-  const { resource, names } = parsed
-  const api = findApi(tenant, resource)
-  if (!api && !microsoftResource.test(resource.toLowerCase())) {
-    const where = `was not found in the tenant named ${contoso.displayName}. No registration has this App ID URI.`
-    refuse('invalid_resource', 500011, `The resource principal named ${resource} ${where}`)
-  }
-  const unknown = api && names.find((name) => name !== '.default' && !api.permissions.includes(name))
-  if (unknown !== undefined) {
-    refuse('invalid_scope', 70011, `The value for 'scope' is not valid: ${resource} has no scope '${unknown}'.`)
-  }
-  return parsed
-}
-
-/** The part before the last `/` of a scope is the resource; a plain name belongs to Graph. */
-function parseScope(scope: string): Scope {
-  const all = scope.split(' ').filter((each) => each !== '')
-  const oidc = all.filter((each) => oidcScopes.has(each))
-  const full = all.filter((each) => !oidcScopes.has(each))
-  const parts = full.map((each) => {
-    const slash = each.lastIndexOf('/')
-    return slash < 0 ? [graphResource, each] : [each.slice(0, slash).replace(/\/$/, ''), each.slice(slash + 1)]
-  })
-  const resources = new Set(parts.map(([resource]) => resource ?? ''))
-  if (resources.size > 1) refuse('invalid_request', 28000, 'The scope parameter names more than one resource.')
-  const [resource = graphResource] = resources
-  return { resource, names: parts.map(([, name]) => name ?? ''), full, oidc }
 }
 
 function knownTenant(call: Call): void {
@@ -147,9 +88,13 @@ function token(tenant: Tenant, tokens: Tokens, call: Call): Reply {
 function clientCredentials(tenant: Tenant, tokens: Tokens, form: Record<string, unknown>): Reply {
   const clientId = text(form, 'client_id')
   const assertion = text(form, 'client_assertion')
-  if (assertion !== '') checkAssertion(assertion, clientId)
-  else if (text(form, 'client_secret') === '') {
-    refuse('invalid_client', 7000218, "The request body must contain 'client_assertion' or 'client_secret'.", 401)
+  const client = clientOf(tenant, clientId)
+  if (assertion !== '') {
+    checkAssertion(assertion, clientId)
+    if (client) checkCertificate(tenant, client, assertion)
+  } else {
+    requireSecret(form)
+    if (client) checkSecret(tenant, client, text(form, 'client_secret'))
   }
   const { resource, names } = readScope(tenant, text(form, 'scope'))
   if (names.length !== 1 || names[0] !== '.default') {
@@ -167,7 +112,12 @@ function clientCredentials(tenant: Tenant, tokens: Tokens, form: Record<string, 
   }
 }
 
-/** Checks the assertion's claims. Any certificate is accepted, since no app is registered here. */
+function requireSecret(form: Record<string, unknown>): void {
+  if (text(form, 'client_secret') !== '') return
+  refuse('invalid_client', 7000218, "The request body must contain 'client_assertion' or 'client_secret'.", 401)
+}
+
+/** Checks the assertion's claims. For a client that nobody has registered, any certificate is accepted. */
 function checkAssertion(assertion: string, clientId: string): void {
   let claims: ReturnType<typeof decodeJwt> = {}
   try {
@@ -188,6 +138,7 @@ function startDeviceCode(tenant: Tenant, url: string, call: Call): Reply {
   const form = asRecord(call.body)
   const clientId = text(form, 'client_id')
   if (clientId === '') refuse('invalid_request', 900144, "The request body must contain 'client_id'.")
+  clientOf(tenant, clientId)
   readScope(tenant, text(form, 'scope'))
   const deviceCode = randomBytes(32).toString('base64url')
   const letters = 'BCDFGHJKLMNPQRSTVWXZ'
@@ -220,6 +171,7 @@ function redeemDeviceCode(tenant: Tenant, tokens: Tokens, form: Record<string, u
     return refuse('bad_verification_code', 70018, 'The verification code is not known.')
   }
   if (code.expiresAt < now()) return refuse('expired_token', 70019, 'The verification code has expired.')
+  if (code.declined === 'needsAdmin') requireConsent(tenant, code.clientId, readScope(tenant, code.scope), [])
   if (code.declined) return refuse('authorization_declined', 65004, 'The person declined to sign in.')
   if (code.userId === undefined) {
     // Returned, not thrown: a thrown refusal would undo the stored time of this poll.
@@ -227,6 +179,9 @@ function redeemDeviceCode(tenant: Tenant, tokens: Tokens, form: Record<string, u
       ? entraError(400, 'slow_down', 70016, 'The device asks more often than the interval allows. Poll more slowly.')
       : entraError(400, 'authorization_pending', 70016, 'The person has not signed in yet. Keep polling.')
   }
+  const application = clientOf(tenant, code.clientId)?.application
+  // A registration that is no public client must prove itself.
+  if (application && !application.doc.isFallbackPublicClient) requireSecret(form)
   releaseDeviceCode(tenant, code.deviceCode)
   return signedIn(tenant, tokens, { userId: code.userId, clientId: code.clientId, scope: code.scope })
 }
@@ -243,10 +198,13 @@ function refresh(tenant: Tenant, tokens: Tokens, form: Record<string, unknown>):
 function signedIn(tenant: Tenant, tokens: Tokens, session: { userId: string; clientId: string; scope: string }): Reply {
   const person = findPerson(session.userId)
   if (!person) return refuse('invalid_grant', 50034, 'The user account does not exist in the directory.')
-  const { resource, names, full, oidc } = readScope(tenant, session.scope)
+  const scope = readScope(tenant, session.scope)
+  const { resource, names, full, oidc } = scope
+  const granted = consented(tenant, session.clientId, scope, person.id)
+  if (granted) requireConsent(tenant, session.clientId, scope, granted)
   const offline = oidc.includes('offline_access') ? { refresh_token: keepRefreshToken(tenant, session) } : {}
   const isOurs = findApi(tenant, resource) !== undefined
-  const scopes = names.map((name) => (name === '.default' && !isOurs ? 'user_impersonation' : name))
+  const scopes = granted ?? names.map((name) => (name === '.default' && !isOurs ? 'user_impersonation' : name))
   const signed = async () => ({
     token_type: 'Bearer',
     scope: [...full, ...oidc.filter((scope) => scope !== 'offline_access')].join(' '),

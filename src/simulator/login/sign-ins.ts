@@ -9,7 +9,7 @@ export interface DeviceCode {
   readonly scope: string
   readonly expiresAt: number
   readonly userId: string | undefined
-  readonly declined: boolean
+  readonly declined: 'declined' | 'needsAdmin' | undefined
   readonly used: boolean
 }
 
@@ -28,17 +28,20 @@ function deviceCodeOf(row: Row): DeviceCode {
     scope: String(row['scope']),
     expiresAt: Number(row['expires_at']),
     userId: row['user_id'] === null ? undefined : String(row['user_id']),
-    declined: row['declined'] === 1,
+    declined: row['declined'] === 1 ? 'declined' : row['declined'] === 2 ? 'needsAdmin' : undefined,
     used: row['used'] === 1,
   }
 }
 
-/** Stores who signed in for a device; undefined: the person declined. */
-export function answerDeviceCode(tenant: Tenant, deviceCode: string, userId: string | undefined): void {
+/** The id of the person who signed in for a device, or why nobody did. */
+export type DeviceAnswer = { readonly userId: string } | 'declined' | 'needsAdmin'
+
+/** Stores the answer of the sign-in page. */
+export function answerDeviceCode(tenant: Tenant, deviceCode: string, answer: DeviceAnswer): void {
   tenant.run(
     'update device_codes set user_id = ?, declined = ? where device_code = ?',
-    userId ?? null,
-    userId === undefined ? 1 : 0,
+    typeof answer === 'object' ? answer.userId : null,
+    answer === 'declined' ? 1 : answer === 'needsAdmin' ? 2 : 0,
     deviceCode,
   )
 }

@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { exportJWK, generateKeyPair, importJWK, type JWK, jwtVerify, SignJWT } from 'jose'
+import { directoryRolesOf, findPrincipal, type Principal, resourcePrincipal, rolesAt } from '../registrations/index.ts'
 import {
   type ApiRegistration,
   asRecord,
@@ -46,8 +47,10 @@ export const defaultLifetime = 3600
 /** What people's apps may do in Graph on their behalf, which `.default` requests. */
 const delegatedScopes = ['User.Read.All', 'Group.ReadWrite.All', 'Sites.Read.All']
 
-/** A stable object id for an app's service principal, so that a client is the same caller in all tokens. */
-function principalOf(clientId: string): { oid: string; sub: string } {
+/** The object id of an app's service principal; an unregistered client has a stable one, to be one caller in all tokens. */
+function principalOf(tenant: Tenant, clientId: string): { oid: string; sub: string } {
+  const registered = findPrincipal(tenant, 'appId', clientId)
+  if (registered) return { oid: registered.id, sub: registered.id }
   const hex = createHash('sha256').update(clientId).digest('hex')
   const oid = `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
   return { oid, sub: oid }
@@ -85,10 +88,10 @@ export async function openTokens(tenant: Tenant): Promise<Tokens> {
     },
     access: (request) => {
       const { tenantId = contoso.tenantId, lifetime = defaultLifetime, person } = request
-      const api = findApi(tenant, request.audience)
-      const subject = person ? subjectOf(person) : principalOf(request.clientId)
+      const api = apiOf(tenant, request.audience)
+      const subject = person ? subjectOf(person) : principalOf(tenant, request.clientId)
       const claims = api
-        ? apiClaims(api, { ...request, version: tenant.modes.apiTokenVersion, tenantId, subject })
+        ? apiClaims(api, { ...request, tenantId, subject, roles: rolesForApi(tenant, api, request) })
         : { aud: request.audience, ...claimsOf(tenant, request) }
       return sign({ ...claims, ...request.claims }, tenantId, lifetime)
     },
@@ -112,15 +115,27 @@ export async function openTokens(tenant: Tenant): Promise<Tokens> {
 
 function claimsOf(tenant: Tenant, request: TokenRequest): Record<string, unknown> {
   const app = { azp: request.clientId, azpacr: request.proof }
-  if (request.person) return { ...app, ...personClaims(request.person), scp: scopesOf(request).join(' ') }
-  return { ...app, idtyp: 'app', ...principalOf(request.clientId), ...rolesOf(tenant, request) }
+  if (request.person) {
+    const wids = [...directoryRolesOf(tenant, request.person.id), everybody]
+    return { ...app, ...personClaims(request.person), scp: scopesOf(tenant, request).join(' '), wids }
+  }
+  return { ...app, idtyp: 'app', ...principalOf(tenant, request.clientId), ...rolesOf(tenant, request) }
 }
+
+/** The id that tokens of people have among their directory roles. */
+const everybody = 'b79fbf4d-3ef9-4689-8143-76b194e85509'
 
 /** An app has the granted roles for Microsoft's services, and with assumed consent our API's role for our API. */
 function rolesOf(tenant: Tenant, request: TokenRequest): { roles?: readonly string[]; wids?: readonly string[] } {
   const named = request.scopes.filter((scope) => scope !== '.default')
   if (named.length > 0) return { roles: named }
   const resource = resourceOf(request.audience)
+  const client = findPrincipal(tenant, 'appId', request.clientId)
+  if (client) {
+    const api = resourcePrincipal(tenant, request.audience)
+    const roles = api ? rolesAt(tenant, client, api) : []
+    return { wids: directoryRolesOf(tenant, client.id), ...(roles.length > 0 && { roles }) }
+  }
   if (!resource) return { roles: ['App.ReadWrite.All'] }
   const isDirectoryRole = (role: string) => role === exchangeAdministrator.name
   const roles = grantedRoles(tenant, resource).filter((role) => !isDirectoryRole(role))
@@ -129,7 +144,8 @@ function rolesOf(tenant: Tenant, request: TokenRequest): { roles?: readonly stri
   return { wids, ...(roles.length > 0 && { roles }) }
 }
 
-function scopesOf({ audience, scopes }: TokenRequest): readonly string[] {
+function scopesOf(tenant: Tenant, { audience, scopes, clientId }: TokenRequest): readonly string[] {
+  if (findPrincipal(tenant, 'appId', clientId)) return scopes
   const isDefault = scopes.some((scope) => scope === '.default' || scope === 'user_impersonation')
   if (resourceOf(audience) !== 'graph') return scopes
   // Entra ID adds what people's apps have consent for already.
@@ -171,9 +187,34 @@ async function signingKey(tenant: Tenant): Promise<JWK> {
   return jwk
 }
 
+/** An API of the organisation: one that Contoso has from the beginning, or a registration. */
+interface Api extends Pick<ApiRegistration, 'clientId'> {
+  readonly version: 1 | 2
+  /** What `.default` stands for, for an unregistered client of Contoso. */
+  readonly permissions: readonly string[]
+  readonly principal: Principal | undefined
+}
+
+function apiOf(tenant: Tenant, audience: string): Api | undefined {
+  const known = findApi(tenant, audience)
+  if (known) return { ...known, version: tenant.modes.apiTokenVersion, principal: undefined }
+  const principal = resourcePrincipal(tenant, audience)
+  if (!principal?.application) return undefined
+  const version = principal.application.doc.api.requestedAccessTokenVersion === 2 ? 2 : 1
+  return { clientId: principal.appId, version, permissions: [], principal }
+}
+
+/** A registered API shows the roles that the client has been granted. */
+function rolesForApi(tenant: Tenant, { principal, permissions }: Api, request: TokenRequest): readonly string[] {
+  const named = request.scopes.filter((scope) => scope !== '.default')
+  if (named.length > 0) return named
+  const client = findPrincipal(tenant, 'appId', request.clientId)
+  if (!principal) return permissions
+  return client ? rolesAt(tenant, client, principal) : []
+}
+
 /** What a token for an API of the organisation says about the client and the caller. */
 interface ApiToken {
-  readonly version: 1 | 2
   readonly tenantId: string
   /** The resource as the client named it: client id or App ID URI. */
   readonly audience: string
@@ -183,6 +224,7 @@ interface ApiToken {
   /** Undefined: an application without a person. */
   readonly person?: Person | undefined
   readonly subject: { readonly oid: string; readonly sub: string }
+  readonly roles: readonly string[]
 }
 
 /**
@@ -191,8 +233,9 @@ interface ApiToken {
  * registration must request, so an app-only token has only roles and no scope.
  * Sources: learn.microsoft.com/entra/identity-platform/access-token-claims-reference and /optional-claims-reference.
  */
-function apiClaims(api: ApiRegistration, token: ApiToken): Record<string, unknown> {
-  const { version, tenantId, clientId, proof, person, subject } = token
+function apiClaims(api: Api, token: ApiToken): Record<string, unknown> {
+  const { tenantId, clientId, proof, person, subject, roles } = token
+  const { version } = api
   const client =
     version === 2
       ? { aud: api.clientId, ver: '2.0', azp: clientId, azpacr: proof }
@@ -205,8 +248,15 @@ function apiClaims(api: ApiRegistration, token: ApiToken): Record<string, unknow
         }
   // `.default` stands for everything that was consented to.
   const permissions = token.scopes.includes('.default') ? api.permissions : token.scopes
-  if (!person) return { ...client, ...subject, roles: permissions }
+  if (!person) return { ...client, ...subject, ...idtyp(api), ...(roles.length > 0 && { roles }) }
   const { displayName: name, userPrincipalName: upn, givenName: given_name, surname: family_name } = person
   const names = version === 2 ? { preferred_username: upn } : { unique_name: upn, upn, given_name, family_name }
   return { ...client, ...subject, ...names, name, scp: permissions.join(' ') }
+}
+
+/** The optional claim `idtyp`, if the registration requests it. */
+function idtyp({ principal }: Api): Record<string, unknown> {
+  const { accessToken } = asRecord(principal?.application?.doc.others['optionalClaims'])
+  const requested = Array.isArray(accessToken) && accessToken.some((claim) => asRecord(claim)['name'] === 'idtyp')
+  return requested ? { idtyp: 'app' } : {}
 }

@@ -191,7 +191,8 @@ const usualRoles: Readonly<Record<Resource, readonly string[]>> = {
 /** Returns the roles that new tokens of an application carry. Issued tokens keep the roles of their time of issue. */
 export function grantedRoles(tenant: Tenant, resource: Resource): readonly string[] {
   const stored = tenant.row('select roles from consents where resource = ?', resource)?.['roles']
-  return stored === undefined ? usualRoles[resource] : JSON.parse(String(stored))
+  if (stored !== undefined) return JSON.parse(String(stored))
+  return tenant.isEmpty ? [] : usualRoles[resource]
 }
 
 /** Grants exactly these roles for a resource. */

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { contoso, defaultDomain } from './contoso.ts'
 import { now, type Row, stamp, type Tenant } from './state.ts'
-import { asRecord } from './wire.ts'
 
 export type Role = 'owners' | 'members'
 
-/** A stored group. `extensionAt` (ms since 1970) is the time of the last change of the schema extension's value. */
+/** A stored group. `extensionAt` (ms since 1970) is the time of the last change of a schema extension's value. */
 export interface Group {
   readonly id: string
   readonly unified: boolean
@@ -13,7 +12,8 @@ export interface Group {
   readonly uniqueName: string | undefined
   /** The plain properties: displayName, description, visibility, securityEnabled, assignedLabels … */
   readonly doc: Record<string, unknown>
-  readonly extension: Record<string, unknown> | undefined
+  /** The values of schema extensions, by the extension's name. */
+  readonly extensions: Readonly<Record<string, Record<string, unknown>>>
   readonly extensionAt: number | undefined
   readonly createdAt: string
 }
@@ -25,14 +25,15 @@ function groupOf(row: Row): Group {
     mailNickname: String(row['mail_nickname']),
     uniqueName: row['unique_name'] === null ? undefined : String(row['unique_name']),
     doc: JSON.parse(String(row['doc'])),
-    extension: row['extension'] === null ? undefined : JSON.parse(String(row['extension'])),
+    extensions: row['extension'] === null ? {} : JSON.parse(String(row['extension'])),
     extensionAt: row['extension_at'] === null ? undefined : Number(row['extension_at']),
     createdAt: String(row['created_at']),
   }
 }
 
-/** Creates Contoso's security groups in a new state. */
+/** Creates Contoso's security groups in a new state. An empty tenant has none. */
 export function seedGroups(tenant: Tenant): void {
+  if (tenant.isEmpty) return
   for (const group of contoso.groups) {
     const doc = { displayName: group.displayName, description: group.description, visibility: null }
     tenant.run(
@@ -72,10 +73,11 @@ export const allGroups = (tenant: Tenant): Group[] =>
 /** Creates a group. */
 export function insertGroup(
   tenant: Tenant,
-  group: Pick<Group, 'unified' | 'mailNickname' | 'uniqueName' | 'doc' | 'extension'>,
+  group: Pick<Group, 'unified' | 'mailNickname' | 'uniqueName' | 'doc' | 'extensions'>,
 ): Group {
   const id = randomUUID()
-  const created: Group = { ...group, id, extensionAt: group.extension ? now() : undefined, createdAt: stamp() }
+  const extension = serialized(group.extensions)
+  const created: Group = { ...group, id, extensionAt: extension === null ? undefined : now(), createdAt: stamp() }
   tenant.run(
     `insert into groups (id, unified, mail_nickname, unique_name, doc, extension, extension_at, created_at)
      values (?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -84,21 +86,33 @@ export function insertGroup(
     created.mailNickname,
     created.uniqueName ?? null,
     JSON.stringify(created.doc),
-    created.extension ? JSON.stringify(created.extension) : null,
+    extension,
     created.extensionAt ?? null,
     created.createdAt,
   )
   return created
 }
 
-/** Changes a group. Writing the same extension value is not a change, so the filter still shows it. */
+const serialized = (extensions: Group['extensions']): string | null =>
+  Object.keys(extensions).length === 0 ? null : JSON.stringify(extensions)
+
+/**
+ * Changes a group; null removes an extension's value. Writing the same value is not a change, so the filter still shows it.
+ */
 export function updateGroup(
   tenant: Tenant,
   group: Group,
-  change: { doc: Record<string, unknown>; mailNickname?: string | undefined; extension?: object | null | undefined },
+  change: {
+    doc: Record<string, unknown>
+    mailNickname?: string | undefined
+    extensions?: Readonly<Record<string, Record<string, unknown> | null>>
+  },
 ): void {
-  const before = group.extension ? JSON.stringify(group.extension) : null
-  const after = change.extension === undefined ? before : change.extension && JSON.stringify(change.extension)
+  const merged = Object.entries({ ...group.extensions, ...change.extensions })
+  const before = serialized(group.extensions)
+  const after = serialized(
+    Object.fromEntries(merged.flatMap(([name, value]) => (value === null ? [] : [[name, value]]))),
+  )
   const at = after === null ? null : after === before ? (group.extensionAt ?? null) : now()
   tenant.run(
     'update groups set doc = ?, mail_nickname = ?, extension = ?, extension_at = ? where id = ?',
@@ -178,10 +192,9 @@ export function transitiveMembers(tenant: Tenant, groupId: string): string[] {
 }
 
 /** A group in Graph, with names and order of a recorded answer (pnp/pnpcore, SiteCreationTests). */
-export function groupDoc(group: Group, extensionName: string): Record<string, unknown> {
+export function groupDoc(group: Group): Record<string, unknown> {
   const { doc, unified } = group
   const mail = unified ? `${group.mailNickname}@${defaultDomain}` : null
-  const extension = asRecord(group.extension)
   return {
     id: group.id,
     deletedDateTime: null,
@@ -209,8 +222,15 @@ export function groupDoc(group: Group, extensionName: string): Record<string, un
     uniqueName: group.uniqueName ?? null,
     visibility: doc['visibility'] ?? null,
     assignedLabels: doc['assignedLabels'] ?? [],
-    ...(group.extension
-      ? { [extensionName]: { '@odata.type': '#microsoft.graph.ComplexExtensionValue', ...extension } }
-      : {}),
+    ...Object.fromEntries(
+      Object.entries(group.extensions).map(([name, value]) => [
+        name,
+        { '@odata.type': '#microsoft.graph.ComplexExtensionValue', ...value },
+      ]),
+    ),
   }
 }
+
+/** The properties of a group without `$select`: all but extensions and labels. */
+export const groupDefaults = (group: Group): string[] =>
+  Object.keys(groupDoc(group)).filter((name) => name !== 'assignedLabels' && !(name in group.extensions))

@@ -100,7 +100,7 @@ export function seedSites(tenant: Tenant): void {
     }
     const { visibility, hideFromAddressLists, members } = group
     const of = { displayName: title, description, visibility, hideFromAddressLists }
-    const newGroup = { unified: true, mailNickname: path, uniqueName: undefined, extension: undefined, doc: of }
+    const newGroup = { unified: true, mailNickname: path, uniqueName: undefined, extensions: {}, doc: of }
     const { id } = insertGroup(tenant, newGroup)
     for (const owner of owners) addObject(tenant, id, 'owners', owner)
     for (const member of [...owners, ...members]) addObject(tenant, id, 'members', member)

@@ -12,6 +12,10 @@ export interface Tenant {
   run(sql: string, ...values: SQLInputValue[]): void
   transaction<T>(work: () => T): T
   close(): void
+  /** Whether administrators have created nothing yet: no registration, consent, extension, group or app of the catalogue. */
+  readonly isEmpty: boolean
+  /** How long some calls do not find what Entra ID has just created. */
+  readonly replicationSeconds: number
   /** Conduct that a test or a person has chosen. */
   modes: Modes
   /** APIs of the organisation, for which Entra ID issues tokens. */
@@ -51,6 +55,9 @@ const schema = `
   create table if not exists installed_apps (
     id text primary key, user_id text not null, app_id text not null, unique (user_id, app_id));
   create table if not exists consents (resource text primary key, roles text not null);
+  create table if not exists directory_objects (
+    id text primary key, kind text not null, doc text not null, created_at real not null);
+  create index if not exists objects_of_kind on directory_objects (kind);
   create table if not exists seeds (name text primary key);
   create table if not exists device_codes (
     device_code text primary key, user_code text not null unique, client_id text not null, scope text not null,
@@ -64,7 +71,10 @@ const schema = `
 `
 
 /** Opens the state in `{dataDir}/simulator.sqlite`, and creates it when it does not exist. */
-export function openTenant(dataDir: string): Tenant {
+export function openTenant(
+  dataDir: string,
+  options: Partial<Pick<Tenant, 'isEmpty' | 'replicationSeconds'>> = {},
+): Tenant {
   const db = new DatabaseSync(privateFile(dataDir, 'simulator.sqlite'))
   // A killed process loses nothing. Only a power cut may lose data, which is acceptable here.
   db.exec('pragma journal_mode = wal; pragma synchronous = normal; pragma busy_timeout = 5000')
@@ -96,6 +106,8 @@ export function openTenant(dataDir: string): Tenant {
     close: () => db.close(),
     modes: usualModes(),
     apis: [],
+    isEmpty: options.isEmpty ?? false,
+    replicationSeconds: options.replicationSeconds ?? 0,
   }
 }
 
@@ -148,6 +160,11 @@ export const modesSchema = z.strictObject({
   groupPrefixConduct: z.enum(['refuses', 'adds']).default('refuses'),
   /** False: groups do not accept the schema extension yet, as just after its creation. */
   groupsAcceptExtension: z.boolean().default(true),
+  /**
+   * How long some calls do not find a new registration, service principal, credential or schema extension. `null`: the
+   * simulator's own setting.
+   */
+  replicationSeconds: z.number().min(0).max(3600).nullable().default(null),
   /** How long a new site is not ready. `null`: the simulator's own setting, also for sites that were late until then. */
   siteReadySeconds: z.number().min(0).max(604_800).nullable().default(null),
   /** The manager of sites refuses app-only calls that carry `odata-version` (CIPP-API, Invoke-DeleteSharepointSite). */

@@ -1,0 +1,97 @@
+import { createHash, randomUUID } from 'node:crypto'
+import type { Tenant } from '../tenant/index.ts'
+import { allOf, change, remove, type Stored, store } from './store.ts'
+
+/** An application permission that a registration offers. */
+export interface AppRole {
+  readonly id: string
+  readonly value?: string | null | undefined
+  readonly displayName: string
+  readonly description: string
+  readonly isEnabled: boolean
+  readonly allowedMemberTypes: readonly string[]
+}
+
+/** A delegated permission that a registration offers. */
+export interface PermissionScope {
+  readonly id: string
+  readonly value: string
+  readonly isEnabled: boolean
+  readonly type: string
+  readonly adminConsentDisplayName: string
+  readonly adminConsentDescription: string
+}
+
+/** A certificate. `key` is its DER in base64, and `customKeyIdentifier` its SHA-1 thumbprint. */
+export interface KeyCredential {
+  readonly keyId: string
+  readonly displayName: string | null
+  readonly type: string
+  readonly usage: string
+  readonly key: string
+  readonly customKeyIdentifier: string
+  readonly startDateTime: string
+  readonly endDateTime: string
+  /** When it was added, in milliseconds since 1970. */
+  readonly at: number
+}
+
+/** A secret. Only its digest is stored. */
+export interface PasswordCredential {
+  readonly keyId: string
+  readonly displayName: string | null
+  readonly hint: string
+  readonly digest: string
+  readonly startDateTime: string
+  readonly endDateTime: string
+  readonly at: number
+}
+
+/** The properties of a registration in which the simulator has an interest; `others` are stored and shown unchanged. */
+export interface ApplicationDoc {
+  readonly appId: string
+  readonly uniqueName: string | null
+  readonly displayName: string
+  readonly signInAudience: string
+  readonly identifierUris: readonly string[]
+  readonly isFallbackPublicClient: boolean | null
+  readonly api: {
+    readonly requestedAccessTokenVersion: number | null
+    readonly oauth2PermissionScopes: readonly PermissionScope[]
+    readonly preAuthorizedApplications: readonly {
+      readonly appId: string
+      readonly delegatedPermissionIds: readonly string[]
+    }[]
+    readonly [other: string]: unknown
+  }
+  readonly appRoles: readonly AppRole[]
+  readonly keyCredentials: readonly KeyCredential[]
+  readonly passwordCredentials: readonly PasswordCredential[]
+  /** Object ids. */
+  readonly owners: readonly string[]
+  readonly createdDateTime: string
+  readonly others: Readonly<Record<string, unknown>>
+}
+export type Application = Stored<ApplicationDoc>
+
+export const allApplications = (tenant: Tenant): Application[] => allOf<ApplicationDoc>(tenant, 'application')
+
+/** Finds a registration by its object id or by an alternate key. */
+export function findApplication(
+  tenant: Tenant,
+  key: 'id' | 'appId' | 'uniqueName',
+  value: string,
+): Application | undefined {
+  const wanted = key === 'uniqueName' ? value : value.toLowerCase()
+  return allApplications(tenant).find(({ id, doc }) => (key === 'id' ? id : doc[key]) === wanted)
+}
+
+export const addApplication = (tenant: Tenant, doc: ApplicationDoc): Application =>
+  store(tenant, 'application', randomUUID(), doc)
+
+export const changeApplication = (tenant: Tenant, application: Application, doc: ApplicationDoc): void =>
+  change(tenant, application, doc)
+
+export const removeApplication = (tenant: Tenant, application: Application): void => remove(tenant, application)
+
+export const digestOf = (secret: string): string => createHash('sha256').update(secret).digest('hex')

@@ -1,0 +1,101 @@
+import { randomBytes } from 'node:crypto'
+import type { Tenant } from '../tenant/index.ts'
+import { directoryRoles } from './microsoft.ts'
+import { findPrincipal, type Principal } from './principals.ts'
+import { allOf, type Stored, store } from './store.ts'
+
+/** A granted application permission. */
+export interface AppRoleAssignment {
+  readonly appRoleId: string
+  readonly principalId: string
+  readonly resourceId: string
+}
+
+/** A consent: what a client may do at a resource for one person, or for all (`AllPrincipals`). Scopes are separated by spaces. */
+export interface PermissionGrant {
+  readonly clientId: string
+  readonly consentType: string
+  readonly principalId: string | null
+  readonly resourceId: string
+  readonly scope: string
+}
+
+/** An assigned directory role. */
+export interface RoleAssignment {
+  readonly principalId: string
+  readonly roleDefinitionId: string
+  readonly directoryScopeId: string
+}
+
+export const appRoleAssignments = (tenant: Tenant): Stored<AppRoleAssignment>[] => allOf(tenant, 'appRoleAssignment')
+export const permissionGrants = (tenant: Tenant): Stored<PermissionGrant>[] => allOf(tenant, 'oauth2PermissionGrant')
+export const roleAssignments = (tenant: Tenant): Stored<RoleAssignment>[] => allOf(tenant, 'roleAssignment')
+
+/** An id like those of Graph's grants and assignments. */
+export const grantId = (): string => randomBytes(32).toString('base64url')
+
+/** The values of the application permissions that a client has at a resource. */
+export function rolesAt(tenant: Tenant, client: Principal, resource: Principal): string[] {
+  const ids = appRoleAssignments(tenant)
+    .filter(({ doc }) => doc.principalId === client.id && doc.resourceId === resource.id)
+    .map(({ doc }) => doc.appRoleId)
+  return resource.appRoles.flatMap(({ id, value, isEnabled }) =>
+    isEnabled && value && ids.includes(id) ? [value] : [],
+  )
+}
+
+/** The delegated permissions that a client has at a resource for a person. */
+export function scopesAt(tenant: Tenant, client: Principal, resource: Principal, userId: string): string[] {
+  const consented = permissionGrants(tenant)
+    .filter(({ doc }) => doc.clientId === client.id && doc.resourceId === resource.id)
+    .filter(({ doc }) => doc.consentType === 'AllPrincipals' || doc.principalId === userId)
+    .flatMap(({ doc }) => doc.scope.split(' '))
+  const trusted = resource.application?.doc.api.preAuthorizedApplications.find(({ appId }) => appId === client.appId)
+  return resource.scopes.flatMap(({ id, value, isEnabled }) =>
+    isEnabled && (consented.includes(value) || trusted?.delegatedPermissionIds.includes(id)) ? [value] : [],
+  )
+}
+
+/** Adds scopes to the consent of a person, or of everybody. */
+export function consentTo(tenant: Tenant, consent: Omit<PermissionGrant, 'scope'>, scopes: readonly string[]): void {
+  const same = permissionGrants(tenant).find(
+    ({ doc }) =>
+      doc.clientId === consent.clientId &&
+      doc.resourceId === consent.resourceId &&
+      doc.consentType === consent.consentType &&
+      doc.principalId === consent.principalId,
+  )
+  const scope = [...new Set([...(same?.doc.scope.split(' ') ?? []), ...scopes])].join(' ')
+  if (same)
+    tenant.run('update directory_objects set doc = ? where id = ?', JSON.stringify({ ...same.doc, scope }), same.id)
+  else store<PermissionGrant>(tenant, 'oauth2PermissionGrant', grantId(), { ...consent, scope })
+}
+
+/** Assigns a directory role for the whole organisation. */
+export const assignRole = (tenant: Tenant, assignment: RoleAssignment): Stored<RoleAssignment> =>
+  store(tenant, 'roleAssignment', `${grantId()}-1`, assignment)
+
+/** The ids of the directory roles of a person or a service principal. */
+export const directoryRolesOf = (tenant: Tenant, principalId: string): string[] =>
+  roleAssignments(tenant)
+    .filter(({ doc }) => doc.principalId === principalId)
+    .map(({ doc }) => doc.roleDefinitionId)
+
+/** Whether somebody has one of these directory roles, by name. */
+export function hasRole(tenant: Tenant, principalId: string, names: readonly string[]): boolean {
+  const ids = names.map((name) => directoryRoles[name])
+  return directoryRolesOf(tenant, principalId).some((id) => ids.includes(id))
+}
+
+/** The roles that may register applications and grant permissions, except Graph's application permissions. */
+export const applicationAdministrators = [
+  'Global Administrator',
+  'Application Administrator',
+  'Cloud Application Administrator',
+] as const
+/** The roles that may assign roles and grant Graph's application permissions. */
+export const roleAdministrators = ['Global Administrator', 'Privileged Role Administrator'] as const
+
+/** The service principal of a client whose sign-in Entra ID checks; undefined for an unknown client. */
+export const clientPrincipal = (tenant: Tenant, clientId: string): Principal | undefined =>
+  findPrincipal(tenant, 'appId', clientId)
