@@ -38,7 +38,11 @@ export function siteOperations(tenant: Tenant, settings: GraphSettings): readonl
       const { hostname } = new URL(settings.url)
       const doc = {
         ...{ createdDateTime: '2026-01-05T08:00:00Z', description: '', name: '', displayName: 'Communication site' },
-        ...{ id: `${hostname},${rootSite}`, lastModifiedDateTime: '2026-01-05T08:00:00Z', webUrl: settings.url },
+        ...{
+          id: `${hostname},${rootSite.id},${rootSite.webId}`,
+          lastModifiedDateTime: '2026-01-05T08:00:00Z',
+          webUrl: settings.url,
+        },
         ...{ root: {}, siteCollection: { hostname, root: {} } },
       }
       const context = `${settings.url}/v1.0/$metadata#sites/$entity`
@@ -58,15 +62,11 @@ export function siteOperations(tenant: Tenant, settings: GraphSettings): readonl
       return shown(call, host === hostname || host === hostAndPort ? site : undefined)
     }),
     operation('graph.sites.get', 'GET', /^\/v1\.0\/sites\/([^/]+)$/, (call) => {
-      if (call.params[0] === 'root') return shown(call, rootSite)
       const parts = (call.params[0] ?? '').split(',')
       return shown(call, findSite(tenant, 'id', parts[1] ?? parts[0] ?? ''))
     }),
   ]
 }
-
-/** Site id and web id of the organisation's root site. */
-const rootSite = '88888888-0000-4000-8000-000000000001,88888888-0000-4000-8000-000000000002'
 
 /** Whether Graph shows a site. A site disappears with its group, but its address stays in use. */
 const isShown = (tenant: Tenant, site: Site): boolean =>

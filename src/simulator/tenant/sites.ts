@@ -46,8 +46,8 @@ function siteOf({ modes }: Tenant, row: Row): Site {
 
 /** The site at the root of the tenant's host. It is in no list of sites. */
 export const rootSite: Site = {
-  id: '0c0ffee0-4444-4444-8444-000000000001',
-  webId: '0c0ffee0-4444-4444-8444-000000000002',
+  id: '88888888-0000-4000-8000-000000000001',
+  webId: '88888888-0000-4000-8000-000000000002',
   path: '',
   groupId: undefined,
   readyAt: 0,
