@@ -1,36 +1,13 @@
-import {
-  ConfidentialClientApplication,
-  type INetworkModule,
-  type NetworkRequestOptions,
-  PublicClientApplication,
-} from '@azure/msal-node'
+import { ConfidentialClientApplication, PublicClientApplication } from '@azure/msal-node'
 import { decodeJwt } from 'jose'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { localCertificate } from '../../src/microsoft365/index.ts'
+import { http, network } from '../support/msal-network.ts'
 import { startTenant } from '../support/simulated-tenant.ts'
 import { ask, kim } from '../support/simulator.ts'
 
 const clientId = '44444444-dddd-4ddd-8ddd-000000000001'
 const graph = 'https://graph.microsoft.com'
-
-const http = (url: string) => url.replace(/^https:/, 'http:')
-/**
- * MSAL accepts only https authorities and issuers, and the simulator is http: this maps the scheme, as a proxy that ends TLS
- * does, and nothing else.
- */
-const network: INetworkModule = {
-  sendGetRequestAsync: (url, options) => exchange('GET', url, options),
-  sendPostRequestAsync: (url, options) => exchange('POST', url, options),
-}
-async function exchange<T>(method: string, url: string, { headers, body }: NetworkRequestOptions = {}) {
-  const response = await fetch(http(url), {
-    method,
-    ...(headers && { headers }),
-    ...(body !== undefined && { body }),
-  })
-  const answer: T = JSON.parse((await response.text()).replaceAll('"http://', '"https://'))
-  return { status: response.status, headers: Object.fromEntries(response.headers), body: answer }
-}
 
 describe('MSAL, with the metadata that the simulated Entra ID publishes', () => {
   let tenant: Awaited<ReturnType<typeof startTenant>>

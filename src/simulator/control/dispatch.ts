@@ -219,6 +219,7 @@ function logCall(
 }
 
 function withoutSecrets(body: unknown): unknown {
+  if (Buffer.isBuffer(body)) return `(a file of ${body.length} bytes)`
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return body
   return Object.fromEntries(
     Object.entries(asRecord(body)).map(([name, value]) => [name, secrets.has(name) ? '(not logged)' : value]),

@@ -1,15 +1,15 @@
 /**
  * What Microsoft 365 does not have: faults, the call log and tokens for tests, web pages for people, and the dispatcher
- * that applies faults and log to each call. Imports `tenant`, `login` and `exchange`.
+ * that applies faults and log to each call. Imports `tenant`, `registrations`, `login` and `exchange`.
  */
 import { z } from 'zod'
 import { defaultLifetime, readScope, type Tokens } from '../login/index.ts'
+import { installableApp } from '../registrations/index.ts'
 import {
   accountStates,
   apiRegistration,
   asRecord,
   type Call,
-  contoso,
   findPerson,
   grantedRoles,
   grantRoles,
@@ -121,7 +121,7 @@ export function controlService(
       on('installedApps.add', 'POST', /^\/control\/installed-apps$/, (call) => {
         const { userId, teamsAppId } = parse(appInstallation, call)
         const person = personNamed(userId)
-        if (!contoso.teamsApps.some(({ id }) => id === teamsAppId))
+        if (!installableApp(tenant, teamsAppId))
           throw new Refused(problem(404, `The catalogue has no app '${teamsAppId}'.`))
         installApp(tenant, person, teamsAppId)
         return { status: 204 }

@@ -1,6 +1,6 @@
 import { createHash, randomUUID, X509Certificate } from 'node:crypto'
 import { z } from 'zod'
-import type { Application, ApplicationDoc, KeyCredential } from '../registrations/index.ts'
+import type { Application, ApplicationDoc, AppRole, KeyCredential, PermissionScope } from '../registrations/index.ts'
 import { asRecord, type Call, contoso, now } from '../tenant/index.ts'
 import { badRequest, refuse } from './wire.ts'
 
@@ -234,9 +234,9 @@ function checkPermissions(call: Call, before: ApplicationDoc, after: Application
     const detail = { code: 'DuplicateValue', target: 'value', message: 'It contains duplicate value.' }
     refuse(call, 400, 'Request_BadRequest', message, [detail])
   }
-  const kept = [...scopes, ...appRoles]
-  for (const { id, value, isEnabled } of [...before.api.oauth2PermissionScopes, ...before.appRoles]) {
-    if (!isEnabled || kept.some((one) => one.id === id && one.value === value)) continue
+  const isKept = (list: readonly (AppRole | PermissionScope)[]) => (one: AppRole | PermissionScope) =>
+    !one.isEnabled || list.some(({ id, value }) => id === one.id && value === one.value)
+  if (!before.api.oauth2PermissionScopes.every(isKept(scopes)) || !before.appRoles.every(isKept(appRoles))) {
     const message = 'Permission (scope or role) cannot be deleted or updated unless disabled first.'
     const detail = { code: 'CannotDeleteOrUpdateEnabledEntitlement', target: 'permissionScopes', message }
     refuse(call, 400, 'Request_BadRequest', message, [detail])

@@ -124,9 +124,10 @@ export function permitted(one: Operation): Operation {
 
 /** The directory, sites and Teams each word the same refusal differently. */
 function refusalOf(call: Call, names: readonly string[]) {
-  if (call.path.includes('/teamwork/')) {
+  if (/\/(teamwork|appCatalogs)\//.test(call.path)) {
     const has = call.caller.permissions.filter((name) => name.includes('.')).join(', ')
-    const message = `Missing role permissions on the request. API requires one of '${names.join(', ')}'. Roles on the request '${has}'.`
+    const [kind, title] = call.caller.appOnly ? ['role', 'Roles'] : ['scope', 'Scopes']
+    const message = `Missing ${kind} permissions on the request. API requires one of '${names.join(', ')}'. ${title} on the request '${has}'.`
     return graphError(call, 403, 'Forbidden', message)
   }
   if (/\/sites(\/|$)/.test(call.path)) return graphError(call, 403, 'accessDenied', 'Access denied')

@@ -1,3 +1,4 @@
+import { installableApp, teamsAppDoc } from '../registrations/index.ts'
 import {
   addressesOf,
   allMailboxes,
@@ -218,7 +219,7 @@ export function installedAppOperations(tenant: Tenant, { url }: GraphSettings): 
       const { id } = teamsUser(call)
       const own = installedFor(tenant, id).find((one) => one.id === call.params[1])
       if (!own) return refuse(call, 404, 'NotFound', 'No installation of an app was found with this id.')
-      const chat = select(chatOf(id, own.teamsApp.externalId), call.query)
+      const chat = select(chatOf(id, own.externalId), call.query)
       return { status: 200, body: { '@odata.context': `${url}/v1.0/$metadata#chats/$entity`, ...chat } }
     }),
   ]
@@ -235,7 +236,7 @@ function install(tenant: Tenant, call: Call): Reply {
   const person = teamsUser(call)
   const [, appId] = catalogued.exec(text(asRecord(call.body), 'teamsApp@odata.bind')) ?? []
   if (appId === undefined) return refuse(call, 400, 'BadRequest', 'Bind a teamsApp of the catalogue.')
-  if (!contoso.teamsApps.some(({ id }) => id === appId.toLowerCase()))
+  if (!installableApp(tenant, appId))
     return refuse(call, 404, 'NotFound', 'No app definition was found in the catalogue.')
   if (!installApp(tenant, person, appId))
     return refuse(call, 409, 'Conflict', 'The app is already installed for the user.')
@@ -256,7 +257,7 @@ function installedFor(tenant: Tenant, userId: string) {
   return tenant
     .rows('select id, app_id from installed_apps where user_id = ? order by rowid', userId)
     .flatMap(({ id, app_id: appId }) => {
-      const teamsApp = contoso.teamsApps.find((app) => app.id === appId)
-      return teamsApp ? [{ id: String(id), teamsApp: { ...teamsApp, distributionMethod: 'organization' } }] : []
+      const app = installableApp(tenant, String(appId))
+      return app ? [{ id: String(id), externalId: app.doc.externalId, teamsApp: teamsAppDoc(app) }] : []
     })
 }

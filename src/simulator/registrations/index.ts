@@ -3,6 +3,7 @@
  * schema extensions, apps. Microsoft's own service principals are in `microsoft.json`. Imports `tenant`.
  */
 export * from './applications.ts'
+export * from './catalogue.ts'
 export * from './extensions.ts'
 export * from './grants.ts'
 export * from './microsoft.ts'

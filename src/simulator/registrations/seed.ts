@@ -1,7 +1,9 @@
-import { asRecord, findPerson, type Tenant } from '../tenant/index.ts'
+import { asRecord, contoso, findPerson, type Tenant } from '../tenant/index.ts'
+import { allTeamsApps, type TeamsAppDoc } from './catalogue.ts'
 import { allExtensions, type ExtensionDoc } from './extensions.ts'
 import { assignRole, hasRole } from './grants.ts'
 import { directoryRoles } from './microsoft.ts'
+import { store } from './store.ts'
 
 const administrator = 'sam@contoso.example'
 
@@ -12,7 +14,21 @@ export function seedAdministration(tenant: Tenant, extensionName: string): void 
   const roleDefinitionId = directoryRoles['Global Administrator'] ?? ''
   if (!hasRole(tenant, principalId, ['Global Administrator']))
     assignRole(tenant, { principalId, roleDefinitionId, directoryScopeId: '/' })
-  if (!tenant.isEmpty) seedExtension(tenant, extensionName)
+  if (tenant.isEmpty) return
+  seedExtension(tenant, extensionName)
+  seedApps(tenant)
+}
+
+function seedApps(tenant: Tenant): void {
+  for (const { id, externalId, displayName } of contoso.teamsApps) {
+    if (allTeamsApps(tenant).some((app) => app.id === id)) continue
+    const definition = {
+      ...{ id: Buffer.from(`${id}##1.0.0##Published`).toString('base64'), version: '1.0.0', displayName },
+      ...{ shortDescription: null, description: null, publishingState: 'published' as const },
+      lastModifiedDateTime: '2026-01-05T08:00:00Z',
+    }
+    store<TeamsAppDoc>(tenant, 'teamsApp', id, { externalId, definitions: [definition] })
+  }
 }
 
 /** A folder has one tenant for ever: Contoso's groups must not appear in an empty tenant. */

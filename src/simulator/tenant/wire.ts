@@ -89,7 +89,7 @@ export class Unreadable extends Error {
   }
 }
 
-/** Reads a JSON or form body; undefined for an empty body. Throws {@link Unreadable}. */
+/** Reads a JSON, form or zip body (a Buffer); undefined for an empty body. Throws {@link Unreadable}. */
 export async function readBody(request: IncomingMessage): Promise<unknown> {
   if (request.headers['content-encoding'] !== undefined) throw new Unreadable(415, 'Encoded bodies are not supported.')
   const chunks: Buffer[] = []
@@ -101,8 +101,9 @@ export async function readBody(request: IncomingMessage): Promise<unknown> {
     chunks.push(bytes)
   }
   if (size === 0) return undefined
-  const text = Buffer.concat(chunks).toString('utf8')
   const type = request.headers['content-type'] ?? ''
+  if (type.startsWith('application/zip')) return Buffer.concat(chunks)
+  const text = Buffer.concat(chunks).toString('utf8')
   if (type.startsWith('application/x-www-form-urlencoded')) return Object.fromEntries(new URLSearchParams(text))
   if (!type.startsWith('application/json')) throw new Unreadable(415, `The media type '${type}' is not supported.`)
   try {
