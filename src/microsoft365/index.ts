@@ -18,6 +18,7 @@ import {
 import { createChatFinder, createDirectory } from './directory/index.ts'
 import { createMailboxSteps, mailboxStepsOf } from './mailboxes/index.ts'
 import { createProbes, type Probes, troubleOf } from './probes.ts'
+import { createRemovals, type Removals } from './removal.ts'
 import { createSiteSteps } from './sites/index.ts'
 import {
   applicationIds,
@@ -44,6 +45,7 @@ import {
 } from './wire/index.ts'
 
 export type { Probes } from './probes.ts'
+export type { Remain, Removals } from './removal.ts'
 export {
   type CallLog,
   type CallOutcome,
@@ -110,6 +112,8 @@ export interface Microsoft365 {
   readonly connection: Connection
   /** Questions whether the tenant lets the service do its work. */
   readonly probes: Probes
+  /** Removes the marked resources of a trial. */
+  readonly removals: Removals
   /** Number of running and waiting calls in this process, by the service's name for people. */
   underWay(): Readonly<Record<string, GateState>>
   /** Checks every minute whether the certificate's file has changed, until the returned function is called. */
@@ -183,6 +187,7 @@ export function connectMicrosoft365(options: Microsoft365Options): Microsoft365 
       certificate: certificate.facts,
       readCertificate: certificate.read,
     },
+    removals: createRemovals({ graph, sharePoint, exchange, call: callGraph }),
     probes: createProbes({ graph, sharePoint, exchange, call: callGraph, needed, extension, teamsAppId }),
     underWay: () => Object.fromEntries([...gates].map(([service, gate]) => [service, gate.state()])),
     watchCertificate: certificate.watch,

@@ -1,13 +1,19 @@
-import { Command, CommanderError } from 'commander'
-import { healthStates } from '../../core/index.ts'
+import { Command, CommanderError, Option } from 'commander'
+import { healthStates, type SiteKind, siteKinds } from '../../core/index.ts'
 import { ConfigurationError, readConfig } from '../config.ts'
 import { maskSecrets } from '../log.ts'
 import { ownVersion } from '../readiness.ts'
 import { type Environment, secretsOf } from '../settings.ts'
-import { openInstallation } from './installation.ts'
+import { type OpenInstallation, openInstallation } from './installation.ts'
+import { createRecorder, type Recorder } from './recording.ts'
 import { type CheckReport, runAll, stateOf } from './report.ts'
-import { fill, lineOf, type Output } from './show.ts'
+import { fill, lineOf, type Output, stepLineOf } from './show.ts'
 import texts from './strings.json' with { type: 'json' }
+import { mark, type TrialStep } from './trial.ts'
+import { recordingOf, tryWriting, writeRecording } from './write.ts'
+
+/** Where the recording of a trial is written, unless an option says otherwise. */
+const recordingFile = 'check-recording.json'
 
 /** Exit codes, a contract with scripts. */
 export const exitCodes = { good: 0, failed: 1, usage: 2 } as const
@@ -20,10 +26,15 @@ export interface Process {
   readonly output: Output
   readonly errors: Output
   readonly fetch: typeof fetch
+  /** Aborts when a person stops the command. */
+  readonly interrupted: AbortSignal
 }
 
 interface Options {
   readonly json?: true
+  readonly write?: true
+  readonly site: SiteKind
+  readonly recording: string
 }
 
 /** `npm run check:tenant`: runs all checks and returns the exit code. */
@@ -61,8 +72,11 @@ const shape = ({ isTTY, columns }: Output) => ({
 function read({ args, output, errors }: Process): Options | ExitCode {
   const program = new Command('check:tenant')
     .description(texts.about)
-    .usage('[-- --json]')
+    .usage('[-- --json] [-- --write]')
     .option('--json', texts.json)
+    .option('--write', texts.write)
+    .addOption(new Option('--site <kind>', texts.site).choices(siteKinds).default('teamSite'))
+    .option('--recording <file>', fill(texts.recording, { file: recordingFile }), recordingFile)
     .addHelpText('after', texts.after)
     .allowExcessArguments(false)
     .exitOverride()
@@ -75,24 +89,59 @@ function read({ args, output, errors }: Process): Options | ExitCode {
   }
 }
 
-async function check(config: Environment, { json }: Options, { fetch, output, errors }: Process): Promise<ExitCode> {
+async function check(config: Environment, options: Options, around: Process): Promise<ExitCode> {
   const { MODE: mode } = config
+  const { fetch, output, errors } = around
+  const { json } = options
   const version = await ownVersion()
-  const opened = await openInstallation(config, { fetch, warn: (message) => errors.write(`${message}\n`) })
+  const recorder = options.write && createRecorder(fetch)
+  const warn = (message: string) => errors.write(`${message}\n`)
+  const opened = await openInstallation(config, { fetch: recorder?.fetch ?? fetch, warn })
   const { context, endpoints } = opened
   try {
     const { tenantId, baseUrl } = endpoints
     if (!json) output.write(`${fill(texts.heading[mode], { version, tenantId })}\n\n`)
     const parts = await runAll(context, (part) => !json && output.write(lineOf(part, output)))
-    const state = stateOf(parts)
-    const report: CheckReport = { state, at: new Date().toISOString(), version, mode, tenantId, baseUrl, parts }
+    const isRed = stateOf(parts) === 'red'
+    const trial = recorder && !isRed ? await write(opened, recorder, { ...options, version }, around) : undefined
+    if (recorder && isRed && !json) output.write(`\n${texts.trial.skipped}\n`)
+    const hasFailed = isRed || (trial?.steps.some(({ problem }) => problem !== undefined) ?? false)
+    const state = hasFailed ? 'red' : stateOf(parts)
+    const about = { state, at: new Date().toISOString(), version, mode, tenantId, baseUrl } as const
+    const report: CheckReport = { ...about, parts, ...(trial && { trial }) }
     if (json) output.write(`${JSON.stringify(report)}\n`)
     else output.write(`\n${fill(texts.counts, countsOf(report))} ${texts.next[state]}\n`)
-    return state === 'red' ? exitCodes.failed : exitCodes.good
+    return hasFailed ? exitCodes.failed : exitCodes.good
   } finally {
     await opened.close()
   }
 }
 
-const countsOf = ({ parts }: Pick<CheckReport, 'parts'>): Record<string, number> =>
-  Object.fromEntries(healthStates.map((one) => [one, parts.filter(({ state }) => state === one).length]))
+/** Creates and removes a marked site and mailbox, and writes the recording, also after a failure. */
+async function write(
+  opened: OpenInstallation,
+  recorder: Recorder,
+  { json, site, recording: file, version }: Options & { readonly version: string },
+  { output, errors, interrupted }: Process,
+): Promise<NonNullable<CheckReport['trial']>> {
+  const said = () => errors.write(`${texts.trial.stop}\n`)
+  interrupted.addEventListener('abort', said, { once: true })
+  try {
+    if (!json) output.write('\n')
+    const tell = (step: TrialStep) => !json && output.write(stepLineOf(step, output))
+    const { input, steps } = await tryWriting(opened, site, { tell, signal: interrupted })
+    writeRecording(file, await recordingOf(recorder, opened, { input, version }))
+    const isLeft = steps.some(({ of, problem }) => of === 'cleanup' && problem !== undefined)
+    if (isLeft) errors.write(`${fill(texts.trial.remains, { mark })}\n`)
+    if (!json) output.write(`${fill(texts.trial.recorded, { file })}\n`)
+    return { name: input.name, steps: [...steps], recording: file }
+  } finally {
+    interrupted.removeEventListener('abort', said)
+  }
+}
+
+const countsOf = ({ parts, trial }: Pick<CheckReport, 'parts' | 'trial'>): Record<string, number> => {
+  const steps = trial?.steps.map(({ problem }) => (problem === undefined ? 'green' : 'red')) ?? []
+  const states = [...parts.map(({ state }) => state), ...steps]
+  return Object.fromEntries(healthStates.map((one) => [one, states.filter((state) => state === one).length]))
+}

@@ -25,6 +25,21 @@ export const checkReport = z.strictObject({
   tenantId: z.uuid(),
   baseUrl: z.url(),
   parts: z.array(reportedPart),
+  /** With `--write` only, unless a check failed. */
+  trial: z
+    .strictObject({
+      name: z.string(),
+      steps: z.array(
+        z.strictObject({
+          of: z.enum(['site', 'mailbox', 'cleanup']),
+          name: z.string(),
+          milliseconds: z.int(),
+          problem: z.string().optional(),
+        }),
+      ),
+      recording: z.string().optional(),
+    })
+    .optional(),
 })
 export type CheckReport = z.output<typeof checkReport>
 

@@ -58,10 +58,26 @@ interface Kept {
 
 /** The last results of one process, in memory. */
 export interface CheckResults {
-  readonly kept: Map<string, Kept>
-  readonly running: Map<string, Promise<void>>
+  find(checkId: string): Kept | undefined
+  keep(checkId: string, result: Kept): void
+  /** The run of this check that has not ended yet. */
+  running(checkId: string): Promise<void> | undefined
+  start(checkId: string, run: () => Promise<void>): void
 }
-export const createCheckResults = (): CheckResults => ({ kept: new Map(), running: new Map() })
+export function createCheckResults(): CheckResults {
+  const kept = new Map<string, Kept>()
+  const runs = new Map<string, Promise<void>>()
+  return {
+    find: (id) => kept.get(id),
+    keep: (id, result) => void kept.set(id, result),
+    running: (id) => runs.get(id),
+    start: (id, run) =>
+      void runs.set(
+        id,
+        run().finally(() => runs.delete(id)),
+      ),
+  }
+}
 
 /** How long a result is kept that is red, or no answer. Seconds. */
 const troubleKeptSeconds = 60
@@ -85,18 +101,18 @@ export async function partsOf<P extends { readonly clock: Clock; readonly checkR
   { starts }: { readonly starts: boolean },
 ): Promise<readonly HealthPart[]> {
   if (check.keptSeconds === 0) return runCheck(check, context)
-  const { kept, running } = context.ports.checkResults
-  const now = () => context.ports.clock.now().getTime()
-  if (starts && !running.has(check.id) && isDue(check, kept.get(check.id), now())) {
-    const run = runCheck(check, context)
-      .then((parts) => void kept.set(check.id, afterRun(kept.get(check.id), parts, now())))
-      .finally(() => running.delete(check.id))
-    running.set(check.id, run)
-  }
+  const { clock, checkResults: results } = context.ports
+  const { id } = check
+  const now = () => clock.now().getTime()
+  if (starts && !results.running(id) && isDue(check, results.find(id), now()))
+    results.start(id, async () => {
+      const parts = await runCheck(check, context)
+      results.keep(id, afterRun(results.find(id), parts, now()))
+    })
   const over = new AbortController()
   const late = pause(patienceSeconds * 1000, undefined, { signal: over.signal, ref: false }).catch(() => undefined)
-  await Promise.race([running.get(check.id), late]).finally(() => over.abort())
-  const result = kept.get(check.id)
+  await Promise.race([results.running(id), late]).finally(() => over.abort())
+  const result = results.find(id)
   return result?.parts.map((part) => ({ ...part, checkedAt: new Date(result.at).toISOString() })) ?? []
 }
 

@@ -133,7 +133,11 @@ export function createExchange(call: CallService, options: { exchangeUrl: string
       }
     },
     /** Runs a writing cmdlet once: it may have succeeded although its answer was lost, so it is not repeated here. */
-    async write<C extends WritingCmdlet>(cmdlet: C, parameters: CmdletParameters[C], how: How = {}): Promise<unknown> {
+    async write<C extends WritingCmdlet | 'Remove-Mailbox'>(
+      cmdlet: C,
+      parameters: CmdletParameters[C],
+      how: How = {},
+    ): Promise<unknown> {
       const answer = await invoke(cmdlet, parameters, false, how)
       return parseAnswer(page.or(z.undefined()), answer, service)?.value[0]
     },

@@ -175,6 +175,15 @@ export function createSharePoint({ callerFor, hosts }: SharePointOptions) {
       return parseAnswer(creation, answer, service)
     },
 
+    /** Deletes a communication site, into the recycle bin of the tenant. Returns false when the site is unknown. */
+    async removeSite(siteId: string, signal?: AbortSignal): Promise<boolean> {
+      const [, collection = siteId] = siteId.split(',')
+      const url = `${origin}/_api/SPSiteManager/delete`
+      const purpose = 'deleting the site of a check'
+      const request = { method: 'POST', url, body: { siteId: collection }, purpose, accept: [404] } as const
+      return (await callManager({ ...request, ...(signal && { signal }) })).status !== 404
+    },
+
     /** Reads a site's web; undefined while it does not answer yet. */
     async web(address: string, signal: AbortSignal) {
       const url = `${onTenant(address)}/_api/web?$select=Title,Description,IsProvisioningComplete`
