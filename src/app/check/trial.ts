@@ -203,6 +203,7 @@ async function removeAll(
       if (unknown === 0 || attempt > 2) break
     } catch (error) {
       problem = error instanceof Error ? error.message : String(error)
+      if (error instanceof TenantError && !error.retryable) break
     }
     await pause(removalWaitSeconds * 1000)
   }
