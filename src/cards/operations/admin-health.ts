@@ -81,7 +81,7 @@ export function adminHealthView(
 }
 
 /** A card has room for so many problems. The report has the worst first. */
-const mostTroubles = 10
+const mostTroubles = 8
 
 /** Names parts in one sentence, or `''` without any: a report has more parts than a card can show. */
 function namesIn(message: string, parts: readonly Pick<HealthPart, 'name'>[]): string {

@@ -11,8 +11,8 @@ import {
   stateBy,
   worst,
 } from './health-report.ts'
-import { judgeClock } from './installation.ts'
-import type { CertificateFacts, ClockFacts, OwnHealth, SeenProcess, ServiceTraffic, SignInFacts } from './ports.ts'
+import { type ClockFacts, judgeClock } from './installation.ts'
+import type { CertificateFacts, OwnHealth, SeenProcess, ServiceTraffic, SignInFacts } from './ports.ts'
 
 export const dayMilliseconds = 86_400_000
 /** A process that has reported nothing for this long, in seconds, has stopped unexpectedly or hangs. */

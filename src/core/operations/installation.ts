@@ -3,7 +3,6 @@ import type { ServiceHealth } from '../resources/index.ts'
 import type { Directory, Settings } from '../shared/index.ts'
 import type { Template } from '../templates/index.ts'
 import { type HealthPart, type HealthPartName, stateBy } from './health-report.ts'
-import type { ClockFacts } from './ports.ts'
 
 /** The answer to one harmless question: the name of what was asked for, and what is wrong with it, as a text for admins. */
 export interface Probe {
@@ -32,6 +31,12 @@ export type EndpointFacts = { readonly answer: 'own' } | { readonly answer: 'oth
 
 /** The app of TEAMS_APP_ID in the organisation's catalogue. `unseen`: nobody may read the catalogue for us. */
 export type CatalogueFacts = 'nothing' | 'unseen' | 'notSet' | { readonly version: string; readonly ownVersion: string }
+
+/** The difference between our clock and Microsoft's, by the `Date` of its last answer. Positive: ours is fast. */
+export interface ClockFacts {
+  /** null: Microsoft has not answered yet. */
+  readonly aheadSeconds: number | null
+}
 
 /** The secret of the bot, tried. */
 export type BotTokenFacts = Probe | 'managed' | 'notNeeded'

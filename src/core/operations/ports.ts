@@ -1,6 +1,6 @@
 import type { PrivacyPorts } from '../privacy/index.ts'
 import type { ServiceHealth } from '../resources/index.ts'
-import type { Installation } from './installation.ts'
+import type { ClockFacts, Installation } from './installation.ts'
 import type { CheckResults } from './run-checks.ts'
 import type { StatsStore } from './stats.ts'
 
@@ -48,12 +48,6 @@ export interface Connection {
   certificate(): CertificateFacts
   /** Reads the certificate's file again, and uses its certificate if that can sign in. Throws nothing. */
   readCertificate(): Promise<CertificateReading>
-}
-
-/** The difference between our clock and Microsoft's, by the `Date` of its last answer. Positive: ours is fast. */
-export interface ClockFacts {
-  /** null: Microsoft has not answered yet. */
-  readonly aheadSeconds: number | null
 }
 
 /** The health of the service itself. */

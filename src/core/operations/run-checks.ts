@@ -109,9 +109,12 @@ export async function partsOf<P extends { readonly clock: Clock; readonly checkR
       const parts = await runCheck(check, context)
       results.keep(id, afterRun(results.find(id), parts, now()))
     })
-  const over = new AbortController()
-  const late = pause(patienceSeconds * 1000, undefined, { signal: over.signal, ref: false }).catch(() => undefined)
-  await Promise.race([results.running(id), late]).finally(() => over.abort())
+  const running = results.running(id)
+  if (running) {
+    const over = new AbortController()
+    const late = pause(patienceSeconds * 1000, undefined, { signal: over.signal, ref: false }).catch(() => undefined)
+    await Promise.race([running, late]).finally(() => over.abort())
+  }
   const result = results.find(id)
   return result?.parts.map((part) => ({ ...part, checkedAt: new Date(result.at).toISOString() })) ?? []
 }
