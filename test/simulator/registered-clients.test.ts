@@ -224,6 +224,13 @@ describe('MSAL in a tenant that knows only its registrations', () => {
     expect(await failure(token((await add(times)).secretText ?? ''))).toMatchObject({
       errorMessage: expect.stringMatching(/AADSTS7000222/),
     })
+    const enable = (accountEnabled: boolean) =>
+      graph.api(`/servicePrincipals(appId='${appId}')`).patch({ accountEnabled })
+    await enable(false)
+    expect(await failure(token(secretText ?? ''))).toMatchObject({
+      errorMessage: expect.stringMatching(/AADSTS7000112/),
+    })
+    await enable(true)
     await graph.api(`/applications/${id}/removePassword`).post({ keyId })
     expect(await failure(token(secretText ?? ''))).toMatchObject(wrong)
   })

@@ -158,6 +158,10 @@ describe('a registration, by Microsoft’s own Graph client', () => {
     [{ displayName: 'x', appId: scopeId }, "Property 'appId' is read-only and cannot be set."],
     [{ displayName: 'x', api: { requestedAccessTokenVersion: 3 } }, /property 'api.requestedAccessTokenVersion'/],
     [{ displayName: 'x', passwordCredentials: [{}] }, /Use addPassword/],
+    [
+      { displayName: 'x', signInAudience: 'PersonalMicrosoftAccount', api: { requestedAccessTokenVersion: 1 } },
+      /requestedAccessTokenVersion/,
+    ],
   ])('is refused with the reason: %j', async (body, message) => {
     expect(await failure(graph.api('/applications').post(body))).toMatchObject(
       refused(400, 'Request_BadRequest', message),

@@ -110,7 +110,7 @@ export async function partsOf<P extends { readonly clock: Clock; readonly checkR
       results.keep(id, afterRun(results.find(id), parts, now()))
     })
   const running = results.running(id)
-  if (running) {
+  if (running !== undefined) {
     const over = new AbortController()
     const late = pause(patienceSeconds * 1000, undefined, { signal: over.signal, ref: false }).catch(() => undefined)
     await Promise.race([running, late]).finally(() => over.abort())

@@ -87,7 +87,7 @@ function signInForm(status: number, userCode: string, problem: string | undefine
 <label for="user_code">Code that the device shows</label>
 <input id="user_code" name="user_code" value="${escapeHtml(userCode)}" autocomplete="off" required>
 <label for="person">Sign in as</label><select id="person" name="person">${options.join('')}</select>
-<label><input type="checkbox" name="consent" value="organisation"> An admin consents on behalf of the organisation</label>
+<label><input type="checkbox" name="consent" value="organisation"> Consent on behalf of your organisation (admins only)</label>
 <button name="answer" value="allow">Sign in</button><button name="answer" value="decline">Do not sign in</button></form>`,
   )
 }
@@ -111,7 +111,8 @@ function signIn(tenant: Tenant, call: Call): Reply {
   const problem = consentOnPage(tenant, { clientId, scope, userId: person.id, forAll })
   if (problem !== undefined) {
     answerDeviceCode(tenant, code.deviceCode, 'needsAdmin')
-    return html(403, 'Need admin approval', `<p class="alert" role="alert">${escapeHtml(problem)}</p>`)
+    const title = problem.startsWith('AADSTS90094') ? 'Need admin approval' : 'You cannot sign in'
+    return html(403, title, `<p class="alert" role="alert">${escapeHtml(problem)}</p>`)
   }
   answerDeviceCode(tenant, code.deviceCode, { userId: person.id })
   return html(

@@ -183,6 +183,15 @@ export function changed(call: Call, before: ApplicationDoc, body: Body): Applica
     keyCredentials: keyCredentials?.map((one) => keyOfBody(call, before, one)) ?? before.keyCredentials,
     others: { ...before.others, ...others },
   }
+  // Personal accounts accept only tokens of version 2.
+  if (after.signInAudience.includes('Personal')) {
+    if (after.api.requestedAccessTokenVersion === 1) invalid(call, 'api.requestedAccessTokenVersion')
+    return checked(call, before, { ...after, api: { ...after.api, requestedAccessTokenVersion: 2 } })
+  }
+  return checked(call, before, after)
+}
+
+function checked(call: Call, before: ApplicationDoc, after: ApplicationDoc): ApplicationDoc {
   checkUris(call, after)
   checkPermissions(call, before, after)
   return after

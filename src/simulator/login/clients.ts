@@ -17,7 +17,11 @@ import { refuse } from './errors.ts'
  */
 export function clientOf(tenant: Tenant, clientId: string): Principal | undefined {
   const principal = findPrincipal(tenant, 'appId', clientId)
-  if (principal?.replicated) return principal
+  if (principal?.replicated) {
+    if (principal.settings['accountEnabled'] === false)
+      refuse('unauthorized_client', 7000112, `Application '${clientId}'(${principal.displayName}) is disabled.`, 401)
+    return principal
+  }
   const application = findApplication(tenant, 'appId', clientId)
   if (application && isReplicated(tenant, application.at)) {
     const advice = 'See instructions here: https://go.microsoft.com/fwlink/?linkid=2225119.'
