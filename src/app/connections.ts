@@ -7,11 +7,13 @@ import {
   type Settings,
   seedTemplates,
   type Telemetry,
+  type Template,
   type Tenant,
   templateWithin,
 } from '../core/index.ts'
 import {
   type CallLog,
+  type ClientCertificate,
   connectMicrosoft365,
   localCertificate,
   readCertificateFile,
@@ -31,6 +33,12 @@ export async function openAudit(database: Database, config: Environment, { dataD
   return key
 }
 
+/** The certificate that the service signs in with: of its file, or in local mode one that `local` keeps, as JSON. */
+export const certificateOf = async (config: Environment, local: () => Promise<string>): Promise<ClientCertificate> =>
+  config.CLIENT_CERTIFICATE_PATH
+    ? readCertificateFile(config.CLIENT_CERTIFICATE_PATH, config.CLIENT_CERTIFICATE_PASSWORD)
+    : z.object({ privateKey: z.string(), thumbprintSha256: z.string() }).parse(JSON.parse(await local()))
+
 /** Connects to Microsoft 365. Each function of `callLogs` gets each call. */
 export async function connectTenant(
   config: Environment,
@@ -39,11 +47,9 @@ export async function connectTenant(
   outgoing: typeof fetch,
   { log, callLogs }: { log: Logger; callLogs: readonly CallLog[] },
 ) {
-  const certificate = config.CLIENT_CERTIFICATE_PATH
-    ? readCertificateFile(config.CLIENT_CERTIFICATE_PATH, config.CLIENT_CERTIFICATE_PASSWORD)
-    : z
-        .object({ privateKey: z.string(), thumbprintSha256: z.string() })
-        .parse(JSON.parse(await ownSetting(database, 'local-certificate', () => JSON.stringify(localCertificate()))))
+  const certificate = await certificateOf(config, () =>
+    ownSetting(database, 'local-certificate', () => JSON.stringify(localCertificate())),
+  )
   const warn = (message: string, fields: object) => log.warn(fields, message)
   return connectMicrosoft365({
     ...endpoints,
@@ -102,8 +108,16 @@ export function tokensOf({ loginUrl, tenantId, collab, mail, mailAppClients }: E
 }
 
 /** Stores the templates of the file that the store does not have yet. The error of a faulty file names the place. */
-export async function seed(ports: Ports, settings: Settings, { templatesFile, tenantId }: Endpoints): Promise<void> {
-  if (templatesFile === undefined) return
+export async function seed(ports: Ports, settings: Settings, endpoints: Endpoints): Promise<void> {
+  await seedTemplates(ports, endpoints.tenantId, await templatesOf(settings, endpoints))
+}
+
+/** The templates of the file, none without one. Throws an error that names the place of a fault. */
+export async function templatesOf(
+  settings: Pick<Settings, 'webhookAllowCidrs'>,
+  { templatesFile }: Pick<Endpoints, 'templatesFile'>,
+): Promise<Template[]> {
+  if (templatesFile === undefined) return []
   const parsed = z.array(templateWithin(settings.webhookAllowCidrs)).safeParse(await readJsonFile(templatesFile))
   if (!parsed.success) {
     const issues = parsed.error.issues.map((issue) =>
@@ -111,7 +125,7 @@ export async function seed(ports: Ports, settings: Settings, { templatesFile, te
     )
     throw new Error(`TEMPLATES_FILE ${templatesFile} is not right:\n${z.prettifyError({ issues })}`)
   }
-  await seedTemplates(ports, tenantId, parsed.data)
+  return parsed.data
 }
 
 /** A secret that signs webhooks: 256 bits. */

@@ -5,6 +5,7 @@ import { createBot, createChannel } from '../bot/index.ts'
 import { apiTexts, warmUp } from '../cards/index.ts'
 import {
   type Core,
+  createCheckResults,
   createCore,
   createHealthWatcher,
   type Jobs,
@@ -25,7 +26,15 @@ import {
   startTurns,
   turns,
 } from '../jobs/index.ts'
-import { cleanUp, createStores, type Database, openDatabase, ownSetting, type Stores } from '../store/index.ts'
+import {
+  cleanUp,
+  createStores,
+  type Database,
+  databaseFacts,
+  openDatabase,
+  ownSetting,
+  type Stores,
+} from '../store/index.ts'
 import { clouds } from './addresses.ts'
 import { limitsOf } from './config.ts'
 import {
@@ -40,6 +49,7 @@ import {
   tokensOf,
 } from './connections.ts'
 import { type Endpoints, findEndpoints, settingsOf } from './endpoints.ts'
+import { createInstallation, serviceIdOf } from './installation.ts'
 import { createLog } from './log.ts'
 import { createFigures, createReadings } from './metrics.ts'
 import { noTemplates, ownHealthOf, ownVersion, readiness, templatesIn } from './readiness.ts'
@@ -129,6 +139,11 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
   const { assertOutside } = database
   const poster = { resolveHost, assertOutside, allowCidrs: settings.webhookAllowCidrs, texts: apiTexts }
   const post = createWebhookPoster(poster)
+  const installation = createInstallation({
+    ...{ config, settings, microsoft365, fetch: outgoing },
+    endpoints: { ...endpoints, teamsAppId },
+    database: () => databaseFacts(database, config.DATABASE_URL),
+  })
   const ports: Ports = {
     ...stores,
     clock,
@@ -142,6 +157,8 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
     resolveHost,
     limitsOfUse,
     telemetry,
+    installation,
+    checkResults: createCheckResults(),
     sendWebhook: createSendWebhook({
       ownSecret: webhookSecret,
       clock,
@@ -192,7 +209,10 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
     webhookSecret,
     messages: bot.messages,
     admitsActivity: bot.admit,
-    health: { ready: () => readiness(database, queue, hasTemplates) },
+    health: {
+      serviceId: serviceIdOf(config, endpoints),
+      ready: () => readiness(database, queue, hasTemplates),
+    },
     metrics: {
       text: async () =>
         figures.text(await readings(), microsoft365.underWay(), {

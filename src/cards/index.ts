@@ -177,6 +177,7 @@ export const apiTexts = {
   reason: shared.reasonText,
   /** One line of an explanation; `''` for a line of another version. */
   explanation: (line: Explanation): string => explanations.explanationText(line, explanations.plainExplanation) ?? '',
+  healthPartName: (name: HealthPart['name']): string => strings.health.part[name],
   /** The health of one part of the service. */
   healthPart: (part: HealthPart): string =>
     operations.healthText(strings.health.says[part.says], part, operations.plainHealth),

@@ -17,6 +17,8 @@ import {
 } from '../core/index.ts'
 import { createChatFinder, createDirectory } from './directory/index.ts'
 import { createMailboxSteps, mailboxStepsOf } from './mailboxes/index.ts'
+import { createProbes, type Probes, troubleOf } from './probes.ts'
+import { createRemovals, type Removals } from './removal.ts'
 import { createSiteSteps } from './sites/index.ts'
 import {
   applicationIds,
@@ -42,6 +44,8 @@ import {
   sharePointService,
 } from './wire/index.ts'
 
+export type { Probes } from './probes.ts'
+export type { Remain, Removals } from './removal.ts'
 export {
   type CallLog,
   type CallOutcome,
@@ -51,6 +55,7 @@ export {
   type Permission,
   permissions,
   readCertificateFile,
+  tryBotSecret,
 } from './wire/index.ts'
 
 /**
@@ -105,6 +110,10 @@ export interface Microsoft365 {
   readonly tenant: Tenant
   readonly directory: Directory
   readonly connection: Connection
+  /** Questions whether the tenant lets the service do its work. */
+  readonly probes: Probes
+  /** Removes the marked resources of a trial. */
+  readonly removals: Removals
   /** Number of running and waiting calls in this process, by the service's name for people. */
   underWay(): Readonly<Record<string, GateState>>
   /** Checks every minute whether the certificate's file has changed, until the returned function is called. */
@@ -113,7 +122,12 @@ export interface Microsoft365 {
 
 /** Implements core's ports with Graph, SharePoint and Exchange, app-only. */
 export function connectMicrosoft365(options: Microsoft365Options): Microsoft365 {
-  const { fetch, log, directoryExtension: extension } = options
+  const { fetch, directoryExtension: extension } = options
+  let aheadSeconds: number | null = null
+  const log: CallLog = (entry) => {
+    aheadSeconds = entry.aheadSeconds ?? aheadSeconds
+    options.log?.(entry)
+  }
   const directoryUrl = options.directoryUrl.replace(/\/+$/, '')
   const signIn = createSignIn(options)
   const gates = new Map<string, Gate>()
@@ -167,7 +181,14 @@ export function connectMicrosoft365(options: Microsoft365Options): Microsoft365 
       health: () => healthOf({ graph, sharePoint, exchange }, lacking),
     },
     directory: createDirectory({ graph, call: callGraph, sharePoint, exchange, extension, warn, now: options.now }),
-    connection: { signIn: signIn.facts, certificate: certificate.facts, readCertificate: certificate.read },
+    connection: {
+      signIn: signIn.facts,
+      clock: () => ({ aheadSeconds }),
+      certificate: certificate.facts,
+      readCertificate: certificate.read,
+    },
+    removals: createRemovals({ graph, sharePoint, exchange, call: callGraph }),
+    probes: createProbes({ graph, sharePoint, exchange, call: callGraph, needed, extension, teamsAppId }),
     underWay: () => Object.fromEntries([...gates].map(([service, gate]) => [service, gate.state()])),
     watchCertificate: certificate.watch,
   }
@@ -262,15 +283,6 @@ async function measure(part: {
     return { name, milliseconds, problem: hidden + lackingText(service, missing), trouble }
   }
   return { name, milliseconds, ...(refusal && { problem: describe(refusal), trouble: troubleOf(refusal) }) }
-}
-
-function troubleOf({ code, status }: TenantError): NonNullable<ServiceHealth['trouble']> {
-  if (code === 'permission-missing') return 'permissionMissing'
-  if (code === 'timeout') return 'timedOut'
-  if (code === 'unreachable') return 'unreachable'
-  if (code.startsWith('sign-in-')) return 'noSignIn'
-  if (status === 429) return 'throttled'
-  return status === 401 || status === 403 ? 'refused' : 'failed'
 }
 
 const describe = ({ message, code }: TenantError): string =>

@@ -40,6 +40,7 @@ export {
   contentsOf,
   copyRows,
   type Database,
+  databaseFacts,
   foreignWriters,
   lockAndFindRows,
   makePrivate,
@@ -49,6 +50,7 @@ export {
   ownTables,
   restoreStore,
   routeOf,
+  StoreInUse,
 } from './database/index.ts'
 export { chatPaceInMemory } from './notifications/index.ts'
 export { ownSetting } from './shared/index.ts'

@@ -46,6 +46,8 @@ describe('the documented permissions', () => {
     await contoso.forgetCalls()
     expect(await brokenFeatures(connect())).toEqual(new Map())
     expect(await problemsOf(connect())).toEqual([])
+    const probes = await connect().probes.permissions(AbortSignal.timeout(30_000))
+    expect(probes.filter(({ problem }) => problem !== undefined)).toEqual([])
     expect(callsOf(permissions)).toEqual([...new Set((await contoso.calls()).flatMap(documented))].toSorted())
   })
 

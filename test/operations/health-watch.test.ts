@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   asWritten,
+  createCheckResults,
   createHealthWatcher,
   type HealthWatch,
   type JobOrder,
@@ -12,6 +13,7 @@ import {
   type Settings,
 } from '../../src/core/index.ts'
 import { priya, tenantId } from '../support/card-world.ts'
+import { soundInstallation } from '../support/core.ts'
 import { loud } from '../support/loud.ts'
 
 const times = { checkEvery: 20, confirmAfter: 20, wellAfter: 60 }
@@ -94,8 +96,11 @@ function world() {
     connection: {
       signIn: () => ({ tokens: [], refusal: undefined }),
       certificate: () => ({ endsAt: null, problem: undefined }),
+      clock: () => ({ aheadSeconds: 0 }),
     },
     processes: { list: () => here(() => []) },
+    installation: soundInstallation,
+    checkResults: createCheckResults(),
   }
   const settings = { tenantId, admins: [priya.id] } as Partial<Settings> as Settings
   const begin = () => createHealthWatcher({ ports: loud('ports', parts) as Ports, settings }, times)
@@ -156,14 +161,14 @@ describe('the health watch', () => {
     expect(cards).toEqual([])
   })
 
-  it('asks the directory who is an admin every five minutes, not at each check', async () => {
+  it('asks the directory every five minutes who is an admin, for alerts and for the check of ADMINS', async () => {
     const { asked, begin, pass } = world()
     const one = begin()
     for (let turn = 0; turn < 45; turn += 1) {
       await one.check()
       pass(20)
     }
-    expect(asked).toHaveLength(3)
+    expect(asked).toHaveLength(6)
   })
 
   it('notifies the people whom the settings name, in a process that starts while the directory is away', async () => {

@@ -37,6 +37,7 @@ const measured: Readonly<Record<string, (value: number) => Parameters<typeof fac
       [`${name} throttled`, (value: number) => ({ traffic: [trafficOf(name, at, { throttled: value })] })],
     ]),
   ),
+  'clock skewSeconds': (value) => ({ clock: { aheadSeconds: value } }),
   'certificate daysLeft': (value) => ({ certificate: ended(value) }),
   'botSecret daysLeft': (value) => ({ botSecret: ended(value) }),
   'webhooks failing': (value) => ({ endpoints: endpoints(value, null) }),

@@ -170,7 +170,10 @@ describe('an admin', () => {
       ownHealth: { read: async () => own },
       tenant: { ...core.ports.tenant, health: async () => services },
     })
-    expect(await provisioning.readHealth(admin)).toEqual({
+    const report = await provisioning.readHealth(admin)
+    // The parts of the installation have tests of their own.
+    const parts = report.parts.filter(({ checkedAt }) => checkedAt === undefined)
+    expect({ ...report, parts }).toEqual({
       ...{ state: 'red', at: now, version: '1.2.3', startedAt: own.startedAt },
       parts: [
         { name: 'database', state: 'red', says: 'silent', sinceAt: now.toISOString() },
@@ -179,6 +182,7 @@ describe('an admin', () => {
         { name: 'signIn', state: 'green', says: 'notSignedIn', tokens: 0 },
         { name: 'certificate', state: 'green', says: 'certificateNotNeeded' },
         { name: 'botSecret', state: 'green', says: 'secretNotNeeded' },
+        { name: 'clock', state: 'green', says: 'clockGood', skewSeconds: 0 },
       ],
     })
   })

@@ -223,7 +223,7 @@ describe('mailboxes and recipients', () => {
     "Colour -eq 'red'",
     "Name -eq 'it's'",
     'Name -eq sales',
-    "Name -like 's*'",
+    "Name -like '*s'",
     "(Name -eq 'a'",
     "Name -eq 'a' or",
   ])('are not filtered by %s', async (Filter) => {

@@ -4,6 +4,7 @@ import { Bot } from '../../src/bot/channel/bot.ts'
 import type { BotServices } from '../../src/bot/index.ts'
 import {
   type Core,
+  createCheckResults,
   createCore,
   type DeadLetter,
   type DeadLetters,
@@ -24,7 +25,7 @@ import { cardIn, clicking, saying } from './bot-activities.ts'
 import { dana, kim, omar, openCommunity, projectSite, siteRoot } from './card-world.ts'
 import { action, actionsOf, textOf, valuesOf } from './cards.ts'
 import type { Card } from './connector.ts'
-import { localConnection } from './core.ts'
+import { localConnection, soundInstallation } from './core.ts'
 import { withLentDatabase } from './database.ts'
 import { people as contoso, contosoTenant } from './teams-user.ts'
 
@@ -184,6 +185,8 @@ export function withBotWorld(): BotWorld {
           startedAt: new Date('2026-11-20T08:00:00Z'),
         }),
       },
+      installation: soundInstallation,
+      checkResults: createCheckResults(),
     }
     const provisioning = createCore(ports, {
       tenantId: contosoTenant,

@@ -1,11 +1,32 @@
 import { adminHealthCard, adminHealthView } from '../../src/cards/operations/admin-health.ts'
-import { endpointOf, type HealthReport, judgeHealth, type ServiceTraffic } from '../../src/core/index.ts'
+import {
+  endpointOf,
+  type HealthPart,
+  type HealthReport,
+  judgeAdmins,
+  judgeBotToken,
+  judgeCatalogueApp,
+  judgeCmdlets,
+  judgeEndpoint,
+  judgeExtension,
+  judgeHealth,
+  judgePermissions,
+  judgeTemplates,
+  reportOf,
+  type ServiceTraffic,
+} from '../../src/core/index.ts'
 import { requests, sam, viewerOf } from './card-requests.ts'
 import { type Sample, sample } from './card-sample.ts'
-import { factsOf, trafficOf } from './health-facts.ts'
+import { factsOf, installationParts, trafficOf } from './health-facts.ts'
 
 const asSam = viewerOf(sam, { isAdmin: true })
-const health = (more: Parameters<typeof factsOf>[1] = {}): HealthReport => judgeHealth(factsOf(asSam.now, more))
+const health = (
+  more: Parameters<typeof factsOf>[1] = {},
+  parts: readonly HealthPart[] = installationParts(asSam.now),
+): HealthReport => {
+  const report = judgeHealth(factsOf(asSam.now, more))
+  return reportOf([...report.parts, ...parts], report)
+}
 const answers = factsOf(asSam.now).services.filter(({ name }) => name === 'graph')
 const endpoint = {
   ...endpointOf({ tenantId: requests.ready.tenantId, subscriber: 'bot' }, 'https://example.com/'),
@@ -83,6 +104,37 @@ const everything = health({
   endpoints: [endpoint],
   directory: { seen: 3, p50Seconds: 400, p95Seconds: 5400 },
 })
+/** An installation in which most is missing. */
+const unfinished = installationParts(asSam.now, [
+  ...judgePermissions([
+    {
+      name: 'Sites.Read.All',
+      trouble: 'permissionMissing',
+      problem:
+        'Sites.Read.All: Microsoft Graph answered 403 while checking a permission: the app registration lacks the application permission Sites.Read.All. Grant it with admin consent. A change takes effect within a minute. Then retry.',
+    },
+  ]),
+  ...judgeExtension({
+    name: 'svc_group',
+    trouble: 'refused',
+    problem: 'svc_group: Groups of this tenant do not accept the schema extension svc_group yet.',
+  }),
+  ...judgeCmdlets([
+    {
+      name: 'Set-Place',
+      trouble: 'refused',
+      problem: 'Set-Place: Exchange Online does not know Set-Place for this registration.',
+    },
+  ]),
+  ...judgeBotToken({ name: 'secret', trouble: 'refused', problem: 'Entra ID refused it (AADSTS7000215).' }),
+  ...judgeEndpoint({
+    answer: 'none',
+    problem: 'https://quartermaster.example/healthz cannot be reached (ECONNREFUSED).',
+  }),
+  ...judgeAdmins([{ id: '22222222-bbbb-4bbb-8bbb-000000000009', people: 0 }]),
+  ...judgeTemplates({ count: 0, missing: [] }),
+  ...judgeCatalogueApp({ version: '1.3.0', ownVersion: '1.4.0' }),
+])
 /** How the service does: well, not so well, and as badly as can be. */
 export const healthSamples: readonly Sample[] = [
   sample('', adminHealthCard, adminHealthView(health(), asSam)),
@@ -97,6 +149,7 @@ export const healthSamples: readonly Sample[] = [
       asSam,
     ),
   ),
+  sample('unfinished', adminHealthCard, adminHealthView(health({ clock: { aheadSeconds: 400 } }, unfinished), asSam)),
   sample('busy', adminHealthCard, adminHealthView(health({ traffic: [many] }), asSam)),
   sample(
     'certificate',

@@ -5,6 +5,7 @@ import {
   type Actor,
   type Candidate,
   type Core,
+  createCheckResults,
   createCore,
   type Directory,
   type HeldAddress,
@@ -149,6 +150,8 @@ export function withCore(engine: EngineName = 'embedded'): CoreFixture {
       limitsOfUse: { takeWrite: async () => ({ taken: true, againInMilliseconds: 0 }), takeReads: async () => 0 },
       connection: localConnection,
       ownHealth: { read: unexpected('the service to be asked how it does') },
+      installation: soundInstallation,
+      checkResults: createCheckResults(),
     }
   })
   const known = (): Ports => {
@@ -204,6 +207,20 @@ export const localConnection: Ports['connection'] = {
   signIn: () => ({ tokens: [], refusal: undefined }),
   certificate: () => ({ endsAt: null, problem: undefined }),
   readCertificate: async () => 'none',
+  clock: () => ({ aheadSeconds: 0 }),
+}
+
+/** An installation without any fault. */
+export const soundInstallation: Ports['installation'] = {
+  database: async () => ({ engine: 'embedded', use: 'open' }),
+  permissions: async () => [{ name: 'Group.ReadWrite.All' }, { name: 'User.Read.All' }],
+  siteHosts: async () => [{ name: 'https://contoso.sharepoint.com' }],
+  adminHosts: async () => [{ name: 'https://contoso-admin.sharepoint.com' }],
+  extension: async () => ({ name: 'svc_group' }),
+  cmdlets: async () => [{ name: 'New-Mailbox' }],
+  botToken: async () => 'notNeeded',
+  endpoint: async () => ({ answer: 'own' }),
+  catalogueApp: async () => 'notSet',
 }
 
 const jobsIn = (database: Database): Ports['jobs'] => ({

@@ -5,6 +5,8 @@ import type { Card } from './connector.ts'
 export function partOn(card: Card, name: string): { state: string; says: string } {
   const lines = textOf(card).split('\n')
   const start = lines.findIndex((line) => line.startsWith(`${name} · `))
+  const healthy = lines.find((line) => line.startsWith(`${name}: `))
+  if (start < 0 && healthy !== undefined) return { state: 'Green', says: healthy.slice(name.length + 2) }
   if (start < 0) throw new Error(`nothing is said of ${name}:\n${lines.join('\n')}`)
   const next = lines.findIndex((line, place) => place > start && /^[\w -]+ · (Green|Amber|Red)$|^[✓✕!]$/.test(line))
   const says = lines.slice(start + 1, next < 0 ? undefined : next).join('\n')

@@ -1,4 +1,21 @@
-import type { HealthFacts, ServiceHealth, ServiceTraffic } from '../../src/core/index.ts'
+import {
+  type HealthFacts,
+  type HealthPart,
+  judgeAdminHosts,
+  judgeAdmins,
+  judgeBotToken,
+  judgeCatalogueApp,
+  judgeCmdlets,
+  judgeDatabase,
+  judgeEndpoint,
+  judgeExtension,
+  judgePermissions,
+  judgeSiteHosts,
+  judgeTemplates,
+  type Probe,
+  type ServiceHealth,
+  type ServiceTraffic,
+} from '../../src/core/index.ts'
 
 const minutes = (count: number): number => count * 60_000
 
@@ -48,7 +65,38 @@ export const factsOf = (
     ],
     refusal: undefined,
   },
+  clock: { aheadSeconds: 0 },
   certificate: { endsAt: new Date(at.getTime() + minutes(1440 * 212 + 60)), problem: undefined },
   botSecret: { endsAt: new Date(at.getTime() + minutes(1440 * 154 + 60)) },
   ...more,
 })
+
+/** What the questions about an installation find where all is well. */
+const sound = {
+  database: { engine: 'server', version: '17.2', major: 17, isPlain: false, isReadOnly: false, lacks: [] },
+  permissions: ['Group.ReadWrite.All', 'User.Read.All', 'User.EnableDisableAccount.All', 'Sites.Read.All'],
+  siteHosts: ['https://contoso.sharepoint.com'],
+  adminHosts: ['https://contoso-admin.sharepoint.com'],
+  extension: 'ext8a1b2c3d_svcgroup',
+  cmdlets: ['New-Mailbox', 'Set-Mailbox', 'Get-Mailbox'],
+} as const
+const probes = (names: readonly string[]): Probe[] => names.map((name) => ({ name }))
+
+/** The parts of an installation without any fault, with some replaced. */
+export function installationParts(at: Date, changed: readonly HealthPart[] = []): HealthPart[] {
+  const checkedAt = new Date(at.getTime() - minutes(3)).toISOString()
+  const parts = [
+    ...judgeDatabase(sound.database),
+    ...judgePermissions(probes(sound.permissions)),
+    ...judgeSiteHosts(probes(sound.siteHosts)),
+    ...judgeAdminHosts(probes(sound.adminHosts)),
+    ...judgeExtension({ name: sound.extension }),
+    ...judgeCmdlets(probes(sound.cmdlets)),
+    ...judgeBotToken({ name: 'MICROSOFT_APP_PASSWORD' }),
+    ...judgeEndpoint({ answer: 'own' }),
+    ...judgeAdmins([{ id: '22222222-bbbb-4bbb-8bbb-000000000002', people: 3 }]),
+    ...judgeTemplates({ count: 10, missing: [] }),
+    ...judgeCatalogueApp({ version: '1.4.0', ownVersion: '1.4.0' }),
+  ]
+  return parts.map((part) => ({ ...(changed.find(({ name }) => name === part.name) ?? part), checkedAt }))
+}

@@ -1,47 +1,17 @@
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs'
-import { type AddressInfo, connect } from 'node:net'
 import { join } from 'node:path'
-import { createServer } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { startSimulator } from '../../src/simulator/index.ts'
 import { actionsOf, textOf } from '../support/cards.ts'
-import { newAuthority, selfSigned } from '../support/certificates.ts'
-import { freePort } from '../support/free-port.ts'
+import { selfSigned } from '../support/certificates.ts'
 import { type ProductProcess, startProduct } from '../support/process.ts'
 import { startDatabase } from '../support/replica-set.ts'
 import { tokenFor, withService } from '../support/service.ts'
 import { apiIds, people, scopes } from '../support/teams-user.ts'
+import { tenantWithTls } from '../support/tenant-with-tls.ts'
 
 const templateId = '6c8f2b1e-0d3a-4f57-9b6e-2a4c8d1e7f90'
 const allWell = { database: 'answers', queue: 'is worked on' }
 const newFolder = () => mkdtempSync(join(inject('runFolder'), 'first-'))
-
-/** The simulated tenant behind an address with TLS, as production requires. */
-async function tenantWithTls(folder: string) {
-  const authority = newAuthority('Contoso authority')
-  const trusted = join(folder, 'authority.pem')
-  writeFileSync(trusted, authority.certificate)
-  const { key, certificate } = authority.issue(['127.0.0.1'])
-  const port = await freePort()
-  const door = createServer({ key, cert: certificate }, (socket) => {
-    const inner = connect(port, '127.0.0.1')
-    for (const end of [socket, inner]) end.on('error', () => [socket, inner].map((one) => one.destroy()))
-    socket.pipe(inner).pipe(socket)
-  })
-  await new Promise<void>((listening) => door.listen(0, '127.0.0.1', listening))
-  const url = `https://127.0.0.1:${(door.address() as AddressInfo).port}`
-  const simulator = await startSimulator({ dataDir: folder, port, publicUrl: url, directorySeconds: 0 })
-  return {
-    url,
-    trusted,
-    controlUrl: `http://127.0.0.1:${port}`,
-    tenantId: simulator.tenantId,
-    close: async () => {
-      await simulator.close()
-      door.close()
-    },
-  }
-}
 
 describe('a service in production over a PostgreSQL server', { timeout: 60_000 }, () => {
   const folder = newFolder()

@@ -15,6 +15,7 @@ import {
   duration,
   fullMoment,
   inUnit,
+  listOf,
   longest,
   moment,
   quantity,
@@ -44,9 +45,12 @@ export const adminHealthCard = defineCard({
     /** The result of reading the certificate again, or `''`. */
     remark: z.string(),
     troubles: z.array(healthRow),
-    good: z.array(healthRow),
-    /** Whether the healthy parts are visible without a click. */
-    open: z.boolean(),
+    /** Names the problems that are not in `troubles`, because a card has no room for all; `''` if there are none. */
+    more: z.string(),
+    /** A sentence about each healthy part. */
+    good: z.array(z.strictObject({ text: z.string() })),
+    /** Names the healthy parts, which a click shows; `''` if there are none. */
+    summary: z.string(),
     version: z.string(),
   }),
 })
@@ -62,17 +66,28 @@ export function adminHealthView(
 ): ViewOf<typeof adminHealthCard> {
   const { state, at, version, startedAt, parts } = report
   const rows = parts.map((part) => healthRowOf(part, viewer))
-  const troubles = rows.filter((row) => row.state !== 'green')
+  const [troubles, good] = [rows.filter((row) => row.state !== 'green'), rows.filter((row) => row.state === 'green')]
   return {
     at: time({ ...viewer, now: at }),
     look: bands[state],
     heading: format(strings.health.heading, { count: troubles.length }),
     remark: reading === undefined ? '' : strings.health.reading[reading],
-    troubles,
-    good: rows.filter((row) => row.state === 'green'),
-    open: troubles.length === 0,
+    troubles: troubles.slice(0, mostTroubles),
+    more: namesIn(strings.health.more, troubles.slice(mostTroubles)),
+    good: good.map(({ name, sentence }) => ({ text: `${strings.health.part[name]}: ${sentence}` })),
+    summary: namesIn(strings.health.good, good),
     version: format(strings.health.version, { version, uptime: duration(at.getTime() - startedAt.getTime()) }),
   }
+}
+
+/** A card has room for so many problems. The report has the worst first. */
+const mostTroubles = 8
+
+/** Names parts in one sentence, or `''` without any: a report has more parts than a card can show. */
+function namesIn(message: string, parts: readonly Pick<HealthPart, 'name'>[]): string {
+  if (parts.length === 0) return ''
+  const names = parts.map(({ name }) => strings.health.part[name])
+  return format(message, { count: parts.length, parts: listOf(names, 'and') })
 }
 
 export function healthRowOf(part: HealthPart, viewer: Viewer): z.output<typeof healthRow> {
@@ -91,7 +106,7 @@ export function healthRowOf(part: HealthPart, viewer: Viewer): z.output<typeof h
     name,
     state,
     sentence: healthText(strings.health.says[says], shown, writing),
-    numbers: part.calls ? healthText(strings.health.lately[latelyOf(part)], shown, writing) : '',
+    numbers: numbersOf(part) ? healthText(strings.health.lately[latelyOf(part)], shown, writing) : '',
     look: healthMarks[state],
     command: state === 'green' ? '' : (commands[name] ?? ''),
     readsAgain: name === 'certificate' && state !== 'green',
@@ -128,8 +143,14 @@ function measureText(name: string, value: string | number, writing: HealthWritin
   return name.endsWith('Rate') ? writing.share(value) : writing.count(value)
 }
 
+/** Whether a part has measures to show: its calls, or for a problem when it was found. */
+const numbersOf = ({ calls, checkedAt, state }: HealthPart): boolean =>
+  (calls ?? 0) > 0 || (checkedAt !== undefined && state !== 'green')
+
 /** Which measures are shown: for a healthy part only the number of calls. */
-function latelyOf({ problem, lastSuccessAt, throttled, timedOut }: HealthPart): keyof typeof strings.health.lately {
+function latelyOf(part: HealthPart): keyof typeof strings.health.lately {
+  const { problem, lastSuccessAt, throttled, timedOut, checkedAt } = part
+  if (checkedAt !== undefined) return 'checked'
   if (problem !== undefined && lastSuccessAt !== undefined) return 'lastGood'
   return throttled || timedOut ? 'all' : 'few'
 }

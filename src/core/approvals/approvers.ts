@@ -167,16 +167,19 @@ export async function foundBy(ports: ApprovalPorts, by: Approver, requester: Pic
 }
 
 /** An id of the settings names a person or a group. Blocked and unreadable accounts and guests are left out. */
-export const personOrMembers = async (ports: ApprovalPorts, id: string): Promise<Person[]> =>
+export const personOrMembers = async (ports: Pick<ApprovalPorts, 'directory'>, id: string): Promise<Person[]> =>
   (await foundById(ports, id)).people.filter(mayTakePart)
 
 /** Returns all admins of today, each once: the people and the members of the groups that the settings name. Throws `unavailable`. */
-export async function adminsOf(ports: ApprovalPorts, { admins }: Pick<Settings, 'admins'>): Promise<Person[]> {
+export async function adminsOf(
+  ports: Pick<ApprovalPorts, 'directory'>,
+  { admins }: Pick<Settings, 'admins'>,
+): Promise<Person[]> {
   const found = (await Promise.all(admins.map((id) => personOrMembers(ports, id)))).flat()
   return [...new Map(found.map((one) => [one.id, one])).values()]
 }
 
-export async function foundById({ directory }: ApprovalPorts, id: string): Promise<Found> {
+export async function foundById({ directory }: Pick<ApprovalPorts, 'directory'>, id: string): Promise<Found> {
   const found = await directory.person(id)
   return { by: { admins: id }, people: found ? [found] : await directory.membersOf(id) }
 }

@@ -115,6 +115,12 @@ export async function readHealthNotice(
   return undefined
 }
 
+/**
+ * For how long after its start the watcher leaves the expensive checks to people who ask, in milliseconds: replicas that start
+ * together would all run them at the same time, while they have other work.
+ */
+const quietAfterStart = 60_000
+
 export interface HealthWatcher {
   /** Checks the health once, and orders the cards to admins if it has changed. */
   check(): Promise<void>
@@ -128,6 +134,7 @@ export function createHealthWatcher(
   const { ports, settings } = context
   const { tenantId } = settings
   const adminIds = adminIdsOf(context)
+  const startedAt = ports.clock.now().getTime()
 
   /** The new result and the cards about it are stored in one transaction. */
   const keep = (check: HealthCheck, known: readonly string[]) =>
@@ -147,7 +154,8 @@ export function createHealthWatcher(
     async check() {
       const turn = times.checkEvery * 1000
       const at = new Date(Math.floor(ports.clock.now().getTime() / turn) * turn).toISOString()
-      const report = await currentHealth(context)
+      const starts = ports.clock.now().getTime() - startedAt >= quietAfterStart
+      const report = await currentHealth(context, { starts })
       await keep(checkOf(report, at), await adminIds())
     },
   }

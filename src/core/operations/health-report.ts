@@ -20,6 +20,18 @@ export const healthParts = [
   'botSecret',
   'webhooks',
   'directory',
+  'databaseServer',
+  'permissions',
+  'siteHosts',
+  'adminHosts',
+  'extension',
+  'cmdlets',
+  'botToken',
+  'endpoint',
+  'admins',
+  'templates',
+  'catalogueApp',
+  'clock',
 ] as const
 const healthPartName = z.enum(healthParts)
 export type HealthPartName = z.output<typeof healthPartName>
@@ -73,6 +85,47 @@ export const healthSayings = [
   'directoryUnseen',
   'directoryUsual',
   'directorySlow',
+  'notChecked',
+  'serverGood',
+  'serverEmbedded',
+  'serverNew',
+  'serverInUse',
+  'serverAway',
+  'serverOld',
+  'serverPlain',
+  'serverReadOnly',
+  'serverRights',
+  'permissionsGood',
+  'permissionsRefused',
+  'hostsGood',
+  'hostsRefuse',
+  'extensionGood',
+  'extensionUnknown',
+  'cmdletsGood',
+  'cmdletsMissing',
+  'botTokenGood',
+  'botTokenRefused',
+  'botTokenManaged',
+  'botTokenNotNeeded',
+  'endpointGood',
+  'endpointSilent',
+  'endpointOther',
+  'adminsGood',
+  'adminsSome',
+  'adminsNone',
+  'templatesGood',
+  'templatesNone',
+  'templatesPeople',
+  'templatesFile',
+  'appGood',
+  'appOlder',
+  'appUnknown',
+  'appUnseen',
+  'appNotSet',
+  'clockGood',
+  'clockFast',
+  'clockSlow',
+  'clockUnseen',
 ] as const
 
 const count = z.int().min(0)
@@ -115,6 +168,13 @@ const measures = z
     seen: count,
     p50Seconds: seconds,
     p95Seconds: seconds,
+    /** When the part was last checked, for parts that are not checked each time. */
+    checkedAt: z.iso.datetime(),
+    /** Of the database server, or of the app in the catalogue; and the version of the app that belongs to this service. */
+    version: z.string(),
+    ownVersion: z.string(),
+    /** How far our clock is from Microsoft’s. */
+    skewSeconds: seconds,
     /** What is wrong by the service’s own answer, for admins. */
     problem: z.string(),
   })
@@ -183,6 +243,7 @@ export const healthThresholds = [
   { part: 'webhooks', measure: 'failing', amber: 1, red: null },
   { part: 'webhooks', measure: 'switchedOff', amber: 1, red: null },
   { part: 'directory', measure: 'p95Seconds', amber: 300, red: null },
+  { part: 'clock', measure: 'skewSeconds', amber: 60, red: 300 },
 ] as const satisfies readonly HealthThreshold[]
 
 /** Fewer calls than this say nothing about the error rate. */

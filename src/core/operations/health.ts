@@ -1,10 +1,7 @@
-import { z } from 'zod'
-import { noteAct } from '../audit/index.ts'
 import type { DirectorySightings } from '../provisioning/index.ts'
 import type { ServiceHealth } from '../resources/index.ts'
-import { type Context, defineUseCase, type Settings, type SystemContext } from '../shared/index.ts'
-import { troubledEndpoints, type WebhookEndpoint } from '../webhooks/index.ts'
-import { countDeadLetters } from './dead-letters.ts'
+import type { Settings } from '../shared/index.ts'
+import type { WebhookEndpoint } from '../webhooks/index.ts'
 import {
   fewestCalls,
   type HealthPart,
@@ -14,17 +11,10 @@ import {
   stateBy,
   worst,
 } from './health-report.ts'
-import type {
-  CertificateFacts,
-  CertificateReading,
-  OperationPorts,
-  OwnHealth,
-  SeenProcess,
-  ServiceTraffic,
-  SignInFacts,
-} from './ports.ts'
+import { type ClockFacts, judgeClock } from './installation.ts'
+import type { CertificateFacts, OwnHealth, SeenProcess, ServiceTraffic, SignInFacts } from './ports.ts'
 
-const dayMilliseconds = 86_400_000
+export const dayMilliseconds = 86_400_000
 /** A process that has reported nothing for this long, in seconds, has stopped unexpectedly or hangs. */
 export const silentAfterSeconds = 30
 
@@ -35,6 +25,8 @@ export interface HealthFacts {
   readonly services: readonly ServiceHealth[]
   readonly traffic: readonly ServiceTraffic[]
   readonly signIn: SignInFacts
+  /** Absent: nobody compared it. */
+  readonly clock?: ClockFacts
   readonly certificate: CertificateFacts
   readonly botSecret: Settings['botSecret']
   readonly own: OwnHealth
@@ -47,85 +39,22 @@ export interface HealthFacts {
   readonly directory: Awaited<ReturnType<DirectorySightings['delay']>> | null
 }
 
-/** Checks the service and everything that it needs. A part that does not answer is red, and throws nothing. */
-export async function currentHealth({ ports, settings }: SystemContext<OperationPorts>): Promise<HealthReport> {
-  const { tenantId } = settings
-  const { tenant, connection, ownHealth, clock } = ports
-  const aDayAgo = new Date(clock.now().getTime() - dayMilliseconds)
-  const orNull = <T>(reading: Promise<T>): Promise<T | null> => reading.catch(() => null)
-  const [own, services, deadLetters, processes, endpoints, directory] = await Promise.all([
-    ownHealth.read(),
-    tenant.health(),
-    orNull(countDeadLetters(ports)),
-    orNull(ports.processes.list()),
-    orNull(troubledEndpoints(ports, settings)),
-    orNull(ports.sightings.delay(tenantId, aDayAgo)),
-  ])
-  // After the checks of the services: these are calls too, and need tokens.
-  const traffic = await ports.serviceCalls.lately()
-  return judgeHealth({
-    at: clock.now(),
-    own,
-    services,
-    deadLetters,
-    processes,
-    endpoints,
-    directory,
-    traffic,
-    signIn: connection.signIn(),
-    certificate: connection.certificate(),
-    botSecret: settings.botSecret,
-  })
-}
-
-export const readHealth = defineUseCase({
-  permission: 'health.read',
-  input: z.object({}),
-  handle: (context: Context<OperationPorts>): Promise<HealthReport> => currentHealth(context),
-})
-
-/** Checks the service itself without asking Microsoft 365, for callers without time for that. */
-export const readOwnHealth = defineUseCase({
-  permission: 'health.read',
-  input: z.object({}),
-  async handle({ ports: { ownHealth, connection, clock }, settings }: Context<OperationPorts>): Promise<HealthReport> {
-    const own = await ownHealth.read()
-    return judgeHealth({
-      at: clock.now(),
-      own,
-      services: [],
-      deadLetters: null,
-      endpoints: null,
-      directory: null,
-      traffic: [],
-      signIn: connection.signIn(),
-      certificate: connection.certificate(),
-      botSecret: settings.botSecret,
-    })
-  },
-})
-
-/** Reads the certificate's file again, records that in the audit, and returns the health after it. */
-export const readCertificate = defineUseCase({
-  permission: 'certificate.read',
-  input: z.object({}),
-  async handle(context: Context<OperationPorts>): Promise<{ reading: CertificateReading; report: HealthReport }> {
-    const { ports, actor } = context
-    const reading = await ports.connection.readCertificate()
-    const { endsAt } = ports.connection.certificate()
-    await noteAct(ports, actor, 'certificate-read', { reading, endsAt: endsAt?.toISOString() ?? null })
-    return { reading, report: await currentHealth(context) }
-  },
-})
-
 /** Judges the facts by the thresholds of the table. */
 export function judgeHealth(facts: HealthFacts): HealthReport {
   const { own, at } = facts
   const about = { at, version: own.version, startedAt: own.startedAt }
-  return reportOf([...ownParts(facts), ...microsoft365Parts(facts)], about)
+  return reportOf([...ownParts(facts), ...microsoft365Parts(facts), ...credentialParts(facts)], about)
 }
 
-function ownParts({ own, deadLetters, processes, endpoints, directory, at }: HealthFacts): HealthPart[] {
+/** The parts of the service itself. */
+export function ownParts({
+  own,
+  deadLetters,
+  processes,
+  endpoints,
+  directory,
+  at,
+}: Pick<HealthFacts, 'own' | 'deadLetters' | 'processes' | 'endpoints' | 'directory' | 'at'>): HealthPart[] {
   const { databaseMilliseconds: milliseconds } = own
   if (milliseconds === null)
     return [{ name: 'database', state: 'red', says: 'silent', sinceAt: (own.databaseSeenAt ?? at).toISOString() }]
@@ -205,7 +134,12 @@ export function processesParts(all: readonly SeenProcess[]): HealthPart[] {
 }
 
 /** The parts of Microsoft 365, and our way into it. */
-const microsoft365Parts = ({ at, services, traffic, signIn, certificate, botSecret }: HealthFacts): HealthPart[] => [
+export const microsoft365Parts = ({
+  services,
+  traffic,
+  signIn,
+  clock,
+}: Pick<HealthFacts, 'services' | 'traffic' | 'signIn' | 'clock'>): HealthPart[] => [
   ...services.map((service) =>
     servicePart(
       service,
@@ -213,6 +147,15 @@ const microsoft365Parts = ({ at, services, traffic, signIn, certificate, botSecr
     ),
   ),
   signInPart(signIn),
+  ...(clock ? judgeClock(clock) : []),
+]
+
+/** The parts of what expires. */
+export const credentialParts = ({
+  at,
+  certificate,
+  botSecret,
+}: Pick<HealthFacts, 'at' | 'certificate' | 'botSecret'>): HealthPart[] => [
   certificatePart(certificate, at),
   botSecretPart(botSecret, at),
 ]

@@ -1,5 +1,7 @@
 import type { PrivacyPorts } from '../privacy/index.ts'
 import type { ServiceHealth } from '../resources/index.ts'
+import type { ClockFacts, Installation } from './installation.ts'
+import type { CheckResults } from './run-checks.ts'
 import type { StatsStore } from './stats.ts'
 
 /** The calls of all processes to a service in the last 15 minutes. */
@@ -42,6 +44,7 @@ export type CertificateReading = 'same' | 'taken' | 'refused' | 'none'
 /** Our way into the tenant. */
 export interface Connection {
   signIn(): SignInFacts
+  clock(): ClockFacts
   certificate(): CertificateFacts
   /** Reads the certificate's file again, and uses its certificate if that can sign in. Throws nothing. */
   readCertificate(): Promise<CertificateReading>
@@ -130,4 +133,6 @@ export interface OperationPorts extends PrivacyPorts {
   readonly connection: Connection
   readonly serviceCalls: ServiceCalls
   readonly ownHealth: OwnHealthReader
+  readonly installation: Installation
+  readonly checkResults: CheckResults
 }

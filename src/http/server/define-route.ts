@@ -38,6 +38,8 @@ type AdmitsActivity = (request: Request, response: Response) => Promise<boolean>
 
 /** Whether the service is ready, with one text about each part that it needs. */
 export interface Health {
+  /** Names this installation, the same for all its processes. */
+  readonly serviceId?: string
   ready(): Promise<{ ok: boolean; checks: Record<string, string> }>
 }
 

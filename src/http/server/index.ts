@@ -268,6 +268,7 @@ class Lifecycle {
   /** Reports "not ready" in every phase except `open`. */
   healthWith(health: Health): Health {
     return {
+      ...health,
       ready: async () =>
         this.#phase === 'open' ? health.ready() : { ok: false, checks: { process: `is ${this.#phase}` } },
     }

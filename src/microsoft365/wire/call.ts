@@ -22,6 +22,8 @@ export type CallLog = (entry: {
   clientRequestId: string
   /** The service's own id of the exchange. Microsoft's support asks for it. */
   requestId: string | undefined
+  /** By how many seconds our clock is ahead of the answer's `Date`; undefined without a readable date. */
+  aheadSeconds: number | undefined
 }) => void
 
 export interface Call {
@@ -204,8 +206,19 @@ async function exchange(
   } finally {
     const requestId = response?.headers.get('request-id') ?? response?.headers.get('sprequestguid') ?? undefined
     const milliseconds = Math.round(performance.now() - started)
-    log?.({ service, purpose, method, status: response?.status, outcome, milliseconds, clientRequestId, requestId })
+    const aheadSeconds = aheadOf(response?.headers.get('date'), milliseconds)
+    log?.({
+      ...{ service, purpose, method, status: response?.status, outcome, milliseconds },
+      ...{ clientRequestId, requestId, aheadSeconds },
+    })
   }
+}
+
+/** How far our clock is ahead of a `Date` header, which has whole seconds and is from about the middle of the exchange. */
+function aheadOf(date: string | null | undefined, milliseconds: number): number | undefined {
+  const theirs = Date.parse(date ?? '')
+  if (Number.isNaN(theirs)) return undefined
+  return Math.round((Date.now() - milliseconds / 2 - theirs - 500) / 1000)
 }
 
 function outcomeOf({ status }: Answer, { accept }: Call): CallOutcome {

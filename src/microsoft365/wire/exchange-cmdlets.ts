@@ -81,6 +81,7 @@ export interface CmdletParameters {
     readonly ExternalMessage?: string
     readonly ExternalAudience?: 'All'
   }
+  'Remove-Mailbox': OfMailbox & { readonly Confirm: false }
   'Get-Mailbox': OfMailbox | { readonly Filter: string } | { readonly ResultSize: number }
   'Get-Recipient': { readonly Filter: string; readonly RecipientTypeDetails?: readonly string[] }
   'Get-User': OfMailbox
@@ -93,7 +94,8 @@ export interface CmdletParameters {
 export type Cmdlet = keyof CmdletParameters
 /** Cmdlets that change nothing. */
 export type ReadingCmdlet = Extract<Cmdlet, `Get-${string}`>
-export type WritingCmdlet = Exclude<Cmdlet, ReadingCmdlet>
+/** Cmdlets of the steps that create mailboxes. */
+export type WritingCmdlet = Exclude<Cmdlet, ReadingCmdlet | 'Remove-Mailbox'>
 
 /** The purpose of each cmdlet, as text that completes "… while". */
 export const purposes: { readonly [C in Cmdlet]: string } = {
@@ -105,6 +107,7 @@ export const purposes: { readonly [C in Cmdlet]: string } = {
   'Add-MailboxPermission': 'giving full access',
   'Add-RecipientPermission': 'giving the right to send as the mailbox',
   'Set-MailboxAutoReplyConfiguration': 'setting the automatic reply',
+  'Remove-Mailbox': 'removing the mailbox of a check',
   'Get-Mailbox': 'looking the mailbox up',
   'Get-Recipient': 'checking whether an address is free',
   'Get-User': "reading the mailbox's contact details",
@@ -113,6 +116,22 @@ export const purposes: { readonly [C in Cmdlet]: string } = {
   'Get-MailboxPermission': 'reading who has full access',
   'Get-RecipientPermission': 'reading who may send as the mailbox',
   'Get-MailboxAutoReplyConfiguration': 'reading the automatic reply',
+}
+
+/** The cmdlets that the service uses. It removes nothing. */
+export const cmdlets = (Object.keys(purposes) as Cmdlet[]).filter((one) => one !== 'Remove-Mailbox')
+
+/** Parameters that change nothing, also where the id of nobody were somebody's: New-Mailbox lacks a name, others a value. */
+export function harmlessParameters(cmdlet: Cmdlet, nobody: string): object {
+  if (cmdlet === 'New-Mailbox') return { Shared: true }
+  if (cmdlet === 'Get-Mailbox') return { ResultSize: 1 }
+  if (cmdlet === 'Get-Recipient') return { Filter: `Guid -eq '${nobody}'` }
+  // With an unknown identity Get-Place lists all places.
+  if (cmdlet === 'Get-Place') return { ResultSize: 1 }
+  if (cmdlet === 'Add-MailboxPermission') return { Identity: nobody, User: nobody, AccessRights: ['FullAccess'] }
+  if (cmdlet === 'Add-RecipientPermission')
+    return { Identity: nobody, Trustee: nobody, AccessRights: ['SendAs'], Confirm: false }
+  return { Identity: nobody }
 }
 
 /** Exchange's names for the kinds of mailboxes. */

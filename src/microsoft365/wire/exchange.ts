@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { TenantError } from '../../core/index.ts'
 import { type Answer, errorOf, isTransient, parseAnswer, parseJson, unreadable } from './answer.ts'
@@ -6,6 +7,7 @@ import { foreignPage, quoted } from './call.ts'
 import {
   type Cmdlet,
   type CmdletParameters,
+  harmlessParameters,
   purposes,
   type ReadingCmdlet,
   type WritingCmdlet,
@@ -117,8 +119,25 @@ export function createExchange(call: CallService, options: { exchangeUrl: string
       if (found.length > 1) throw unreadable(service, 'several objects where one was asked for')
       return found[0]
     },
+    /**
+     * Whether our role has a cmdlet, by a run that changes nothing: the parameters name no object that exists, or leave out what
+     * the cmdlet requires. Any refusal but "unknown command" is proof. Throws a `TenantError` for everything else.
+     */
+    async isAvailable(cmdlet: Cmdlet, signal: AbortSignal): Promise<boolean> {
+      try {
+        await invoke(cmdlet, harmlessParameters(cmdlet, randomUUID()), true, { signal })
+        return true
+      } catch (error) {
+        if (!(error instanceof CmdletError) || error.retryable) throw error
+        return error.code !== 'CommandNotFoundException'
+      }
+    },
     /** Runs a writing cmdlet once: it may have succeeded although its answer was lost, so it is not repeated here. */
-    async write<C extends WritingCmdlet>(cmdlet: C, parameters: CmdletParameters[C], how: How = {}): Promise<unknown> {
+    async write<C extends WritingCmdlet | 'Remove-Mailbox'>(
+      cmdlet: C,
+      parameters: CmdletParameters[C],
+      how: How = {},
+    ): Promise<unknown> {
       const answer = await invoke(cmdlet, parameters, false, how)
       return parseAnswer(page.or(z.undefined()), answer, service)?.value[0]
     },

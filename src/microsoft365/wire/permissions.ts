@@ -64,7 +64,13 @@ export const permissions: readonly Permission[] = [
     service: 'graph',
     kind: 'application permission',
     purpose: 'finds the address of a new site, sites with similar names, and former addresses',
-    calls: ['GET /groups/{id}/sites/root', 'GET /sites/{host}:/{path}', 'GET /sites', 'GET /sites/getAllSites'],
+    calls: [
+      'GET /groups/{id}/sites/root',
+      'GET /sites/{host}:/{path}',
+      'GET /sites/root',
+      'GET /sites',
+      'GET /sites/getAllSites',
+    ],
     orAnyOf: ['Sites.ReadWrite.All'],
   },
   {

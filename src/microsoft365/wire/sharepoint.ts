@@ -28,6 +28,7 @@ const administered = z.object({
   SensitivityLabel2: z.string().nullish(),
 })
 export type Administered = z.output<typeof administered>
+const rootSite = z.object({ Id: z.guid() })
 const loginName = z.object({ LoginName: z.string() })
 const users = z.object({ value: z.array(loginName) })
 
@@ -119,6 +120,7 @@ export function createSharePoint({ callerFor, hosts }: SharePointOptions) {
 
   return {
     siteRoot,
+    hosts,
     /** Origins of the tenant's hosts except the first. */
     otherOrigins: [...callers.keys()].filter((one) => one !== origin),
     isOnTenant,
@@ -143,6 +145,12 @@ export function createSharePoint({ callerFor, hosts }: SharePointOptions) {
       await callManager({ url, purpose: 'asking how it does', signal })
     },
 
+    /** Reads the id of the site at the root of a host, which every host has. */
+    async rootSite(host: string, signal: AbortSignal): Promise<{ id: string }> {
+      const url = `${new URL(host).origin}/_api/site?$select=Id`
+      return { id: parseAnswer(rootSite, await call({ url, purpose: 'reading the root site', signal }), service).Id }
+    },
+
     async creationStatus(address: string, signal: AbortSignal): Promise<SiteCreation> {
       const url = `${origin}/_api/SPSiteManager/status?url=${encodeURIComponent(quoted(address))}`
       return parseAnswer(creation, await callManager({ url, purpose: 'looking the site up', signal }), service)
@@ -165,6 +173,15 @@ export function createSharePoint({ callerFor, hosts }: SharePointOptions) {
       const url = `${origin}/_api/SPSiteManager/create`
       const answer = await callManager({ method: 'POST', url, body: { request }, purpose: 'making the site', signal })
       return parseAnswer(creation, answer, service)
+    },
+
+    /** Deletes a communication site, into the recycle bin of the tenant. Returns false when the site is unknown. */
+    async removeSite(siteId: string, signal?: AbortSignal): Promise<boolean> {
+      const [, collection = siteId] = siteId.split(',')
+      const url = `${origin}/_api/SPSiteManager/delete`
+      const purpose = 'deleting the site of a check'
+      const request = { method: 'POST', url, body: { siteId: collection }, purpose, accept: [404] } as const
+      return (await callManager({ ...request, ...(signal && { signal }) })).status !== 404
     },
 
     /** Reads a site's web; undefined while it does not answer yet. */

@@ -36,7 +36,9 @@ const renewedBeforeMilliseconds = 300_000
  * `TenantError`: `sign-in-refused` when Entra ID refuses, a retryable one when Entra ID cannot be reached.
  */
 export function createSignIn(options: SignInOptions): SignIn {
-  let application = clientApplication(options)
+  const applicationOf = (clientCertificate: ClientCertificate) =>
+    clientApplication({ ...options, credential: { clientCertificate } })
+  let application = applicationOf(options.certificate)
   const { now = Date.now } = options
   const replacedAt = new Map<string, number>()
   const refusals = new Map<string, NonNullable<SignInFacts['refusal']>>()
@@ -75,7 +77,7 @@ export function createSignIn(options: SignInOptions): SignIn {
       return running
     },
     async replaceCertificate(certificate, resource) {
-      const next = clientApplication({ ...options, certificate })
+      const next = applicationOf(certificate)
       await acquire(resource, true, next)
       application = next
       refusals.clear()
@@ -95,7 +97,22 @@ async function acquired(application: ConfidentialClientApplication, resource: st
   return { token: result.accessToken, endsAt: result.expiresOn?.getTime() ?? 0 }
 }
 
-function clientApplication({ tenantId, clientId, certificate, loginUrl, fetch }: SignInOptions) {
+/** Gets a token with a secret, as the bot does, and forgets it. Throws as `token` of {@link createSignIn} does. */
+export async function tryBotSecret(
+  options: Omit<SignInOptions, 'certificate'> & { readonly secret: string; readonly resource: string },
+): Promise<void> {
+  const { secret, resource, ...about } = options
+  await acquired(clientApplication({ ...about, credential: { clientSecret: secret } }), resource, true).catch(
+    (error: unknown) => {
+      throw asTenantError(error)
+    },
+  )
+}
+
+type Credential = { readonly clientCertificate: ClientCertificate } | { readonly clientSecret: string }
+
+function clientApplication(options: Omit<SignInOptions, 'certificate'> & { readonly credential: Credential }) {
+  const { tenantId, clientId, credential, loginUrl, fetch } = options
   const { protocol, host } = new URL(loginUrl)
   // MSAL accepts only https authorities. A loopback http login is passed as https and mapped back for the call.
   const authority = `https://${host}/${tenantId}`
@@ -105,7 +122,7 @@ function clientApplication({ tenantId, clientId, certificate, loginUrl, fetch }:
     auth: {
       clientId,
       authority,
-      clientCertificate: { ...certificate },
+      ...('clientSecret' in credential ? credential : { clientCertificate: { ...credential.clientCertificate } }),
       // Microsoft's own host needs no discovery. Other hosts get their metadata here, so MSAL skips discovery.
       ...(!isMicrosoft && { knownAuthorities: [host], authorityMetadata: metadataOf(authority) }),
     },

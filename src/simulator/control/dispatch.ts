@@ -47,6 +47,8 @@ export function createDispatcher(parts: Parts): (request: IncomingMessage, respo
 
 async function answer(parts: Parts, incoming: IncomingMessage, response: ServerResponse): Promise<void> {
   const request = describe(incoming)
+  const { dateOffsetSeconds } = parts.tenant.modes
+  if (dateOffsetSeconds !== 0) response.setHeader('date', new Date(Date.now() + dateOffsetSeconds * 1000).toUTCString())
   response.setHeader('request-id', request.requestId)
   response.setHeader('client-request-id', request.clientRequestId)
   if (!isOurs(incoming.headers.host, parts.host)) return send(response, { status: 421 })

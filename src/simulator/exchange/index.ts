@@ -39,7 +39,7 @@ export function exchangeService(tenant: Tenant, tokens: Tokens, settings: Exchan
     name: 'exchange',
     observed: true,
     owns: (path) => path.startsWith('/adminapi/'),
-    operations: [...cmdlets.map((cmdlet) => operationOf(cmdlet, settings)), unknownCmdlet],
+    operations: [...cmdlets.map((cmdlet) => operationOf(tenant, cmdlet, settings)), unknownCmdlet],
     admit: async (call) => {
       const caller = await tokens.verify(call.headers.authorization, 'exchange').catch(() => {
         throw unauthorized('The access token is missing, invalid or expired.')
@@ -71,13 +71,14 @@ function withRole(caller: Caller, cmdlet: string): Caller {
 const inputOf = ({ body }: Pick<Call, 'body'>): Record<string, unknown> => asRecord(asRecord(body)['CmdletInput'])
 const cmdletName = (request: Pick<Call, 'body'>): string => text(inputOf(request), 'CmdletName')
 
-function operationOf(cmdlet: Cmdlet, { url }: ExchangeSettings): Operation {
+function operationOf(tenant: Tenant, cmdlet: Cmdlet, { url }: ExchangeSettings): Operation {
   const lower = cmdlet.name.toLowerCase()
   return {
     name: `exchange.${lower}`,
     method: 'POST',
     path: invokeCommand,
-    accepts: (request) => cmdletName(request).toLowerCase() === lower,
+    accepts: (request) =>
+      cmdletName(request).toLowerCase() === lower && !tenant.modes.missingCmdlets.includes(cmdlet.name),
     handle: (call) => {
       if (/clixml/i.test(String(call.headers['x-responseformat'] ?? ''))) failLimit('X-ResponseFormat: clixml')
       const parameters = bind(cmdlet, asRecord(inputOf(call)['Parameters']))

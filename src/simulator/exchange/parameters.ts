@@ -239,8 +239,18 @@ export function parseOpath(filter: string, filterable: readonly string[]): Test 
     const property = filterable.find((each) => each.toLowerCase() === word.toLowerCase())
     if (!property) return refuse(`"${word}" is not a recognized filterable property.`)
     const operator = next()
+    if (operator.toLowerCase() === '-like') return beginsWith(property, next())
     if (operator.toLowerCase() !== '-eq') return refuse(`The simulator does not serve the operator ${operator}.`)
     return equals(property, literal(next()) ?? refuse('Invalid filter syntax: a value must be quoted.'))
+  }
+  /** Of wildcards only one at the end: Exchange serves no other in most properties. */
+  const beginsWith = (property: string, word: string): Test => {
+    const [, prefix] = /^'((?:[^'*]|'')+)\*'$/.exec(word) ?? []
+    if (prefix === undefined) return refuse('The simulator serves only a wildcard at the end of a quoted value.')
+    return (doc) =>
+      String(doc[property] ?? '')
+        .toLowerCase()
+        .startsWith(prefix.toLowerCase())
   }
   const test = either()
   return at === words.length ? test : refuse('Invalid filter syntax.')

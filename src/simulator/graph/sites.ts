@@ -12,6 +12,7 @@ import {
   operation,
   originOf,
   type Reply,
+  rootSite,
   type Site,
   select,
   type Tenant,
@@ -37,7 +38,11 @@ export function siteOperations(tenant: Tenant, settings: GraphSettings): readonl
       const { hostname } = new URL(settings.url)
       const doc = {
         ...{ createdDateTime: '2026-01-05T08:00:00Z', description: '', name: '', displayName: 'Communication site' },
-        ...{ id: `${hostname},${rootSite}`, lastModifiedDateTime: '2026-01-05T08:00:00Z', webUrl: settings.url },
+        ...{
+          id: `${hostname},${rootSite.id},${rootSite.webId}`,
+          lastModifiedDateTime: '2026-01-05T08:00:00Z',
+          webUrl: settings.url,
+        },
         ...{ root: {}, siteCollection: { hostname, root: {} } },
       }
       const context = `${settings.url}/v1.0/$metadata#sites/$entity`
@@ -62,9 +67,6 @@ export function siteOperations(tenant: Tenant, settings: GraphSettings): readonl
     }),
   ]
 }
-
-/** Site id and web id of the organisation's root site. */
-const rootSite = '88888888-0000-4000-8000-000000000001,88888888-0000-4000-8000-000000000002'
 
 /** Whether Graph shows a site. A site disappears with its group, but its address stays in use. */
 const isShown = (tenant: Tenant, site: Site): boolean =>

@@ -209,10 +209,10 @@ export function installedAppOperations(tenant: Tenant, { url }: GraphSettings): 
   return [
     operation('graph.installedApps.add', 'POST', path, (call) => install(tenant, call)),
     operation('graph.installedApps.list', 'GET', path, (call) => {
-      const expands = call.query.get('$expand') === 'teamsApp'
+      const expanded = (call.query.get('$expand') ?? '').split(',')
       const shown = installedFor(tenant, teamsUser(call).id)
         .filter(filterTest(call))
-        .map(({ id, teamsApp }) => (expands ? { id, teamsApp } : { id }))
+        .map((one) => select(one, new URLSearchParams({ $select: ['id', ...expanded].join(',') })))
       return listReply(call, url, `users('${call.params[0]}')/teamwork/installedApps`, shown)
     }),
     operation('graph.installedApps.chat', 'GET', chatPath, (call) => {
@@ -258,6 +258,15 @@ function installedFor(tenant: Tenant, userId: string) {
     .rows('select id, app_id from installed_apps where user_id = ? order by rowid', userId)
     .flatMap(({ id, app_id: appId }) => {
       const app = installableApp(tenant, String(appId))
-      return app ? [{ id: String(id), externalId: app.doc.externalId, teamsApp: teamsAppDoc(app) }] : []
+      return app
+        ? [
+            {
+              id: String(id),
+              externalId: app.doc.externalId,
+              teamsApp: teamsAppDoc(app),
+              teamsAppDefinition: app.doc.definitions.at(-1),
+            },
+          ]
+        : []
     })
 }

@@ -15,6 +15,7 @@ import {
   originOf,
   Refused,
   type Reply,
+  removeSite,
   type Service,
   type Tenant,
   text,
@@ -93,6 +94,16 @@ function creationOperations(tenant: Tenant, settings: SharePointSettings): reado
       const path = pathOf(settings.url, parameter(call, 'url'))
       const site = path === undefined ? undefined : findSite(tenant, 'path', path)
       return site ? statusOf(site, settings.url) : emptyStatus(siteStatuses.notFound)
+    }),
+    operation('sharepoint.site.delete', 'POST', new RegExp(`^${anySite}/SPSiteManager/delete$`, 'i'), (call) => {
+      refuseODataVersion(tenant, call)
+      const site = findSite(tenant, 'id', text(asRecord(call.body), 'siteId'))
+      if (!site || site.path === '')
+        return refuse(404, '-2147024894, System.IO.FileNotFoundException', 'Cannot get site.')
+      // A group's site is deleted with its group.
+      if (site.groupId !== undefined) return badArgument('This site belongs to a Microsoft 365 group.')
+      removeSite(tenant, site)
+      return { status: 200, body: { 'odata.null': true } }
     }),
     operation('sharepoint.site.exists', 'POST', new RegExp(`^${anySite}/SP\\.Site\\.Exists$`, 'i'), (call) => {
       const path = pathOf(settings.url, text(asRecord(call.body), 'url'))

@@ -13,6 +13,7 @@ import {
   operation,
   type Person,
   type Reply,
+  rootSite,
   type Site,
   select,
   siteOwners,
@@ -43,6 +44,10 @@ export function webOperations(tenant: Tenant, settings: SharePointSettings): rea
     operation('sharepoint.web.get', 'GET', /^\/sites\/([^/]+)\/_api\/web$/i, (call) => {
       const site = hostedSite(tenant, call) ?? readySite(tenant, call)
       const doc = webDoc(site, settings.url)
+      return { status: 200, body: select(doc, call.query) }
+    }),
+    operation('sharepoint.rootSite.get', 'GET', /^\/_api\/site$/i, (call) => {
+      const doc = { Id: rootSite.id, Url: settings.url, ServerRelativeUrl: '/' }
       return { status: 200, body: select(doc, call.query) }
     }),
     operation('sharepoint.site.get', 'GET', /^\/sites\/([^/]+)\/_api\/site$/i, (call) => {

@@ -86,6 +86,7 @@ const levels = ['Sites.Read.All', 'Sites.ReadWrite.All', 'Sites.Manage.All', 'Si
 
 /** Reads of a site's own properties. All other operations create sites, change owners or read people's permissions. */
 const reads = [
+  'sharepoint.rootSite.get',
   'sharepoint.web.get',
   'sharepoint.site.get',
   'sharepoint.owners.list',

@@ -44,7 +44,19 @@ function siteOf({ modes }: Tenant, row: Row): Site {
   }
 }
 
+/** The site at the root of the tenant's host. It is in no list of sites. */
+export const rootSite: Site = {
+  id: '88888888-0000-4000-8000-000000000001',
+  webId: '88888888-0000-4000-8000-000000000002',
+  path: '',
+  groupId: undefined,
+  readyAt: 0,
+  doc: { title: contoso.displayName, description: '', template: 'SITEPAGEPUBLISHING#0', lcid: 1033, label: undefined },
+  createdAt: '2026-01-05T08:00:00Z',
+}
+
 export function findSite(tenant: Tenant, by: 'id' | 'path' | 'group_id', value: string): Site | undefined {
+  if (by === 'id' && value.toLowerCase() === rootSite.id) return rootSite
   const row = tenant.row(`select * from sites where ${by} = ?`, by === 'path' ? value : value.toLowerCase())
   return row && siteOf(tenant, row)
 }
@@ -61,7 +73,7 @@ export function originOf(host: string | undefined, url: string): string {
 
 /** The site's address, at the host that it has. `url` is the tenant's own host. */
 export function addressOf({ path, doc }: Site, url: string): string {
-  return `${originOf(doc.host, url)}/sites/${path}`
+  return path === '' ? originOf(doc.host, url) : `${originOf(doc.host, url)}/sites/${path}`
 }
 
 export const isReady = (site: Site): boolean => now() >= site.readyAt
@@ -126,6 +138,12 @@ export function insertSite(
 
 export function updateSite(tenant: Tenant, site: Site, change: Partial<SiteDoc>): void {
   tenant.run('update sites set doc = ? where id = ?', JSON.stringify({ ...site.doc, ...change }), site.id)
+}
+
+/** Deletes a site with its owners. Its address is free at once, without the recycle bin of a real tenant. */
+export function removeSite(tenant: Tenant, { id }: Site): void {
+  tenant.run('delete from site_owners where site_id = ?', id)
+  tenant.run('delete from sites where id = ?', id)
 }
 
 /** Returns the people in the site's Owners group, with their numbers in SharePoint. */

@@ -178,6 +178,10 @@ export const modesSchema = z.strictObject({
   placeLagSeconds: z.number().min(0).max(604_800).default(0),
   /** How long Get-Place does not know a new room. It answers with all places then. */
   newPlaceSeconds: z.number().min(0).max(604_800).default(0),
+  /** Cmdlets that the app's role group lacks: Exchange does not know their names then. */
+  missingCmdlets: z.array(z.string()).default([]),
+  /** By how many seconds the tenant's `Date` header differs from this machine's clock. */
+  dateOffsetSeconds: z.number().min(-86_400).max(86_400).default(0),
   /** Whether mailboxes have a licence, which allows more than 50 GB. */
   mailboxesAreLicensed: z.boolean().default(false),
 })

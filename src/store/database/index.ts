@@ -13,8 +13,9 @@ export {
   ownTables,
   restoreStore,
 } from './backup.ts'
-export { foreignWriters, makePrivate } from './data-folder.ts'
+export { foreignWriters, makePrivate, StoreInUse } from './data-folder.ts'
 export { type Database, openDatabase } from './database.ts'
 export { syncFolder } from './durable-files.ts'
 export { migrate } from './migrate.ts'
 export { routeOf } from './server.ts'
+export { databaseFacts } from './server-facts.ts'

@@ -149,6 +149,12 @@ export { docsRoutes } from './docs.ts'
 export const healthBody = z.strictObject({
   status: z.enum(['ok', 'unavailable']),
   checks: z.record(z.string(), z.string()),
+  service: z
+    .string()
+    .optional()
+    .describe(
+      'Names the installation, the same for all its processes and for `npm run check:tenant`. At /healthz only',
+    ),
 })
 
 /** Liveness: the process answers. */
@@ -163,7 +169,10 @@ const live = definePublicRoute({
   answers: { 200: { description: 'It is.', body: healthBody } },
   refusals: [],
   examples: examples.readLiveness,
-  handle: async () => ({ status: 200, body: { status: 'ok' as const, checks: {} } }),
+  handle: async ({ services: { health } }) => ({
+    status: 200,
+    body: { status: 'ok' as const, checks: {}, ...(health.serviceId && { service: health.serviceId }) },
+  }),
 })
 
 /** Readiness: everything that the service needs answers. A load balancer sends no calls here otherwise. */

@@ -1,0 +1,147 @@
+import { Command, CommanderError, Option } from 'commander'
+import { healthStates, type SiteKind, siteKinds } from '../../core/index.ts'
+import { ConfigurationError, readConfig } from '../config.ts'
+import { maskSecrets } from '../log.ts'
+import { ownVersion } from '../readiness.ts'
+import { type Environment, secretsOf } from '../settings.ts'
+import { type OpenInstallation, openInstallation } from './installation.ts'
+import { createRecorder, type Recorder } from './recording.ts'
+import { type CheckReport, runAll, stateOf } from './report.ts'
+import { fill, lineOf, type Output, stepLineOf } from './show.ts'
+import texts from './strings.json' with { type: 'json' }
+import { mark, type TrialStep } from './trial.ts'
+import { recordingOf, tryWriting, writeRecording } from './write.ts'
+
+/** Where the recording of a trial is written, unless an option says otherwise. */
+const recordingFile = 'check-recording.json'
+
+/** Exit codes, a contract with scripts. */
+export const exitCodes = { good: 0, failed: 1, usage: 2 } as const
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
+
+/** The process around the command. */
+export interface Process {
+  readonly args: readonly string[]
+  readonly variables: Readonly<Record<string, string | undefined>>
+  readonly output: Output
+  readonly errors: Output
+  readonly fetch: typeof fetch
+  /** Aborts when a person stops the command. */
+  readonly interrupted: AbortSignal
+}
+
+interface Options {
+  readonly json?: true
+  readonly write?: true
+  readonly site: SiteKind
+  readonly recording: string
+}
+
+/** `npm run check:tenant`: runs all checks and returns the exit code. */
+export async function checkTenant(around: Process): Promise<ExitCode> {
+  const options = read(around)
+  if (typeof options === 'number') return options
+  const { variables, errors } = around
+  let config: Environment
+  try {
+    config = readConfig(variables)
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error
+    errors.write(`${maskSecrets([])(error.message)}\n${texts.settings}\n`)
+    return exitCodes.usage
+  }
+  const masked = maskSecrets(secretsOf(config))
+  try {
+    return await check(config, options, {
+      ...around,
+      output: { ...shape(around.output), write: (text) => around.output.write(masked(text)) },
+    })
+  } catch (error) {
+    const problem = error instanceof Error ? error.message : String(error)
+    errors.write(`${masked(fill(texts.unopened, { problem }))}\n`)
+    return error instanceof ConfigurationError ? exitCodes.usage : exitCodes.failed
+  }
+}
+
+const shape = ({ isTTY, columns }: Output) => ({
+  ...(isTTY !== undefined && { isTTY }),
+  ...(columns !== undefined && { columns }),
+})
+
+/** Reads the command line. Returns the exit code after help or a fault was written. */
+function read({ args, output, errors }: Process): Options | ExitCode {
+  const program = new Command('check:tenant')
+    .description(texts.about)
+    .usage('[-- --json] [-- --write]')
+    .option('--json', texts.json)
+    .option('--write', texts.write)
+    .addOption(new Option('--site <kind>', texts.site).choices(siteKinds).default('teamSite'))
+    .option('--recording <file>', fill(texts.recording, { file: recordingFile }), recordingFile)
+    .addHelpText('after', texts.after)
+    .allowExcessArguments(false)
+    .exitOverride()
+    .configureOutput({ writeOut: (text) => output.write(text), writeErr: (text) => errors.write(text) })
+  try {
+    return program.parse(args, { from: 'user' }).opts<Options>()
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error
+    return error.exitCode === 0 ? exitCodes.good : exitCodes.usage
+  }
+}
+
+async function check(config: Environment, options: Options, around: Process): Promise<ExitCode> {
+  const { MODE: mode } = config
+  const { fetch, output, errors } = around
+  const { json } = options
+  const version = await ownVersion()
+  const recorder = options.write && createRecorder(fetch)
+  const warn = (message: string) => errors.write(`${message}\n`)
+  const opened = await openInstallation(config, { fetch: recorder?.fetch ?? fetch, warn })
+  const { context, endpoints } = opened
+  try {
+    const { tenantId, baseUrl } = endpoints
+    if (!json) output.write(`${fill(texts.heading[mode], { version, tenantId })}\n\n`)
+    const parts = await runAll(context, (part) => !json && output.write(lineOf(part, output)))
+    const isRed = stateOf(parts) === 'red'
+    const trial = recorder && !isRed ? await write(opened, recorder, { ...options, version }, around) : undefined
+    if (recorder && isRed && !json) output.write(`\n${texts.trial.skipped}\n`)
+    const hasFailed = isRed || (trial?.steps.some(({ problem }) => problem !== undefined) ?? false)
+    const state = hasFailed ? 'red' : stateOf(parts)
+    const about = { state, at: new Date().toISOString(), version, mode, tenantId, baseUrl } as const
+    const report: CheckReport = { ...about, parts, ...(trial && { trial }) }
+    if (json) output.write(`${JSON.stringify(report)}\n`)
+    else output.write(`\n${fill(texts.counts, countsOf(report))} ${texts.next[state]}\n`)
+    return hasFailed ? exitCodes.failed : exitCodes.good
+  } finally {
+    await opened.close()
+  }
+}
+
+/** Creates and removes a marked site and mailbox, and writes the recording, also after a failure. */
+async function write(
+  opened: OpenInstallation,
+  recorder: Recorder,
+  { json, site, recording: file, version }: Options & { readonly version: string },
+  { output, errors, interrupted }: Process,
+): Promise<NonNullable<CheckReport['trial']>> {
+  const said = () => errors.write(`${texts.trial.stop}\n`)
+  interrupted.addEventListener('abort', said, { once: true })
+  try {
+    if (!json) output.write('\n')
+    const tell = (step: TrialStep) => !json && output.write(stepLineOf(step, output))
+    const { input, steps } = await tryWriting(opened, site, { tell, signal: interrupted })
+    writeRecording(file, await recordingOf(recorder, opened, { input, version }))
+    const isLeft = steps.some(({ of, problem }) => of === 'cleanup' && problem !== undefined)
+    if (isLeft) errors.write(`${fill(texts.trial.remains, { mark })}\n`)
+    if (!json) output.write(`${fill(texts.trial.recorded, { file })}\n`)
+    return { name: input.name, steps: [...steps], recording: file }
+  } finally {
+    interrupted.removeEventListener('abort', said)
+  }
+}
+
+const countsOf = ({ parts, trial }: Pick<CheckReport, 'parts' | 'trial'>): Record<string, number> => {
+  const steps = trial?.steps.map(({ problem }) => (problem === undefined ? 'green' : 'red')) ?? []
+  const states = [...parts.map(({ state }) => state), ...steps]
+  return Object.fromEntries(healthStates.map((one) => [one, states.filter((state) => state === one).length]))
+}

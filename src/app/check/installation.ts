@@ -1,0 +1,117 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { CheckContext, DatabaseFacts, InstallationPorts, Template } from '../../core/index.ts'
+import { connectMicrosoft365, localCertificate, type Microsoft365 } from '../../microsoft365/index.ts'
+import { createStores, type Database, databaseFacts, openDatabase, StoreInUse } from '../../store/index.ts'
+import { tenantAddresses } from '../config.ts'
+import { certificateOf, templatesOf } from '../connections.ts'
+import { type Endpoints, findEndpoints, settingsOf } from '../endpoints.ts'
+import { createInstallation } from '../installation.ts'
+import type { Environment } from '../settings.ts'
+
+/** An installation that was opened to check it, without starting the service. */
+export interface OpenInstallation {
+  readonly context: CheckContext<InstallationPorts>
+  readonly endpoints: Endpoints
+  readonly microsoft365: Microsoft365
+  close(): Promise<void>
+}
+
+/** How an installation is opened. `fetch` sends all calls. */
+export interface OpenOptions {
+  readonly fetch: typeof fetch
+  readonly warn: (message: string) => void
+}
+
+/**
+ * Opens what the settings name, as the service does at its start, but changes nothing: it migrates no database, and creates no
+ * embedded store. The store is closed again at once, so the service may start meanwhile.
+ */
+export async function openInstallation(given: Environment, { fetch, warn }: OpenOptions): Promise<OpenInstallation> {
+  const config = await withRunningSimulator(given, fetch)
+  const endpoints = await findEndpoints(config, warn)
+  try {
+    const settings = settingsOf(config, endpoints, new Uint8Array(32))
+    const store = await readStore(config, endpoints)
+    const microsoft365 = connectMicrosoft365({
+      ...endpoints,
+      certificate: await certificateOf(config, async () => JSON.stringify(localCertificate())),
+      certificatePath: config.CLIENT_CERTIFICATE_PATH,
+      certificatePassword: config.CLIENT_CERTIFICATE_PASSWORD,
+      fetch,
+    })
+    const file = await templatesOf(settings, endpoints).catch((error: Error) => error)
+    const installation = createInstallation({
+      ...{ config, endpoints, settings, microsoft365, fetch },
+      database: async () => store.facts,
+    })
+    const ports: InstallationPorts = {
+      clock: { now: () => new Date() },
+      connection: microsoft365.connection,
+      directory: microsoft365.directory,
+      tenant: microsoft365.tenant,
+      serviceCalls: { lately: async () => [] },
+      templates: { list: async () => store.templates ?? storedLater(store.facts, file) },
+      installation: {
+        ...installation,
+        templatesFile: async () => (file instanceof Error ? file.message : undefined),
+      },
+    }
+    return { context: { ports, settings }, endpoints, microsoft365, close: async () => endpoints.simulator?.close() }
+  } catch (error) {
+    await endpoints.simulator?.close()
+    throw error
+  }
+}
+
+/** The templates that the first start stores. A running service may have others, which nobody else can read. */
+function storedLater(facts: DatabaseFacts, file: readonly Template[] | Error): Template[] {
+  const isElsewhere = facts.engine === 'embedded' && facts.use === 'elsewhere'
+  if (isElsewhere || 'problem' in facts) throw new Error('The store cannot be read now.')
+  return file instanceof Error ? [] : [...file]
+}
+
+/** In local mode a running service has its own simulator, which then is the tenant. */
+async function withRunningSimulator(config: Environment, fetch: typeof globalThis.fetch): Promise<Environment> {
+  if (config.MODE !== 'local' || tenantAddresses.some((name) => config[name] !== undefined)) return config
+  const url = `http://127.0.0.1:${config.SIMULATOR_PORT}`
+  const answers = await fetch(`${url}/control/tenant`, { signal: AbortSignal.timeout(2000) }).then(
+    ({ ok }) => ok,
+    () => false,
+  )
+  if (!answers) return config
+  const addresses = { LOGIN_URL: url, DIRECTORY_URL: url, EXCHANGE_URL: url, SHAREPOINT_ADMIN_URL: url }
+  return { ...config, ...addresses, SHAREPOINT_URL: [url] }
+}
+
+/** What the store says, as far as it can be read. `templates`: absent before the first start. */
+interface StoreFacts {
+  readonly facts: DatabaseFacts
+  readonly templates?: readonly Template[] & Template[]
+}
+
+async function readStore(config: Environment, { dataDir, tenantId }: Endpoints): Promise<StoreFacts> {
+  const databaseUrl = config.DATABASE_URL
+  const isNew = databaseUrl === undefined && !existsSync(join(dataDir, 'postgres', 'PG_VERSION'))
+  if (isNew) return { facts: { engine: 'embedded', use: 'new' } }
+  try {
+    const database = await openDatabase({ dataDir, ...(databaseUrl !== undefined && { databaseUrl }) })
+    try {
+      const facts = await databaseFacts(database, databaseUrl)
+      const templates = await storedTemplates(database, tenantId)
+      return { facts, ...(templates && { templates }) }
+    } finally {
+      await database.close()
+    }
+  } catch (error) {
+    if (error instanceof StoreInUse) return { facts: { engine: 'embedded', use: 'elsewhere' } }
+    const problem = error instanceof Error ? error.message : String(error)
+    if (databaseUrl === undefined) throw error
+    return { facts: { engine: 'server', problem } }
+  }
+}
+
+async function storedTemplates(database: Database, tenantId: string): Promise<Template[] | undefined> {
+  const { rows } = await database.query<{ there: boolean }>(`select to_regclass('templates') is not null as there`)
+  return rows[0]?.there ? createStores(database).templates.list(tenantId) : undefined
+}

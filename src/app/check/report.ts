@@ -1,0 +1,68 @@
+import { z } from 'zod'
+import { apiTexts } from '../../cards/index.ts'
+import {
+  type CheckContext,
+  type DefinedCheck,
+  type HealthPart,
+  healthPart,
+  healthState,
+  type InstallationPorts,
+  installationChecks,
+  runCheck,
+  worst,
+} from '../../core/index.ts'
+
+/** One part, as `--json` writes it and `GET /admin/v1/health` answers it, with its title. */
+const reportedPart = healthPart.omit({ says: true }).extend({ title: z.string(), detail: z.string() })
+export type ReportedPart = z.output<typeof reportedPart>
+
+/** What `npm run check:tenant -- --json` writes. Its fields are a contract with scripts. */
+export const checkReport = z.strictObject({
+  state: healthState,
+  at: z.iso.datetime(),
+  version: z.string(),
+  mode: z.enum(['local', 'production']),
+  tenantId: z.uuid(),
+  baseUrl: z.url(),
+  parts: z.array(reportedPart),
+  /** With `--write` only, unless a check failed. */
+  trial: z
+    .strictObject({
+      name: z.string(),
+      steps: z.array(
+        z.strictObject({
+          of: z.enum(['site', 'mailbox', 'cleanup']),
+          name: z.string(),
+          milliseconds: z.int(),
+          problem: z.string().optional(),
+        }),
+      ),
+      recording: z.string().optional(),
+    })
+    .optional(),
+})
+export type CheckReport = z.output<typeof checkReport>
+
+export function reported(part: HealthPart): ReportedPart {
+  const { says: _, ...rest } = part
+  return { ...rest, title: apiTexts.healthPartName(part.name), detail: apiTexts.healthPart(part) }
+}
+
+/** Runs all checks at the same time, and tells about each in the order of the list, as soon as those before it have ended. */
+export async function runAll(
+  context: CheckContext<InstallationPorts>,
+  tell: (part: ReportedPart) => void,
+  checks: readonly DefinedCheck<InstallationPorts>[] = installationChecks,
+): Promise<ReportedPart[]> {
+  const running = checks.map((check) => runCheck(check, context))
+  const all: ReportedPart[] = []
+  for (const one of running) {
+    for (const part of (await one).map(reported)) {
+      all.push(part)
+      tell(part)
+    }
+  }
+  return all
+}
+
+export const stateOf = (parts: readonly ReportedPart[]): HealthPart['state'] => worst(parts.map(({ state }) => state))

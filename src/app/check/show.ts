@@ -1,0 +1,58 @@
+import { stripVTControlCharacters, styleText } from 'node:util'
+import type { HealthPart } from '../../core/index.ts'
+import type { ReportedPart } from './report.ts'
+import texts from './strings.json' with { type: 'json' }
+import type { TrialStep } from './trial.ts'
+
+export interface Output {
+  readonly isTTY?: boolean
+  readonly columns?: number
+  write(text: string): unknown
+}
+
+const marks = { green: '✓', amber: '!', red: '✗' } as const
+const colours = { green: 'green', amber: 'yellow', red: 'red' } as const
+/** The width of titles: that of the longest, and a space. */
+const titleWidth = 31
+
+/** Marks a state with its sign, in colour where the output shows colours. */
+export const markOf = (state: HealthPart['state'], { isTTY }: Output): string =>
+  isTTY ? styleText(colours[state], marks[state], { validateStream: false }) : marks[state]
+
+/** One check as a line. A terminal gets a line that is folded below its text; a pipe gets one line. */
+export function lineOf(
+  { state, title, detail }: Pick<ReportedPart, 'state' | 'title' | 'detail'>,
+  output: Output,
+): string {
+  const start = `${markOf(state, output)} ${title.padEnd(titleWidth)}`
+  const width = (output.columns ?? 80) - titleWidth - 3
+  if (!output.isTTY || width < 30) return `${start}${harmless(detail)}\n`
+  return `${start}${folded(harmless(detail), width).join(`\n${' '.repeat(titleWidth + 2)}`)}\n`
+}
+
+/** One step of a trial as a line, with its time. */
+export function stepLineOf({ of, name, milliseconds, problem }: TrialStep, output: Output): string {
+  const words: Readonly<Record<string, string>> = texts.trial.step
+  const title = `${texts.trial.of[of]}: ${words[name] ?? name}`
+  const time = `${(milliseconds / 1000).toFixed(1)} s`
+  const detail = problem === undefined ? time : `${time}. ${problem}`
+  return lineOf({ state: problem === undefined ? 'green' : 'red', title, detail }, output)
+}
+
+/** Foreign text: without what a terminal would obey. */
+const harmless = (text: string): string => stripVTControlCharacters(text).replace(/[\p{Cc}\p{Cf}]+/gu, ' ')
+
+/** Splits a text at its spaces into lines of this width. */
+function folded(text: string, width: number): string[] {
+  const lines: string[] = ['']
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1) ?? ''
+    if (last !== '' && last.length + 1 + word.length > width) lines.push(word)
+    else lines[lines.length - 1] = last === '' ? word : `${last} ${word}`
+  }
+  return lines
+}
+
+/** Fills the placeholders of a text: `{name}`. */
+export const fill = (text: string, values: Readonly<Record<string, string | number>>): string =>
+  text.replace(/\{(\w+)\}/g, (blank, name: string) => String(values[name] ?? blank))

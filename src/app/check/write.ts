@@ -1,0 +1,72 @@
+import { randomUUID } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import { adminsOf, asPerson, type SiteKind } from '../../core/index.ts'
+import type { OpenInstallation } from './installation.ts'
+import type { Recorder, Recording } from './recording.ts'
+import { mark, markedName, runTrial, type TrialInput, type TrialStep } from './trial.ts'
+
+/** The name of the schema extension in every recording. */
+const extension = 'ext00000000_checked'
+/** Words of ours in recordings: the names of what a trial creates, and the name of the extension. */
+export const keptWords = new RegExp(
+  `^(?:(?:SPO-)?${mark}\\d{8}-\\d{6}(?:-mailbox)?|${mark}|SPO-${mark}|${mark}\\*|${extension})$`,
+  'i',
+)
+
+/** How long a step of a trial may take, and a new site may take longer on a bad day. Seconds. */
+const patienceSeconds = 900
+
+export interface Trial {
+  readonly input: TrialInput
+  readonly steps: readonly TrialStep[]
+}
+
+/** Creates and removes a marked site and a marked mailbox. The first admin owns the site. */
+export async function tryWriting(
+  { context, microsoft365 }: OpenInstallation,
+  siteKind: SiteKind,
+  { tell, signal }: { readonly tell: (step: TrialStep) => void; readonly signal: AbortSignal },
+): Promise<Trial> {
+  const { directory, tenant } = context.ports
+  const [owner] = await adminsOf({ directory }, context.settings)
+  if (!owner) throw new Error('No id of ADMINS names a person who can own the site.')
+  const { default: domain } = await directory.mailDomains()
+  const input: TrialInput = {
+    ...{ name: markedName(new Date()), siteKind, person: asPerson(owner), domain },
+    ...{ siteRequestId: randomUUID(), mailboxRequestId: randomUUID() },
+  }
+  const steps = await runTrial(input, {
+    ...{ tenant, removals: microsoft365.removals, tell, signal, patienceSeconds },
+    findGroup: (requestId) => directory.findProvisionedGroup(requestId),
+  })
+  return { input, steps }
+}
+
+/** Makes a recording of all calls without anything that names the organisation or a person. */
+export async function recordingOf(
+  recorder: Recorder,
+  { endpoints, context }: OpenInstallation,
+  { input, version }: { readonly input: TrialInput; readonly version: string },
+): Promise<Recording> {
+  const { tenantId, clientId, loginUrl, directoryUrl, sharePointUrl, sharePointAdminUrl, exchangeUrl } = endpoints
+  const urls = { loginUrl, directoryUrl, sharePointUrl, sharePointAdminUrl, exchangeUrl }
+  const others = endpoints.otherSharePointHosts.flatMap(({ url, adminUrl }) => [url, adminUrl])
+  const hosts = [...new Set([...Object.values(urls), ...others].map((url) => new URL(url).host))]
+  const { accepted } = await context.ports.directory.mailDomains()
+  const known = new Map<string, string>([
+    ...hosts.flatMap((host, index): [string, string][] => [
+      [host, `host${index + 1}.example`],
+      [host.replace(/:\d+$/, ''), `host${index + 1}.example`],
+    ]),
+    ...accepted.map((domain, index): [string, string] => [domain, `domain${index + 1}.example`]),
+    [endpoints.directoryExtension, extension],
+  ])
+  return recorder.recording({
+    ...{ version, known, kept: keptWords, input: { ...input } },
+    settings: { tenantId, clientId, ...urls, directoryExtension: endpoints.directoryExtension },
+  })
+}
+
+/** Writes a recording that only its owner can read. */
+export const writeRecording = (file: string, recording: Recording): void =>
+  writeFileSync(file, `${JSON.stringify(recording, undefined, 1)}\n`, { mode: 0o600 })

@@ -1,0 +1,128 @@
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { z } from 'zod'
+import {
+  adminsOf,
+  type BotTokenFacts,
+  type DatabaseFacts,
+  type Directory,
+  type EndpointFacts,
+  type Installation,
+  type Settings,
+  TenantError,
+} from '../core/index.ts'
+import { type Microsoft365, tryBotSecret } from '../microsoft365/index.ts'
+import { clouds } from './addresses.ts'
+import { credentialsOf } from './connections.ts'
+import type { Endpoints } from './endpoints.ts'
+import { ownVersion } from './readiness.ts'
+import type { Environment } from './settings.ts'
+
+export interface InstallationParts {
+  readonly config: Environment
+  readonly endpoints: Endpoints
+  readonly settings: Pick<Settings, 'admins'>
+  readonly microsoft365: Pick<Microsoft365, 'probes' | 'directory'>
+  readonly fetch: typeof fetch
+  database(): Promise<DatabaseFacts>
+}
+
+/** Fills the core's port of questions about the installation. */
+export function createInstallation(parts: InstallationParts): Installation {
+  const { config, endpoints, microsoft365, settings, database, fetch } = parts
+  const { probes, directory } = microsoft365
+  return {
+    ...{ permissions: probes.permissions, siteHosts: probes.siteHosts, adminHosts: probes.adminHosts },
+    ...{ extension: probes.extension, cmdlets: probes.cmdlets, database },
+    botToken: () => tryBotToken(config, endpoints, fetch),
+    endpoint: (signal) => askEndpoint(endpoints, serviceIdOf(config, endpoints), { fetch, signal }),
+    async catalogueApp(signal) {
+      if (endpoints.teamsAppId === undefined) return 'notSet'
+      const found = await probes.catalogueApp(await someAdmins(directory, settings), signal)
+      return typeof found === 'string' ? found : { ...found, ownVersion: await ownAppVersion() }
+    },
+  }
+}
+
+/** Admins who may have the app. A directory that does not answer is no reason not to read the catalogue. */
+const mostAdmins = 5
+const someAdmins = (directory: Directory, settings: Pick<Settings, 'admins'>): Promise<string[]> =>
+  adminsOf({ directory }, settings).then(
+    (all) => all.slice(0, mostAdmins).map(({ id }) => id),
+    () => [],
+  )
+
+/** Gets a token for the Bot connector with the bot's own secret, as its adapter does. */
+async function tryBotToken(
+  config: Environment,
+  endpoints: Endpoints,
+  fetch: typeof globalThis.fetch,
+): Promise<BotTokenFacts> {
+  const credentials = credentialsOf(config, endpoints)
+  if (!credentials) return 'notNeeded'
+  const { appId: clientId, password: secret, tenantId, type } = credentials
+  if (type === 'UserAssignedMSI' || secret === undefined) return 'managed'
+  const { audience: resource } = clouds[config.CLOUD].connector
+  try {
+    await tryBotSecret({ loginUrl: endpoints.loginUrl, tenantId, clientId, secret, resource, fetch })
+    return { name: 'MICROSOFT_APP_PASSWORD' }
+  } catch (error) {
+    if (!(error instanceof TenantError)) throw error
+    const reason = /AADSTS\d+/.exec(error.message)?.[0] ?? error.code
+    const problem = error.retryable ? error.message : `Entra ID refused it (${reason}).`
+    return { name: 'MICROSOFT_APP_PASSWORD', problem, trouble: error.retryable ? 'unreachable' : 'refused' }
+  }
+}
+
+/**
+ * Names this installation at /healthz, the same for all replicas and for the check command: a digest of the registrations that
+ * no other installation has. It shows that BASE_URL leads here and not to another installation.
+ */
+export function serviceIdOf(config: Pick<Environment, 'MICROSOFT_APP_ID'>, { tenantId, clientId }: Endpoints): string {
+  const parts = ['quartermaster', tenantId, clientId, config.MICROSOFT_APP_ID ?? 'local']
+  return createHash('sha256').update(parts.join('\n')).digest('base64url').slice(0, 22)
+}
+
+const health = z.object({ status: z.string(), service: z.string() })
+
+/** Asks BASE_URL for its health over the network, as Microsoft's bot service would reach it. */
+async function askEndpoint(
+  { baseUrl }: Pick<Endpoints, 'baseUrl'>,
+  serviceId: string,
+  { fetch, signal }: { fetch: typeof globalThis.fetch; signal: AbortSignal },
+): Promise<EndpointFacts> {
+  const url = `${baseUrl}/healthz`
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(8000)])
+  try {
+    const response = await fetch(url, { redirect: 'manual', signal: limit, headers: { accept: 'application/json' } })
+    const { status } = response
+    // Proxies answer so while nothing runs behind them.
+    if ([502, 503, 504].includes(status)) return { answer: 'none', problem: `${url} answered ${status}.` }
+    const body = await response.text().catch(() => '')
+    const { data } = health.safeParse(parsed(body.slice(0, 10_000)))
+    if (data?.service === serviceId) return { answer: 'own' }
+    const what = data ? 'with the name of another installation' : `${status} and not as this service does`
+    return { answer: 'other', problem: `${url} answered ${what}.` }
+  } catch (error) {
+    const { code } = Object(Object(error).cause)
+    const reason = typeof code === 'string' ? code : limit.aborted ? 'no answer in time' : 'no connection'
+    const isUntrusted = /CERT|SELF_SIGNED|ALTNAME|UNABLE_TO/.test(reason)
+    return { answer: isUntrusted ? 'other' : 'none', problem: `${url} cannot be reached (${reason}).` }
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** The version that the app's package has by its content, as far as it does not depend on the organisation. */
+async function ownAppVersion(): Promise<string> {
+  const version = await ownVersion()
+  const file = new URL('../../manifest/content.json', import.meta.url)
+  const { data } = z.object({ number: z.int() }).safeParse(parsed(await readFile(file, 'utf8').catch(() => '')))
+  return data ? `${version.split('.')[0]}.${data.number}` : version
+}

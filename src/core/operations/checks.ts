@@ -1,0 +1,185 @@
+import { z } from 'zod'
+import { noteAct } from '../audit/index.ts'
+import { type Context, defineUseCase, type SystemContext } from '../shared/index.ts'
+import { troubledEndpoints } from '../webhooks/index.ts'
+import { countDeadLetters } from './dead-letters.ts'
+import { credentialParts, dayMilliseconds, judgeHealth, microsoft365Parts, ownParts } from './health.ts'
+import { type HealthReport, reportOf } from './health-report.ts'
+import {
+  judgeAdminHosts,
+  judgeAdmins,
+  judgeBotToken,
+  judgeCatalogueApp,
+  judgeCmdlets,
+  judgeDatabase,
+  judgeEndpoint,
+  judgeExtension,
+  judgePermissions,
+  judgeSiteHosts,
+  judgeTemplates,
+  readAdmins,
+  readTemplates,
+} from './installation.ts'
+import type { CertificateReading, OperationPorts } from './ports.ts'
+import { type DefinedCheck, defineCheck, partsOf } from './run-checks.ts'
+
+/** The ports of the checks that need no running service: `npm run check:tenant` has no others. */
+export interface InstallationPorts
+  extends Pick<OperationPorts, 'clock' | 'connection' | 'directory' | 'installation' | 'serviceCalls' | 'tenant'> {
+  readonly templates: Pick<OperationPorts['templates'], 'list'>
+}
+
+/** A check of each report. Its limit is for a defect: the questions have limits of their own. Seconds. */
+const eachTime = { keptSeconds: 0, limitSeconds: 15 } as const
+/** A check that costs many calls. Seconds. */
+const nowAndThen = { keptSeconds: 300, limitSeconds: 20 } as const
+
+/** The checks of an installation, in the order in which `npm run check:tenant` shows them. */
+export const installationChecks: readonly DefinedCheck<InstallationPorts>[] = [
+  defineCheck({
+    ...{ id: 'credentials', parts: ['certificate', 'botSecret'], ...eachTime },
+    read: ({ ports: { clock, connection }, settings: { botSecret } }) => ({
+      ...{ at: clock.now(), certificate: connection.certificate(), botSecret },
+    }),
+    judge: credentialParts,
+  }),
+  defineCheck({
+    ...{ id: 'microsoft365', parts: ['graph', 'sharePoint', 'exchange', 'signIn', 'clock'], ...eachTime },
+    async read({ ports: { tenant, connection, serviceCalls } }) {
+      const services = await tenant.health()
+      // After the questions to the services: these are calls too, need tokens and tell the time.
+      const traffic = await serviceCalls.lately()
+      return { services, traffic, signIn: connection.signIn(), clock: connection.clock() }
+    },
+    judge: microsoft365Parts,
+  }),
+  defineCheck({
+    ...{ id: 'permissions', parts: ['permissions'], ...nowAndThen },
+    read: ({ ports }, signal) => ports.installation.permissions(signal),
+    judge: judgePermissions,
+  }),
+  defineCheck({
+    ...{ id: 'siteHosts', parts: ['siteHosts'], ...nowAndThen },
+    read: ({ ports }, signal) => ports.installation.siteHosts(signal),
+    judge: judgeSiteHosts,
+  }),
+  defineCheck({
+    ...{ id: 'adminHosts', parts: ['adminHosts'], ...nowAndThen },
+    read: ({ ports }, signal) => ports.installation.adminHosts(signal),
+    judge: judgeAdminHosts,
+  }),
+  defineCheck({
+    ...{ id: 'extension', parts: ['extension'], ...nowAndThen },
+    read: ({ ports }, signal) => ports.installation.extension(signal),
+    judge: judgeExtension,
+  }),
+  defineCheck({
+    ...{ id: 'cmdlets', parts: ['cmdlets'], ...nowAndThen },
+    read: ({ ports }, signal) => ports.installation.cmdlets(signal),
+    judge: judgeCmdlets,
+  }),
+  defineCheck({
+    ...{ id: 'botToken', parts: ['botToken'], ...nowAndThen },
+    read: ({ ports }, signal) => ports.installation.botToken(signal),
+    judge: judgeBotToken,
+  }),
+  defineCheck({
+    ...{ id: 'endpoint', parts: ['endpoint'], ...nowAndThen },
+    read: ({ ports }, signal) => ports.installation.endpoint(signal),
+    judge: judgeEndpoint,
+  }),
+  defineCheck({
+    ...{ id: 'catalogueApp', parts: ['catalogueApp'], ...nowAndThen },
+    read: ({ ports }, signal) => ports.installation.catalogueApp(signal),
+    judge: judgeCatalogueApp,
+  }),
+  defineCheck({
+    ...{ id: 'databaseServer', parts: ['databaseServer'], ...nowAndThen },
+    read: ({ ports }) => ports.installation.database(),
+    judge: judgeDatabase,
+  }),
+  defineCheck({
+    ...{ id: 'admins', parts: ['admins'], ...nowAndThen },
+    read: ({ ports, settings }) => readAdmins(ports.directory, settings),
+    judge: judgeAdmins,
+  }),
+  defineCheck({
+    ...{ id: 'templates', parts: ['templates'], ...nowAndThen },
+    async read({ ports: { directory, templates, installation }, settings: { tenantId } }) {
+      const file = await installation.templatesFile?.()
+      return { ...(await readTemplates(directory, await templates.list(tenantId))), file }
+    },
+    judge: judgeTemplates,
+  }),
+]
+
+const orNull = <T>(reading: Promise<T>): Promise<T | null> => reading.catch(() => null)
+
+/** The check of a running service itself. */
+const serviceCheck: DefinedCheck<OperationPorts> = defineCheck({
+  id: 'service',
+  parts: ['database', 'processes', 'queue', 'watchdog', 'deadLetters', 'webhooks', 'directory'],
+  ...eachTime,
+  async read({ ports, settings }) {
+    const at = ports.clock.now()
+    const [own, deadLetters, processes, endpoints, directory] = await Promise.all([
+      ports.ownHealth.read(),
+      orNull(countDeadLetters(ports)),
+      orNull(ports.processes.list()),
+      orNull(troubledEndpoints(ports, settings)),
+      orNull(ports.sightings.delay(settings.tenantId, new Date(at.getTime() - dayMilliseconds))),
+    ])
+    return { at, own, deadLetters, processes, endpoints, directory }
+  },
+  judge: ownParts,
+})
+
+/** All checks. Each part of a report comes from one of them. */
+export const healthChecks: readonly DefinedCheck<OperationPorts>[] = [serviceCheck, ...installationChecks]
+
+/**
+ * Checks the service and everything that it needs. A part that does not answer is red or says that it was not checked, and
+ * throws nothing. Expensive checks run now and then; without `starts` they do not run now, also if there is no result yet.
+ */
+export async function currentHealth(
+  { ports, settings }: SystemContext<OperationPorts>,
+  { starts = true }: { readonly starts?: boolean } = {},
+): Promise<HealthReport> {
+  const reading = ports.ownHealth.read()
+  const context = { ports: { ...ports, ownHealth: { read: () => reading } }, settings }
+  const parts = await Promise.all(healthChecks.map((check) => partsOf(check, context, { starts })))
+  const { version, startedAt } = await reading
+  return reportOf(parts.flat(), { at: ports.clock.now(), version, startedAt })
+}
+
+export const readHealth = defineUseCase({
+  permission: 'health.read',
+  input: z.object({}),
+  handle: (context: Context<OperationPorts>): Promise<HealthReport> => currentHealth(context),
+})
+
+/** Checks the service itself without asking Microsoft 365, for callers without time for that. */
+export const readOwnHealth = defineUseCase({
+  permission: 'health.read',
+  input: z.object({}),
+  async handle({ ports: { ownHealth, connection, clock }, settings }: Context<OperationPorts>): Promise<HealthReport> {
+    const own = await ownHealth.read()
+    return judgeHealth({
+      ...{ at: clock.now(), own, services: [], deadLetters: null, endpoints: null, directory: null, traffic: [] },
+      ...{ signIn: connection.signIn(), certificate: connection.certificate(), botSecret: settings.botSecret },
+    })
+  },
+})
+
+/** Reads the certificate's file again, records that in the audit, and returns the health after it. */
+export const readCertificate = defineUseCase({
+  permission: 'certificate.read',
+  input: z.object({}),
+  async handle(context: Context<OperationPorts>): Promise<{ reading: CertificateReading; report: HealthReport }> {
+    const { ports, actor } = context
+    const reading = await ports.connection.readCertificate()
+    const { endsAt } = ports.connection.certificate()
+    await noteAct(ports, actor, 'certificate-read', { reading, endsAt: endsAt?.toISOString() ?? null })
+    return { reading, report: await currentHealth(context) }
+  },
+})

@@ -1,0 +1,128 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Clock, Settings } from '../shared/index.ts'
+import type { HealthPart, HealthPartName } from './health-report.ts'
+import { notChecked } from './installation.ts'
+
+/** One check of the health: which parts it judges, and how. `P`: the ports that it needs. */
+export interface DefinedCheck<P> {
+  readonly id: string
+  readonly parts: readonly HealthPartName[]
+  /** How long a running service keeps a good result, in seconds; 0 = it is checked each time. */
+  readonly keptSeconds: number
+  /** After this time a check counts as unanswered. Seconds. */
+  readonly limitSeconds: number
+  run(context: CheckContext<P>, signal: AbortSignal): Promise<readonly HealthPart[]>
+}
+export interface CheckContext<P> {
+  readonly ports: P
+  readonly settings: Settings
+}
+
+/** Defines a check of facts that are read, and of a pure judgement about them. */
+export const defineCheck = <P, Facts>({
+  read,
+  judge,
+  ...about
+}: Omit<DefinedCheck<P>, 'run'> & {
+  read(context: CheckContext<P>, signal: AbortSignal): Facts | Promise<Facts>
+  judge(facts: Facts): readonly HealthPart[]
+}): DefinedCheck<P> => ({ ...about, run: async (context, signal) => judge(await read(context, signal)) })
+
+/** Runs a check within its time limit. A check that fails or takes longer judges its parts as not checked. */
+export async function runCheck<P>(check: DefinedCheck<P>, context: CheckContext<P>): Promise<readonly HealthPart[]> {
+  const over = new AbortController()
+  const problem = `There was no answer in ${check.limitSeconds} seconds.`
+  const late = pause(check.limitSeconds * 1000, problem, { signal: over.signal, ref: false })
+  late.catch(() => undefined)
+  const work = check.run(context, over.signal).catch((error: unknown) => messageOf(error))
+  const result = await Promise.race([work, late]).finally(() => over.abort(new Error(problem)))
+  return typeof result === 'string' ? check.parts.map((name) => notChecked(name, result)) : result
+}
+
+const messageOf = (error: unknown): string => {
+  const { cause } = Object(error)
+  // The reason of a refusal is in its cause: people read only that the directory is away.
+  return cause instanceof Error ? cause.message : error instanceof Error ? error.message : String(error)
+}
+
+/** The last result of a check that is not run each time. */
+interface Kept {
+  readonly parts: readonly HealthPart[]
+  /** When the check last found an answer, and when it last ran. Milliseconds since 1970. */
+  readonly at: number
+  readonly triedAt: number
+  /** Runs in a row that found something red. */
+  readonly reds: number
+  readonly isAnswered: boolean
+}
+
+/** The last results of one process, in memory. */
+export interface CheckResults {
+  find(checkId: string): Kept | undefined
+  keep(checkId: string, result: Kept): void
+  /** The run of this check that has not ended yet. */
+  running(checkId: string): Promise<void> | undefined
+  start(checkId: string, run: () => Promise<void>): void
+}
+export function createCheckResults(): CheckResults {
+  const kept = new Map<string, Kept>()
+  const runs = new Map<string, Promise<void>>()
+  return {
+    find: (id) => kept.get(id),
+    keep: (id, result) => void kept.set(id, result),
+    running: (id) => runs.get(id),
+    start: (id, run) =>
+      void runs.set(
+        id,
+        run().finally(() => runs.delete(id)),
+      ),
+  }
+}
+
+/** How long a result is kept that is red, or no answer. Seconds. */
+const troubleKeptSeconds = 60
+/** How long a report waits for checks that are not run each time. Later results come with the next report. Seconds. */
+const patienceSeconds = 4
+
+/**
+ * Whether a check is due. The next report confirms a first red result, so that a fault of one moment is no alert: the watcher
+ * of the health needs two reports in a row.
+ */
+function isDue({ keptSeconds }: { readonly keptSeconds: number }, kept: Kept | undefined, now: number): boolean {
+  if (kept === undefined || (kept.reds === 1 && kept.isAnswered)) return true
+  const isTrouble = kept.reds > 0 || !kept.isAnswered
+  return now - kept.triedAt >= (isTrouble ? troubleKeptSeconds : keptSeconds) * 1000
+}
+
+/** Returns the parts of a check, from its last result unless it is due. `starts`: whether a check that is due runs now. */
+export async function partsOf<P extends { readonly clock: Clock; readonly checkResults: CheckResults }>(
+  check: DefinedCheck<P>,
+  context: CheckContext<P>,
+  { starts }: { readonly starts: boolean },
+): Promise<readonly HealthPart[]> {
+  if (check.keptSeconds === 0) return runCheck(check, context)
+  const { clock, checkResults: results } = context.ports
+  const { id } = check
+  const now = () => clock.now().getTime()
+  if (starts && !results.running(id) && isDue(check, results.find(id), now()))
+    results.start(id, async () => {
+      const parts = await runCheck(check, context)
+      results.keep(id, afterRun(results.find(id), parts, now()))
+    })
+  const running = results.running(id)
+  if (running !== undefined) {
+    const over = new AbortController()
+    const late = pause(patienceSeconds * 1000, undefined, { signal: over.signal, ref: false }).catch(() => undefined)
+    await Promise.race([running, late]).finally(() => over.abort())
+  }
+  const result = results.find(id)
+  return result?.parts.map((part) => ({ ...part, checkedAt: new Date(result.at).toISOString() })) ?? []
+}
+
+/** Keeps the last answer while a check finds none: whether Microsoft 365 answers is the matter of other parts. */
+function afterRun(before: Kept | undefined, parts: readonly HealthPart[], now: number): Kept {
+  const isAnswered = !parts.some(({ says }) => says === 'notChecked')
+  if (!isAnswered && before?.isAnswered) return { ...before, triedAt: now, isAnswered }
+  const isRed = parts.some(({ state }) => state === 'red')
+  return { parts, at: now, triedAt: now, reds: isRed ? (before?.reds ?? 0) + 1 : 0, isAnswered }
+}

@@ -1,0 +1,194 @@
+/** Harmless questions that show whether the tenant lets the service do its work. They change nothing. */
+import { randomUUID } from 'node:crypto'
+import type { Group, TeamsAppInstallation, User } from '@microsoft/microsoft-graph-types'
+import { z } from 'zod'
+import { type Probe, TenantError } from '../core/index.ts'
+import {
+  type Call,
+  type CallService,
+  type Cmdlet,
+  cmdlets,
+  fieldsOf,
+  type Graph,
+  graphService,
+  type Permission,
+  parseAnswer,
+  query,
+  quoted,
+  type Services,
+  segment,
+} from './wire/index.ts'
+
+export interface ProbeParts extends Services {
+  /** Calls Graph. */
+  readonly call: CallService
+  /** The permissions that the service needs with its settings. */
+  readonly needed: readonly Permission[]
+  /** Name of the schema extension on groups. */
+  readonly extension: string
+  /** The bot's app in the organisation's catalogue. */
+  readonly teamsAppId: string | undefined
+}
+
+/** Questions to the tenant. A question whose answer proves nothing has a trouble that passes by itself. */
+export interface Probes {
+  permissions(signal: AbortSignal): Promise<readonly Probe[]>
+  siteHosts(signal: AbortSignal): Promise<readonly Probe[]>
+  adminHosts(signal: AbortSignal): Promise<readonly Probe[]>
+  extension(signal: AbortSignal): Promise<Probe>
+  cmdlets(signal: AbortSignal): Promise<readonly Probe[]>
+  /**
+   * Returns the version of the bot's app in the catalogue: `nothing` without such an app. Reading the catalogue needs a permission
+   * that nothing else needs; without it, the version that one of these people has counts, and `unseen` if none of them has the app.
+   */
+  catalogueApp(people: readonly string[], signal: AbortSignal): Promise<'nothing' | 'unseen' | { version: string }>
+}
+
+export function createProbes(parts: ProbeParts): Probes {
+  const { call, graph, sharePoint, exchange, needed, extension, teamsAppId } = parts
+  const questions = questionsOf(graph.root, teamsAppId ?? '')
+  return {
+    permissions: (signal) =>
+      Promise.all(
+        needed
+          .filter(({ service }) => service === 'graph')
+          .map((permission) =>
+            probe(permission.name, () => call({ ...questionFor(questions, permission), signal, accept: [404] })),
+          ),
+      ),
+    siteHosts: (signal) =>
+      Promise.all(sharePoint.hosts.map(({ url }) => probe(url, () => sharePoint.rootSite(url, signal)))),
+    adminHosts: (signal) =>
+      Promise.all(
+        sharePoint.hosts.map(({ url, adminUrl }) =>
+          probe(adminUrl, async () => {
+            const { id } = await sharePoint.rootSite(url, signal).catch(hostIsSilent)
+            if (await sharePoint.administered(`${new URL(url).hostname},${id},`, signal)) return
+            const message = 'The administration does not know the root site of the tenant.'
+            throw new TenantError('foreign-address', message, { retryable: false, status: 403 })
+          }),
+        ),
+      ),
+    extension: (signal) =>
+      probe(extension, async () => {
+        // The filter also needs the property, and an extension of the same name may have others.
+        const $filter = `${extension}/requestId eq ${quoted(randomUUID())}`
+        const url = `${graph.root}/groups${query({ $filter, $select: `id,${extension}`, $top: '1' })}`
+        await call({ url, purpose: 'looking for the schema extension', signal }).catch(graph.explainExtension)
+      }),
+    cmdlets: (signal) =>
+      Promise.all(
+        cmdlets.map((cmdlet: Cmdlet) =>
+          probe(cmdlet, async () => {
+            if (await exchange.isAvailable(cmdlet, signal)) return
+            const message = `Exchange Online does not know ${cmdlet} for this registration.`
+            throw new TenantError('cmdlet-missing', message, { retryable: false, status: 403 })
+          }),
+        ),
+      ),
+    async catalogueApp(people, signal) {
+      if (teamsAppId === undefined) return 'nothing'
+      const listed = await versionInCatalogue(call, graph, teamsAppId, signal)
+      if (listed !== 'refused') return listed
+      for (const id of people) {
+        const version = await versionOf(call, graph, { id, teamsAppId }, signal)
+        if (version !== undefined) return { version }
+      }
+      return 'unseen'
+    },
+  }
+}
+
+/** Asks one question. A refusal of the tenant becomes the probe's problem. */
+async function probe(name: string, ask: () => Promise<unknown>): Promise<Probe> {
+  try {
+    await ask()
+    return { name }
+  } catch (error) {
+    if (!(error instanceof TenantError)) throw error
+    return { name, problem: `${name}: ${error.message}`, trouble: troubleOf(error) }
+  }
+}
+
+/** Which kind of trouble an error is. */
+export function troubleOf({ code, status }: TenantError): NonNullable<Probe['trouble']> {
+  if (code === 'permission-missing') return 'permissionMissing'
+  if (code === 'timeout') return 'timedOut'
+  if (code === 'unreachable') return 'unreachable'
+  if (code.startsWith('sign-in-')) return 'noSignIn'
+  if (status === 429) return 'throttled'
+  const isRefused = status === 401 || status === 403 || code === 'extension-not-accepted'
+  return isRefused ? 'refused' : 'failed'
+}
+
+function hostIsSilent(cause: unknown): never {
+  const message = 'The host of the sites has not answered, so this host was not asked.'
+  throw new TenantError('unreachable', message, { retryable: true, cause })
+}
+
+/**
+ * A call for each permission of Graph. Writes name an object that cannot exist: Graph answers 404 to those who may write, and
+ * 403 to others.
+ */
+function questionsOf(root: string, teamsAppId: string): ReadonlyMap<string, Omit<Call, 'purpose'>> {
+  const nobody = randomUUID()
+  const teamsApp = query({ $expand: 'teamsApp', $filter: `teamsApp/id eq ${quoted(teamsAppId)}` })
+  return new Map<string, Omit<Call, 'purpose'>>([
+    [
+      'Group.ReadWrite.All',
+      { method: 'PATCH', url: `${root}/groups/${nobody}`, body: { description: 'Nothing' } satisfies Group },
+    ],
+    ['User.Read.All', { url: `${root}/users${query({ $select: fieldsOf<User>('id', 'accountEnabled'), $top: '1' })}` }],
+    [
+      'User.EnableDisableAccount.All',
+      { method: 'PATCH', url: `${root}/users/${nobody}`, body: { accountEnabled: false } satisfies User },
+    ],
+    ['Sites.Read.All', { url: `${root}/sites/root${query({ $select: 'id' })}` }],
+    [
+      'TeamsAppInstallation.ReadWriteSelfForUser.All',
+      { url: `${root}/users/${nobody}/teamwork/installedApps${teamsApp}` },
+    ],
+  ])
+}
+
+function questionFor(questions: ReadonlyMap<string, Omit<Call, 'purpose'>>, { name }: Permission): Call {
+  const question = questions.get(name)
+  if (!question) throw new Error(`no call checks ${name}`)
+  return { ...question, purpose: 'checking a permission' }
+}
+
+const definition = z.object({ version: z.string().max(50), publishingState: z.string().nullish() })
+const catalogue = z.object({
+  value: z.array(z.object({ id: z.string(), appDefinitions: z.array(definition).catch([]) })),
+})
+
+/** Graph, "List teamsApp": filter by id, with all definitions. The last one that is published is in use. */
+async function versionInCatalogue(call: CallService, { root }: Graph, teamsAppId: string, signal: AbortSignal) {
+  const filter = query({ $filter: `id eq ${quoted(teamsAppId)}`, $expand: 'appDefinitions' })
+  const url = `${root}/appCatalogs/teamsApps${filter}`
+  const answer = await call({ url, purpose: 'looking the app up in the catalogue', accept: [403], signal })
+  if (answer.status === 403) return 'refused'
+  const found = parseAnswer(catalogue, answer, graphService).value.find(({ id }) => id === teamsAppId)
+  const published = found?.appDefinitions.filter(({ publishingState: state }) => !state || state === 'published')
+  const last = published?.at(-1)
+  return last ? { version: last.version } : 'nothing'
+}
+
+const installed = z.object({
+  value: z.array(z.object({ teamsAppDefinition: z.object({ version: z.string().max(50) }).nullish() })),
+})
+
+/** Graph, "List apps installed for user": the version that a person has; undefined without the app. */
+async function versionOf(
+  call: CallService,
+  { root }: Graph,
+  { id, teamsAppId }: { id: string; teamsAppId: string },
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const expand = 'teamsApp,teamsAppDefinition' satisfies `${keyof TeamsAppInstallation},${keyof TeamsAppInstallation}`
+  const filter = query({ $expand: expand, $filter: `teamsApp/id eq ${quoted(teamsAppId)}` })
+  const url = `${root}/users/${segment(id)}/teamwork/installedApps${filter}`
+  const answer = await call({ url, purpose: 'reading the version of the app', accept: [403, 404], signal })
+  if (answer.status !== 200) return undefined
+  return parseAnswer(installed, answer, graphService).value[0]?.teamsAppDefinition?.version
+}

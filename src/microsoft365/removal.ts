@@ -1,0 +1,81 @@
+/** Removes the marked resources of a trial. The service itself deletes nothing, so only `npm run check:tenant` uses this. */
+import type { Group } from '@microsoft/microsoft-graph-types'
+import { z } from 'zod'
+import { type CallService, fieldsOf, query, quoted, type Services, segment } from './wire/index.ts'
+
+/** Something that a trial has created. */
+export interface Remain {
+  readonly of: 'group' | 'site' | 'mailbox'
+  /** Of a site also its address, while its id is not known. */
+  readonly id: string
+  readonly name: string
+}
+
+export interface Removals {
+  /** Finds what trials have left, by the beginning of its name, as far as the tenant lists it by now. */
+  find(prefix: string, signal?: AbortSignal): Promise<Remain[]>
+  /** Removes one. Returns false when the tenant does not know it (any more). */
+  remove(remain: Omit<Remain, 'name'>, signal?: AbortSignal): Promise<boolean>
+}
+
+const group = z.object({ id: z.guid(), displayName: z.string() })
+const site = z.object({ id: z.string(), webUrl: z.url() })
+const mailbox = z.object({ Guid: z.guid(), Name: z.string() })
+
+/**
+ * A group is deleted with its site (Graph, "Delete group": Group.ReadWrite.All; it can be restored for 30 days), a
+ * communication site by the manager of sites (sp-dev-docs, "Creating SharePoint sites using REST": Sites.FullControl.All), a
+ * mailbox with its account by Remove-Mailbox (role Mail Recipient Creation, which Exchange Administrator includes).
+ */
+export function createRemovals({
+  call,
+  graph,
+  sharePoint,
+  exchange,
+}: Services & { readonly call: CallService }): Removals {
+  const { root } = graph
+  async function groups(prefix: string, signal?: AbortSignal): Promise<Remain[]> {
+    const $filter = [prefix, `SPO-${prefix}`].map((one) => `startswith(displayName,${quoted(one)})`).join(' or ')
+    const url = `${root}/groups${query({ $filter, $select: fieldsOf<Group>('id', 'displayName') })}`
+    const found = await graph.list(url, group, 'looking for groups of earlier checks', signal)
+    return found.map(({ id, displayName: name }) => ({ of: 'group', id, name }))
+  }
+  async function sites(prefix: string, signal?: AbortSignal): Promise<Remain[]> {
+    const url = `${root}/sites${query({ search: `${prefix}*`, $select: 'id,webUrl' })}`
+    const found = await graph.list(url, site, 'looking for sites of earlier checks', signal)
+    return found.flatMap(({ id, webUrl }): Remain[] => {
+      const name = sharePoint.aliasOf(webUrl) ?? ''
+      return name.startsWith(prefix) ? [{ of: 'site', id, name }] : []
+    })
+  }
+  async function mailboxes(prefix: string, signal?: AbortSignal): Promise<Remain[]> {
+    const Filter = `Name -like '${prefix}*'`
+    const found = await exchange.read('Get-Mailbox', { Filter }, mailbox, signal && { signal })
+    return found.map(({ Guid: id, Name: name }) => ({ of: 'mailbox', id, name }))
+  }
+  return {
+    async find(prefix, signal) {
+      if (!/^[a-z-]{10,40}$/.test(prefix)) throw new TypeError('The mark of a trial has small letters and hyphens.')
+      const all = await Promise.all([groups(prefix, signal), sites(prefix, signal), mailboxes(prefix, signal)])
+      return all.flat()
+    },
+    async remove({ of, id }, signal) {
+      if (of === 'mailbox') return removeMailbox(id, signal)
+      if (of === 'site') return removeSite(id, signal)
+      const url = `${root}/groups/${segment(id)}`
+      const purpose = 'deleting the group of a check'
+      return (await call({ method: 'DELETE', url, purpose, accept: [404], ...(signal && { signal }) })).status !== 404
+    },
+  }
+
+  async function removeSite(id: string, signal: AbortSignal = new AbortController().signal): Promise<boolean> {
+    const known = URL.canParse(id) ? (await sharePoint.creationStatus(id, signal)).SiteId : id
+    return known !== '' && sharePoint.removeSite(known, signal)
+  }
+  async function removeMailbox(id: string, signal?: AbortSignal): Promise<boolean> {
+    const [known] = await exchange.read('Get-Mailbox', { Identity: id }, z.unknown(), signal && { signal })
+    if (known === undefined) return false
+    await exchange.write('Remove-Mailbox', { Identity: id, Confirm: false }, signal && { signal })
+    return true
+  }
+}

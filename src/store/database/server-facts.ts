@@ -1,0 +1,53 @@
+import type { DatabaseFacts } from '../../core/index.ts'
+import type { Database } from './database.ts'
+import { routeOf } from './server.ts'
+
+interface Row {
+  readonly version: string
+  readonly number: number
+  readonly encrypted: boolean
+  readonly readOnly: boolean
+  readonly createsSchemas: boolean
+  readonly createsTables: boolean
+  readonly unwritable: string | null
+}
+
+/** Tables of ours in which the user lacks a right. The queue has a schema of its own. */
+const unwritable = `
+  select string_agg(distinct c.relname, ', ') from pg_class c join pg_namespace n on n.oid = c.relnamespace
+  where c.relkind in ('r', 'p') and n.nspname in (current_schema(), $1)
+    and not (has_table_privilege(c.oid, 'select') and has_table_privilege(c.oid, 'insert')
+      and has_table_privilege(c.oid, 'update') and has_table_privilege(c.oid, 'delete'))`
+
+/** The queue's schema is there and may be changed, or may be created. */
+const question = `
+  select current_setting('server_version') as version,
+    current_setting('server_version_num')::integer as number,
+    coalesce((select ssl from pg_stat_ssl where pid = pg_backend_pid()), false) as encrypted,
+    pg_is_in_recovery() or current_setting('transaction_read_only') = 'on' as "readOnly",
+    coalesce((select has_schema_privilege(oid, 'create') from pg_namespace where nspname = $1),
+      has_database_privilege(current_database(), 'create')) as "createsSchemas",
+    coalesce(has_schema_privilege(current_schema(), 'create'), false) as "createsTables",
+    (${unwritable}) as unwritable`
+
+/** Reads how the service may use its database. It writes nothing. */
+export async function databaseFacts(database: Database, databaseUrl: string | undefined): Promise<DatabaseFacts> {
+  if (database.engine === 'embedded' || databaseUrl === undefined) return { engine: 'embedded', use: 'open' }
+  const { rows } = await database.query<Row>(question, [database.queueConnection.schema])
+  const [row] = rows
+  if (!row) throw new Error('the server has not answered the question about itself')
+  const { host, isSocket } = routeOf(databaseUrl)
+  const isHere = isSocket || ['localhost', '127.0.0.1', '::1', '[::1]'].includes(host)
+  return {
+    engine: 'server',
+    version: row.version.split(' ')[0] ?? row.version,
+    major: Math.floor(row.number / 10_000),
+    isPlain: !row.encrypted && !isHere,
+    isReadOnly: row.readOnly,
+    lacks: [
+      ...(row.createsSchemas ? [] : ['create schemas in the database']),
+      ...(row.createsTables ? [] : ['create tables in its schema']),
+      ...(row.unwritable === null ? [] : [`read and write ${row.unwritable}`]),
+    ],
+  }
+}
