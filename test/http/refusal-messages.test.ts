@@ -63,8 +63,8 @@ describe('a list of faults on the command line', () => {
     }
     const bound = { pointer: '#/x', code: 'fixed', detail: 'x is set by the template.', suggestion: '7' }
     expect(faultLines([taken, bound])).toEqual([
-      '  #/alias: apollo is taken. Try apollo-2.',
-      '  #/x: x is set by the template. Try “7”.',
+      '  --alias: apollo is taken. Try apollo-2.',
+      '  x: x is set by the template. Try “7”.',
     ])
   })
 })

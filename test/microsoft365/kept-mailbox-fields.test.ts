@@ -13,7 +13,7 @@ const templateOf: Readonly<Record<MailboxKind, string>> = {
   roomMailbox: templates.meetingRoom,
 }
 const rooms = { officeLocation: 'ZRH/2', isWheelChairAccessible: true, roomMailboxMetadata: { hasWhiteboard: true } }
-const shared = { autoMapping: false, alias: 'further' }
+const shared = { autoMapping: true, alias: 'further' }
 /** Fields that a kind does not have, each with a value that another kind takes. */
 const refused: Readonly<Record<MailboxKind, Readonly<Record<string, unknown>>>> = {
   sharedMailbox: rooms,

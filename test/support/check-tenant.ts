@@ -29,7 +29,9 @@ export async function startChecked() {
   let answer: { status: number; body: string } | undefined
   const site: Server = createServer((_, response) => {
     if (!answer) return void response.destroy()
-    response.writeHead(answer.status, { 'content-type': 'application/json' }).end(answer.body)
+    // restify, which other tests of this process load, makes writeHead return nothing.
+    response.writeHead(answer.status, { 'content-type': 'application/json' })
+    response.end(answer.body)
   })
   await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve))
   const address = site.address()

@@ -2,6 +2,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** Files that take 15 s or more, most of it waiting: begun last, they would keep one worker busy and the others idle. */
 const longest = [
+  'system/setup-resume',
   'system/bench',
   'system/troubles-database',
   'system/troubles-worker',

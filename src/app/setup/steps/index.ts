@@ -1,3 +1,4 @@
+/** The steps of setup: each finds one part of an installation, compares it, and applies what is missing. */
 import type { Step } from '../step.ts'
 import { certificateStep } from './certificate.ts'
 import { adminsStep, extensionStep } from './directory.ts'
