@@ -10,7 +10,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { administrator } from '../support/administrator.ts'
 import { bareEnvironment } from '../support/bare-environment.ts'
 import { type Authority, newAuthority } from '../support/certificates.ts'
-import { watchProcess } from '../support/command-line.ts'
+import { answerCode, startQuartermaster, watchProcess } from '../support/command-line.ts'
 import { freePort } from '../support/free-port.ts'
 import { startProduct } from '../support/process.ts'
 import { ask, temporaryFolder, tenantFor } from '../support/simulator.ts'
@@ -38,7 +38,7 @@ async function tlsBefore(authority: Authority, port: number): Promise<string> {
 }
 
 describe('an empty tenant', { timeout: 120_000 }, () => {
-  it('gets its first site: npm run setup, npm start in production, a request with the new command-line client', async () => {
+  it('gets its first sites: npm run setup, npm run check:tenant, npm start in production, one by REST and one by the command line', async () => {
     const folder = await temporaryFolder()
     const authority = newAuthority('Contoso authority')
     const trusted = join(folder, 'authority.pem')
@@ -66,6 +66,13 @@ describe('an empty tenant', { timeout: 120_000 }, () => {
     expect(printed).toContain('Setup is complete.')
     expect(printed).not.toContain('npm start would not start')
     const settings = parseEnv(readFileSync(join(cwd, '.env'), 'utf8'))
+
+    // npm run check:tenant, before the first start: nobody answers at BASE_URL yet.
+    const check = watchProcess(spawn(process.execPath, [resolve('src/app/check/main.ts')], { cwd, env: variables }))
+    const checked = await check.ended
+    expect(checked.exit, checked.printed + checked.told).toBe(0)
+    expect(checked.printed).not.toContain('✗')
+    expect(checked.printed).toMatch(/✓ Permissions/)
 
     // npm start
     const more = { HOST: '127.0.0.1', PORT: String(port), LOG_LEVEL: 'fatal' }
@@ -118,6 +125,27 @@ describe('an empty tenant', { timeout: 120_000 }, () => {
       .select(`id,${settings['DIRECTORY_EXTENSION']}`)
       .get()
     expect(group[settings['DIRECTORY_EXTENSION'] ?? '']).toMatchObject({ requestId: sent.body.requestId })
+
+    // The same person by the command line, which signs in with the client of setup.
+    const home = join(folder, 'kim')
+    const shown = { NODE_EXTRA_CA_CERTS: trusted, NO_COLOR: '1' }
+    const quartermaster = (...args: string[]) => startQuartermaster(args, home, shown)
+    const login = quartermaster('login', '--base-url', baseUrl, '--client-id', client.appId)
+    const prompt = await until(async () => /Open (\S+) .* code ([A-Z]+)\./.exec(login.told()) ?? undefined, 'a code')
+    expect(prompt[1]).toContain(tenantUrl)
+    await answerCode(`${direct}/devicelogin`, prompt[2] ?? '', 'kim', 'allow')
+    const loggedIn = await login.ended
+    expect(loggedIn.exit, loggedIn.told).toBe(0)
+    const wanted = ['--template', template.name, '--display-name', 'Second steps', '--yes', '--json']
+    const created = await quartermaster('site', 'create', ...wanted).ended
+    expect(created.exit, created.told).toBe(0)
+    const { requestId } = JSON.parse(created.printed)
+    const following = quartermaster('request', 'watch', requestId)
+    const approval = await call('POST', `/requests/v1/${requestId}/approve`, await tokenOf(approver), { comment: 'Yes' })
+    expect(approval.status, JSON.stringify(approval.body)).toBe(200)
+    const followed = await following.ended
+    expect(followed.exit, followed.told).toBe(0)
+    expect(followed.printed + followed.told).toMatch(/\/sites\/.*second-steps/)
     expect(await service.stop()).toBe(0)
   })
 })

@@ -65,13 +65,7 @@ const body = ['body'] as const
 /** All tables with personal data: those that {@link forgetPerson} and the erasure of requests and entries change. */
 const parts: readonly Part[] = (
   [
-    {
-      table: 'requests',
-      key: 'request_id',
-      record: "body - 'fingerprint'",
-      own: 'requester_id = $2::uuid',
-      mentions: body,
-    },
+    { table: 'requests', key: 'request_id', record: 'body', own: 'requester_id = $2::uuid', mentions: body },
     { table: 'drafts', key: 'request_id', record: 'body', own: theirs, mentions: body },
     {
       table: 'delegations',
