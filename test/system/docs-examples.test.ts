@@ -41,11 +41,12 @@ const notRun: Readonly<Record<string, string>> = {
   'docs/deploy.md: # The database. On the same machine the address is postgres://quartermaster:<password>@localhost/quartermaster':
     'a server of production; test/system/deployed.test.ts runs what is installed here',
   'docs/deploy.md: quartermaster.contoso.example {': 'settings of Caddy, which is not here',
-  'docs/deploy.md: npm ci && npm run build': 'needs a container engine; test/app/deploy-files.test.ts checks the files',
+  'docs/deploy.md: npm ci && npm run build':
+    'needs a container engine; test/system/deploy-files.test.ts checks the files',
   'docs/deploy.md: docker build -f deploy/Dockerfile -t <registry>/quartermaster:0.1.0 . && docker push <registry>/quartermaster:0.1.0':
-    'needs a container engine and a cluster; test/app/deploy-files.test.ts checks the files',
+    'needs a container engine and a cluster; test/system/deploy-files.test.ts checks the files',
   'docs/deploy.md: az containerapp create --name quartermaster --resource-group <group> --yaml <the copy>':
-    'needs a subscription of Azure; test/app/deploy-files.test.ts checks the file',
+    'needs a subscription of Azure; test/system/deploy-files.test.ts checks the file',
   'README.md: npm run check        # types, lint and format, tests':
     'these commands run this test; that each of them exists is tested below',
   "src/client/README.md: import { createClient, ProblemError } from 'quartermaster'":

@@ -130,7 +130,10 @@ describe('an empty tenant', { timeout: 120_000 }, () => {
     const home = join(folder, 'kim')
     const shown = { NODE_EXTRA_CA_CERTS: trusted, NO_COLOR: '1' }
     const quartermaster = (...args: string[]) => startQuartermaster(args, home, shown)
-    const login = quartermaster('login', '--base-url', baseUrl, '--client-id', client.appId)
+    // The scopes do not begin with the service's address, so the person accepts them.
+    const { COLLAB_SCOPE = '', MAIL_SCOPE = '' } = settings
+    const scopes = ['--collab-scope', COLLAB_SCOPE, '--mail-scope', MAIL_SCOPE]
+    const login = quartermaster('login', '--base-url', baseUrl, '--client-id', client.appId, ...scopes)
     const prompt = await until(async () => /Open (\S+) .* code ([A-Z]+)\./.exec(login.told()) ?? undefined, 'a code')
     expect(prompt[1]).toContain(tenantUrl)
     await answerCode(`${direct}/devicelogin`, prompt[2] ?? '', 'kim', 'allow')
@@ -141,7 +144,9 @@ describe('an empty tenant', { timeout: 120_000 }, () => {
     expect(created.exit, created.told).toBe(0)
     const { requestId } = JSON.parse(created.printed)
     const following = quartermaster('request', 'watch', requestId)
-    const approval = await call('POST', `/requests/v1/${requestId}/approve`, await tokenOf(approver), { comment: 'Yes' })
+    const approval = await call('POST', `/requests/v1/${requestId}/approve`, await tokenOf(approver), {
+      comment: 'Yes',
+    })
     expect(approval.status, JSON.stringify(approval.body)).toBe(200)
     const followed = await following.ended
     expect(followed.exit, followed.told).toBe(0)
