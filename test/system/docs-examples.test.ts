@@ -36,6 +36,14 @@ const notRun: Readonly<Record<string, string>> = {
   'docs/deploy.md: DATABASE_URL=postgres://quartermaster:<password>@<database host>/quartermaster?sslmode=verify-full':
     'settings of an organisation; test/app/config.test.ts reads such settings',
   'docs/deploy.md: npm run check:tenant': 'a tenant of production',
+  'docs/check.md: npm run check:tenant -- --write                            # a team site and a shared mailbox':
+    'a tenant of production; test/system/check-write.test.ts runs the same',
+  'docs/setup.md: npm run setup -- --plan   # shows all changes and makes none':
+    'a tenant of production; test/system/setup.test.ts runs the same',
+  'docs/setup.md: SIMULATOR_TENANT=empty DATA_DIR=data/empty npm run simulator':
+    'never ends; test/system/setup.test.ts starts the same tenant',
+  'docs/permissions.md: SIMULATOR_TENANT=empty DATA_DIR=data/empty npm run simulator':
+    'never ends; test/system/setup.test.ts starts the same tenant',
   'docs/deploy.md: npm ci && npm run build    # writes dist/':
     'installs every package; test/system/bundle.test.ts builds and starts the bundle',
   'docs/deploy.md: # The database. On the same machine the address is postgres://quartermaster:<password>@localhost/quartermaster':
