@@ -123,6 +123,10 @@ describe('every route, for everybody', () => {
       ...{ needs: 'webhook.test', success: 200 },
       send: async () => ({ path: `/templates/v1/${world.doors.templates.hidden.id}/webhook/test` }),
     },
+    'POST /templates/v1/:templateId/webhook/send-waiting': {
+      ...{ needs: 'delivery.replay', success: 202 },
+      send: async () => ({ path: `/templates/v1/${world.doors.templates.hidden.id}/webhook/send-waiting` }),
+    },
     'GET /webhooks/v1/deliveries': list('delivery.read', '/webhooks/v1/deliveries'),
     'GET /webhooks/v1/deliveries/:deliveryId': {
       ...{ needs: 'delivery.read', success: 200 },

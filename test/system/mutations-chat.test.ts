@@ -128,6 +128,10 @@ describe('mutations of the data of each card verb', () => {
   const dataOfNoUse = { requestId: randomUUID(), version: 1 }
   const comment = 'Because it is so.'
   const delegated = { to: people.omar.id, until: new Date(Date.now() + 7 * 86_400_000).toISOString().slice(0, 10) }
+  const starterAnswers = {
+    ...{ starter: 'teamSite', templateId: randomUUID(), name: 'Mutated', description: 'x', prefix: 'mutated-' },
+    ...{ approvedBy: 'group', people: '', group: randomUUID(), owners: 2 },
+  }
   const verbs: Record<string, { who: () => TeamsUser; data: () => Promise<JsonObject> }> = {
     'request.choose': { who: () => service.kim, data: async () => ({ templateId: templates.projectSite }) },
     'request.review': ofDraft('request.review', { ...inputs, description: 'x', alias: '', reason: 'So.', labelId: '' }),
@@ -167,6 +171,10 @@ describe('mutations of the data of each card verb', () => {
     'admin.template': { who: sam, data: async () => ({ templateId: templates.newsSite }) },
     'admin.enable': { who: sam, data: async () => ({ templateId: templates.openCommunity, version: 1 }) },
     'admin.disable': { who: sam, data: async () => ({ templateId: templates.openCommunity, version: 1 }) },
+    'admin.starters': { who: sam, data: async () => dataOfNoUse },
+    'admin.starter': { who: sam, data: async () => ({ starter: 'room' }) },
+    'admin.starter-preview': { who: sam, data: async () => starterAnswers },
+    'admin.starter-create': { who: sam, data: async () => starterAnswers },
     'admin.webhooks': { who: sam, data: async () => ({ from: 4 }) },
     'admin.webhook': { who: sam, data: async () => ({ templateId: 'own' }) },
     'admin.webhook-test': { who: sam, data: async () => ({ templateId: templates.newsSite }) },
@@ -178,6 +186,7 @@ describe('mutations of the data of each card verb', () => {
     'admin.delivery': { who: sam, data: async () => ({ deliveryId: randomUUID() }) },
     'admin.redeliver': { who: sam, data: async () => ({ deliveryId: randomUUID(), version: 1 }) },
     'admin.resend': { who: sam, data: async () => ({ templateId: 'own', version: 1 }) },
+    'admin.send-waiting': { who: sam, data: async () => ({ templateId: 'own' }) },
     'admin.audit': { who: sam, data: async () => ({ requestId: '', from: 8 }) },
     'admin.export': { who: sam, data: async () => ({ from: '2026-11-01', to: '2026-11-20' }) },
     'admin.erase': {

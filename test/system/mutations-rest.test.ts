@@ -161,6 +161,12 @@ describe('mutations of what is written by REST', () => {
       () => undefined,
     ),
     signedIn(
+      'POST /templates/v1/:templateId/webhook/send-waiting',
+      'sam collab',
+      () => `/templates/v1/${randomUUID()}/webhook/send-waiting`,
+      () => undefined,
+    ),
+    signedIn(
       'POST /exports/v1/:token',
       'sam collab',
       () => `/exports/v1/${'A'.repeat(86)}`,
