@@ -76,7 +76,8 @@ function answerInWords(
       return isDay(value) ? dayOf(value) : value
     case 'person':
       return people.find(({ id }) => id === value)?.displayName ?? value
-    default:
+    case 'text':
+    case 'number':
       return value
   }
 }

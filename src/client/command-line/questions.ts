@@ -126,13 +126,18 @@ export function questionsOf(template: AnyTemplate): Question[] {
     const otherwise = field.default === undefined ? undefined : String(field.default)
     const choices = field.choices.map(({ title, value }) => ({ title: clean(title), value }))
     const path = `metadata.${field.key}`
-    return { path, label, takes: takesOf(field.type), required: field.required, otherwise, choices }
+    return { path, label, takes: takesOfType[field.type], required: field.required, otherwise, choices }
   })
   return [...standard, ...own.filter(({ path }) => rules[path]?.fixed === undefined), ...labelOf(template)]
 }
 
-function takesOf(type: AnyTemplate['fields'][number]['type']): Question['takes'] {
-  return type === 'choice' || type === 'number' ? type : type === 'toggle' ? 'boolean' : 'text'
+const takesOfType: Readonly<Record<AnyTemplate['fields'][number]['type'], Question['takes']>> = {
+  text: 'text',
+  choice: 'choice',
+  number: 'number',
+  date: 'text',
+  toggle: 'boolean',
+  person: 'text',
 }
 
 function labelOf({ labels }: AnyTemplate): Question[] {
