@@ -32,6 +32,21 @@ describe('the number of a request in an address', () => {
     }
   })
 
+  it('leaves the same entry in the audit as the id when somebody tries to decide who may not', async () => {
+    const tried = async (name: (one: { requestId: string; reference: string }) => string) => {
+      const one = await made('omar')
+      const answer = await call('kim', 'POST', `/requests/v1/${name(one)}/approve`, { body: {} })
+      const audit = await call('sam', 'GET', `/audit/v1/requests/${one.requestId}`)
+      const entries = z
+        .object({ entries: z.array(z.object({ action: z.string(), data: z.unknown().optional() })) })
+        .parse(audit.body).entries
+      return { code: problem(answer).code, refused: entries.filter(({ action }) => action === 'refused') }
+    }
+    const byNumber = await tried(({ reference }) => reference)
+    expect(byNumber).toMatchObject({ code: 'not-found', refused: [{ data: { tried: 'approve', code: 'not-found' } }] })
+    expect(byNumber).toEqual(await tried(({ requestId }) => requestId))
+  })
+
   it('is 404 for people who may not see the request, and for a number that nobody has', async () => {
     const { requestId, reference } = await made('omar')
     for (const one of [reference, 'REQ-999999', requestId])

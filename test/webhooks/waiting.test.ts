@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
+import { attemptDelays, type Template } from '../../src/core/index.ts'
 import { refusal } from '../support/refusal.ts'
 import { admin, answers, hour, withWebhooks } from '../support/webhook-world.ts'
 
@@ -55,7 +57,79 @@ describe('deliveries that wait for their next attempt', () => {
     await world.runUntil(world.time + 1000)
     const after = await world.find(deliveryId)
     expect([after.status, after.attempts, after.replays ?? []]).toEqual(['pending', before.attempts + 1, []])
-    expect(Date.parse(after.nextAttemptAt ?? '')).toBeGreaterThan(world.time)
+    expect(after.nextAttemptAt).toBe(before.nextAttemptAt)
+    // As many attempts follow as without the one that was brought forward.
+    await world.runUntil(200 * hour)
+    expect(await world.find(deliveryId)).toMatchObject({ status: 'failed', attempts: attemptDelays.length + 1 })
+  })
+
+  it('that one receiver never takes, while it takes all others, keep their attempts for days', async () => {
+    const template = await world.template({ url })
+    const deliveryId = await world.deliver(template)
+    world.answer(url, ({ headers }) => answers(headers['webhook-id'] === deliveryId ? 500 : 204))
+    for (let minute = 0; minute < 120; minute += 1) {
+      await world.deliver(template)
+      await world.runUntil(world.time + 60_000)
+    }
+    const tried = await world.find(deliveryId)
+    expect(tried.status).toBe('pending')
+    // Never more often than once a minute.
+    const times = (tried.history ?? []).map(({ at }) => Date.parse(at))
+    expect(times.length).toBeGreaterThan(attemptDelays.length)
+    // The second attempt of the schedule comes after 5 seconds.
+    const gaps = times.slice(2).map((time, index) => time - (times[index + 1] ?? 0))
+    expect(Math.min(...gaps)).toBeGreaterThanOrEqual(60_000)
+    world.answer(url, () => answers(204))
+    await world.deliver(template)
+    await world.runUntil(world.time + 120_000)
+    expect((await world.find(deliveryId)).status).toBe('delivered')
+  })
+
+  it('are all sent, however many, while the receiver takes them', async () => {
+    const { template, ids } = await repaired(1)
+    const one = await world.find(ids[0] ?? '')
+    const copies = Array.from({ length: 205 }, () => randomUUID())
+    for (const deliveryId of copies) await world.ports.deliveries.insert({ ...one, deliveryId })
+    await world.deliver(template)
+    await world.runUntil(world.time + 60_000)
+    expect(new Set(await statuses(() => Promise.all(copies.map(world.find))))).toEqual(new Set(['delivered']))
+  }, 60_000)
+
+  it.each([
+    [
+      'with all others',
+      async (deliveryId: string, template: Template) => {
+        expect(deliveryId).toBeDefined()
+        await world.provisioning.sendWaitingDeliveries(admin, { subscriber: { templateId: template.id } })
+      },
+    ],
+    [
+      'alone',
+      async (deliveryId: string) => {
+        await world.provisioning.replayDelivery(admin, { deliveryId })
+      },
+    ],
+    [
+      'by a test that the receiver takes',
+      async (_: string, template: Template) => {
+        await world.provisioning.testReceiver(admin, { subscriber: { templateId: template.id } })
+      },
+    ],
+  ] as const)('are sent now although the receiver requested a pause of a day: %s', async (_, send) => {
+    const template = await world.template({ url })
+    world.answer(url, () => answers(503, '86400'))
+    await world.deliver(template)
+    await world.runUntil(world.time + 1000)
+    const later = await world.deliver(template)
+    await world.runUntil(world.time + hour)
+    expect(await world.find(later)).toMatchObject({ status: 'pending', attempts: 0 })
+    world.answer(url, () => answers(204))
+    world.seen.splice(0)
+    await send(later, template)
+    await world.runUntil(world.time + 60_000)
+    expect(await world.find(later)).toMatchObject({ status: 'delivered', attempts: 1 })
+    await world.runUntil(world.time + 48 * hour)
+    expect(world.seen.filter(({ headers }) => headers['webhook-id'] === later)).toHaveLength(1)
   })
 
   it('are sent when the receiver takes a test, and stay when it refuses one', async () => {

@@ -91,6 +91,11 @@ export const delivery = z.object({
   /** The latest attempts, oldest first. */
   history: z.array(deliveryAttempt).optional(),
   nextAttemptAt: instant.nullable().optional(),
+  /**
+   * Attempts that were brought forward since the last replay. They do not count for the schedule, which continues at `until` if
+   * they fail; null: the schedule is not ahead any more.
+   */
+  broughtForward: z.object({ attempts: z.int(), until: instant.nullable() }).nullable().optional(),
   /** Who had it sent again. The schedule started again with the attempt after `after`. */
   replays: z.array(z.object({ at: instant, by: person, after: z.int() })).optional(),
 })
@@ -108,6 +113,8 @@ export interface DeliveryQuery {
   /** null: the bot's own. */
   readonly templateId?: string | null
   readonly requestId?: string
+  /** Those whose next attempt is later than this time. */
+  readonly waitsAfter?: Date
   readonly oldestFirst?: boolean
   readonly limit: number
   /** Those that come after this one, in the order newest first. */

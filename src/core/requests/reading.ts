@@ -45,6 +45,19 @@ export const readRequestByReference = defineUseCase({
   },
 })
 
+/**
+ * Returns the id of the request with this number (`REQ-1042`, in any case), or undefined. Checks no right: pass the id to a use
+ * case that does.
+ */
+export async function requestIdOf(
+  { ports, settings }: SystemContext<RequestPorts>,
+  reference: string,
+): Promise<string | undefined> {
+  const number = referencePattern.exec(reference)?.[1]
+  if (number === undefined) return undefined
+  return (await ports.requests.findByNumber(settings.tenantId, Number(number)))?.requestId
+}
+
 function visible(actor: Actor, request: Request | undefined): Request {
   if (!request) throw notFound()
   authorize(actor, 'request.read', request)

@@ -16,7 +16,7 @@ import {
 import { eventTypes } from '../templates/index.ts'
 import { endpointOf, type WebhookEndpoint, type WebhookPorts, webhookEndpoint } from './endpoint.ts'
 import { aboutReceiver, knownReceiver, receiverId, templateIdOf } from './receivers.ts'
-import { bringAllForward, bringForward, isWaiting } from './waiting.ts'
+import { bringAllForward, bringForward, endPause, isAsleep, isWaiting } from './waiting.ts'
 
 /** A delivery as admins see it. `templateId: null` is the bot's own subscription. */
 export const deliveryView = z.strictObject({
@@ -120,29 +120,30 @@ export const replayDelivery = defineUseCase({
   async handle({ ports, actor }: Context<WebhookPorts>, { deliveryId }): Promise<KnownDelivery> {
     return ports.work.transaction(async () => {
       const found = ours(actor, await ports.deliveries.lock(deliveryId))
-      // Without a next attempt it is stuck: the queue has given up its job.
-      const waits = isWaiting(found, ports.clock.now())
-      if (found.status === 'pending' && found.nextAttemptAt !== null && !waits)
-        throw new ProvisioningError('illegal-transition', because('deliveryUnderWay'))
       const url = await targetOf(ports, found)
       if (url === undefined) throw new ProvisioningError('illegal-transition', because('webhookGone'))
       const receiver = await ports.endpoints.find(endpointOf(found, url).endpointId)
+      const now = ports.clock.now()
+      const waits = isWaiting(found, now) || isAsleep(found, receiver, now)
+      // Without a next attempt it is stuck: the queue has given up its job.
+      if (found.status === 'pending' && found.nextAttemptAt !== null && !waits)
+        throw new ProvisioningError('illegal-transition', because('deliveryUnderWay'))
       if (receiver?.disabledAt) throw new ProvisioningError('illegal-transition', because('receiverOffForReplay'))
-      const at = ports.clock.now().toISOString()
+      const at = now.toISOString()
       const { id, displayName, userPrincipalName } = actor
       const by = { id, displayName, userPrincipalName }
       const { requestId, tenantId, attempts, replays: earlier = [] } = found
       const action: AuditAction = 'webhook-replayed'
       const audited = [{ requestId, tenantId, at, actor: by, action, data: { deliveryId } }]
       if (waits) {
-        await bringForward(ports, deliveryId)
-        if (receiver?.waitsUntil)
-          await ports.endpoints.update({ ...(await ports.endpoints.lock(receiver)), waitsUntil: null })
+        await bringForward(ports, deliveryId, { receiver })
+        if (receiver) await endPause(ports, receiver)
         await ports.audit.append(audited)
         return known(ports, { ...found, nextAttemptAt: at, updatedAt: at })
       }
       const replays = [...earlier, { at, by, after: attempts }]
-      const again: Delivery = { ...found, url, status: 'pending', replays, nextAttemptAt: at, updatedAt: at }
+      const anew = { replays, broughtForward: null, nextAttemptAt: at, updatedAt: at }
+      const again: Delivery = { ...found, url, status: 'pending', ...anew }
       await ports.deliveries.update(again)
       await ports.audit.append(audited)
       const jobName = jobId('deliver', deliveryId, attempts, 'replay', replays.length)
@@ -253,12 +254,9 @@ export const sendWaitingDeliveries = defineUseCase({
     const { ports, actor } = context
     const { endpoint, template, url } = await knownReceiver(context, subscriber)
     if (endpoint.disabledAt !== null) throw new ProvisioningError('illegal-transition', because('receiverOff'))
-    if (endpoint.waitsUntil !== null)
-      await ports.work.transaction(async () => {
-        const locked = await ports.endpoints.lock(endpoint)
-        await ports.endpoints.update({ ...locked, waitsUntil: null })
-      })
-    const sent = await bringAllForward(ports, { tenantId: actor.tenantId, templateId: templateIdOf(subscriber) })
+    await ports.work.transaction(() => endPause(ports, endpoint))
+    const waiting = { tenantId: actor.tenantId, templateId: templateIdOf(subscriber), receiver: endpoint }
+    const sent = await bringAllForward(ports, waiting)
     if (sent > 0) await noteAct(ports, actor, 'webhook-waiting-sent', { ...aboutReceiver(template, url), sent })
     return { sent }
   },

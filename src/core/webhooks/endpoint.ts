@@ -125,13 +125,16 @@ export function afterAttempt(
   const record = { at: at.toISOString(), status: outcome.status, milliseconds }
   const history = [...(before.delivery.history ?? []), record].slice(-rememberedAttempts)
   const endpoint = healthAfter(before, outcome, now)
-  const delay = attemptDelays[attempts - (before.delivery.replays?.at(-1)?.after ?? 0)]
+  const { replays, broughtForward } = before.delivery
+  const delay = attemptDelays[attempts - (replays?.at(-1)?.after ?? 0) - (broughtForward?.attempts ?? 0)]
   const goesOn = outcome.ends === undefined && delay !== undefined && endpoint.disabledAt === null
-  const seconds = Math.max((delay ?? 0) * (1 - jitter + 2 * jitter * random()), outcome.waitSeconds ?? 0)
-  const next = goesOn ? new Date(now.getTime() + seconds * 1000) : undefined
+  const kept = Date.parse(broughtForward?.until ?? '') - now.getTime()
+  const own = kept > 0 ? kept / 1000 : (delay ?? 0) * (1 - jitter + 2 * jitter * random())
+  const next = goesOn ? new Date(now.getTime() + Math.max(own, outcome.waitSeconds ?? 0) * 1000) : undefined
   const status = outcome.ends ?? (goesOn ? 'pending' : 'failed')
   const changed = { status, attempts, history, lastStatus: outcome.status, updatedAt: now.toISOString() } as const
-  const delivery = { ...before.delivery, ...changed, nextAttemptAt: next?.toISOString() ?? null }
+  const schedule = { ...(broughtForward && { broughtForward: { ...broughtForward, until: null } }) }
+  const delivery = { ...before.delivery, ...changed, ...schedule, nextAttemptAt: next?.toISOString() ?? null }
   if (next) return { delivery, endpoint, next }
   return status === 'failed' ? { delivery, ...withAlert(before.endpoint, endpoint) } : { delivery, endpoint }
 }

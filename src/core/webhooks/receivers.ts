@@ -12,7 +12,7 @@ import {
 } from '../shared/index.ts'
 import { signingSecrets, type Template } from '../templates/index.ts'
 import { answerMeanings, endpointOf, meaningOf, type WebhookEndpoint, type WebhookPorts } from './endpoint.ts'
-import { bringAllForward } from './waiting.ts'
+import { bringAllForward, endPause } from './waiting.ts'
 
 /** The id of a receiver: a template's webhook, or the bot's own. */
 export const receiverId = z.union([z.object({ templateId: z.string() }), z.literal('bot')])
@@ -174,8 +174,8 @@ function lastOf(latest: readonly Delivery[]): WebhookReceiver['last'] {
 }
 
 /**
- * Switches a receiver on again and sends its waiting deliveries now. Admins replay missed deliveries separately. Changes nothing if it is not switched off. Throws
- * `not-found`.
+ * Switches a receiver on again and sends its waiting deliveries now. Admins replay missed deliveries separately. Changes
+ * nothing if it is not switched off. Throws `not-found`.
  */
 export const switchReceiverOn = defineUseCase({
   permission: 'webhook.enable',
@@ -224,16 +224,15 @@ export type WebhookTestResult = z.output<typeof webhookTestResult>
 const noRequest = '00000000-0000-0000-0000-000000000000'
 
 /**
- * Sends one signed `webhook.test` to a receiver now, with the secrets of a delivery, and returns the answer. Tries once, writes
- * no delivery, and does not change the state of the receiver. If the receiver takes the test, its waiting deliveries are sent
- * now. Throws `not-found`.
+ * Sends one signed `webhook.test` to a receiver now, with the secrets of a delivery, and returns the answer. Tries once and writes
+ * no delivery. If the receiver takes the test, its pause ends and its waiting deliveries are sent now. Throws `not-found`.
  */
 export const testReceiver = defineUseCase({
   permission: 'webhook.test',
   input: z.object({ subscriber: receiverId }),
   async handle(context: Context<WebhookPorts>, { subscriber }): Promise<WebhookTestResult> {
     const { ports, settings, actor } = context
-    const { template, url } = await knownReceiver(context, subscriber)
+    const { template, url, endpoint } = await knownReceiver(context, subscriber)
     const webhook = template?.webhook
     const at = ports.clock.now()
     const { tenantId } = settings
@@ -257,7 +256,10 @@ export const testReceiver = defineUseCase({
     const meaning = meaningOf(status)
     await noteAct(ports, actor, 'webhook-tested', { ...aboutReceiver(template, url), status, meaning })
     const delivered = meaning === 'taken'
-    if (delivered) await bringAllForward(ports, { tenantId, templateId })
+    if (delivered) {
+      await ports.work.transaction(() => endPause(ports, endpoint))
+      await bringAllForward(ports, { tenantId, templateId, receiver: endpoint })
+    }
     return { webhookId, templateId, url, delivered, status, meaning, milliseconds }
   },
 })

@@ -1,47 +1,114 @@
 import type { Delivery } from '../requests/index.ts'
 import { jobId } from '../shared/index.ts'
-import type { WebhookPorts } from './endpoint.ts'
+import type { WebhookEndpoint, WebhookPorts } from './endpoint.ts'
 
-/** The most deliveries that are brought forward at once, so that a click and a success end soon. */
-const mostBroughtForward = 200
+/** The most deliveries that one call brings forward, so that it ends soon. The others follow as these arrive. */
+const mostAtOnce = 200
+/** How many more are brought forward when one that was brought forward arrives: the faster the receiver, the more. */
+const followers = 2
+/** The time from a failed attempt to one that a success of the receiver brings forward, in milliseconds. */
+const restAfterFailure = 60_000
 
 /** Whether the next attempt of a delivery is still to come. */
 export const isWaiting = ({ status, nextAttemptAt }: Delivery, now: Date): boolean =>
   status === 'pending' && typeof nextAttemptAt === 'string' && Date.parse(nextAttemptAt) > now.getTime()
 
+/** Whether the job of a delivery that is due sleeps, because its receiver requested a pause. */
+export const isAsleep = (
+  one: Delivery,
+  receiver: Pick<WebhookEndpoint, 'waitsUntil'> | undefined,
+  now: Date,
+): boolean =>
+  one.status === 'pending' &&
+  one.nextAttemptAt !== null &&
+  !isWaiting(one, now) &&
+  Date.parse(receiver?.waitsUntil ?? '') > now.getTime()
+
 type WaitingPorts = Pick<WebhookPorts, 'deliveries' | 'work' | 'jobs' | 'clock'>
 
-/**
- * Makes the next attempt of a delivery due now. The job of the later time finds that the attempt was made, and does nothing.
- * Returns whether the delivery waited. Runs in the caller's transaction.
- */
-export async function bringForward({ deliveries, jobs, clock }: WaitingPorts, deliveryId: string): Promise<boolean> {
-  const found = await deliveries.lock(deliveryId)
-  const now = clock.now()
-  if (!found || !isWaiting(found, now)) return false
-  const at = now.toISOString()
-  await deliveries.update({ ...found, nextAttemptAt: at, updatedAt: at })
-  const { attempts, nextAttemptAt } = found
-  const id = jobId('deliver', deliveryId, attempts, 'now', nextAttemptAt ?? '')
-  await jobs.enqueue([{ name: 'deliver-webhook', payload: { v: 1, deliveryId, attempt: attempts }, id }])
-  return true
+/** `rest`: the least time after the last attempt, in milliseconds. `receiver`: as it was before its pause was ended. */
+interface Forward {
+  readonly rest?: number
+  readonly receiver?: Pick<WebhookEndpoint, 'waitsUntil'> | undefined
 }
 
 /**
- * Sends the waiting deliveries of a receiver now, the oldest first, {@link mostBroughtForward} at most. Each is a transaction of
- * its own, so that no attempt waits for another. Returns how many were brought forward.
+ * Makes the next attempt of a delivery due now, and wakes one whose job sleeps. The later job finds that the attempt was made,
+ * and does nothing. Returns whether the delivery waited or slept. Runs in the caller's transaction.
+ */
+export async function bringForward(
+  { deliveries, jobs, clock }: WaitingPorts,
+  deliveryId: string,
+  { rest = 0, receiver }: Forward = {},
+): Promise<boolean> {
+  const found = await deliveries.lock(deliveryId)
+  const now = clock.now()
+  if (!found) return false
+  const { attempts, nextAttemptAt } = found
+  const order = (why: string, time: string) => ({
+    name: 'deliver-webhook' as const,
+    payload: { v: 1 as const, deliveryId, attempt: attempts },
+    id: jobId('deliver', deliveryId, attempts, why, time),
+  })
+  if (isAsleep(found, receiver, now)) {
+    await jobs.enqueue([order('awake', receiver?.waitsUntil ?? '')])
+    return true
+  }
+  const last = Date.parse(found.history?.at(-1)?.at ?? '') || 0
+  const startAfter = new Date(Math.max(now.getTime(), last + rest))
+  if (!isWaiting(found, startAfter)) return false
+  const at = startAfter.toISOString()
+  const { attempts: before = 0, until = null } = found.broughtForward ?? {}
+  // One that was brought forward already, and not tried since, is the same attempt.
+  const broughtForward = { attempts: until === null ? before + 1 : before, until: until ?? nextAttemptAt ?? null }
+  await deliveries.update({ ...found, broughtForward, nextAttemptAt: at, updatedAt: now.toISOString() })
+  await jobs.enqueue([{ ...order('now', at), ...(startAfter > now && { startAfter }) }])
+  return true
+}
+
+/** Ends the pause that a receiver requested. Runs in the caller's transaction. */
+export async function endPause(
+  { endpoints }: Pick<WebhookPorts, 'endpoints'>,
+  receiver: WebhookEndpoint,
+): Promise<void> {
+  if (receiver.waitsUntil !== null) await endpoints.update({ ...(await endpoints.lock(receiver)), waitsUntil: null })
+}
+
+interface WaitingOf {
+  readonly tenantId: string
+  readonly templateId: string | null
+  readonly receiver?: Pick<WebhookEndpoint, 'waitsUntil'>
+}
+
+/**
+ * Sends the waiting deliveries of a receiver now, the oldest first. Each is a transaction of its own, so that no attempt waits
+ * for another. Returns how many were brought forward.
  */
 export async function bringAllForward(
   ports: WaitingPorts,
-  { tenantId, templateId }: { readonly tenantId: string; readonly templateId: string | null },
+  { tenantId, templateId, receiver }: WaitingOf,
+  { limit = mostAtOnce, rest = 0 } = {},
 ): Promise<number> {
-  const pending = await ports.deliveries.list({
-    ...{ tenantId, templateId, status: 'pending', oldestFirst: true, limit: mostBroughtForward },
+  const now = ports.clock.now()
+  const isPaused = Date.parse(receiver?.waitsUntil ?? '') > now.getTime()
+  const found = await ports.deliveries.list({
+    ...{ tenantId, templateId, status: 'pending', oldestFirst: true, limit },
+    ...(!isPaused && { waitsAfter: now }),
   })
   let sent = 0
-  for (const one of pending) {
-    if (!isWaiting(one, ports.clock.now())) continue
-    if (await ports.work.transaction(() => bringForward(ports, one.deliveryId))) sent += 1
-  }
+  for (const { deliveryId } of found)
+    if (await ports.work.transaction(() => bringForward(ports, deliveryId, { rest, receiver }))) sent += 1
   return sent
+}
+
+/**
+ * Sends waiting deliveries of a receiver that has just taken one: all if it failed before, some more if that one was brought
+ * forward. A delivery that was tried a moment ago rests for a minute, so that a receiver that fails now and then gets no flood.
+ */
+export function bringForwardAfterSuccess(
+  ports: WaitingPorts,
+  of: WaitingOf,
+  { isHealthyAgain }: { readonly isHealthyAgain: boolean },
+): Promise<number> {
+  return bringAllForward(ports, of, { limit: isHealthyAgain ? mostAtOnce : followers, rest: restAfterFailure })
 }

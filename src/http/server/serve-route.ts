@@ -3,8 +3,10 @@ import type { IncomingMessage } from 'node:http'
 import {
   type Actor,
   authorize,
+  type Core,
   type IdempotencyStore,
   isBusy,
+  notFound,
   ProvisioningError,
   type StoredAnswer,
   TenantError,
@@ -143,14 +145,22 @@ async function serveCaller(
 const numberPattern = /^REQ-\d{1,9}$/i
 
 /**
- * Replaces a request's number in the path (`REQ-1042`) by its id, so that numbers work wherever ids do. Throws `not-found` for
- * a request that the caller may not see.
+ * Replaces a request's number in the path (`REQ-1042`) by its id, so that numbers work wherever ids do. The use case checks the
+ * rights. Throws `not-found` for a number that no request has.
  */
-async function withRequestId(raw: RawInput, { core, actor }: ActorScope): Promise<RawInput> {
-  const { requestId: reference }: { requestId?: unknown } = Object(raw.params)
-  if (typeof reference !== 'string' || !numberPattern.test(reference)) return raw
-  const { requestId } = await core.readRequestByReference(actor, { reference })
-  return { ...raw, params: { ...Object(raw.params), requestId } }
+async function withRequestId(raw: RawInput, { core }: ActorScope): Promise<RawInput> {
+  const requestId = await requestIdIn(raw, core)
+  if (requestId === undefined) throw notFound()
+  return requestId === null || requestId === Object(raw.params).requestId
+    ? raw
+    : { ...raw, params: { ...Object(raw.params), requestId } }
+}
+
+/** What the path names as `requestId`; a number becomes the id, or undefined if no request has it. */
+async function requestIdIn({ params }: RawInput, core: Core): Promise<unknown> {
+  const { requestId }: { requestId?: unknown } = Object(params)
+  const isNumber = typeof requestId === 'string' && numberPattern.test(requestId)
+  return isNumber ? await core.system.requestIdOf(requestId) : (requestId ?? null)
 }
 
 /**
@@ -202,14 +212,14 @@ async function admitted(
   { decides, permission }: ActorRoute,
   { log }: Exchange,
   caller: Identity,
-  { params }: RawInput,
+  raw: RawInput,
 ): Promise<Actor> {
   try {
     return await (permission === 'health.read' ? core.actorForHealth(caller) : core.actor(caller))
   } catch (error) {
     if (decides && error instanceof ProvisioningError && error.code === 'forbidden')
-      await core.system
-        .noteForbidden(caller, Object(params).requestId, decides)
+      await requestIdIn(raw, core)
+        .then((requestId) => core.system.noteForbidden(caller, requestId, decides))
         .catch((err: unknown) => log.warn({ err }, 'a refused decision could not be audited'))
     throw error
   }

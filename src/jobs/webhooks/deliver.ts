@@ -2,7 +2,7 @@ import {
   type Aftermath,
   type AttemptOutcome,
   afterAttempt,
-  bringAllForward,
+  bringForwardAfterSuccess,
   type Clock,
   type Delivery,
   type DeliveryStore,
@@ -89,9 +89,9 @@ export function deliverWebhookJob(scope: WebhookDeliveryScope) {
         const at = scope.clock.now()
         const outcome = await attemptAt(scope, delivery, target, at, signal)
         const about = { deliveryId, attempt, fresh, endpoint }
-        const isHealthyAgain = await scope.work.transaction(() => record(scope, about, { at, outcome }))
+        const success = await scope.work.transaction(() => record(scope, about, { at, outcome }))
         // After the commit: each of these deliveries is locked alone, so that no two attempts wait for each other.
-        if (isHealthyAgain) await bringAllForward(scope, fresh)
+        if (success) await bringForwardAfterSuccess(scope, fresh, success)
       } finally {
         slot()
       }
@@ -123,16 +123,16 @@ async function attemptAt(
 }
 
 /**
- * The first record of an attempt counts. Two processes can make the same attempt if one seemed dead and was not. Returns
- * whether the receiver failed before and is healthy now.
+ * The first record of an attempt counts. Two processes can make the same attempt if one seemed dead and was not. Returns a
+ * success after which other deliveries of the receiver may be sent: of one that failed before, or that was brought forward.
  */
 async function record(
   scope: WebhookDeliveryScope,
   about: { deliveryId: string; attempt: number; fresh: WebhookEndpoint; endpoint: WebhookEndpoint },
   attempt: { at: Date; outcome: AttemptOutcome },
-): Promise<boolean> {
+): Promise<{ readonly isHealthyAgain: boolean } | undefined> {
   const stored = await scope.deliveries.lock(about.deliveryId)
-  if (stored?.status !== 'pending' || stored.attempts > about.attempt) return false
+  if (stored?.status !== 'pending' || stored.attempts > about.attempt) return undefined
   const delivery = { ...stored, url: about.fresh.url }
   const wasWell = about.endpoint.failingSince === null && about.endpoint.waitsUntil === null
   // A healthy receiver has nothing to store, so it is not locked.
@@ -143,7 +143,8 @@ async function record(
   if (!isWell) await scope.endpoints.update(after.endpoint)
   await scope.jobs.enqueue(ordersOf(after))
   report(scope, after)
-  return !wasWell && after.endpoint.failingSince === null && after.endpoint.disabledAt === null
+  if (attempt.outcome.ends !== 'delivered' || after.endpoint.disabledAt !== null) return undefined
+  return wasWell && !stored.broughtForward ? undefined : { isHealthyAgain: !wasWell }
 }
 
 function ordersOf({ delivery, next, tell }: Aftermath): JobOrder[] {

@@ -82,7 +82,7 @@ export function createDeliveryStore(database: Database): DeliveryStore {
   }
 }
 
-function conditions({ tenantId, status, templateId, requestId, after }: DeliveryQuery) {
+function conditions({ tenantId, status, templateId, requestId, waitsAfter, after }: DeliveryQuery) {
   const values: unknown[] = [tenantId]
   const clauses = ['tenant_id = $1']
   const wanted = { status, template_id: templateId, request_id: requestId }
@@ -94,6 +94,10 @@ function conditions({ tenantId, status, templateId, requestId, after }: Delivery
     }
     values.push(value)
     clauses.push(`${column} = $${values.length}`)
+  }
+  if (waitsAfter) {
+    values.push(waitsAfter)
+    clauses.push(`(body->>'nextAttemptAt')::timestamptz > $${values.length}`)
   }
   if (after) {
     values.push(after.createdAt, after.deliveryId)
