@@ -100,7 +100,8 @@ const focusFirst = (showDefinitions) => (definitions) => {
 }
 const response = await fetch('/openapi.json')
 const page = SwaggerUIBundle({
-  spec: forPeople(await response.json()),
+  // Swagger UI asks again, and says what is wrong.
+  ...(response.ok ? { spec: forPeople(await response.json()) } : { url: '/openapi.json' }),
   domNode: document.getElementById('page'),
   deepLinking: true,
   docExpansion: 'list',
