@@ -139,6 +139,9 @@ function sharedRegistrations(settings: Record<string, string | undefined>): stri
     const clash = own.filter((one) => settings[one] !== undefined && named.includes(settings[one].toLowerCase()))
     faults.push(...clash.map((one) => `${name} must not name ${one}: give the APIs a registration of their own.`))
   }
+  const docs = settings['DOCS_CLIENT_ID']?.toLowerCase()
+  const page = own.find((one) => docs !== undefined && settings[one]?.toLowerCase() === docs)
+  if (page) faults.push(`DOCS_CLIENT_ID must not be ${page}: web pages sign people in with DOCS_CLIENT_ID.`)
   return faults
 }
 

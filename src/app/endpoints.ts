@@ -38,12 +38,16 @@ export interface Endpoints {
   readonly mail: Api
   /** Client ids of the applications that may request mailboxes without a person. */
   readonly mailAppClients: readonly string[]
+  /** The registration with which people sign in on /docs. */
+  readonly docsClientId: string | undefined
   readonly simulator: Simulator | undefined
 }
 
 const contoso = {
   tenantId: '0c0ffee0-1111-4111-8111-000000000365',
   clientId: '0c0ffee0-2222-4222-8222-000000000001',
+  /** The same as that of the command line. */
+  docsClientId: '0c0ffee0-2222-4222-8222-000000000002',
   apis: { collab: '0c0ffee0-3333-4333-8333-000000000001', mail: '0c0ffee0-3333-4333-8333-000000000002' },
   admins: ['22222222-bbbb-4bbb-8bbb-000000000002'],
   templatesFile: fileURLToPath(new URL('../simulator/tenant/templates.json', import.meta.url)),
@@ -75,7 +79,7 @@ export async function findEndpoints(
   const simulator = local && !elsewhere ? await simulate(config, dataDir, baseUrl) : undefined
   const tenantId = config.TENANT_ID ?? contoso.tenantId
   if (!local && (config.COLLAB_AUDIENCE.length === 0 || config.MAIL_AUDIENCE.length === 0)) warn(onlyVersionOne)
-  const registered = local && tenantId === contoso.tenantId ? contoso.apis : undefined
+  const registered = local && tenantId === contoso.tenantId ? contoso : undefined
   const [sharePointUrl = '', ...others] = simulator ? [simulator.sharePointUrl] : (config.SHAREPOINT_URL ?? [])
   return {
     local,
@@ -99,10 +103,15 @@ export async function findEndpoints(
     collab: apiOf(
       { audiences: config.COLLAB_AUDIENCE, scope: config.COLLAB_SCOPE },
       `${baseUrl}/collab`,
-      registered?.collab,
+      registered?.apis.collab,
     ),
-    mail: apiOf({ audiences: config.MAIL_AUDIENCE, scope: config.MAIL_SCOPE }, `${baseUrl}/mail`, registered?.mail),
+    mail: apiOf(
+      { audiences: config.MAIL_AUDIENCE, scope: config.MAIL_SCOPE },
+      `${baseUrl}/mail`,
+      registered?.apis.mail,
+    ),
     mailAppClients: config.MAIL_APP_CLIENTS,
+    docsClientId: config.DOCS_CLIENT_ID ?? registered?.docsClientId,
     simulator,
   }
 }

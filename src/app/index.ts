@@ -205,6 +205,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
     core,
     texts: apiTexts,
     tokens: tokensOf(endpoints),
+    docsClientId: endpoints.docsClientId,
     idempotency: stores.idempotency,
     webhookSecret,
     messages: bot.messages,

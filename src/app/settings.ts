@@ -113,6 +113,7 @@ export const environment = z.object({
   MAIL_APP_CLIENTS: list.pipe(
     z.array(z.uuid({ error: 'must be client ids of applications, joined by commas' }).toLowerCase()),
   ),
+  DOCS_CLIENT_ID: id.optional(),
   LOGIN_URL: url.optional(),
   DIRECTORY_URL: url.optional(),
   SHAREPOINT_URL: urls.optional(),

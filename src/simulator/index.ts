@@ -86,11 +86,12 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   tokens.issueAt(url)
   const faults = options.faults ?? createFaults()
   const services: Service[] = [
+    // First, because the page where people sign in for a code is beside the login's other addresses.
+    pageService(tenant),
     loginService(tenant, tokens, url),
     graphService(tenant, tokens, settings),
     sharePointService(tenant, tokens, settings),
     exchangeService(tenant, tokens, { ...settings, ...usual, ...options.exchange }),
-    pageService(tenant),
   ]
   const names = [...new Set(services.filter(({ observed }) => observed).flatMap(namesOf))]
   services.push(controlService(tenant, tokens, faults, () => names))

@@ -125,6 +125,7 @@ describe('the configuration', () => {
     [{ COLLAB_AUDIENCE: `api://${production.CLIENT_ID}` }, /COLLAB_AUDIENCE must not name CLIENT_ID/],
     [{ MAIL_APP_CLIENTS: production.CLIENT_ID }, /MAIL_APP_CLIENTS must not name CLIENT_ID/],
     [{ MAIL_APP_CLIENTS: production.MICROSOFT_APP_ID }, /MAIL_APP_CLIENTS must not name MICROSOFT_APP_ID/],
+    [{ DOCS_CLIENT_ID: production.CLIENT_ID.toUpperCase() }, /DOCS_CLIENT_ID must not be CLIENT_ID/],
   ])('wants registrations apart in production: %o', (change, fault) => {
     expect(faultsOf({ ...production, ...change })).toEqual([expect.stringMatching(fault)])
   })

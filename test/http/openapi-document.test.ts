@@ -60,6 +60,41 @@ describe('the API document', () => {
     ])
   })
 
+  it('says of every call which token it takes, and whose', () => {
+    const described = (path: string, method: string) => Object(document['paths'])[path][method].description
+    const [collab, mail] = [`\`${scopes.collab}\``, `\`${scopes.mail}\``]
+    const person = 'Takes an access token of a person (delegated) for the scope'
+    const application = 'Also takes a token of an application without a person, for `api://mailboxes/.default`'
+    expect(described('/collab/v1/spo', 'post')).toBe(`${person} ${collab}. Applications without a person are refused.`)
+    expect(described('/mail/v1/mailboxes', 'post')).toContain(`${person} ${mail}. ${application}`)
+    expect(described('/templates/v1', 'get')).toContain(`${person} ${collab} or ${mail}. ${application}`)
+    expect(described('/requests/v1/{requestId}/approve', 'post')).toMatch(
+      /Applications without a person are refused\.$/,
+    )
+    expect(described('/templates/v1/{templateId}', 'put')).toMatch(/of an admin \(delegated\).*are refused\.$/)
+    expect(described('/requests/v1/batch', 'post')).toMatch(/for the API that the body is for\.$/)
+    expect(described('/healthz', 'get')).toBe('Takes no token.')
+    const all = z.record(
+      z.string(),
+      z.record(z.string(), z.looseObject({ description: z.string(), security: z.array(z.any()) })),
+    )
+    for (const operation of Object.values(all.parse(document['paths'])).flatMap((calls) => Object.values(calls))) {
+      const isForApplications = JSON.stringify(operation.security).includes('.default')
+      expect(operation.description.includes('Also takes a token of an application')).toBe(isForApplications)
+    }
+  })
+
+  it('gives no optional header an example that a page would send', () => {
+    const { parameters } = z
+      .object({ parameters: z.record(z.string(), z.looseObject({ required: z.boolean(), description: z.string() })) })
+      .parse(document.components)
+    expect(Object.keys(parameters)).toEqual(expect.arrayContaining(['Idempotency-Key', 'traceparent', 'If-Match']))
+    for (const { required, example, description } of Object.values(parameters)) {
+      expect(example === undefined).toBe(!required)
+      expect(description.includes('For example')).toBe(!required)
+    }
+  })
+
   it('is served to everybody, once for each version of the service', async () => {
     const get = await startDocs()
     const first = await get('/openapi.json')
@@ -88,7 +123,19 @@ describe('the page that shows it', () => {
     const get = await startDocs()
     const page = await get('/docs')
     expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
-    expect(page.headers.get('content-security-policy')).toContain("default-src 'none'; script-src 'self';")
+    const policy = page.headers.get('content-security-policy')?.split('; ')
+    const tokenUrl = `${(await get('/openapi.json')).body.components.securitySchemes.entra.flows.clientCredentials.tokenUrl}`
+    expect(policy?.toSorted()).toEqual(
+      [
+        ...["default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data:"],
+        ...[`connect-src 'self' ${tokenUrl}`, "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"],
+      ].toSorted(),
+    )
+    const redirect = await get('/docs/oauth2-redirect.html')
+    expect([redirect.status, redirect.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+    expect(redirect.headers.get('content-security-policy')).not.toContain('connect-src')
+    expect((await get('/docs/oauth2-redirect.js')).status).toBe(200)
+    expect((await get('/docs/start.js')).text).toContain('const clientId = ""\n')
     const parts = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, part = '']) => part)
     expect(parts.filter((part) => !part.startsWith('/docs/'))).toEqual(['data:,'])
     for (const part of parts.filter((one) => one.startsWith('/docs/')))

@@ -143,6 +143,8 @@ async function closeLogPanel(page: Page): Promise<void> {
 
 export interface ChatWindows {
   open(name: string): Promise<Window>
+  /** A new page of the browser, whose addresses begin at the service. */
+  page(): Promise<Page>
   /** Asks the simulated tenant's control door for something; gives the answer's body. */
   control(method: string, path: string, body?: object): Promise<unknown>
   /** Calls the REST API as somebody of Contoso, by their first name; gives the answer's body. */
@@ -188,6 +190,8 @@ export function inChatWindows(
         await closeLogPanel(page)
         return new Window(page, name)
       },
+      page: () =>
+        browser.newPage({ baseURL: local.url, viewport: { width: 1000, height: 1100 }, reducedMotion: 'reduce' }),
       control: (method, path, body) => asked(`${local.simulatorUrl}/control/${path}`, method, {}, body),
       async rest(name, method, path, body) {
         const person = { userPrincipalName: `${name}@contoso.example`, scope: scopes.collab }

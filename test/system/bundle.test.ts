@@ -43,7 +43,14 @@ describe('the bundle of npm run build', { timeout: 120_000 }, () => {
   })
 
   it('has the files of the API page', async () => {
-    for (const file of ['', '/swagger-ui.css', '/swagger-ui-bundle.js', '/start.js'])
+    for (const file of [
+      '',
+      '/swagger-ui.css',
+      '/swagger-ui-bundle.js',
+      '/start.js',
+      '/oauth2-redirect.html',
+      '/oauth2-redirect.js',
+    ])
       expect((await fetch(`${url}/docs${file}`)).status).toBe(200)
   })
 

@@ -149,8 +149,16 @@ describe('settings that are there', slow, () => {
     const tenant = await emptyTenant()
     const graph = await administrator(tenant)
     const bot = await graph.api('/applications').post({ displayName: 'Our bot' })
+    const [ours, added] = [
+      'https://ours.contoso.example/',
+      'https://provisioning.contoso.example/docs/oauth2-redirect.html',
+    ]
+    const client = await graph.api('/applications').post({ displayName: 'Our client', spa: { redirectUris: [ours] } })
     const own = await installation(tenant)
-    const lines = ['# Ours', `MICROSOFT_APP_ID=${bot.appId}`, '', 'METRICS_TOKEN=a-token-of-ours # kept', 'MODE=local']
+    const lines = [
+      ...['# Ours', `MICROSOFT_APP_ID=${bot.appId}`, '', 'METRICS_TOKEN=a-token-of-ours # kept'],
+      ...[`DOCS_CLIENT_ID=${client.appId}`, 'MODE=local'],
+    ]
     writeFileSync(own.path, lines.join('\n'))
     const { exit, text } = await own.run()
     expect(exit, text).toBe(0)
@@ -162,6 +170,8 @@ describe('settings that are there', slow, () => {
     const changed = await graph.api(`/applications/${bot.id}`).get()
     expect(changed.passwordCredentials).toHaveLength(1)
     expect(changed.displayName).toBe('Our bot')
+    const { spa } = await graph.api(`/applications/${client.id}`).get()
+    expect(spa.redirectUris).toEqual([ours, added])
   })
 
   it.each([

@@ -44,6 +44,7 @@ describe('npm run setup in an empty tenant', everything, () => {
         BASE_URL: 'https://provisioning.contoso.example',
       },
       ...{ COLLAB_AUDIENCE: idOf('sites-api'), MAIL_AUDIENCE: idOf('mailboxes-api') },
+      DOCS_CLIENT_ID: idOf('command-line'),
       COLLAB_SCOPE: `api://${idOf('sites-api')}/App.ReadWrite.All`,
       MAIL_SCOPE: `api://${idOf('mailboxes-api')}/App.ReadWrite.All`,
       MICROSOFT_APP_PASSWORD_EXPIRES: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
@@ -58,7 +59,10 @@ describe('npm run setup in an empty tenant', everything, () => {
     expect(applications.get('mailboxes-api')?.appRoles).toMatchObject([
       { value: 'App.ReadWrite.All', allowedMemberTypes: ['Application'] },
     ])
-    expect(applications.get('command-line')?.isFallbackPublicClient).toBe(true)
+    expect(applications.get('command-line')).toMatchObject({
+      isFallbackPublicClient: true,
+      spa: { redirectUris: ['https://provisioning.contoso.example/docs/oauth2-redirect.html'] },
+    })
 
     const service = await graph.api(`/servicePrincipals(appId='${idOf('service')}')`).get()
     const { value: granted } = await graph.api(`/servicePrincipals/${service.id}/appRoleAssignments`).get()

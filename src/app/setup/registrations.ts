@@ -8,7 +8,7 @@ export const registrations = {
   sites: { part: 'sites-api', title: 'sites API', setting: 'COLLAB_AUDIENCE' },
   mailboxes: { part: 'mailboxes-api', title: 'mailboxes API', setting: 'MAIL_AUDIENCE' },
   service: { part: 'service', title: 'service', setting: 'CLIENT_ID' },
-  commandLine: { part: 'command-line', title: 'command line', setting: undefined },
+  commandLine: { part: 'command-line', title: 'command line', setting: 'DOCS_CLIENT_ID' },
 } as const
 export type RegistrationName = keyof typeof registrations
 
@@ -35,6 +35,7 @@ export const registration = z.object({
   signInAudience: z.string().nullish(),
   identifierUris: listOf(z.string()),
   isFallbackPublicClient: z.boolean().nullish(),
+  spa: z.object({ redirectUris: listOf(z.string()) }).nullish(),
   api: z
     .looseObject({ requestedAccessTokenVersion: z.number().nullish(), oauth2PermissionScopes: listOf(scope) })
     .nullish(),
@@ -75,14 +76,14 @@ export class UnknownRegistration extends Error {
 /** Reads a registration: by the client id in the settings, else by its alternate key. */
 export async function findRegistration(setup: Setup, name: RegistrationName): Promise<Registration | undefined> {
   const { part, setting } = registrations[name]
-  const known = setting === undefined ? undefined : clientIdIn(setup.settings.get(setting))
+  const known = clientIdIn(setup.settings.get(setting))
   if (known === undefined) {
     return setup.graph.get(`/applications(uniqueName='${setup.names.key(part)}')?${select}`, registration)
   }
   const path = `/applications(appId='${known}')?${select}`
-  const found = await findNamed(setup, setting ?? '', () => setup.graph.get(path, registration))
+  const found = await findNamed(setup, setting, () => setup.graph.get(path, registration))
   if (found) return found
-  throw new UnknownRegistration(fill(texts.problems.unknownRegistration, { setting: setting ?? '', id: known }))
+  throw new UnknownRegistration(fill(texts.problems.unknownRegistration, { setting, id: known }))
 }
 
 /**
@@ -119,9 +120,11 @@ export interface Difference {
   readonly isUsual?: boolean
 }
 
+/** `baseUrl`: the address of the service; undefined in a plan, before somebody has answered. */
 export function differences(
   name: RegistrationName,
   found: Registration | undefined,
+  baseUrl: string | undefined,
   newId: () => string,
 ): Difference[] {
   const isApi = name === 'sites' || name === 'mailboxes'
@@ -141,6 +144,7 @@ export function differences(
     name === 'commandLine' && found?.isFallbackPublicClient !== true
       ? { text: texts.registration.publicClient, body: { isFallbackPublicClient: true } }
       : undefined,
+    name === 'commandLine' && baseUrl !== undefined ? pageDifference(found, baseUrl) : undefined,
   ]
   return all.filter((one) => one !== undefined)
 }
@@ -181,6 +185,14 @@ function permissionDifference(
   const appRoles = [...roles.filter((one) => !isOurs(one)), wantedRole]
   const text = withRole ? texts.registration.apiWithRole : texts.registration.api
   return { text, body: { api, ...(withRole && { appRoles }) } }
+}
+
+/** People sign in on the page /docs of the service, too. Addresses that others have added stay. */
+function pageDifference(found: Registration | undefined, baseUrl: string): Difference | undefined {
+  const { redirectUris = [] } = found?.spa ?? {}
+  const page = `${baseUrl.replace(/\/+$/, '')}/docs/oauth2-redirect.html`
+  if (redirectUris.includes(page)) return undefined
+  return { text: texts.registration.page, body: { spa: { redirectUris: [...redirectUris, page] } } }
 }
 
 /** `idtyp` says whether a token is of an application or of a person. */

@@ -64,6 +64,12 @@ export interface Services {
   readonly metrics?: Metrics
   /** The serialised API document and its ETag. */
   readonly openApi: () => { readonly text: Uint8Array; readonly etag: string }
+  /** How people sign in on the page /docs. */
+  readonly docs: {
+    readonly tokenUrl: string
+    /** The client id of a registration with the page's redirect URI. Without it people enter one. */
+    readonly clientId: string | undefined
+  }
   /** Calls that wait for a change. */
   readonly waiting: Waiting
 }

@@ -15,18 +15,21 @@ import type { Health, Route, Services } from './define-route.ts'
 import type { LimitOptions } from './limits.ts'
 import { createClientAddress, createLimits, createRefusals, networkOf } from './limits.ts'
 import { openApiOf } from './openapi.ts'
+import { tokenUrlOf } from './openapi-components.ts'
 import { HttpError } from './problem.ts'
 import type { HttpLog } from './respond.ts'
 import { type Exchange, exchangeOf, logAnswer, pathOf, sendError } from './respond.ts'
 import { type ServerContext, serveRoute } from './serve-route.ts'
 import { createWaiting } from './waiting.ts'
 
-export interface HttpOptions extends Omit<Services, 'openApi' | 'waiting'> {
+export interface HttpOptions extends Omit<Services, 'openApi' | 'waiting' | 'docs'> {
   readonly port: number
   readonly host: string
   /** The public address, without a slash at the end. */
   readonly baseUrl: string
   readonly tokens: TokenOptions
+  /** The registration with which people sign in on /docs. Without it they enter a client id. */
+  readonly docsClientId?: string | undefined
   readonly idempotency: IdempotencyStore
   readonly limits: LimitOptions
   /** Local mode, whose chat has no tokens: refuses requests for other hosts than this machine. */
@@ -131,6 +134,7 @@ function contextOf(options: HttpOptions, lifecycle: Lifecycle): ServerContext {
       health: lifecycle.healthWith(health),
       metrics: options.metrics,
       openApi: describer(options),
+      docs: { tokenUrl: tokenUrlOf(options.tokens.authority), clientId: options.docsClientId },
       waiting: createWaiting({
         versions: (requestIds) => core.system.readVersions(requestIds),
         stopping: lifecycle.stopping,

@@ -266,12 +266,13 @@ export const problemExampleComponents = (): Part =>
     ]),
   )
 
+/** The page /docs sends the `example` of a parameter, so an optional header has its example in the text. */
 export const headerParameters = (): Part =>
   Object.fromEntries(
-    Object.entries(requestHeaders).map(([name, { required = false, ...header }]) => [
-      name,
-      { name, in: 'header', required, ...header },
-    ]),
+    Object.entries(requestHeaders).map(([name, { description, schema, example, required = false }]) => {
+      const shown = required ? { description, example } : { description: `${description} For example \`${example}\`.` }
+      return [name, { name, in: 'header', required, schema, ...shown }]
+    }),
   )
 
 /** Where callers get tokens, and for which scopes. */
@@ -289,10 +290,12 @@ export const scopesOf = ({ scopes: { collab, mail } }: Access) => ({
   application: mail.replace(/[^/]+$/, '.default'),
 })
 
+export const tokenUrlOf = (authority: string): string => `${authority}/oauth2/v2.0/token`
+
 /** The security schemes of the document (API document, "Authentication"). */
 export function securitySchemes(access: Access): Part {
   const { collab, mail, application } = scopesOf(access)
-  const tokenUrl = `${access.authority}/oauth2/v2.0/token`
+  const tokenUrl = tokenUrlOf(access.authority)
   const people =
     collab === mail
       ? { [collab]: 'Sites and mailboxes, on behalf of a person' }

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { anyWebhookBody } from '../../core/index.ts'
+import { access, anyWebhookBody } from '../../core/index.ts'
 import examples from '../routes/webhooks/examples.json' with { type: 'json' }
 import type { AnswerHeader, AnswerSpec, Example, RequestHeader } from './answers.ts'
-import { type BodySpec, type Route, tags } from './define-route.ts'
+import { type ActorRoute, type BodySpec, type Route, tags } from './define-route.ts'
 import {
   type Access,
   createRefusalBook,
@@ -40,10 +40,10 @@ cancelled; or have the template’s webhook tell you.
 - \`errors\` has one entry for each field.`
 
 /** The API document, built from the routes, as OpenAPI 3.1.1 (https://spec.openapis.org/oas/v3.1.1). */
-export function openApiOf(routes: readonly Route[], access: Access): Part & { readonly openapi: '3.1.1' } {
+export function openApiOf(routes: readonly Route[], settings: Access): Part & { readonly openapi: '3.1.1' } {
   const books = { schemas: createSchemaBook(), refusals: createRefusalBook() }
   books.schemas.output(problemBody)
-  const paths = pathsOf(routes, books, access)
+  const paths = pathsOf(routes, books, settings)
   const webhooks = { provisioning: webhookOf(books.schemas) }
   return withoutUnused({
     openapi: '3.1.1' as const,
@@ -54,7 +54,7 @@ export function openApiOf(routes: readonly Route[], access: Access): Part & { re
       description,
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: access.baseUrl, description: 'This service' }],
+    servers: [{ url: settings.baseUrl, description: 'This service' }],
     tags: Object.entries(tags).map(([name, about]) => ({ name, description: about })),
     paths,
     webhooks,
@@ -64,7 +64,7 @@ export function openApiOf(routes: readonly Route[], access: Access): Part & { re
       parameters: headerParameters(),
       headers: headerComponents(),
       examples: problemExampleComponents(),
-      securitySchemes: securitySchemes(access),
+      securitySchemes: securitySchemes(settings),
     },
   })
 }
@@ -82,11 +82,11 @@ function withoutUnused<D extends { readonly components: Readonly<Record<string, 
 /** As OpenAPI writes a path: `/requests/v1/{requestId}`. */
 const openApiPath = (path: string): string => path.replace(/:([^/]+)/g, '{$1}')
 
-function pathsOf(routes: readonly Route[], books: Books, access: Access): Part {
+function pathsOf(routes: readonly Route[], books: Books, settings: Access): Part {
   const paths: Record<string, Record<string, Part>> = {}
   for (const route of routes) {
     const path = openApiPath(route.path)
-    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(route, books, access) }
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(route, books, settings) }
   }
   return paths
 }
@@ -128,14 +128,15 @@ interface Books {
   readonly refusals: RefusalBook
 }
 
-function operationOf(route: Route, books: Books, access: Access): Part {
+function operationOf(route: Route, books: Books, settings: Access): Part {
   const { schemas: book } = books
   const body = route.body && bodyOf(route, route.body, book)
   return {
     operationId: route.id,
     tags: [route.tag],
     summary: route.summary,
-    security: securityOf(route, access),
+    description: tokenText(route, settings),
+    security: securityOf(route, settings),
     parameters: [...parametersOf(route, book), ...headersAccepted(route).map(referTo)],
     ...(body && { requestBody: body }),
     responses: responsesOf(route, books),
@@ -240,12 +241,38 @@ function answerOf(
   }
 }
 
+/** Whether an application without a person can have the permission: it requests mailboxes, and decides nothing. */
+const takesApplications = ({ permission, audience }: ActorRoute): boolean =>
+  audience !== 'collab' && access[permission].some((role) => role === 'member' || role === 'requester')
+
 /** The credentials that a route accepts: any one of these. */
-function securityOf({ audience, ...route }: Route, access: Access): Part[] {
-  if (audience === null) return route.permission === 'public' && route.credential ? [{ [route.credential]: [] }] : []
-  const { collab, mail, application } = scopesOf(access)
-  const scopes = { collab: [collab], mail: [mail, application], any: [collab, mail, application] }[audience]
-  return [...[...new Set(scopes)].map((scope) => ({ entra: [scope] })), { token: [] }]
+function securityOf(route: Route, settings: Access): Part[] {
+  if (route.permission === 'public') return route.credential ? [{ [route.credential]: [] }] : []
+  const { collab, mail, application } = scopesOf(settings)
+  const people = { collab: [collab], mail: [mail], any: [collab, mail] }[route.audience]
+  const scopes = [...new Set(people), ...(takesApplications(route) ? [application] : [])]
+  return [...scopes.map((scope) => ({ entra: [scope] })), { token: [] }]
+}
+
+const credentialTexts = {
+  signature: 'Takes no access token. The receiver checks `webhook-signature`.',
+  metrics: 'Takes the value of `METRICS_TOKEN` as its bearer token.',
+  connector: 'Takes a token of the Bot connector for the app id of the bot.',
+}
+
+/** Which token a call takes: for which API, and whose. */
+function tokenText(route: Route, settings: Access): string {
+  if (route.permission === 'public') return route.credential ? credentialTexts[route.credential] : 'Takes no token.'
+  const { collab, mail, application } = scopesOf(settings)
+  const apis = { collab: [collab], mail: [mail], any: [collab, mail] }[route.audience]
+  const scopes = [...new Set(apis)].map((scope) => `\`${scope}\``).join(' or ')
+  const isForAdmins = access[route.permission].every((role) => role === 'admin')
+  const person = `Takes an access token of ${isForAdmins ? 'an admin' : 'a person'} (delegated) for the scope ${scopes}.`
+  const others = takesApplications(route)
+    ? `Also takes a token of an application without a person, for \`${application}\`, if \`MAIL_APP_CLIENTS\` names the application.`
+    : 'Applications without a person are refused.'
+  const byBody = route.audienceOf ? ' The token must be for the API that the body is for.' : ''
+  return `${person} ${others}${byBody}`
 }
 
 /** Answered in every phase, for probes. */

@@ -52,8 +52,11 @@ async function answer(parts: Parts, incoming: IncomingMessage, response: ServerR
   response.setHeader('request-id', request.requestId)
   response.setHeader('client-request-id', request.clientRequestId)
   if (!isOurs(incoming.headers.host, parts.host)) return send(response, { status: 421 })
-  if (isOfAnotherSite(incoming.headers)) return send(response, { status: 403 })
   const service = request.path === '' ? undefined : parts.services.find(({ owns }) => owns(request.path))
+  const isOpen = service?.operations.some(({ path, crossOrigin }) => crossOrigin && path.test(request.path)) ?? false
+  if (isOpen) response.setHeader('access-control-allow-origin', '*')
+  else if (isOfAnotherSite(incoming.headers)) return send(response, { status: 403 })
+  if (isOpen && request.method === 'OPTIONS') return send(response, preflight(request))
   if (!service) return send(response, { status: 404, body: { error: { message: `Nothing answers ${incoming.url}` } } })
   const route = findOperation(service, request)
   if (!route) return send(response, unknownRoute(service, request))
@@ -88,6 +91,16 @@ function isOurs(header: string | undefined, host: string): boolean {
 /** Whether a page of another origin sent the request: it could otherwise sign a device in or request tokens. */
 const isOfAnotherSite = ({ origin, host }: IncomingMessage['headers']): boolean =>
   origin !== undefined && origin !== `http://${host}`
+
+/** The answer to a browser that asks what a web page of another origin may send. */
+const preflight = ({ headers }: Request): Reply => ({
+  status: 200,
+  headers: {
+    'access-control-allow-methods': 'GET, POST, OPTIONS',
+    'access-control-allow-headers': headers['access-control-request-headers'] ?? '',
+    'access-control-max-age': '600',
+  },
+})
 
 function describe(incoming: IncomingMessage): Request {
   const url = new URL(incoming.url ?? '/', 'http://simulator')
@@ -191,6 +204,7 @@ const secrets = new Set([
   'device_code',
   'password',
   'code',
+  'code_verifier',
 ])
 
 /** Logs a call without its secrets. The log keeps the newest 20,000 calls. */

@@ -1,5 +1,15 @@
 import { mailboxDoc, trusteeName } from '../exchange/index.ts'
-import { answerDeviceCode, consentOnPage, readDeviceCode } from '../login/index.ts'
+import {
+  answerCodeRequest,
+  answerDeviceCode,
+  type CodeRequest,
+  checkCodeRequest,
+  consentOnPage,
+  knownTenant,
+  readCodeRequest,
+  readDeviceCode,
+  refusedLocation,
+} from '../login/index.ts'
 import {
   type Access,
   accessTo,
@@ -17,6 +27,7 @@ import {
   now,
   objectsOf,
   operation,
+  Refused,
   type Reply,
   type Service,
   type Site,
@@ -25,10 +36,11 @@ import {
   text,
 } from '../tenant/index.ts'
 
+const authorizePath = /^\/([^/]+)\/oauth2\/v2\.0\/authorize$/
 /** Where Outlook on the web creates a meeting. Here it shows the mailbox to invite. */
 const newMeeting = '/calendar/deeplink/compose'
 
-/** Creates the web pages for people: a site's home page, mailboxes, and the sign-in of a device. */
+/** Creates the web pages for people: a site's home page, mailboxes, and where people sign in, also for a device. */
 export function pageService(tenant: Tenant): Service {
   return {
     name: 'pages',
@@ -36,6 +48,7 @@ export function pageService(tenant: Tenant): Service {
     owns: (path) =>
       path === '/devicelogin' ||
       path === newMeeting ||
+      authorizePath.test(path) ||
       /^\/(sites\/[^/]+|mail\/[^/]+|mailboxes(\/[^/]+)?)\/?$/.test(path),
     admit: async () => nobody,
     refusal: (status, message) => html(status, 'Not here', `<p>${escapeHtml(message)}</p>`),
@@ -53,6 +66,8 @@ export function pageService(tenant: Tenant): Service {
         signInForm(200, call.query.get('user_code') ?? '', undefined),
       ),
       operation('page.devicelogin', 'POST', /^\/devicelogin$/, (call) => signIn(tenant, call)),
+      operation('page.authorize', 'GET', authorizePath, (call) => authorize(tenant, call)),
+      operation('page.authorize', 'POST', authorizePath, (call) => authorize(tenant, call)),
     ],
   }
 }
@@ -76,19 +91,56 @@ function sitePage(tenant: Tenant, path: string): Reply {
 const kindOf = (site: Site): string => (site.groupId === undefined ? 'Communication site' : 'Team site')
 
 function signInForm(status: number, userCode: string, problem: string | undefined): Reply {
-  const options = contoso.people.map(
-    ({ id, displayName, jobTitle }) => `<option value="${id}">${escapeHtml(`${displayName}, ${jobTitle}`)}</option>`,
-  )
-  const alert = problem === undefined ? '' : `<p class="alert" role="alert">${escapeHtml(problem)}</p>`
   return html(
     status,
     'Sign in to a device',
-    `${alert}<form method="post" action="/devicelogin">
+    `${alertOf(problem)}<form method="post" action="/devicelogin">
 <label for="user_code">Code that the device shows</label>
 <input id="user_code" name="user_code" value="${escapeHtml(userCode)}" autocomplete="off" required>
-<label for="person">Sign in as</label><select id="person" name="person">${options.join('')}</select>
+${personFields()}</form>`,
+  )
+}
+
+const alertOf = (problem: string | undefined): string =>
+  problem === undefined ? '' : `<p class="alert" role="alert">${escapeHtml(problem)}</p>`
+
+function personFields(): string {
+  const options = contoso.people.map(
+    ({ id, displayName, jobTitle }) => `<option value="${id}">${escapeHtml(`${displayName}, ${jobTitle}`)}</option>`,
+  )
+  return `<label for="person">Sign in as</label><select id="person" name="person">${options.join('')}</select>
 <label><input type="checkbox" name="consent" value="organisation"> Consent on behalf of your organisation (admins only)</label>
-<button name="answer" value="allow">Sign in</button><button name="answer" value="decline">Do not sign in</button></form>`,
+<button name="answer" value="allow">Sign in</button><button name="answer" value="decline">Do not sign in</button>`
+}
+
+/** The page where a person signs in for an app, and its form. The app gets the answer at its redirect URI. */
+function authorize(tenant: Tenant, call: Call): Reply {
+  let request: CodeRequest | undefined
+  try {
+    knownTenant(call)
+    request = readCodeRequest(tenant, call)
+    checkCodeRequest(tenant, request, call)
+    const answer = call.method === 'POST' ? answerCodeRequest(tenant, request, call) : undefined
+    if (answer && 'location' in answer) return { status: 302, headers: { location: answer.location } }
+    return codeForm(request, answer?.problem)
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error
+    if (request) return { status: 302, headers: { location: refusedLocation(request, error) } }
+    const description = text(asRecord(error.reply.body), 'error_description')
+    return html(400, 'You cannot sign in', alertOf(description))
+  }
+}
+
+/** The form goes to its own address, which has the request. The browser also checks where the answer redirects to. */
+function codeForm({ clientName, scope, redirectUri }: CodeRequest, problem: string | undefined): Reply {
+  return html(
+    problem === undefined ? 200 : 403,
+    'Sign in',
+    `${alertOf(problem)}${definitions([
+      ['App', clientName],
+      ['Permissions', scope],
+    ])}<form method="post">${personFields()}</form>`,
+    new URL(redirectUri).origin,
   )
 }
 
@@ -200,12 +252,12 @@ label{display:block;margin:1rem 0 .25rem;font-weight:600}input,select{font:inher
 input[type=checkbox]{width:auto;margin-right:.5rem}
 button{font:inherit;margin:1.5rem .5rem 0 0;padding:.5rem 1.25rem}.alert{color:#a4262c}footer{margin-top:2rem;color:#616161;font-size:.85rem}`
 
-/** A page in the simulator's style; `content` is HTML. */
-function html(status: number, title: string, content: string): Reply {
+/** A page in the simulator's style; `content` is HTML. Its forms lead to the simulator, and from there to `leadsTo`. */
+function html(status: number, title: string, content: string, leadsTo = ''): Reply {
   return {
     status,
     headers: {
-      'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'",
+      'content-security-policy': `default-src 'none'; style-src 'unsafe-inline'; form-action 'self' ${leadsTo}; base-uri 'none'; frame-ancestors 'none'`,
       'x-content-type-options': 'nosniff',
     },
     html: `<!doctype html><html lang="en"><head><meta charset="utf-8">

@@ -1,4 +1,4 @@
-/** Entra ID's sign-in: access tokens, device codes, consents, keys and metadata. Imports `tenant` and `registrations`. */
+/** Entra ID's sign-in: access tokens, codes, device codes, consents, keys and metadata. Imports `tenant` and `registrations`. */
 import { randomBytes } from 'node:crypto'
 import { decodeJwt } from 'jose'
 import {
@@ -9,12 +9,14 @@ import {
   findPerson,
   nobody,
   now,
+  type Operation,
   operation,
   type Reply,
   type Service,
   type Tenant,
   text,
 } from '../tenant/index.ts'
+import { redeemCode, refusePages, refusePrograms, type Session } from './authorize.ts'
 import { checkCertificate, checkSecret, clientOf } from './clients.ts'
 import { consented, requireConsent } from './consents.ts'
 import { entraError, refuse } from './errors.ts'
@@ -29,6 +31,13 @@ import {
 } from './sign-ins.ts'
 import { defaultLifetime, type Tokens } from './tokens.ts'
 
+export {
+  answerCodeRequest,
+  type CodeRequest,
+  checkCodeRequest,
+  readCodeRequest,
+  refusedLocation,
+} from './authorize.ts'
 export { consentOnPage } from './consents.ts'
 export { readScope } from './scopes.ts'
 export { answerDeviceCode, type DeviceAnswer, readDeviceCode } from './sign-ins.ts'
@@ -47,20 +56,32 @@ export function loginService(tenant: Tenant, tokens: Tokens, url: string): Servi
     admit: async () => nobody,
     refusal: (status, message) => entraError(status, 'temporarily_unavailable', 90033, message),
     operations: [
-      operation('login.token', 'POST', /^\/([^/]+)\/oauth2\/v2\.0\/token$/, (call) => token(tenant, tokens, call)),
+      // Web pages that sign people in call these three from their own origin.
+      open(
+        operation('login.token', 'POST', /^\/([^/]+)\/oauth2\/v2\.0\/token$/, (call) => token(tenant, tokens, call)),
+      ),
       operation('login.devicecode', 'POST', /^\/([^/]+)\/oauth2\/v2\.0\/devicecode$/, (call) =>
         startDeviceCode(tenant, url, call),
       ),
-      operation('login.keys', 'GET', /^\/([^/]+)\/discovery\/v2\.0\/keys$/, () => ({ status: 200, body: tokens.keys })),
-      operation('login.configuration', 'GET', /^\/([^/]+)\/v2\.0\/\.well-known\/openid-configuration$/, (call) => ({
-        status: 200,
-        body: configuration(url, call.params[0] ?? contoso.tenantId),
-      })),
+      open(
+        operation('login.keys', 'GET', /^\/([^/]+)\/discovery\/v2\.0\/keys$/, () => ({
+          status: 200,
+          body: tokens.keys,
+        })),
+      ),
+      open(
+        operation('login.configuration', 'GET', /^\/([^/]+)\/v2\.0\/\.well-known\/openid-configuration$/, (call) => ({
+          status: 200,
+          body: configuration(url, call.params[0] ?? contoso.tenantId),
+        })),
+      ),
     ],
   }
 }
 
-function knownTenant(call: Call): void {
+const open = (one: Operation): Operation => ({ ...one, crossOrigin: true })
+
+export function knownTenant(call: Call): void {
   const requested = (call.params[0] ?? '').toLowerCase()
   const known = [contoso.tenantId, ...contoso.domains, 'common', 'organizations']
   if (!known.includes(requested)) refuse('invalid_request', 90002, `Tenant '${requested}' not found.`)
@@ -70,14 +91,19 @@ function token(tenant: Tenant, tokens: Tokens, call: Call): Reply {
   knownTenant(call)
   const form = asRecord(call.body)
   if (text(form, 'client_id') === '') refuse('invalid_request', 900144, "The request body must contain 'client_id'.")
-  switch (text(form, 'grant_type')) {
+  const { origin } = call.headers
+  const grant = text(form, 'grant_type')
+  if (origin !== undefined && !['authorization_code', 'refresh_token'].includes(grant)) refusePages(origin)
+  switch (grant) {
+    case 'authorization_code':
+      return signedIn(tenant, tokens, redeemCode(tenant, form, origin))
     case 'client_credentials':
       return clientCredentials(tenant, tokens, form)
     case 'device_code':
     case 'urn:ietf:params:oauth:grant-type:device_code':
       return redeemDeviceCode(tenant, tokens, form)
     case 'refresh_token':
-      return refresh(tenant, tokens, form)
+      return refresh(tenant, tokens, form, origin)
     case '':
       return refuse('invalid_request', 900144, "The request body must contain 'grant_type'.")
     default:
@@ -187,15 +213,17 @@ function redeemDeviceCode(tenant: Tenant, tokens: Tokens, form: Record<string, u
 }
 
 /** Returns a new refresh token for each use, as Entra ID does. The used token stays valid until its expiry. */
-function refresh(tenant: Tenant, tokens: Tokens, form: Record<string, unknown>): Reply {
+function refresh(tenant: Tenant, tokens: Tokens, form: Record<string, unknown>, origin: string | undefined): Reply {
   const session = personOfRefreshToken(tenant, text(form, 'refresh_token'), text(form, 'client_id'))
   if (!session)
     return refuse('invalid_grant', 70000, 'The refresh token is not valid, has expired or is for another app.')
+  if (session.isPage && origin === undefined) refusePrograms()
+  if (!session.isPage && origin !== undefined) refusePages(origin)
   const scope = text(form, 'scope')
   return signedIn(tenant, tokens, { ...session, scope: scope === '' ? session.scope : scope })
 }
 
-function signedIn(tenant: Tenant, tokens: Tokens, session: { userId: string; clientId: string; scope: string }): Reply {
+function signedIn(tenant: Tenant, tokens: Tokens, session: Session): Reply {
   const person = findPerson(session.userId)
   if (!person) return refuse('invalid_grant', 50034, 'The user account does not exist in the directory.')
   const scope = readScope(tenant, session.scope)
@@ -211,7 +239,7 @@ function signedIn(tenant: Tenant, tokens: Tokens, session: { userId: string; cli
     expires_in: defaultLifetime,
     ext_expires_in: defaultLifetime,
     access_token: await tokens.access({ audience: resource, scopes, person, clientId: session.clientId, proof: '0' }),
-    ...(oidc.includes('openid') ? { id_token: await tokens.id(person, session.clientId) } : {}),
+    ...(oidc.includes('openid') ? { id_token: await tokens.id(person, session.clientId, session.nonce) } : {}),
     ...offline,
     client_info: Buffer.from(JSON.stringify({ uid: person.id, utid: contoso.tenantId })).toString('base64url'),
   })
@@ -226,7 +254,8 @@ function configuration(url: string, tenantId: string): Record<string, unknown> {
     device_authorization_endpoint: `${root}/oauth2/v2.0/devicecode`,
     authorization_endpoint: `${root}/oauth2/v2.0/authorize`,
     jwks_uri: `${root}/discovery/v2.0/keys`,
-    response_types_supported: ['code', 'id_token'],
+    response_types_supported: ['code'],
+    response_modes_supported: ['query', 'fragment'],
     subject_types_supported: ['pairwise'],
     id_token_signing_alg_values_supported: ['RS256'],
     token_endpoint_auth_methods_supported: ['client_secret_post', 'private_key_jwt'],

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { now, type Row, type Tenant } from '../tenant/index.ts'
+import type { Session } from './authorize.ts'
 
 /** A device that waits for a person to sign in on another device. `expiresAt` is milliseconds since 1970. */
 export interface DeviceCode {
@@ -60,29 +61,28 @@ export function pollsTooFast(tenant: Tenant, deviceCode: string, interval: numbe
 }
 
 const refreshTokenLife = 90 * 24 * 3600 * 1000
+const refreshTokenLifeOfPages = 24 * 3600 * 1000
 const digest = (token: string): string => createHash('sha256').update(token).digest('hex')
 
-/** Creates a refresh token (90 days) and stores only its digest. */
-export function keepRefreshToken(tenant: Tenant, session: { userId: string; clientId: string; scope: string }): string {
+/** Creates a refresh token (90 days; 24 hours for a web page) and stores only its digest. */
+export function keepRefreshToken(tenant: Tenant, session: Session): string {
   const token = `1.${randomBytes(48).toString('base64url')}`
   tenant.run(
-    'insert into refresh_tokens (hash, user_id, client_id, scope, expires_at) values (?, ?, ?, ?, ?)',
+    'insert into refresh_tokens (hash, user_id, client_id, scope, expires_at, platform) values (?, ?, ?, ?, ?, ?)',
     digest(token),
     session.userId,
     session.clientId,
     session.scope,
-    now() + refreshTokenLife,
+    now() + (session.isPage ? refreshTokenLifeOfPages : refreshTokenLife),
+    session.isPage ? 'spa' : null,
   )
   return token
 }
 
 /** Returns the session of a refresh token that belongs to this client and has not expired. */
-export function personOfRefreshToken(
-  tenant: Tenant,
-  token: string,
-  clientId: string,
-): { userId: string; clientId: string; scope: string } | undefined {
+export function personOfRefreshToken(tenant: Tenant, token: string, clientId: string): Session | undefined {
   const row = tenant.row('select * from refresh_tokens where hash = ?', digest(token))
   if (!row || row['client_id'] !== clientId || Number(row['expires_at']) < now()) return undefined
-  return { userId: String(row['user_id']), clientId, scope: String(row['scope']) }
+  const isPage = row['platform'] === 'spa'
+  return { userId: String(row['user_id']), clientId, scope: String(row['scope']), isPage }
 }

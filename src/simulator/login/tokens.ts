@@ -34,7 +34,7 @@ export interface Tokens {
   /** Sets the issuer, `{url}/{tenant}/v2.0`, which is known after the port is open. */
   issueAt(url: string): void
   access(request: TokenRequest): Promise<string>
-  id(person: Person, clientId: string): Promise<string>
+  id(person: Person, clientId: string, nonce?: string): Promise<string>
   /**
    * Returns the caller in a bearer token for a service of Microsoft 365, and for one of `audiences` if they are given.
    * Throws for any other token.
@@ -95,7 +95,12 @@ export async function openTokens(tenant: Tenant): Promise<Tokens> {
         : { aud: request.audience, ...claimsOf(tenant, request) }
       return sign({ ...claims, ...request.claims }, tenantId, lifetime)
     },
-    id: (person, clientId) => sign({ aud: clientId, ...personClaims(person) }, contoso.tenantId, defaultLifetime),
+    id: (person, clientId, nonce) =>
+      sign(
+        { aud: clientId, ...personClaims(person), ...(nonce !== undefined && { nonce }) },
+        contoso.tenantId,
+        defaultLifetime,
+      ),
     verify: async (authorization, resource, audiences) => {
       const [scheme, token] = (authorization ?? '').split(' ')
       if (scheme?.toLowerCase() !== 'bearer' || !token) throw new Error('Access token is empty.')

@@ -63,6 +63,8 @@ const schema = `
     device_code text primary key, user_code text not null unique, client_id text not null, scope text not null,
     expires_at real not null, user_id text, declined integer not null default 0, used integer not null default 0);
   create table if not exists device_polls (device_code text primary key, at real not null);
+  create table if not exists authorization_codes (
+    hash text primary key, doc text not null, expires_at real not null, used integer not null default 0);
   create table if not exists refresh_tokens (
     hash text primary key, user_id text not null, client_id text not null, scope text not null, expires_at real not null);
   create table if not exists calls (
@@ -128,6 +130,7 @@ function addLateColumns(db: DatabaseSync): void {
   for (const [table, column] of [
     ['calls', 'traceparent'],
     ['people_changed', 'changed_at'],
+    ['refresh_tokens', 'platform'],
   ] as const) {
     const known = db
       .prepare(`pragma table_info(${table})`)

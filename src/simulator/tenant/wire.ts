@@ -49,6 +49,8 @@ export interface Operation {
   readonly method: string
   /** Matches the whole decoded path. */
   readonly path: RegExp
+  /** Web pages of other origins may call it (CORS). */
+  readonly crossOrigin?: true
   /** Distinguishes operations with the same path by the request; checked again after the body is read. */
   accepts?(request: Pick<Call, 'body'>): boolean
   handle(call: Call): Reply

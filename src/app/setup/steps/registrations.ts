@@ -45,7 +45,7 @@ const registrationStep = (name: RegistrationName): Step => {
       return { registration: found, principal, owners: owners.map(({ id }) => id) }
     },
     changes({ registration: found, principal, owners }, { names, settings, personId }) {
-      const wrong = differences(name, found, randomUUID)
+      const wrong = differences(name, found, settings['BASE_URL'], randomUUID)
       const body = Object.assign({}, ...wrong.map((one) => one.body))
       if (found === undefined) {
         const own = wrong.filter(({ isUsual }) => !isUsual).map(({ text }) => text)
@@ -55,7 +55,7 @@ const registrationStep = (name: RegistrationName): Step => {
       }
       const shown = { name: found.displayName ?? names.title(title), what: wrong.map(({ text }) => text).join(', ') }
       const needsAddress = isApi && !found.identifierUris.includes(addressOf(found))
-      const needsSetting = setting !== undefined && clientIdIn(settings[setting]) === undefined
+      const needsSetting = clientIdIn(settings[setting]) === undefined
       const all: (RegistrationChange | false)[] = [
         needsSetting && { kind: 'setting', text: settingText(setting), body: {} },
         wrong.length > 0 && { kind: 'update', text: fill(texts.registration.update, shown), body },
@@ -74,11 +74,11 @@ const registrationStep = (name: RegistrationName): Step => {
         // Microsoft Graph makes the person who creates a registration its owner.
         const created = registration.safeParse(answer).data
         if (!created) return
-        if (setting !== undefined) await settings.set({ [setting]: created.appId })
+        await settings.set({ [setting]: created.appId })
         if (isApi) await addAddress(setup, created)
         await addPrincipal(setup, created)
       } else if (found === undefined) throw new Error('nothing was found to change')
-      else if (kind === 'setting' && setting !== undefined) {
+      else if (kind === 'setting') {
         const others = settings.get(setting)
         await settings.set({ [setting]: others === undefined ? found.appId : `${found.appId},${others}` })
       } else if (kind === 'address') await addAddress(setup, found)

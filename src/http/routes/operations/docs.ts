@@ -34,11 +34,19 @@ export const readOpenApi = definePublicRoute({
   },
 })
 
-/** The page loads and calls nothing from other addresses. Swagger UI has its icons as data. */
-const policy = [
-  ...["default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data:"],
-  ...["connect-src 'self'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"],
-].join('; ')
+const lockedUp = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+]
+/**
+ * The page loads only its own files, and calls only the service and the address that gives tokens. Swagger UI has its
+ * icons as data.
+ */
+const policyOf = (tokenUrl: string): string =>
+  [...lockedUp, "style-src 'self'", "img-src 'self' data:", `connect-src 'self' ${tokenUrl}`].join('; ')
 
 const page = `<!doctype html>
 <html lang="en">
@@ -52,19 +60,62 @@ const page = `<!doctype html>
 <body>
 <div id="page"></div>
 <script src="/docs/swagger-ui-bundle.js"></script>
-<script src="/docs/start.js"></script>
+<script type="module" src="/docs/start.js"></script>
 </body>
 </html>
 `
-/** Swagger UI's validator would call another address, so it is off. */
-const start = `SwaggerUIBundle({
-  url: '/openapi.json',
+/**
+ * Shows the description. Authorize offers what a person can do on a page: sign in for each API, as a token is for one API,
+ * or paste a token. The first sign-in has the focus, which Swagger UI would give to the last field. Swagger UI's validator
+ * would call another address, so it is off.
+ */
+const startOf = (clientId: string | undefined): string => `const clientId = ${JSON.stringify(clientId ?? '')}
+const redirectUrl = new URL('/docs/oauth2-redirect.html', location.href).href
+const enter = 'Enter the client id of a registration that has the single-page redirect URI ' + redirectUrl + '. '
+const description = (clientId ? '' : enter) + 'Leave client_secret empty.'
+const forPeople = (document) => {
+  const { entra, token, metrics } = document.components.securitySchemes
+  const { authorizationCode } = entra.flows
+  const names = authorizationCode.scopes
+  const signIns = Object.entries(names).map(([scope, name]) => {
+    const flows = { authorizationCode: { ...authorizationCode, scopes: { [scope]: name } } }
+    return [name, { type: entra.type, description, flows }]
+  })
+  const schemes = { ...Object.fromEntries(signIns), token, metrics }
+  document.components.securitySchemes = schemes
+  for (const operation of Object.values(document.paths).flatMap(Object.values))
+    operation.security = operation.security
+      .map(({ entra: [scope] = [], ...other }) => (scope === undefined ? other : { [names[scope]]: [scope] }))
+      .filter((credentials) => Object.keys(credentials).every((name) => name in schemes))
+  return document
+}
+const chooseScopes = (Original, { React }) => (props) => {
+  const scopes = [...props.schema.get('scopes').keys()]
+  const getConfigs = () => ({ ...props.authSelectors.getConfigs(), scopes })
+  return React.createElement(Original, { ...props, authSelectors: { ...props.authSelectors, getConfigs } })
+}
+const focusFirst = (showDefinitions) => (definitions) => {
+  if (definitions) setTimeout(() => document.querySelector('.modal-ux-content input, .modal-ux-content button')?.focus())
+  return showDefinitions(definitions)
+}
+const response = await fetch('/openapi.json')
+const page = SwaggerUIBundle({
+  // Swagger UI asks again, and says what is wrong.
+  ...(response.ok ? { spec: forPeople(await response.json()) } : { url: '/openapi.json' }),
   domNode: document.getElementById('page'),
   deepLinking: true,
   docExpansion: 'list',
   defaultModelsExpandDepth: 0,
   validatorUrl: null,
+  oauth2RedirectUrl: redirectUrl,
+  plugins: [
+    {
+      wrapComponents: { oauth2: chooseScopes },
+      statePlugins: { auth: { wrapActions: { showDefinitions: focusFirst } } },
+    },
+  ],
 })
+page.initOAuth({ clientId, usePkceWithAuthorizationCodeGrant: true })
 `
 
 const readDocs = definePublicRoute({
@@ -72,7 +123,7 @@ const readDocs = definePublicRoute({
   id: 'readDocs',
   method: 'GET',
   path: '/docs',
-  summary: 'A page to read this description and to try the API',
+  summary: 'A page to read this description, sign in and try the API',
   answers: {
     200: {
       description: 'The page.',
@@ -84,8 +135,9 @@ const readDocs = definePublicRoute({
   refusals: [],
   examples: {},
   anyAccept: true,
-  async handle() {
-    const headers = { ...kept, ETag: entityTag(page), 'Content-Security-Policy': policy }
+  async handle({ services }) {
+    const policy = policyOf(services.docs.tokenUrl)
+    const headers = { ...kept, ETag: entityTag(page + policy), 'Content-Security-Policy': policy }
     return { status: 200, mediaType: 'text/html' as const, headers, body: page }
   },
 })
@@ -94,6 +146,8 @@ const files = {
   'start.js': 'text/javascript',
   'swagger-ui-bundle.js': 'text/javascript',
   'swagger-ui.css': 'text/css',
+  'oauth2-redirect.html': 'text/html',
+  'oauth2-redirect.js': 'text/javascript',
 } as const
 const fileName = z.enum(Object.keys(files) as [keyof typeof files, ...(keyof typeof files)[]])
 
@@ -108,16 +162,17 @@ export const readDocsFile = definePublicRoute({
     200: {
       description: 'The file.',
       body: z.string(),
-      mediaTypes: ['text/javascript', 'text/css'],
-      headers: ['ETag', 'Cache-Control'],
+      mediaTypes: ['text/javascript', 'text/css', 'text/html'],
+      headers: ['Content-Security-Policy', 'ETag', 'Cache-Control'],
     },
   },
   refusals: [],
   examples: {},
   anyAccept: true,
-  async handle(_, { params: { file } }) {
-    const { body, etag } = await fileOf(file)
-    return { status: 200, mediaType: files[file], headers: { ...kept, ETag: etag }, body }
+  async handle({ services }, { params: { file } }) {
+    const { body, etag } = file === 'start.js' ? served(startOf(services.docs.clientId)) : await fileOf(file)
+    const headers = { ...kept, ETag: etag, 'Content-Security-Policy': lockedUp.join('; ') }
+    return { status: 200, mediaType: files[file], headers, body }
   },
 })
 
@@ -126,16 +181,18 @@ const require = createRequire(import.meta.url)
 const paths = {
   'swagger-ui-bundle.js': require.resolve('swagger-ui-dist/swagger-ui-bundle.js'),
   'swagger-ui.css': require.resolve('swagger-ui-dist/swagger-ui.css'),
+  'oauth2-redirect.html': require.resolve('swagger-ui-dist/oauth2-redirect.html'),
+  'oauth2-redirect.js': require.resolve('swagger-ui-dist/oauth2-redirect.js'),
 }
+const served = (content: string) => ({ body: Buffer.from(content), etag: entityTag(content) })
 
 /** Files of the public page: read once, the same bytes for all. */
-const read = new Map<keyof typeof files, Promise<{ readonly body: Uint8Array; readonly etag: string }>>()
+const read = new Map<keyof typeof paths, Promise<ReturnType<typeof served>>>()
 
-function fileOf(name: keyof typeof files) {
+function fileOf(name: keyof typeof paths) {
   const known = read.get(name)
   if (known !== undefined) return known
-  const text = name === 'start.js' ? Promise.resolve(start) : readFile(paths[name], 'utf8')
-  const file = text.then((content) => ({ body: Buffer.from(content), etag: entityTag(content) }))
+  const file = readFile(paths[name], 'utf8').then(served)
   read.set(name, file)
   // Reads a file that could not be read again on the next call.
   file.catch(() => read.delete(name))
