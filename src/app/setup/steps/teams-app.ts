@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
+import { higherOf, isVersion, standingOf } from '../../../../manifest/version.ts'
 import { clientIdIn } from '../registrations.ts'
 import { isAllowed } from '../roles.ts'
 import { writePrivate } from '../settings-file.ts'
@@ -17,7 +18,7 @@ interface Found {
   readonly path: string
   readonly file: Buffer | undefined
   /** The app in the organisation's catalogue; `unknown` if the person may not read the catalogue. */
-  readonly app: { readonly id: string; readonly versions: readonly string[] } | 'unknown' | undefined
+  readonly app: { readonly id: string; readonly published: string | undefined } | 'unknown' | undefined
 }
 
 interface AppChange extends Change {
@@ -39,8 +40,11 @@ export const teamsAppStep = defineStep<Found, AppChange>({
   async find(setup) {
     const path = setup.settings.beside('quartermaster.zip')
     const file = await readFile(path).catch(() => undefined)
-    const wanted = await packageFor(setup)
-    return { wanted, path, file, app: wanted === undefined ? undefined : await appInCatalogue(setup) }
+    const variables = variablesOf(setup)
+    if (variables === undefined) return { wanted: undefined, path, file, app: undefined }
+    const app = await appInCatalogue(setup)
+    const published = app === 'unknown' ? undefined : app?.published
+    return { wanted: await packageFor(variables, published), path, file, app }
   },
   changes({ wanted, path, file, app }, { settings, options, roles }) {
     const write: AppChange = { kind: 'file', text: fill(texts.teams.file, { path }) }
@@ -52,7 +56,8 @@ export const teamsAppStep = defineStep<Found, AppChange>({
     if (app === undefined) return canPublish ? [...changes, publish] : changes
     if (settings['TEAMS_APP_ID'] !== app.id)
       changes.push({ kind: 'setting', text: fill(texts.settings.set, { names: 'TEAMS_APP_ID' }) })
-    const isOld = app.versions.every((one) => isHigher(wanted.version, one))
+    const { published } = app
+    const isOld = published === undefined || standingOf(wanted.version, published) === 'update'
     const update = {
       kind: 'update',
       text: fill(texts.teams.update, { version: wanted.version }),
@@ -75,13 +80,19 @@ export const teamsAppStep = defineStep<Found, AppChange>({
   },
 })
 
-async function packageFor({ settings }: Setup): Promise<AppPackage | undefined> {
+function variablesOf({ settings }: Setup) {
   const { BASE_URL, MICROSOFT_APP_ID, CLIENT_ID } = settings.values()
-  if (!BASE_URL || !MICROSOFT_APP_ID || !CLIENT_ID) return undefined
+  return BASE_URL && MICROSOFT_APP_ID && CLIENT_ID ? { BASE_URL, MICROSOFT_APP_ID, CLIENT_ID } : undefined
+}
+
+/** The catalogue accepts only a version that is higher than the published one. */
+async function packageFor(
+  variables: NonNullable<ReturnType<typeof variablesOf>>,
+  published: string | undefined,
+): Promise<AppPackage> {
   // Loading the bot's commands takes a second, so only this step waits for it.
   const { appPackage, manifestFor } = await import('../../../../manifest/build.ts')
-  const variables = { BASE_URL, MICROSOFT_APP_ID, CLIENT_ID }
-  return { content: appPackage(variables), version: manifestFor(variables).version }
+  return { content: appPackage(variables, published), version: manifestFor(variables, published).version }
 }
 
 async function appInCatalogue({ graph, settings, options }: Setup): Promise<Found['app']> {
@@ -93,14 +104,7 @@ async function appInCatalogue({ graph, settings, options }: Setup): Promise<Foun
   })
   if (!found) return 'unknown'
   const [app] = found.value
-  const versions = (app?.appDefinitions ?? []).flatMap(({ version }) => version ?? [])
-  return app && { id: app.id, versions }
-}
-
-/** Compares versions by their numbers: 1.10.0 is higher than 1.9.0. */
-function isHigher(one: string, other: string): boolean {
-  const numbers = (version: string) => version.split('.').map((part) => Number.parseInt(part, 10) || 0)
-  const [left, right] = [numbers(one), numbers(other)]
-  const place = left.findIndex((number, index) => number !== (right[index] ?? 0))
-  return place >= 0 && (left[place] ?? 0) > (right[place] ?? 0)
+  if (!app) return undefined
+  const versions = (app.appDefinitions ?? []).flatMap(({ version }) => version ?? []).filter(isVersion)
+  return { id: app.id, published: versions.length === 0 ? undefined : versions.reduce(higherOf) }
 }
