@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
-import { higherOf, isVersion, standingOf } from '../../../../manifest/version.ts'
 import { clientIdIn } from '../registrations.ts'
 import { isAllowed } from '../roles.ts'
 import { writePrivate } from '../settings-file.ts'
@@ -10,6 +9,8 @@ import { fill, texts } from '../texts.ts'
 interface AppPackage {
   readonly content: Buffer
   readonly version: string
+  /** Whether the catalogue has no such version, nor a higher one. */
+  readonly isHigher: boolean
 }
 
 interface Found {
@@ -18,7 +19,7 @@ interface Found {
   readonly path: string
   readonly file: Buffer | undefined
   /** The app in the organisation's catalogue; `unknown` if the person may not read the catalogue. */
-  readonly app: { readonly id: string; readonly published: string | undefined } | 'unknown' | undefined
+  readonly app: { readonly id: string; readonly versions: readonly string[] } | 'unknown' | undefined
 }
 
 interface AppChange extends Change {
@@ -43,8 +44,8 @@ export const teamsAppStep = defineStep<Found, AppChange>({
     const variables = variablesOf(setup)
     if (variables === undefined) return { wanted: undefined, path, file, app: undefined }
     const app = await appInCatalogue(setup)
-    const published = app === 'unknown' ? undefined : app?.published
-    return { wanted: await packageFor(variables, published), path, file, app }
+    const versions = app === 'unknown' || app === undefined ? [] : app.versions
+    return { wanted: await packageFor(variables, versions), path, file, app }
   },
   changes({ wanted, path, file, app }, { settings, options, roles }) {
     const write: AppChange = { kind: 'file', text: fill(texts.teams.file, { path }) }
@@ -56,14 +57,12 @@ export const teamsAppStep = defineStep<Found, AppChange>({
     if (app === undefined) return canPublish ? [...changes, publish] : changes
     if (settings['TEAMS_APP_ID'] !== app.id)
       changes.push({ kind: 'setting', text: fill(texts.settings.set, { names: 'TEAMS_APP_ID' }) })
-    const { published } = app
-    const isOld = published === undefined || standingOf(wanted.version, published) === 'update'
     const update = {
       kind: 'update',
       text: fill(texts.teams.update, { version: wanted.version }),
       renews: true,
     } as const
-    return isOld && canPublish ? [...changes, update] : changes
+    return wanted.isHigher && canPublish ? [...changes, update] : changes
   },
   async apply(setup, { kind }, { wanted, path, app }) {
     const { graph, settings } = setup
@@ -85,14 +84,18 @@ function variablesOf({ settings }: Setup) {
   return BASE_URL && MICROSOFT_APP_ID && CLIENT_ID ? { BASE_URL, MICROSOFT_APP_ID, CLIENT_ID } : undefined
 }
 
-/** The catalogue accepts only a version that is higher than the published one. */
+/** The catalogue accepts only a version that is higher than the published ones. */
 async function packageFor(
   variables: NonNullable<ReturnType<typeof variablesOf>>,
-  published: string | undefined,
+  versions: readonly string[],
 ): Promise<AppPackage> {
   // Loading the bot's commands takes a second, so only this step waits for it.
-  const { appPackage, manifestFor } = await import('../../../../manifest/build.ts')
-  return { content: appPackage(variables, published), version: manifestFor(variables, published).version }
+  const app = await import('../../../../manifest/build.ts')
+  const known = versions.filter(app.isVersion)
+  const published = known.length === 0 ? undefined : known.reduce(app.higherOf)
+  const { version } = app.manifestFor(variables, published)
+  const isHigher = published === undefined || app.standingOf(version, published) === 'update'
+  return { content: app.appPackage(variables, published), version, isHigher }
 }
 
 async function appInCatalogue({ graph, settings, options }: Setup): Promise<Found['app']> {
@@ -105,6 +108,5 @@ async function appInCatalogue({ graph, settings, options }: Setup): Promise<Foun
   if (!found) return 'unknown'
   const [app] = found.value
   if (!app) return undefined
-  const versions = (app.appDefinitions ?? []).flatMap(({ version }) => version ?? []).filter(isVersion)
-  return { id: app.id, published: versions.length === 0 ? undefined : versions.reduce(higherOf) }
+  return { id: app.id, versions: (app.appDefinitions ?? []).flatMap(({ version }) => version ?? []) }
 }
