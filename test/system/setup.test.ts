@@ -137,7 +137,11 @@ describe('npm run setup in an empty tenant', everything, () => {
     const flags = `--base-url https://provisioning.contoso.example --client-id ${appId}`
     const scopes = `--collab-scope ${COLLAB_SCOPE} --mail-scope ${MAIL_SCOPE}`
     const authority = `--authority ${tenant.url}/${tenant.tenantId}`
-    const login = (shown: string) => /npx quartermaster login (.*)/.exec(shown)?.[1]?.split(/ (?=--)/).toSorted()
+    const login = (shown: string) =>
+      /npx quartermaster login (.*)/
+        .exec(shown)?.[1]
+        ?.split(/ (?=--)/)
+        .toSorted()
     expect(login(text)).toEqual(`${flags} ${scopes} ${authority}`.split(/ (?=--)/).toSorted())
     // The next run changes nothing, and shows the command again.
     expect(login((await own.run()).text)).toEqual(login(text))
@@ -251,6 +255,8 @@ describe('at a terminal', everything, () => {
     expect([first.exit, first.writes]).toEqual([1, []])
     expect(first.text).toContain('Stopped before “registrations in Entra ID”')
     expect(existsSync(path)).toBe(true)
+    // npm start names what is missing, and does not start a trial with these settings.
+    expect(() => readConfig(own.settings())).toThrow('CLIENT_ID is needed when MODE=production.')
     const second = await own.run({ args: ['--resume', '--yes'] })
     expect(second.exit, second.text).toBe(0)
   })

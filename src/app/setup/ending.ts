@@ -56,8 +56,9 @@ async function loginOf(setup: Setup): Promise<string> {
   const { settings, loginUrl, tenantId } = setup
   return loginCommand(
     settings.get('BASE_URL') ?? '',
-    { 'client-id': (await findRegistration(setup, 'commandLine'))?.appId },
+    {},
     {
+      'client-id': (await findRegistration(setup, 'commandLine'))?.appId,
       'collab-scope': settings.get('COLLAB_SCOPE'),
       'mail-scope': settings.get('MAIL_SCOPE'),
       // Only Microsoft's logins are trusted by themselves.
