@@ -6,6 +6,8 @@ import template from './template.json' with { type: 'json' }
 import { hashOf, versionOf } from './version.ts'
 import { zip } from './zip.ts'
 
+export { higherOf, isVersion, standingOf } from './version.ts'
+
 type Variables = Readonly<Record<string, string | undefined>>
 
 /** What a manifest is made for; named as in `.env.example`. */

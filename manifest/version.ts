@@ -42,8 +42,11 @@ export function standingOf(version: string, published: string): Standing {
 
 export const higherOf = (one: string, other: string): string => (standingOf(one, other) === 'older' ? other : one)
 
+const pattern = /^(\d{1,10})\.(\d{1,10})\.(\d{1,10})$/
+export const isVersion = (text: string): boolean => pattern.test(text)
+
 function parse(version: string): Version {
-  const [, first, second, third] = /^(\d{1,10})\.(\d{1,10})\.(\d{1,10})$/.exec(version) ?? []
+  const [, first, second, third] = pattern.exec(version) ?? []
   if (third === undefined)
     throw new Error(`“${version}” is no version of the app. A version is three numbers: 0.2.48213.`)
   return [Number(first), Number(second), Number(third)]

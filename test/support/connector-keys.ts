@@ -31,8 +31,10 @@ export function withConnectorKeys() {
     asked.push(request.url ?? '')
     const published = keys ? [keys.good.jwk, keys.webchat.jwk, keys.unendorsed.jwk] : []
     // No chained calls on the response: restify, in the same process, makes writeHead return nothing.
-    response.writeHead(away ? 503 : request.url === '/keys' ? 200 : 404, { 'content-type': 'application/json' })
-    response.end(JSON.stringify({ keys: request.url === '/keys' ? published : [] }))
+    // The path is `/v1/.well-known/keys` at Microsoft's host.
+    const isKeys = request.url?.endsWith('/keys') ?? false
+    response.writeHead(away ? 503 : isKeys ? 200 : 404, { 'content-type': 'application/json' })
+    response.end(JSON.stringify({ keys: isKeys ? published : [] }))
   })
   const known = () => {
     if (!keys) throw new Error('the keys exist only while the tests of their block run')

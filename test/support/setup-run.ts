@@ -48,6 +48,8 @@ export async function installation(tenant: Simulator) {
   return {
     folder,
     path,
+    /** The options of a run without questions. */
+    answers: ['--yes', ...answers(tenant.sharePointUrl)],
     settings: (): NodeJS.Dict<string> => parseEnv(readFileSync(path, 'utf8')),
     /** Runs setup in this process, and signs in on the page as soon as a code is shown. */
     async run(how: How = {}): Promise<Run> {

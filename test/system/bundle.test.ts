@@ -1,12 +1,19 @@
 import { execFileSync, spawnSync } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import recorded from '../../manifest/content.json' with { type: 'json' }
+import { checkReport } from '../../src/app/check/report.ts'
+import { permissions } from '../../src/microsoft365/index.ts'
+import { administrator } from '../support/administrator.ts'
+import { publishApp } from '../support/app-packages.ts'
 import { bareEnvironment } from '../support/bare-environment.ts'
 import { freePort } from '../support/free-port.ts'
 import { type ProductProcess, startProduct } from '../support/process.ts'
 import { tokenFor } from '../support/service.ts'
+import { consent } from '../support/simulator.ts'
 import { people, scopes } from '../support/teams-user.ts'
 import { until } from '../support/until.ts'
 
@@ -66,6 +73,18 @@ describe('the bundle of npm run build', { timeout: 120_000 }, () => {
       return ((await read.json()) as { status: string }).status === 'succeeded' || undefined
     }
     expect(await until(isReady, 'the site')).toBe(true)
+  })
+
+  it('knows the version of the app that npm run check:tenant compares with the catalogue', async () => {
+    const tenant = { url: simulatorUrl }
+    const graph = [...permissions.filter(({ service }) => service === 'graph').map(({ name }) => name)]
+    await consent(tenant, 'graph', [...graph, 'AppCatalog.Read.All'])
+    const TEAMS_APP_ID = await publishApp(await administrator(tenant), randomUUID(), '0.1.48213')
+    const env = { ...bareEnvironment, SIMULATOR_PORT: new URL(simulatorUrl).port, TEAMS_APP_ID }
+    const { stdout } = spawnSync(process.execPath, [join(bundle, 'check-tenant.js'), '--json'], { cwd: home, env })
+    const { parts } = checkReport.parse(JSON.parse(String(stdout)))
+    const { number } = recorded
+    expect(parts.find(({ name }) => name === 'catalogueApp')).toMatchObject({ ownVersion: `0.${number}` })
   })
 
   it('stops in order', async () => {

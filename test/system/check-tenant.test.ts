@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { readConfig } from '../../src/app/config.ts'
@@ -5,6 +6,8 @@ import { findEndpoints } from '../../src/app/endpoints.ts'
 import { serviceIdOf } from '../../src/app/installation.ts'
 import { type HealthPartName, installationChecks } from '../../src/core/index.ts'
 import { openDatabase } from '../../src/store/index.ts'
+import { administrator } from '../support/administrator.ts'
+import { publishApp } from '../support/app-packages.ts'
 import { selfSigned } from '../support/certificates.ts'
 import { adminsGroup, appId, botSecret, type Checked, startChecked } from '../support/check-tenant.ts'
 import { newDatabaseUrl } from '../support/database.ts'
@@ -166,6 +169,15 @@ const failures: readonly Failure[] = [
     variables: () => ({ TEAMS_APP_ID: '66666666-ffff-4fff-8fff-000000000009' }),
   },
   {
+    ...{ part: 'catalogueApp', because: 'the catalogue has an older version', state: 'amber' },
+    says: /0\.1\.48213 of the app.*upload the package/,
+    async arrange() {
+      await consent('graph', [...graphRoles, appRole, 'AppCatalog.Read.All'])
+      olderApp = await publishApp(await administrator(checked.simulator), randomUUID(), '0.1.48213')
+    },
+    variables: () => ({ TEAMS_APP_ID: olderApp }),
+  },
+  {
     ...{ part: 'databaseServer', because: 'it is away', state: 'red', says: /ECONNREFUSED.*Check DATABASE_URL/ },
     arrange: () => undefined,
     variables: () => ({ DATABASE_URL: 'postgres://nobody@127.0.0.1:9/none' }),
@@ -174,6 +186,43 @@ const failures: readonly Failure[] = [
     ...{ part: 'databaseServer', because: 'its user may not create', state: 'red', says: /may not create.*owner/ },
     arrange: restrictedUser,
     variables: () => ({ DATABASE_URL: restrictedUrl() }),
+  },
+  {
+    ...{ part: 'databaseServer', because: 'it only reads', state: 'red', says: /accepts no writes.*primary server/ },
+    arrange: () => serverThat((name) => `alter database ${name} set default_transaction_read_only = on`),
+    variables: () => ({ DATABASE_URL: otherDatabase }),
+  },
+  {
+    ...{
+      part: 'databaseServer',
+      because: 'the way to it is not encrypted',
+      state: 'red',
+      says: /not encrypted.*verify-full/,
+    },
+    async arrange() {
+      await serverThat(() => 'select 1')
+      // The same server by a name that is not known to be this machine.
+      otherDatabase = otherDatabase.replace('127.0.0.1', '127.1')
+    },
+    variables: () => ({ DATABASE_URL: otherDatabase }),
+  },
+  {
+    ...{
+      part: 'databaseServer',
+      because: 'it gets no fixes any more',
+      state: 'amber',
+      says: /13\.22 gets no more fixes.*Upgrade/,
+    },
+    // The server says another version of itself in this database: an old one cannot be installed any more.
+    arrange: () =>
+      serverThat(
+        (name) => `create schema old;
+          create function old.current_setting(asked text) returns text language sql as $$
+            select case asked when 'server_version' then '13.22' when 'server_version_num' then '130022'
+              else pg_catalog.current_setting(asked) end $$;
+          alter database ${name} set search_path = old, public, pg_catalog`,
+      ),
+    variables: () => ({ DATABASE_URL: otherDatabase }),
   },
   {
     ...{ part: 'admins', because: 'an id names nobody', state: 'red', says: /Nobody is an admin.*Correct ADMINS/ },
@@ -224,6 +273,15 @@ const templateOf = (approver: string) => ({
   approval: { stages: [{ approvers: [{ user: approver }] }] },
 })
 
+let olderApp = ''
+let otherDatabase = ''
+/** A new database, changed by its owner. */
+async function serverThat(change: (name: string) => string) {
+  otherDatabase = await newDatabaseUrl()
+  const database = await openDatabase({ dataDir: checked.folder, databaseUrl: otherDatabase })
+  await database.query(change(new URL(otherDatabase).pathname.slice(1)))
+  await database.close()
+}
 let emptyDatabase = ''
 /** The address of an empty database for a user without rights in it. */
 function restrictedUrl(): string {

@@ -33,8 +33,10 @@ const notRun: Readonly<Record<string, string>> = {
   'README.md: npm run setup           # creates what the tenant needs, after your consent, and writes .env':
     'a tenant of production; docs/deploy.md says more',
   'docs/deploy.md: npm ci': 'installs every package, and asks an administrator of a tenant to sign in',
-  'docs/deploy.md: DATABASE_URL=postgres://quartermaster:<password>@<database host>/quartermaster?sslmode=verify-full':
+  'docs/deploy.md: sudo -u postgres createuser --pwprompt quartermaster': 'a server of PostgreSQL',
+  'docs/deploy.md: TRUSTED_PROXIES=<network of the proxy>':
     'settings of an organisation; test/app/config.test.ts reads such settings',
+  'docs/deploy.md: HOST=127.0.0.1': 'settings of an organisation; test/app/config.test.ts reads such settings',
   'docs/deploy.md: npm run check:tenant': 'a tenant of production',
   'docs/check.md: npm run check:tenant -- --write                            # a team site and a shared mailbox':
     'a tenant of production; test/system/check-write.test.ts runs the same',
@@ -46,7 +48,7 @@ const notRun: Readonly<Record<string, string>> = {
     'never ends; test/system/setup.test.ts starts the same tenant',
   'docs/deploy.md: npm ci && npm run build    # writes dist/':
     'installs every package; test/system/bundle.test.ts builds and starts the bundle',
-  'docs/deploy.md: # The database. On the same machine the address is postgres://quartermaster:<password>@localhost/quartermaster':
+  'docs/deploy.md: sudo install -d /opt/quartermaster && sudo cp -r dist/. /opt/quartermaster/':
     'a server of production; test/system/deployed.test.ts runs what is installed here',
   'docs/deploy.md: quartermaster.contoso.example {': 'settings of Caddy, which is not here',
   'docs/deploy.md: npm ci && npm run build':

@@ -5,24 +5,33 @@ import { request as callHttp } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { parseEnv } from 'node:util'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { administrator } from '../support/administrator.ts'
 import { bareEnvironment } from '../support/bare-environment.ts'
 import { type Authority, newAuthority } from '../support/certificates.ts'
 import { answerCode, startQuartermaster, watchProcess } from '../support/command-line.ts'
+import { type Connector, startConnector } from '../support/connector.ts'
+import { withConnectorKeys } from '../support/connector-keys.ts'
 import { freePort } from '../support/free-port.ts'
+import { linkOf } from '../support/journey.ts'
 import { startProduct } from '../support/process.ts'
 import { ask, temporaryFolder, tenantFor } from '../support/simulator.ts'
-import { people } from '../support/teams-user.ts'
+import { decisionAbout, readsAfter, reviews, subject } from '../support/site-request.ts'
+import { people, TeamsUser } from '../support/teams-user.ts'
 import { until } from '../support/until.ts'
 
-/** A proxy with TLS, as it stands before the service and before Microsoft's hosts. */
-async function tlsBefore(authority: Authority, port: number): Promise<string> {
-  const { key, certificate: cert } = authority.issue(['localhost'])
+/** A proxy with TLS, as it stands before the service and before Microsoft's hosts. Returns its port. */
+async function tlsBefore(authority: Authority, url: string, host = 'localhost'): Promise<number> {
+  const { key, certificate: cert } = authority.issue([host])
   const server = createServer({ key, cert }, (incoming, answer) => {
-    const { method, url: path, headers } = incoming
-    const outgoing = callHttp({ host: '127.0.0.1', port, method, path, headers }, (response) => {
+    const { method } = incoming
+    // The simulator takes calls for this machine only.
+    const headers = { ...incoming.headers, ...(host !== 'localhost' && { host: 'localhost' }) }
+    // Microsoft's connector has the paths of its protocol below the name of the cloud or a region.
+    const path = incoming.url?.replace(/^\/teams(?=\/v3\/)/, '')
+    const outgoing = callHttp(`${url}${path}`, { method, headers }, (response) => {
       answer.writeHead(response.statusCode ?? 502, response.headers)
       response.pipe(answer)
     })
@@ -38,19 +47,46 @@ async function tlsBefore(authority: Authority, port: number): Promise<string> {
     server.closeAllConnections()
     server.close()
   })
-  return `https://localhost:${(server.address() as AddressInfo).port}`
+  return (server.address() as AddressInfo).port
+}
+
+const teamsUrl = 'https://smba.trafficmanager.net/teams/'
+const hostsOfMicrosoft = pathToFileURL(resolve('test/support/microsoft-hosts.ts'))
+
+/** Somebody in Teams, whose activities have the Bot connector's token. */
+class RealTeamsUser extends TeamsUser {
+  readonly #token: () => Promise<string>
+  readonly #url: string
+
+  constructor(url: string, connector: Connector, person: { id: string; name: string }, token: () => Promise<string>) {
+    super(() => url, connector, person)
+    this.#url = url
+    this.#token = token
+  }
+
+  override activity(change: Record<string, unknown> = {}): Record<string, unknown> {
+    return super.activity({ serviceUrl: teamsUrl, ...change })
+  }
+
+  override async post(activity: Record<string, unknown>): Promise<Response> {
+    const headers = { 'content-type': 'application/json', authorization: `Bearer ${await this.#token()}` }
+    return fetch(`${this.#url}/api/messages`, { method: 'POST', headers, body: JSON.stringify(activity) })
+  }
 }
 
 describe('an empty tenant', { timeout: 120_000 }, () => {
-  it('gets its first sites: npm run setup, npm run check:tenant, npm start in production, one by REST and one by the command line', async () => {
+  const connectorKeys = withConnectorKeys()
+
+  it('gets its first sites: npm run setup, npm run check:tenant, npm start in production, one in chat and one by the command line', async () => {
     const folder = await temporaryFolder()
     const authority = newAuthority('Contoso authority')
     const trusted = join(folder, 'authority.pem')
     writeFileSync(trusted, authority.certificate)
     const [tenantPort, port] = [await freePort(), await freePort()]
-    const [tenantUrl, baseUrl] = [await tlsBefore(authority, tenantPort), await tlsBefore(authority, port)]
-    const tenant = await tenantFor({ tenant: 'empty', port: tenantPort, publicUrl: tenantUrl })
-    const direct = `http://127.0.0.1:${tenantPort}`
+    const [direct, own] = [`http://127.0.0.1:${tenantPort}`, `http://127.0.0.1:${port}`]
+    const tenantUrl = `https://localhost:${await tlsBefore(authority, direct)}`
+    const baseUrl = `https://localhost:${await tlsBefore(authority, own)}`
+    await tenantFor({ tenant: 'empty', port: tenantPort, publicUrl: tenantUrl })
     const addresses = { LOGIN_URL: tenantUrl, DIRECTORY_URL: tenantUrl, EXCHANGE_URL: tenantUrl }
     const variables = { ...bareEnvironment, ...addresses, NODE_EXTRA_CA_CERTS: trusted, NO_COLOR: '1' }
     const cwd = join(folder, 'service')
@@ -78,8 +114,20 @@ describe('an empty tenant', { timeout: 120_000 }, () => {
     expect(checked.printed).not.toContain('✗')
     expect(checked.printed).toMatch(/✓ Permissions/)
 
-    // npm start
-    const more = { HOST: '127.0.0.1', PORT: String(port), LOG_LEVEL: 'fatal' }
+    // npm start. Microsoft's hosts of the bot are servers of this test: the connector, its keys, and the login.
+    const connector = await startConnector()
+    onTestFinished(() => connector.close())
+    const servers = {
+      'login.botframework.com': connectorKeys.url,
+      'login.microsoftonline.com': direct,
+      'smba.trafficmanager.net': connector.url,
+    }
+    const hosts: Record<string, number> = {}
+    for (const [host, url] of Object.entries(servers)) hosts[host] = await tlsBefore(authority, url, host)
+    const more = {
+      ...{ HOST: '127.0.0.1', PORT: String(port), LOG_LEVEL: process.env['TEST_LOG_LEVEL'] ?? 'fatal' },
+      ...{ NODE_OPTIONS: `--import=${hostsOfMicrosoft}`, MICROSOFT_HOSTS: JSON.stringify(hosts) },
+    }
     const service = await startProduct('main.ts', {
       cwd,
       variables: { ...variables, ...more },
@@ -87,74 +135,51 @@ describe('an empty tenant', { timeout: 120_000 }, () => {
     })
     onTestFinished(() => service.kill())
 
-    // A person signs in with the command-line client that setup has created.
+    // In chat: Kim requests a site, Kim's manager approves it, and Kim gets the card with its address.
+    const aud = settings['MICROSOFT_APP_ID']
+    const token = () => connectorKeys.token({ aud, serviceurl: teamsUrl })
+    const user = (name: keyof typeof people) => new RealTeamsUser(own, connector, people[name], token)
+    const [kim, dana] = [user('kim'), user('dana')]
+    await dana.installs()
+    const { id, card } = await reviews(kim, { displayName: 'First steps', reason: 'A new team' }, 'team site')
+    const { requestId: firstId } = subject(card, 'Send')
+    expect(readsAfter(await kim.clicks({ id, card }, 'Send'))).toContain('Waiting for approval')
+    const decision = await decisionAbout(dana, 'First steps')
+    expect(readsAfter(await dana.clicks(decision, 'Approve'))).toContain('Approved by you')
+    const ready = await kim.sees(/Your site is ready[\s\S]*First steps/)
+    expect(linkOf(ready)).toMatch(/^https:.*\/sites\/.*first-steps/)
     const graph = await administrator({ url: direct })
-    const client = await graph.api("/applications(uniqueName='quartermaster-command-line')").get()
-    const tokenOf = async (person: string): Promise<string> => {
-      const root = `${direct}/${tenant.tenantId}/oauth2/v2.0`
-      const own = { client_id: client.appId, scope: settings['COLLAB_SCOPE'] ?? '' }
-      const shown = await ask('POST', `${root}/devicecode`, { body: new URLSearchParams(own) })
-      await signIn(shown.body.user_code, person)
-      const grant = { ...own, grant_type: 'urn:ietf:params:oauth:grant-type:device_code' }
-      const body = new URLSearchParams({ ...grant, device_code: shown.body.device_code })
-      return (await ask('POST', `${root}/token`, { body })).body.access_token
-    }
-    const call = async (method: string, path: string, token: string, body?: object) =>
-      ask(method, `http://127.0.0.1:${port}${path}`, { token, ...(body && { body }) })
-    const kim = await tokenOf(people.kim.id)
-    const templates = await call('GET', '/templates/v1/', kim)
-    expect(templates.status, JSON.stringify(templates.body)).toBe(200)
-    const template = templates.body.value.find(({ kind }: { kind: string }) => kind === 'teamSite')
-    const sent = await call('POST', '/collab/v1/spo/', kim, { displayName: 'First steps', templateId: template.id })
-    expect(sent.status, JSON.stringify(sent.body)).toBe(202)
-
-    const request = `/requests/v1/${sent.body.requestId}`
-    const { approvals } = (await call('GET', request, kim)).body
-    const approver = approvals[0]?.approvers[0]?.id
-    expect(approver, JSON.stringify(approvals)).toBeDefined()
-    const decided = await call('POST', `${request}/approve`, await tokenOf(approver), { comment: 'Welcome' })
-    expect(decided.status, JSON.stringify(decided.body)).toBe(200)
-    const made = await until(
-      async () => {
-        const { body } = await call('GET', request, kim)
-        if (body.status === 'failed') throw new Error(JSON.stringify(body.problem))
-        return body.status === 'succeeded' ? body : undefined
-      },
-      'the first site',
-      60,
-    )
-    expect(made.resource.url).toMatch(/\/sites\//)
-    const group = await graph
-      .api(`/groups/${made.resource.securityGroupId}`)
-      .select(`id,${settings['DIRECTORY_EXTENSION']}`)
+    const extension = settings['DIRECTORY_EXTENSION'] ?? ''
+    const { value: groups } = await graph
+      .api('/groups')
+      .filter(`${extension}/requestId eq '${firstId}'`)
+      .select(`id,${extension}`)
       .get()
-    expect(group[settings['DIRECTORY_EXTENSION'] ?? '']).toMatchObject({ requestId: sent.body.requestId })
+    expect(groups).toMatchObject([{ [extension]: { requestId: firstId } }])
 
-    // The same person by the command line, which signs in with the client of setup.
+    // The same person by the command line, with the command that setup has printed.
     const home = join(folder, 'kim')
     const shown = { NODE_EXTRA_CA_CERTS: trusted, NO_COLOR: '1' }
     const quartermaster = (...args: string[]) => startQuartermaster(args, home, shown)
-    // The scopes do not begin with the service's address, so the person accepts them.
-    const { COLLAB_SCOPE = '', MAIL_SCOPE = '' } = settings
-    const scopes = ['--collab-scope', COLLAB_SCOPE, '--mail-scope', MAIL_SCOPE]
-    const login = quartermaster('login', '--base-url', baseUrl, '--client-id', client.appId, ...scopes)
+    const [, command = ''] = /npx quartermaster (login .*)/.exec(printed) ?? []
+    const login = quartermaster(...command.split(' '))
     const prompt = await until(async () => /Open (\S+) .* code ([A-Z]+)\./.exec(login.told()) ?? undefined, 'a code')
     expect(prompt[1]).toContain(tenantUrl)
     await answerCode(`${direct}/devicelogin`, prompt[2] ?? '', 'kim', 'allow')
     const loggedIn = await login.ended
     expect(loggedIn.exit, loggedIn.told).toBe(0)
-    const wanted = ['--template', template.name, '--display-name', 'Second steps', '--yes', '--json']
-    const created = await quartermaster('site', 'create', ...wanted).ended
+    const wanted = ['--template', 'Team site', '--display-name', 'Second steps', '--owner', 'omar@contoso.example']
+    const created = await quartermaster('site', 'create', ...wanted, '--yes', '--json').ended
     expect(created.exit, created.told).toBe(0)
-    const { requestId } = JSON.parse(created.printed)
-    const following = quartermaster('request', 'watch', requestId)
-    const approval = await call('POST', `/requests/v1/${requestId}/approve`, await tokenOf(approver), {
-      comment: 'Yes',
-    })
-    expect(approval.status, JSON.stringify(approval.body)).toBe(200)
+    const following = quartermaster('request', 'watch', JSON.parse(created.printed).requestId)
+    const second = await decisionAbout(dana, 'Second steps')
+    expect(readsAfter(await dana.clicks(second, 'Approve'))).toContain('Approved by you')
     const followed = await following.ended
     expect(followed.exit, followed.told).toBe(0)
     expect(followed.printed + followed.told).toMatch(/\/sites\/.*second-steps/)
+    // Setup does not let everybody's command line read groups.
+    const groupless = await quartermaster('request', 'group', firstId).ended
+    expect(groupless.told).toContain('grant the delegated permission Group.Read.All')
     expect(await service.stop()).toBe(0)
   })
 })

@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { readConfig } from '../../src/app/config.ts'
 import { template } from '../../src/core/index.ts'
 import { certificateFromPem, permissions } from '../../src/microsoft365/index.ts'
-import { administrator, emptyTenant, exchangeAdministrator } from '../support/administrator.ts'
+import { administrator, emptyTenant, exchangeAdministrator, microsoft } from '../support/administrator.ts'
 import { installation } from '../support/setup-run.ts'
 import { ask } from '../support/simulator.ts'
 
@@ -117,6 +117,40 @@ describe('npm run setup in an empty tenant', everything, () => {
     expect(text).toContain('Nothing was changed.')
   })
 
+  it('lets everybody use the command line, and prints the command to sign in to it', async () => {
+    const tenant = await emptyTenant()
+    const own = await installation(tenant)
+    const { text } = await own.run()
+    const graph = await administrator(tenant)
+    const idOf = async (key: string): Promise<string> =>
+      (await graph.api(`/servicePrincipals(${key})`).select('id').get()).id
+    const { appId } = await graph.api("/applications(uniqueName='quartermaster-command-line')").get()
+    const client = await idOf(`appId='${appId}'`)
+    const { value: consents } = await graph.api(`/oauth2PermissionGrants?$filter=clientId eq '${client}'`).get()
+    const { COLLAB_AUDIENCE, MAIL_AUDIENCE, COLLAB_SCOPE, MAIL_SCOPE } = own.settings()
+    const granted = async (api: string | undefined, scope: string) => ({
+      ...{ consentType: 'AllPrincipals', resourceId: await idOf(`appId='${api}'`), scope },
+    })
+    const expected = [
+      await granted(COLLAB_AUDIENCE, 'App.ReadWrite.All'),
+      await granted(MAIL_AUDIENCE, 'App.ReadWrite.All'),
+      await granted(microsoft.graph, 'User.ReadBasic.All'),
+    ]
+    expect(consents).toHaveLength(expected.length)
+    expect(consents).toEqual(expect.arrayContaining(expected.map((one) => expect.objectContaining(one))))
+    const flags = `--base-url https://provisioning.contoso.example --client-id ${appId}`
+    const scopes = `--collab-scope ${COLLAB_SCOPE} --mail-scope ${MAIL_SCOPE}`
+    const authority = `--authority ${tenant.url}/${tenant.tenantId}`
+    const login = (shown: string) =>
+      /npx quartermaster login (.*)/
+        .exec(shown)?.[1]
+        ?.split(/ (?=--)/)
+        .toSorted()
+    expect(login(text)).toEqual(`${flags} ${scopes} ${authority}`.split(/ (?=--)/).toSorted())
+    // The next run changes nothing, and shows the command again.
+    expect(login((await own.run()).text)).toEqual(login(text))
+  })
+
   it('prints no secret', async () => {
     const own = await installation(await emptyTenant())
     const { text } = await own.run()
@@ -225,6 +259,8 @@ describe('at a terminal', everything, () => {
     expect([first.exit, first.writes]).toEqual([1, []])
     expect(first.text).toContain('Stopped before “registrations in Entra ID”')
     expect(existsSync(path)).toBe(true)
+    // npm start names what is missing, and does not start a trial with these settings.
+    expect(() => readConfig(own.settings())).toThrow('CLIENT_ID is needed when MODE=production.')
     const second = await own.run({ args: ['--resume', '--yes'] })
     expect(second.exit, second.text).toBe(0)
   })

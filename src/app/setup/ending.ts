@@ -1,4 +1,6 @@
+import { loginCommand } from '../../client/command-line/settings.ts'
 import type { Terminal } from '../../client/command-line/terminal.ts'
+import { isMicrosoftLogin } from '../../client/sign-in.ts'
 import { ConfigurationError, readConfig } from '../config.ts'
 import { botSteps, checkBot } from './bot.ts'
 import { findRegistration } from './registrations.ts'
@@ -28,7 +30,8 @@ export async function showEnd(
   } else if (how.isChanged) {
     terminal.line(`\n${terminal.style('green', '✓')} ${fill(texts.run.done, { path: settings.path })}`)
   }
-  if (how.isChanged) for (const line of await nextSteps(setup)) terminal.line(line)
+  if (how.isChanged) for (const line of nextSteps(setup)) terminal.line(line)
+  terminal.line(`\n${texts.run.commandLine}\n  npx ${await loginOf(setup)}`)
 }
 
 /** What `npm start` would refuse. */
@@ -42,15 +45,24 @@ function faultsOf(values: Readonly<Record<string, string>>): readonly string[] {
   }
 }
 
-async function nextSteps(setup: Setup): Promise<string[]> {
-  const { settings, tenantId } = setup
+function nextSteps({ settings }: Setup): string[] {
   const upload = fill(texts.run.nextUpload, { path: settings.beside('quartermaster.zip') })
-  const client = (await findRegistration(setup, 'commandLine'))?.appId ?? ''
-  const commandLine = { baseUrl: settings.get('BASE_URL') ?? '', tenant: tenantId, client }
-  const list = [
-    ...(settings.get('TEAMS_APP_ID') === undefined ? [upload] : []),
-    ...texts.run.nextSteps,
-    fill(texts.run.nextCommandLine, commandLine),
-  ]
+  const list = [...(settings.get('TEAMS_APP_ID') === undefined ? [upload] : []), ...texts.run.nextSteps]
   return ['', texts.run.next, ...list.map((text, index) => `  ${index + 1}. ${text}`)]
+}
+
+/** The command with which people sign in. It names the scopes, because they do not begin with the service's address. */
+async function loginOf(setup: Setup): Promise<string> {
+  const { settings, loginUrl, tenantId } = setup
+  return loginCommand(
+    settings.get('BASE_URL') ?? '',
+    {},
+    {
+      'client-id': (await findRegistration(setup, 'commandLine'))?.appId,
+      'collab-scope': settings.get('COLLAB_SCOPE'),
+      'mail-scope': settings.get('MAIL_SCOPE'),
+      // Only Microsoft's logins are trusted by themselves.
+      ...(!isMicrosoftLogin(loginUrl) && { authority: `${loginUrl}/${tenantId}` }),
+    },
+  )
 }

@@ -43,7 +43,8 @@ export const questions: readonly Question[] = [
       const isAddress = environment.shape.BASE_URL.safeParse(answer).success && URL.canParse(answer)
       return isAddress && new URL(answer).protocol === 'https:' ? undefined : texts.questions.noHttps
     },
-    valuesFor: (answer) => ({ BASE_URL: answer.replace(/\/+$/, '') }),
+    // With the first line of the file: until setup is complete, npm start names what is missing, and starts no local mode.
+    valuesFor: (answer) => ({ MODE: 'production', BASE_URL: answer.replace(/\/+$/, '') }),
   },
   {
     settings: ['DATABASE_URL', 'DATA_DIR'],

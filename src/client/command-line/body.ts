@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
 import { type AnyTemplate, type Client, DirectoryError, type MailboxRequest, type SiteRequest } from '../index.ts'
 import type { OptionSpec, Scope } from './define-command.ts'
+import { directoryPermissions } from './settings.ts'
 import { clean, fill, NotFoundError, nearest, texts, UsageError } from './terminal.ts'
 
 /**
@@ -307,7 +308,9 @@ export async function findPerson(scope: Scope, name: string): Promise<string> {
     if (id !== undefined && id !== '') return id
   } catch (error) {
     if (!(error instanceof DirectoryError) || error.status !== 403) throw error
-    throw new UsageError(fill(texts.csv.noDirectory, { why: error.code || String(error.status) }))
+    throw new UsageError(
+      fill(texts.csv.noDirectory, { why: error.code || String(error.status), permission: directoryPermissions.users }),
+    )
   }
   throw new UsageError(fill(texts.csv.noPerson, { typed: clean(name) }))
 }

@@ -1,5 +1,5 @@
 import type { Client } from '../index.ts'
-import type { Overrides, SavedService, Sessions, Settings, Variables } from './settings.ts'
+import type { DirectoryPart, Overrides, SavedService, Sessions, Settings, Variables } from './settings.ts'
 import type { ExitCode, Terminal } from './terminal.ts'
 
 /** The value of a flag. A `list` may be repeated; a `flag` has no value. */
@@ -33,8 +33,8 @@ export interface Scope {
   readonly sessions: Sessions
   readonly terminal: Terminal
   readonly signal: AbortSignal
-  /** The service, called by the signed-in person. */
-  client(): Promise<Client>
+  /** The service, called by the signed-in person. `reads`: what it reads in the directory; `users` by default. */
+  client(reads?: DirectoryPart): Promise<Client>
 }
 
 /** A command. Its texts are under its name in `strings/en.json`. */

@@ -14,6 +14,7 @@ import type { Scope } from './define-command.ts'
 import { flagsIn, parse } from './program.ts'
 import {
   createSessions,
+  directoryPermissions,
   overridesFrom,
   readSettings,
   type Settings,
@@ -82,12 +83,12 @@ async function scopeOf(
   const scope = { settings, known, overrides, variables, terminal, signal, fetch: loggedFetch, sessions }
   return {
     ...scope,
-    client: async () =>
+    client: async (reads = 'users') =>
       createClient({
         baseUrl,
         directoryUrl,
         fetch: (url, init) => loggedFetch(url, init),
-        token: (resource) => sessions.token(settings, resource),
+        token: (resource) => sessions.token(settings, resource === 'directory' ? reads : resource),
       }),
   }
 }
@@ -190,10 +191,12 @@ function exitOfStatus({ status, code }: ProblemError): ExitCode {
   return status >= 500 || status === 429 || status === 408 ? exitCodes.unavailable : exitCodes.refused
 }
 
-function directoryReport({ status, code, message }: DirectoryError): Report {
+function directoryReport({ status, code, message, call }: DirectoryError): Report {
   const exit =
     status === 401 ? exitCodes.notSignedIn : status >= 500 || status === 429 ? exitCodes.unavailable : exitCodes.refused
-  return report(exit, clean(code || 'directory'), clean(message), [], { status })
+  const lacks = status === 403 && call.path === '/v1.0/groups'
+  const hint = lacks ? [fill(texts.group.refused, { permission: directoryPermissions.groups })] : []
+  return report(exit, clean(code || 'directory'), clean(message), hint, { status })
 }
 
 function signInReport({ problem, description }: SignInError, settings: Settings | undefined): Report {

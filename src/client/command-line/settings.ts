@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { isLoopback } from '../call.ts'
-import type { TokenResource } from '../index.ts'
+import { DirectoryError } from '../index.ts'
 import { lock, writePrivately } from '../private-file.ts'
 import { createSignIn, isMicrosoftLogin, type SignIn, SignInError } from '../sign-in.ts'
 import { clean, fill, texts, UsageError } from './terminal.ts'
@@ -14,7 +14,7 @@ export interface Settings {
   readonly loginUrl: string
   readonly tenantId: string
   readonly clientId: string
-  readonly scopes: { readonly collab: string; readonly mail: string; readonly directory: string }
+  readonly scopes: { readonly [R in Resource]: string }
   /** APIs whose scope neither belongs to the service nor was accepted by a flag. They get no tokens. */
   readonly foreignScopes: readonly Api[]
   /** MSAL's id of the account that signed in last at this service. */
@@ -111,7 +111,11 @@ export function settingsOf(baseUrl: string, overrides: Overrides, known: SavedSe
     loginUrl,
     tenantId: readTenant(overrides.tenant) ?? authority?.tenantId ?? known.tenantId ?? (isLocal ? localTenant : ''),
     clientId: overrides['client-id'] ?? known.clientId ?? (isLocal ? localClient : ''),
-    scopes: { collab, mail, directory: `${directoryResource}/Group.Read.All` },
+    scopes: {
+      ...{ collab, mail },
+      users: `${directoryResource}/${directoryPermissions.users}`,
+      groups: `${directoryResource}/${directoryPermissions.groups}`,
+    },
     foreignScopes: foreignOf(baseUrl, { collab, mail }, accepted),
     account: known.account,
     folder,
@@ -188,6 +192,13 @@ export function settingsFolder(variables: Variables, platform: string, home: str
 /** The APIs of a service. Each has its own token. */
 export type Api = 'collab' | 'mail'
 
+/** What commands read in the directory, with the delegated permission of Microsoft Graph for it. */
+export const directoryPermissions = { users: 'User.ReadBasic.All', groups: 'Group.Read.All' } as const
+/** Entra ID's error without consent to a permission (learn.microsoft.com/entra/identity-platform/reference-error-codes). */
+const noConsent = 'AADSTS65001'
+export type DirectoryPart = keyof typeof directoryPermissions
+type Resource = Api | DirectoryPart
+
 /**
  * Characters without a meaning in shells and lists of scopes, so that a scope can stand in a command that people copy.
  */
@@ -226,9 +237,10 @@ export interface Sessions {
   of(settings: Settings): SignIn
   /**
    * Returns a token from the cache or renewed, without a prompt. Throws `not-signed-in`, and {@link UsageError} for a
-   * scope that was not accepted for this service.
+   * scope that was not accepted for this service. Without consent to a permission it throws what Graph answers without the
+   * permission: {@link DirectoryError} with status 403.
    */
-  token(settings: Settings, resource: TokenResource): Promise<string>
+  token(settings: Settings, resource: Resource): Promise<string>
 }
 
 interface SessionParts {
@@ -253,9 +265,15 @@ export function createSessions({ fetch, onCall, overrides }: SessionParts): Sess
     of,
     async token(settings, resource) {
       if (settings.account === undefined) throw new SignInError('not-signed-in')
-      if (resource !== 'directory' && settings.foreignScopes.includes(resource))
-        throw refusedScopes(settings, overrides)
-      return of(settings).token(settings.scopes[resource], settings.account)
+      const { foreignScopes, scopes, account } = settings
+      if (foreignScopes.some((api) => api === resource)) throw refusedScopes(settings, overrides)
+      return of(settings)
+        .token(scopes[resource], account)
+        .catch((error: unknown) => {
+          if (resource === 'collab' || resource === 'mail') throw error
+          const isUnconsented = error instanceof SignInError && error.description.startsWith(noConsent)
+          throw isUnconsented ? new DirectoryError(403, noConsent, { method: 'GET', path: `/v1.0/${resource}` }) : error
+        })
     },
   }
 }

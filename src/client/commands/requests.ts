@@ -183,7 +183,7 @@ export const findGroup = defineCommand({
   operands: ['request'],
   async run(scope, { wait }, [operand = '']) {
     const { terminal, signal } = scope
-    const client = await scope.client()
+    const client = await scope.client('groups')
     const requestId = await findRequest(client, operand, signal)
     const group = wait
       ? await client.waitForProvisionedGroup(requestId, { signal, firstSeconds: 0 })

@@ -1,8 +1,9 @@
 import { z } from 'zod'
+import { directoryPermissions } from '../../../client/command-line/settings.ts'
 import { serviceNames } from '../../../microsoft365/index.ts'
 import { applicationIds, type Permission, permissions } from '../../../microsoft365/wire/index.ts'
 import { SetupProblem } from '../problem.ts'
-import { findRegistration, permissionName, type Registration } from '../registrations.ts'
+import { findPrincipal, findRegistration, permissionName, type Registration } from '../registrations.ts'
 import { applicationRoles, privilegedRoles } from '../roles.ts'
 import { type Change, defineStep, type Setup, type Step } from '../step.ts'
 import { fill, texts } from '../texts.ts'
@@ -120,20 +121,29 @@ function accessOf(service: Registration, offers: ReadonlyMap<ServiceName, Offer>
   return [...access].map(([resourceAppId, resourceAccess]) => ({ resourceAppId, resourceAccess }))
 }
 
+/** What the command line does for people who sign in to it, by the permission for it. */
+const commandLineScopes = {
+  sites: permissionName,
+  mailboxes: permissionName,
+  people: directoryPermissions.users,
+} as const
+type Api = keyof typeof commandLineScopes
+const apis = Object.keys(commandLineScopes) as Api[]
+
 interface ConsentFound {
   readonly client: string | undefined
-  readonly apis: readonly { readonly api: 'sites' | 'mailboxes'; readonly principal: string | undefined }[]
+  readonly principals: ReadonlyMap<Api, string | undefined>
   readonly grants: readonly z.output<typeof grant>[]
 }
 
 interface ConsentChange extends Change {
-  readonly api: 'sites' | 'mailboxes'
+  readonly api: Api
 }
 
 const grant = z.object({ id: z.string(), consentType: z.string(), resourceId: z.string(), scope: z.string().nullish() })
 const scopesOf = ({ scope }: z.output<typeof grant>): string[] => (scope ?? '').split(' ').filter((one) => one !== '')
 
-/** Consent for everybody to use the two APIs with the command line. */
+/** Consent for everybody to use the two APIs with the command line, and to look people up by their sign-in names. */
 export const consentStep = defineStep<ConsentFound, ConsentChange>({
   id: 'consent',
   group: 'permissions',
@@ -143,25 +153,33 @@ export const consentStep = defineStep<ConsentFound, ConsentChange>({
     const client = await principalOf(setup, 'commandLine')
     const path = `/oauth2PermissionGrants?$filter=clientId eq '${client}'`
     const grants = client === undefined ? [] : await setup.graph.list(path, grant)
-    const apis = await Promise.all(
-      (['sites', 'mailboxes'] as const).map(async (api) => ({ api, principal: await principalOf(setup, api) })),
+    const principals = await Promise.all(
+      apis.map(async (api) => {
+        const isGraph = api === 'people'
+        return [api, await (isGraph ? findPrincipal(setup, applicationIds.graph) : principalOf(setup, api))] as const
+      }),
     )
-    return { client, apis, grants: grants.filter(({ consentType }) => consentType === 'AllPrincipals') }
+    const forAll = grants.filter(({ consentType }) => consentType === 'AllPrincipals')
+    return { client, principals: new Map(principals), grants: forAll }
   },
-  changes: ({ apis, grants }) =>
-    apis.flatMap(({ api, principal }) => {
-      const isGranted = grants.some((one) => one.resourceId === principal && scopesOf(one).includes(permissionName))
+  changes: ({ principals, grants }) =>
+    apis.flatMap((api) => {
+      const resourceId = principals.get(api)
+      const isGranted = grants.some(
+        (one) => one.resourceId === resourceId && scopesOf(one).includes(commandLineScopes[api]),
+      )
       return isGranted ? [] : [{ api, text: texts.consent[api] }]
     }),
-  async apply({ graph }, { api }, { client, apis, grants }) {
-    const resourceId = apis.find((one) => one.api === api)?.principal
+  async apply({ graph }, { api }, { client, principals, grants }) {
+    const resourceId = principals.get(api)
+    const wanted = commandLineScopes[api]
     const before = grants.find((one) => one.resourceId === resourceId)
     if (before) {
-      const scope = [...scopesOf(before), permissionName].join(' ')
+      const scope = [...scopesOf(before), wanted].join(' ')
       await graph.send('PATCH', `/oauth2PermissionGrants/${before.id}`, { body: { scope } })
       return
     }
-    const body = { clientId: client, consentType: 'AllPrincipals', resourceId, scope: permissionName }
+    const body = { clientId: client, consentType: 'AllPrincipals', resourceId, scope: wanted }
     await graph.send('POST', '/oauth2PermissionGrants', { body, isDone: isThereAlready })
   },
 })

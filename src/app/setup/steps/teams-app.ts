@@ -9,6 +9,8 @@ import { fill, texts } from '../texts.ts'
 interface AppPackage {
   readonly content: Buffer
   readonly version: string
+  /** Whether the catalogue has no such version, nor a higher one. */
+  readonly isHigher: boolean
 }
 
 interface Found {
@@ -39,8 +41,11 @@ export const teamsAppStep = defineStep<Found, AppChange>({
   async find(setup) {
     const path = setup.settings.beside('quartermaster.zip')
     const file = await readFile(path).catch(() => undefined)
-    const wanted = await packageFor(setup)
-    return { wanted, path, file, app: wanted === undefined ? undefined : await appInCatalogue(setup) }
+    const variables = variablesOf(setup)
+    if (variables === undefined) return { wanted: undefined, path, file, app: undefined }
+    const app = await appInCatalogue(setup)
+    const versions = app === 'unknown' || app === undefined ? [] : app.versions
+    return { wanted: await packageFor(variables, versions), path, file, app }
   },
   changes({ wanted, path, file, app }, { settings, options, roles }) {
     const write: AppChange = { kind: 'file', text: fill(texts.teams.file, { path }) }
@@ -52,13 +57,12 @@ export const teamsAppStep = defineStep<Found, AppChange>({
     if (app === undefined) return canPublish ? [...changes, publish] : changes
     if (settings['TEAMS_APP_ID'] !== app.id)
       changes.push({ kind: 'setting', text: fill(texts.settings.set, { names: 'TEAMS_APP_ID' }) })
-    const isOld = app.versions.every((one) => isHigher(wanted.version, one))
     const update = {
       kind: 'update',
       text: fill(texts.teams.update, { version: wanted.version }),
       renews: true,
     } as const
-    return isOld && canPublish ? [...changes, update] : changes
+    return wanted.isHigher && canPublish ? [...changes, update] : changes
   },
   async apply(setup, { kind }, { wanted, path, app }) {
     const { graph, settings } = setup
@@ -75,13 +79,23 @@ export const teamsAppStep = defineStep<Found, AppChange>({
   },
 })
 
-async function packageFor({ settings }: Setup): Promise<AppPackage | undefined> {
+function variablesOf({ settings }: Setup) {
   const { BASE_URL, MICROSOFT_APP_ID, CLIENT_ID } = settings.values()
-  if (!BASE_URL || !MICROSOFT_APP_ID || !CLIENT_ID) return undefined
+  return BASE_URL && MICROSOFT_APP_ID && CLIENT_ID ? { BASE_URL, MICROSOFT_APP_ID, CLIENT_ID } : undefined
+}
+
+/** The catalogue accepts only a version that is higher than the published ones. */
+async function packageFor(
+  variables: NonNullable<ReturnType<typeof variablesOf>>,
+  versions: readonly string[],
+): Promise<AppPackage> {
   // Loading the bot's commands takes a second, so only this step waits for it.
-  const { appPackage, manifestFor } = await import('../../../../manifest/build.ts')
-  const variables = { BASE_URL, MICROSOFT_APP_ID, CLIENT_ID }
-  return { content: appPackage(variables), version: manifestFor(variables).version }
+  const app = await import('../../../../manifest/build.ts')
+  const known = versions.filter(app.isVersion)
+  const published = known.length === 0 ? undefined : known.reduce(app.higherOf)
+  const { version } = app.manifestFor(variables, published)
+  const isHigher = published === undefined || app.standingOf(version, published) === 'update'
+  return { content: app.appPackage(variables, published), version, isHigher }
 }
 
 async function appInCatalogue({ graph, settings, options }: Setup): Promise<Found['app']> {
@@ -93,14 +107,6 @@ async function appInCatalogue({ graph, settings, options }: Setup): Promise<Foun
   })
   if (!found) return 'unknown'
   const [app] = found.value
-  const versions = (app?.appDefinitions ?? []).flatMap(({ version }) => version ?? [])
-  return app && { id: app.id, versions }
-}
-
-/** Compares versions by their numbers: 1.10.0 is higher than 1.9.0. */
-function isHigher(one: string, other: string): boolean {
-  const numbers = (version: string) => version.split('.').map((part) => Number.parseInt(part, 10) || 0)
-  const [left, right] = [numbers(one), numbers(other)]
-  const place = left.findIndex((number, index) => number !== (right[index] ?? 0))
-  return place >= 0 && (left[place] ?? 0) > (right[place] ?? 0)
+  if (!app) return undefined
+  return { id: app.id, versions: (app.appDefinitions ?? []).flatMap(({ version }) => version ?? []) }
 }
