@@ -52,6 +52,11 @@ export interface Metrics {
   readonly isOpen: boolean
 }
 
+export interface OwnPages {
+  readonly privacy?: string | undefined
+  readonly terms?: string | undefined
+}
+
 export interface Services {
   readonly core: Core
   readonly texts: ApiTexts
@@ -64,6 +69,8 @@ export interface Services {
   readonly metrics?: Metrics
   /** The serialised API document and its ETag. */
   readonly openApi: () => { readonly text: Uint8Array; readonly etag: string }
+  /** Where the organisation has pages of its own in place of ours. */
+  readonly ownPages?: OwnPages | undefined
   /** Calls that wait for a change. */
   readonly waiting: Waiting
 }
