@@ -64,7 +64,7 @@ describe('deliveries that wait for a receiver are sent', { timeout: 60_000 }, ()
       const webhook = { url: subscriber.url, secret }
       const { id: _, version: __, ...shape } = z.looseObject({}).parse(body)
       const headers = { 'if-none-match': '*' }
-      const template = { ...shape, name: `Watched ${way}`, webhook }
+      const template = { ...shape, icon: '', name: `Watched ${way}`, webhook }
       const put = await call('sam', 'PUT', `/templates/v1/${idOf[way]}`, { body: template, headers })
       expect(put.status, put.text).toBe(201)
       for (const name of ['First', 'Second']) await ask(way, name)
@@ -84,8 +84,9 @@ describe('deliveries that wait for a receiver are sent', { timeout: 60_000 }, ()
 
   it('now by the button of the receiver’s card', () =>
     arrives('in chat', async () => {
-      const { id } = await service.sam.says('admin webhooks')
-      const shown = cardOf(await service.sam.invokes(id, 'admin.webhook', { templateId: idOf['in chat'] }))
+      const list = await service.sam.says('admin webhooks')
+      const { id } = list
+      const shown = cardOf(await service.sam.clicks(list, 'Watched in chat'))
       expect(textOf(shown)).toContain('2 on the way')
       const sent = cardOf(await service.sam.clicks({ id, card: shown }, 'Send waiting now'))
       expect(textOf(sent)).toContain('2 are on their way again')
