@@ -58,7 +58,12 @@ function contentOf(given: z.output<typeof environment>, version: string) {
     ...template,
     id: appId,
     version,
-    developer: { ...template.developer, websiteUrl: baseUrl, privacyUrl: baseUrl, termsOfUseUrl: baseUrl },
+    developer: {
+      ...template.developer,
+      websiteUrl: `${baseUrl}/about`,
+      privacyUrl: `${baseUrl}/privacy`,
+      termsOfUseUrl: `${baseUrl}/terms`,
+    },
     bots: template.bots.map((bot) => ({
       ...bot,
       botId: appId,

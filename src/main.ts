@@ -1,5 +1,7 @@
 import './private-umask.ts'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { isLoopbackUrl } from './app/addresses.ts'
 import { ConfigurationError, readConfig } from './app/config.ts'
 import { type App, createApp } from './app/index.ts'
 import type { Playgrounds } from './app/local/playground.ts'
@@ -18,8 +20,9 @@ async function main(): Promise<void> {
           admin: config.PLAYGROUND === 'admin',
         })
       : undefined
+  const forget = noteRunning(app)
   // Register signal handlers before reporting ready.
-  stopOnSignal(app, playgrounds)
+  stopOnSignal(app, playgrounds, forget)
   announce(app, playgrounds)
 }
 
@@ -29,6 +32,18 @@ function endWithoutSecrets(config: Environment): void {
     createLog('fatal', secretsOf(config)).fatal({ err: error }, 'nobody has caught this, so the process ends')
     process.exit(1)
   })
+}
+
+/** Local mode: writes into DATA_DIR where the service runs, so that `npm run token` finds it. Returns what removes the file. */
+function noteRunning({ url, endpoints }: App): () => void {
+  if (!endpoints.local || !isLoopbackUrl(endpoints.loginUrl)) return () => {}
+  const file = join(endpoints.dataDir, 'running.json')
+  const text = `${JSON.stringify({ service: url, simulator: endpoints.loginUrl })}\n`
+  writeFileSync(file, text, { mode: 0o600 })
+  return () => {
+    // Over a PostgreSQL server, another process may have the same folder.
+    if (existsSync(file) && readFileSync(file, 'utf8') === text) rmSync(file)
+  }
 }
 
 function announce(app: App, playgrounds: Playgrounds | undefined): void {
@@ -51,13 +66,14 @@ function announce(app: App, playgrounds: Playgrounds | undefined): void {
 }
 
 /** The first signal stops the service within 10 s; a second one ends the process at once. */
-function stopOnSignal(app: App, playgrounds: Playgrounds | undefined): void {
+function stopOnSignal(app: App, playgrounds: Playgrounds | undefined, forget: () => void): void {
   let stopping = false
   const stop = async (): Promise<void> => {
     if (stopping) process.exit(1)
     stopping = true
     process.stdout.write('Stopping; what is under way is kept.\n')
     setTimeout(() => process.exit(1), 9_500).unref()
+    forget()
     await Promise.all([playgrounds?.close(), app.close()])
     process.exit(0)
   }

@@ -223,6 +223,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
       token: config.METRICS_TOKEN,
       isOpen: credentials === undefined,
     },
+    ownPages: { privacy: config.PRIVACY_URL, terms: config.TERMS_URL },
     telemetry,
     limits,
     loopbackOnly: credentials === undefined,

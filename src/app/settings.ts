@@ -91,6 +91,8 @@ export const environment = z.object({
   PORT: port.default(3978),
   HOST: z.string().optional(),
   BASE_URL: url.optional(),
+  PRIVACY_URL: url.optional(),
+  TERMS_URL: url.optional(),
   DATA_DIR: z.string().optional(),
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// address' }).optional(),
   CLOUD: cloud,

@@ -1,4 +1,6 @@
 import '../private-umask.ts'
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { startSimulator } from './index.ts'
 
 const env = process.env
@@ -8,9 +10,10 @@ async function main(): Promise<void> {
   const tenant = env['SIMULATOR_TENANT'] || 'contoso'
   if (tenant !== 'contoso' && tenant !== 'empty')
     throw new Error(`SIMULATOR_TENANT must be contoso or empty, not '${tenant}'.`)
+  const dataDir = env['DATA_DIR'] || 'data'
   const simulator = await startSimulator({
     tenant,
-    dataDir: env['DATA_DIR'] ?? 'data',
+    dataDir,
     port: numberOf('SIMULATOR_PORT', 3979),
     directorySeconds: numberOf('SIMULATOR_DIRECTORY_SECONDS', 15),
     directoryExtension: env['DIRECTORY_EXTENSION'] ?? 'svc_group',
@@ -20,7 +23,11 @@ async function main(): Promise<void> {
   console.log(`DIRECTORY_URL=${simulator.directoryUrl}`)
   console.log(`SHAREPOINT_URL=${simulator.sharePointUrl}`)
   console.log(`EXCHANGE_URL=${simulator.exchangeUrl}`)
+  // `npm run token` finds it there.
+  const file = join(dataDir, 'running.json')
+  writeFileSync(file, `${JSON.stringify({ simulator: simulator.url })}\n`)
   const end = () => {
+    rmSync(file, { force: true })
     simulator.close().catch(fail)
   }
   process.once('SIGINT', end)

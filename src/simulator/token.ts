@@ -1,4 +1,6 @@
 import '../private-umask.ts'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { contoso } from './tenant/index.ts'
 
@@ -35,8 +37,36 @@ async function main(): Promise<void> {
     lifetime,
     tenantId: values.tenant,
   }
-  console.log(await ask(`http://127.0.0.1:${process.env['SIMULATOR_PORT'] || 3979}`, request))
+  console.log(await ask(findSimulator(), request))
 }
+
+const usualPort = '3979'
+
+/**
+ * Returns the address of the running simulator: at SIMULATOR_PORT, else the one that `npm start` has written into DATA_DIR,
+ * else at the usual port. A port of `.env` is weaker than DATA_DIR, because the running service may have another.
+ */
+function findSimulator(): string {
+  const named = process.env['SIMULATOR_PORT']
+  if (existsSync('.env')) process.loadEnvFile('.env')
+  const { DATA_DIR: folder, SIMULATOR_PORT: port = usualPort } = process.env
+  const at = (one: string) => `http://127.0.0.1:${one}`
+  if (named !== undefined && Number(named) > 0) return at(named)
+  const written = readRunning(join(folder || 'data', 'running.json'))
+  if (written !== undefined) return written
+  if (folder) throw new Error(`No Quartermaster runs with DATA_DIR=${folder}. ${remedy}`)
+  return at(Number(port) > 0 ? port : usualPort)
+}
+
+/** Undefined: no service runs with this folder, or its Microsoft 365 is not simulated. */
+function readRunning(file: string): string | undefined {
+  if (!existsSync(file)) return undefined
+  const { simulator } = Object(JSON.parse(readFileSync(file, 'utf8')))
+  return typeof simulator === 'string' ? simulator : undefined
+}
+
+const remedy =
+  'Start it with npm start. If it runs with another DATA_DIR or SIMULATOR_PORT, set the same for this command: DATA_DIR=<folder> npm run --silent token -- <upn>'
 
 /** Converts `--lifetime -60` to `--lifetime=-60`: parseArgs treats a value with a dash as an option. */
 function joinNegative(args: readonly string[]): string[] {
@@ -53,7 +83,7 @@ async function ask(simulator: string, request: object): Promise<string> {
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(request),
   }).catch((cause: unknown) => {
-    throw new Error(`No simulator answers at ${simulator}. Start it with npm start.`, { cause })
+    throw new Error(`No simulated Microsoft 365 answers at ${simulator}. ${remedy}`, { cause })
   })
   const answer = Object(await response.json().catch(() => ({})))
   if (typeof answer.access_token === 'string') return answer.access_token

@@ -16,8 +16,9 @@ function schemaOf(body: unknown): z.ZodType | undefined {
 
 describe('examples of the API document', () => {
   it('exist for every route that answers JSON', () => {
+    const pages = ['readAbout', 'readPrivacy', 'readTerms']
     const without = routes.filter(({ examples }) => Object.keys(examples).length === 0).map(({ id }) => id)
-    expect(without).toEqual(['showExport', 'downloadExport', 'readDocs', 'readDocsFile'])
+    expect(without).toEqual(['showExport', 'downloadExport', 'readDocs', 'readDocsFile', ...pages])
   })
 
   it.each(calls)('fit the schemas of their route: $name', ({ route, example }) => {

@@ -12,6 +12,7 @@ import { answerCode, newHome, startQuartermaster } from '../support/command-line
 import { newStoreOptions } from '../support/database.ts'
 import { type Block, blocksOf } from '../support/docs-blocks.ts'
 import { codeAlike, expectShown, openTerminal, type Terminal } from '../support/docs-run.ts'
+import { promisedNodes } from '../support/promised-nodes.ts'
 import { caller } from '../support/rest-caller.ts'
 import { templates, tokenFor, withService } from '../support/service.ts'
 import { opens } from '../support/site-request.ts'
@@ -42,9 +43,9 @@ const notRun: Readonly<Record<string, string>> = {
     'a tenant of production; test/system/check-write.test.ts runs the same',
   'docs/setup.md: npm run setup -- --plan   # shows all changes and makes none':
     'a tenant of production; test/system/setup.test.ts runs the same',
-  'docs/setup.md: SIMULATOR_TENANT=empty DATA_DIR=data/empty npm run simulator':
+  'docs/setup.md: SIMULATOR_TENANT=empty SIMULATOR_PORT=4979 DATA_DIR=data/empty npm run simulator':
     'never ends; test/system/setup.test.ts starts the same tenant',
-  'docs/permissions.md: SIMULATOR_TENANT=empty DATA_DIR=data/empty npm run simulator':
+  'docs/permissions.md: SIMULATOR_TENANT=empty SIMULATOR_PORT=4979 DATA_DIR=data/empty npm run simulator':
     'never ends; test/system/setup.test.ts starts the same tenant',
   'docs/deploy.md: npm ci && npm run build    # writes dist/':
     'installs every package; test/system/bundle.test.ts builds and starts the bundle',
@@ -98,253 +99,265 @@ describe('what the pages for people who run the service show is what happens:', 
     userId: people[who].id,
     scope: `${service.app.url}/mail/App.ReadWrite.All`,
   })
-  let terminal: Terminal
-  beforeAll(async () => {
-    const token = await tokenFor(simulator(), people.sam.id, `${service.app.url}/collab/App.ReadWrite.All`)
-    terminal = openTerminal(
-      { 'http://127.0.0.1:3978': service.app.url, 'http://127.0.0.1:3979': simulator() },
-      { SIMULATOR_PORT: new URL(simulator()).port, BASE_URL: service.app.url, ADMIN_TOKEN: token },
-    )
-  })
-  afterAll(() => terminal.close())
-
-  /** What a block prints with other words in place of those that stand for something. */
-  const print = (block: Block, instead: Readonly<Record<string, string>> = {}): Promise<string> =>
-    terminal.run({
-      ...block,
-      text: Object.entries(instead).reduce((text, [shown, real]) => text.replaceAll(shown, real), block.text),
+  /** Each Node repeats all examples over the same service: they do not clash with what they have created. */
+  const runs = promisedNodes.map((node, place) => ({ node, on: node.name, isAgain: place > 0 }))
+  describe.each(runs)('on $on:', ({ node, isAgain }) => {
+    let terminal: Terminal
+    beforeAll(async () => {
+      const token = await tokenFor(simulator(), people.sam.id, `${service.app.url}/collab/App.ReadWrite.All`)
+      terminal = openTerminal(
+        node,
+        { 'http://127.0.0.1:3978': service.app.url, 'http://127.0.0.1:3979': simulator() },
+        { SIMULATOR_PORT: new URL(simulator()).port, BASE_URL: service.app.url, ADMIN_TOKEN: token },
+      )
     })
-  const read = async (requestId: string) =>
-    requestView.parse((await call('kim', 'GET', `/requests/v1/${requestId}`)).body)
-  const ends = (requestId: string, status: string) =>
-    until(async () => {
-      const request = await read(requestId)
-      return request.status === status ? request : undefined
-    }, `${requestId} to be ${status}`)
+    afterAll(() => terminal.close())
 
-  it('README.md, what makes a room fail', async () => {
-    await print(example('README.md', 'curl -X POST http://127.0.0.1:3979/control/faults'))
-    const body = { name: 'refused', displayName: 'Refused', templateId: templates.meetingRoom }
-    const { status, body: accepted } = await call(forMail('kim'), 'POST', '/mail/v1/mailboxes/', { body })
-    expect(status).toBe(202)
-    const { requestId } = Object(accepted)
-    expect(await ends(requestId, 'failed')).toMatchObject({ problem: expect.anything(), resource: null })
-  })
-
-  it('docs/permissions.md, a permission that is taken away and granted again', async () => {
-    const shown = example('docs/permissions.md', 'curl -X POST http://127.0.0.1:3979/control/consents')
-    expect(await print(shown)).toContain(
-      '"graph":["Group.ReadWrite.All","User.Read.All","User.EnableDisableAccount.All"]',
-    )
-  })
-
-  it('README.md, the calls', async () => {
-    const first = example('README.md', 'TOKEN=$(npm run --silent token')
-    const answer = example('README.md', 'HTTP/1.1 202 Accepted')
-    const printed = await print(first)
-    expectShown({ block: first, answer }, printed)
-    const { requestId } = JSON.parse(printed.slice(printed.indexOf('{')))
-    const lists = example('README.md', 'curl -s http://127.0.0.1:3978/requests/v1/ ')
-    const answers: { value: Record<string, unknown>[] }[] = []
-    for (const line of lists.text.trim().split('\n'))
-      answers.push(JSON.parse(await print({ ...lists, text: line }, { '<requestId>': requestId })))
-    const [mine, timeline, offered] = answers.map(({ value }) => value)
-    expect(mine?.[0]).toMatchObject({ requestId, requester: { id: people.kim.id } })
-    expect(timeline?.[0]).toMatchObject({ action: 'queued', actor: { id: people.kim.id } })
-    expect(offered?.map(({ id }) => id)).toContain(templates.workingGroup)
-
-    const site = JSON.parse(
-      await print(
-        example('README.md', 'curl -s http://127.0.0.1:3978/collab/v1/spo/ -H "Authorization: Bearer $TOKEN"'),
-      ),
-    )
-    expect(site).toMatchObject({ approvalRequired: true, status: 'pendingApproval' })
-    const [stage] = (await read(site.requestId)).approvals
-    expect(stage?.approvers.map(({ id }) => id)).toEqual(expect.arrayContaining([people.dana.id, people.omar.id]))
-    expect(stage?.rule).toBe('any')
-
-    const room = JSON.parse(await print(example('README.md', 'MAIL=$(npm run --silent token')))
-    const made = await ends(room.requestId, 'succeeded')
-    expect(made.resource).toMatchObject({ address: 'room-zrh-aurora@contoso.example' })
-    expect(made.checks.length).toBeGreaterThan(0)
-  })
-
-  it('README.md, the command line', async () => {
-    const { text } = example('README.md', '$ npx quartermaster login')
-    const [login, ...commands] = text
-      .split(/^\$ /m)
-      .slice(1)
-      .map((part) => {
-        const [command = '', ...shown] = part.trim().split('\n')
-        return { command, shown: shown.join('\n') }
+    /** What a block prints with other words in place of those that stand for something. */
+    const print = (block: Block, instead: Readonly<Record<string, string>> = {}): Promise<string> =>
+      terminal.run({
+        ...block,
+        text: Object.entries(instead).reduce((text, [shown, real]) => text.replaceAll(shown, real), block.text),
       })
-    const home = newHome()
-    expect(login?.command).toBe('npx quartermaster login')
-    const running = startQuartermaster(['login'], home.path, { QUARTERMASTER_BASE_URL: service.app.url })
-    const [, page = '', code = ''] = await until(
-      () => /Open (\S+) .* code ([A-Z]+)\./.exec(running.told()) ?? undefined,
-      'a code',
-    )
-    await answerCode(page, code, 'kim', 'allow')
-    const { exit, printed, told } = await running.ended
-    expect([exit, codeAlike(told + printed)]).toEqual([0, codeAlike(login?.shown ?? '')])
-    for (const { command, shown } of commands) {
-      const env = { ...process.env, QUARTERMASTER_HOME: home.path, NO_COLOR: '1' }
-      // A refusal ends with another code than 0, and what is told beside the result is shown on the page, too.
-      const { stdout } = await run('bash', ['-c', `${command} 2>&1 || true`], { env })
-      const shownByUs = stdout.replace(/^npm (warn|notice).*\n/gm, '')
-      expect(codeAlike(shownByUs), command).toEqual(codeAlike(shown))
-    }
-    home.remove()
-  })
+    const read = async (requestId: string) =>
+      requestView.parse((await call('kim', 'GET', `/requests/v1/${requestId}`)).body)
+    const ends = (requestId: string, status: string) =>
+      until(async () => {
+        const request = await read(requestId)
+        return request.status === status ? request : undefined
+      }, `${requestId} to be ${status}`)
 
-  it('docs/approvals.md, the policy', async () => {
-    const { text } = example('docs/approvals.md', '{\n  "stages"')
-    const approval = JSON.parse(
-      text
-        .replace('22222222-…', '22222222-bbbb-4bbb-8bbb-000000000003')
-        .replace('11111111-…', people.dana.id)
-        .replace('33333333-…', '33333333-cccc-4ccc-8ccc-000000000003'),
-    )
-    const path = `/templates/v1/${templates.partnerSite}`
-    const before = await call('sam', 'GET', path)
-    const body = { ...Object(before.body), approval }
-    const headers = { 'if-match': before.headers.get('etag') ?? '' }
-    const put = await call('sam', 'PUT', path, { body, headers })
-    expect(put.status, put.text).toBe(200)
-    expect(put.body).toMatchObject({ approval })
-  })
-
-  it('docs/mailboxes.md, one of each kind', async () => {
-    const block = example('docs/mailboxes.md', '# a shared mailbox')
-    const url = `${service.app.url}/mail/v1/mailboxes/`
-    const token = await tokenFor(simulator(), people.kim.id, `${service.app.url}/mail/App.ReadWrite.All`)
-    const post = `curl -s ${url} -H 'Authorization: Bearer ${token}' -H 'Content-Type: application/json' -d '{`
-    // README.md has the same room.
-    const printed = await print(block, { "-d '{": post, '"zrh-aurora"': '"zrh-aurora-2"' })
-    const kinds: string[] = []
-    for (const [, requestId = ''] of printed.matchAll(/"requestId":"([^"]+)"/g)) {
-      const { kind, resource, checks } = await ends(requestId, 'succeeded')
-      kinds.push(kind)
-      expect(resource).toMatchObject({ address: expect.stringContaining('@contoso.example') })
-      expect(checks.every(({ ok }) => ok)).toBe(true)
-    }
-    expect(kinds).toEqual(['sharedMailbox', 'equipmentMailbox', 'roomMailbox'])
-  })
-
-  it('docs/operations.md, a backup and its return', { timeout: 120_000 }, async () => {
-    const { dataDir } = await newStoreOptions('embedded')
-    const database = await openDatabase({ dataDir })
-    await migrate(database)
-    await database.close()
-    const copies = mkdtempSync(join(inject('runFolder'), 'copies-'))
-    const target = join(mkdtempSync(join(inject('runFolder'), 'restored-')), 'data')
-    const backup = example('docs/operations.md', 'npm run backup -- /backups/')
-    const restore = example('docs/operations.md', 'npm run restore -- /backups/')
-    const at = (folder: string): Record<string, string> => ({
-      '/backups/': `${copies}/`,
-      npm: `DATA_DIR=${folder} npm`,
+    it('README.md, what makes a room fail', async () => {
+      await print(example('README.md', 'curl -X POST http://127.0.0.1:3979/control/faults'))
+      const body = {
+        name: `refused-${node.name.slice(5, 7)}`,
+        displayName: 'Refused',
+        templateId: templates.meetingRoom,
+      }
+      const { status, body: accepted } = await call(forMail('kim'), 'POST', '/mail/v1/mailboxes/', { body })
+      expect(status).toBe(202)
+      const { requestId } = Object(accepted)
+      expect(await ends(requestId, 'failed')).toMatchObject({ problem: expect.anything(), resource: null })
     })
-    expect(await print(backup, at(dataDir))).toMatch(/\.tar\.gz holds /)
-    expect(readdirSync(copies)).toEqual(['quartermaster-2026-11-20.tar.gz'])
-    const said = await print(restore, at(target))
-    expect(said.match(/^The store in .* holds /gm)).toHaveLength(2)
-    expect(said).toContain('The one before is kept in ')
-    const restored = await openDatabase({ dataDir: target })
-    expect((await restored.query('SELECT 1 FROM requests')).rows).toEqual([])
-    await restored.close()
-  })
 
-  it('docs/operations.md, a new key of export links', async () => {
-    const secret = (await print(example('docs/operations.md', 'openssl rand -base64 32'))).trim()
-    expect(Buffer.from(secret, 'base64')).toHaveLength(32)
-    expect(() => readConfig({ EXPORT_SECRET: secret })).not.toThrow()
-    expect(() => readConfig({ EXPORT_SECRET: secret.slice(20) })).toThrow('EXPORT_SECRET')
-  })
-
-  it('docs/operations.md, a certificate, new and from a .pfx file', async () => {
-    const cwd = mkdtempSync(join(inject('runFolder'), 'openssl-'))
-    const shell = (command: string) => run('/bin/sh', ['-c', command], { cwd })
-    await shell(example('docs/operations.md', 'openssl req').text)
-    const created = readCertificateFile(join(cwd, 'service.pem'))
-    await shell('openssl pkcs12 -export -in service.pem -out service.pfx -passout pass:secret99 && rm service.pem')
-    const [command = ''] = example('docs/operations.md', 'openssl pkcs12').text.split('#')
-    await shell(`${command} -passin pass:secret99`)
-    expect(readCertificateFile(join(cwd, 'service.pem'))).toEqual(created)
-    // Without -noenc, as people type it with a password of their own.
-    await shell(`${command.replace('-noenc', '')} -passin pass:secret99 -passout pass:correct99`)
-    expect(() => readCertificateFile(join(cwd, 'service.pem'))).toThrow('Set CLIENT_CERTIFICATE_PASSWORD')
-    expect(readCertificateFile(join(cwd, 'service.pem'), 'correct99')).toEqual(created)
-  })
-
-  it('docs/telemetry.md, the line of a turn that failed', async () => {
-    const form = await opens(service.kim)
-    await service.app.database.query('ALTER TABLE drafts RENAME TO drafts_away')
-    const { text = '' } = await service.kim.clicks(form, 'Discard')
-    await service.app.database.query('ALTER TABLE drafts_away RENAME TO drafts')
-    const [traceId = 'none'] = /[0-9a-f]{32}$/.exec(text) ?? []
-    const log = join(mkdtempSync(join(inject('runFolder'), 'log-')), 'quartermaster.log')
-    await until(() => lines.some((line) => line['traceId'] === traceId) || undefined, 'the line of the turn')
-    writeFileSync(log, lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
-    const grep = example('docs/telemetry.md', 'grep ')
-    const shown = JSON.parse(example('docs/telemetry.md', '{"level":50').text)
-    const found = await print(grep, { [shown.traceId]: traceId, 'quartermaster.log': log })
-    const line = JSON.parse(found.split('\n').find((one) => one.includes('"kind":"click"')) ?? '{}')
-    expect(Object.keys(line).sort()).toEqual(Object.keys(shown).sort())
-    expect(Object.keys(line.err)).toEqual(expect.arrayContaining(Object.keys(shown.err)))
-    const { level, kind, outcome, personId, msg } = shown
-    expect(line).toMatchObject({ level, kind, outcome, personId, msg, what: 'request.cancel', traceId })
-  })
-
-  it('docs/telemetry.md, alerts about figures that there are, with their labels', async () => {
-    const { text } = example('docs/telemetry.md', 'groups:')
-    const figures = await (await fetch(`${service.app.url}/metrics`)).text()
-    const table = readFileSync('docs/telemetry.md', 'utf8')
-    const used = [...text.matchAll(/(quartermaster_\w+)(?:\{(\w+)=)?/g)]
-    expect(used.length).toBeGreaterThanOrEqual(text.match(/- alert:/g)?.length ?? 99)
-    for (const [, name = '', label] of used) {
-      expect(figures).toContain(`# TYPE ${name} `)
-      if (label !== undefined) expect(table).toMatch(new RegExp(`^\\| \`${name}\` \\|[^|]*\\|.*\`${label}\``, 'm'))
-    }
-  })
-
-  it('docs/templates.md, a call that makes a template, and a file with one', async () => {
-    const put = example('docs/templates.md', 'curl -X PUT "$BASE_URL/templates/v1/')
-    const created = JSON.parse(await print(put, { $TOKEN: '$ADMIN_TOKEN', 'curl ': 'curl -s ' }))
-    expect(created).toMatchObject({ kind: 'teamSite', name: 'Customer project', version: 1 })
-    expect(JSON.stringify(created)).not.toContain('whsec_')
-    const file = example('docs/templates.md', '[\n  {')
-    expect(templateWithin([]).array().parse(JSON.parse(file.text))).toHaveLength(1)
-  })
-
-  it('docs/webhooks.md, what a receiver gets', async () => {
-    const receiver = await startSubscriber()
-    const path = `/templates/v1/${templates.workingGroup}`
-    const before = await call('sam', 'GET', path)
-    const secret = `whsec_${Buffer.alloc(32, 5).toString('base64')}`
-    const webhook = { url: receiver.url, secret, events: ['site.provisioned'] }
-    const body = { ...Object(before.body), webhook }
-    const headers = { 'if-match': before.headers.get('etag') ?? '' }
-    expect((await call('sam', 'PUT', path, { body, headers })).status).toBe(200)
-    await call('kim', 'POST', '/collab/v1/spo/', {
-      body: { displayName: 'Aurora by webhook', templateId: templates.workingGroup },
+    it('docs/permissions.md, a permission that is taken away and granted again', async () => {
+      const shown = example('docs/permissions.md', 'curl -X POST http://127.0.0.1:3979/control/consents')
+      expect(await print(shown)).toContain(
+        '"graph":["Group.ReadWrite.All","User.Read.All","User.EnableDisableAccount.All"]',
+      )
     })
-    const delivered = await until(() => receiver.received[0], 'the webhook')
-    const shown = example('docs/webhooks.md', 'POST /hooks/sites HTTP/1.1').text.split('\n\n')
-    const names = [...(shown[0] ?? '').matchAll(/^([a-z-]+): /gm)].map(([, name = '']) => name)
-    expect(Object.keys(delivered.headers)).toEqual(expect.arrayContaining(names))
-    expect(new URL(receiver.url).pathname).toBe('/hooks/sites')
-    expectSameMembers(JSON.parse(delivered.body), JSON.parse(shown[1] ?? ''))
 
-    const test = await call('sam', 'POST', `${path}/webhook/test`)
-    expect(test.body).toMatchObject({ delivered: true })
-    const tested = JSON.parse(receiver.received.at(-1)?.body ?? '')
-    const shownTest = JSON.parse(example('docs/webhooks.md', '{"type":"webhook.test"').text)
-    expect(Object.keys(tested).sort()).toEqual(Object.keys(shownTest).sort())
-    expect(tested).toMatchObject({ type: 'webhook.test', requestId: shownTest.requestId, tenantId: contosoTenant })
-    expect(Object.keys(tested.data)).toEqual(Object.keys(shownTest.data))
-    expect(problem(await call('kim', 'POST', `${path}/webhook/test`)).code).toBe('forbidden')
-    await receiver.close()
+    it('README.md, the calls', async () => {
+      const first = example('README.md', 'TOKEN=$(npm run --silent token')
+      const answer = example('README.md', 'HTTP/1.1 202 Accepted')
+      const printed = await print(first)
+      expectShown({ block: first, answer }, printed, isAgain)
+      const { requestId } = JSON.parse(printed.slice(printed.indexOf('{')))
+      const lists = example('README.md', 'curl -s http://127.0.0.1:3978/requests/v1/ ')
+      const answers: { value: Record<string, unknown>[] }[] = []
+      for (const line of lists.text.trim().split('\n'))
+        answers.push(JSON.parse(await print({ ...lists, text: line }, { '<requestId>': requestId })))
+      const [mine, timeline, offered] = answers.map(({ value }) => value)
+      const own = mine?.find((one) => one['requestId'] === requestId)
+      expect(own).toMatchObject({ requestId, requester: { id: people.kim.id } })
+      expect(timeline?.find(({ action }) => action === 'queued')).toMatchObject({ actor: { id: people.kim.id } })
+      expect(offered?.map(({ id }) => id)).toContain(templates.workingGroup)
+
+      const site = JSON.parse(
+        await print(
+          example('README.md', 'curl -s http://127.0.0.1:3978/collab/v1/spo/'),
+        ),
+      )
+      expect(site).toMatchObject({ approvalRequired: true, status: 'pendingApproval' })
+      const [stage] = (await read(site.requestId)).approvals
+      expect(stage?.approvers.map(({ id }) => id)).toEqual(expect.arrayContaining([people.dana.id, people.omar.id]))
+      expect(stage?.rule).toBe('any')
+
+      const room = JSON.parse(await print(example('README.md', 'MAIL=$(npm run --silent token')))
+      const made = await ends(room.requestId, 'succeeded')
+      expect(made.resource).toMatchObject({ address: 'room-zrh-aurora@contoso.example' })
+      expect(made.checks.length).toBeGreaterThan(0)
+    })
+
+    it('README.md, the command line', async () => {
+      const { text } = example('README.md', '$ npx quartermaster login')
+      const [login, ...commands] = text
+        .split(/^\$ /m)
+        .slice(1)
+        .map((part) => {
+          const [command = '', ...shown] = part.trim().split('\n')
+          return { command, shown: shown.join('\n') }
+        })
+      const home = newHome()
+      expect(login?.command).toBe('npx quartermaster login')
+      const running = startQuartermaster(['login'], home.path, { QUARTERMASTER_BASE_URL: service.app.url })
+      const [, page = '', code = ''] = await until(
+        () => /Open (\S+) .* code ([A-Z]+)\./.exec(running.told()) ?? undefined,
+        'a code',
+      )
+      await answerCode(page, code, 'kim', 'allow')
+      const { exit, printed, told } = await running.ended
+      expect([exit, codeAlike(told + printed)]).toEqual([0, codeAlike(login?.shown ?? '')])
+      for (const { command, shown } of commands) {
+        const env = { ...process.env, PATH: node.path, QUARTERMASTER_HOME: home.path, NO_COLOR: '1' }
+        // A refusal ends with another code than 0, and what is told beside the result is shown on the page, too.
+        const { stdout } = await run('bash', ['-c', `${command} 2>&1 || true`], { env })
+        const shownByUs = stdout.replace(/^npm (warn|notice).*\n/gm, '')
+        // A second site of one name gets the next free address.
+        const again = isAgain ? shownByUs.replace(/(wg-aurora-team)-2\b/, '$1') : shownByUs
+        expect(codeAlike(again), command).toEqual(codeAlike(shown))
+      }
+      home.remove()
+    })
+
+    it('docs/approvals.md, the policy', async () => {
+      const { text } = example('docs/approvals.md', '{\n  "stages"')
+      const approval = JSON.parse(
+        text
+          .replace('22222222-…', '22222222-bbbb-4bbb-8bbb-000000000003')
+          .replace('11111111-…', people.dana.id)
+          .replace('33333333-…', '33333333-cccc-4ccc-8ccc-000000000003'),
+      )
+      const path = `/templates/v1/${templates.partnerSite}`
+      const before = await call('sam', 'GET', path)
+      const body = { ...Object(before.body), approval }
+      const headers = { 'if-match': before.headers.get('etag') ?? '' }
+      const put = await call('sam', 'PUT', path, { body, headers })
+      expect(put.status, put.text).toBe(200)
+      expect(put.body).toMatchObject({ approval })
+    })
+
+    it('docs/mailboxes.md, one of each kind', async () => {
+      const block = example('docs/mailboxes.md', '# a shared mailbox')
+      const url = `${service.app.url}/mail/v1/mailboxes/`
+      const token = await tokenFor(simulator(), people.kim.id, `${service.app.url}/mail/App.ReadWrite.All`)
+      const post = `curl -s ${url} -H 'Authorization: Bearer ${token}' -H 'Content-Type: application/json' -H 'Idempotency-Key`
+      const printed = await print(block, { "-H 'Idempotency-Key": post })
+      const kinds: string[] = []
+      for (const [, requestId = ''] of printed.matchAll(/"requestId":"([^"]+)"/g)) {
+        const { kind, resource, checks } = await ends(requestId, 'succeeded')
+        kinds.push(kind)
+        expect(resource).toMatchObject({ address: expect.stringContaining('@contoso.example') })
+        expect(checks.every(({ ok }) => ok)).toBe(true)
+      }
+      expect(kinds).toEqual(['sharedMailbox', 'equipmentMailbox', 'roomMailbox'])
+    })
+
+    it('docs/operations.md, a backup and its return', { timeout: 120_000 }, async () => {
+      const { dataDir } = await newStoreOptions('embedded')
+      const database = await openDatabase({ dataDir })
+      await migrate(database)
+      await database.close()
+      const copies = mkdtempSync(join(inject('runFolder'), 'copies-'))
+      const target = join(mkdtempSync(join(inject('runFolder'), 'restored-')), 'data')
+      const backup = example('docs/operations.md', 'npm run backup -- /backups/')
+      const restore = example('docs/operations.md', 'npm run restore -- /backups/')
+      const at = (folder: string): Record<string, string> => ({
+        '/backups/': `${copies}/`,
+        npm: `DATA_DIR=${folder} npm`,
+      })
+      expect(await print(backup, at(dataDir))).toMatch(/\.tar\.gz holds /)
+      expect(readdirSync(copies)).toEqual(['quartermaster-2026-11-20.tar.gz'])
+      const said = await print(restore, at(target))
+      expect(said.match(/^The store in .* holds /gm)).toHaveLength(2)
+      expect(said).toContain('The one before is kept in ')
+      const restored = await openDatabase({ dataDir: target })
+      expect((await restored.query('SELECT 1 FROM requests')).rows).toEqual([])
+      await restored.close()
+    })
+
+    it('docs/operations.md, a new key of export links', async () => {
+      const secret = (await print(example('docs/operations.md', 'openssl rand -base64 32'))).trim()
+      expect(Buffer.from(secret, 'base64')).toHaveLength(32)
+      expect(() => readConfig({ EXPORT_SECRET: secret })).not.toThrow()
+      expect(() => readConfig({ EXPORT_SECRET: secret.slice(20) })).toThrow('EXPORT_SECRET')
+    })
+
+    it('docs/operations.md, a certificate, new and from a .pfx file', async () => {
+      const cwd = mkdtempSync(join(inject('runFolder'), 'openssl-'))
+      const shell = (command: string) => run('/bin/sh', ['-c', command], { cwd })
+      await shell(example('docs/operations.md', 'openssl req').text)
+      const created = readCertificateFile(join(cwd, 'service.pem'))
+      await shell('openssl pkcs12 -export -in service.pem -out service.pfx -passout pass:secret99 && rm service.pem')
+      const [command = ''] = example('docs/operations.md', 'openssl pkcs12').text.split('#')
+      await shell(`${command} -passin pass:secret99`)
+      expect(readCertificateFile(join(cwd, 'service.pem'))).toEqual(created)
+      // Without -noenc, as people type it with a password of their own.
+      await shell(`${command.replace('-noenc', '')} -passin pass:secret99 -passout pass:correct99`)
+      expect(() => readCertificateFile(join(cwd, 'service.pem'))).toThrow('Set CLIENT_CERTIFICATE_PASSWORD')
+      expect(readCertificateFile(join(cwd, 'service.pem'), 'correct99')).toEqual(created)
+    })
+
+    it('docs/telemetry.md, the line of a turn that failed', async () => {
+      const form = await opens(service.kim, 'Project site')
+      await service.app.database.query('ALTER TABLE drafts RENAME TO drafts_away')
+      const { text = '' } = await service.kim.clicks(form, 'Discard')
+      await service.app.database.query('ALTER TABLE drafts_away RENAME TO drafts')
+      const [traceId = 'none'] = /[0-9a-f]{32}$/.exec(text) ?? []
+      const log = join(mkdtempSync(join(inject('runFolder'), 'log-')), 'quartermaster.log')
+      await until(() => lines.some((line) => line['traceId'] === traceId) || undefined, 'the line of the turn')
+      writeFileSync(log, lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
+      const grep = example('docs/telemetry.md', 'grep ')
+      const shown = JSON.parse(example('docs/telemetry.md', '{"level":50').text)
+      const found = await print(grep, { [shown.traceId]: traceId, 'quartermaster.log': log })
+      const line = JSON.parse(found.split('\n').find((one) => one.includes('"kind":"click"')) ?? '{}')
+      expect(Object.keys(line).sort()).toEqual(Object.keys(shown).sort())
+      expect(Object.keys(line.err)).toEqual(expect.arrayContaining(Object.keys(shown.err)))
+      const { level, kind, outcome, personId, msg } = shown
+      expect(line).toMatchObject({ level, kind, outcome, personId, msg, what: 'request.cancel', traceId })
+    })
+
+    it('docs/telemetry.md, alerts about figures that there are, with their labels', async () => {
+      const { text } = example('docs/telemetry.md', 'groups:')
+      const figures = await (await fetch(`${service.app.url}/metrics`)).text()
+      const table = readFileSync('docs/telemetry.md', 'utf8')
+      const used = [...text.matchAll(/(quartermaster_\w+)(?:\{(\w+)=)?/g)]
+      expect(used.length).toBeGreaterThanOrEqual(text.match(/- alert:/g)?.length ?? 99)
+      for (const [, name = '', label] of used) {
+        expect(figures).toContain(`# TYPE ${name} `)
+        if (label !== undefined) expect(table).toMatch(new RegExp(`^\\| \`${name}\` \\|[^|]*\\|.*\`${label}\``, 'm'))
+      }
+    })
+
+    it('docs/templates.md, a call that makes a template, and a file with one', async () => {
+      const put = example('docs/templates.md', 'curl -X PUT "$BASE_URL/templates/v1/')
+      const created = JSON.parse(await print(put, { $TOKEN: '$ADMIN_TOKEN', 'curl ': 'curl -s ' }))
+      const there = { status: 412, code: 'stale-version' }
+      expect(created).toMatchObject(isAgain ? there : { kind: 'teamSite', name: 'Customer project', version: 1 })
+      expect(JSON.stringify(created)).not.toContain('whsec_')
+      const file = example('docs/templates.md', '[\n  {')
+      expect(templateWithin([]).array().parse(JSON.parse(file.text))).toHaveLength(1)
+    })
+
+    it('docs/webhooks.md, what a receiver gets', async () => {
+      const receiver = await startSubscriber()
+      const path = `/templates/v1/${templates.workingGroup}`
+      const before = await call('sam', 'GET', path)
+      const secret = `whsec_${Buffer.alloc(32, 5).toString('base64')}`
+      const webhook = { url: receiver.url, secret, events: ['site.provisioned'] }
+      const body = { ...Object(before.body), webhook }
+      const headers = { 'if-match': before.headers.get('etag') ?? '' }
+      expect((await call('sam', 'PUT', path, { body, headers })).status).toBe(200)
+      await call('kim', 'POST', '/collab/v1/spo/', {
+        body: { displayName: `Aurora by webhook on ${node.name}`, templateId: templates.workingGroup },
+      })
+      const delivered = await until(() => receiver.received[0], 'the webhook')
+      const shown = example('docs/webhooks.md', 'POST /hooks/sites HTTP/1.1').text.split('\n\n')
+      const names = [...(shown[0] ?? '').matchAll(/^([a-z-]+): /gm)].map(([, name = '']) => name)
+      expect(Object.keys(delivered.headers)).toEqual(expect.arrayContaining(names))
+      expect(new URL(receiver.url).pathname).toBe('/hooks/sites')
+      expectSameMembers(JSON.parse(delivered.body), JSON.parse(shown[1] ?? ''))
+
+      const test = await call('sam', 'POST', `${path}/webhook/test`)
+      expect(test.body).toMatchObject({ delivered: true })
+      const tested = JSON.parse(receiver.received.at(-1)?.body ?? '')
+      const shownTest = JSON.parse(example('docs/webhooks.md', '{"type":"webhook.test"').text)
+      expect(Object.keys(tested).sort()).toEqual(Object.keys(shownTest).sort())
+      expect(tested).toMatchObject({ type: 'webhook.test', requestId: shownTest.requestId, tenantId: contosoTenant })
+      expect(Object.keys(tested.data)).toEqual(Object.keys(shownTest.data))
+      expect(problem(await call('kim', 'POST', `${path}/webhook/test`)).code).toBe('forbidden')
+      await receiver.close()
+    })
   })
 })
 

@@ -6,8 +6,9 @@ import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { faultMeanings, problemCodes } from '../../src/http/index.ts'
 import { type Block, blocksOf, examplesOf, reasonOf } from '../support/docs-blocks.ts'
-import { codeAlike, expectShown, here, openTerminal } from '../support/docs-run.ts'
+import { codeAlike, expectShown, openTerminal } from '../support/docs-run.ts'
 import { freePort } from '../support/free-port.ts'
+import { fromSources, promisedNodes } from '../support/promised-nodes.ts'
 import { withService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
@@ -22,35 +23,43 @@ const between = '\u001e'
 
 /** The TypeScript of a page, as one program. */
 const programOf = (texts: readonly string[]): string => texts.join(`\nconsole.log('${between}')\n`)
+/** Each Node repeats all pages over the same service, in the other order: a repeat has to show the same, except later states. */
+const runs = promisedNodes.flatMap((node, place) =>
+  (place % 2 === 0 ? pages : pages.toReversed()).map((page) => ({ node, page, on: node.name, isAgain: place > 0 })),
+)
 describe('what the pages for integrators show is what happens:', () => {
   const service = withService({ MAIL_APP_CLIENTS: applicationId })
+  // The same for each run: the template of the first one names it.
+  const receiverPort = freePort()
 
-  it.each(pages)('%s', { timeout: 120_000 }, async (page) => {
+  it.each(runs)('$page on $on', { timeout: 120_000 }, async ({ node, page, isAgain }) => {
     const simulator = service.app.endpoints.simulator?.url ?? ''
-    const port = String(await freePort())
+    const port = String(await receiverPort)
     const addresses = {
       'http://127.0.0.1:3978': service.app.url,
       'http://127.0.0.1:3979': simulator,
       '127.0.0.1:8080': `127.0.0.1:${port}`,
       'PORT=8080': `PORT=${port}`,
     }
-    const terminal = openTerminal(addresses, { SIMULATOR_PORT: new URL(simulator).port })
+    const terminal = openTerminal(node, addresses, { SIMULATOR_PORT: new URL(simulator).port })
     const examples = examplesOf(blocks(page))
     try {
       for (const example of examples.filter(({ block }) => block.language !== 'ts')) {
         const { block } = example
         if (block.marks['receiver'] !== undefined) {
-          const isTold = () => String(codeAlike(terminal.other())).includes(String(codeAlike(block.text))) || undefined
+          // A second site of one name gets the next free address.
+          const told = () => terminal.other().replace(/(apollo-press)-\d+/, isAgain ? '$1' : '$&')
+          const isTold = () => String(codeAlike(told())).includes(String(codeAlike(block.text))) || undefined
           await until(isTold, `${page}:${block.line}, but the receiver shows ${terminal.other()}`)
         } else if (block.marks['keeps-running'] !== undefined) await terminal.keepRunning(block)
-        else expectShown(example, await terminal.run(block))
+        else expectShown(example, await terminal.run(block), isAgain)
       }
       const typescript = examples.filter(({ block }) => block.language === 'ts')
       const [first] = typescript
       if (!first) return
       const program = { ...first.block, text: programOf(typescript.map(({ block }) => block.text)) }
       const printed = (await terminal.run(program)).split(between)
-      for (const [place, example] of typescript.entries()) expectShown(example, printed[place] ?? '')
+      for (const [place, example] of typescript.entries()) expectShown(example, printed[place] ?? '', isAgain)
     } finally {
       await terminal.close()
     }
@@ -68,7 +77,7 @@ describe('the pages for integrators', () => {
         ...alone.map((block) => [...(block.marks['continues'] === undefined ? [] : together), block]),
       ]
       for (const [place, parts] of programs.entries()) {
-        const text = here({ text: programOf(parts.map(({ text }) => text)) }, {}).replaceAll('file://', '')
+        const text = fromSources(programOf(parts.map(({ text }) => text))).replaceAll('file://', '')
         writeFileSync(join(temporary, `${page}-${place}.ts`), `${text}\nexport {}\n`)
       }
     }
@@ -127,9 +136,9 @@ describe('the pages for integrators', () => {
       ),
     )
     expectWritten('waiting.md', (text) =>
-      text.replace(/^```ts file="([^"]+)"\n[\s\S]*?^```$/gm, (_, file: string) => {
+      text.replace(/^```(js|ts) file="([^"]+)"\n[\s\S]*?^```$/gm, (_, language: string, file: string) => {
         const source = read(file).replace('../../src/client/index.ts', 'quartermaster')
-        return `\`\`\`ts file="${file}"\n${source}\`\`\``
+        return `\`\`\`${language} file="${file}"\n${source}\`\`\``
       }),
     )
   })

@@ -41,7 +41,8 @@ const shape = template.extend({ webhook })
 
 function row({ path, schema, usual, isOptional, description }: SchemaPath): string {
   expect(description, `${path} is described where it is defined`).not.toBe('')
-  const json = usual !== null && typeof usual === 'object' ? '' : `\`${JSON.stringify(usual)}\``
+  const isShown = usual === null || typeof usual !== 'object' || (Array.isArray(usual) && usual.length > 0)
+  const json = isShown ? `\`${JSON.stringify(usual)}\`` : ''
   const standard = usual === undefined ? (isOptional ? '' : 'required') : json
   return `| \`${path}\` | ${typeOf(schema)} | ${standard} | ${cell(description)} |`
 }

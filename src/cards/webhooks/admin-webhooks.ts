@@ -236,6 +236,7 @@ function heading(news: WebhookNews) {
     return news.result.delivered
       ? ({ look: looks.succeeded, heading: 'taken' } as const)
       : ({ look: toFix, heading: 'notTaken' } as const)
+  if (news.kind === 'sentNow' && news.sent === 0) return { look: plain, heading: 'show' } as const
   if (news.kind === 'isOn' || news.kind === 'resent' || news.kind === 'sentNow')
     return { look: looks.succeeded, heading: news.kind }
   return { look: news.kind === 'show' ? plain : toKnow, heading: news.kind }

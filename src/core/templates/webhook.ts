@@ -36,7 +36,7 @@ export const webhookSubscription = z.strictObject({
     .array(z.enum(eventTypes))
     .min(1)
     .default(['site.provisioned', 'mailbox.provisioned'])
-    .describe('Of what it is told'),
+    .describe('Which events are sent'),
 })
 
 /** A webhook as it is stored: with the secrets that were replaced, as long as they still sign beside the present one. */

@@ -6,6 +6,7 @@ import { decisionRoutes } from './decisions/index.ts'
 import { explanationRoutes } from './explanations/index.ts'
 import { deadLetterRoutes, docsRoutes, probeRoutes, reportRoutes } from './operations/index.ts'
 import { exportRoutes } from './privacy/index.ts'
+import { pageRoutes } from './privacy/pages.ts'
 import { readingRoutes, submissionRoutes } from './requests/index.ts'
 import { channelRoutes } from './shared/messages.ts'
 import { templateRoutes } from './templates/index.ts'
@@ -29,4 +30,5 @@ export const routes = routeRegistry(
   ...channelRoutes,
   ...probeRoutes,
   ...docsRoutes,
+  ...pageRoutes,
 )

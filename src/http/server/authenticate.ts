@@ -171,7 +171,8 @@ function clientOf(
   const isForMail = [claims.aud ?? []].flat().some((one) => options.mail.audiences.includes(one))
   const { insufficient, invalid } = refusalsOf(options, audience, now)
   if (audience === 'collab' || !isForMail) {
-    const detail = 'Application permissions are not supported here: sign in on behalf of a person.'
+    const forMail = `${options.mail.scope.replace(/[^/]+$/, '')}.default`
+    const detail = `Application permissions are not supported here: sign in on behalf of a person. Without a person, an application can request mailboxes: with a token for ${forMail}, and its client id in the setting MAIL_APP_CLIENTS.`
     throw insufficient(detail, claimOf(claims, 'scp', [requiredScope]))
   }
   const forMail = refusalsOf(options, 'mail', now)
@@ -181,11 +182,14 @@ function clientOf(
   const clientId = client.toLowerCase()
   if (!options.mailAppClients.includes(clientId)) {
     const detail =
-      'This application may not act for itself. Sign in on behalf of a person, or have its client id added to the setting MAIL_APP_CLIENTS.'
+      'The setting MAIL_APP_CLIENTS does not name this application, so it cannot act without a person. Have an admin add its client id to MAIL_APP_CLIENTS and restart the service, or sign in on behalf of a person.'
     throw forMail.insufficient(detail, claimOf(claims, name, ['a client id in MAIL_APP_CLIENTS']))
   }
   if (!Array.isArray(roles) || !roles.includes(requiredScope))
-    throw forMail.insufficient(`The token lacks the role ${requiredScope}.`, claimOf(claims, 'roles', [requiredScope]))
+    throw forMail.insufficient(
+      `The token lacks the role ${requiredScope}. Have an admin assign this application role to the application, with consent.`,
+      claimOf(claims, 'roles', [requiredScope]),
+    )
   return clientId
 }
 

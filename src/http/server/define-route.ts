@@ -52,6 +52,11 @@ export interface Metrics {
   readonly isOpen: boolean
 }
 
+export interface OwnPages {
+  readonly privacy?: string | undefined
+  readonly terms?: string | undefined
+}
+
 export interface Services {
   readonly core: Core
   readonly texts: ApiTexts
@@ -70,6 +75,8 @@ export interface Services {
     /** The client id of a registration with the page's redirect URI. Without it people enter one. */
     readonly clientId: string | undefined
   }
+  /** Where the organisation has pages of its own in place of ours. */
+  readonly ownPages?: OwnPages | undefined
   /** Calls that wait for a change. */
   readonly waiting: Waiting
 }

@@ -11,7 +11,7 @@ import { entityTag } from './answers.ts'
 import type { TokenOptions } from './authenticate.ts'
 import { createAuthenticate } from './authenticate.ts'
 import { answerBrokenRequests, hostError } from './broken-requests.ts'
-import type { Health, Route, Services } from './define-route.ts'
+import type { Health, OwnPages, Route, Services } from './define-route.ts'
 import type { LimitOptions } from './limits.ts'
 import { createClientAddress, createLimits, createRefusals, networkOf } from './limits.ts'
 import { openApiOf } from './openapi.ts'
@@ -34,6 +34,8 @@ export interface HttpOptions extends Omit<Services, 'openApi' | 'waiting' | 'doc
   readonly limits: LimitOptions
   /** Local mode, whose chat has no tokens: refuses requests for other hosts than this machine. */
   readonly loopbackOnly?: boolean
+  /** Addresses of the organisation's pages about privacy and terms of use; without them the service has its own. */
+  readonly ownPages?: OwnPages
   /** Networks whose `X-Forwarded-For` is trusted; none by default. */
   readonly trustedProxies?: readonly string[]
   /** Buckets that replicas and batches share. Without them this server counts alone. */
@@ -133,6 +135,7 @@ function contextOf(options: HttpOptions, lifecycle: Lifecycle): ServerContext {
       admitsActivity: options.admitsActivity,
       health: lifecycle.healthWith(health),
       metrics: options.metrics,
+      ownPages: options.ownPages,
       openApi: describer(options),
       docs: { tokenUrl: tokenUrlOf(options.tokens.authority), clientId: options.docsClientId },
       waiting: createWaiting({

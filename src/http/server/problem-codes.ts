@@ -115,7 +115,7 @@ const ofHttp = {
   'insufficient-scope': code(
     403,
     'The token lacks the scope or role, or is an application’s where a person is needed.',
-    'Ask for the scope that WWW-Authenticate names.',
+    'Request the scope that WWW-Authenticate names. An application without a person needs its client id in MAIL_APP_CLIENTS.',
     'WWW-Authenticate',
   ),
   'no-such-address': code(404, 'There is nothing at this address.', 'Check the path and the ids in it.'),

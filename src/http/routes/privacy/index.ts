@@ -14,9 +14,9 @@ import { definePublicRoute, type Scope } from '../../server/define-route.ts'
 import { HttpError } from '../../server/problem.ts'
 import type { HttpErrorCode } from '../../server/problem-codes.ts'
 import { commonHeaders } from '../../server/respond.ts'
+import { pageHeaders as headers, type Page, pageOf } from '../shared/page.ts'
 
 const page = z.string().describe('A page for people, where the caller accepts `text/html`.')
-const headers = ['Content-Security-Policy', 'Referrer-Policy'] as const
 const showing = (description: string) => ({ description, body: page, mediaTypes: ['text/html'], headers }) as const
 const notAdmin = showing('The person who requested the link is not an admin now.')
 const unknown = showing('The link was not issued, or its key has changed.')
@@ -122,17 +122,6 @@ async function download(
   return answered
 }
 
-/** The page for a link to an export, as an answer of a route. */
-interface ExportPage {
-  readonly mediaType: 'text/html'
-  readonly body: string
-  readonly headers: { readonly 'Content-Security-Policy': string; readonly 'Referrer-Policy': string }
-}
-
-/** The page loads and runs nothing; its form posts only to its own address. */
-const policy =
-  "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-
 const titles: Readonly<Record<ExportKind, string>> = {
   requests: 'Requests',
   audit: 'Audit entries',
@@ -143,7 +132,7 @@ const titles: Readonly<Record<ExportKind, string>> = {
  * Requires a click before the link is used: link scanners read pages and send no forms. The form needs no CSRF token,
  * because its address is the secret: a page that knows it could open the link anyway.
  */
-function pageOfLink({ name, content, until }: ExportPreview): ExportPage {
+function pageOfLink({ name, content, until }: ExportPreview): Page {
   const { what, format, from, to } = content
   const days = what === 'person' ? '' : `<p>${from === to ? from : `${from} to ${to}`}, UTC.</p>\n`
   const [day, time] = until.toISOString().split('T')
@@ -159,32 +148,6 @@ ${days}<p class="file">${name}</p>
 }
 
 /** Says why a link returns no file. */
-const pageSaying = (text: string): ExportPage => pageOf(`<p>${text}</p>`, 'no-referrer')
-
-const pageOf = (content: string, referrer: string): ExportPage => ({
-  mediaType: 'text/html',
-  headers: { 'Content-Security-Policy': policy, 'Referrer-Policy': referrer },
-  body: `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>Quartermaster</title>
-<style>
-body { font: 1.1rem/1.5 system-ui, sans-serif; max-width: 32rem; margin: 4rem auto; padding: 0 1rem; overflow-wrap: anywhere }
-h1 { font-size: 1.5rem; line-height: 1.25; margin: 0 0 1rem }
-p { margin: 0 0 1rem }
-.file { font-family: ui-monospace, monospace; font-size: 0.95rem }
-.small { font-size: 0.95rem }
-button { font: inherit; font-weight: 600; min-height: 2.75rem; padding: 0.5rem 1.5rem; margin: 0.5rem 0 1.5rem; border: 0; border-radius: 0.375rem; background: #0f5ea8; color: #fff; cursor: pointer }
-button:hover { background: #0c4d8a }
-button:focus-visible { outline: 3px solid; outline-offset: 3px }
-</style>
-<main>
-${content}
-</main>
-</html>
-`,
-})
+const pageSaying = (text: string): Page => pageOf(`<p>${text}</p>`)
 
 export const exportRoutes = [showExport, downloadExport] as const

@@ -1,16 +1,16 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { createServer, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
+import { createServer } from 'node:http'
 
 /** What stands after `whsec_` is the key, in base64. */
 const key = Buffer.from((process.env['WEBHOOK_SECRET'] ?? '').replace(/^whsec_/, ''), 'base64')
 if (key.length < 24) throw new Error('WEBHOOK_SECRET is the secret of the template: whsec_ and base64.')
 const port = Number(process.env['PORT'] ?? 8080)
 /** Messages that were worked on. Keep them for some days in your database: the same one may come again. */
-const known = new Set<string>()
+const known = new Set()
 
 /** The bytes as they came: JSON that was parsed and written again has another signature. Ours have far less than 64 KiB. */
-async function bodyOf(request: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = []
+async function bodyOf(request) {
+  const chunks = []
   for await (const chunk of request) {
     chunks.push(chunk)
     if (chunks.reduce((size, { length }) => size + length, 0) > 65_536) throw new Error('The body is too large.')
@@ -19,19 +19,19 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer> {
 }
 
 /** Standard Webhooks 1.0.0: HMAC-SHA256 of `{id}.{timestamp}.{body}`; one of several signatures has to be right. */
-function isGenuine(headers: IncomingHttpHeaders, body: Buffer): boolean {
+function isGenuine(headers, body) {
   const [id, timestamp, signatures] = ['id', 'timestamp', 'signature'].map((name) => String(headers[`webhook-${name}`]))
   // What was signed more than five minutes ago may be a repeat by a thief. A timestamp that is no number fails, too.
   if (!(Math.abs(Date.now() / 1000 - Number(timestamp)) <= 300)) return false
   const wanted = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest()
-  return (signatures ?? '').split(' ').some((one) => {
+  return signatures.split(' ').some((one) => {
     const given = one.startsWith('v1,') ? Buffer.from(one.slice(3), 'base64') : Buffer.alloc(0)
     return given.length === wanted.length && timingSafeEqual(given, wanted)
   })
 }
 
 /** Verifies, and does the work. Gives the status to answer with. */
-async function take(request: IncomingMessage): Promise<number> {
+async function take(request) {
   const body = await bodyOf(request)
   if (!isGenuine(request.headers, body)) return 401
   const id = String(request.headers['webhook-id'])
@@ -46,7 +46,7 @@ async function take(request: IncomingMessage): Promise<number> {
 const server = createServer((request, response) => {
   take(request).then(
     (status) => response.writeHead(status).end(),
-    (error: unknown) => {
+    (error) => {
       console.error(error)
       response.destroy()
     },

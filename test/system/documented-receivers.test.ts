@@ -1,14 +1,17 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { freePort } from '../support/free-port.ts'
+import { type PromisedNode, promisedNodes } from '../support/promised-nodes.ts'
 import { until } from '../support/until.ts'
 
 const folder = 'docs/integrators'
-const receivers = readdirSync(folder).filter((name) => name.endsWith('.ts'))
+const receivers = readdirSync(folder).filter((name) => /\.(ts|mjs)$/.test(name))
+const runs = promisedNodes.flatMap((node) => receivers.map((file) => ({ file, node, on: node.name })))
 const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 const message = JSON.stringify({
   type: 'site.provisioned',
@@ -19,11 +22,23 @@ const message = JSON.stringify({
 })
 const line = 'site.provisioned REQ-1042 https://contoso.sharepoint.com/sites/zurich'
 
+/** The receiver as people run it: a Node that strips no types gets JavaScript and the package of the client. */
+function scriptOf(file: string, node: PromisedNode): string {
+  const source = join(folder, file)
+  if (file.endsWith('.mjs') || node.flag === '--input-type=module-typescript') return source
+  const script = join(node.folder(), file.replace('.ts', '.mjs'))
+  writeFileSync(
+    script,
+    node.program(readFileSync(source, 'utf8').replace('../../src/client/index.ts', 'quartermaster')),
+  )
+  return script
+}
+
 /** The receiver in a process of its own, and what it shows. */
-async function start(file: string): Promise<{ url: string; shown(): string[] }> {
+async function start(file: string, node: PromisedNode): Promise<{ url: string; shown(): string[] }> {
   const port = await freePort()
   const env = { PATH: process.env['PATH'], PORT: String(port), WEBHOOK_SECRET: secret }
-  const child: ChildProcess = spawn(process.execPath, [`${folder}/${file}`], { env })
+  const child: ChildProcess = spawn(node.command, [scriptOf(file, node)], { env })
   let text = ''
   for (const stream of [child.stdout, child.stderr])
     stream?.on('data', (data) => {
@@ -46,9 +61,9 @@ function signed(body: string, { id = randomUUID(), at = new Date(), by = secret 
   }
 }
 
-describe.each(receivers)('the receiver %s of the pages for integrators', (file) => {
+describe.each(runs)('the receiver $file of the pages for integrators, on $on,', ({ file, node }) => {
   it('takes what the service signs, and works on it once', async () => {
-    const { url, shown } = await start(file)
+    const { url, shown } = await start(file, node)
     const headers = signed(message)
     const other = `v1,${Buffer.alloc(32).toString('base64')}`
     const rotated = { ...headers, 'webhook-signature': `${other} ${headers['webhook-signature']}` }
@@ -59,7 +74,7 @@ describe.each(receivers)('the receiver %s of the pages for integrators', (file) 
   })
 
   it('refuses everything else', async () => {
-    const { url, shown } = await start(file)
+    const { url, shown } = await start(file, node)
     const wrong = `whsec_${Buffer.alloc(32, 8).toString('base64')}`
     const calls: [Record<string, string>, string][] = [
       [{}, message],

@@ -1,0 +1,75 @@
+/** The pages that the Teams app links to: about the service, privacy, terms of use. Anyone may read them. */
+import { z } from 'zod'
+import { definePublicRoute, type Services } from '../../server/define-route.ts'
+import { pageHeaders, pageOf } from '../shared/page.ts'
+
+type PageName = 'about' | 'privacy' | 'terms'
+
+const links =
+  '<p class="small"><a href="/about">About</a> · <a href="/privacy">Privacy</a> · <a href="/terms">Terms of use</a></p>'
+
+const contents: Readonly<Record<PageName, (services: Services) => string>> = {
+  about: () => `<h1>Quartermaster</h1>
+<p>Quartermaster creates mailboxes and SharePoint sites in your organisation.</p>
+<p>Open the chat with the bot in Teams and type <strong>help</strong>. Programs use the <a href="/docs">API</a>.</p>`,
+  privacy: ({ core }) => `<h1>Privacy</h1>
+<p>Your organisation runs this service. It creates mailboxes and SharePoint sites that people request.</p>
+<h2>What it stores about you</h2>
+<ul>
+<li>your name, sign-in name and user id, and the id of your chat with the bot</li>
+<li>your forms, requests, decisions and comments</li>
+<li>an audit: who did what, and when</li>
+</ul>
+<p>It does not read your mail, your files or your other chats.</p>
+<h2>Who can see it</h2>
+<ul>
+<li>a request: its requester, its approvers and the admins of the service</li>
+<li>what was created: your organisation’s Microsoft 365, and the programs that admins have set up to be notified</li>
+</ul>
+<h2>How long it is kept</h2>
+<p>${keptFor(core.settings.retentionDays)} The audit is kept.</p>
+<h2>Your data</h2>
+<p>An admin of the service can give you a copy of your data, and erase your name and your texts. Ask your IT support.</p>`,
+  terms: () => `<h1>Terms of use</h1>
+<p>Your organisation runs this service for its people. Its rules for accounts, mailboxes, sites and data apply.</p>
+<ul>
+<li>Templates and approvers of your organisation decide what you can get.</li>
+<li>Requests and decisions are recorded.</li>
+<li>Do not enter passwords or other secrets.</li>
+</ul>
+<p>The software is Quartermaster. Its MIT licence gives no warranty.</p>`,
+}
+
+const keptFor = (days: number | undefined): string =>
+  days === undefined
+    ? 'Requests are kept.'
+    : `The texts of a request are removed ${days === 1 ? 'one day' : `${days} days`} after it has ended. Failed requests are kept.`
+
+const pageRoute = (id: string, name: PageName, summary: string) =>
+  definePublicRoute({
+    id,
+    tag: 'Service',
+    method: 'GET',
+    path: `/${name}`,
+    summary,
+    permission: 'public',
+    audience: null,
+    answers: {
+      200: { description: 'The page.', body: z.string(), mediaTypes: ['text/html'], headers: pageHeaders },
+      302: { description: 'The page that the organisation has set.', body: null, headers: ['Location'] },
+    },
+    refusals: [],
+    examples: {},
+    anyAccept: true,
+    async handle({ services }) {
+      const elsewhere = name === 'about' ? undefined : services.ownPages?.[name]
+      if (elsewhere !== undefined) return { status: 302 as const, headers: { Location: elsewhere } }
+      return { status: 200 as const, ...pageOf(`${contents[name](services)}\n${links}`) }
+    },
+  })
+
+export const pageRoutes = [
+  pageRoute('readAbout', 'about', 'A page about the service'),
+  pageRoute('readPrivacy', 'privacy', 'The page about privacy that the Teams app links to'),
+  pageRoute('readTerms', 'terms', 'The terms of use that the Teams app links to'),
+] as const
