@@ -4,7 +4,7 @@ import { readConfig } from '../../src/app/config.ts'
 import { findEndpoints } from '../../src/app/endpoints.ts'
 import { serviceIdOf } from '../../src/app/installation.ts'
 import { type HealthPartName, installationChecks } from '../../src/core/index.ts'
-import { openDatabase } from '../../src/store/index.ts'
+import { migrate, openDatabase, recordAuditKey } from '../../src/store/index.ts'
 import { administrator, register } from '../support/administrator.ts'
 import { selfSigned } from '../support/certificates.ts'
 import { adminsGroup, appId, botSecret, type Checked, startChecked } from '../support/check-tenant.ts'
@@ -140,6 +140,12 @@ const failures: readonly Failure[] = [
     variables: () => ({ DIRECTORY_EXTENSION: otherExtension }),
   },
   {
+    ...{ part: 'auditKey', because: 'another key sealed the audit', state: 'red' },
+    says: /^AUDIT_SECRET \(fingerprint .*\) is not the key that sealed .*npm run audit:key shows fingerprints/,
+    arrange: sealElsewhere,
+    variables: () => ({ DATABASE_URL: sealedDatabase, AUDIT_SECRET: Buffer.alloc(32, 8).toString('base64') }),
+  },
+  {
     ...{ part: 'cmdlets', because: 'a role group lacks one', state: 'red' },
     says: /does not know Set-Place.*Exchange Administrator/,
     arrange: () => modes({ missingCmdlets: ['Set-Place'] }),
@@ -241,6 +247,15 @@ function restrictedUrl(): string {
   url.username = 'check_reader'
   url.password = 'check_reader'
   return url.href
+}
+let sealedDatabase = ''
+/** A database that a service with another audit key has used. */
+async function sealElsewhere() {
+  sealedDatabase = await newDatabaseUrl()
+  const database = await openDatabase({ dataDir: checked.folder, databaseUrl: sealedDatabase })
+  await migrate(database)
+  await recordAuditKey(database, Buffer.alloc(32, 7))
+  await database.close()
 }
 async function restrictedUser() {
   const database = await openDatabase({ dataDir: checked.folder, databaseUrl: emptyDatabase })
