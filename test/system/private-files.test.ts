@@ -200,7 +200,7 @@ describe('a data folder in production', () => {
     expect([modeOf(dataDir), readdirSync(dataDir)]).toEqual(['777', ['file']])
   })
 
-  it('is closed without a question when others could only read', async () => {
+  it('is closed without a question when others could only read', { timeout: 90_000 }, async () => {
     const dataDir = folderWith({})
     // The start ends when the port is in use, which is after the folder is closed.
     const taken = createServer().listen(0, '127.0.0.1')
@@ -245,6 +245,7 @@ describe('a data folder in production', () => {
   it('is created for its user alone, with the folders above it', () => {
     const folder = join(newFolder(), 'one', 'two')
     expect(foreignWriters(folder)).toEqual([])
+    makePrivate(folder)
     expect([modeOf(folder), modeOf(join(folder, '..'))]).toEqual(['700', '700'])
   })
 

@@ -20,8 +20,8 @@ async function main(): Promise<void> {
   const [file] = positionals
   if (positionals.length > 1 || (values.replace && file !== undefined)) throw new Error(usage)
   const dataDir = process.env['DATA_DIR'] || 'data'
-  const given = file === undefined ? ownKey(dataDir) : namedKey(file)
-  const database = await openStore(dataDir)
+  const given = file === undefined ? ownKey(dataDir, process.env) : namedKey(file)
+  const database = await openStore(dataDir, process.env)
   try {
     const found = await examineKey((sql) => database.query(sql), given)
     if (found.problem === undefined) {

@@ -15,9 +15,9 @@ AUDIT_SECRET is the key of the seals, or else the file audit.key in DATA_DIR. It
 async function main(): Promise<void> {
   if (process.argv.length > 2) throw new Error(usage)
   const dataDir = process.env['DATA_DIR'] || 'data'
-  const { key, source } = ownKey(dataDir)
+  const { key, source } = ownKey(dataDir, process.env)
   if (!key) throw new Error(`There is no key: set AUDIT_SECRET, or DATA_DIR to where audit.key is.\n\n${usage}`)
-  const database = await openStore(dataDir)
+  const database = await openStore(dataDir, process.env)
   try {
     await assertChained(database)
     const { problem } = await examineKey((sql) => database.query(sql), { key, source })

@@ -23,7 +23,7 @@ async function main(): Promise<void> {
   const [file] = positionals
   const isToServer = values.to !== undefined
   if (positionals.length !== (isToServer ? 0 : 1) || values['with-audit-key'] === '') throw new Error(usage)
-  const key = keyCopy(ownKey(dataDir), values['with-audit-key'])
+  const key = keyCopy(ownKey(dataDir, process.env), values['with-audit-key'])
   if (values.to !== undefined) return toServer(dataDir, values.to, key)
   const onServer = process.env['DATABASE_URL'] && !process.env['DATA_DIR']
   if (onServer) throw new Error('The store is a server (DATABASE_URL): back it up with its own tools, such as pg_dump.')

@@ -27,8 +27,8 @@ export interface SourcedKey {
 }
 
 /** The key of AUDIT_SECRET, or of the file in DATA_DIR. */
-export function ownKey(dataDir: string): SourcedKey {
-  const secret = process.env['AUDIT_SECRET'] || undefined
+export function ownKey(dataDir: string, variables: NodeJS.ProcessEnv): SourcedKey {
+  const secret = variables['AUDIT_SECRET'] || undefined
   const key = secret === undefined ? readKey(keyFile(dataDir)) : Buffer.from(secret, 'base64')
   return { key, source: keySource(dataDir, secret) }
 }
@@ -47,10 +47,10 @@ export async function examineKey(ask: Ask, { key, source }: SourcedKey) {
 }
 
 /** Opens the store that DATABASE_URL names, or the embedded one in DATA_DIR, over which no service may run. */
-export async function openStore(dataDir: string): Promise<Database> {
-  const databaseUrl = process.env['DATABASE_URL']
+export async function openStore(dataDir: string, variables: NodeJS.ProcessEnv): Promise<Database> {
+  const databaseUrl = variables['DATABASE_URL']
   if (!databaseUrl) return openStopped(dataDir)
-  assertSafeServer(databaseUrl, process.env)
+  assertSafeServer(databaseUrl, variables)
   return openDatabase({ databaseUrl, dataDir })
 }
 

@@ -23,7 +23,7 @@ async function main(): Promise<void> {
   const given = keyName === undefined ? undefined : namedKey(keyName)
   let found: Awaited<ReturnType<typeof examineKey>> | undefined
   const inspect = async (ask: Ask) => {
-    found = await examineKey(ask, given ?? ownKey(dataDir))
+    found = await examineKey(ask, given ?? ownKey(dataDir, process.env))
     if (given && found.problem !== undefined) throw new BackupError(`${found.problem} Nothing was restored.`)
   }
   const restored = await restoreStore(dataDir, file, { replace: values.replace === true, inspect })
@@ -35,7 +35,7 @@ async function main(): Promise<void> {
 
 /** Puts the key into DATA_DIR, unless AUDIT_SECRET counts. Another key there is kept beside it. */
 function placeKey(dataDir: string, { key, source }: ReturnType<typeof namedKey>): string {
-  const own: SourcedKey = ownKey(dataDir)
+  const own: SourcedKey = ownKey(dataDir, process.env)
   if (own.source === 'AUDIT_SECRET')
     return isSame(own.key, key)
       ? 'AUDIT_SECRET is the audit key of this store.\n'
