@@ -15,6 +15,7 @@ const output = resolve(root, process.argv[2] ?? 'dist')
 const programs = {
   main: 'src/main.ts',
   'audit-verify': 'src/app/commands/audit-verify.ts',
+  'audit-key': 'src/app/commands/audit-key.ts',
   setup: 'src/app/setup/main.ts',
   'check-tenant': 'src/app/check/main.ts',
   backup: 'src/app/commands/backup.ts',

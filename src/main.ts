@@ -26,6 +26,9 @@ async function main(): Promise<void> {
   announce(app, playgrounds)
 }
 
+const whereSettingsAre =
+  '.env.example describes every setting. npm run setup creates what an organisation needs and writes .env (docs/setup.md).'
+
 /** Ends the process after an uncaught error. Node would print the error with the headers and values that libraries attach. */
 function endWithoutSecrets(config: Environment): void {
   process.on('uncaughtException', (error: unknown) => {
@@ -88,8 +91,8 @@ function stopOnSignal(app: App, playgrounds: Playgrounds | undefined, forget: ()
 }
 
 main().catch((error: unknown) => {
-  const message =
-    error instanceof ConfigurationError ? error.message : error instanceof Error ? error.message : String(error)
-  process.stderr.write(`${maskSecrets([])(message)}\n`)
+  const message = error instanceof Error ? error.message : String(error)
+  const help = error instanceof ConfigurationError ? `${whereSettingsAre}\n` : ''
+  process.stderr.write(`${maskSecrets([])(message)}\n${help}`)
   process.exit(1)
 })

@@ -1,5 +1,7 @@
+import type { z } from 'zod'
 import type { Api } from '../http/index.ts'
 import { readCertificateFile } from '../microsoft365/index.ts'
+import { foreignWriters } from '../store/index.ts'
 import {
   cloudFault,
   cloudOfSharePoint,
@@ -10,6 +12,8 @@ import {
   unsafeServer,
 } from './addresses.ts'
 import { type Environment, environment, list, listed } from './settings.ts'
+import { allowedNetworks, templatesInFile } from './templates-file.ts'
+import { whereToFind } from './where-to-find.ts'
 
 /**
  * Limits of use of the HTTP side, each in a minute. `refusalsPerMinute`: calls without a valid token from one address;
@@ -23,8 +27,8 @@ export const limitsOf = (environment: Environment, refusalsPerMinute = 60) => ({
   refusalsPerMinute,
 })
 
-/** The settings that production requires. Local mode has a default for each. */
-const neededInProduction = [
+/** The settings that production always requires. Local mode has a default for each. */
+export const neededInProduction = [
   'MICROSOFT_APP_ID',
   'CLIENT_ID',
   'CLIENT_CERTIFICATE_PATH',
@@ -33,18 +37,16 @@ const neededInProduction = [
   'DIRECTORY_EXTENSION',
   'AUDIT_SECRET',
   'BASE_URL',
+  // Without admins, nobody could add a template or see the health of the service.
+  'ADMINS',
 ] as const
-
-/** Without admins, nobody could add a template or see the health of the service. */
-const adminsAreNeeded =
-  'ADMINS is needed when MODE=production: the object ids of people or groups that manage the service, joined by commas.'
 
 /** Every fault of the environment at once, one sentence each. */
 export class ConfigurationError extends Error {
   readonly faults: readonly string[]
   constructor(faults: readonly string[]) {
     super(
-      `The configuration has ${faults.length === 1 ? 'one fault' : `${faults.length} faults`}:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`,
+      `The configuration has ${faults.length === 1 ? 'one fault' : `${faults.length} faults`}:\n${faults.map((fault) => `  - ${fault.replaceAll('\n', '\n    ')}`).join('\n')}`,
     )
     this.name = 'ConfigurationError'
     this.faults = faults
@@ -57,15 +59,30 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
     Object.entries(variables).filter(([name, value]) => name in environment.shape && value !== ''),
   )
   const parsed = environment.safeParse(settings)
-  const faults = parsed.success
-    ? []
-    : parsed.error.issues.map((issue) => `${issue.path.join('.')} ${sentence(issue.message)}`)
-  const mode = settings['MODE'] ?? 'local'
-  faults.push(...(mode === 'production' ? productionFaults(settings) : localFaults(settings)))
-  faults.push(...scopeFaults(settings), ...certificateFaults(settings))
-  if (mode === 'production' && variables['NODE_TLS_REJECT_UNAUTHORIZED'] === '0') faults.push(uncheckedCertificates)
+  const faults = parsed.success ? [] : valueFaults(parsed.error.issues, settings)
+  const isProduction = settings['MODE'] === 'production'
+  faults.push(...(isProduction ? productionFaults(settings) : localFaults(settings)))
+  faults.push(...scopeFaults(settings), ...certificateFaults(settings), ...templateFaults(settings, isProduction))
+  if (isProduction && variables['NODE_TLS_REJECT_UNAUTHORIZED'] === '0') faults.push(uncheckedCertificates)
   if (!parsed.success || faults.length > 0) throw new ConfigurationError(faults)
   return parsed.data
+}
+
+/** A sentence about a setting, and where to find its value. */
+function faultOf(name: string, problem: string): string {
+  const where = whereToFind[name as keyof Environment]
+  return `${name} ${problem}.${where === undefined ? '' : ` ${where}`}`
+}
+
+/** One fault for each setting whose value is wrong. Of a list, it names the wrong values. */
+function valueFaults(issues: readonly z.core.$ZodIssue[], settings: Record<string, string | undefined>): string[] {
+  const byName = Map.groupBy(issues, ({ path }) => String(path[0]))
+  return [...byName].map(([name, [first, ...others]]) => {
+    const all = listed(settings[name] ?? '')
+    const wrong = [first, ...others].flatMap((issue) => all[Number(issue?.path[1])] ?? [])
+    const not = wrong.length === 0 ? '' : `, not ${[...new Set(wrong)].join(' or ')}`
+    return faultOf(name, `${first?.message.replace(/\.$/, '')}${not}`)
+  })
 }
 
 const scopeFaults = (settings: Record<string, string | undefined>): string[] =>
@@ -87,6 +104,16 @@ function certificateFaults({
   }
 }
 
+function templateFaults(settings: Record<string, string | undefined>, isProduction: boolean): string[] {
+  const allowed = list.parse(settings['WEBHOOK_ALLOW_CIDRS'])
+  try {
+    templatesInFile(settings['TEMPLATES_FILE'], allowedNetworks(allowed, !isProduction))
+    return []
+  } catch (error) {
+    return [error instanceof Error ? error.message : String(error)]
+  }
+}
+
 /** The settings that have the tenant's addresses. */
 export const tenantAddresses = [
   'LOGIN_URL',
@@ -98,13 +125,16 @@ export const tenantAddresses = [
 
 function productionFaults(settings: Record<string, string | undefined>): string[] {
   const faults: string[] = neededInProduction
-    .filter((name) => settings[name] === undefined)
-    .map((name) => `${name} is needed when MODE=production.`)
-  if (list.parse(settings['ADMINS'] ?? '').length === 0) faults.push(adminsAreNeeded)
+    .filter((name) => listed(settings[name] ?? '').length === 0)
+    .map((name) => faultOf(name, 'is needed when MODE=production'))
   if (settings['MICROSOFT_APP_TYPE'] !== 'UserAssignedMSI' && settings['MICROSOFT_APP_PASSWORD'] === undefined)
-    faults.push('MICROSOFT_APP_PASSWORD is needed when MODE=production, unless MICROSOFT_APP_TYPE=UserAssignedMSI.')
+    faults.push(
+      faultOf('MICROSOFT_APP_PASSWORD', 'is needed when MODE=production, unless MICROSOFT_APP_TYPE=UserAssignedMSI'),
+    )
   if (settings['DATABASE_URL'] === undefined && settings['DATA_DIR'] === undefined)
-    faults.push('DATABASE_URL, or DATA_DIR for the embedded store, is needed when MODE=production.')
+    faults.push(faultOf('DATABASE_URL', 'is needed when MODE=production, or DATA_DIR for the embedded store'))
+  if (settings['DATABASE_URL'] === undefined && settings['DATA_DIR'] !== undefined)
+    faults.push(...foreignWriters(settings['DATA_DIR']))
   faults.push(...sharedRegistrations(settings))
   const baseUrl = settings['BASE_URL']
   if (baseUrl !== undefined && !/^https:\/\//.test(baseUrl))
@@ -184,8 +214,6 @@ function realTenantFaults(settings: Record<string, string | undefined>): string[
     )
   return [...real, ...missing]
 }
-
-const sentence = (message: string): string => (message.endsWith('.') ? message : `${message}.`)
 
 /** The permission that every call needs, as the registrations of the APIs name it. */
 const permission = 'App.ReadWrite.All'

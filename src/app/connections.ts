@@ -1,16 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
 import { apiTexts } from '../cards/index.ts'
-import {
-  type Ports,
-  reasonOfIssue,
-  type Settings,
-  seedTemplates,
-  type Telemetry,
-  type Template,
-  type Tenant,
-  templateWithin,
-} from '../core/index.ts'
+import { type Installation, judgeExtension, type Telemetry, type Tenant } from '../core/index.ts'
 import {
   type CallLog,
   type ClientCertificate,
@@ -19,17 +10,40 @@ import {
   readCertificateFile,
   serviceNames,
 } from '../microsoft365/index.ts'
-import { auditKeyOf, chainExisting, type Database, migrate, ownSetting, type Stores } from '../store/index.ts'
-import { type Endpoints, readJsonFile } from './endpoints.ts'
+import {
+  auditKeyOf,
+  chainExisting,
+  compareAuditKey,
+  type Database,
+  migrate,
+  ownSetting,
+  recordAuditKey,
+  type Stores,
+} from '../store/index.ts'
+import { keyProblem, keyRemedy, keySource } from './audit-key.ts'
+import type { Endpoints } from './endpoints.ts'
 import type { Logger } from './log.ts'
 import type { Environment } from './settings.ts'
 
-/** Migrates the store to this version, and returns the key of the audit's seals. */
+/**
+ * Migrates the store to this version, and returns the key of the audit's seals. With another key than that of the store,
+ * production throws an error and changes nothing, and local mode logs it.
+ */
 export async function openAudit(database: Database, config: Environment, { dataDir }: Endpoints, log: Logger) {
-  const { key, isNew } = auditKeyOf(dataDir, config.AUDIT_SECRET)
-  const ran = await migrate(database, undefined, { 7: () => chainExisting(database, key) })
-  if (isNew && !ran.includes(7))
-    log.warn({}, 'a key for the audit was made: what was sealed with another is not proved')
+  const { AUDIT_SECRET: secret, MODE: mode } = config
+  const key = auditKeyOf(dataDir, secret)
+  const problemNow = async () =>
+    keyProblem(await compareAuditKey((sql) => database.query(sql), key), keySource(dataDir, secret))
+  const refuse = (problem: string | undefined) => {
+    if (problem !== undefined && mode === 'production') throw new Error(`${problem} ${keyRemedy}`)
+  }
+  let problem = await problemNow()
+  refuse(problem)
+  await migrate(database, undefined, { 7: () => chainExisting(database, key) })
+  // Another process may have recorded its key meanwhile.
+  if (problem === undefined && !(await recordAuditKey(database, key))) problem = await problemNow()
+  refuse(problem)
+  if (problem !== undefined) log.warn({}, `${problem} ${keyRemedy}`)
   return key
 }
 
@@ -65,8 +79,14 @@ export async function connectTenant(
 }
 
 /** Logs what keeps the service from working in the tenant, with the text of `admin health`, before the first request. */
-export async function reportAccess(tenant: Tenant, log: Logger): Promise<void> {
+export async function reportAccess(
+  tenant: Tenant,
+  { extension }: Pick<Installation, 'extension'>,
+  log: Logger,
+): Promise<void> {
   for (const { name, problem } of await tenant.health()) if (problem !== undefined) log.warn({ service: name }, problem)
+  for (const part of judgeExtension(await extension(AbortSignal.timeout(15_000))))
+    if (part.state === 'red') log.warn({ setting: 'DIRECTORY_EXTENSION' }, apiTexts.healthPart(part))
 }
 
 /** Counts the calls to Microsoft 365 in the store, for the health of all processes. */
@@ -105,27 +125,6 @@ export function tokensOf({ loginUrl, tenantId, collab, mail, mailAppClients }: E
     mail,
     mailAppClients: [...mailAppClients],
   }
-}
-
-/** Stores the templates of the file that the store does not have yet. The error of a faulty file names the place. */
-export async function seed(ports: Ports, settings: Settings, endpoints: Endpoints): Promise<void> {
-  await seedTemplates(ports, endpoints.tenantId, await templatesOf(settings, endpoints))
-}
-
-/** The templates of the file, none without one. Throws an error that names the place of a fault. */
-export async function templatesOf(
-  settings: Pick<Settings, 'webhookAllowCidrs'>,
-  { templatesFile }: Pick<Endpoints, 'templatesFile'>,
-): Promise<Template[]> {
-  if (templatesFile === undefined) return []
-  const parsed = z.array(templateWithin(settings.webhookAllowCidrs)).safeParse(await readJsonFile(templatesFile))
-  if (!parsed.success) {
-    const issues = parsed.error.issues.map((issue) =>
-      issue.code === 'custom' ? { ...issue, message: apiTexts.reason(reasonOfIssue(issue)) } : issue,
-    )
-    throw new Error(`TEMPLATES_FILE ${templatesFile} is not right:\n${z.prettifyError({ issues })}`)
-  }
-  return parsed.data
 }
 
 /** A secret that signs webhooks: 256 bits. */

@@ -1,14 +1,14 @@
 import { once } from 'node:events'
-import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { exportKeyOf, type Settings } from '../core/index.ts'
 import type { Api } from '../http/index.ts'
 import type { Simulator } from '../simulator/index.ts'
-import { foreignWriters, makePrivate } from '../store/index.ts'
+import { makePrivate } from '../store/index.ts'
 import { clouds } from './addresses.ts'
 import { apiOf, ConfigurationError, tenantAddresses } from './config.ts'
 import type { Environment } from './settings.ts'
+import { allowedNetworks } from './templates-file.ts'
 
 /** All addresses and ids. In local mode, the simulator and Contoso's samples fill the gaps of the environment. */
 export interface Endpoints {
@@ -56,12 +56,9 @@ const contoso = {
 const onlyVersionOne =
   'COLLAB_AUDIENCE or MAIL_AUDIENCE is not set, so that API accepts only version 1 tokens for BASE_URL/collab or BASE_URL/mail. Set the client ids of the APIs (docs/app-registrations.md).'
 
-/** This machine, where people try out webhooks. */
-const loopback = ['127.0.0.0/8', '::1/128']
-
 /**
  * Fills the gaps of the environment; starts the simulator in local mode, unless the tenant is elsewhere. If DATA_DIR is
- * used, nobody else can read it from then on. Throws a {@link ConfigurationError} in production when other users can write to it.
+ * used, nobody else can read it from then on. Throws a {@link ConfigurationError} in production when that cannot be ensured.
  */
 export async function findEndpoints(
   config: Environment,
@@ -98,7 +95,7 @@ export async function findEndpoints(
     directoryExtension: config.DIRECTORY_EXTENSION ?? 'svc_group',
     teamsAppId: config.TEAMS_APP_ID,
     admins: config.ADMINS.length > 0 || !local ? config.ADMINS : contoso.admins,
-    webhookAllowCidrs: config.WEBHOOK_ALLOW_CIDRS.length > 0 || !local ? config.WEBHOOK_ALLOW_CIDRS : loopback,
+    webhookAllowCidrs: allowedNetworks(config.WEBHOOK_ALLOW_CIDRS, local),
     templatesFile: config.TEMPLATES_FILE ?? (local ? contoso.templatesFile : undefined),
     collab: apiOf(
       { audiences: config.COLLAB_AUDIENCE, scope: config.COLLAB_SCOPE },
@@ -116,10 +113,8 @@ export async function findEndpoints(
   }
 }
 
-/** `refuses`: a folder that others could have changed, or whose permissions cannot be restricted, is a fault. */
+/** `refuses`: a folder whose permissions cannot be restricted is a fault. */
 function keepToOurselves(dataDir: string, options: { refuses: boolean; warn: (message: string) => void }): void {
-  const faults = options.refuses ? foreignWriters(dataDir) : []
-  if (faults.length > 0) throw new ConfigurationError(faults)
   const { changed, wereWritable, refused } = makePrivate(dataDir)
   const [first] = refused
   if (first !== undefined) {
@@ -161,15 +156,6 @@ export async function freePort(preferred = 0): Promise<number> {
   const address = server.address()
   await new Promise((closed) => server.close(closed))
   return typeof address === 'object' && address ? address.port : preferred
-}
-
-/** A JSON file that the configuration names. The error of a missing or faulty file has the reason. */
-export async function readJsonFile(path: string): Promise<unknown> {
-  try {
-    return JSON.parse(await readFile(path, 'utf8'))
-  } catch (error) {
-    throw new Error(`${path} cannot be read as JSON: ${error instanceof Error ? error.message : String(error)}`)
-  }
 }
 
 /** A managed identity has no secret, nor has a bot that requires no tokens. */

@@ -11,6 +11,7 @@ import {
   type Jobs,
   openStates,
   type Ports,
+  seedTemplates,
   type WatchTimes,
   watchTimes,
 } from '../core/index.ts'
@@ -28,6 +29,7 @@ import {
 } from '../jobs/index.ts'
 import {
   cleanUp,
+  compareAuditKey,
   createStores,
   type Database,
   databaseFacts,
@@ -45,7 +47,6 @@ import {
   newSecret,
   openAudit,
   reportAccess,
-  seed,
   tokensOf,
 } from './connections.ts'
 import { type Endpoints, findEndpoints, settingsOf } from './endpoints.ts'
@@ -54,6 +55,7 @@ import { createLog } from './log.ts'
 import { createFigures, createReadings } from './metrics.ts'
 import { noTemplates, ownHealthOf, ownVersion, readiness, templatesIn } from './readiness.ts'
 import { type Environment, secretsOf } from './settings.ts'
+import { templatesInFile } from './templates-file.ts'
 
 /** The running service. */
 export interface App {
@@ -143,6 +145,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
     ...{ config, settings, microsoft365, fetch: outgoing },
     endpoints: { ...endpoints, teamsAppId },
     database: () => databaseFacts(database, config.DATABASE_URL),
+    auditKey: () => compareAuditKey((sql) => database.query(sql), auditKey),
   })
   const ports: Ports = {
     ...stores,
@@ -232,7 +235,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
     log,
     starting: true,
   })
-  await seed(ports, settings, endpoints)
+  await seedTemplates(ports, endpoints.tenantId, templatesInFile(endpoints.templatesFile, endpoints.webhookAllowCidrs))
   if (!(await hasTemplates())) log.warn({}, noTemplates)
   warmUp()
   const times = substitutes.watchTimes ?? watchTimes
@@ -280,7 +283,9 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
   http.open()
   // Not awaited: Microsoft 365 may be unavailable, and the service accepts requests meanwhile.
   if (substitutes.reportsAccess !== false)
-    reportAccess(tenant, log).catch((err: unknown) => log.warn({ err }, 'the permissions could not be checked'))
+    reportAccess(tenant, installation, log).catch((err: unknown) =>
+      log.warn({ err }, 'the permissions could not be checked'),
+    )
   return {
     url: http.url,
     endpoints,

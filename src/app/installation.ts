@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
 import {
+  type AuditKeyFacts,
   adminsOf,
   type BotTokenFacts,
   type DatabaseFacts,
@@ -13,6 +14,7 @@ import {
 } from '../core/index.ts'
 import { type Microsoft365, tryBotSecret } from '../microsoft365/index.ts'
 import { clouds } from './addresses.ts'
+import { keyProbe, keySource } from './audit-key.ts'
 import { credentialsOf } from './connections.ts'
 import type { Endpoints } from './endpoints.ts'
 import { ownVersion } from './readiness.ts'
@@ -25,15 +27,17 @@ export interface InstallationParts {
   readonly microsoft365: Pick<Microsoft365, 'probes' | 'directory'>
   readonly fetch: typeof fetch
   database(): Promise<DatabaseFacts>
+  auditKey(): Promise<AuditKeyFacts>
 }
 
 /** Fills the core's port of questions about the installation. */
 export function createInstallation(parts: InstallationParts): Installation {
-  const { config, endpoints, microsoft365, settings, database, fetch } = parts
+  const { config, endpoints, microsoft365, settings, database, auditKey, fetch } = parts
   const { probes, directory } = microsoft365
   return {
     ...{ permissions: probes.permissions, siteHosts: probes.siteHosts, adminHosts: probes.adminHosts },
     ...{ extension: probes.extension, cmdlets: probes.cmdlets, database },
+    auditKey: async () => keyProbe(await auditKey(), keySource(endpoints.dataDir, config.AUDIT_SECRET)),
     botToken: () => tryBotToken(config, endpoints, fetch),
     endpoint: (signal) => askEndpoint(endpoints, serviceIdOf(config, endpoints), { fetch, signal }),
     async catalogueApp(signal) {

@@ -36,11 +36,12 @@ const offOn = z
   .enum(['on', 'off'], 'must be on or off')
   .default('off')
   .transform((word) => word === 'on')
+const daysOrOff = 'must be a whole number of days, at most 36500, or off'
 /** 0 or `off` keeps requests forever. */
 const retentionDays = z
   .union(
-    [z.literal('off'), z.coerce.number().int().min(0).max(36_500)],
-    'must be a whole number of days, at most 36500, or off',
+    [z.literal('off'), z.coerce.number(daysOrOff).int(daysOrOff).min(0, daysOrOff).max(36_500, daysOrOff)],
+    daysOrOff,
   )
   .default(365)
   .transform((days) => (days === 'off' ? 0 : days))
@@ -59,7 +60,7 @@ const keySecret = z
 const expiry = z
   .union([z.iso.date(), z.iso.datetime({ offset: true })], 'must be a date such as 2027-11-30')
   .transform((text) => new Date(text))
-const id = z.uuid().toLowerCase()
+const id = z.uuid('must be an id such as 0c0ffee0-1111-4111-8111-000000000365').toLowerCase()
 /** Client ids and App ID URIs. Tokens have client ids in lower case, and audiences are compared as text. */
 const audiences = list.transform((all) => all.map((one) => id.safeParse(one).data ?? one))
 const cloud = z
@@ -121,7 +122,10 @@ export const environment = z.object({
   SHAREPOINT_URL: urls.optional(),
   SHAREPOINT_ADMIN_URL: url.optional(),
   EXCHANGE_URL: url.optional(),
-  DIRECTORY_EXTENSION: z.string().regex(/^\w+$/).optional(),
+  DIRECTORY_EXTENSION: z
+    .string()
+    .regex(/^\w+$/, 'must be the name of a schema extension, such as ext1a2b3c4d_quartermaster')
+    .optional(),
   TEMPLATES_FILE: z.string().optional(),
   ADMINS: list.pipe(
     z.array(z.uuid({ error: 'must be object ids of people or groups, joined by commas' }).toLowerCase()),
@@ -135,12 +139,17 @@ export const environment = z.object({
   EXPORT_SECRET: keySecret.optional(),
   WEBHOOK_ALLOW_CIDRS: list.pipe(z.array(network)),
   FOLLOW_UP_FIRST_SECONDS: seconds.default(20),
-  FOLLOW_UP_EVERY_SECONDS: seconds.min(1).default(10),
+  FOLLOW_UP_EVERY_SECONDS: seconds.min(1, 'must be at least 1').default(10),
   FOLLOW_UP_STOP_SECONDS: seconds.default(30),
   FOLLOW_UP_WEBHOOK: onOff,
   TRUSTED_PROXIES: list.pipe(z.array(network)),
   METRICS_TOKEN: z.string().min(16, 'must have at least 16 characters').optional(),
-  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).optional(),
+  LOG_LEVEL: z
+    .enum(
+      ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
+      'must be trace, debug, info, warn, error, fatal or silent',
+    )
+    .optional(),
   PLAYGROUND: z.enum(['on', 'off', 'admin'], 'must be on, off or admin').default('on'),
   SIMULATOR_PORT: port.default(3979),
   SIMULATOR_DIRECTORY_SECONDS: z.coerce.number('must be a number').min(0, 'must be at least 0').default(15),

@@ -8,6 +8,7 @@ import {
   type CallService,
   type Cmdlet,
   cmdlets,
+  extensionProperties,
   fieldsOf,
   type Graph,
   graphService,
@@ -71,10 +72,16 @@ export function createProbes(parts: ProbeParts): Probes {
       ),
     extension: (signal) =>
       probe(extension, async () => {
-        // The filter also needs the property, and an extension of the same name may have others.
-        const $filter = `${extension}/requestId eq ${quoted(randomUUID())}`
-        const url = `${graph.root}/groups${query({ $filter, $select: `id,${extension}`, $top: '1' })}`
-        await call({ url, purpose: 'looking for the schema extension', signal }).catch(graph.explainExtension)
+        // To read the extension itself needs a permission that nothing else needs. Graph refuses a filter by a property that
+        // groups do not have: the name is wrong, the extension is another one, or it is new.
+        for (const property of extensionProperties) {
+          const $filter = `${extension}/${property} eq ${quoted(randomUUID())}`
+          const url = `${graph.root}/groups${query({ $filter, $select: `id,${extension}`, $top: '1' })}`
+          const { status } = await call({ url, purpose: 'looking for the schema extension', accept: [400], signal })
+          if (status !== 400) continue
+          const message = `Groups of this tenant have no schema extension of this name with the property ${property}.`
+          throw new TenantError('extension-not-accepted', message, { retryable: true, status })
+        }
       }),
     cmdlets: (signal) =>
       Promise.all(

@@ -28,12 +28,18 @@ import { createDeliveryStore, createWebhookEndpointStore } from './webhooks/inde
 export {
   auditKeyOf,
   chainExisting,
+  compareAuditKey,
+  isSame,
   keyFile,
   missingNumbers,
   provedAll,
   readKey,
+  recordAuditKey,
+  replaceAuditKey,
+  writeKey,
 } from './audit/index.ts'
 export {
+  type Ask,
   BackupError,
   backUpStore,
   type Contents,

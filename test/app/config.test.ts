@@ -1,8 +1,8 @@
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, inject, it, onTestFinished, vi } from 'vitest'
 import { apiOf, ConfigurationError, readConfig } from '../../src/app/config.ts'
-import { settingNames } from '../../src/app/settings.ts'
+import { environment, settingNames } from '../../src/app/settings.ts'
 import { selfSigned } from '../support/certificates.ts'
 
 function certificateFile(): string {
@@ -38,9 +38,24 @@ function faultsOf(variables: Record<string, string>): readonly string[] {
 }
 
 describe('the configuration', () => {
-  it('is what .env.example lists, name by name', () => {
-    const listed = [...readFileSync('.env.example', 'utf8').matchAll(/^([A-Z_]+)=/gm)].map(([, name]) => name)
-    expect(listed.toSorted()).toEqual([...settingNames].toSorted())
+  it.each(settingNames.map((name) => [name]))('names %s in the one message about its wrong value', (name) => {
+    for (const wrong of ['€', '-1', ' ', '1e99', '0.5', 'not a value', '{}', 'NaN', 'postgres:', 'a,b']) {
+      const about = faultsOf({ [name]: wrong }).filter((fault) => fault.startsWith(`${name} `))
+      const parsed = environment.safeParse({ [name]: wrong })
+      expect(about.length, about.join()).toBeGreaterThanOrEqual(parsed.success ? 0 : 1)
+      // A library's own message is for its programmers.
+      expect(about.join()).not.toMatch(/Invalid|expected|Too (small|big)|pattern|undefined/)
+    }
+  })
+
+  it('says once for each setting what is wrong with which values, and where to find the right ones', () => {
+    expect(faultsOf({ TENANT_ID: 'contoso', ADMINS: `sam, ${production.ADMINS},kim,sam`, AUDIT_SECRET: 'ä' })).toEqual([
+      'TENANT_ID must be an id such as 0c0ffee0-1111-4111-8111-000000000365. Find it in the Entra admin center, Overview: Tenant ID.',
+      'ADMINS must be object ids of people or groups, joined by commas, not sam or kim. Find them in the Entra admin center, on the page of each user or group: Object ID.',
+      expect.stringMatching(
+        /^AUDIT_SECRET must be base64\. A new installation creates it .* an existing one needs its own/,
+      ),
+    ])
   })
 
   it.each(['LOGIN_URL', 'DIRECTORY_URL', 'SHAREPOINT_URL', 'SHAREPOINT_ADMIN_URL', 'EXCHANGE_URL'])(
@@ -166,21 +181,29 @@ describe('the configuration', () => {
   it('requires an admin in production, and says what to name', () => {
     for (const ADMINS of ['', ' , '])
       expect(faultsOf({ ...production, ADMINS })).toEqual([
-        'ADMINS is needed when MODE=production: the object ids of people or groups that manage the service, joined by commas.',
+        'ADMINS is needed when MODE=production. Find them in the Entra admin center, on the page of each user or group: Object ID.',
       ])
     expect(faultsOf({ ADMINS: '' })).toEqual([])
   })
 
-  it('names a certificate file that cannot be used together with all other faults', () => {
-    const path = join(mkdtempSync(join(inject('runFolder'), 'config-')), 'client.pem')
-    const faults = () => faultsOf({ ...production, ADMINS: '', CLIENT_CERTIFICATE_PATH: path })
-    const admins = expect.stringMatching(/^ADMINS is needed/)
+  it('names the files that cannot be used together with all other faults', () => {
+    const folder = mkdtempSync(join(inject('runFolder'), 'config-'))
+    const [path, templates] = [join(folder, 'client.pem'), join(folder, 'templates.json')]
+    const { DATABASE_URL: _, ...embedded } = production
+    const files = { CLIENT_CERTIFICATE_PATH: path, TEMPLATES_FILE: templates, DATA_DIR: folder }
+    const faults = () => faultsOf({ ...embedded, ...files, ADMINS: '', TENANT_ID: 'contoso' })
+    const others = [/^TENANT_ID must be an id/, /^ADMINS is needed/].map((one) => expect.stringMatching(one))
     const missing = `CLIENT_CERTIFICATE_PATH ${path}: The file at CLIENT_CERTIFICATE_PATH cannot be read (ENOENT). There is no such file. Check the path.`
-    expect(faults()).toEqual([admins, missing])
+    const unread = expect.stringMatching(/^TEMPLATES_FILE .*templates\.json cannot be read as JSON: ENOENT/)
+    expect(faults()).toEqual([...others, missing, unread])
     writeFileSync(path, selfSigned().key)
+    writeFileSync(templates, JSON.stringify([{ id: 'one', kind: 'teamSite', name: 'Club' }]))
+    chmodSync(folder, 0o777)
     expect(faults()).toEqual([
-      admins,
+      ...others,
+      expect.stringContaining(`DATA_DIR can be changed by other users: ${folder} (mode 777`),
       expect.stringMatching(/^CLIENT_CERTIFICATE_PATH .*: The PEM file holds .* no cer/),
+      expect.stringMatching(/^TEMPLATES_FILE .* is not right\. Correct it:\n {2}\/0\/id: /),
     ])
   })
 
@@ -191,7 +214,9 @@ describe('the configuration', () => {
     expect(expiry('')).toBeUndefined()
     for (const text of ['30.11.2027', '11/30/2027', 'soon', '2027-02-30'])
       expect(faultsOf({ MICROSOFT_APP_PASSWORD_EXPIRES: text })).toEqual([
-        'MICROSOFT_APP_PASSWORD_EXPIRES must be a date such as 2027-11-30.',
+        expect.stringMatching(
+          /^MICROSOFT_APP_PASSWORD_EXPIRES must be a date such as 2027-11-30\. Find it in the Entra admin center/,
+        ),
       ])
   })
 

@@ -1,6 +1,7 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { auditReport } from '../../src/core/index.ts'
+import { auditReport, fingerprintOf } from '../../src/core/index.ts'
 import { keyFile } from '../../src/store/index.ts'
 import { textOf } from '../support/cards.ts'
 import { templates, withService } from '../support/service.ts'
@@ -86,7 +87,9 @@ describe('the audit of the whole service', () => {
   it('has its key beside the store, not in it', async () => {
     const { dataDir } = service.app.endpoints
     expect(keyFile(dataDir)).toBe(`${dataDir}/audit.key`)
-    const { rows } = await service.app.database.query('SELECT name FROM settings')
-    expect(JSON.stringify(rows)).not.toContain('audit')
+    const key = readFileSync(keyFile(dataDir), 'utf8').trim()
+    const { rows } = await service.app.database.query('SELECT * FROM settings')
+    expect(JSON.stringify(rows)).toContain(fingerprintOf(Buffer.from(key, 'base64')))
+    expect(JSON.stringify(rows)).not.toContain(key)
   })
 })

@@ -1,9 +1,11 @@
+import { keyProbe } from '../../src/app/audit-key.ts'
 import { adminHealthCard, adminHealthView } from '../../src/cards/operations/admin-health.ts'
 import {
   endpointOf,
   type HealthPart,
   type HealthReport,
   judgeAdmins,
+  judgeAuditKey,
   judgeBotToken,
   judgeCatalogueApp,
   judgeCmdlets,
@@ -117,7 +119,7 @@ const unfinished = installationParts(asSam.now, [
   ...judgeExtension({
     name: 'svc_group',
     trouble: 'refused',
-    problem: 'svc_group: Groups of this tenant do not accept the schema extension svc_group yet.',
+    problem: 'svc_group: Groups of this tenant have no schema extension of this name with the property requestId.',
   }),
   ...judgeCmdlets([
     {
@@ -134,6 +136,9 @@ const unfinished = installationParts(asSam.now, [
   ...judgeAdmins([{ id: '22222222-bbbb-4bbb-8bbb-000000000009', people: 0 }]),
   ...judgeTemplates({ count: 0, missing: [] }),
   ...judgeCatalogueApp({ version: '1.3.0', ownVersion: '1.4.0' }),
+  ...judgeAuditKey(
+    keyProbe({ fits: false, fingerprint: '77d0-51ce-09ab-4f3e', needed: '3f2a-91bc-77e0-12d4' }, 'data/audit.key'),
+  ),
 ])
 /** How the service does: well, not so well, and as badly as can be. */
 export const healthSamples: readonly Sample[] = [

@@ -221,6 +221,7 @@ export const soundInstallation: Ports['installation'] = {
   botToken: async () => 'notNeeded',
   endpoint: async () => ({ answer: 'own' }),
   catalogueApp: async () => 'notSet',
+  auditKey: async () => ({ name: 'AUDIT_SECRET' }),
 }
 
 const jobsIn = (database: Database): Ports['jobs'] => ({

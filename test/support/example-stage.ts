@@ -177,6 +177,11 @@ export function stages(service: Service, call: Call): Readonly<Record<string, St
     nudgeRequest: () => waiting('kim', 'Apollo'),
     explainRequest: () => waiting('kim', 'Prometheus'),
     retryRequest: async () => {
+      // The work of earlier examples would meet the fault first.
+      await until(async () => {
+        const states = "status in ('queued', 'provisioning')"
+        return (await service.app.database.query(`select 1 from requests where ${states}`)).rows.length === 0
+      }, 'the end of earlier work')
       await service.fault({ operation: 'graph.groups.upsert', kind: 'failBeforeCommit', status: 405 })
       const requestId = await ask('kim', { displayName: 'Apollo', templateId: templates.workingGroup })
       await ends(requestId, 'failed')

@@ -3,6 +3,7 @@ import {
   type HealthPart,
   judgeAdminHosts,
   judgeAdmins,
+  judgeAuditKey,
   judgeBotToken,
   judgeCatalogueApp,
   judgeCmdlets,
@@ -97,6 +98,7 @@ export function installationParts(at: Date, changed: readonly HealthPart[] = [])
     ...judgeAdmins([{ id: '22222222-bbbb-4bbb-8bbb-000000000002', people: 3 }]),
     ...judgeTemplates({ count: 10, missing: [] }),
     ...judgeCatalogueApp({ version: '1.4.0', ownVersion: '1.4.0' }),
+    ...judgeAuditKey({ name: 'AUDIT_SECRET' }),
   ]
   return parts.map((part) => ({ ...(changed.find(({ name }) => name === part.name) ?? part), checkedAt }))
 }

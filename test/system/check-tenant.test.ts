@@ -5,12 +5,13 @@ import { readConfig } from '../../src/app/config.ts'
 import { findEndpoints } from '../../src/app/endpoints.ts'
 import { serviceIdOf } from '../../src/app/installation.ts'
 import { type HealthPartName, installationChecks } from '../../src/core/index.ts'
-import { openDatabase } from '../../src/store/index.ts'
-import { administrator } from '../support/administrator.ts'
+import { migrate, openDatabase, recordAuditKey } from '../../src/store/index.ts'
+import { administrator, register } from '../support/administrator.ts'
 import { publishApp } from '../support/app-packages.ts'
 import { selfSigned } from '../support/certificates.ts'
 import { adminsGroup, appId, botSecret, type Checked, startChecked } from '../support/check-tenant.ts'
 import { newDatabaseUrl } from '../support/database.ts'
+import { userUrl } from '../support/simulator.ts'
 import { people } from '../support/teams-user.ts'
 
 let checked: Checked
@@ -27,6 +28,15 @@ const fault = (operation: string, status: number) =>
   checked.control('POST', 'faults', { operation, kind: 'failBeforeCommit', status })
 const modes = (change: object) => checked.control('POST', 'tenant', change)
 const consent = (resource: string, roles: readonly string[]) => checked.control('POST', 'consents', { resource, roles })
+let otherExtension = ''
+/** Another application's schema extension on groups, with one property. */
+async function extensionWith(name: string): Promise<string> {
+  const graph = await administrator(checked.simulator)
+  const { appId: owner, id } = await register(graph, {})
+  await graph.api(`/applications/${id}/owners/$ref`).post({ '@odata.id': userUrl(people.sam.id) })
+  const body = { id: 'records', targetTypes: ['Group'], owner, properties: [{ name, type: 'String' }] }
+  return (await graph.api('/schemaExtensions').post(body)).id
+}
 const pemOf = ({ key, certificate }: ReturnType<typeof selfSigned>) => `${key}${certificate}`
 const inDays = (days: number) => new Date(Date.now() + days * 86_400_000)
 
@@ -114,13 +124,28 @@ const failures: readonly Failure[] = [
     arrange: () => fault('sharepoint.rootSite.get', 503),
   },
   {
-    ...{ part: 'extension', because: 'groups do not have it', state: 'red', says: /Check DIRECTORY_EXTENSION/ },
+    ...{ part: 'extension', because: 'groups do not have it', state: 'red', says: /Set DIRECTORY_EXTENSION/ },
     arrange: () => modes({ groupsAcceptExtension: false }),
   },
   {
-    ...{ part: 'extension', because: 'the tenant does not know it', state: 'red', says: /ext8a1b2c3d_other/ },
+    ...{ part: 'extension', because: 'its name is wrong', state: 'red' },
+    says: /^ext8a1b2c3d_other: .*no schema extension of this name.* Set DIRECTORY_EXTENSION to the whole name/,
     arrange: () => undefined,
     variables: () => ({ DIRECTORY_EXTENSION: 'ext8a1b2c3d_other' }),
+  },
+  {
+    ...{ part: 'extension', because: 'it belongs to another product', state: 'red' },
+    says: /no schema extension of this name with the property extensionAttribute1\. Set DIRECTORY_EXTENSION/,
+    arrange: async () => {
+      otherExtension = await extensionWith('requestId')
+    },
+    variables: () => ({ DIRECTORY_EXTENSION: otherExtension }),
+  },
+  {
+    ...{ part: 'auditKey', because: 'another key sealed the audit', state: 'red' },
+    says: /^AUDIT_SECRET \(fingerprint .*\) is not the key that sealed .*npm run audit:key shows fingerprints/,
+    arrange: sealElsewhere,
+    variables: () => ({ DATABASE_URL: sealedDatabase, AUDIT_SECRET: Buffer.alloc(32, 8).toString('base64') }),
   },
   {
     ...{ part: 'cmdlets', because: 'a role group lacks one', state: 'red' },
@@ -247,16 +272,6 @@ const failures: readonly Failure[] = [
   {
     ...{
       part: 'templates',
-      because: 'the file is no JSON',
-      state: 'red',
-      says: /TEMPLATES_FILE cannot be used.*broken\.json/,
-    },
-    arrange: () => undefined,
-    variables: () => ({ TEMPLATES_FILE: checked.file('broken.json', '[') }),
-  },
-  {
-    ...{
-      part: 'templates',
       because: 'an approver has left',
       state: 'amber',
       says: /Aurora: 11111111-.*Edit these templates/,
@@ -289,6 +304,15 @@ function restrictedUrl(): string {
   url.username = 'check_reader'
   url.password = 'check_reader'
   return url.href
+}
+let sealedDatabase = ''
+/** A database that a service with another audit key has used. */
+async function sealElsewhere() {
+  sealedDatabase = await newDatabaseUrl()
+  const database = await openDatabase({ dataDir: checked.folder, databaseUrl: sealedDatabase })
+  await migrate(database)
+  await recordAuditKey(database, Buffer.alloc(32, 7))
+  await database.close()
 }
 async function restrictedUser() {
   const database = await openDatabase({ dataDir: checked.folder, databaseUrl: emptyDatabase })
@@ -332,7 +356,7 @@ describe('npm run check:tenant', () => {
     expect(lines.filter((line) => /^[✓!✗] /.test(line))).toHaveLength(
       installationChecks.flatMap(({ parts }) => parts).length,
     )
-    expect(lines.find((line) => line.startsWith('✗'))).toMatch(/^✗ Directory extension +.*Check DIRECTORY_EXTENSION/)
+    expect(lines.find((line) => line.startsWith('✗'))).toMatch(/^✗ Directory extension +.*Set DIRECTORY_EXTENSION/)
     expect(output).toContain('Failed: 1.')
     expect(code).toBe(1)
   })

@@ -8,6 +8,7 @@ import { requestView, templateWithin } from '../../src/core/index.ts'
 import { readCertificateFile } from '../../src/microsoft365/index.ts'
 import { openDatabase } from '../../src/store/database/database.ts'
 import { migrate } from '../../src/store/database/migrate.ts'
+import { auditKeyOf } from '../../src/store/index.ts'
 import { answerCode, newHome, startQuartermaster } from '../support/command-line.ts'
 import { newStoreOptions } from '../support/database.ts'
 import { type Block, blocksOf } from '../support/docs-blocks.ts'
@@ -260,6 +261,10 @@ describe('what the pages for people who run the service show is what happens:', 
       const restored = await openDatabase({ dataDir: target })
       expect((await restored.query('SELECT 1 FROM requests')).rows).toEqual([])
       await restored.close()
+      auditKeyOf(target, undefined)
+      const withKey = example('docs/operations.md', 'npm run backup -- --with-audit-key')
+      const told = await print(withKey, { ...at(target), '/safe/': `${copies}/` })
+      expect(told).toMatch(/holds the audit key[\s\S]*The audit key is in /)
     })
 
     it('docs/operations.md, a new key of export links', async () => {

@@ -12,6 +12,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
@@ -172,7 +173,6 @@ describe('a data folder in production', () => {
     CLIENT_ID: '0c0ffee0-2222-4222-8222-000000000001',
     CLIENT_CERTIFICATE_PATH: certificateFile,
     ADMINS: '22222222-bbbb-4bbb-8bbb-000000000002',
-    TEMPLATES_FILE: '/nowhere/templates.json',
     TENANT_ID: '0c0ffee0-1111-4111-8111-000000000365',
     SHAREPOINT_URL: 'https://contoso.sharepoint.com',
     DIRECTORY_EXTENSION: 'svc_group',
@@ -200,11 +200,15 @@ describe('a data folder in production', () => {
     expect([modeOf(dataDir), readdirSync(dataDir)]).toEqual(['777', ['file']])
   })
 
-  it('is closed without a question when others could only read', async () => {
+  it('is closed without a question when others could only read', { timeout: 90_000 }, async () => {
     const dataDir = folderWith({})
-    const { said } = await ended(run('src/main.ts', [], { ...complete, DATA_DIR: dataDir }))
-    // It has come as far as the templates, which are not there.
-    expect(said).toContain('/nowhere/templates.json')
+    // The start ends when the port is in use, which is after the folder is closed.
+    const taken = createServer().listen(0, '127.0.0.1')
+    await once(taken, 'listening')
+    const { port } = taken.address() as AddressInfo
+    const { said } = await ended(run('src/main.ts', [], { ...complete, DATA_DIR: dataDir, PORT: String(port) }))
+    taken.close()
+    expect(said).toContain('EADDRINUSE')
     expect(said).toContain('files in DATA_DIR were restricted to this user')
     expect(openTo(dataDir)).toEqual([])
   })
@@ -241,6 +245,7 @@ describe('a data folder in production', () => {
   it('is created for its user alone, with the folders above it', () => {
     const folder = join(newFolder(), 'one', 'two')
     expect(foreignWriters(folder)).toEqual([])
+    makePrivate(folder)
     expect([modeOf(folder), modeOf(join(folder, '..'))]).toEqual(['700', '700'])
   })
 

@@ -3,7 +3,6 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, inject, it } from 'vitest'
 import { readConfig } from '../../src/app/config.ts'
-import { createApp } from '../../src/app/index.ts'
 import { reasonText } from '../../src/cards/index.ts'
 import type { Delivery } from '../../src/core/index.ts'
 import { deliverWebhookJob } from '../../src/jobs/webhooks/deliver.ts'
@@ -65,7 +64,6 @@ it('a file of templates may name no webhook that is not allowed', async () => {
   const file = join(folder, 'templates.json')
   const webhook = { url: 'http://hooks.contoso.example/', secret }
   writeFileSync(file, JSON.stringify([{ id: randomUUID(), version: 1, kind: 'teamSite', name: 'Club', webhook }]))
-  const ports = { PORT: '0', SIMULATOR_PORT: '0', LOG_LEVEL: 'fatal' }
-  const starting = createApp(readConfig({ ...ports, DATA_DIR: folder, TEMPLATES_FILE: file }))
-  await expect(starting).rejects.toThrow(/TEMPLATES_FILE .+ is not right:\n.+https:\/\/.+\n.+\[0\]\.webhook\.url/)
+  const reading = () => readConfig({ TEMPLATES_FILE: file })
+  expect(reading).toThrow(/TEMPLATES_FILE .+ is not right\. Correct it:\n.+\/0\/webhook\/url: .+https:\/\//)
 })

@@ -1,13 +1,30 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { CheckContext, DatabaseFacts, InstallationPorts, Template } from '../../core/index.ts'
+import {
+  type AuditKeyFacts,
+  type CheckContext,
+  compareKey,
+  type DatabaseFacts,
+  type InstallationPorts,
+  type Template,
+} from '../../core/index.ts'
 import { connectMicrosoft365, localCertificate, type Microsoft365 } from '../../microsoft365/index.ts'
-import { createStores, type Database, databaseFacts, openDatabase, StoreInUse } from '../../store/index.ts'
+import {
+  compareAuditKey,
+  createStores,
+  type Database,
+  databaseFacts,
+  keyFile,
+  openDatabase,
+  readKey,
+  StoreInUse,
+} from '../../store/index.ts'
 import { tenantAddresses } from '../config.ts'
-import { certificateOf, templatesOf } from '../connections.ts'
+import { certificateOf } from '../connections.ts'
 import { type Endpoints, findEndpoints, settingsOf } from '../endpoints.ts'
 import { createInstallation } from '../installation.ts'
 import type { Environment } from '../settings.ts'
+import { templatesInFile } from '../templates-file.ts'
 
 /** An installation that was opened to check it, without starting the service. */
 export interface OpenInstallation {
@@ -40,10 +57,10 @@ export async function openInstallation(given: Environment, { fetch, warn }: Open
       certificatePassword: config.CLIENT_CERTIFICATE_PASSWORD,
       fetch,
     })
-    const file = await templatesOf(settings, endpoints).catch((error: Error) => error)
     const installation = createInstallation({
       ...{ config, endpoints, settings, microsoft365, fetch },
       database: async () => store.facts,
+      auditKey: async () => store.auditKey ?? unreadable(),
     })
     const ports: InstallationPorts = {
       clock: { now: () => new Date() },
@@ -51,11 +68,8 @@ export async function openInstallation(given: Environment, { fetch, warn }: Open
       directory: microsoft365.directory,
       tenant: microsoft365.tenant,
       serviceCalls: { lately: async () => [] },
-      templates: { list: async () => store.templates ?? storedLater(store.facts, file) },
-      installation: {
-        ...installation,
-        templatesFile: async () => (file instanceof Error ? file.message : undefined),
-      },
+      templates: { list: async () => store.templates ?? storedLater(store.facts, endpoints) },
+      installation,
     }
     return { context: { ports, settings }, endpoints, microsoft365, close: async () => endpoints.simulator?.close() }
   } catch (error) {
@@ -65,10 +79,14 @@ export async function openInstallation(given: Environment, { fetch, warn }: Open
 }
 
 /** The templates that the first start stores. A running service may have others, which nobody else can read. */
-function storedLater(facts: DatabaseFacts, file: readonly Template[] | Error): Template[] {
+function storedLater(facts: DatabaseFacts, { templatesFile, webhookAllowCidrs }: Endpoints): Template[] {
   const isElsewhere = facts.engine === 'embedded' && facts.use === 'elsewhere'
-  if (isElsewhere || 'problem' in facts) throw new Error('The store cannot be read now.')
-  return file instanceof Error ? [] : [...file]
+  if (isElsewhere || 'problem' in facts) unreadable()
+  return templatesInFile(templatesFile, webhookAllowCidrs)
+}
+
+function unreadable(): never {
+  throw new Error('The store cannot be read now.')
 }
 
 /** In local mode a running service has its own simulator, which then is the tenant. */
@@ -88,18 +106,23 @@ async function withRunningSimulator(config: Environment, fetch: typeof globalThi
 interface StoreFacts {
   readonly facts: DatabaseFacts
   readonly templates?: readonly Template[] & Template[]
+  /** Absent while the store cannot be read. */
+  readonly auditKey?: AuditKeyFacts
 }
 
 async function readStore(config: Environment, { dataDir, tenantId }: Endpoints): Promise<StoreFacts> {
   const databaseUrl = config.DATABASE_URL
   const isNew = databaseUrl === undefined && !existsSync(join(dataDir, 'postgres', 'PG_VERSION'))
-  if (isNew) return { facts: { engine: 'embedded', use: 'new' } }
+  const key = config.AUDIT_SECRET ? Buffer.from(config.AUDIT_SECRET, 'base64') : readKey(keyFile(dataDir))
+  if (isNew)
+    return { facts: { engine: 'embedded', use: 'new' }, auditKey: compareKey(key, { recorded: undefined, heads: [] }) }
   try {
     const database = await openDatabase({ dataDir, ...(databaseUrl !== undefined && { databaseUrl }) })
     try {
       const facts = await databaseFacts(database, databaseUrl)
       const templates = await storedTemplates(database, tenantId)
-      return { facts, ...(templates && { templates }) }
+      const auditKey = await compareAuditKey((sql) => database.query(sql), key)
+      return { facts, auditKey, ...(templates && { templates }) }
     } finally {
       await database.close()
     }

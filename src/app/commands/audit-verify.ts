@@ -1,8 +1,8 @@
 import '../../private-umask.ts'
 import { apiTexts } from '../../cards/index.ts'
-import { type Database, missingNumbers, openDatabase, openStopped, provedAll, readKey } from '../../store/index.ts'
-import { assertSafeServer } from '../addresses.ts'
-import { runCommand } from './command.ts'
+import { type Database, missingNumbers, provedAll } from '../../store/index.ts'
+import { keyRemedy } from '../audit-key.ts'
+import { examineKey, openStore, ownKey, runCommand } from './command.ts'
 
 const usage = `Proves the audit of every request and of the organisation itself, and names what is not as it was written.
 
@@ -15,14 +15,13 @@ AUDIT_SECRET is the key of the seals, or else the file audit.key in DATA_DIR. It
 async function main(): Promise<void> {
   if (process.argv.length > 2) throw new Error(usage)
   const dataDir = process.env['DATA_DIR'] || 'data'
-  const databaseUrl = process.env['DATABASE_URL']
-  const secret = process.env['AUDIT_SECRET']
-  const key = secret ? Buffer.from(secret, 'base64') : readKey(dataDir)
+  const { key, source } = ownKey(dataDir, process.env)
   if (!key) throw new Error(`There is no key: set AUDIT_SECRET, or DATA_DIR to where audit.key is.\n\n${usage}`)
-  if (databaseUrl) assertSafeServer(databaseUrl, process.env)
-  const database = databaseUrl ? await openDatabase({ databaseUrl, dataDir }) : await openStopped(dataDir)
+  const database = await openStore(dataDir, process.env)
   try {
     await assertChained(database)
+    const { problem } = await examineKey((sql) => database.query(sql), { key, source })
+    if (problem !== undefined) process.stdout.write(`${problem} ${keyRemedy}\n\n`)
     await report(database, key)
   } finally {
     await database.close()

@@ -1,5 +1,16 @@
 import { existsSync } from 'node:fs'
-import type { Contents } from '../../store/index.ts'
+import {
+  type Ask,
+  type Contents,
+  compareAuditKey,
+  type Database,
+  keyFile,
+  openDatabase,
+  openStopped,
+  readKey,
+} from '../../store/index.ts'
+import { assertSafeServer } from '../addresses.ts'
+import { keyProblem, keySource } from '../audit-key.ts'
 
 /** The contents of a store, as the commands for backup and restore show it. */
 export function holds({ requests, templates, newestChange }: Contents): string {
@@ -8,6 +19,40 @@ export function holds({ requests, templates, newestChange }: Contents): string {
 }
 
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`
+
+/** A key of the audit, and where it comes from. */
+export interface SourcedKey {
+  readonly key: Uint8Array | undefined
+  readonly source: string
+}
+
+/** The key of AUDIT_SECRET, or of the file in DATA_DIR. */
+export function ownKey(dataDir: string, variables: NodeJS.ProcessEnv): SourcedKey {
+  const secret = variables['AUDIT_SECRET'] || undefined
+  const key = secret === undefined ? readKey(keyFile(dataDir)) : Buffer.from(secret, 'base64')
+  return { key, source: keySource(dataDir, secret) }
+}
+
+/** The key of a file that the command line names. */
+export function namedKey(file: string): SourcedKey & { readonly key: Uint8Array } {
+  const key = readKey(file)
+  if (key === undefined) throw new Error(`${file} is not there: name the file with the audit key.`)
+  return { key, source: file }
+}
+
+/** Compares a key with a store. */
+export async function examineKey(ask: Ask, { key, source }: SourcedKey) {
+  const facts = await compareAuditKey(ask, key)
+  return { ...facts, source, problem: keyProblem(facts, source) }
+}
+
+/** Opens the store that DATABASE_URL names, or the embedded one in DATA_DIR, over which no service may run. */
+export async function openStore(dataDir: string, variables: NodeJS.ProcessEnv): Promise<Database> {
+  const databaseUrl = variables['DATABASE_URL']
+  if (!databaseUrl) return openStopped(dataDir)
+  assertSafeServer(databaseUrl, variables)
+  return openDatabase({ databaseUrl, dataDir })
+}
 
 /** Runs a command with the settings of `.env`. An error is written as one message, and the exit code is 1. */
 export async function runCommand(run: () => Promise<void>): Promise<void> {

@@ -1,5 +1,6 @@
 import { adoptJobs, prepareQueues } from '../../jobs/index.ts'
 import {
+  type Ask,
   auditKeyOf,
   BackupError,
   type Contents,
@@ -29,15 +30,17 @@ export async function moveStore(options: {
   dataDir: string
   databaseUrl: string
   auditSecret?: string | undefined
+  /** Reads the embedded store first; if it throws, nothing is copied. */
+  inspect?: (ask: Ask) => Promise<void>
 }): Promise<Moved> {
   const from = await openStopped(options.dataDir)
   try {
+    await options.inspect?.((sql) => from.query(sql))
     const to = await openDatabase(options).catch((error: Error) => {
       throw new BackupError(`The server cannot be reached: ${error.message}`, { cause: error })
     })
     try {
-      const { key } = auditKeyOf(options.dataDir, options.auditSecret)
-      return await move(from, to, key)
+      return await move(from, to, () => auditKeyOf(options.dataDir, options.auditSecret))
     } finally {
       await to.close()
     }
@@ -48,9 +51,9 @@ export async function moveStore(options: {
 
 const quiet = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined }
 
-async function move(from: Database, to: Database, auditKey: Uint8Array): Promise<Moved> {
+async function move(from: Database, to: Database, auditKey: () => Uint8Array): Promise<Moved> {
   // Both stores need the same tables.
-  await migrate(from, undefined, { 7: () => chainExisting(from, auditKey) })
+  await migrate(from, undefined, { 7: () => chainExisting(from, auditKey()) })
   await migrate(to)
   const jobs = await prepareQueues(from, to, quiet)
   const tables = await ownTables(to)

@@ -45,6 +45,7 @@ export const organisationActions = [
   'webhook-all-replayed',
   'webhook-waiting-sent',
   'certificate-read',
+  'audit-key-replaced',
   'jobs-taken-over',
   'job-replayed',
   'job-dismissed',

@@ -8,6 +8,7 @@ import { type HealthReport, reportOf } from './health-report.ts'
 import {
   judgeAdminHosts,
   judgeAdmins,
+  judgeAuditKey,
   judgeBotToken,
   judgeCatalogueApp,
   judgeCmdlets,
@@ -99,16 +100,19 @@ export const installationChecks: readonly DefinedCheck<InstallationPorts>[] = [
     judge: judgeDatabase,
   }),
   defineCheck({
+    ...{ id: 'auditKey', parts: ['auditKey'], ...nowAndThen },
+    read: ({ ports }) => ports.installation.auditKey(),
+    judge: judgeAuditKey,
+  }),
+  defineCheck({
     ...{ id: 'admins', parts: ['admins'], ...nowAndThen },
     read: ({ ports, settings }) => readAdmins(ports.directory, settings),
     judge: judgeAdmins,
   }),
   defineCheck({
     ...{ id: 'templates', parts: ['templates'], ...nowAndThen },
-    async read({ ports: { directory, templates, installation }, settings: { tenantId } }) {
-      const file = await installation.templatesFile?.()
-      return { ...(await readTemplates(directory, await templates.list(tenantId))), file }
-    },
+    read: async ({ ports: { directory, templates }, settings: { tenantId } }) =>
+      readTemplates(directory, await templates.list(tenantId)),
     judge: judgeTemplates,
   }),
 ]

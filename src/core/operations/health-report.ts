@@ -31,6 +31,7 @@ export const healthParts = [
   'admins',
   'templates',
   'catalogueApp',
+  'auditKey',
   'clock',
 ] as const
 const healthPartName = z.enum(healthParts)
@@ -116,12 +117,13 @@ export const healthSayings = [
   'templatesGood',
   'templatesNone',
   'templatesPeople',
-  'templatesFile',
   'appGood',
   'appOlder',
   'appUnknown',
   'appUnseen',
   'appNotSet',
+  'auditKeyGood',
+  'auditKeyOther',
   'clockGood',
   'clockFast',
   'clockSlow',

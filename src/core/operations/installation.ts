@@ -57,8 +57,8 @@ export interface Installation {
   botToken(signal: AbortSignal): Promise<BotTokenFacts>
   endpoint(signal: AbortSignal): Promise<EndpointFacts>
   catalogueApp(signal: AbortSignal): Promise<CatalogueFacts>
-  /** The first problem of the templates' file, which the next start reads; undefined: there is none. */
-  templatesFile?(): Promise<string | undefined>
+  /** Whether our key is the one that seals the audit of the store. */
+  auditKey(): Promise<Probe>
 }
 
 /** The oldest version of PostgreSQL that still gets fixes: the service is tested with no older one. */
@@ -106,6 +106,9 @@ export const judgeExtension = (probe: Probe): HealthPart[] =>
   judgeProbes('extension', [probe], { good: 'extensionGood', bad: 'extensionUnknown' })
 export const judgeCmdlets = (probes: readonly Probe[]): HealthPart[] =>
   judgeProbes('cmdlets', probes, { good: 'cmdletsGood', bad: 'cmdletsMissing' })
+
+export const judgeAuditKey = (probe: Probe): HealthPart[] =>
+  judgeProbes('auditKey', [probe], { good: 'auditKeyGood', bad: 'auditKeyOther' })
 
 export function judgeBotToken(facts: BotTokenFacts): HealthPart[] {
   const name = 'botToken'
@@ -197,14 +200,9 @@ export interface TemplateFacts {
   readonly count: number
   /** Pairs of a template's name and an id. */
   readonly missing: readonly { readonly template: string; readonly id: string }[]
-  /** Why the file of templates cannot be read. */
-  readonly file?: string | undefined
 }
 
-export async function readTemplates(
-  directory: Directory,
-  all: readonly Template[],
-): Promise<Omit<TemplateFacts, 'file'>> {
+export async function readTemplates(directory: Directory, all: readonly Template[]): Promise<TemplateFacts> {
   const active = all.filter((one) => one.active)
   const named = active.flatMap(({ name, approval }) => approversOf(approval).map((one) => ({ template: name, ...one })))
   const known = new Map<string, Promise<boolean>>()
@@ -228,9 +226,8 @@ function approversOf(approval: Template['approval']): { id: string; isGroup: boo
   })
 }
 
-export function judgeTemplates({ count, missing, file }: TemplateFacts): HealthPart[] {
+export function judgeTemplates({ count, missing }: TemplateFacts): HealthPart[] {
   const name = 'templates'
-  if (file !== undefined) return [{ name, state: 'red', says: 'templatesFile', problem: file }]
   if (missing.length > 0) {
     const problem = missing.map(({ template, id }) => `${template}: ${id}`).join('; ')
     return [{ name, state: 'amber', says: 'templatesPeople', count, problem }]

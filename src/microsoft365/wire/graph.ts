@@ -86,6 +86,9 @@ export interface FoundGroup {
 }
 export type Relation = 'owners' | 'members'
 
+/** The properties of the schema extension on groups. */
+export const extensionProperties = ['requestId', 'extensionAttribute1', 'extensionAttribute3'] as const
+
 export type Graph = ReturnType<typeof createGraph>
 
 /** Creates the calls to Microsoft Graph v1.0. `extension` is the name of the schema extension on groups. */

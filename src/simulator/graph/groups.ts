@@ -91,17 +91,22 @@ function one(tenant: Tenant, settings: GraphSettings, call: Call, group: Group):
   return { status: 200, body: { '@odata.context': `${settings.url}/v1.0/$metadata#groups/$entity`, ...shown } }
 }
 
-/** Graph knows a schema extension as a property only when groups accept it, in `$select` and in `$filter`. */
+/** Graph knows a schema extension and its properties only when groups accept it, in `$select` and in `$filter`. */
 function refuseUnknownProperties(tenant: Tenant, call: Call): void {
-  const known = new Set([...Object.keys(groupDoc(anyGroup)), ...groupExtensions(tenant).map(({ id }) => id)])
+  const extensions = groupExtensions(tenant)
+  const known = new Set([...Object.keys(groupDoc(anyGroup)), ...extensions.map(({ id }) => id)])
   const selected = (call.query.get('$select') ?? '').split(',').map((name) => name.trim())
-  const filtered = [...(call.query.get('$filter') ?? '').matchAll(/([A-Za-z_]\w*)\/\w+\s+eq\b/g)].map(
-    ([, name = '']) => name,
+  const filtered = [...(call.query.get('$filter') ?? '').matchAll(/([A-Za-z_]\w*)\/(\w+)\s+eq\b/g)].map(
+    ([, name = '', property = '']) => ({ name, property }),
   )
-  const unknown = [...selected, ...filtered].find((name) => name !== '' && !known.has(name))
-  if (unknown === undefined) return
-  const message = `Could not find a property named '${unknown}' on type 'microsoft.graph.group'.`
-  refuse(call, 400, 'BadRequest', message)
+  const refuseName = (name: string, type: string) =>
+    refuse(call, 400, 'BadRequest', `Could not find a property named '${name}' on type 'microsoft.graph.${type}'.`)
+  for (const name of [...selected, ...filtered.map((one) => one.name)])
+    if (name !== '' && !known.has(name)) refuseName(name, 'group')
+  for (const { name, property } of filtered) {
+    const properties = extensions.find(({ id }) => id === name)?.doc.properties
+    if (properties && !properties.some((one) => one.name === property)) refuseName(property, name)
+  }
 }
 
 const anyGroup: Group = {

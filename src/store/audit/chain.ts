@@ -1,6 +1,3 @@
-import { randomBytes } from 'node:crypto'
-import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import {
   auditEntry,
   type ChainedEntry,
@@ -14,44 +11,7 @@ import {
   verify,
   type Words,
 } from '../../core/index.ts'
-import { type Database, syncFolder } from '../database/index.ts'
-
-/** Path of the key when no setting contains it: next to the store, not in it. */
-export const keyFile = (dataDir: string): string => join(dataDir, 'audit.key')
-
-/**
- * Returns the key that seals the audit: from the setting, or from a file that only its owner can read. The first call
- * creates the file. Processes that start at the same time all get the key of the first.
- */
-export function auditKeyOf(dataDir: string, secret: string | undefined): { key: Uint8Array; isNew: boolean } {
-  if (secret !== undefined) return { key: Buffer.from(secret, 'base64'), isNew: false }
-  const known = readKey(dataDir)
-  if (known) return { key: known, isNew: false }
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-  const draft = `${keyFile(dataDir)}.${randomBytes(6).toString('hex')}`
-  writeFileSync(draft, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600, flush: true })
-  try {
-    linkSync(draft, keyFile(dataDir))
-    syncFolder(dataDir)
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
-  } finally {
-    rmSync(draft)
-  }
-  const stored = readKey(dataDir)
-  if (!stored) throw new Error(`${keyFile(dataDir)} was neither made nor found`)
-  return { key: stored, isNew: true }
-}
-
-/** Reads the key from its file; undefined without a file. */
-export function readKey(dataDir: string): Uint8Array | undefined {
-  try {
-    return Buffer.from(readFileSync(keyFile(dataDir), 'utf8').trim(), 'base64')
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
-    throw error
-  }
-}
+import type { Database } from '../database/index.ts'
 
 /** SQL of a time in the form of entries: milliseconds, or microseconds where the time has them. */
 export const iso = (column: string): string =>

@@ -22,7 +22,8 @@ import type { Database } from '../database/index.ts'
 import { hasAny, patternsOf } from '../shared/index.ts'
 import { proofsOf } from './chain.ts'
 
-export { auditKeyOf, chainExisting, iso, keyFile, missingNumbers, provedAll, readKey } from './chain.ts'
+export { chainExisting, iso, missingNumbers, provedAll } from './chain.ts'
+export * from './key.ts'
 
 /** Creates the audit log. Entries are appended in the transaction of the change, each chained to the previous entry. */
 export function createAuditLog(database: Database, key: Uint8Array): AuditLog {

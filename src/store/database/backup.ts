@@ -18,7 +18,8 @@ export interface Contents {
   readonly newestChange: string | null
 }
 
-type Ask = (sql: string) => Promise<{ readonly rows: readonly unknown[] }>
+/** Asks a store with SQL, without parameters. */
+export type Ask = (sql: string) => Promise<{ readonly rows: readonly unknown[] }>
 
 /** Counts requests and templates. A store that no service has used yet has no tables and counts as empty. */
 export async function contentsOf(ask: Ask): Promise<Contents> {
@@ -41,12 +42,14 @@ export class BackupError extends Error {
 /**
  * Writes the embedded store of `dataDir` to a new file, whole or not at all, and returns what the file holds, as found by
  * opening it. Throws a {@link BackupError} while the service runs over it, when there is no store, or when the file exists.
+ * `inspect` reads the store first; if it throws, no file is written.
  */
-export async function backUpStore(dataDir: string, file: string): Promise<Contents> {
+export async function backUpStore(dataDir: string, file: string, inspect?: Inspect): Promise<Contents> {
   assertStore(dataDir)
   if (existsSync(file)) throw new BackupError(`${file} is there already: choose another name.`)
   const store = await openEmbedded({ dataDir }).catch(explain(dataDir))
   try {
+    await inspect?.((sql) => store.pool.query(sql))
     const held = await contentsOf((sql) => store.pool.query(sql))
     const packed = await pack(Buffer.from(await (await store.dump()).arrayBuffer()))
     await writeWhole(file, packed, async (written) => {
@@ -60,6 +63,8 @@ export async function backUpStore(dataDir: string, file: string): Promise<Conten
   }
 }
 
+type Inspect = (ask: Ask) => Promise<void>
+
 interface Restored extends Contents {
   /** Where the replaced store is kept. */
   readonly kept: string | undefined
@@ -68,9 +73,13 @@ interface Restored extends Contents {
 /**
  * Restores a backup file into `dataDir`. Replaces an existing store only with `replace`, and keeps the replaced store
  * beside it. Throws a {@link BackupError} and leaves everything as it was when the service runs over it, or when the file
- * cannot be opened as a store.
+ * cannot be opened as a store. `inspect` reads the restored store before it takes its place; if it throws, nothing changes.
  */
-export async function restoreStore(dataDir: string, file: string, options: { replace: boolean }): Promise<Restored> {
+export async function restoreStore(
+  dataDir: string,
+  file: string,
+  options: { replace: boolean; inspect?: Inspect },
+): Promise<Restored> {
   const home = resolve(dataDir)
   const folder = join(home, 'postgres')
   const dump = await unpack(file)
@@ -82,7 +91,7 @@ export async function restoreStore(dataDir: string, file: string, options: { rep
     if (occupied && !options.replace)
       throw new BackupError(`There is a store in ${home} already. Add --replace: it is kept beside the restored one.`)
     rmSync(making, { recursive: true, force: true })
-    const found = await load(making, dump, file)
+    const found = await load(making, dump, file, options.inspect)
     const kept = `${folder}.before-${new Date().toISOString().replace(/[:.]/g, '-')}`
     replaceStore(folder, join(making, 'postgres'), kept)
     return { ...found, kept: occupied ? kept : undefined }
@@ -124,11 +133,12 @@ function explain(dataDir: string): (error: unknown) => never {
   }
 }
 
-async function load(dataDir: string, from: Blob, file: string): Promise<Contents> {
+async function load(dataDir: string, from: Blob, file: string, inspect?: Inspect): Promise<Contents> {
   const store = await openEmbedded({ dataDir, from }).catch((error: unknown) => {
     throw new BackupError(`${file} could not be restored: ${String(error)}`, { cause: error })
   })
   try {
+    await inspect?.((sql) => store.pool.query(sql))
     return await contentsOf((sql) => store.pool.query(sql))
   } finally {
     await store.close()

@@ -1,6 +1,7 @@
 import {
   closeSync,
   constants,
+  existsSync,
   fchmodSync,
   fstatSync,
   lstatSync,
@@ -11,7 +12,7 @@ import {
   type Stats,
   statSync,
 } from 'node:fs'
-import { dirname, join, resolve, sep } from 'node:path'
+import { basename, dirname, join, resolve, sep } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
 const groupAndOthers = 0o077
@@ -87,7 +88,7 @@ function assertOwnFolder(home: string): void {
 
 /**
  * How users other than this process's and root could change what a folder holds: one sentence each, with the command that
- * helps. The folder is created when there is none. Readable files are no fault: {@link makePrivate} closes them.
+ * helps. The folder may not exist yet. Readable files are no fault: {@link makePrivate} closes them.
  *
  * A folder above it counts, because its writers can put another folder there; with the sticky bit only owners can. Its group
  * is left alone when this process is in it, as with private groups (umask 002) and volumes that are lent to a group.
@@ -95,8 +96,7 @@ function assertOwnFolder(home: string): void {
 export function foreignWriters(folder: string): string[] {
   const user = process.getuid?.()
   if (user === undefined) return []
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const home = realpathSync(folder)
+  const home = futurePath(folder)
   const isForeign = ({ uid }: { uid: number }): boolean => uid !== user && uid !== 0
   const entries = [...reachable(home)]
   const faults: string[] = []
@@ -113,6 +113,12 @@ export function foreignWriters(folder: string): string[] {
   return [...faults, ...foldersAbove(home).flatMap((above) => faultsAbove(above, home, isForeign))]
 }
 
+/** The real path of a folder, which may not exist yet. */
+function futurePath(folder: string): string {
+  const path = resolve(folder)
+  return existsSync(path) ? realpathSync(path) : join(futurePath(dirname(path)), basename(path))
+}
+
 /** A folder and all below it that other users can reach: nothing in a folder that they cannot search. */
 function* reachable(path: string): Generator<{ path: string; stat: Stats }> {
   const stat = lstatSync(path, { throwIfNoEntry: false })
@@ -124,7 +130,9 @@ function* reachable(path: string): Generator<{ path: string; stat: Stats }> {
 }
 
 function faultsAbove(above: string, home: string, isForeign: (stat: { uid: number }) => boolean): string[] {
-  const stat = statSync(above)
+  const stat = statSync(above, { throwIfNoEntry: false })
+  // The service creates it for its user alone.
+  if (!stat) return []
   if (isForeign(stat))
     return [
       `DATA_DIR ${home} lies in ${above}, which belongs to another user (${stat.uid}), who can replace it. Move it, or as root run: chown ${process.getuid?.()} ${quoted(above)}`,

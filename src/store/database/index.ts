@@ -3,6 +3,7 @@
  * and permissions of the data folder. No table of the product is read or written here.
  */
 export {
+  type Ask,
   BackupError,
   backUpStore,
   type Contents,
