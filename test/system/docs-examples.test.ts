@@ -161,11 +161,7 @@ describe('what the pages for people who run the service show is what happens:', 
       expect(timeline?.find(({ action }) => action === 'queued')).toMatchObject({ actor: { id: people.kim.id } })
       expect(offered?.map(({ id }) => id)).toContain(templates.workingGroup)
 
-      const site = JSON.parse(
-        await print(
-          example('README.md', 'curl -s http://127.0.0.1:3978/collab/v1/spo/'),
-        ),
-      )
+      const site = JSON.parse(await print(example('README.md', 'curl -s http://127.0.0.1:3978/collab/v1/spo/')))
       expect(site).toMatchObject({ approvalRequired: true, status: 'pendingApproval' })
       const [stage] = (await read(site.requestId)).approvals
       expect(stage?.approvers.map(({ id }) => id)).toEqual(expect.arrayContaining([people.dana.id, people.omar.id]))
