@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { checkReport } from '../../src/app/check/report.ts'
@@ -177,6 +177,13 @@ describe('the recording', () => {
     const text = readFileSync(file, 'utf8').toLowerCase()
     expect(secrets.size).toBeGreaterThan(60)
     expect([...secrets].filter((secret) => secret.length > 3 && text.includes(secret.toLowerCase()))).toEqual([])
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+  })
+
+  it('is readable for its owner only, also where others could read the file before', async () => {
+    writeFileSync(file, 'old')
+    chmodSync(file, 0o644)
+    expect((await write()).code).toBe(0)
     expect(statSync(file).mode & 0o777).toBe(0o600)
   })
 

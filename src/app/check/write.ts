@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { writeFileSync } from 'node:fs'
+import { closeSync, fchmodSync, fstatSync, openSync, writeFileSync } from 'node:fs'
 import { adminsOf, asPerson, type SiteKind } from '../../core/index.ts'
 import type { OpenInstallation } from './installation.ts'
 import type { Recorder, Recording } from './recording.ts'
@@ -64,6 +64,13 @@ export async function recordingOf(
   })
 }
 
-/** Writes a recording that only its owner can read. */
-export const writeRecording = (file: string, recording: Recording): void =>
-  writeFileSync(file, `${JSON.stringify(recording, undefined, 1)}\n`, { mode: 0o600 })
+/** Writes a recording that only its owner can read, also into a file that others could read before. */
+export function writeRecording(path: string, recording: Recording): void {
+  const file = openSync(path, 'w', 0o600)
+  try {
+    if (fstatSync(file).isFile()) fchmodSync(file, 0o600)
+    writeFileSync(file, `${JSON.stringify(recording, undefined, 1)}\n`)
+  } finally {
+    closeSync(file)
+  }
+}
