@@ -182,19 +182,37 @@ describe('npm run setup in an empty tenant', everything, () => {
 })
 
 describe('who may run setup', everything, () => {
-  it('an ordinary person reads which roles are needed, before anything is changed', async () => {
+  it('an administrator may have the role by a group', async () => {
+    const tenant = await emptyTenant()
+    const graph = await administrator(tenant)
+    const [kim] = (await graph.api('/users').filter("userPrincipalName eq 'kim@contoso.example'").get()).value
+    const group = await graph.api('/groups').post({
+      ...{ displayName: 'Admins of all', mailNickname: 'admins-of-all', mailEnabled: false, securityEnabled: true },
+      ...{ groupTypes: [], isAssignableToRole: true },
+      'members@odata.bind': [`https://graph.microsoft.com/v1.0/users/${kim.id}`],
+    })
+    await graph.api('/roleManagement/directory/roleAssignments').post({
+      ...{ principalId: group.id, roleDefinitionId: '62e90394-69f5-4237-9190-012177145e10', directoryScopeId: '/' },
+    })
+    const { exit, text } = await (await installation(tenant)).run({ who: 'kim' })
+    expect(exit, text).toBe(0)
+    expect(text).not.toContain('no built-in role')
+  })
+
+  it('an ordinary person reads which roles are needed, and Microsoft refuses the first change', async () => {
     const tenant = await emptyTenant()
     // Somebody has consented for everybody, as organisations do that use these tools.
     const own = await installation(tenant)
     await consentForAll(tenant.url)
     const { exit, text, writes } = await own.run({ who: 'kim' })
-    expect([exit, writes]).toEqual([1, []])
-    expect(text).toContain('Kim Lee does not have the role for these changes. Nothing was changed.')
+    expect([exit, writes.map(({ status }) => status)]).toEqual([1, [403]])
+    expect(text).toContain('Setup sees no built-in role of Kim Lee that allows these changes:')
+    expect(text).toContain('Kim Lee may not do this: Create the registration “Quartermaster bot”')
     expect(text).toContain('Cloud Application Administrator, Application Administrator or Global Administrator')
     expect(text).toContain('Privileged Role Administrator or Global Administrator')
     const plan = await own.run({ who: 'kim', args: ['--plan'] })
     expect(plan.exit).toBe(0)
-    expect(plan.text).toContain('Kim Lee does not have all roles for these changes:')
+    expect(plan.text).toContain('Setup sees no built-in role of Kim Lee that allows these changes:')
   })
 
   it('reads at once with which role to sign in', async () => {

@@ -4,11 +4,16 @@ import { z } from 'zod'
 /** Microsoft Graph, called in the name of the person who signed in. */
 export interface Graph {
   /** Reads an object; undefined if it does not exist, or, with `refused`, if the person may not read it. */
-  get<T>(path: string, schema: z.ZodType<T>, options?: { readonly refused?: boolean }): Promise<T | undefined>
-  /** Reads all pages of a collection. */
+  get<T>(path: string, schema: z.ZodType<T>, options?: ReadOptions): Promise<T | undefined>
+  /** Reads all pages of a collection, and waits while Microsoft does not know its object everywhere. */
   list<T>(path: string, item: z.ZodType<T>): Promise<T[]>
   /** Changes something. Returns the answer's body, `{}` for an empty one. */
   send(method: 'POST' | 'PATCH', path: string, write: Write): Promise<unknown>
+}
+
+interface ReadOptions {
+  readonly refused?: boolean
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 export interface Write {
@@ -59,16 +64,16 @@ const longestWaitSeconds = 60
 
 export function createGraph(options: GraphOptions): Graph {
   const root = `${options.url}/v1.0`
-  const read = async (url: string): Promise<unknown> =>
+  const read = async (url: string, headers?: ReadOptions['headers']): Promise<unknown> =>
     repeated(
       options,
-      () => exchange(options, 'GET', url),
+      () => exchange(options, 'GET', url, headers && { headers }),
       (error) => isPassing(error),
     )
   return {
-    async get(path, schema, { refused = false } = {}) {
+    async get(path, schema, { refused = false, headers } = {}) {
       try {
-        return schema.parse(await read(root + path))
+        return schema.parse(await read(root + path, headers))
       } catch (error) {
         if (error instanceof GraphError && (error.status === 404 || (refused && isRefusal(error)))) return undefined
         throw error
@@ -160,19 +165,19 @@ async function exchange(
   { token, fetch: send }: GraphOptions,
   method: string,
   url: string,
-  write?: Write,
+  how?: Partial<Write>,
 ): Promise<unknown> {
-  const isZip = write?.body instanceof Uint8Array
+  const isWrite = method !== 'GET'
+  const isZip = how?.body instanceof Uint8Array
   const headers = {
     authorization: `Bearer ${await token()}`,
     accept: 'application/json',
     'client-request-id': randomUUID(),
-    ...(write && { 'content-type': isZip ? 'application/zip' : 'application/json' }),
-    ...write?.headers,
+    ...(isWrite && { 'content-type': isZip ? 'application/zip' : 'application/json' }),
+    ...how?.headers,
   }
-  const body = write && (isZip ? new Uint8Array(write.body as Uint8Array) : JSON.stringify(write.body))
+  const body = how?.body && (isZip ? new Uint8Array(how.body as Uint8Array) : JSON.stringify(how.body))
   const signal = AbortSignal.timeout(timeoutMilliseconds)
-  const isWrite = write !== undefined
   const init = { method, headers, redirect: 'manual', signal, ...(body !== undefined && { body }) } as const
   const answered = await send(url, init)
     .then(async (response) => ({ response, text: await response.text() }))

@@ -88,7 +88,7 @@ export async function setUp(
     return
   }
   const lacking = lackingLines(setup, all, texts.run.lackingRoles)
-  if (lacking.length > 0) throw new SetupProblem(lacking.join('\n'), texts.run.lackingHint)
+  if (lacking.length > 0) setup.note([...lacking, texts.run.lackingHint].join('\n  '))
   const open = groups.filter((group) => all.some(({ step }) => step.group === group))
   for (const [index, group] of open.entries()) {
     const title = fill(texts.run.group, { number: index + 1, count: open.length, title: texts.groups[group] })
