@@ -52,9 +52,9 @@ interface GraphOptions {
   readonly token: () => Promise<string>
   readonly fetch: typeof fetch
   readonly pause: (milliseconds: number) => Promise<void>
-  /** How long to repeat a change to an object that Microsoft does not know everywhere yet. Milliseconds. */
+  /** How long to repeat a call about an object that Microsoft does not know everywhere yet. Milliseconds. */
   readonly patience: number
-  /** Called once for each change that waits for that reason. */
+  /** Called once for each call that waits for that reason. */
   readonly onWait: () => void
 }
 
@@ -83,7 +83,10 @@ export function createGraph(options: GraphOptions): Graph {
       const page = z.object({ value: z.array(item), '@odata.nextLink': z.string().optional() })
       const all: z.output<typeof item>[] = []
       for (let url: string | undefined = root + path; url !== undefined; ) {
-        const { value, '@odata.nextLink': next }: z.output<typeof page> = page.parse(await read(url))
+        const at = url
+        const { value, '@odata.nextLink': next }: z.output<typeof page> = page.parse(
+          await patiently(options, () => read(at)),
+        )
         all.push(...value)
         // The token goes to Microsoft Graph only.
         url = next !== undefined && new URL(next).origin === new URL(root).origin ? next : undefined
@@ -106,6 +109,11 @@ export function createGraph(options: GraphOptions): Graph {
       }
     },
   }
+}
+
+/** Thrown by a change that needs an object which Microsoft does not show (any more). It is there soon. */
+export class TooEarly extends Error {
+  override readonly name = 'TooEarly'
 }
 
 /** The refusal of a call, with the seconds after which Microsoft wants to be asked again. */
@@ -132,7 +140,7 @@ async function repeated<T>(
   }
 }
 
-/** Repeats a change while parts of Microsoft's directory do not know the object yet, which is usual for a minute. */
+/** Repeats a call while parts of Microsoft's directory do not know the object yet, which is usual for a minute. */
 async function patiently<T>({ pause, patience, onWait }: GraphOptions, attempt: () => Promise<T>): Promise<T> {
   let waited = 0
   for (;;) {

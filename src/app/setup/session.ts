@@ -6,7 +6,7 @@ import { type CloudName, cloudFault, clouds, isLoopbackUrl } from '../addresses.
 import { type Administrator, type Organisation, readOrganisation, signInAdministrator } from './administrator.ts'
 import type { Options } from './command-line.ts'
 import { showEnd } from './ending.ts'
-import { createGraph, GraphError, isLong, nextWait } from './graph.ts'
+import { createGraph, GraphError, isLong, nextWait, TooEarly } from './graph.ts'
 import { type About, SetupProblem } from './problem.ts'
 import { answerQuestions, openQuestions, type Question } from './questions.ts'
 import { type AnyRole, isAllowed, named, readRoles } from './roles.ts'
@@ -301,29 +301,38 @@ async function completeStep(the: {
   const { step, setup, terminal, track, signal } = the
   const made = new Set<string>()
   let uncertain = 0
-  for (let waited = 0; ; ) {
+  let waited = 0
+  const wait = async (problem: string, what: string) => {
+    if (waited >= setup.options.patience) throw new SetupProblem(fill(problem, { what }), texts.problems.notYetHint)
+    const next = nextWait(waited)
+    if (isLong(waited, next)) terminal.line(terminal.style('dim', `  ${texts.run.waiting}`))
+    await setup.pause(next)
+    waited += next
+  }
+  for (;;) {
     track(texts.run.reads, step)
     const work = await step.compare(setup)
     const [first] = work
     if (first === undefined) return
     const fresh = work.filter(({ text }) => !made.has(text))
     if (fresh.length === 0) {
-      if (waited >= setup.options.patience)
-        throw new SetupProblem(fill(texts.problems.notVisible, { what: first.text }), texts.problems.notYetHint)
-      const wait = nextWait(waited)
-      if (isLong(waited, wait)) terminal.line(terminal.style('dim', `  ${texts.run.waiting}`))
-      await setup.pause(wait)
-      waited += wait
+      await wait(texts.problems.notVisible, first.text)
       continue
+    let current = first.text
     }
     try {
       for (const one of fresh) {
         signal.throwIfAborted()
-        track(one.text, step)
+        current = one.text
+        track(current, step)
         await one.apply()
         made.add(one.text)
         terminal.line(`  ${terminal.style('green', '✓')} ${one.text}`)
         if (one.renews) break
+      }
+      if (error instanceof TooEarly) {
+        await wait(texts.problems.notYet, current)
+        continue
       }
     } catch (error) {
       uncertain += 1
