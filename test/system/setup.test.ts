@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Application } from '@microsoft/microsoft-graph-types'
 import { describe, expect, it } from 'vitest'
@@ -137,7 +137,11 @@ describe('npm run setup in an empty tenant', everything, () => {
     const flags = `--base-url https://provisioning.contoso.example --client-id ${appId}`
     const scopes = `--collab-scope ${COLLAB_SCOPE} --mail-scope ${MAIL_SCOPE}`
     const authority = `--authority ${tenant.url}/${tenant.tenantId}`
-    const login = (shown: string) => /npx quartermaster login (.*)/.exec(shown)?.[1]?.split(/ (?=--)/).toSorted()
+    const login = (shown: string) =>
+      /npx quartermaster login (.*)/
+        .exec(shown)?.[1]
+        ?.split(/ (?=--)/)
+        .toSorted()
     expect(login(text)).toEqual(`${flags} ${scopes} ${authority}`.split(/ (?=--)/).toSorted())
     // The next run changes nothing, and shows the command again.
     expect(login((await own.run()).text)).toEqual(login(text))
@@ -233,6 +237,44 @@ async function consentForAll(url: string): Promise<void> {
   const grant = { clientId: client.id, consentType: 'AllPrincipals', resourceId: resource.id, scope }
   await graph.api('/oauth2PermissionGrants').post(grant)
 }
+
+describe('what is there', everything, () => {
+  it('keeps a managed identity of Azure as the bot', async () => {
+    const tenant = await emptyTenant()
+    const own = await installation(tenant)
+    const bot = '0c0ffee0-1111-4111-8111-000000000001'
+    writeFileSync(own.path, `MICROSOFT_APP_TYPE=UserAssignedMSI\nMICROSOFT_APP_ID=${bot}\n`)
+    const { exit, text } = await own.run()
+    expect(exit, text).toBe(0)
+    expect(own.settings()).toMatchObject({ MICROSOFT_APP_TYPE: 'UserAssignedMSI', MICROSOFT_APP_ID: bot })
+    expect(own.settings()).not.toHaveProperty('MICROSOFT_APP_PASSWORD')
+    const { value } = await (await administrator(tenant)).api('/applications').get()
+    expect(value.map(({ displayName }: Application) => displayName)).not.toContain('Quartermaster bot')
+    expect((await own.run()).writes).toEqual([])
+  })
+
+  it('makes the first templates again with the same ids', async () => {
+    const own = await installation(await emptyTenant())
+    await own.run()
+    const path = own.settings()['TEMPLATES_FILE'] ?? ''
+    const before = readFileSync(path, 'utf8')
+    rmSync(path)
+    expect((await own.run()).exit).toBe(0)
+    expect(readFileSync(path, 'utf8')).toBe(before)
+  })
+
+  it('takes a folder of the database from the environment, and prefers the file of settings', async () => {
+    const tenant = await emptyTenant()
+    const own = await installation(tenant)
+    const args = ['--yes', '--base-url', 'https://a.contoso.example', '--sharepoint-url', tenant.sharePointUrl]
+    const { exit, text } = await own.run({ args, variables: { DATA_DIR: '/srv/quartermaster' } })
+    expect(exit, text).toBe(0)
+    expect(own.settings()).toMatchObject({ DATA_DIR: '/srv/quartermaster' })
+    const variables = { DATA_DIR: '/srv/other', BASE_URL: 'https://b.contoso.example' }
+    expect((await own.run({ args: ['--yes'], variables })).exit).toBe(0)
+    expect(own.settings()).toMatchObject({ DATA_DIR: '/srv/quartermaster', BASE_URL: 'https://a.contoso.example' })
+  })
+})
 
 describe('at a terminal', everything, () => {
   it('asks for what only an administrator knows, and before each group of changes', async () => {

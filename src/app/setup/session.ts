@@ -8,7 +8,7 @@ import type { Options } from './command-line.ts'
 import { showEnd } from './ending.ts'
 import { createGraph, GraphError, isLong, nextWait, TooEarly } from './graph.ts'
 import { type About, SetupProblem } from './problem.ts'
-import { answerQuestions, openQuestions, type Question } from './questions.ts'
+import { answerQuestions, type Given, givenBy, openQuestions, type Question } from './questions.ts'
 import { type AnyRole, isAllowed, named, readRoles } from './roles.ts'
 import { openSettings, type SettingsFile } from './settings-file.ts'
 import { type GroupName, groups, namesOf, type Setup, type Step, type Work } from './step.ts'
@@ -73,8 +73,7 @@ export async function setUp(
     progress.about = { ...about, what, person, roles, hasRole, scope, consented: administrator.consented() }
   }
   track(texts.run.reads)
-  const given = ({ option, settings: names }: Question) =>
-    options.answers[option] ?? names.map((name) => environment.variables[name]).find(Boolean)
+  const given = givenBy({ answers: options.answers, settings, variables: environment.variables })
   const questions = openQuestions(settings, given)
   let isNew = false
   if (!options.plan) isNew = await ask({ environment, terminal, setup, organisation, given })
@@ -176,7 +175,7 @@ interface Asking {
   readonly terminal: Terminal
   readonly setup: Setup
   readonly organisation: Organisation
-  given(question: Question): string | undefined
+  given(question: Question): Given | undefined
 }
 
 async function ask({ environment, terminal, setup, organisation, given }: Asking): Promise<boolean> {
@@ -318,8 +317,8 @@ async function completeStep(the: {
     if (fresh.length === 0) {
       await wait(texts.problems.notVisible, first.text)
       continue
-    let current = first.text
     }
+    let current = first.text
     try {
       for (const one of fresh) {
         signal.throwIfAborted()
@@ -330,11 +329,11 @@ async function completeStep(the: {
         terminal.line(`  ${terminal.style('green', '✓')} ${one.text}`)
         if (one.renews) break
       }
+    } catch (error) {
       if (error instanceof TooEarly) {
         await wait(texts.problems.notYet, current)
         continue
       }
-    } catch (error) {
       uncertain += 1
       if (!(error instanceof GraphError) || !error.isUncertain || uncertain > mostUncertain) throw error
       terminal.line(terminal.style('dim', `  ${texts.run.again}`))
