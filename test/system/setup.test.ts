@@ -338,11 +338,13 @@ describe('at a terminal', everything, () => {
     [['word'], 'word'],
     [['--instance', 'Not OK'], '--instance'],
     [['--secret-days', 'long'], '--secret-days'],
+    [['--database-url', 'postgres://quartermaster:hush-hush@127.0.0.1/quartermaster'], 'DATABASE_URL'],
   ])('refuses the options %j', async (args, shown) => {
     const own = await installation(await emptyTenant())
     const { exit, text, calls } = await own.run({ args })
     expect([exit, calls.filter(({ operation }) => !operation.startsWith('control.'))]).toEqual([2, []])
     expect(text).toContain(shown)
+    expect(text).not.toContain('hush-hush')
   })
 
   it('refuses SharePoint of another organisation', async () => {
