@@ -54,6 +54,16 @@ describe('the file of settings', () => {
     expect(parseEnv(withSettings('', { OURS: text }))['OURS']).toBe(text)
   })
 
+  it('keeps what somebody else has written meanwhile', async () => {
+    const path = join(await temporaryFolder(), '.env')
+    writeFileSync(path, 'A=1\n')
+    const settings = await openSettings(path)
+    writeFileSync(path, 'A=2\nC=3\n')
+    await settings.set({ B: '2' })
+    expect(readFileSync(path, 'utf8')).toBe('A=2\nC=3\nB=2\n')
+    expect(settings.values()).toEqual({ A: '2', B: '2', C: '3' })
+  })
+
   it('is for its owner only, also when it was not before, and a link stays a link', async () => {
     const folder = await temporaryFolder()
     const [path, link] = [join(folder, 'real'), join(folder, '.env')]

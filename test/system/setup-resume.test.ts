@@ -128,6 +128,37 @@ describe('npm run setup after a failure', () => {
     expect(exit, text).toBe(0)
   })
 
+  it.each(['graph.applications.owners.list', 'graph.appRoleAssignments.list'])(
+    'waits while %s does not know a new object',
+    { timeout: 60_000 },
+    async (operation) => {
+      const tenant = await emptyTenant()
+      const fault = { operation, kind: 'failBeforeCommit', status: 404, count: 3 }
+      await ask('POST', `${tenant.url}/control/faults`, { body: fault })
+      const { exit, text, calls } = await (await installation(tenant)).run()
+      expect(exit, text).toBe(0)
+      expect(calls.filter((one) => one.operation === operation && one.status === 404)).toHaveLength(3)
+    },
+  )
+
+  it('waits while every second server does not know new service principals', { timeout: 60_000 }, async () => {
+    const tenant = await emptyTenant()
+    const reads = new Map<string, number>()
+    let hidden = 0
+    const replicas: typeof fetch = async (url, init) => {
+      const [, appId] = /servicePrincipals\(appId='((?!0000000)[^']+)'\)/.exec(String(url)) ?? []
+      const answer = await fetch(url, init)
+      if (appId === undefined || init?.method !== 'GET' || !answer.ok) return answer
+      reads.set(appId, (reads.get(appId) ?? 0) + 1)
+      if ((reads.get(appId) ?? 0) % 2 === 1) return answer
+      hidden += 1
+      return Response.json({ error: { code: 'Request_ResourceNotFound', message: '' } }, { status: 404 })
+    }
+    const { exit, text } = await (await installation(tenant)).run({ fetch: replicas })
+    expect(exit, text).toBe(0)
+    expect(hidden).toBeGreaterThan(3)
+  })
+
   it.each([
     ['status429', { retryAfter: 1 }],
     ['failBeforeCommit', { status: 503, retryAfter: 1 }],

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Application } from '@microsoft/microsoft-graph-types'
 import { describe, expect, it } from 'vitest'
@@ -190,19 +190,37 @@ describe('npm run setup in an empty tenant', everything, () => {
 })
 
 describe('who may run setup', everything, () => {
-  it('an ordinary person reads which roles are needed, before anything is changed', async () => {
+  it('an administrator may have the role by a group', async () => {
+    const tenant = await emptyTenant()
+    const graph = await administrator(tenant)
+    const [kim] = (await graph.api('/users').filter("userPrincipalName eq 'kim@contoso.example'").get()).value
+    const group = await graph.api('/groups').post({
+      ...{ displayName: 'Admins of all', mailNickname: 'admins-of-all', mailEnabled: false, securityEnabled: true },
+      ...{ groupTypes: [], isAssignableToRole: true },
+      'members@odata.bind': [`https://graph.microsoft.com/v1.0/users/${kim.id}`],
+    })
+    await graph.api('/roleManagement/directory/roleAssignments').post({
+      ...{ principalId: group.id, roleDefinitionId: '62e90394-69f5-4237-9190-012177145e10', directoryScopeId: '/' },
+    })
+    const { exit, text } = await (await installation(tenant)).run({ who: 'kim' })
+    expect(exit, text).toBe(0)
+    expect(text).not.toContain('no built-in role')
+  })
+
+  it('an ordinary person reads which roles are needed, and Microsoft refuses the first change', async () => {
     const tenant = await emptyTenant()
     // Somebody has consented for everybody, as organisations do that use these tools.
     const own = await installation(tenant)
     await consentForAll(tenant.url)
     const { exit, text, writes } = await own.run({ who: 'kim' })
-    expect([exit, writes]).toEqual([1, []])
-    expect(text).toContain('Kim Lee does not have the role for these changes. Nothing was changed.')
+    expect([exit, writes.map(({ status }) => status)]).toEqual([1, [403]])
+    expect(text).toContain('Setup sees no built-in role of Kim Lee that allows these changes:')
+    expect(text).toContain('Kim Lee may not do this: Create the registration “Quartermaster bot”')
     expect(text).toContain('Cloud Application Administrator, Application Administrator or Global Administrator')
     expect(text).toContain('Privileged Role Administrator or Global Administrator')
     const plan = await own.run({ who: 'kim', args: ['--plan'] })
     expect(plan.exit).toBe(0)
-    expect(plan.text).toContain('Kim Lee does not have all roles for these changes:')
+    expect(plan.text).toContain('Setup sees no built-in role of Kim Lee that allows these changes:')
   })
 
   it('reads at once with which role to sign in', async () => {
@@ -223,6 +241,44 @@ async function consentForAll(url: string): Promise<void> {
   const grant = { clientId: client.id, consentType: 'AllPrincipals', resourceId: resource.id, scope }
   await graph.api('/oauth2PermissionGrants').post(grant)
 }
+
+describe('what is there', everything, () => {
+  it('keeps a managed identity of Azure as the bot', async () => {
+    const tenant = await emptyTenant()
+    const own = await installation(tenant)
+    const bot = '0c0ffee0-1111-4111-8111-000000000001'
+    writeFileSync(own.path, `MICROSOFT_APP_TYPE=UserAssignedMSI\nMICROSOFT_APP_ID=${bot}\n`)
+    const { exit, text } = await own.run()
+    expect(exit, text).toBe(0)
+    expect(own.settings()).toMatchObject({ MICROSOFT_APP_TYPE: 'UserAssignedMSI', MICROSOFT_APP_ID: bot })
+    expect(own.settings()).not.toHaveProperty('MICROSOFT_APP_PASSWORD')
+    const { value } = await (await administrator(tenant)).api('/applications').get()
+    expect(value.map(({ displayName }: Application) => displayName)).not.toContain('Quartermaster bot')
+    expect((await own.run()).writes).toEqual([])
+  })
+
+  it('makes the first templates again with the same ids', async () => {
+    const own = await installation(await emptyTenant())
+    await own.run()
+    const path = own.settings()['TEMPLATES_FILE'] ?? ''
+    const before = readFileSync(path, 'utf8')
+    rmSync(path)
+    expect((await own.run()).exit).toBe(0)
+    expect(readFileSync(path, 'utf8')).toBe(before)
+  })
+
+  it('takes a folder of the database from the environment, and prefers the file of settings', async () => {
+    const tenant = await emptyTenant()
+    const own = await installation(tenant)
+    const args = ['--yes', '--base-url', 'https://a.contoso.example', '--sharepoint-url', tenant.sharePointUrl]
+    const { exit, text } = await own.run({ args, variables: { DATA_DIR: '/srv/quartermaster' } })
+    expect(exit, text).toBe(0)
+    expect(own.settings()).toMatchObject({ DATA_DIR: '/srv/quartermaster' })
+    const variables = { DATA_DIR: '/srv/other', BASE_URL: 'https://b.contoso.example' }
+    expect((await own.run({ args: ['--yes'], variables })).exit).toBe(0)
+    expect(own.settings()).toMatchObject({ DATA_DIR: '/srv/quartermaster', BASE_URL: 'https://a.contoso.example' })
+  })
+})
 
 describe('at a terminal', everything, () => {
   it('asks for what only an administrator knows, and before each group of changes', async () => {
@@ -288,11 +344,13 @@ describe('at a terminal', everything, () => {
     [['word'], 'word'],
     [['--instance', 'Not OK'], '--instance'],
     [['--secret-days', 'long'], '--secret-days'],
+    [['--database-url', 'postgres://quartermaster:hush-hush@127.0.0.1/quartermaster'], 'DATABASE_URL'],
   ])('refuses the options %j', async (args, shown) => {
     const own = await installation(await emptyTenant())
     const { exit, text, calls } = await own.run({ args })
     expect([exit, calls.filter(({ operation }) => !operation.startsWith('control.'))]).toEqual([2, []])
     expect(text).toContain(shown)
+    expect(text).not.toContain('hush-hush')
   })
 
   it('refuses SharePoint of another organisation', async () => {

@@ -25,6 +25,20 @@ export const markedName = (at: Date): string => {
   return `${mark}${day}-${time}`
 }
 
+/** The names of what a trial creates: group and site, the site's security group, and mailbox. */
+export const markedPattern = `(?:SPO-)?${mark}\\d{8}-\\d{6}(?:-mailbox)?`
+const isMarked = new RegExp(`^${markedPattern}$`)
+
+/** Another run may be using what is younger. Milliseconds. */
+const inUse = 3600_000
+
+/** What earlier trials have left: its name is marked, and not of the last hour. */
+const isLeft = (name: string, at: Date): boolean => {
+  const [, start = ''] = /(\d{8}-\d{6})/.exec(name) ?? []
+  return isMarked.test(name) && `${mark}${start}` < markedName(new Date(at.getTime() - inUse))
+}
+const isOf = (trial: string, name: string): boolean => isMarked.test(name) && name.includes(trial)
+
 /** What a trial creates, and for whom. A recording has the same, so that a replay asks the same questions. */
 export interface TrialInput {
   readonly name: string
@@ -66,13 +80,13 @@ export async function runTrial(input: TrialInput, parts: TrialParts): Promise<Tr
   }
   const made: Omit<Remain, 'name'>[] = []
   const all = { ...parts, tell }
-  await removeAll(all, [], 'earlier')
+  await removeAll(all, 'remove-earlier', [], (name) => isLeft(name, new Date()))
   try {
     if (parts.signal.aborted) return steps
     await trySite(input, all, made)
     if (!parts.signal.aborted) await tryMailbox(input, all, made)
   } finally {
-    await removeAll(all, made, 'own')
+    await removeAll(all, 'remove', made, (name) => isOf(input.name, name))
   }
   return steps
 }
@@ -175,38 +189,47 @@ const removalTries = 4
 const removalWaitSeconds = 3
 
 /**
- * Removes what the trial has created and what the tenant lists with the mark. The signal of the trial does not end it: a
- * second interruption ends the process.
+ * Removes what the trial has created, then what the tenant lists by such names. One failure does not keep the others from
+ * being removed. The signal of the trial does not end it: a second interruption ends the process.
  */
 async function removeAll(
   { removals, tell }: Pick<TrialParts, 'removals' | 'tell'>,
+  step: 'remove' | 'remove-earlier',
   made: readonly Omit<Remain, 'name'>[],
-  which: 'earlier' | 'own',
+  isWanted: (name: string) => boolean,
 ): Promise<void> {
   const started = performance.now()
-  const end = (name: string, problem?: string) =>
-    tell({ of: 'cleanup', name, milliseconds: Math.round(performance.now() - started), ...(problem && { problem }) })
-  let problem: string | undefined
-  let removed = 0
+  const removed = new Set<string>()
+  let problems: unknown[] = []
+  const attempted = <T>(call: Promise<T>): Promise<T | undefined> =>
+    call.catch((error: unknown) => {
+      problems.push(error)
+      return undefined
+    })
   for (let attempt = 1; attempt <= removalTries; attempt += 1) {
-    try {
-      problem = undefined
-      const listed = await removals.find(mark)
-      const all = new Map([...made, ...listed].map((one) => [`${one.of} ${one.id}`, one]))
-      if (all.size === 0) break
-      let unknown = 0
-      for (const one of all.values()) {
-        if (await removals.remove(one)) removed += 1
-        else unknown += 1
+    problems = []
+    let unknown = 0
+    const removeEach = async (some: readonly Omit<Remain, 'name'>[]) => {
+      for (const one of some) {
+        const key = `${one.of} ${one.id}`
+        if (removed.has(key)) continue
+        const isRemoved = await attempted(removals.remove(one))
+        if (isRemoved) removed.add(key)
+        else if (isRemoved === false) unknown += 1
       }
-      // A created resource may be unknown to a replica for some seconds, or is gone with another one.
-      if (unknown === 0 || attempt > 2) break
-    } catch (error) {
-      problem = error instanceof Error ? error.message : String(error)
-      if (error instanceof TenantError && !error.retryable) break
     }
+    await removeEach(made)
+    const listed = (await attempted(removals.find(mark))) ?? []
+    await removeEach(listed.filter(({ name }) => isWanted(name)))
+    if (problems.length > 0 ? problems.every(isFinal) : unknown === 0 || attempt > 2) break
+    // A created resource may be unknown to a replica for some seconds, or is gone with another one.
     await pause(removalWaitSeconds * 1000)
   }
-  if (which === 'own' || removed > 0 || problem !== undefined)
-    end(which === 'own' ? 'remove' : 'remove-earlier', problem)
+  const [problem] = problems
+  if (step === 'remove-earlier' && removed.size === 0 && problem === undefined) return
+  const milliseconds = Math.round(performance.now() - started)
+  const message = problem instanceof Error ? problem.message : String(problem)
+  tell({ of: 'cleanup', name: step, milliseconds, ...(problem !== undefined && { problem: message }) })
 }
+
+const isFinal = (error: unknown): boolean => error instanceof TenantError && !error.retryable

@@ -1,17 +1,14 @@
 import { randomUUID } from 'node:crypto'
-import { writeFileSync } from 'node:fs'
+import { closeSync, fchmodSync, fstatSync, openSync, writeFileSync } from 'node:fs'
 import { adminsOf, asPerson, type SiteKind } from '../../core/index.ts'
 import type { OpenInstallation } from './installation.ts'
 import type { Recorder, Recording } from './recording.ts'
-import { mark, markedName, runTrial, type TrialInput, type TrialStep } from './trial.ts'
+import { mark, markedName, markedPattern, runTrial, type TrialInput, type TrialStep } from './trial.ts'
 
 /** The name of the schema extension in every recording. */
 const extension = 'ext00000000_checked'
 /** Words of ours in recordings: the names of what a trial creates, and the name of the extension. */
-export const keptWords = new RegExp(
-  `^(?:(?:SPO-)?${mark}\\d{8}-\\d{6}(?:-mailbox)?|${mark}|SPO-${mark}|${mark}\\*|${extension})$`,
-  'i',
-)
+export const keptWords = new RegExp(`^(?:${markedPattern}|${mark}|SPO-${mark}|${mark}\\*|${extension})$`, 'i')
 
 /** How long a step of a trial may take, and a new site may take longer on a bad day. Seconds. */
 const patienceSeconds = 900
@@ -67,6 +64,13 @@ export async function recordingOf(
   })
 }
 
-/** Writes a recording that only its owner can read. */
-export const writeRecording = (file: string, recording: Recording): void =>
-  writeFileSync(file, `${JSON.stringify(recording, undefined, 1)}\n`, { mode: 0o600 })
+/** Writes a recording that only its owner can read, also into a file that others could read before. */
+export function writeRecording(path: string, recording: Recording): void {
+  const file = openSync(path, 'w', 0o600)
+  try {
+    if (fstatSync(file).isFile()) fchmodSync(file, 0o600)
+    writeFileSync(file, `${JSON.stringify(recording, undefined, 1)}\n`)
+  } finally {
+    closeSync(file)
+  }
+}

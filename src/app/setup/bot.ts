@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { clouds } from '../addresses.ts'
+import { isManagedIdentity } from './registrations.ts'
 import type { Setup } from './step.ts'
 import { fill, texts } from './texts.ts'
 
@@ -43,7 +44,8 @@ export async function checkBot(setup: Setup): Promise<BotCheck[]> {
 /** Gets the token that the bot sends messages with. */
 async function checkSecret({ settings, tenantId, loginUrl, cloud, fetch, options, pause }: Setup): Promise<BotCheck> {
   const secret = settings.get('MICROSOFT_APP_PASSWORD')
-  if (secret === undefined) return { state: 'unknown', text: texts.bot.noSecret }
+  if (secret === undefined || isManagedIdentity(settings.values()))
+    return { state: 'unknown', text: texts.bot.noSecret }
   const body = new URLSearchParams({
     grant_type: 'client_credentials',
     client_id: settings.get('MICROSOFT_APP_ID') ?? '',

@@ -74,6 +74,7 @@ function checked(typed: Readonly<Record<string, string | boolean | undefined>>):
   if (tenant !== undefined && !/^[a-z0-9]+([.-]+[a-z0-9]+)*$/i.test(tenant)) throw usage(texts.usage.tenant)
   const cloud = text('cloud')
   if (cloud !== undefined && cloudFault(cloud) !== undefined) throw usage(texts.usage.cloud)
+  if (hasPassword(text('databaseUrl'))) throw new SetupProblem(texts.usage.password, texts.usage.passwordHint)
   const camel = (option: string) => option.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
   return {
     ...{ plan: typed['plan'] === true, yes: typed['yes'] === true, botSteps: typed['botSteps'] === true },
@@ -83,6 +84,13 @@ function checked(typed: Readonly<Record<string, string | boolean | undefined>>):
     certificateDays: days('--certificate-days', text('certificateDays')),
     answers: Object.fromEntries(questions.map(({ option }) => [option, text(camel(option))])),
   }
+}
+
+/** Other people of this computer can read the options of a process. */
+const hasPassword = (address: string | undefined): boolean => {
+  if (address === undefined || !URL.canParse(address)) return false
+  const { password, searchParams } = new URL(address)
+  return password !== '' || searchParams.has('password')
 }
 
 function days(option: string, typed: string | undefined): number {

@@ -4,11 +4,16 @@ import { z } from 'zod'
 /** Microsoft Graph, called in the name of the person who signed in. */
 export interface Graph {
   /** Reads an object; undefined if it does not exist, or, with `refused`, if the person may not read it. */
-  get<T>(path: string, schema: z.ZodType<T>, options?: { readonly refused?: boolean }): Promise<T | undefined>
-  /** Reads all pages of a collection. */
+  get<T>(path: string, schema: z.ZodType<T>, options?: ReadOptions): Promise<T | undefined>
+  /** Reads all pages of a collection, and waits while Microsoft does not know its object everywhere. */
   list<T>(path: string, item: z.ZodType<T>): Promise<T[]>
   /** Changes something. Returns the answer's body, `{}` for an empty one. */
   send(method: 'POST' | 'PATCH', path: string, write: Write): Promise<unknown>
+}
+
+interface ReadOptions {
+  readonly refused?: boolean
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 export interface Write {
@@ -47,9 +52,9 @@ interface GraphOptions {
   readonly token: () => Promise<string>
   readonly fetch: typeof fetch
   readonly pause: (milliseconds: number) => Promise<void>
-  /** How long to repeat a change to an object that Microsoft does not know everywhere yet. Milliseconds. */
+  /** How long to repeat a call about an object that Microsoft does not know everywhere yet. Milliseconds. */
   readonly patience: number
-  /** Called once for each change that waits for that reason. */
+  /** Called once for each call that waits for that reason. */
   readonly onWait: () => void
 }
 
@@ -59,16 +64,16 @@ const longestWaitSeconds = 60
 
 export function createGraph(options: GraphOptions): Graph {
   const root = `${options.url}/v1.0`
-  const read = async (url: string): Promise<unknown> =>
+  const read = async (url: string, headers?: ReadOptions['headers']): Promise<unknown> =>
     repeated(
       options,
-      () => exchange(options, 'GET', url),
+      () => exchange(options, 'GET', url, headers && { headers }),
       (error) => isPassing(error),
     )
   return {
-    async get(path, schema, { refused = false } = {}) {
+    async get(path, schema, { refused = false, headers } = {}) {
       try {
-        return schema.parse(await read(root + path))
+        return schema.parse(await read(root + path, headers))
       } catch (error) {
         if (error instanceof GraphError && (error.status === 404 || (refused && isRefusal(error)))) return undefined
         throw error
@@ -78,7 +83,10 @@ export function createGraph(options: GraphOptions): Graph {
       const page = z.object({ value: z.array(item), '@odata.nextLink': z.string().optional() })
       const all: z.output<typeof item>[] = []
       for (let url: string | undefined = root + path; url !== undefined; ) {
-        const { value, '@odata.nextLink': next }: z.output<typeof page> = page.parse(await read(url))
+        const at = url
+        const { value, '@odata.nextLink': next }: z.output<typeof page> = page.parse(
+          await patiently(options, () => read(at)),
+        )
         all.push(...value)
         // The token goes to Microsoft Graph only.
         url = next !== undefined && new URL(next).origin === new URL(root).origin ? next : undefined
@@ -101,6 +109,11 @@ export function createGraph(options: GraphOptions): Graph {
       }
     },
   }
+}
+
+/** Thrown by a change that needs an object which Microsoft does not show (any more). It is there soon. */
+export class TooEarly extends Error {
+  override readonly name = 'TooEarly'
 }
 
 /** The refusal of a call, with the seconds after which Microsoft wants to be asked again. */
@@ -127,7 +140,7 @@ async function repeated<T>(
   }
 }
 
-/** Repeats a change while parts of Microsoft's directory do not know the object yet, which is usual for a minute. */
+/** Repeats a call while parts of Microsoft's directory do not know the object yet, which is usual for a minute. */
 async function patiently<T>({ pause, patience, onWait }: GraphOptions, attempt: () => Promise<T>): Promise<T> {
   let waited = 0
   for (;;) {
@@ -160,19 +173,19 @@ async function exchange(
   { token, fetch: send }: GraphOptions,
   method: string,
   url: string,
-  write?: Write,
+  how?: Partial<Write>,
 ): Promise<unknown> {
-  const isZip = write?.body instanceof Uint8Array
+  const isWrite = method !== 'GET'
+  const isZip = how?.body instanceof Uint8Array
   const headers = {
     authorization: `Bearer ${await token()}`,
     accept: 'application/json',
     'client-request-id': randomUUID(),
-    ...(write && { 'content-type': isZip ? 'application/zip' : 'application/json' }),
-    ...write?.headers,
+    ...(isWrite && { 'content-type': isZip ? 'application/zip' : 'application/json' }),
+    ...how?.headers,
   }
-  const body = write && (isZip ? new Uint8Array(write.body as Uint8Array) : JSON.stringify(write.body))
+  const body = how?.body && (isZip ? new Uint8Array(how.body as Uint8Array) : JSON.stringify(how.body))
   const signal = AbortSignal.timeout(timeoutMilliseconds)
-  const isWrite = write !== undefined
   const init = { method, headers, redirect: 'manual', signal, ...(body !== undefined && { body }) } as const
   const answered = await send(url, init)
     .then(async (response) => ({ response, text: await response.text() }))

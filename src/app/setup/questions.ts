@@ -16,7 +16,7 @@ export interface Facts {
 
 /** What only the administrator knows. The answers are settings; an answer that is there is not asked for again. */
 export interface Question {
-  /** The settings, any one of which is an answer. */
+  /** The settings, any one of which is an answer. An answer in words is checked as the first one. */
   readonly settings: readonly string[]
   readonly option: string
   readonly text: string
@@ -84,13 +84,41 @@ interface Asking {
   readonly settings: SettingsFile
   readonly facts: Facts
   /** Answers from options and the environment. */
-  given(question: Question): string | undefined
+  given(question: Question): Given | undefined
   /** Asks a person; undefined where nobody can answer. */
   ask?: (question: Question, proposal: string | undefined) => Promise<string>
 }
 
 const isAnswered = ({ settings: names }: Question, settings: SettingsFile): boolean =>
   names.some((name) => settings.get(name) !== undefined)
+
+/** An answer that needs no question. */
+export interface Given {
+  /** Undefined if only the first start of the service can check it. */
+  readonly answer: string | undefined
+  readonly values: Readonly<Record<string, string>>
+}
+
+/** Takes answers from the options, and from the environment what the file of settings does not have. */
+export const givenBy =
+  (from: {
+    readonly answers: Readonly<Record<string, string | undefined>>
+    readonly settings: SettingsFile
+    readonly variables: Readonly<Record<string, string | undefined>>
+  }): Asking['given'] =>
+  (question) => {
+    const answer = from.answers[question.option]
+    if (answer !== undefined) return { answer, values: question.valuesFor(answer) }
+    if (isAnswered(question, from.settings)) return undefined
+    for (const [index, name] of question.settings.entries()) {
+      const value = from.variables[name]
+      if (value)
+        return index === 0
+          ? { answer: value, values: question.valuesFor(value) }
+          : { answer: undefined, values: { [name]: value } }
+    }
+    return undefined
+  }
 
 /** The questions that are open. */
 export const openQuestions = (settings: SettingsFile, given: Asking['given']): readonly Question[] =>
@@ -100,18 +128,18 @@ export const openQuestions = (settings: SettingsFile, given: Asking['given']): r
 export async function answerQuestions({ settings, facts, given, ask }: Asking): Promise<boolean> {
   let isNew = false
   for (const question of questions) {
-    const typed = given(question)
-    if (typed === undefined && isAnswered(question, settings)) continue
+    const known = given(question)
+    if (known === undefined && isAnswered(question, settings)) continue
     const proposal = question.proposal(facts)
-    const answer = typed ?? (ask ? await ask(question, proposal) : undefined)
-    if (answer === undefined) {
+    const typed = known === undefined && ask ? await ask(question, proposal) : undefined
+    const values = known?.values ?? (typed === undefined ? undefined : question.valuesFor(typed))
+    if (values === undefined) {
       const shown = { option: `--${question.option}`, question: question.text }
       throw new SetupProblem(fill(texts.questions.missing, shown), fill(texts.questions.missingHint, shown))
     }
-    const values = question.valuesFor(answer)
     if (Object.entries(values).every(([name, value]) => settings.get(name) === value)) continue
     // A prompt has checked its answer already.
-    const fault = typed === undefined ? undefined : await question.check(answer, facts)
+    const fault = known?.answer === undefined ? undefined : await question.check(known.answer, facts)
     if (fault !== undefined) {
       const shown = { option: `--${question.option}` }
       throw new SetupProblem(fault, fill(texts.questions.wrongHint, shown))

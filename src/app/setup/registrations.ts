@@ -73,9 +73,14 @@ export class UnknownRegistration extends Error {
   override readonly name = 'UnknownRegistration'
 }
 
+/** A bot with a managed identity of Azure has neither a registration nor a secret. */
+export const isManagedIdentity = (settings: Readonly<Record<string, string>>): boolean =>
+  settings['MICROSOFT_APP_TYPE'] === 'UserAssignedMSI'
+
 /** Reads a registration: by the client id in the settings, else by its alternate key. */
 export async function findRegistration(setup: Setup, name: RegistrationName): Promise<Registration | undefined> {
   const { part, setting } = registrations[name]
+  if (name === 'bot' && isManagedIdentity(setup.settings.values())) return undefined
   const known = clientIdIn(setup.settings.get(setting))
   if (known === undefined) {
     return setup.graph.get(`/applications(uniqueName='${setup.names.key(part)}')?${select}`, registration)

@@ -22,10 +22,13 @@ export const privilegedRoles: readonly AnyRole[] = ['Privileged Role Administrat
 
 const answer = z.object({ value: z.array(z.object({ roleTemplateId: z.string() })) })
 
-/** Reads the active directory roles of the signed-in person; undefined if the tenant does not say. */
+/**
+ * Reads the active directory roles of the signed-in person, also those that groups bring; undefined if the tenant does not
+ * say. A transitive membership with a cast is an advanced query, which needs the header and the count.
+ */
 export async function readRoles(graph: Graph): Promise<ReadonlySet<string> | undefined> {
-  const path = '/me/memberOf/microsoft.graph.directoryRole?$select=roleTemplateId'
-  const found = await graph.get(path, answer, { refused: true })
+  const path = '/me/transitiveMemberOf/microsoft.graph.directoryRole?$select=roleTemplateId&$count=true'
+  const found = await graph.get(path, answer, { refused: true, headers: { ConsistencyLevel: 'eventual' } })
   return found && new Set(found.value.map(({ roleTemplateId }) => roleTemplateId))
 }
 

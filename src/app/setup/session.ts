@@ -6,9 +6,9 @@ import { type CloudName, cloudFault, clouds, isLoopbackUrl } from '../addresses.
 import { type Administrator, type Organisation, readOrganisation, signInAdministrator } from './administrator.ts'
 import type { Options } from './command-line.ts'
 import { showEnd } from './ending.ts'
-import { createGraph, GraphError, isLong, nextWait } from './graph.ts'
+import { createGraph, GraphError, isLong, nextWait, TooEarly } from './graph.ts'
 import { type About, SetupProblem } from './problem.ts'
-import { answerQuestions, openQuestions, type Question } from './questions.ts'
+import { answerQuestions, type Given, givenBy, openQuestions, type Question } from './questions.ts'
 import { type AnyRole, isAllowed, named, readRoles } from './roles.ts'
 import { openSettings, type SettingsFile } from './settings-file.ts'
 import { type GroupName, groups, namesOf, type Setup, type Step, type Work } from './step.ts'
@@ -73,8 +73,7 @@ export async function setUp(
     progress.about = { ...about, what, person, roles, hasRole, scope, consented: administrator.consented() }
   }
   track(texts.run.reads)
-  const given = ({ option, settings: names }: Question) =>
-    options.answers[option] ?? names.map((name) => environment.variables[name]).find(Boolean)
+  const given = givenBy({ answers: options.answers, settings, variables: environment.variables })
   const questions = openQuestions(settings, given)
   let isNew = false
   if (!options.plan) isNew = await ask({ environment, terminal, setup, organisation, given })
@@ -88,7 +87,7 @@ export async function setUp(
     return
   }
   const lacking = lackingLines(setup, all, texts.run.lackingRoles)
-  if (lacking.length > 0) throw new SetupProblem(lacking.join('\n'), texts.run.lackingHint)
+  if (lacking.length > 0) setup.note([...lacking, texts.run.lackingHint].join('\n  '))
   const open = groups.filter((group) => all.some(({ step }) => step.group === group))
   for (const [index, group] of open.entries()) {
     const title = fill(texts.run.group, { number: index + 1, count: open.length, title: texts.groups[group] })
@@ -176,7 +175,7 @@ interface Asking {
   readonly terminal: Terminal
   readonly setup: Setup
   readonly organisation: Organisation
-  given(question: Question): string | undefined
+  given(question: Question): Given | undefined
 }
 
 async function ask({ environment, terminal, setup, organisation, given }: Asking): Promise<boolean> {
@@ -301,31 +300,40 @@ async function completeStep(the: {
   const { step, setup, terminal, track, signal } = the
   const made = new Set<string>()
   let uncertain = 0
-  for (let waited = 0; ; ) {
+  let waited = 0
+  const wait = async (problem: string, what: string) => {
+    if (waited >= setup.options.patience) throw new SetupProblem(fill(problem, { what }), texts.problems.notYetHint)
+    const next = nextWait(waited)
+    if (isLong(waited, next)) terminal.line(terminal.style('dim', `  ${texts.run.waiting}`))
+    await setup.pause(next)
+    waited += next
+  }
+  for (;;) {
     track(texts.run.reads, step)
     const work = await step.compare(setup)
     const [first] = work
     if (first === undefined) return
     const fresh = work.filter(({ text }) => !made.has(text))
     if (fresh.length === 0) {
-      if (waited >= setup.options.patience)
-        throw new SetupProblem(fill(texts.problems.notVisible, { what: first.text }), texts.problems.notYetHint)
-      const wait = nextWait(waited)
-      if (isLong(waited, wait)) terminal.line(terminal.style('dim', `  ${texts.run.waiting}`))
-      await setup.pause(wait)
-      waited += wait
+      await wait(texts.problems.notVisible, first.text)
       continue
     }
+    let current = first.text
     try {
       for (const one of fresh) {
         signal.throwIfAborted()
-        track(one.text, step)
+        current = one.text
+        track(current, step)
         await one.apply()
         made.add(one.text)
         terminal.line(`  ${terminal.style('green', '✓')} ${one.text}`)
         if (one.renews) break
       }
     } catch (error) {
+      if (error instanceof TooEarly) {
+        await wait(texts.problems.notYet, current)
+        continue
+      }
       uncertain += 1
       if (!(error instanceof GraphError) || !error.isUncertain || uncertain > mostUncertain) throw error
       terminal.line(terminal.style('dim', `  ${texts.run.again}`))

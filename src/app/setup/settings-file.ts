@@ -19,10 +19,12 @@ export interface SettingsFile {
 const heading = '# Written by npm run setup. .env.example describes every setting.\n'
 
 export async function openSettings(path: string): Promise<SettingsFile> {
-  let text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return ''
-    throw error
-  })
+  const read = () =>
+    readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return undefined
+      throw error
+    })
+  let text = (await read()) ?? ''
   const written = new Set<string>()
   const values = () => Object.fromEntries(Object.entries(parsed(text)).filter(([, value]) => value !== ''))
   return {
@@ -31,6 +33,8 @@ export async function openSettings(path: string): Promise<SettingsFile> {
     get: (name) => values()[name],
     isNew: (name) => written.has(name),
     async set(changes) {
+      // Somebody may have changed the file meanwhile.
+      text = (await read()) ?? text
       const next = withSettings(text === '' ? heading : text, changes)
       await writePrivate(path, next)
       text = next

@@ -145,7 +145,7 @@ export type JobPayload<N extends JobName> = z.output<(typeof jobPayloads)[N]>
 /** A job to enqueue. The same id is enqueued once, however often it is asked for. */
 export type JobOrder = { [N in JobName]: { name: N; payload: JobPayload<N>; id?: string; startAfter?: Date } }[JobName]
 
-/** A UUID (version 8, RFC 9562) made of what a job is about, so asking twice is asking once. */
+/** A UUID (version 8, RFC 9562) made of what a job or template is about, so asking twice is asking once. */
 export function jobId(...about: readonly (string | number)[]): string {
   const hash = createHash('sha256').update(about.join('\n')).digest('hex')
   const variant = ((Number.parseInt(hash.slice(16, 17), 16) & 0x3) | 0x8).toString(16)

@@ -1,6 +1,7 @@
 import {
   assignRole,
   directoryRoles,
+  directoryRolesOf,
   findPrincipal,
   type RoleAssignment,
   remove,
@@ -22,6 +23,7 @@ import { badRequest, filterTest, type GraphSettings, listReply, notFound, refuse
 
 const root = '/v1.0/roleManagement/directory'
 const assignments = new RegExp(`^${root}/roleAssignments$`)
+const ownRoles = /^\/v1\.0\/me\/(memberOf|transitiveMemberOf)\/microsoft\.graph\.directoryRole$/
 const definitions = new RegExp(`^${root}/roleDefinitions$`)
 
 /** `/roleManagement/directory`: the built-in roles, and who has them. */
@@ -37,9 +39,14 @@ export function directoryRoleOperations(tenant: Tenant, { url }: GraphSettings):
       const doc = definitionDocs.find((one) => one['id'] === id.toLowerCase()) ?? notFound(call, id)
       return { status: 200, body: { '@odata.context': context('roleDefinitions'), ...select(doc, call.query) } }
     }),
-    operation('graph.me.directoryRoles', 'GET', /^\/v1\.0\/me\/memberOf\/microsoft\.graph\.directoryRole$/, (call) => {
-      const held = roleAssignments(tenant).filter(({ doc }) => doc.principalId === call.caller.userId)
-      const docs = held.map(({ doc: { roleDefinitionId } }) => roleDoc(roleDefinitionId))
+    operation('graph.me.directoryRoles', 'GET', ownRoles, (call) => {
+      const { userId = '' } = call.caller
+      const isTransitive = call.params[0] === 'transitiveMemberOf'
+      const direct = roleAssignments(tenant).filter(({ doc }) => doc.principalId === userId)
+      const held = isTransitive
+        ? directoryRolesOf(tenant, userId)
+        : direct.map(({ doc: { roleDefinitionId } }) => roleDefinitionId)
+      const docs = held.map(roleDoc)
       return listReply(
         call,
         url,
@@ -62,10 +69,13 @@ export function directoryRoleOperations(tenant: Tenant, { url }: GraphSettings):
       if (!definitionDocs.some(({ id }) => id === doc.roleDefinitionId)) notFound(call, doc.roleDefinitionId)
       if (doc.directoryScopeId !== '/') badRequest(call, 'The simulator assigns roles for the whole organisation only.')
       const principal = findPrincipal(tenant, 'id', doc.principalId)
-      const isKnown = principal ? principal.replicated : personNow(tenant, doc.principalId) !== undefined
+      const group = findGroup(tenant, 'id', doc.principalId)
+      const isKnown = principal
+        ? principal.replicated
+        : group?.doc['isAssignableToRole'] === true || personNow(tenant, doc.principalId) !== undefined
       if (!isKnown) {
         // A group can have a role only when it was created for that.
-        if (findGroup(tenant, 'id', doc.principalId)) badRequest(call, 'The group is not assignable to a role.')
+        if (group) badRequest(call, 'The group is not assignable to a role.')
         notFound(call, doc.principalId)
       }
       const isThere = roleAssignments(tenant).some(

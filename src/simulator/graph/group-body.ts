@@ -1,6 +1,6 @@
-import { allExtensions, type Extension, groupExtensions } from '../registrations/index.ts'
+import { allExtensions, type Extension, groupExtensions, roleAdministrators } from '../registrations/index.ts'
 import { asRecord, type Call, findLabel, findPerson, type Modes, type Role, type Tenant } from '../tenant/index.ts'
-import { badRequest, notFound, refuse } from './wire.ts'
+import { badRequest, notFound, refuse, requireRole } from './wire.ts'
 
 /** The change in a body of POST or PATCH /groups, checked as Graph checks it. */
 export interface GroupChange {
@@ -20,6 +20,7 @@ const stored = new Set([
   'description',
   'visibility',
   'securityEnabled',
+  'isAssignableToRole',
   'preferredDataLocation',
   'preferredLanguage',
   'theme',
@@ -47,6 +48,12 @@ export function readGroupBody(tenant: Tenant, call: Call, creating: boolean): Gr
   }
   if (creating) requireProperties(call, body)
   checkValues(call, body)
+  if (body['isAssignableToRole'] === true) {
+    if (!creating) badRequest(call, 'The property isAssignableToRole can only be set at the time of group creation.')
+    if (body['securityEnabled'] !== true)
+      badRequest(call, 'A group that is assignable to roles must be a security group.')
+    requireRole(tenant, call, roleAdministrators)
+  }
   const types = body['groupTypes']
   const unified = Array.isArray(types) ? types.includes('Unified') : creating ? false : undefined
   if (creating && body['mailEnabled'] === true && !unified) {
@@ -88,7 +95,7 @@ function checkValues(call: Call, body: Record<string, unknown>): void {
   // ASCII without @ ( ) \ [ ] " ; : < > , and space.
   textOf('mailNickname', 64, /^[!#-'*+\-./0-9=?A-Z^_`a-z{|}~]+$/)
   textOf('visibility', 20, /^(Private|Public|HiddenMembership)$/)
-  for (const name of ['mailEnabled', 'securityEnabled']) {
+  for (const name of ['mailEnabled', 'securityEnabled', 'isAssignableToRole']) {
     if (body[name] !== undefined && typeof body[name] !== 'boolean') invalid(call, name)
   }
   for (const name of ['groupTypes', 'resourceBehaviorOptions']) {

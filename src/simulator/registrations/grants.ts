@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { Tenant } from '../tenant/index.ts'
+import { groupsOf, type Tenant } from '../tenant/index.ts'
 import { directoryRoles } from './microsoft.ts'
 import { findPrincipal, type Principal } from './principals.ts'
 import { allOf, type Stored, store } from './store.ts'
@@ -75,11 +75,12 @@ export function consentTo(tenant: Tenant, consent: Omit<PermissionGrant, 'scope'
 export const assignRole = (tenant: Tenant, assignment: RoleAssignment): Stored<RoleAssignment> =>
   store(tenant, 'roleAssignment', `${grantId()}-1`, assignment)
 
-/** The ids of the directory roles of a person or a service principal. */
-export const directoryRolesOf = (tenant: Tenant, principalId: string): string[] =>
-  roleAssignments(tenant)
-    .filter(({ doc }) => doc.principalId === principalId)
-    .map(({ doc }) => doc.roleDefinitionId)
+/** The ids of the directory roles of a person or a service principal, also by a group that roles are assigned to. */
+export function directoryRolesOf(tenant: Tenant, principalId: string): string[] {
+  const holders = new Set([principalId, ...groupsOf(tenant, principalId, false).map(({ id }) => id)])
+  const held = roleAssignments(tenant).filter(({ doc }) => holders.has(doc.principalId))
+  return [...new Set(held.map(({ doc }) => doc.roleDefinitionId))]
+}
 
 /** Whether somebody has one of these directory roles, by name. */
 export function hasRole(tenant: Tenant, principalId: string, names: readonly string[]): boolean {

@@ -205,7 +205,7 @@ export function groupDoc(group: Group): Record<string, unknown> {
     displayName: doc['displayName'],
     expirationDateTime: null,
     groupTypes: unified ? ['Unified'] : [],
-    isAssignableToRole: null,
+    isAssignableToRole: doc['isAssignableToRole'] ?? null,
     mail,
     mailEnabled: unified,
     mailNickname: group.mailNickname,

@@ -2,7 +2,7 @@ import { rename } from 'node:fs/promises'
 import { TenantError } from '../../../core/index.ts'
 import { createSignIn } from '../../../microsoft365/wire/index.ts'
 import { type CertificateFile, isCredentialOf, newCertificate, readCertificate } from '../certificate-file.ts'
-import { isLong, nextWait } from '../graph.ts'
+import { isLong, nextWait, TooEarly } from '../graph.ts'
 import { SetupProblem } from '../problem.ts'
 import { findRegistration, type Registration } from '../registrations.ts'
 import { applicationRoles } from '../roles.ts'
@@ -72,7 +72,7 @@ export const certificateStep = defineStep<Found, CertificateChange>({
       const pem = await newCertificate(names.title('service'), options.now(), options.certificateDays, password)
       return writePrivate(nextPathOf(setup), pem)
     }
-    if (!service) throw new Error('the service has no registration')
+    if (!service) throw new TooEarly()
     if (kind === 'use') {
       if (certificate) {
         await tryOut(setup, service.appId, certificate)

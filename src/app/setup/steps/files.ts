@@ -1,6 +1,6 @@
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { starters, templateFromStarter } from '../../../core/index.ts'
+import { jobId, starters, templateFromStarter } from '../../../core/index.ts'
 import { clientIdIn, scopeOf } from '../registrations.ts'
 import { writePrivate } from '../settings-file.ts'
 import { type Change, defineStep, type Wanted } from '../step.ts'
@@ -22,9 +22,10 @@ export const templatesStep = defineStep<TemplatesFound, Change>({
     return { isThere: path !== undefined && existsSync(path) }
   },
   changes: ({ isThere }) => (isThere ? [] : [{ text: texts.templates.write, renews: true }]),
-  async apply({ settings, remark }) {
+  async apply({ settings, tenantId, remark }) {
     const path = settings.get('TEMPLATES_FILE') ?? settings.beside('templates.json')
-    const templates = starters.map(({ kind }) => templateFromStarter({ kind, id: randomUUID() }))
+    // Always the same ids: the service adds templates whose ids it does not know.
+    const templates = starters.map(({ kind }) => templateFromStarter({ kind, id: jobId('starter', tenantId, kind) }))
     if (!existsSync(path)) await writePrivate(path, `${JSON.stringify(templates, null, 2)}\n`)
     await settings.set({ TEMPLATES_FILE: path })
     remark(fill(texts.templates.written, { path, count: templates.length }))

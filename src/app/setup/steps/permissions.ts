@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { directoryPermissions } from '../../../client/command-line/settings.ts'
 import { serviceNames } from '../../../microsoft365/index.ts'
 import { applicationIds, type Permission, permissions } from '../../../microsoft365/wire/index.ts'
+import { TooEarly } from '../graph.ts'
 import { SetupProblem } from '../problem.ts'
 import { findPrincipal, findRegistration, permissionName, type Registration } from '../registrations.ts'
 import { applicationRoles, privilegedRoles } from '../roles.ts'
@@ -83,7 +84,7 @@ export const permissionsStep = defineStep<Found, PermissionChange>({
     return access === undefined ? grants : [{ kind: 'declare', access, text: texts.permissions.declare }, ...grants]
   },
   async apply({ graph }, change, { service, principal, offers }) {
-    if (!service || principal === undefined) throw new Error('the service has no registration')
+    if (!service || principal === undefined) throw new TooEarly()
     if (change.kind === 'declare') {
       await graph.send('PATCH', `/applications/${service.id}`, { body: { requiredResourceAccess: change.access } })
       return
@@ -172,6 +173,7 @@ export const consentStep = defineStep<ConsentFound, ConsentChange>({
     }),
   async apply({ graph }, { api }, { client, principals, grants }) {
     const resourceId = principals.get(api)
+    if (client === undefined || resourceId === undefined) throw new TooEarly()
     const wanted = commandLineScopes[api]
     const before = grants.find((one) => one.resourceId === resourceId)
     if (before) {
@@ -209,6 +211,7 @@ export const exchangeRoleStep: Step = defineStep<RoleFound, Change>({
   },
   changes: ({ isAssigned }) => (isAssigned ? [] : [{ text: texts.permissions.role }]),
   async apply({ graph }, _, { principal }) {
+    if (principal === undefined) throw new TooEarly()
     const body = {
       '@odata.type': '#microsoft.graph.unifiedRoleAssignment',
       ...{ roleDefinitionId: exchangeAdministrator, principalId: principal, directoryScopeId: '/' },

@@ -6,6 +6,7 @@ import {
   differences,
   findPrincipal,
   findRegistration,
+  isManagedIdentity,
   type Registration,
   type RegistrationName,
   registration,
@@ -45,6 +46,7 @@ const registrationStep = (name: RegistrationName): Step => {
       return { registration: found, principal, owners: owners.map(({ id }) => id) }
     },
     changes({ registration: found, principal, owners }, { names, settings, personId }) {
+      if (name === 'bot' && isManagedIdentity(settings)) return []
       const wrong = differences(name, found, settings['BASE_URL'], randomUUID)
       const body = Object.assign({}, ...wrong.map((one) => one.body))
       if (found === undefined) {

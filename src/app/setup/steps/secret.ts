@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { GraphError } from '../graph.ts'
-import { findRegistration, type Registration } from '../registrations.ts'
+import { GraphError, TooEarly } from '../graph.ts'
+import { findRegistration, isManagedIdentity, type Registration } from '../registrations.ts'
 import { applicationRoles } from '../roles.ts'
 import { type Change, defineStep, type Setup, type Wanted } from '../step.ts'
 import { fill, texts } from '../texts.ts'
@@ -34,7 +34,7 @@ export const secretStep = defineStep<Registration | undefined, SecretChange>({
   scope: 'Application.ReadWrite.All',
   find: (setup) => findRegistration(setup, 'bot'),
   changes(bot, { settings, options, now }: Wanted) {
-    if (settings['MICROSOFT_APP_TYPE'] === 'UserAssignedMSI') return []
+    if (isManagedIdentity(settings)) return []
     const mine = credentialOf(bot, settings['MICROSOFT_APP_PASSWORD'])
     if (mine && isLasting(mine.startDateTime, mine.endDateTime, now)) {
       const expires = mine.endDateTime?.slice(0, 10)
@@ -46,7 +46,7 @@ export const secretStep = defineStep<Registration | undefined, SecretChange>({
   },
   async apply(setup, { kind, expires }, bot) {
     if (kind === 'expiry') return setup.settings.set({ MICROSOFT_APP_PASSWORD_EXPIRES: expires ?? '' })
-    if (!bot) throw new Error('the bot has no registration')
+    if (!bot) throw new TooEarly()
     const others = bot.passwordCredentials.filter(({ startDateTime, endDateTime }) =>
       isLasting(startDateTime, endDateTime, setup.options.now()),
     )
