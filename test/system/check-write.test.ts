@@ -108,7 +108,7 @@ describe('npm run check:tenant -- --write', () => {
     expect(await remains()).toEqual(left)
     // With a difference, the simulator answers with this clock instead of Node's own.
     await checked.control('POST', 'tenant', { dateOffsetSeconds: 1 })
-    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_700_000 })
+    vi.useFakeTimers({ toFake: ['Date'], shouldAdvanceTime: true, now: Date.now() + 3_700_000 })
     try {
       const third = await write()
       expect(third.output).toMatch(/✓ Cleanup: remove remains/)
