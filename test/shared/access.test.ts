@@ -312,16 +312,19 @@ describe('every way into the core', () => {
 
 describe('the edges', () => {
   const open = [
+    'GET /about',
     'GET /exports/v1/:token',
     'GET /healthz',
     'GET /metrics',
+    'GET /privacy',
     'GET /readyz',
+    'GET /terms',
     'POST /api/messages',
     'POST /exports/v1/:token',
     'POST /webhooks/provisioning',
   ]
 
-  it('every route names a permission of the table; public are only those that prove their callers otherwise', () => {
+  it('every route names a permission of the table; public are only those that prove their callers otherwise, and pages for everybody', () => {
     const isPublic = routes.filter(({ permission }) => permission === 'public')
     const calls = isPublic
       .map(({ method, path }) => `${method} ${path}`)
