@@ -182,8 +182,13 @@ async function seed(place: Place, made: Request, count: number, serviceUrl: stri
 /** Calls that the service makes for itself: the health check of Graph, and who the admins are. Here nobody is an admin. */
 const ownCall = /^\/v1\.0\/(organization|users\/[^/]+|groups\/[^/]+\/transitiveMembers)$/
 const healthCheck = '/v1.0/users?$select=id,accountEnabled&$top=1'
+/** The check of the schema extension asks for one group; looks ask for all. */
+const isExtensionCheck = ({ pathname, searchParams }: URL): boolean =>
+  pathname === '/v1.0/groups' && searchParams.get('$top') === '1'
 const isOwnCall = (url: URL): boolean =>
-  ownCall.test(url.pathname) || `${url.pathname}${decodeURIComponent(url.search)}` === healthCheck
+  isExtensionCheck(url) ||
+  ownCall.test(url.pathname) ||
+  `${url.pathname}${decodeURIComponent(url.search)}` === healthCheck
 
 /** The directory, as far as looks ask it: it has a group for every request, and notes when it said so. */
 async function startDirectory() {
@@ -193,7 +198,7 @@ async function startDirectory() {
     const url = new URL(request.url ?? '', 'http://directory')
     const requestId = /^svc_group\/requestId eq '([0-9a-f-]{36})'$/.exec(url.searchParams.get('$filter') ?? '')?.[1]
     response.setHeader('content-type', 'application/json')
-    if (url.pathname !== '/v1.0/groups' || requestId === undefined) {
+    if (url.pathname !== '/v1.0/groups' || requestId === undefined || isExtensionCheck(url)) {
       const isKnown = isOwnCall(url)
       if (!isKnown) unexpected.push(`${request.method} ${request.url}`)
       response.statusCode = isKnown && !url.pathname.includes('/users/') ? 200 : 404
