@@ -7,7 +7,7 @@ const mostAtOnce = 200
 /** How many more are brought forward when one that was brought forward arrives: the faster the receiver, the more. */
 const followers = 2
 /** The time from a failed attempt to one that a success of the receiver brings forward, in milliseconds. */
-const restAfterFailure = 60_000
+const restAfterFailure = 10_000
 
 /** Whether the next attempt of a delivery is still to come. */
 export const isWaiting = ({ status, nextAttemptAt }: Delivery, now: Date): boolean =>
@@ -103,7 +103,7 @@ export async function bringAllForward(
 
 /**
  * Sends waiting deliveries of a receiver that has just taken one: all if it failed before, some more if that one was brought
- * forward. A delivery that was tried a moment ago rests for a minute, so that a receiver that fails now and then gets no flood.
+ * forward. A delivery that was tried a moment ago rests for some seconds, so that a receiver that fails now and then gets no flood.
  */
 export function bringForwardAfterSuccess(
   ports: WaitingPorts,
