@@ -6,7 +6,7 @@ import { noticesOf } from './notices.ts'
 
 /**
  * Builds the bundle of the service: `dist/main.js` and the operators' commands run on a plain Node, without `node_modules`.
- * `npm run build [folder]` writes to `dist/` or to the named folder, and replaces what is there.
+ * `npm run build [folder]` replaces `dist/` or the named folder.
  */
 const root = resolve(import.meta.dirname, '..')
 const output = resolve(root, process.argv[2] ?? 'dist')
@@ -22,7 +22,7 @@ const programs = {
   restore: 'src/app/commands/restore.ts',
   'playground-process': 'src/app/local/playground-process.ts',
 }
-/** Optional parts of libraries that we do not install. Their libraries catch the error and go on without them. */
+/** Optional parts of libraries that we do not install. The libraries catch the error and continue without them. */
 const absent = ['pg-native', 'dtrace-provider', 'cloudflare:sockets']
 /** Only local mode opens the Playground, from `node_modules`. Without it, local mode runs without windows. */
 const playground = '@microsoft/m365agentsplayground'
@@ -31,16 +31,16 @@ const playground = '@microsoft/m365agentsplayground'
  * Three ways in which code finds a file: `new URL('<path>', import.meta.url)`, `createRequire(import.meta.url)('<path>')` and
  * `require.resolve('<package>/<file>')`.
  */
-const besideModule = /new URL\(\s*(['"])(\.[^'"]+)\1\s*,\s*import\.meta\.url\s*\)/g
+const relativeToModule = /new URL\(\s*(['"])(\.[^'"]+)\1\s*,\s*import\.meta\.url\s*\)/g
 const required = /createRequire\(import\.meta\.url\)\(\s*(['"])(\.[^'"]+)\1,?\s*\)/g
 const inPackage = /require\.resolve\('((?:@[^/']+\/)?[^/']+\/[^']+)'\)/g
 
 /**
- * Copies each file or folder that a module finds beside itself or in a package into `files/` of the bundle, and points the
- * code to the copy. A path keeps its place in the project. A module of the project that is started as a process is one of
- * the programs.
+ * Copies each file or folder that a module finds by a relative path or in a package to `files/` of the bundle, and changes
+ * the code to use the copy. Paths in the project stay the same. A module that is started as a process is one of the
+ * programs.
  */
-function filesBeside(copies: Map<string, string>): Plugin {
+function copyFiles(copies: Map<string, string>): Plugin {
   const copied = (from: string, isFolder = false): string => {
     const to = `files/${relative(root, from).split(sep).join('/')}${isFolder ? '/' : ''}`
     copies.set(from, to)
@@ -48,12 +48,12 @@ function filesBeside(copies: Map<string, string>): Plugin {
   }
   const urlOf = (file: string): string => `new URL(${file}, import.meta.url)`
   return {
-    name: 'files-beside',
+    name: 'copy-files',
     transform(code, id) {
       if (!code.includes('import.meta.url')) return null
       const folder = dirname(id)
       const changed = code
-        .replace(besideModule, (_, __, path: string) =>
+        .replace(relativeToModule, (_, __, path: string) =>
           path.endsWith('.ts')
             ? urlOf(`'./${basename(path, '.ts')}.js'`)
             : urlOf(copied(resolve(folder, path), path.endsWith('/'))),
@@ -74,10 +74,10 @@ async function build(): Promise<void> {
     external: [...absent, new RegExp(`^${playground}`)],
     // Node's own punycode is deprecated, and warns at each start when code outside of node_modules loads it.
     resolve: { alias: { punycode: 'punycode/punycode.js' } },
-    plugins: [filesBeside(copies)],
+    plugins: [copyFiles(copies)],
     // PGlite's generated code uses eval.
     checks: { eval: false },
-    // A warning can mean that a part is missing when it is first needed.
+    // A warning can mean that a part of the bundle is missing at run time.
     onLog(level, log, handler) {
       if (level === 'warn') throw new Error(`${log.code}: ${log.message}`)
       handler(level, log)
@@ -88,7 +88,7 @@ async function build(): Promise<void> {
     dir: output,
     format: 'esm',
     sourcemap: true,
-    // Node reads all maps at start: with the sources' text they take 130 MB of memory in place of 30.
+    // Node reads all maps at start: with the sources' text they take 130 MB of memory instead of 30.
     sourcemapExcludeSources: true,
     entryFileNames: '[name].js',
     chunkFileNames: 'chunks-[name]-[hash].js',

@@ -12,15 +12,15 @@ const manifest = z.object({
 })
 const licenceFile = /^(licen[cs]e|copying|notice)(\.|-|$)/i
 
-/** Packages that state their licence elsewhere than in package.json, with the place. */
+/** Licences of packages that do not state them in package.json, with the source. */
 const statedElsewhere: Readonly<Record<string, string>> = {
   'escape-regexp-component': 'MIT (Readme.md)',
   jspath: 'MIT OR GPL (lib/jspath.js)',
 }
 
 /**
- * The licences of all packages that a bundle contains, by the paths of its files: name, version, licence and the texts of
- * the package's own licence files. Throws when a package names no licence, because then nobody may distribute it.
+ * Returns the licences of all packages in a bundle, by the paths of its files: name, version, licence and the texts of the
+ * package's own licence files. Throws if a package has no licence, because nobody may distribute it then.
  */
 export async function noticesOf(files: Iterable<string>): Promise<string> {
   const folders = new Set([...files].flatMap((file) => packageFolder(file) ?? []))
@@ -28,7 +28,7 @@ export async function noticesOf(files: Iterable<string>): Promise<string> {
   return [...new Set(notices)].join(`\n${'='.repeat(80)}\n\n`)
 }
 
-/** `…/node_modules/@scope/name` of a file in it; undefined for a file of our own. */
+/** Returns the package folder of a file, `…/node_modules/@scope/name`; undefined for our own files. */
 function packageFolder(file: string): string | undefined {
   const at = file.lastIndexOf(`${sep}node_modules${sep}`)
   if (at === -1) return undefined
@@ -43,7 +43,7 @@ async function noticeOf(folder: string): Promise<string> {
   const { name, version, license, licenses, repository } = parsed.data
   const stated = license ?? licenses?.map(({ type }) => type).join(' OR ')
   const licence = stated ?? statedElsewhere[name]
-  if (!licence) throw new Error(`${folder} names no licence.`)
+  if (!licence) throw new Error(`${folder} has no licence.`)
   const names = (await readdir(folder)).filter((file) => licenceFile.test(file)).sort()
   const texts = await Promise.all(names.map((file) => readFile(join(folder, file), 'utf8')))
   const lines = [`${name} ${version}`, `Licence: ${licence}`, ...(repository === '' ? [] : [`Source: ${repository}`])]

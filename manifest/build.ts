@@ -10,41 +10,41 @@ export { higherOf, isVersion, standingOf } from './version.ts'
 
 type Variables = Readonly<Record<string, string | undefined>>
 
-/** What a manifest is made for; named as in `.env.example`. */
+/** The settings of a manifest, with the names of `.env.example`. */
 const environment = z.object({
   MICROSOFT_APP_ID: z.uuid({ error: "must be the bot registration's client id" }),
-  /** Who may install the app for people, when the service does so: Graph asks for it to be named here. */
+  /** The service's registration, which Graph requires here if the service installs the app for people. */
   CLIENT_ID: z.uuid({ error: "must be the client id of the service's own access" }).optional(),
   BASE_URL: z
     .url({ protocol: /^https$/, error: 'must be the public https address of the service' })
     .transform((text) => text.replace(/\/+$/, '')),
 })
-/** For a look at the package without a registration. Teams would not find a bot behind it. */
+/** Sample values, to view a package without a registration. Teams would not find its bot. */
 export const sample = {
   MICROSOFT_APP_ID: '00000000-0000-4000-8000-000000000000',
   BASE_URL: 'https://quartermaster.example',
 }
-/** Teams shows no more commands than these (manifest schema 1.17). */
+/** The most commands that Teams shows (manifest schema 1.17). */
 const mostCommands = 10
 
-/** The icons by the names that the manifest gives them. */
+/** The icons, by their names in the manifest. */
 const icons = [
   { name: template.icons.color, file: new URL('./color.png', import.meta.url) },
   { name: template.icons.outline, file: new URL('./outline.png', import.meta.url) },
 ]
 
 /**
- * The Teams app manifest (schema 1.17) for the bot that these variables name. Its version follows its content
+ * Creates the Teams app manifest (schema 1.17) for the bot in these variables. Its version follows its content
  * (`version.ts`); `published` is the version in the catalogue. Throws an error that names each variable that is missing or
  * wrong. https://learn.microsoft.com/microsoftteams/platform/resources/schema/manifest-schema
  */
 export function manifestFor(variables: Variables, published?: string) {
-  const given = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== ''))
-  const parsed = environment.safeParse(given)
+  const settings = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== ''))
+  const parsed = environment.safeParse(settings)
   if (!parsed.success) {
     const faults = parsed.error.issues.map(({ path, message }) => `  - ${path.join('.')} ${message}.`)
     throw new Error(
-      `The manifest cannot be made (npm run manifest -- --sample makes one to look at):\n${faults.join('\n')}`,
+      `Cannot create the manifest. Correct these settings (or run npm run manifest -- --sample to view a sample):\n${faults.join('\n')}`,
     )
   }
   const { MICROSOFT_APP_ID: appId, CLIENT_ID: clientId, BASE_URL: baseUrl } = parsed.data
@@ -52,8 +52,8 @@ export function manifestFor(variables: Variables, published?: string) {
   return contentOf(parsed.data, versionOf({ sha256: productHash(), organisation }, published))
 }
 
-function contentOf(given: z.output<typeof environment>, version: string) {
-  const { MICROSOFT_APP_ID: appId, CLIENT_ID: clientId, BASE_URL: baseUrl } = given
+function contentOf(settings: z.output<typeof environment>, version: string) {
+  const { MICROSOFT_APP_ID: appId, CLIENT_ID: clientId, BASE_URL: baseUrl } = settings
   return {
     ...template,
     id: appId,
@@ -79,24 +79,24 @@ function contentOf(given: z.output<typeof environment>, version: string) {
 export const iconHashes = (): Record<string, string> =>
   Object.fromEntries(icons.map(({ name, file }) => [name, hashOf(readFileSync(file))]))
 
-/** The hash of all that the product puts into the package: texts, commands and icons, without any organisation's values. */
+/** Returns the hash of the product's part of the package: texts, commands and icons, without values of an organisation. */
 export const productHash = (): string => hashOf(JSON.stringify([contentOf(sample, ''), iconHashes()]))
 
-/** Teams' command menu: the commands that have a place in it, what to type and what it does. */
+/** Returns Teams' command menu: the commands with a place in the menu, and their descriptions. */
 function menu(): { title: string; description: string }[] {
   const descriptions: Readonly<Record<string, string>> = strings.menu
   return commands
-    .flatMap(({ menu: place, words }) => (place === null ? [] : [{ place, words }]))
+    .flatMap(({ menu: place, name }) => (place === null ? [] : [{ place, name }]))
     .toSorted((one, other) => one.place - other.place)
     .slice(0, mostCommands)
-    .map(({ words }) => {
-      const description = descriptions[words]
-      if (description === undefined) throw new Error(`cards/strings/en.json has no menu["${words}"]`)
-      return { title: words, description }
+    .map(({ name }) => {
+      const description = descriptions[name]
+      if (description === undefined) throw new Error(`cards/strings/en.json has no menu["${name}"]`)
+      return { title: name, description }
     })
 }
 
-/** The app package to upload to Teams: the manifest and its two icons. `published` is the version in the catalogue. */
+/** Creates the app package for Teams: the manifest and its two icons. `published` is the version in the catalogue. */
 export function appPackage(variables: Variables, published?: string): Buffer {
   const manifest = manifestFor(variables, published)
   return zip([

@@ -1,4 +1,4 @@
-/** The differences between two JSON values, one line each: `path: before → after`. */
+/** Lists the differences between two JSON values, one line each: `path: before → after`. */
 export function changesBetween(before: unknown, after: unknown): string[] {
   const [old, current] = [leaves(before), leaves(after)]
   return [...new Set([...old.keys(), ...current.keys()])].flatMap((path) => {
@@ -9,7 +9,7 @@ export function changesBetween(before: unknown, after: unknown): string[] {
   })
 }
 
-/** Every string, number and other leaf as JSON, by its path. */
+/** Returns all strings, numbers and other leaves as JSON, by path. */
 function leaves(value: unknown, path = ''): Map<string, string> {
   if (typeof value !== 'object' || value === null) return new Map([[path, JSON.stringify(value)]])
   const entries = Object.entries(value).flatMap(([name, member]) => {

@@ -7,7 +7,7 @@ import recorded from './content.json' with { type: 'json' }
 import { contentNumber } from './version.ts'
 import { writePackage } from './write.ts'
 
-/** `npm run manifest`: writes the app package, and says which version it has and what changed since the last package. */
+/** `npm run manifest`: writes the app package, and prints its version and the changes since the last package. */
 function main(): void {
   if (existsSync('.env')) process.loadEnvFile('.env')
   const { values } = parseArgs({ options: { sample: { type: 'boolean' }, published: { type: 'string' } } })
@@ -16,13 +16,15 @@ function main(): void {
   recordContent()
 }
 
-/** Keeps the number of the product's content in the repository, so that every machine gives it the same version. */
+/** Stores the number of the product's content in the repository, so that every machine creates the same version. */
 function recordContent(): void {
   const sha256 = productHash()
   if (sha256 === recorded.sha256) return
   const number = contentNumber(sha256)
   writeFileSync(new URL('./content.json', import.meta.url), `{ "number": ${number}, "sha256": "${sha256}" }\n`)
-  console.log(`The texts, commands or icons changed, so manifest/content.json has the number ${number} now. Commit it.`)
+  console.log(
+    `The texts, commands or icons changed, so manifest/content.json now has the number ${number}. Commit this file.`,
+  )
 }
 
 try {

@@ -4,25 +4,25 @@ import recorded from './content.json' with { type: 'json' }
 
 /** The three numbers of the app's version: the product, the product's part of the package, the organisation's part. */
 type Version = readonly [product: number, content: number, organisation: number]
-/** How a package compares with the one in the catalogue: the same content, an update, or older than the published one. */
+/** The comparison of a package with the catalogue: the same content, an update, or older than the published package. */
 export type Standing = 'same' | 'update' | 'older'
 
-/** The organisation's values have so many marks. A higher generation of the same mark makes a later change a higher version. */
+/** The number of different marks for an organisation's values. A later change gets a higher generation of its mark. */
 const marks = 100_000
 const [product = 0] = project.version.split('.').map(Number)
 
 export const hashOf = (content: string | Buffer): string => createHash('sha256').update(content).digest('hex')
 
 /**
- * The number of this content of the product: the one in `content.json`, or the next when the content has changed since.
- * `npm run manifest` writes the record, and a test keeps it current. So each change has a higher number on every machine.
+ * Returns the number of this content of the product: the number in `content.json`, or the next number for other content.
+ * `npm run manifest` writes the file and a test checks it, so each change has a higher number on every machine.
  */
 export const contentNumber = (sha256: string): number =>
   sha256 === recorded.sha256 ? recorded.number : recorded.number + 1
 
 /**
- * The version of a package with this content. `published` is the version in the catalogue, or that of the last package: the
- * result is the same version for the same content, and a higher version for every other content, except that of an older product.
+ * Returns the version of a package with this content. `published` is the version in the catalogue or of the last package.
+ * Equal content has the same version, and other content has a higher version, except content of an older product.
  */
 export function versionOf(content: { sha256: string; organisation: unknown }, published?: string): string {
   const number = contentNumber(content.sha256)
@@ -48,6 +48,6 @@ export const isVersion = (text: string): boolean => pattern.test(text)
 function parse(version: string): Version {
   const [, first, second, third] = pattern.exec(version) ?? []
   if (third === undefined)
-    throw new Error(`“${version}” is no version of the app. A version is three numbers: 0.2.48213.`)
+    throw new Error(`“${version}” is not a version of the app. A version has three numbers: 0.2.48213.`)
   return [Number(first), Number(second), Number(third)]
 }

@@ -4,12 +4,12 @@ import { appPackage, iconHashes, manifestFor } from './build.ts'
 import { changesBetween } from './changes.ts'
 import { higherOf, standingOf } from './version.ts'
 
-/** What a package contains, kept beside it, so that the next package is compared with it. */
+/** The content of a package, stored next to it for the comparison with the next package. */
 type Content = { readonly manifest: ReturnType<typeof manifestFor>; readonly icons: Readonly<Record<string, string>> }
 
 /**
- * Writes the app package into a folder. Returns which version it has and what changed since the last package there.
- * `known` is the published version. Throws if a newer Quartermaster made the published or the last package.
+ * Writes the app package into a folder. Returns a text with its version and the changes since the last package there.
+ * `known` is the published version. Throws if a newer Quartermaster created the published or the last package.
  */
 export function writePackage(variables: Parameters<typeof manifestFor>[0], folder: string, known?: string): string {
   const [zipFile, lastFile] = [join(folder, 'quartermaster.zip'), join(folder, 'quartermaster.json')]
@@ -20,7 +20,7 @@ export function writePackage(variables: Parameters<typeof manifestFor>[0], folde
   const { version } = content.manifest
   if (published !== undefined && standingOf(version, published) === 'older')
     throw new Error(
-      `Version ${published} was made by a newer Quartermaster; this one would make ${version}, which Teams refuses. Update Quartermaster first.`,
+      `A newer Quartermaster created version ${published}. This Quartermaster would create ${version}, which Teams refuses. Update Quartermaster first.`,
     )
   mkdirSync(folder, { recursive: true })
   writeFileSync(zipFile, appPackage(variables, published))
@@ -28,7 +28,7 @@ export function writePackage(variables: Parameters<typeof manifestFor>[0], folde
   return `${report(content, last)}\n${zipFile}: upload it in Teams (Apps, Manage your apps, Upload an app).`
 }
 
-/** What the last package of this bot contained; undefined for the first package. */
+/** Reads the content of this bot's last package; undefined for the first package. */
 function lastContent(file: string, id: string): Content | undefined {
   if (!existsSync(file)) return undefined
   const content: Content = JSON.parse(readFileSync(file, 'utf8'))
@@ -37,7 +37,7 @@ function lastContent(file: string, id: string): Content | undefined {
 
 function report(content: Content, last: Content | undefined): string {
   const { version } = content.manifest
-  if (last === undefined) return `Version ${version}, the first package made here.`
+  if (last === undefined) return `Version ${version}, the first package in this folder.`
   const changes = changesBetween(last, content).filter((line) => !line.startsWith('manifest.version:'))
   if (changes.length === 0) return `Version ${version}. Nothing changed since the last package.`
   return [

@@ -6,14 +6,14 @@ export interface ZipEntry {
   readonly content: Buffer
 }
 
-/** The first day that the format knows, for every entry: the same content gives the same archive. */
+/** The first date of the format, for all entries: the same content gives the same archive. */
 const date = (1 << 5) | 1
 const version = 20
 const utf8Names = 0x0800
 
 /**
- * A zip archive without compression (PKWARE APPNOTE.TXT 6.3, method 0). Enough for an app package of three small files,
- * two of them PNGs that are compressed already.
+ * Creates a zip archive without compression (PKWARE APPNOTE.TXT 6.3, method 0), which suffices for an app package of three
+ * small files, two of them PNGs that are already compressed.
  */
 export function zip(entries: readonly ZipEntry[]): Buffer {
   const files: Buffer[] = []
@@ -22,7 +22,7 @@ export function zip(entries: readonly ZipEntry[]): Buffer {
   for (const { name, content } of entries) {
     const fields = fieldsOf(name, content)
     const file = Buffer.concat([long(0x04034b50), ...fields, short(0), Buffer.from(name), content])
-    // Of the directory only: comment, disk and attributes, none of which we have, and where the file begins.
+    // Fields of the directory only: comment, disk and attributes, which are empty, and the offset of the file.
     const only = [short(0), short(0), short(0), short(0), long(0), long(offset)]
     directory.push(Buffer.concat([long(0x02014b50), short(version), ...fields, ...only, Buffer.from(name)]))
     files.push(file)
@@ -34,7 +34,7 @@ export function zip(entries: readonly ZipEntry[]): Buffer {
   return Buffer.concat([...files, central, ...end])
 }
 
-/** What stands about a file before it and in the directory alike: flags, method, time, date, checksum, sizes, name's length. */
+/** Returns the fields of a file's header and directory entry: flags, method, time, date, checksum, sizes, length of the name. */
 function fieldsOf(name: string, content: Buffer): Buffer[] {
   const size = long(content.length)
   const checksum = long(crc32(content))

@@ -20,9 +20,9 @@ async function main(): Promise<void> {
           admin: config.PLAYGROUND === 'admin',
         })
       : undefined
-  const forget = noteRunning(app)
+  const removeNote = noteRunning(app)
   // Register signal handlers before reporting ready.
-  stopOnSignal(app, playgrounds, forget)
+  stopOnSignal(app, playgrounds, removeNote)
   announce(app, playgrounds)
 }
 
@@ -32,12 +32,12 @@ const whereSettingsAre =
 /** Ends the process after an uncaught error. Node would print the error with the headers and values that libraries attach. */
 function endWithoutSecrets(config: Environment): void {
   process.on('uncaughtException', (error: unknown) => {
-    createLog('fatal', secretsOf(config)).fatal({ err: error }, 'nobody has caught this, so the process ends')
+    createLog('fatal', secretsOf(config)).fatal({ err: error }, 'uncaught error: the process ends')
     process.exit(1)
   })
 }
 
-/** Local mode: writes into DATA_DIR where the service runs, so that `npm run token` finds it. Returns what removes the file. */
+/** In local mode, writes the service's address into DATA_DIR for `npm run token`. Returns a function that removes the file. */
 function noteRunning({ url, endpoints }: App): () => void {
   if (!endpoints.local || !isLoopbackUrl(endpoints.loginUrl)) return () => {}
   const file = join(endpoints.dataDir, 'running.json')
@@ -52,38 +52,38 @@ function noteRunning({ url, endpoints }: App): () => void {
 function announce(app: App, playgrounds: Playgrounds | undefined): void {
   const { local, simulator } = app.endpoints
   const lines = [`Quartermaster answers at ${app.url}`]
-  lines.push(`  The API, to read and to try: ${app.url}/docs`)
-  if (simulator) lines.push(`  Microsoft 365, simulated: ${simulator.url} (tenant Contoso)`)
+  lines.push(`  API document, with test calls: ${app.url}/docs`)
+  if (simulator) lines.push(`  Simulated Microsoft 365: ${simulator.url} (tenant Contoso)`)
   if (playgrounds && playgrounds.windows.length > 0) {
-    lines.push('', `Open these ${playgrounds.windows.length} windows, side by side:`)
+    lines.push('', `Open these ${playgrounds.windows.length} windows next to each other:`)
     for (const { name, part, url } of playgrounds.windows) lines.push(`  ${url}  ${name}, ${part}`)
     lines.push(
       '',
-      'In the first, type: new site',
-      'The second gets a card to approve. Then the first gets the link of the site.',
-      'A mailbox goes the same way: new room, new shared mailbox, new equipment.',
+      'In the first window, type: new site',
+      'The second window gets a card to approve. Then the first window gets the link to the site.',
+      'For a mailbox, type: new room, new shared mailbox or new equipment',
     )
   }
-  if (local) lines.push('', 'Ctrl-C ends it; the next start finds everything again.')
+  if (local) lines.push('', 'Ctrl-C stops the service. All data is kept for the next start.')
   process.stdout.write(`${lines.join('\n')}\n`)
 }
 
 /** The first signal stops the service within 10 s; a second one ends the process at once. */
-function stopOnSignal(app: App, playgrounds: Playgrounds | undefined, forget: () => void): void {
+function stopOnSignal(app: App, playgrounds: Playgrounds | undefined, removeNote: () => void): void {
   let stopping = false
   const stop = async (): Promise<void> => {
     if (stopping) process.exit(1)
     stopping = true
-    process.stdout.write('Stopping; what is under way is kept.\n')
+    process.stdout.write('Stopping. Open work is kept.\n')
     setTimeout(() => process.exit(1), 9_500).unref()
-    forget()
+    removeNote()
     await Promise.all([playgrounds?.close(), app.close()])
     process.exit(0)
   }
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
       stop().catch((error: unknown) => {
-        process.stderr.write(`It could not end in order: ${String(error)}\n`)
+        process.stderr.write(`Error while stopping: ${String(error)}\n`)
         process.exit(1)
       })
     })

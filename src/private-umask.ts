@@ -1,5 +1,5 @@
 /**
- * What this process and its children create is for its user alone. Each entry point imports this file first, since imports
- * run in order: nothing that comes later can create a file before. test/app/entry-points.test.ts holds that.
+ * Makes new files of this process and its children readable by its user alone. Each entry point imports this file first,
+ * because imports run in order. test/app/entry-points.test.ts checks that.
  */
 process.umask(0o077)

@@ -8,7 +8,7 @@ import { defineJob, jobRegistry } from '../src/jobs/queue/define-job.ts'
 import { coreRooms, faultsOf, readSources, sourceOf } from './support/sources.ts'
 
 describe('the architecture', () => {
-  it('imports go only where the design allows, vendors stay in their rooms, files stay small', () => {
+  it('allows imports only as designed, keeps vendors in their rooms and files short', () => {
     const sources = readSources('src')
     expect(sources.length).toBeGreaterThan(80)
     expect(faultsOf(sources)).toEqual([])
@@ -16,40 +16,45 @@ describe('the architecture', () => {
 
   it.each([
     [
-      'a room that reaches into another',
+      'an import of a room that is not allowed',
       'http/a.ts',
       "import { x } from '../store/requests.ts'",
       'http may import core',
     ],
     [
-      'a way past the door of the core',
+      'an import that bypasses the entry of the core',
       'bot/a.ts',
       "import { x } from '../core/request.ts'",
       'past the door core/index.ts',
     ],
-    ['the simulator knowing the core', 'simulator/a.ts', "import type { x } from '../core/index.ts'", 'no other room'],
+    [
+      'an import of the core in the simulator',
+      'simulator/a.ts',
+      "import type { x } from '../core/index.ts'",
+      'no other room',
+    ],
     ['a vendor in the wrong room', 'core/a.ts', "import { TurnContext } from 'botbuilder'", 'belongs to bot'],
-    ['a vendor that nobody decided on', 'core/a.ts', "import _ from 'lodash'", 'has no room yet'],
+    ['a vendor without a decision', 'core/a.ts', "import _ from 'lodash'", 'has no room yet'],
     ['a file that is too long', 'core/a.ts', '\n'.repeat(351), '350 at most'],
     ['the environment read in a room', 'core/a.ts', 'const a = process.env.A', 'only entries do'],
     ['a folder called utils', 'core/utils/a.ts', '', 'nothing is called utils'],
     [
-      'a room of the core that looks down',
+      'an import of a lower room of the core',
       'core/templates/a.ts',
       "import type { x } from '../requests/index.ts'",
       'templates may not import requests',
     ],
     [
-      'a way past the index of a room',
+      'an import that bypasses the index of a room',
       'core/requests/a.ts',
       "import { x } from '../naming/names.ts'",
       'past the index of naming',
     ],
-  ])('notices %s', (_, path, text, fault) => {
+  ])('reports %s', (_, path, text, fault) => {
     expect(faultsOf([sourceOf(path, text)]).join('\n')).toContain(fault)
   })
 
-  it('notices a cycle, of types too', () => {
+  it('reports an import cycle, of types too', () => {
     const one = sourceOf('core/shared/one.ts', "import { two } from './two.ts'")
     expect(faultsOf([one, sourceOf('core/shared/two.ts', "import { one } from './one.ts'")]).join()).toContain(
       'import cycle',
@@ -58,26 +63,26 @@ describe('the architecture', () => {
     expect(faultsOf([one, type]).join()).toContain('import cycle')
   })
 
-  it('notices a room with too many files, and one that is no capability', () => {
+  it('reports a room with too many files, and a room that is not a capability', () => {
     const many = Array.from({ length: 26 }, (_, index) => sourceOf(`bot/drafts/${index}.ts`, ''))
     expect(faultsOf(many)).toEqual(['bot/drafts has 26 files, 25 at most'])
     for (const folder of ['store/things', 'http/routes/things'])
       expect(faultsOf([sourceOf(`${folder}/a.ts`, '')])).toEqual([`${folder} is no capability of the core`])
   })
 
-  it('each room of the core has an entry, and every entry says what belongs there', () => {
+  it('has an entry for each room of the core, and each entry describes the contents of the room', () => {
     const entries = globSync('src/**/index.ts')
     expect(entries).toEqual(expect.arrayContaining(coreRooms.map((room) => join('src/core', room, 'index.ts'))))
     for (const entry of entries) expect(readFileSync(entry, 'utf8'), entry).toMatch(/^\/\*\*[\s\S]{20,}?\*\/\n/)
   })
 
-  it('every path that the documentation names exists', () => {
+  it('has every path that the documentation mentions', () => {
     const pages = ['README.md', 'SECURITY.md', 'src/README.md', 'src/client/README.md', ...globSync('docs/**/*.md')]
     const missing = pages.flatMap((page) => missingIn(page).map((path) => `${page}: ${path}`))
     expect(missing).toEqual([])
   })
 
-  it.each(['cards', 'test'])('the folders of %s have the names of capabilities or layers', (folder) => {
+  it.each(['cards', 'test'])('names the folders of %s after capabilities or layers', (folder) => {
     const layers = ['app', 'bot', 'cards', 'client', 'http', 'jobs', 'microsoft365', 'simulator', 'store']
     const others = {
       cards: ['strings'],
@@ -90,7 +95,7 @@ describe('the architecture', () => {
 
 const files = globSync('{src,test,cards,docs,deploy,manifest}/**/*.*').map((path) => `/${path}`)
 
-/** The paths in links and code spans of a page that do not exist. A code span may leave out the first folders. */
+/** Returns the paths in links and code spans of a page that do not exist. A code span may omit the first folders. */
 function missingIn(page: string): string[] {
   const text = readFileSync(page, 'utf8').replace(/```[\s\S]*?```/g, '')
   const links = [...text.matchAll(/\]\(([^)#:\s]+)(?:#[^)]*)?\)/g)].map(([, path = '']) => path)
@@ -101,7 +106,7 @@ function missingIn(page: string): string[] {
   ]
 }
 
-describe('a registry refuses two values of one name', () => {
+describe('a registry refuses two values with the same name:', () => {
   const nothing = async () => {
     throw new Error('never run')
   }
@@ -111,9 +116,9 @@ describe('a registry refuses two values of one name', () => {
     expect(() => cardActionRegistry(action, action)).toThrow('request.twice')
   })
 
-  it('commands, their other words too', () => {
-    const command = (words: string, also: string[]) =>
-      defineCommand({ words, also, argument: z.string(), handle: nothing, otherwise: nothing })
+  it('commands, including their aliases', () => {
+    const command = (name: string, aliases: string[]) =>
+      defineCommand({ name, aliases, argument: z.string(), handle: nothing, withoutValidArgument: nothing })
     expect(() => commandRegistry(command('one', []), command('two', ['one']))).toThrow('"one"')
   })
 
@@ -131,6 +136,6 @@ describe('a registry refuses two values of one name', () => {
 
   it('routes', () => {
     expect(routes.length).toBeGreaterThan(10)
-    expect(() => routeRegistry(...routes, ...routes.slice(0, 1))).toThrow(/two routes answer to/)
+    expect(() => routeRegistry(...routes, ...routes.slice(0, 1))).toThrow(/two routes serve/)
   })
 })

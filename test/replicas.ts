@@ -8,27 +8,27 @@ import { type ReplicaSet, startDatabase, startReplicas, startTenant } from './su
 /** `npm run replicas -- 3`: several processes of the service over one PostgreSQL server, behind one address. */
 async function main(): Promise<void> {
   const count = Number(process.argv[2] ?? 3)
-  if (!Number.isInteger(count) || count < 1 || count > 20) throw new Error('npm run replicas -- <how many, 1 to 20>')
+  if (!Number.isInteger(count) || count < 1 || count > 20) throw new Error('npm run replicas -- <number from 1 to 20>')
   const folder = mkdtempSync(join(tmpdir(), 'quartermaster-replicas-'))
-  const given = process.env['DATABASE_URL']
+  const databaseUrl = process.env['DATABASE_URL']
   const stops: (() => unknown)[] = [() => rmSync(folder, { recursive: true, force: true })]
-  // What has started last ends first.
+  // Stops the parts in the reverse order of their start.
   const end = async () => {
     for (const stop of stops.splice(0).reverse()) await stop()
   }
   try {
-    const database = given ? { url: given, stop: async () => undefined } : await startDatabase(folder)
+    const database = databaseUrl ? { url: databaseUrl, stop: async () => undefined } : await startDatabase(folder)
     stops.push(database.stop)
-    // A database that stays goes with a tenant that stays.
-    const dataDir = given ? (process.env['DATA_DIR'] ?? 'data') : folder
+    // An existing database needs the existing tenant.
+    const dataDir = databaseUrl ? (process.env['DATA_DIR'] ?? 'data') : folder
     const tenant = await startTenant(process.cwd(), { ...process.env, DATA_DIR: dataDir })
     stops.push(tenant.stop)
     const env = { ...process.env, ...tenant.variables, DATA_DIR: dataDir, DATABASE_URL: database.url }
     const port = Number(process.env['PORT'] ?? 3978)
     const replicas = await startReplicas({ count, port, cwd: process.cwd(), env, log: console.log })
     stops.push(replicas.stop)
-    announce(replicas, tenant.variables['LOGIN_URL'], given ? 'yours (DATABASE_URL)' : database.url)
-    obey(replicas, end)
+    announce(replicas, tenant.variables['LOGIN_URL'], databaseUrl ? 'yours (DATABASE_URL)' : database.url)
+    handleSignals(replicas, end)
   } catch (error) {
     await end()
     throw error
@@ -36,16 +36,16 @@ async function main(): Promise<void> {
 }
 
 function announce(replicas: ReplicaSet, tenantUrl: string | undefined, databaseUrl: string): void {
-  console.log(`Quartermaster answers at ${replicas.proxy.url}, by turns:`)
+  console.log(`Quartermaster answers at ${replicas.proxy.url}, with these replicas in turn:`)
   for (const [replica, url] of replicas.urls.entries())
     console.log(`  replica ${replica + 1}: ${url}, process ${replicas.pid(replica)}`)
   console.log(`PostgreSQL: ${databaseUrl}`)
   console.log(`Microsoft 365, simulated: ${tenantUrl}`)
-  console.log('\nr and Enter, or SIGHUP, restarts one after another; one that is killed comes back. Ctrl-C ends all.')
+  console.log('\nr and Enter, or SIGHUP, restarts one after another; a killed replica starts again. Ctrl-C stops all.')
 }
 
-/** The first signal ends all in order, a second one at once. */
-function obey(replicas: ReplicaSet, end: () => Promise<void>): void {
+/** The first signal stops all parts in order, a second one at once. */
+function handleSignals(replicas: ReplicaSet, end: () => Promise<void>): void {
   let state: 'running' | 'restarting' | 'ending' = 'running'
   const fail = (error: unknown) => {
     console.error(error instanceof Error ? error.message : error)
@@ -57,7 +57,7 @@ function obey(replicas: ReplicaSet, end: () => Promise<void>): void {
     console.log('Restarting one after another.')
     await replicas.restartAll()
     if (state === 'restarting') state = 'running'
-    console.log('All are new.')
+    console.log('All replicas have restarted.')
   }
   const stop = async () => {
     if (state === 'ending') process.exit(1)

@@ -1,14 +1,14 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { createServer } from 'node:http'
 
-/** What stands after `whsec_` is the key, in base64. */
+/** The key is the base64 text after `whsec_`. */
 const key = Buffer.from((process.env['WEBHOOK_SECRET'] ?? '').replace(/^whsec_/, ''), 'base64')
 if (key.length < 24) throw new Error('WEBHOOK_SECRET is the secret of the template: whsec_ and base64.')
 const port = Number(process.env['PORT'] ?? 8080)
-/** Messages that were worked on. Keep them for some days in your database: the same one may come again. */
+/** The ids of handled messages. Keep them for some days in your database, because a message may come again. */
 const known = new Set()
 
-/** The bytes as they came: JSON that was parsed and written again has another signature. Ours have far less than 64 KiB. */
+/** Returns the original bytes, because parsed and rewritten JSON has another signature. Our bodies are far below 64 KiB. */
 async function bodyOf(request) {
   const chunks = []
   for await (const chunk of request) {
@@ -18,10 +18,10 @@ async function bodyOf(request) {
   return Buffer.concat(chunks)
 }
 
-/** Standard Webhooks 1.0.0: HMAC-SHA256 of `{id}.{timestamp}.{body}`; one of several signatures has to be right. */
+/** Standard Webhooks 1.0.0: HMAC-SHA256 of `{id}.{timestamp}.{body}`. One of several signatures must be right. */
 function isGenuine(headers, body) {
   const [id, timestamp, signatures] = ['id', 'timestamp', 'signature'].map((name) => String(headers[`webhook-${name}`]))
-  // What was signed more than five minutes ago may be a repeat by a thief. A timestamp that is no number fails, too.
+  // An older signature may be a replay by an attacker. A timestamp that is not a number fails as well.
   if (!(Math.abs(Date.now() / 1000 - Number(timestamp)) <= 300)) return false
   const wanted = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest()
   return signatures.split(' ').some((one) => {
@@ -30,13 +30,13 @@ function isGenuine(headers, body) {
   })
 }
 
-/** Verifies, and does the work. Gives the status to answer with. */
+/** Verifies the message and handles it. Returns the status of the answer. */
 async function take(request) {
   const body = await bodyOf(request)
   if (!isGenuine(request.headers, body)) return 401
   const id = String(request.headers['webhook-id'])
   const { type, data } = JSON.parse(body.toString())
-  // An admin tries whether we listen: there is nothing to do.
+  // A test by an admin needs no work.
   if (type === 'webhook.test') return 204
   if (!known.has(id)) console.log(type, data.reference, data.url ?? data.address ?? '')
   known.add(id)

@@ -3,10 +3,10 @@ import { verifyProvisioningWebhook, WebhookError } from '../../src/client/index.
 
 const secret = process.env['WEBHOOK_SECRET'] ?? ''
 const port = Number(process.env['PORT'] ?? 8080)
-/** Messages that were worked on. Keep them for some days in your database: the same one may come again. */
+/** The ids of handled messages. Keep them for some days in your database, because a message may come again. */
 const known = new Set<string>()
 
-/** The bytes as they came: JSON that was parsed and written again has another signature. Ours have far less than 64 KiB. */
+/** Returns the original bytes, because parsed and rewritten JSON has another signature. Our bodies are far below 64 KiB. */
 async function bodyOf(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = []
   for await (const chunk of request) {
@@ -16,12 +16,12 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks)
 }
 
-/** Verifies, and does the work. Gives the status to answer with. */
+/** Verifies the message and handles it. Returns the status of the answer. */
 async function take(request: IncomingMessage): Promise<number> {
   const body = await bodyOf(request)
   try {
     const event = verifyProvisioningWebhook(request.headers, body, secret)
-    // An admin tries whether we listen: there is nothing to do.
+    // A test by an admin needs no work.
     if (event.type === 'webhook.test') return 204
     const { id, type, data } = event
     if (!known.has(id)) console.log(type, data.reference, data.url ?? data.address ?? '')

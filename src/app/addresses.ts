@@ -7,7 +7,7 @@ interface Cloud {
   readonly loginUrl: string
   readonly directoryUrl: string
   readonly exchangeUrl: string
-  /** What the hosts of the organisation's sites end with. */
+  /** The end of the host names of the organisation's sites. */
   readonly sharePointSuffix: string
   readonly connector: Connector
 }
@@ -36,15 +36,15 @@ export const clouds: Readonly<Record<'public' | 'usgov', Cloud>> = {
 }
 export type CloudName = keyof typeof clouds
 
-/** Why the service does not work in a cloud (docs/decisions/24-clouds.md). */
+/** The reasons why the service does not work in some clouds (docs/decisions/24-clouds.md). */
 const unsupported = new Map(
   Object.entries({
-    'usgov-dod': 'Microsoft documents bots of Azure Government for Teams in GCC High only.',
+    'usgov-dod': 'Microsoft documents bots of Azure Government only for Teams in GCC High.',
     china: 'Microsoft does not document the addresses of Teams bots in the cloud of 21Vianet.',
   }),
 )
 
-/** The fault of a value of `CLOUD`; undefined for a cloud in which the service works. */
+/** Returns the fault of a value of `CLOUD`; undefined for a supported cloud. */
 export function cloudFault(value: string): string | undefined {
   if (Object.hasOwn(clouds, value)) return undefined
   const reason = unsupported.get(value)
@@ -60,14 +60,14 @@ const sharePointOf: readonly (readonly [end: string, cloud: string])[] = [
   ['.sharepoint.cn', 'china'],
 ]
 
-/** The cloud that a SharePoint address belongs to; undefined for any other host. */
+/** Returns the cloud of a SharePoint address; undefined for any other host. */
 export function cloudOfSharePoint(address: string): string | undefined {
   const { hostname } = URL.canParse(address) ? new URL(address) : { hostname: '' }
   return sharePointOf.find(([end]) => hostname.endsWith(end))?.[1]
 }
 
 /**
- * Whether a host name is this machine by itself, without a look-up: `localhost`, 127.0.0.0/8 or `::1`, with or without
+ * Whether a host name always means this machine, without a lookup: `localhost`, 127.0.0.0/8 or `::1`, with or without
  * brackets. Other spellings (`localhost.`, `127.1`, `foo.localhost`) depend on the resolver, so they do not count.
  */
 export function isLoopbackHost(host: string): boolean {
@@ -75,22 +75,22 @@ export function isLoopbackHost(host: string): boolean {
   return name === 'localhost' || name === '::1' || (isIPv4(name) && name.startsWith('127.'))
 }
 
-/** Whether an http address leads to this machine, read as `fetch` reads it: `http://127.0.0.1@evil.example` does not. */
+/** Whether `fetch` would send a call for this address to this machine: not for `http://127.0.0.1@evil.example`. */
 export function isLoopbackUrl(address: string): boolean {
   return URL.canParse(address) && isLoopbackHost(new URL(address).hostname)
 }
 
 /**
- * Why production must not use this PostgreSQL server, as one sentence; undefined when it may. Requests, names and secrets
- * travel on the connection, so over a network it is encrypted and the server proves who it is.
+ * Returns why production must not use this PostgreSQL server, as one sentence; undefined if it may. The connection carries
+ * requests, names and secrets, so over a network it must be encrypted and the server must be verified.
  */
 export function unsafeServer(databaseUrl: string): string | undefined {
   if (!URL.canParse(databaseUrl)) return undefined
   try {
     const { host, isSocket, isVerified } = routeOf(databaseUrl)
-    if (host.includes(',')) return `DATABASE_URL names several hosts (${host}): name one.`
+    if (host.includes(',')) return `DATABASE_URL has several hosts (${host}): use one.`
     if (isSocket || isVerified || isLoopbackHost(host)) return undefined
-    return `DATABASE_URL must use TLS and verify the server ${host} when MODE=production: add sslmode=verify-full, and sslrootcert=<file> if its certificate is not of a public authority.`
+    return `DATABASE_URL must use TLS and verify the server ${host} when MODE=production: add sslmode=verify-full, and sslrootcert=<file> if a private authority issued its certificate.`
   } catch (error) {
     return error instanceof Error ? error.message : String(error)
   }
@@ -98,11 +98,11 @@ export function unsafeServer(databaseUrl: string): string | undefined {
 
 /** The fault in production if certificates are not checked. */
 export const uncheckedCertificates =
-  'NODE_TLS_REJECT_UNAUTHORIZED=0 switches off the check of every certificate: remove it unless MODE=local. NODE_EXTRA_CA_CERTS=<file> adds an authority.'
+  'NODE_TLS_REJECT_UNAUTHORIZED=0 disables all certificate checks: remove it unless MODE=local. To trust another authority, set NODE_EXTRA_CA_CERTS=<file>.'
 
 /**
- * The same rule for commands that an operator starts. MODE is often set only for the service, so commands apply the rule
- * of production unless MODE=local. `name` is the variable or option that has the address.
+ * Throws if a command must not use this server. MODE is often set only for the service, so commands apply the rule of
+ * production unless MODE=local. `name` is the variable or option that has the address.
  */
 export function assertSafeServer(
   databaseUrl: string,

@@ -16,8 +16,8 @@ import { allowedNetworks, templatesInFile } from './templates-file.ts'
 import { whereToFind } from './where-to-find.ts'
 
 /**
- * Limits of use of the HTTP side, each in a minute. `refusalsPerMinute`: calls without a valid token from one address;
- * tests set another.
+ * Returns the rate limits of the HTTP server. `refusalsPerMinute`: calls without a valid token from one address; tests
+ * change it.
  */
 export const limitsOf = (environment: Environment, refusalsPerMinute = 60) => ({
   writesPerMinute: environment.RATE_LIMIT_WRITES_PER_MINUTE,
@@ -41,7 +41,7 @@ export const neededInProduction = [
   'ADMINS',
 ] as const
 
-/** Every fault of the environment at once, one sentence each. */
+/** Thrown with all faults of the environment, one sentence each. */
 export class ConfigurationError extends Error {
   readonly faults: readonly string[]
   constructor(faults: readonly string[]) {
@@ -68,13 +68,13 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
   return parsed.data
 }
 
-/** A sentence about a setting, and where to find its value. */
+/** Describes the fault of a setting, and where to find its value. */
 function faultOf(name: string, problem: string): string {
   const where = whereToFind[name as keyof Environment]
   return `${name} ${problem}.${where === undefined ? '' : ` ${where}`}`
 }
 
-/** One fault for each setting whose value is wrong. Of a list, it names the wrong values. */
+/** Returns one fault for each setting with a wrong value. For a list it names the wrong values. */
 function valueFaults(issues: readonly z.core.$ZodIssue[], settings: Record<string, string | undefined>): string[] {
   const byName = Map.groupBy(issues, ({ path }) => String(path[0]))
   return [...byName].map(([name, [first, ...others]]) => {
@@ -143,7 +143,7 @@ function productionFaults(settings: Record<string, string | undefined>): string[
     const cloud = cloudOfSharePoint(address)
     if (cloud === undefined || cloud === (settings['CLOUD'] ?? 'public')) continue
     const fault = cloudFault(cloud) ?? `must be ${cloud}.`
-    faults.push(`SHAREPOINT_URL names ${address}, an address of the cloud ${cloud}: CLOUD ${fault}`)
+    faults.push(`SHAREPOINT_URL has ${address}, an address of the cloud ${cloud}: CLOUD ${fault}`)
   }
   // Our tokens are sent to these addresses, and cards link to them.
   const plain = tenantAddresses.filter((name) =>
@@ -156,22 +156,25 @@ function productionFaults(settings: Record<string, string | undefined>): string[
 }
 
 /**
- * Registrations that must be separate (docs/app-registrations.md): a token for an API must not be valid for the bot, and
- * the bot's secret must give no access to the tenant.
+ * Returns faults of registrations that must be separate (docs/app-registrations.md): a token for an API must not be valid
+ * for the bot, and the bot's secret must give no access to the tenant.
  */
 function sharedRegistrations(settings: Record<string, string | undefined>): string[] {
   const own = ['MICROSOFT_APP_ID', 'CLIENT_ID'] as const
   const [bot, access] = own.map((name) => settings[name]?.toLowerCase())
   const same = bot !== undefined && bot === access
-  const faults = same ? ['CLIENT_ID must be another registration than MICROSOFT_APP_ID, the bot’s.'] : []
+  const faults = same ? ['CLIENT_ID and MICROSOFT_APP_ID must be different registrations.'] : []
   for (const name of ['COLLAB_AUDIENCE', 'MAIL_AUDIENCE', 'COLLAB_SCOPE', 'MAIL_SCOPE', 'MAIL_APP_CLIENTS']) {
     const named = (settings[name] ?? '').toLowerCase()
     const clash = own.filter((one) => settings[one] !== undefined && named.includes(settings[one].toLowerCase()))
-    faults.push(...clash.map((one) => `${name} must not name ${one}: give the APIs a registration of their own.`))
+    faults.push(
+      ...clash.map((one) => `${name} must not contain the id of ${one}: use a separate registration for the APIs.`),
+    )
   }
   const docs = settings['DOCS_CLIENT_ID']?.toLowerCase()
   const page = own.find((one) => docs !== undefined && settings[one]?.toLowerCase() === docs)
-  if (page) faults.push(`DOCS_CLIENT_ID must not be ${page}: web pages sign people in with DOCS_CLIENT_ID.`)
+  if (page)
+    faults.push(`DOCS_CLIENT_ID must not be the id of ${page}, because web pages use DOCS_CLIENT_ID for sign-in.`)
   return faults
 }
 
@@ -183,7 +186,7 @@ function localFaults(settings: Record<string, string | undefined>): string[] {
     host === undefined || isLoopbackHost(host)
       ? []
       : [
-          'HOST must be a loopback address such as 127.0.0.1 unless MICROSOFT_APP_ID is set: without it the bot takes no tokens.',
+          'HOST must be a loopback address such as 127.0.0.1, because MICROSOFT_APP_ID is not set and the bot requires no tokens. Or set MICROSOFT_APP_ID.',
         ]
   return [...open, ...realTenantFaults(settings)]
 }
@@ -195,7 +198,7 @@ const microsoftAddresses = {
   EXCHANGE_URL: 'exchangeUrl',
 } as const
 
-/** Anybody could write to such a bot in the name of another person, and create sites and mailboxes in a real tenant. */
+/** Without tokens, anybody could write to the bot as another person and create sites and mailboxes in a real tenant. */
 function realTenantFaults(settings: Record<string, string | undefined>): string[] {
   const named = tenantAddresses.filter((name) => settings[name] !== undefined)
   const appId = 'set MICROSOFT_APP_ID and its credentials, so that the bot requires tokens'
@@ -205,30 +208,30 @@ function realTenantFaults(settings: Record<string, string | undefined>): string[
       (name) =>
         `${name} must be a loopback address such as http://127.0.0.1:3979, because MICROSOFT_APP_ID is not set. Or ${appId}.`,
     )
-  // One address turns the simulator off. The other addresses are Microsoft's then.
+  // One address switches the simulator off. Then the other addresses are Microsoft's.
   const missing = Object.entries(microsoftAddresses)
     .filter(([name]) => named.length > 0 && settings[name] === undefined)
     .map(
       ([name, key]) =>
-        `${name} must be set too: its default is ${clouds.public[key]}, and MICROSOFT_APP_ID is not set. Use a simulated tenant, or ${appId}.`,
+        `${name} must also be set: its default is ${clouds.public[key]}, but MICROSOFT_APP_ID is not set. Use a simulated tenant, or ${appId}.`,
     )
   return [...real, ...missing]
 }
 
-/** The permission that every call needs, as the registrations of the APIs name it. */
+/** The permission that every call needs: a scope or role in the registrations of the APIs. */
 const permission = 'App.ReadWrite.All'
 
 const isUri = (audience: string): boolean => audience.includes('://')
 
-/** The scope that callers request for an API unless a setting names it: of its first App ID URI, else `api://{client id}`. */
+/** Returns the default scope of an API: of its first App ID URI, else `api://{client id}`. */
 function scopeOf(audiences: readonly string[]): string {
   const uri = audiences.find(isUri) ?? `api://${audiences[0]}`
   return `${uri.replace(/\/+$/, '')}/${permission}`
 }
 
 /**
- * Whose tokens an API accepts and which scope callers request, from its settings. A token's `aud` is the API's client id in
- * version 2, and the URI that the client named in version 1. `uri` is the default; local mode has a registration as well.
+ * Returns the accepted audiences and the scope of an API from its settings. A token's `aud` is the API's client id in
+ * version 2, and the URI that the client requested in version 1. `uri` is the default; local mode also has a registration.
  */
 export function apiOf(
   { audiences, scope }: { readonly audiences: readonly string[]; readonly scope: string | undefined },
@@ -242,12 +245,12 @@ export function apiOf(
 
 const guid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** Why a scope cannot be what callers request for an API with these audiences, as one sentence; undefined when it can. */
+/** Returns why a scope does not fit an API with these audiences, as one sentence; undefined if it fits. */
 export function scopeFault(name: 'COLLAB' | 'MAIL', scope: string, audiences: readonly string[]): string | undefined {
   const example = `such as api://<client id of the API>/${permission}`
   const [, resource, last] = /^([^\s"\\]+)\/([^\s"\\/]+)$/.exec(scope) ?? []
   if (resource === undefined || !(isUri(`${resource}/`) || guid.test(resource.toLowerCase()))) {
-    return `${name}_SCOPE must be one whole scope, ${example}, not ${scope}.`
+    return `${name}_SCOPE must be one complete scope, ${example}, not ${scope}.`
   }
   if (last !== permission && last !== '.default') {
     return `${name}_SCOPE must end with /${permission}: the service accepts no token without that permission.`
@@ -255,7 +258,7 @@ export function scopeFault(name: 'COLLAB' | 'MAIL', scope: string, audiences: re
   const id = resource.toLowerCase().replace(/^api:\/\//, '')
   const accepted = audiences.flatMap((each) => each.toLowerCase().replace(/^api:\/\//, ''))
   if (guid.test(id) && audiences.length > 0 && !accepted.includes(id) && accepted.some((each) => guid.test(each))) {
-    return `${name}_SCOPE requests tokens for ${id}, which ${name}_AUDIENCE does not name: add ${id} to ${name}_AUDIENCE.`
+    return `${name}_SCOPE requests tokens for ${id}, but ${name}_AUDIENCE does not contain it: add ${id} to ${name}_AUDIENCE.`
   }
   return undefined
 }

@@ -26,8 +26,8 @@ import type { Logger } from './log.ts'
 import type { Environment } from './settings.ts'
 
 /**
- * Migrates the store to this version, and returns the key of the audit's seals. With another key than that of the store,
- * production throws an error and changes nothing, and local mode logs it.
+ * Migrates the store to this version and returns the audit key. If the key is not the key of the store, production throws
+ * and changes nothing, and local mode logs a warning.
  */
 export async function openAudit(database: Database, config: Environment, { dataDir }: Endpoints, log: Logger) {
   const { AUDIT_SECRET: secret, MODE: mode } = config
@@ -40,20 +40,20 @@ export async function openAudit(database: Database, config: Environment, { dataD
   let problem = await problemNow()
   refuse(problem)
   await migrate(database, undefined, { 7: () => chainExisting(database, key) })
-  // Another process may have recorded its key meanwhile.
+  // Another process may have recorded its key in the meantime.
   if (problem === undefined && !(await recordAuditKey(database, key))) problem = await problemNow()
   refuse(problem)
   if (problem !== undefined) log.warn({}, `${problem} ${keyRemedy}`)
   return key
 }
 
-/** The certificate that the service signs in with: of its file, or in local mode one that `local` keeps, as JSON. */
+/** Returns the certificate for the service's sign-in: from its file, or in local mode from `local`, as JSON. */
 export const certificateOf = async (config: Environment, local: () => Promise<string>): Promise<ClientCertificate> =>
   config.CLIENT_CERTIFICATE_PATH
     ? readCertificateFile(config.CLIENT_CERTIFICATE_PATH, config.CLIENT_CERTIFICATE_PASSWORD)
     : z.object({ privateKey: z.string(), thumbprintSha256: z.string() }).parse(JSON.parse(await local()))
 
-/** Connects to Microsoft 365. Each function of `callLogs` gets each call. */
+/** Connects to Microsoft 365. All `callLogs` get each call. */
 export async function connectTenant(
   config: Environment,
   endpoints: Endpoints,
@@ -78,7 +78,7 @@ export async function connectTenant(
   })
 }
 
-/** Logs what keeps the service from working in the tenant, with the text of `admin health`, before the first request. */
+/** Logs missing permissions and other obstacles in the tenant at start-up, with the texts of `admin health`. */
 export async function reportAccess(
   tenant: Tenant,
   { extension }: Pick<Installation, 'extension'>,
@@ -103,7 +103,7 @@ export const measuredBy =
   ({ service, purpose, status, milliseconds }) =>
     telemetry.serviceCalled({ service, purpose, status, seconds: milliseconds / 1000 })
 
-/** Undefined in local mode without an app id: then the bot listens on loopback only, and requires no tokens. */
+/** Returns the bot's credentials; undefined in local mode without an app id: the bot then requires no tokens. */
 export function credentialsOf(config: Environment, { tenantId }: Endpoints) {
   const appId = config.MICROSOFT_APP_ID
   if (appId === undefined) return undefined

@@ -33,7 +33,7 @@ export interface Endpoints {
   /** Private networks that webhooks of templates may use. */
   readonly webhookAllowCidrs: readonly string[]
   readonly templatesFile: string | undefined
-  /** The two APIs: whose tokens they accept, and which scope callers request. */
+  /** The two APIs with their accepted audiences and scopes. */
   readonly collab: Api
   readonly mail: Api
   /** Client ids of the applications that may request mailboxes without a person. */
@@ -46,7 +46,7 @@ export interface Endpoints {
 const contoso = {
   tenantId: '0c0ffee0-1111-4111-8111-000000000365',
   clientId: '0c0ffee0-2222-4222-8222-000000000001',
-  /** The same as that of the command line. */
+  /** The same client id as the command line's. */
   docsClientId: '0c0ffee0-2222-4222-8222-000000000002',
   apis: { collab: '0c0ffee0-3333-4333-8333-000000000001', mail: '0c0ffee0-3333-4333-8333-000000000002' },
   admins: ['22222222-bbbb-4bbb-8bbb-000000000002'],
@@ -54,11 +54,11 @@ const contoso = {
 }
 
 const onlyVersionOne =
-  'COLLAB_AUDIENCE or MAIL_AUDIENCE is not set, so that API accepts only version 1 tokens for BASE_URL/collab or BASE_URL/mail. Set the client ids of the APIs (docs/app-registrations.md).'
+  'COLLAB_AUDIENCE or MAIL_AUDIENCE is not set, so this API accepts only version 1 tokens for BASE_URL/collab or BASE_URL/mail. Set both to the client ids of the APIs (docs/app-registrations.md).'
 
 /**
- * Fills the gaps of the environment; starts the simulator in local mode, unless the tenant is elsewhere. If DATA_DIR is
- * used, nobody else can read it from then on. Throws a {@link ConfigurationError} in production when that cannot be ensured.
+ * Fills the gaps of the environment, and starts the simulator in local mode unless addresses of a tenant are set. Makes
+ * DATA_DIR private if it is used. Throws a {@link ConfigurationError} in production if that is not possible.
  */
 export async function findEndpoints(
   config: Environment,
@@ -67,7 +67,7 @@ export async function findEndpoints(
   const local = config.MODE === 'local'
   const cloud = clouds[config.CLOUD]
   const dataDir = config.DATA_DIR ?? 'data'
-  // With a server in production nothing is written to files, so DATA_DIR may be on a read-only file system.
+  // In production with a server, nothing is written to files, so DATA_DIR may be on a read-only file system.
   if (local || config.DATABASE_URL === undefined) keepToOurselves(dataDir, { refuses: !local, warn })
   const elsewhere = tenantAddresses.some((name) => config[name] !== undefined)
   const port = config.PORT === 0 ? await freePort() : config.PORT
@@ -118,7 +118,7 @@ function keepToOurselves(dataDir: string, options: { refuses: boolean; warn: (me
   const { changed, wereWritable, refused } = makePrivate(dataDir)
   const [first] = refused
   if (first !== undefined) {
-    const fault = `The permissions of ${refused.length} files in DATA_DIR cannot be restricted to this user, such as ${first}.`
+    const fault = `Cannot restrict the permissions of ${refused.length} files in DATA_DIR to this user, for example ${first}.`
     if (options.refuses) throw new ConfigurationError([fault])
     options.warn(fault)
   }
@@ -134,7 +134,7 @@ async function simulate(config: Environment, dataDir: string, baseUrl: string): 
     dataDir,
     port: config.SIMULATOR_PORT,
     directorySeconds: config.SIMULATOR_DIRECTORY_SECONDS,
-    // With a directory that is up to date at once, sites and mailboxes are ready at once too.
+    // Without a delay of the directory, sites and mailboxes are also ready at once.
     siteReadySeconds: Math.min(1, config.SIMULATOR_DIRECTORY_SECONDS),
     exchangeSettleSeconds: Math.min(1, config.SIMULATOR_DIRECTORY_SECONDS),
     directoryExtension: config.DIRECTORY_EXTENSION ?? 'svc_group',
@@ -145,7 +145,7 @@ async function simulate(config: Environment, dataDir: string, baseUrl: string): 
 /** `https://contoso.sharepoint.com` → `https://contoso-admin.sharepoint.com`; any other host is its own admin host. */
 const adminUrlOf = (url: string): string => url.replace(/^(https:\/\/[^./]+)(\.sharepoint\.)/, '$1-admin$2')
 
-/** The port, or any free port if it is in use. Addresses have to be known before the servers listen. */
+/** Returns the port, or a free port if it is in use. Addresses must be known before the servers listen. */
 export async function freePort(preferred = 0): Promise<number> {
   const server = createServer()
   try {
@@ -158,14 +158,14 @@ export async function freePort(preferred = 0): Promise<number> {
   return typeof address === 'object' && address ? address.port : preferred
 }
 
-/** A managed identity has no secret, nor has a bot that requires no tokens. */
+/** Whether the bot has a secret: not with a managed identity, and not if it requires no tokens. */
 const hasBotSecret = (config: Environment): boolean =>
   config.MICROSOFT_APP_TYPE !== 'UserAssignedMSI' && config.MICROSOFT_APP_PASSWORD !== undefined
 
 /** After how many minutes an approver without a chat counts as unreachable. */
 const minutesToReach = 10
 
-/** Returns the organisation's decisions for the core. `auditKey` seals links to exports where no setting does. `reachMinutes` is for tests. */
+/** Returns the core's settings. `auditKey` seals links to exports without EXPORT_SECRET. `reachMinutes` is for tests. */
 export function settingsOf(
   config: Environment,
   endpoints: Endpoints,

@@ -15,7 +15,7 @@ import {
   type WatchTimes,
   watchTimes,
 } from '../core/index.ts'
-import { createHttpServer, createLimitsOfUse, createOwnBuckets, createSigningKeys } from '../http/index.ts'
+import { createHttpServer, createOwnBuckets, createRateLimits, createSigningKeys } from '../http/index.ts'
 import {
   createQueue,
   createSendWebhook,
@@ -52,7 +52,7 @@ import {
 import { type Endpoints, findEndpoints, settingsOf } from './endpoints.ts'
 import { createInstallation, serviceIdOf } from './installation.ts'
 import { createLog } from './log.ts'
-import { createFigures, createReadings } from './metrics.ts'
+import { createMetrics, createReadings } from './metrics.ts'
 import { noTemplates, ownHealthOf, ownVersion, readiness, templatesIn } from './readiness.ts'
 import { type Environment, secretsOf } from './settings.ts'
 import { templatesInFile } from './templates-file.ts'
@@ -75,23 +75,23 @@ const STOP_SECONDS = 6
 export interface Substitutes {
   /** An open store, which closes with the service. */
   readonly database?: Database
-  /** Where the Bot connector's keys are. */
+  /** The address of the Bot connector's keys. */
   readonly connectorKeysUrl?: string
   /** The Bot connector's address for chats in which the person has not written yet. */
   readonly connectorUrl?: string
-  /** How fast chats may be written to, where the connector has no limits. */
+  /** The pace of messages to chats, if the connector has no limits. */
   readonly chatPace?: Stores['chatPace']
   /** After how many minutes an approver without a chat counts as unreachable. */
   readonly reachMinutes?: number
-  /** How many calls without a good token one address may make in a minute; 0 = any number. */
+  /** How many calls without a valid token one address may make in a minute; 0 means any number. */
   readonly refusalsPerMinute?: number
   /** When admins are notified about the health of the service. */
   readonly watchTimes?: WatchTimes
   /** Whether missing permissions are logged at start-up, by one call to each service. Default true. */
   readonly reportsAccess?: boolean
-  /** The present time, for everything except the queue: a job is due by the time of the store. */
+  /** The current time, for everything except the queue: jobs are due by the time of the store. */
   readonly clock?: Ports['clock']
-  /** Who gets the lines of the log. */
+  /** Receives the lines of the log. */
   readonly writeLog?: (line: string) => void
 }
 
@@ -109,8 +109,8 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
     }))
   const auditKey = await openAudit(database, config, endpoints, log)
   const version = await ownVersion()
-  const figures = createFigures(version)
-  const { telemetry } = figures
+  const metrics = createMetrics(version)
+  const { telemetry } = metrics
   const queue = await createQueue(database, log, telemetry)
   const stores = {
     ...createStores(database, auditKey),
@@ -122,7 +122,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
   }
   const callLogs = [countedIn(stores.serviceCalls), measuredBy(telemetry)]
   const credentials = credentialsOf(config, endpoints)
-  // Without credentials the chat is the Playground, which knows only the chats that begin in it.
+  // Without credentials the chat is the Playground, which knows only chats that a person starts in it.
   const teamsAppId = credentials || substitutes.connectorUrl ? endpoints.teamsAppId : undefined
   const microsoft365 = await connectTenant(config, { ...endpoints, teamsAppId }, database, outgoing, { log, callLogs })
   const { tenant, directory, connection } = microsoft365
@@ -132,10 +132,10 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
   let writtenAt = () => own.startedAt
   const ownHealth = ownHealthOf(database, queue, { ...own, now: clock.now, writtenAt: () => writtenAt() })
   const { deadLetters } = queue
-  // Callers and batches draw from the same buckets: one process has its own, several have the store's.
+  // Callers and batches draw from the same buckets. Several processes share the buckets of the store.
   const tokenBuckets = stores.tokenBuckets ?? createOwnBuckets(Date.now)
   const limits = limitsOf(config, substitutes.refusalsPerMinute)
-  const limitsOfUse = createLimitsOfUse(limits, tokenBuckets)
+  const rateLimits = createRateLimits(limits, tokenBuckets)
   const settings = settingsOf(config, endpoints, auditKey, substitutes.reachMinutes)
   const webhookSecret = config.WEBHOOK_SECRET ?? (await ownSetting(database, 'webhook-secret', newSecret))
   const { assertOutside } = database
@@ -158,14 +158,14 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
     connection,
     ownHealth,
     resolveHost,
-    limitsOfUse,
+    rateLimits,
     telemetry,
     installation,
     checkResults: createCheckResults(),
     sendWebhook: createSendWebhook({
       ownSecret: webhookSecret,
       clock,
-      // A person waits for the answer to their click, and Teams waits for less time than a delivery may take.
+      // A person waits for the answer to a click, and Teams waits for less time than a delivery may take.
       post: createWebhookPoster({ ...poster, timeoutMilliseconds: 8000 }),
     }),
   }
@@ -219,7 +219,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
     },
     metrics: {
       text: async () =>
-        figures.text(await readings(), microsoft365.underWay(), {
+        metrics.text(await readings(), microsoft365.underWay(), {
           certificate: connection.certificate().endsAt,
           botSecret: settings.botSecret?.endsAt,
         }),
@@ -267,7 +267,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
         ),
     }),
   )
-  // No other process can be running here: the others in the list have ended, and left no job.
+  // The embedded store has only one process: the other processes in the list have ended, and left no job.
   if (database.engine === 'embedded' && leftJobs === 0) await stores.processes.forgetOthers(own.processId)
   const { processes } = stores
   const heartbeat = await startHeartbeat({ processes, own, works: queue.isWorking, now: clock.now, log })
@@ -284,7 +284,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
   // Not awaited: Microsoft 365 may be unavailable, and the service accepts requests meanwhile.
   if (substitutes.reportsAccess !== false)
     reportAccess(tenant, installation, log).catch((err: unknown) =>
-      log.warn({ err }, 'the permissions could not be checked'),
+      log.warn({ err }, 'could not check the permissions in Microsoft 365'),
     )
   return {
     url: http.url,
@@ -296,12 +296,14 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
       for (const stop of stopTurns) stop()
       stopping.abort()
       stopWatchingCertificate()
-      const began = performance.now()
+      const start = performance.now()
       await http.drain()
       // Jobs get the time that the requests have left. Jobs that take longer are released.
       // The last report of this process may fail or hang while the store is down.
-      const leaving = heartbeat.stop().catch((error: unknown) => log.warn({ err: error }, 'the goodbye was not heard'))
-      await queue.stop(Math.max(1, STOP_SECONDS - (performance.now() - began) / 1000))
+      const leaving = heartbeat
+        .stop()
+        .catch((error: unknown) => log.warn({ err: error }, 'could not record the end of this process'))
+      await queue.stop(Math.max(1, STOP_SECONDS - (performance.now() - start) / 1000))
       await Promise.race([leaving, setTimeout(1000, undefined, { ref: false })])
       await http.close()
       await Promise.race([stopCounting(), setTimeout(500, undefined, { ref: false })])

@@ -30,7 +30,7 @@ export interface InstallationParts {
   auditKey(): Promise<AuditKeyFacts>
 }
 
-/** Fills the core's port of questions about the installation. */
+/** Creates the core's port of checks of the installation. */
 export function createInstallation(parts: InstallationParts): Installation {
   const { config, endpoints, microsoft365, settings, database, auditKey, fetch } = parts
   const { probes, directory } = microsoft365
@@ -48,11 +48,11 @@ export function createInstallation(parts: InstallationParts): Installation {
   }
 }
 
-/** Admins who may have the app. A directory that does not answer is no reason not to read the catalogue. */
-const mostAdmins = 5
+/** Returns admins who may have the app; an empty list if the directory does not answer, so that the catalogue is still read. */
+const maxAdmins = 5
 const someAdmins = (directory: Directory, settings: Pick<Settings, 'admins'>): Promise<string[]> =>
   adminsOf({ directory }, settings).then(
-    (all) => all.slice(0, mostAdmins).map(({ id }) => id),
+    (all) => all.slice(0, maxAdmins).map(({ id }) => id),
     () => [],
   )
 
@@ -73,14 +73,14 @@ async function tryBotToken(
   } catch (error) {
     if (!(error instanceof TenantError)) throw error
     const reason = /AADSTS\d+/.exec(error.message)?.[0] ?? error.code
-    const problem = error.retryable ? error.message : `Entra ID refused it (${reason}).`
+    const problem = error.retryable ? error.message : `Entra ID refused the secret (${reason}).`
     return { name: 'MICROSOFT_APP_PASSWORD', problem, trouble: error.retryable ? 'unreachable' : 'refused' }
   }
 }
 
 /**
- * Names this installation at /healthz, the same for all replicas and for the check command: a digest of the registrations that
- * no other installation has. It shows that BASE_URL leads here and not to another installation.
+ * Returns the id of this installation at /healthz: a digest of its registrations, the same for all replicas and for the check
+ * command. It shows whether BASE_URL leads to this installation.
  */
 export function serviceIdOf(config: Pick<Environment, 'MICROSOFT_APP_ID'>, { tenantId, clientId }: Endpoints): string {
   const parts = ['quartermaster', tenantId, clientId, config.MICROSOFT_APP_ID ?? 'local']
@@ -89,7 +89,7 @@ export function serviceIdOf(config: Pick<Environment, 'MICROSOFT_APP_ID'>, { ten
 
 const health = z.object({ status: z.string(), service: z.string() })
 
-/** Asks BASE_URL for its health over the network, as Microsoft's bot service would reach it. */
+/** Reads the health at BASE_URL over the network, as Microsoft's bot service would. */
 async function askEndpoint(
   { baseUrl }: Pick<Endpoints, 'baseUrl'>,
   serviceId: string,
@@ -100,18 +100,18 @@ async function askEndpoint(
   try {
     const response = await fetch(url, { redirect: 'manual', signal: limit, headers: { accept: 'application/json' } })
     const { status } = response
-    // Proxies answer so while nothing runs behind them.
+    // A proxy answers with these statuses while no service runs behind it.
     if ([502, 503, 504].includes(status)) return { answer: 'none', problem: `${url} answered ${status}.` }
     const body = await response.text().catch(() => '')
     const { data } = health.safeParse(parsed(body.slice(0, 10_000)))
     if (data?.service === serviceId) return { answer: 'own' }
-    const what = data ? 'with the name of another installation' : `${status} and not as this service does`
+    const what = data ? 'with the id of another installation' : `${status}, but not like this service`
     return { answer: 'other', problem: `${url} answered ${what}.` }
   } catch (error) {
     const { code } = Object(Object(error).cause)
     const reason = typeof code === 'string' ? code : limit.aborted ? 'no answer in time' : 'no connection'
     const isUntrusted = /CERT|SELF_SIGNED|ALTNAME|UNABLE_TO/.test(reason)
-    return { answer: isUntrusted ? 'other' : 'none', problem: `${url} cannot be reached (${reason}).` }
+    return { answer: isUntrusted ? 'other' : 'none', problem: `Cannot reach ${url} (${reason}).` }
   }
 }
 
@@ -123,7 +123,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** The version that the app's package has by its content, as far as it does not depend on the organisation. */
+/** Returns the version of the app package by the part of its content that all organisations share. */
 async function ownAppVersion(): Promise<string> {
   const version = await ownVersion()
   const file = new URL('../../manifest/content.json', import.meta.url)

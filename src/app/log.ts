@@ -9,7 +9,7 @@ const shapes: readonly (readonly [RegExp, string])[] = [
   [/\beyJ[\w-]{8,}\.[\w-]+(\.[\w-]*)?/g, '[token]'],
   [/\bBearer\s+[\w.~+/=-]{8,}/gi, 'Bearer [token]'],
   [/\bwhsec_[\w+/=-]+/g, '[secret]'],
-  // The link to an export is enough to read it.
+  // The link to an export gives access to its file.
   [/(\/exports\/v1\/)[\w-]{20,}/g, '$1[token]'],
   [/(\b[a-z][a-z0-9+.-]*:\/\/[^\s:/@"]*):[^\s@/"]+@/gi, '$1:[secret]@'],
   // In forms, quoted or not, and in JSON: the line is JSON itself, so the quotes of a text are escaped.
@@ -18,7 +18,7 @@ const shapes: readonly (readonly [RegExp, string])[] = [
   [/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(-----END [A-Z ]*PRIVATE KEY-----|$)/g, '[key]'],
 ]
 
-/** Masks secrets in a line: the known ones, also as JSON and URLs write them, and all texts that have their shape. */
+/** Returns a function that masks known secrets, also in JSON and URL encoding, and all texts with the shape of a secret. */
 export function maskSecrets(secrets: readonly string[]): (line: string) => string {
   const known = secrets
     .filter((secret) => secret.length >= 8)
@@ -34,13 +34,13 @@ export function maskSecrets(secrets: readonly string[]): (line: string) => strin
 const longest = { message: 1000, stack: 4000, causes: 5 } as const
 
 /**
- * The parts of an error that the log contains. Libraries attach whole requests with headers and bodies to their errors, and
- * databases the values of a statement. The log contains only codes and statuses of such members.
+ * Returns the parts of an error for the log. Libraries attach whole requests with headers and bodies to their errors, and
+ * databases the values of a statement. Of such members, the log contains only codes and statuses.
  */
 export function shownError(error: unknown, depth = 0): unknown {
   if (!(error instanceof Error)) return typeof error === 'object' && error !== null ? '[object]' : error
   const { name, stack = '', cause } = error
-  // The stack begins with the message, which may be long. The places follow.
+  // The stack starts with the message, which may be long. The places follow.
   const places = stack.slice(stack.indexOf('\n    at '))
   return {
     type: name,
@@ -67,7 +67,7 @@ function codesOf(error: Error): Record<string, unknown> {
   )
 }
 
-/** The log: JSON lines on standard error, without these secrets and without texts that have the shape of secrets. */
+/** Creates the log: JSON lines on standard error, without these secrets and without texts with the shape of a secret. */
 export function createLog(level: string, secrets: readonly string[], write = toStandardError()): Logger {
   const masked = maskSecrets(secrets)
   return pino(
@@ -83,8 +83,8 @@ function traceOf(): { traceId?: string; jobId?: string } {
 }
 
 /**
- * JSON does not escape control characters above U+007F and marks of direction, and terminals act on them. They occur only
- * inside strings, so they can be written as JSON's escapes.
+ * Escapes control characters above U+007F and marks of direction, on which terminals act and which JSON does not escape.
+ * They occur only inside strings, so JSON's escapes are valid.
  */
 const visible = (line: string): string =>
   line.replace(

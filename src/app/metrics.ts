@@ -3,9 +3,9 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, type Metric, Registry
 import type { RequestState, RequestStore, Telemetry } from '../core/index.ts'
 import type { Queue } from '../jobs/index.ts'
 
-/** Times for which people wait, in seconds: fine steps up to a second, and up to half a minute in all. */
+/** Buckets for times that people wait, in seconds: fine steps up to a second. */
 const ofAnswers = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
-/** Times of jobs, in seconds. A job may take a minute and wait for hours. */
+/** Buckets for times of jobs, in seconds. A job may take a minute and wait for hours. */
 const ofWork = [0.01, 0.05, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60]
 const ofWaiting = [0.05, 0.25, 1, 5, 15, 60, 300, 900, 3600]
 
@@ -16,119 +16,119 @@ interface Definition {
   readonly buckets?: readonly number[]
 }
 
-/** Our own metrics. Labels have only our own values. docs/telemetry.md lists the metrics, generated from this table. */
+/** Our own metrics. Labels have only our own values. docs/telemetry.md has a list that is generated from this table. */
 export const definitions = {
   quartermaster_turns_total: {
     type: 'counter',
-    help: 'Turns of the bot, by kind, by verb of the click or words of the command, and by what they came to.',
+    help: 'Turns of the bot by kind, by the click’s verb or the command’s name, and by outcome.',
     labels: ['kind', 'what', 'outcome'],
   },
   quartermaster_turn_duration_seconds: {
     type: 'histogram',
-    help: 'How long turns of the bot took.',
+    help: 'Duration of turns of the bot.',
     labels: ['kind', 'what'],
     buckets: ofAnswers,
   },
   quartermaster_http_requests_total: {
     type: 'counter',
-    help: 'HTTP requests, by route and class of status.',
+    help: 'HTTP requests by route and class of status.',
     labels: ['method', 'route', 'status'],
   },
   quartermaster_http_request_duration_seconds: {
     type: 'histogram',
-    help: 'How long HTTP requests took; held answers (Prefer: wait) among them.',
+    help: 'Duration of HTTP requests, including held answers (Prefer: wait).',
     labels: ['method', 'route'],
     buckets: ofAnswers,
   },
   quartermaster_requests: {
     type: 'gauge',
-    help: 'Requests for resources that have not ended, by state. Of the whole service, as its store has them.',
+    help: 'Open requests for resources by status. For the whole service, from its store.',
     labels: ['state'],
   },
   quartermaster_request_transitions_total: {
     type: 'counter',
-    help: 'Requests for resources that came into a state by this process.',
+    help: 'Status changes of resource requests in this process, by the new status.',
     labels: ['state'],
   },
   quartermaster_job_attempts_total: {
     type: 'counter',
-    help: 'Attempts at jobs, by name and by what they came to.',
+    help: 'Attempts of jobs by name and outcome.',
     labels: ['job', 'outcome'],
   },
   quartermaster_job_duration_seconds: {
     type: 'histogram',
-    help: 'How long attempts at jobs took.',
+    help: 'Duration of attempts of jobs.',
     labels: ['job'],
     buckets: ofWork,
   },
   quartermaster_job_wait_seconds: {
     type: 'histogram',
-    help: 'How long jobs that were due waited for a worker.',
+    help: 'Time that due jobs waited for a worker.',
     labels: ['job'],
     buckets: ofWaiting,
   },
   quartermaster_queue_jobs: {
     type: 'gauge',
-    help: 'Jobs that wait, also for their time, or are at work. Of the whole service.',
+    help: 'Jobs that are due, scheduled for later, or running. For the whole service.',
     labels: [],
   },
   quartermaster_queue_oldest_due_job_age_seconds: {
     type: 'gauge',
-    help: 'How long the oldest job that is due has waited; 0 = none is due. Of the whole service.',
+    help: 'Waiting time of the oldest due job; 0 without a due job. For the whole service.',
     labels: [],
   },
   quartermaster_outgoing_calls_total: {
     type: 'counter',
-    help: 'Calls to Microsoft 365, by service, purpose and class of status (none = no answer).',
+    help: 'Calls to Microsoft 365 by service, purpose and class of status (none: no answer).',
     labels: ['service', 'purpose', 'status'],
   },
   quartermaster_outgoing_call_duration_seconds: {
     type: 'histogram',
-    help: 'How long calls to Microsoft 365 took.',
+    help: 'Duration of calls to Microsoft 365.',
     labels: ['service'],
     buckets: ofAnswers,
   },
   quartermaster_outgoing_calls_running: {
     type: 'gauge',
-    help: 'Calls to Microsoft 365 that run now in this process; at most 24 to each service.',
+    help: 'Calls to Microsoft 365 in progress in this process, at most 24 for each service.',
     labels: ['service'],
   },
   quartermaster_outgoing_calls_waiting: {
     type: 'gauge',
-    help: 'Calls to Microsoft 365 that wait for a place now in this process.',
+    help: 'Calls to Microsoft 365 that wait for a free slot in this process.',
     labels: ['service'],
   },
   quartermaster_webhook_attempts_total: {
     type: 'counter',
-    help: 'Attempts to deliver webhooks, to templates’ subscribers or to our own bot.',
+    help: 'Attempts to deliver webhooks to receivers of templates or to our own bot.',
     labels: ['subscriber', 'outcome'],
   },
   quartermaster_cards_total: {
     type: 'counter',
-    help: 'Cards written into chats of our own accord, and updates of them.',
+    help: 'Proactive cards (send) and their updates (update), by outcome.',
     labels: ['how', 'outcome'],
   },
   quartermaster_credential_expiry_timestamp_seconds: {
     type: 'gauge',
-    help: 'When the certificate and the bot’s secret expire, as Unix time. Left out where no date is known.',
+    help: 'Expiry of the certificate and of the bot’s secret, as Unix time. Absent if the date is unknown.',
     labels: ['credential'],
   },
   quartermaster_store_up: {
     type: 'gauge',
-    help: 'Whether the store answered when it was last asked for these figures: 1 or 0. Without it the gauges of the whole service are left out.',
+    help: 'Whether the store answered when these metrics were read: 1 or 0. If 0, the gauges of the whole service are absent.',
     labels: [],
   },
   quartermaster_build_info: {
     type: 'gauge',
-    help: 'Always 1; the version stands in the label.',
+    help: 'Always 1. The label has the version.',
     labels: ['version'],
   },
 } as const satisfies Readonly<Record<`quartermaster_${string}`, Definition>>
-type FigureName = keyof typeof definitions
+type MetricName = keyof typeof definitions
 type OfType<T extends Definition['type']> = {
-  [N in FigureName]: (typeof definitions)[N]['type'] extends T ? N : never
-}[FigureName]
-type LabelsOf<N extends FigureName> = Readonly<Record<(typeof definitions)[N]['labels'][number], string>>
+  [N in MetricName]: (typeof definitions)[N]['type'] extends T ? N : never
+}[MetricName]
+type LabelsOf<N extends MetricName> = Readonly<Record<(typeof definitions)[N]['labels'][number], string>>
 
 /** The values from the store. */
 interface Readings {
@@ -137,19 +137,19 @@ interface Readings {
 }
 
 /** Calls to Microsoft 365 that run and wait in this process, by service. */
-type CallsUnderWay = Readonly<Record<string, { readonly running: number; readonly waiting: number }>>
+type OpenCalls = Readonly<Record<string, { readonly running: number; readonly waiting: number }>>
 
-/** When our credentials expire. Undefined or null: unknown or never. */
+/** The expiry of our credentials. Undefined or null: unknown or never. */
 type Expiries = Readonly<Record<'certificate' | 'botSecret', Date | null | undefined>>
 
-/** The figures of one service. */
-interface Figures {
+/** The metrics of one service. */
+interface Metrics {
   readonly telemetry: Telemetry
-  /** In Prometheus' text-based format. Without `readings` the store does not answer. */
-  text(readings: Readings | undefined, calls?: CallsUnderWay, expiries?: Expiries): Promise<string>
+  /** Returns the metrics in Prometheus' text-based format. `readings` is undefined while the store does not answer. */
+  text(readings: Readings | undefined, calls?: OpenCalls, expiries?: Expiries): Promise<string>
 }
 
-export function createFigures(version: string): Figures {
+export function createMetrics(version: string): Metrics {
   const registry = new Registry()
   const metrics = new Map(Object.entries(definitions).map(([name, one]) => [name, metricOf(name, one, registry)]))
   const count = <N extends OfType<'counter'>>(name: N, labels: LabelsOf<N>): void =>
@@ -162,7 +162,7 @@ export function createFigures(version: string): Figures {
 
   function take(known: Readings | undefined): void {
     set('quartermaster_store_up', {}, known ? 1 : 0)
-    // Unknown values are left out. An empty gauge would show 0, which is wrong.
+    // Unknown values are absent, because an empty gauge would show 0.
     for (const name of ofTheStore) registry.removeSingleMetric(name)
     if (!known) return
     for (const name of ofTheStore) registry.registerMetric(metrics.get(name) as Gauge)
@@ -255,7 +255,7 @@ export function createReadings(
     requests: Pick<RequestStore, 'countByState'>
     queue: Pick<Queue, 'state'>
     tenantId: string
-    /** The states whose numbers do not grow forever. */
+    /** The states whose counts do not grow forever. */
     states: readonly RequestState[]
   },
   now: () => number = () => performance.now(),

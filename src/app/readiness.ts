@@ -4,12 +4,12 @@ import type { OwnHealthReader } from '../core/index.ts'
 import type { Queue } from '../jobs/index.ts'
 import type { Database, Stores } from '../store/index.ts'
 
-/** The state of the queue if the store, which contains it, does not answer. */
+/** The state of the queue while the store does not answer. */
 const unknownQueue = { waiting: 0, oldestSeconds: 0 }
 
 /**
- * The health of the service itself, for admins. `startedAt`: the start of this process; `writtenAt`: when it last wrote to
- * its store.
+ * Creates the reader of the service's own health, for admins. `startedAt`: the start of this process; `writtenAt`: the last
+ * write to its store.
  */
 export function ownHealthOf(
   database: Database,
@@ -33,11 +33,11 @@ export function ownHealthOf(
 
 /** The message for operators in the log and at /readyz if the store has no templates. */
 export const noTemplates =
-  'There are no templates, so nobody can request anything. An admin adds one in the chat: type admin templates add. Or set TEMPLATES_FILE to a JSON list of templates and restart, or send PUT /templates/v1/{id} as an admin (docs/templates.md).'
+  'There are no templates, so nobody can request anything. Add a template as an admin in the chat: type admin templates add. Or set TEMPLATES_FILE to a JSON list of templates and restart, or send PUT /templates/v1/{id} as an admin (docs/templates.md).'
 
 /**
- * Whether this process can do its work: its store answers and takes writes, and its queue is worked on. A service without
- * templates is ready, because admins add them through it.
+ * Checks whether this process is ready: its store answers and accepts writes, and it works on its queue. A service without
+ * templates is ready, because admins add templates through it.
  */
 export async function readiness(
   database: Database,
@@ -53,12 +53,12 @@ export async function readiness(
   const checks = {
     ...(isEmpty && { templates: noTemplates }),
     database: answers ? 'answers' : 'does not answer',
-    queue: works ? 'is worked on' : 'is not worked on',
+    queue: works ? 'is running' : 'is not running',
   }
   return { ok: answers && works, checks }
 }
 
-/** Whether the store has templates. Asks the store until it has, because templates stay: a disabled one is still there. */
+/** Returns a check whether the store has templates. The first yes is cached, because templates are never deleted. */
 export function templatesIn({ templates }: Pick<Stores, 'templates'>, tenantId: string): () => Promise<boolean> {
   let has = false
   return async () => {
@@ -67,7 +67,7 @@ export function templatesIn({ templates }: Pick<Stores, 'templates'>, tenantId: 
   }
 }
 
-/** The version that runs. */
+/** Returns the version of the running service. */
 export async function ownVersion(): Promise<string> {
   const text = await readFile(new URL('../../package.json', import.meta.url), 'utf8')
   return z.object({ version: z.string() }).parse(JSON.parse(text)).version

@@ -31,11 +31,11 @@ export const list = z.string().default('').transform(listed)
 const onOff = z
   .enum(['on', 'off'], 'must be on or off')
   .default('on')
-  .transform((word) => word === 'on')
+  .transform((value) => value === 'on')
 const offOn = z
   .enum(['on', 'off'], 'must be on or off')
   .default('off')
-  .transform((word) => word === 'on')
+  .transform((value) => value === 'on')
 const daysOrOff = 'must be a whole number of days, at most 36500, or off'
 /** 0 or `off` keeps requests forever. */
 const retentionDays = z
@@ -56,7 +56,7 @@ const formerAddressDays = z.coerce
 const keySecret = z
   .base64('must be base64')
   .refine((text) => Buffer.from(text, 'base64').length >= 32, 'must be at least 32 bytes in base64')
-/** A day, which counts from its start because the hour is unknown, or a moment. */
+/** A date, which means the start of that day, or a moment. */
 const expiry = z
   .union([z.iso.date(), z.iso.datetime({ offset: true })], 'must be a date such as 2027-11-30')
   .transform((text) => new Date(text))
@@ -66,23 +66,23 @@ const audiences = list.transform((all) => all.map((one) => id.safeParse(one).dat
 const cloud = z
   .string()
   .default('public')
-  .check((given) => {
-    const fault = cloudFault(given.value)
-    if (fault !== undefined) given.issues.push({ code: 'custom', message: fault, input: given.value })
+  .check((payload) => {
+    const fault = cloudFault(payload.value)
+    if (fault !== undefined) payload.issues.push({ code: 'custom', message: fault, input: payload.value })
   })
   .transform((name) => name as CloudName)
 const url = z
   .url({ protocol: /^https?$/, error: 'must be an http or https address' })
-  .refine((text) => !URL.canParse(text) || !new URL(text).username, 'must have no user name: it is not used')
+  .refine((text) => !URL.canParse(text) || !new URL(text).username, 'must not contain a user name')
   .transform((text) => text.replace(/\/+$/, ''))
 
-/** Addresses, joined by commas. */
+/** Addresses, separated by commas. */
 const urls = z
   .string()
   .transform(listed)
   .refine(
     (all) => all.length > 0 && all.every((one) => url.safeParse(one).success),
-    'must be an http or https address without user name; several are joined by commas',
+    'must be http or https addresses without user name, separated by commas',
   )
   .pipe(z.array(url))
 
@@ -114,7 +114,7 @@ export const environment = z.object({
   COLLAB_SCOPE: z.string().optional(),
   MAIL_SCOPE: z.string().optional(),
   MAIL_APP_CLIENTS: list.pipe(
-    z.array(z.uuid({ error: 'must be client ids of applications, joined by commas' }).toLowerCase()),
+    z.array(z.uuid({ error: 'must be client ids of applications, separated by commas' }).toLowerCase()),
   ),
   DOCS_CLIENT_ID: id.optional(),
   LOGIN_URL: url.optional(),
@@ -128,12 +128,12 @@ export const environment = z.object({
     .optional(),
   TEMPLATES_FILE: z.string().optional(),
   ADMINS: list.pipe(
-    z.array(z.uuid({ error: 'must be object ids of people or groups, joined by commas' }).toLowerCase()),
+    z.array(z.uuid({ error: 'must be object ids of people or groups, separated by commas' }).toLowerCase()),
   ),
   ADMIN_DECIDES_OWN_REASSIGNMENT: offOn,
   WEBHOOK_SECRET: z
     .string()
-    .refine(isWebhookSecret, 'must be whsec_ and 24 to 64 bytes in base64 (openssl rand -base64 32 makes some)')
+    .refine(isWebhookSecret, 'must be whsec_ and 24 to 64 bytes in base64 (for example from openssl rand -base64 32)')
     .optional(),
   AUDIT_SECRET: keySecret.optional(),
   EXPORT_SECRET: keySecret.optional(),
@@ -183,7 +183,7 @@ export function secretsOf({
   METRICS_TOKEN,
   DATABASE_URL,
 }: Environment): string[] {
-  // The password in an address is masked by its place there. Drivers write it nowhere else.
+  // The shape of an address already masks its password. Drivers write it nowhere else.
   return [
     MICROSOFT_APP_PASSWORD,
     CLIENT_CERTIFICATE_PASSWORD,

@@ -1,17 +1,17 @@
 import type { Environment } from './settings.ts'
 
-const registration = (whose: string): string =>
-  `Find it in the Entra admin center, App registrations, ${whose}: Application (client) ID.`
+const registration = (owner: string): string =>
+  `Find it in the Entra admin center, App registrations, ${owner}: Application (client) ID.`
 const audience = (api: string): string =>
   `Find it in the Entra admin center, App registrations, the ${api} API: Application (client) ID (docs/app-registrations.md#the-apis).`
-const objectId = 'Find them in the Entra admin center, on the page of each user or group: Object ID.'
+const objectId = 'Find the ids in the Entra admin center, on the page of each user or group: Object ID.'
 
 /**
- * Where an operator finds the value of a setting. Settings whose value is the operator's own choice are absent.
- * `npm run setup` finds or creates nearly all of them.
+ * Where an operator finds the value of a setting. Settings with a free choice are absent. `npm run setup` finds or creates
+ * nearly all values.
  */
 export const whereToFind: { readonly [K in keyof Environment]?: string } = {
-  BASE_URL: 'It is the https address at which Teams reaches this service: https://<host name>.',
+  BASE_URL: 'This is the https address at which Teams reaches this service: https://<host name>.',
   DATABASE_URL: 'The administrator of your PostgreSQL server knows the address (docs/deploy.md).',
   TENANT_ID: 'Find it in the Entra admin center, Overview: Tenant ID.',
   ADMINS: objectId,
@@ -33,6 +33,6 @@ export const whereToFind: { readonly [K in keyof Environment]?: string } = {
   DIRECTORY_EXTENSION: 'npm run setup creates the extension and writes its name.',
   WEBHOOK_SECRET: 'Create it: whsec_ and the output of openssl rand -base64 32.',
   AUDIT_SECRET:
-    'A new installation creates it with openssl rand -base64 32; an existing one needs its own (docs/audit.md#the-key).',
+    'For a new installation, create it: openssl rand -base64 32. An existing installation needs its existing key (docs/audit.md#the-key).',
   EXPORT_SECRET: 'Create it: openssl rand -base64 32.',
 }

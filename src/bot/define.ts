@@ -4,7 +4,7 @@ import { cards, type Notice } from '../cards/index.ts'
 import { because, type Deciding, type ErrorCode, longestComment, ProvisioningError } from '../core/index.ts'
 import { isForAdmins, type Reply, type Turn } from './channel/turn.ts'
 
-/** An action as the dispatcher uses it: a verb, and a function that checks the click's data and runs the action. */
+/** A card action for the dispatcher: a verb, and a function that checks the click's data and runs the action. */
 export interface CardAction {
   readonly verb: string
   readonly decides?: Deciding
@@ -14,9 +14,9 @@ export interface CardAction {
 /** Defines a click: its verb, the schema of its data and its handler. Invalid data changes nothing. */
 export function defineCardAction<S extends z.ZodType>(action: {
   verb: string
-  /** It decides a request, so an attempt by a person who may not use the service is audited. */
+  /** The action decides a request, so the audit records an attempt by a person without access to the service. */
   decides?: Deciding
-  /** Anybody else is refused before the data is read, so that the answer reveals nothing. */
+  /** Others are refused before the data is read, so that the answer reveals nothing. */
   forAdmins?: boolean
   data: S
   handle(turn: Turn, data: z.output<S>): Promise<Reply>
@@ -25,7 +25,7 @@ export function defineCardAction<S extends z.ZodType>(action: {
     verb: action.verb,
     ...(action.decides && { decides: action.decides }),
     async run(turn, raw) {
-      // Before the data is read: the answer tells others nothing about it. The core checks each use case again.
+      // The core checks each use case again.
       if (action.forAdmins && !isForAdmins(turn.actor)) throw new ProvisioningError('forbidden', because('adminOnly'))
       const parsed = action.data.safeParse(raw)
       if (!parsed.success)
@@ -38,29 +38,29 @@ export function defineCardAction<S extends z.ZodType>(action: {
   }
 }
 
-/** All actions by verb. Throws if two have the same verb. */
+/** Returns all actions by verb. Throws if two share a verb. */
 export function cardActionRegistry(...actions: readonly CardAction[]): ReadonlyMap<string, CardAction> {
   const byVerb = new Map<string, CardAction>()
   for (const action of actions) {
-    if (byVerb.has(action.verb)) throw new Error(`two card actions answer to ${action.verb}`)
+    if (byVerb.has(action.verb)) throw new Error(`two card actions have the verb ${action.verb}`)
     byVerb.set(action.verb, action)
   }
   return byVerb
 }
 
-/** How people call a command, and who may use it. */
+/** The names of a command, and who may use it. */
 interface CommandNames {
-  /** The text that people type, such as `status`; arguments follow it. */
-  readonly words: string
-  /** Other words for the same, such as `hi` for `help`. */
-  readonly also?: readonly string[]
-  /** Texts that mean the command only if nothing follows them, such as `admin`. */
+  /** The text that people type, such as `status`; an argument may follow. */
+  readonly name: string
+  /** Other names of the command, such as `hi` for `help`. */
+  readonly aliases?: readonly string[]
+  /** Names that must have no argument, such as `admin`. */
   readonly alone?: readonly string[]
-  /** Place in Teams' command menu, 1 first; null = not in the menu. Its description is in `cards/strings`. */
+  /** The position in Teams' command menu, from 1; null: not in the menu. The description is in `cards/strings`. */
   readonly menu?: number | null
-  /** Only admins see it and may run it. */
+  /** Only admins see the command and may run it. */
   readonly forAdmins?: boolean
-  /** Its card is a step of the request dialog. */
+  /** The command's card is a step of the request dialog. */
   readonly startsDialog?: boolean
 }
 
@@ -69,28 +69,28 @@ export interface Command extends Required<CommandNames> {
   run(turn: Turn, argument: string): Promise<Reply>
 }
 
-/** Defines a command: its words, the schema of its argument and its handler. */
+/** Defines a command: its names, the schema of its argument and its handler. */
 export function defineCommand<S extends z.ZodType>(
   command: CommandNames & {
     argument: S
     handle(turn: Turn, argument: z.output<S>): Promise<Reply>
-    /** Answers an invalid argument. */
-    otherwise(turn: Turn, argument: string): Promise<Reply>
+    /** Replies to a command without an argument, or with an argument that the schema rejects. */
+    withoutValidArgument(turn: Turn, argument: string): Promise<Reply>
   },
 ): Command {
-  const { words, also = [], alone = [], menu = null, forAdmins = false, startsDialog = false } = command
+  const { name, aliases = [], alone = [], menu = null, forAdmins = false, startsDialog = false } = command
   return {
-    words,
-    also,
+    name,
+    aliases,
     alone,
     menu,
     forAdmins,
     startsDialog,
     async run(turn, argument) {
-      // People who are no admins get a card instead of help with the argument. The core checks each use case again.
+      // Others get a refusal instead of help with the argument. The core checks each use case again.
       if (forAdmins && !isForAdmins(turn.actor)) return notAdmin(turn)
       const parsed = command.argument.safeParse(argument)
-      return parsed.success ? command.handle(turn, parsed.data) : command.otherwise(turn, argument)
+      return parsed.success ? command.handle(turn, parsed.data) : command.withoutValidArgument(turn, argument)
     },
   }
 }
@@ -101,26 +101,26 @@ export function defineShowCommand({ show, ...names }: CommandNames & { show(turn
     ...names,
     argument: z.string(),
     handle: (turn) => show(turn),
-    otherwise: (turn) => show(turn),
+    withoutValidArgument: (turn) => show(turn),
   })
 }
 
-/** All commands, the longest words first, so `new site` is tried before `new`. Throws if two have the same words. */
+/** Sorts the commands by length of name, longest first: `new site` before `new`. Throws if two share a name. */
 export function commandRegistry(...commands: readonly Command[]): readonly Command[] {
-  const known = new Set<string>()
-  for (const words of commands.flatMap((command) => [command.words, ...command.also, ...command.alone])) {
-    if (known.has(words)) throw new Error(`two commands answer to "${words}"`)
-    known.add(words)
+  const names = new Set<string>()
+  for (const name of commands.flatMap((command) => [command.name, ...command.aliases, ...command.alone])) {
+    if (names.has(name)) throw new Error(`two commands have the name "${name}"`)
+    names.add(name)
   }
-  return [...commands].sort((one, other) => other.words.length - one.words.length)
+  return [...commands].sort((one, other) => other.name.length - one.name.length)
 }
 
-/** A reply that is a notice. */
+/** Returns a reply with a notice. */
 export const showNotice = ({ viewer }: Pick<Turn, 'viewer'>, notice: Notice): Reply => ({
   card: cards.notice(notice, viewer),
 })
 
-/** The answer to an admin command from a person who is not an admin. */
+/** Returns the answer to an admin command from a person who is not an admin. */
 export const notAdmin = (turn: Turn): Reply => showNotice(turn, { code: 'notAdmin' })
 
 /** Whether an error is a refusal of the core with one of these codes. */
@@ -135,7 +135,7 @@ export function undefinedIfNotFound(error: unknown): undefined {
 export const requestId = z.uuid()
 /** A number from 1. Some clients turn numbers into text. */
 export const version = z.coerce.number().int().min(1)
-/** The stage that a card is about; cards of older versions do not name it. */
+/** The stage of a card; cards of older versions do not name it. */
 export const stage = version.optional()
 /** The index of the first row of a page. */
 export const pageStart = z.coerce.number().int().min(0).max(999_999).default(0)
@@ -144,5 +144,5 @@ export const input = z
   .string()
   .catch('')
   .transform((text) => text.trim())
-/** The input limits the length. If a client sends a longer comment anyway, its end is cut off. */
+/** A comment. The input limits its length; a longer one from another client is cut. */
 export const comment = input.transform((text) => text.slice(0, longestComment).toWellFormed())

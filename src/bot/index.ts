@@ -1,6 +1,6 @@
 /**
- * The bot on Teams. `channel/` is the way to and from Teams: guard, adapter, listener, turns, the pace of each chat, and
- * sending. A room has the clicks and commands of its capability.
+ * The bot on Teams. `channel/` receives and sends activities: guard, adapter, listener, turns, and the pace of each
+ * chat. Each room contains the card actions and commands of its capability.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type ConversationReference, ConversationState, type Storage, type StoreItems } from 'botbuilder'
@@ -29,12 +29,12 @@ export interface BotOptions {
   readonly keys: ConnectorKeys
 }
 
-/** Composes the bot. Its outbox exists before, since jobs need it. */
+/** Composes the bot. Its outbox is created earlier, because jobs need it. */
 export function createBot({ services, state, credentials, tenantId, keys }: BotOptions, adapter: GuardedAdapter) {
   const guard = createGuard({ appId: credentials?.appId, tenantId, keys, connector: adapter.connector })
   const bot = new Bot(services, new ConversationState(storageOf(state)))
   adapter.onTurnError = async (context, error) => {
-    if (!isLogged(error)) services.log.error({ err: error }, 'a turn failed where nothing was foreseen')
+    if (!isLogged(error)) services.log.error({ err: error }, 'a turn failed outside of its error handling')
     if (context.activity.type === 'invoke')
       await context.sendActivity({ type: 'invokeResponse', value: { status: 500 } })
   }
@@ -49,32 +49,35 @@ export function createBot({ services, state, credentials, tenantId, keys }: BotO
     answer(response, status, { error: { code: String(status), message } }, headersOfRefusal[status])
   }
   return {
-    /** Judges the token of a `POST /api/messages` before its body is read. False: refused and answered. */
+    /** Checks the token of a `POST /api/messages` before its body is read. False: refused and answered. */
     async admit(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
       const admission = await admit(request)
       if (!admission.ok) refuse(response, admission)
       return admission.ok
     },
-    /** `POST /api/messages` with its parsed body. A refusal (400, 401, 403, 503) never reaches the bot. */
+    /**
+     * Handles a `POST /api/messages` with its parsed body. A refused activity (400, 401, 403, 503) never reaches the
+     * bot.
+     */
     async messages(request: IncomingMessage & { body?: unknown }, response: ServerResponse): Promise<void> {
       const verdict = guard.judge(admitted.get(request) ?? (await admit(request)), request.body)
       if (!verdict.ok) return refuse(response, verdict)
       const result = await adapter.hear(verdict.activity, verdict.claims, (context) => bot.run(context))
-      // The SDK answers 501 to an invoke without an answer: its name is unknown, so the fault is the caller's.
+      // The SDK answers 501 to an invoke with an unknown name, which is the caller's mistake.
       return answer(response, result?.status === 501 ? 400 : (result?.status ?? 200), result?.body)
     },
   }
 }
 
-/** Returns the adapter, and the outbox over it. */
+/** Creates the adapter, and the outbox that uses it. */
 export function createChannel(options: {
   credentials: Credentials | undefined
   /** The Bot connector of the organisation's cloud. Default: public. */
   connector?: Connector
   assertOutside: (what: string) => void
-  /** The reference of the latest chat. Its connector serves the whole tenant. */
+  /** Returns the reference of the latest chat. Its connector serves the whole tenant. */
   lastReference: () => Promise<unknown>
-  /** The connector's address while the bot knows no chat. */
+  /** The connector's address until the bot knows a chat. */
   connectorUrl: string
   chatPace: ChatPaceStore
   now: () => Date
@@ -89,14 +92,14 @@ export function createChannel(options: {
   const chats = createPacedChats(chatPace, log)
   const allowLoopback = credentials === undefined
   const serviceUrl = async () => {
-    const last = (await options.lastReference()) as Partial<ConversationReference> | undefined
-    return last?.serviceUrl ?? options.connectorUrl
+    const latest = (await options.lastReference()) as Partial<ConversationReference> | undefined
+    return latest?.serviceUrl ?? options.connectorUrl
   }
   const sender = createCardSender({ adapter, allowLoopback, serviceUrl, assertOutside, chats, telemetry, log })
   return { adapter, outbox: createOutbox(sender, options) }
 }
 
-/** The required token (RFC 9110 §11.6.1), and the seconds until a retry of an activity that could not be checked. */
+/** The headers of a refusal: the required token (RFC 9110 §11.6.1), or the seconds until a retry. */
 const headersOfRefusal: Readonly<Record<number, Record<string, string>>> = {
   401: { 'www-authenticate': 'Bearer realm="quartermaster"' },
   503: { 'retry-after': '10' },

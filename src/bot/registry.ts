@@ -1,4 +1,4 @@
-/** Every card action and every command of the bot, and how a typed text finds its command. */
+/** The registries of card actions and commands, and the parser of typed commands. */
 import { distance } from 'fastest-levenshtein'
 import { auditActions, auditCommands } from './audit/index.ts'
 import { decisionActions, decisionCommands } from './decisions/index.ts'
@@ -13,7 +13,7 @@ import { adminHelpFor, helpCommand } from './shared/index.ts'
 import { templateActions, templateCommands } from './templates/index.ts'
 import { webhookActions, webhookCommands } from './webhooks/index.ts'
 
-/** Every verb that a card of ours can carry. */
+/** All card actions by verb. */
 export const cardActions = cardActionRegistry(
   ...draftActions,
   ...requestActions,
@@ -26,7 +26,7 @@ export const cardActions = cardActionRegistry(
   ...privacyActions,
 )
 
-/** Every command, in the order in which they are tried. The manifest's menu is generated from this list. */
+/** All commands, longest name first. The manifest's menu is generated from this list. */
 export const commands: readonly Command[] = commandRegistry(
   ...draftCommands,
   ...requestCommands,
@@ -42,51 +42,53 @@ export const commands: readonly Command[] = commandRegistry(
   ...webhookCommands,
 )
 
-/** All words of all commands, the longest first: `new request` is not `new` with an argument. */
-const known = commands
+/** All names of all commands, longest first: `new request` is not `new` with an argument. */
+const names = commands
   .flatMap((command) => [
-    ...[command.words, ...command.also].map((words) => ({ words, command, alone: false })),
-    ...command.alone.map((words) => ({ words, command, alone: true })),
+    ...[command.name, ...command.aliases].map((name) => ({ name, command, alone: false })),
+    ...command.alone.map((name) => ({ name, command, alone: true })),
   ])
-  .sort((one, other) => other.words.length - one.words.length)
+  .sort((one, other) => other.name.length - one.name.length)
 
-/** The command in a text, in upper or lower case, and its argument; undefined for a text that is not a command. */
+/** Returns the command in a text, in upper or lower case, and its argument; undefined if the text is no command. */
 export function parseCommand(text: string): { readonly command: Command; readonly argument: string } | undefined {
-  const typed = text.trim().replace(/\s+/g, ' ')
-  for (const { words, command, alone } of known) {
-    if (typed.toLowerCase() === words) return { command, argument: '' }
-    if (!alone && typed.toLowerCase().startsWith(`${words} `))
-      return { command, argument: typed.slice(words.length + 1) }
+  const message = text.trim().replace(/\s+/g, ' ')
+  for (const { name, command, alone } of names) {
+    if (message.toLowerCase() === name) return { command, argument: '' }
+    if (!alone && message.toLowerCase().startsWith(`${name} `))
+      return { command, argument: message.slice(name.length + 1) }
   }
-  // A reference alone means the status of the request.
-  if (/^REQ-?\d+$/i.test(typed)) return { command: statusCommand, argument: typed }
+  // A reference alone shows the status of the request.
+  if (/^REQ-?\d+$/i.test(message)) return { command: statusCommand, argument: message }
   return undefined
 }
 
-/** The largest share of different letters at which a text still counts as a misspelt command. */
+/** A text with a larger share of different letters is not a misspelt command. */
 const largestDistance = 0.6
 
 /**
- * The command with the most similar spelling, ignoring its argument; undefined if no command is similar. Suggests admin
- * commands to admins only.
+ * Returns the command with the most similar spelling, ignoring its argument; undefined if no command is similar.
+ * Suggests admin commands to admins only.
  */
 export function nearestCommand(text: string, forAdmin: boolean): string | undefined {
-  const typed = text.trim().toLowerCase().slice(0, 40).split(/\s+/)
-  const ranked = known
+  const parts = text.trim().toLowerCase().slice(0, 40).split(/\s+/)
+  const ranked = names
     .filter(({ command }) => forAdmin || !command.forAdmins)
-    .map(({ words, command, alone }) => ({
+    .map(({ name, command, alone }) => ({
       command,
-      distance: alone ? shareOfDistance(typed.join(' '), words) : distanceToWords(typed, words),
+      distance: alone ? shareOfDistance(parts.join(' '), name) : distanceToName(parts, name),
     }))
     .sort((one, other) => one.distance - other.distance)
   const [best] = ranked
-  return best && best.distance <= largestDistance ? best.command.words : undefined
+  return best && best.distance <= largestDistance ? best.command.name : undefined
 }
 
-/** The share of letters, 0 to 1, in which a command differs from the same number of typed words, or from the first. */
-function distanceToWords(typed: readonly string[], words: string): number {
-  const beginnings = [typed.slice(0, words.split(' ').length).join(' '), typed[0] ?? '']
-  return Math.min(...beginnings.map((one) => shareOfDistance(one, words)))
+/**
+ * Returns the share of letters, 0 to 1, in which a name differs from as many parts of the text, or from the first part.
+ */
+function distanceToName(parts: readonly string[], name: string): number {
+  const beginnings = [parts.slice(0, name.split(' ').length).join(' '), parts[0] ?? '']
+  return Math.min(...beginnings.map((beginning) => shareOfDistance(beginning, name)))
 }
 
 const shareOfDistance = (one: string, other: string): number =>

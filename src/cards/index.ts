@@ -27,7 +27,7 @@ export { decidesNow } from './decisions/index.ts'
 export type { DraftOffer, RequestForm } from './drafts/index.ts'
 export { formInputIds, peopleInputIds } from './drafts/index.ts'
 export { type Notice, type NoticeCode, noticeCodes, type RetryVerb, withdrawnCode } from './notifications/index.ts'
-export { mostJobs } from './operations/index.ts'
+export { maxJobs } from './operations/index.ts'
 export type { ErasureNow, ExportNow } from './privacy/index.ts'
 export { rowsOfPage } from './requests/index.ts'
 export type { CardJson, HelpFor, Viewer } from './shared/index.ts'
@@ -106,7 +106,10 @@ const adminTemplates = shown(templates.adminTemplatesCard, templates.adminTempla
 const starters = shown(templates.startersCard, templates.startersView)
 const adminWebhooks = shown(webhooks.adminWebhooksCard, webhooks.adminWebhooksView)
 
-/** The cards of the chat (DESIGN §6), each as plain JSON, ready to be attached to an activity. The views describe the arguments. */
+/**
+ * The cards of the chat (DESIGN §6), each as plain JSON, ready to be attached to an activity. The views describe the
+ * arguments.
+ */
 export const cards = {
   help: shown(helpCard, helpView),
   chooseTemplate: shown(templates.chooseTemplateCard, templates.chooseTemplateView),
@@ -116,7 +119,10 @@ export const cards = {
   requestStatus: requests.renderRequestStatus,
   approval,
   approvalDecided,
-  /** The approval card while the viewer can decide, else the decided one. A card for an earlier `stage` shows only how that stage was decided. */
+  /**
+   * The approval card while the viewer can decide, else the decided one. A card for an earlier `stage` shows only how that
+   * stage was decided.
+   */
   approvalNow: (request: Request, viewer: Viewer, stage?: number): CardJson =>
     decisions.decidesNow(request, viewer, stage) ? approval(request, viewer) : approvalDecided(request, viewer, stage),
   /** The one card that announces a created resource. */
@@ -132,14 +138,14 @@ export const cards = {
   why: explanations.renderWhy,
   adminHelp: shown(shared.adminHelpCard, shared.adminHelpView),
   adminQueue: shown(requests.adminQueueCard, requests.adminQueueView),
-  /** What is stuck and how to fix it; a notice when nothing is stuck. */
+  /** Stuck requests and how to fix them; a notice when nothing is stuck. */
   adminStuck: (stuck: Stuck, viewer: Viewer, from?: number): CardJson =>
     stuck.entries.length === 0 && !stuck.deadLetters && !stuck.isDirectorySilent
       ? notice({ code: 'nothingStuck' }, viewer)
       : adminStuck(stuck, viewer, from),
   adminHealth: shown(operations.adminHealthCard, operations.adminHealthView),
   adminStats: operations.renderStats,
-  /** The jobs that were given up; a notice when there are none. */
+  /** The failed jobs; a notice without any. */
   adminJobs: (givenUp: GivenUpJobs, viewer: Viewer): CardJson =>
     givenUp.jobs.length === 0 ? notice({ code: 'nothingGivenUp' }, viewer) : adminJobs(givenUp, viewer),
   adminReplay: shown(operations.adminJobsCard, operations.adminReplayView),
@@ -151,7 +157,7 @@ export const cards = {
   adminDelegations: shown(decisions.adminDelegationsCard, decisions.adminDelegationsView),
   adminSimulate: shown(requests.adminSimulateCard, requests.adminSimulateView),
   adminSimulateChoice: shown(requests.adminSimulateChoiceCard, requests.adminSimulateChoiceView),
-  /** All templates, or those that the admin may mean; a notice when there are none, and the starters when there is none at all. */
+  /** All templates, or the matches of a typed name; a notice without a match, and the starters if there is no template at all. */
   adminTemplates(list: templates.TemplateList, viewer: Viewer): CardJson {
     if (list.entries.length > 0) return adminTemplates(list)
     return list.asks ? notice({ code: 'noTemplateLikeIt' }, viewer) : starters()
@@ -160,7 +166,7 @@ export const cards = {
   starterForm: shown(templates.starterFormCard, templates.starterFormView),
   firstDay: shown(operations.firstDayCard, operations.firstDayView),
   adminTemplate: shown(templates.adminTemplateCard, templates.adminTemplateView),
-  /** The receivers of webhooks; a notice that says how to add one when there are none. */
+  /** The receivers of webhooks; without any, a notice that explains how to add one. */
   adminWebhooks: (page: ReceiverPage, viewer: Viewer): CardJson =>
     page.receivers.length === 0 ? notice({ code: 'noWebhooks' }, viewer) : adminWebhooks(page, viewer),
   adminWebhook: shown(webhooks.adminWebhookCard, webhooks.adminWebhookView),
@@ -173,7 +179,7 @@ export const cards = {
 
 /** The sentences of the API's `detail` fields, from the catalogue: the same as on cards, with facts as machines write them. */
 export const apiTexts = {
-  /** Why something is refused. */
+  /** The reason of a refusal. */
   reason: shared.reasonText,
   /** One line of an explanation; `''` for a line of another version. */
   explanation: (line: Explanation): string => explanations.explanationText(line, explanations.plainExplanation) ?? '',

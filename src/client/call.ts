@@ -47,7 +47,7 @@ const passing = [429, 502, 503, 504]
 /**
  * Sends a call, and repeats it where that is safe (a read, or a write with its Idempotency-Key) and can help: the
  * connection failed, or the answer was 429, 502, 503 or 504. Pauses follow Retry-After; otherwise they double and are
- * random. It also waits while the first attempt is still being answered (409). All other refusals are final.
+ * random. It also waits while the first attempt is still in progress (409). All other refusals are final.
  */
 export function createSendCall(parts: CallParts): SendCall {
   const { timing, retries } = parts
@@ -69,7 +69,7 @@ export function createSendCall(parts: CallParts): SendCall {
   }
 }
 
-/** `busy`: counts as a failure. `in-flight`: the first attempt is still being answered. */
+/** `busy`: counts as a failure. `in-flight`: the first attempt is still in progress. */
 function retryOf(error: unknown): 'busy' | 'in-flight' | undefined {
   const { kind } = Object(error) as Partial<QuartermasterError>
   if (kind === 'network' || kind === 'timed-out') return 'busy'
@@ -118,7 +118,7 @@ const isOurs = (error: unknown): boolean => typeof Object(error).kind === 'strin
 function initOf({ about, headers, body }: Call, token: string): RequestInit {
   // fetch would quote an invalid header in its error, and so log the token.
   if (typeof token !== 'string' || !/^[\x21-\x7e]+$/.test(token))
-    throw new TypeError('The access token is empty, or has characters that no token has.')
+    throw new TypeError('The access token is empty or has invalid characters.')
   return {
     method: about.method,
     // The token must not go to another address.
@@ -145,7 +145,7 @@ export interface Answer {
 /** The longest answer that is read: a page of 100 requests with the longest automatic replies needs a third of it. */
 const longestAnswer = 16 * 1024 * 1024
 
-/** Reads an answer to its end. Throws the error that it is if it is no success. Errors while reading pass through. */
+/** Reads an answer to its end. Throws an error for an unsuccessful answer. Errors while reading pass through. */
 async function readAnswer(
   response: Response,
   call: CallAbout,
@@ -166,7 +166,8 @@ async function readAnswer(
   const body = objectIn(headers.get('content-type') ?? '', text)
   if (!response.ok) throw body ? refusal(expects.from, body, status, call, headers, retryAfter) : unexpected('no JSON')
   if (!body) throw unexpected('no JSON')
-  if (expects.fields.some((field) => !isThere(field, body[field]))) throw unexpected('what this API does not answer')
+  if (expects.fields.some((field) => !isThere(field, body[field])))
+    throw unexpected('a body that this API does not send')
   return { status, headers, body }
 }
 
@@ -179,7 +180,7 @@ async function dropped(response: Response, error: Error): Promise<Error> {
   return error
 }
 
-/** undefined: longer than any answer of this API; the rest was not read. */
+/** Reads a text; undefined if it is longer than any answer of this API, and the rest was not read. */
 async function readText(response: Response): Promise<string | undefined> {
   const reader = response.body?.getReader?.()
   if (!reader) {
@@ -294,7 +295,7 @@ export function retryAfterOf(headers: Headers, now: number): number | undefined 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 const onThisMachine = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
 
-/** Whether an address is on this computer: only there http is allowed. */
+/** Whether an address is on this computer. Only there http is allowed. */
 export const isLoopback = (address: string): boolean => onThisMachine.test(new URL(address).hostname)
 
 /**
@@ -302,12 +303,13 @@ export const isLoopback = (address: string): boolean => onThisMachine.test(new U
  * and for http to another machine (RFC 6750 §5.3).
  */
 export function rootOf(name: string, address: string): string {
-  if (!URL.canParse(address)) throw new TypeError(`${name} is an address such as https://provisioning.contoso.com.`)
+  if (!URL.canParse(address))
+    throw new TypeError(`${name} must be an address such as https://provisioning.contoso.com.`)
   const { protocol, hostname, username, password, search, hash, origin, pathname } = new URL(address)
   if (protocol !== 'https:' && !(protocol === 'http:' && onThisMachine.test(hostname)))
-    throw new TypeError(`${name} begins with https://; http:// is for this machine only.`)
+    throw new TypeError(`${name} must start with https://; http:// is only for this computer.`)
   if (username + password + search + hash !== '')
-    throw new TypeError(`${name} has no user name, no password, no query and no fragment.`)
+    throw new TypeError(`${name} must have no user name, password, query or fragment.`)
   return origin + pathname.replace(/\/+$/, '')
 }
 
@@ -316,7 +318,7 @@ export function idOf(what: 'request' | 'template' | 'batch', id: string): string
   if (uuid.test(id)) return id.toLowerCase()
   throw new TypeError(
     what === 'request'
-      ? 'A request is named by its requestId, which is a UUID; REQ-1042 is what people call it.'
-      : `A ${what} is named by its id, which is a UUID.`,
+      ? 'Use the requestId, which is a UUID, and not a reference such as REQ-1042.'
+      : `Use the id of the ${what}, which is a UUID.`,
   )
 }

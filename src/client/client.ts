@@ -42,11 +42,11 @@ export interface ClientOptions {
    * the scopes of `collab` and `mail`; `directory` is a scope that reads groups.
    */
   readonly token: (resource: TokenResource) => Promise<string>
-  /** The token for calls that accept either: reads and decisions. `collab` by default. */
+  /** The token for calls that accept both tokens: reads and decisions. `collab` by default. */
   readonly eitherToken?: 'collab' | 'mail'
   /** `globalThis.fetch` by default. */
   readonly fetch?: Fetch
-  /** How often a failed call is repeated: 4 by default; 0 = never. */
+  /** How often a failed call is repeated: 4 by default; 0 means never. */
   readonly retries?: number
   /** How long one attempt may take, in seconds: 30 by default. */
   readonly timeoutSeconds?: number
@@ -58,22 +58,22 @@ export interface ClientOptions {
 
 export interface DecisionOptions extends WriteOptions {
   readonly comment?: string
-  /** The stage to decide, from 1: with it a repeat without a key cannot decide the next stage. */
+  /** The stage to decide, from 1. With it, a repeat without a key cannot decide the next stage. */
   readonly stage?: number
 }
 export interface RejectionOptions extends DecisionOptions {
   readonly comment: string
 }
 export interface ReassignOptions extends WriteOptions {
-  /** User id of the person who decides instead. */
+  /** User id of the new approver. */
   readonly to: string
-  /** User id of the approver whom the person replaces; needed if several approvers have not decided. */
+  /** User id of the approver to replace; required if several approvers have not decided. */
   readonly from?: string
   readonly comment?: string
 }
 export type EndingOptions = Omit<DecisionOptions, 'stage'>
 
-/** The service as a program uses it. Two clients share nothing. Every call throws a QuartermasterError. */
+/** A client of the service. Clients share no state. Failed calls throw a QuartermasterError. */
 export type Client = ReturnType<typeof createClient>
 
 /** Creates a client of one service, for the person or application of its tokens. */
@@ -81,7 +81,8 @@ export function createClient(options: ClientOptions) {
   const { timing = realTiming, eitherToken = 'collab', directoryExtension: extension = 'svc_group' } = options
   const root = rootOf('baseUrl', options.baseUrl)
   const directoryRoot = options.directoryUrl === undefined ? undefined : rootOf('directoryUrl', options.directoryUrl)
-  if (!/^\w+$/.test(extension)) throw new TypeError('directoryExtension is a name of letters, digits and underscores.')
+  if (!/^\w+$/.test(extension))
+    throw new TypeError('directoryExtension must have only letters, digits and underscores.')
   const send = createSendCall({
     fetch: options.fetch ?? ((url, init) => globalThis.fetch(url, init)),
     token: options.token,
@@ -99,7 +100,7 @@ export function createClient(options: ClientOptions) {
       write(ofRequest(requestId, `/${verb}`), eitherToken, { comment, stage }, options)
   const end: (verb: string) => (requestId: string, options?: EndingOptions) => Promise<ProvisioningRequest> = decide
   const directory = () => {
-    if (directoryRoot === undefined) throw new TypeError('Looking for a group needs the directoryUrl of the client.')
+    if (directoryRoot === undefined) throw new TypeError('Set directoryUrl to look up groups and people.')
     return { send, root: directoryRoot, extension }
   }
   const listRequests = (filter: RequestFilter = {}, options: CallOptions = {}) =>
@@ -126,12 +127,12 @@ export function createClient(options: ClientOptions) {
      */
     waitForRequest: (requestId: string, options: WaitOptions = {}): Promise<ProvisioningRequest> =>
       waitForRequest({ send, root, resource: eitherToken, timing }, requestId, options),
-    /** Returns what a creation would do with a body, and its faults. Nothing is written. */
+    /** Returns a preview of a creation, with its faults. Nothing is stored. */
     preview: async (body: SiteRequest | MailboxRequest, { as, ...options }: PreviewOptions = {}): Promise<Preview> =>
       inquire('/requests/v1/preview', ['valid', 'errors'], body, options, { query: { as } }),
     ...createBatches(readWrite, timing),
 
-    /** Returns who did what, when, with which comment; the oldest first. */
+    /** Returns the timeline of a request: actions, people, times and comments; oldest first. */
     timeline: async (requestId: string, options: CallOptions = {}): Promise<readonly TimelineEntry[]> =>
       (await read<Page<TimelineEntry>>(ofRequest(requestId, '/timeline'), ['value'], options)).value,
     /** Explains the approvers, the name and the duration of a request. */
@@ -142,12 +143,12 @@ export function createClient(options: ClientOptions) {
     reject: (requestId: string, options: RejectionOptions): Promise<ProvisioningRequest> =>
       decide('reject')(requestId, options),
     cancel: end('cancel'),
-    /** Continues a failed request at the step that failed. For admins. */
+    /** Retries a failed request from the failed step. For admins. */
     retry: end('retry'),
-    /** Reminds the approvers who have not decided, once a day at most. */
+    /** Reminds the approvers who have not decided, at most once a day. */
     nudge: async (requestId: string, options: WriteOptions = {}): Promise<ProvisioningRequest> =>
       write(ofRequest(requestId, '/nudge'), eitherToken, {}, options),
-    /** Asks another person instead of an approver. For this approver and for admins. */
+    /** Reassigns the decision of an approver to another person. For this approver and for admins. */
     reassign: async (
       requestId: string,
       { to, from, comment, ...options }: ReassignOptions,
@@ -159,7 +160,7 @@ export function createClient(options: ClientOptions) {
       (await read<Page<AnyTemplate>>('/templates/v1/', ['value'], options)).value,
     template: async (templateId: string, options: CallOptions = {}): Promise<AnyTemplate> =>
       read(`/templates/v1/${idOf('template', templateId)}`, ['id', 'kind'], options),
-    /** Sends one signed `webhook.test` to the webhook of a template now, and returns the result. For admins. */
+    /** Sends one signed `webhook.test` to the receiver of a template, and returns the result. For admins. */
     testWebhook: async (templateId: string, options: CallOptions = {}): Promise<WebhookTestResult> =>
       inquire(
         `/templates/v1/${idOf('template', templateId)}/webhook/test`,
@@ -168,7 +169,7 @@ export function createClient(options: ClientOptions) {
         options,
       ),
 
-    /** Sends the deliveries of a template's webhook that wait for their next attempt now; returns how many. For admins. */
+    /** Sends all waiting deliveries of a template now, and returns their number. For admins. */
     sendWaitingWebhooks: async (templateId: string, options: CallOptions = {}): Promise<{ readonly sent: number }> =>
       inquire(`/templates/v1/${idOf('template', templateId)}/webhook/send-waiting`, ['sent'], undefined, options),
 
@@ -205,7 +206,7 @@ async function* eachOf<T>(page: (cursor: string | undefined) => Promise<Page<T>>
 
 export interface BatchWaitOptions extends CallOptions {
   /** Called with the batch after each poll. */
-  readonly onLook?: (batch: Batch) => void | Promise<void>
+  readonly onPoll?: (batch: Batch) => void | Promise<void>
   /** Ends the wait; {@link isBatchOver} by default. */
   readonly until?: (batch: Batch) => boolean
 }
@@ -216,7 +217,8 @@ const pollPauses = { first: 1000, slower: 1.2, slowest: 10_000 } as const
 const trialSeconds = 120
 
 /**
- * Whether a batch does not change by itself: each row was submitted, and its requests have ended or wait for people.
+ * Whether a batch changes no more without people: all rows were submitted, and their requests have ended or wait for
+ * approval.
  */
 export const isBatchOver = ({ status, requests: { queued = 0, provisioning = 0 } }: Batch): boolean =>
   status !== 'running' && queued + provisioning === 0
@@ -232,16 +234,16 @@ function createBatches({ read, inquire, write }: ReadWrite, timing: Timing) {
   const batchRows = async (batchId: string, filter: BatchRowFilter = {}, options: CallOptions = {}) =>
     read<Page<BatchRow>>(at(batchId, '/rows'), ['value'], options, { ...filter })
   return {
-    /** Checks each row, as if the rows before it existed. Nothing is written. */
+    /** Checks each row as if the rows before it existed. Nothing is stored. */
     tryBatch: (batch: NewBatch, options: CallOptions = {}): Promise<BatchTrial> =>
       inquire('/requests/v1/batch', ['valid', 'rows'], { ...batch, dryRun: true }, options, {
         resource: tokenOf(batch),
         seconds: trialSeconds,
       }),
     /**
-     * Requests many resources at once: rows are submitted one after the other under the limits of use, and a refused
-     * row does not stop the others. A repeat under the same Idempotency-Key returns the same batch, so give your own
-     * key to repeat it after a crash.
+     * Requests many resources at once. The service submits the rows one after the other within the rate limits, and a
+     * refused row does not stop the others. A repeat with the same Idempotency-Key returns the same batch, so use your
+     * own key to repeat the call after a crash.
      */
     createBatch: (batch: NewBatch, options: WriteOptions = {}): Promise<Batch> =>
       write('/requests/v1/batch', tokenOf(batch), batch, options, fields),
@@ -251,17 +253,17 @@ function createBatches({ read, inquire, write }: ReadWrite, timing: Timing) {
     /** Returns all rows: `for await (const row of client.allBatchRows(batchId))`. */
     allBatchRows: (batchId: string, filter: Omit<BatchRowFilter, 'cursor'> = {}, options: CallOptions = {}) =>
       eachOf((cursor) => batchRows(batchId, { limit: 100, ...filter, cursor }, options)),
-    /** Submits no more rows. Submitted requests stay, and can be cancelled one by one. */
+    /** Cancels the remaining rows. Submitted requests continue, and can be cancelled one by one. */
     cancelBatch: (batchId: string, options: WriteOptions = {}): Promise<Batch> =>
       write(at(batchId, '/cancel'), 'either', undefined, options, fields),
     /** Waits until each row was submitted and its request has ended or waits for an approval. */
     async waitForBatch(
       batchId: string,
-      { signal, onLook, until = isBatchOver }: BatchWaitOptions = {},
+      { signal, onPoll, until = isBatchOver }: BatchWaitOptions = {},
     ): Promise<Batch> {
       for (let pause: number = pollPauses.first; ; pause = Math.min(pollPauses.slowest, pause * pollPauses.slower)) {
         const batch = await getBatch(batchId, { signal })
-        await onLook?.(batch)
+        await onPoll?.(batch)
         if (until(batch)) return batch
         await timing.sleep(pause, signal)
       }
@@ -269,7 +271,7 @@ function createBatches({ read, inquire, write }: ReadWrite, timing: Timing) {
   }
 }
 
-/** The token, if only one API's is accepted, and how many seconds longer than other calls it may take. */
+/** Options of a call: `resource` if only one API's token is accepted; `seconds`: how much longer it may take than others. */
 interface How {
   readonly query?: Query
   readonly resource?: TokenResource
@@ -309,7 +311,7 @@ function createReadWrite(send: SendCall, root: string, eitherToken: 'collab' | '
       const resource = whose === 'either' ? eitherToken : whose
       const { signal, idempotencyKey = globalThis.crypto.randomUUID() } = options
       if (!/^[\x20-\x7e]{1,255}$/.test(idempotencyKey))
-        throw new TypeError('An Idempotency-Key is 1 to 255 printable ASCII characters.')
+        throw new TypeError('An Idempotency-Key must have 1 to 255 printable ASCII characters.')
       const about = { method: 'POST', path, idempotencyKey, ...requestIn(path) } as const
       return (await send({ about, url: root + path, resource, body, fields, signal })).body as T
     },

@@ -3,9 +3,9 @@ import { chmodSync, copyFileSync, globSync, rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 /**
- * The first step of `npm run package:client`: JavaScript and declarations in `dist/`, because Node strips no types
- * below node_modules. The client uses only types of the core, so the core's JavaScript is removed: an import of it by
- * mistake fails the test of the package.
+ * The first step of `npm run package:client`: writes JavaScript and declarations to `dist/`, because Node strips no types
+ * below node_modules. The client uses only types of the core, so the core's JavaScript is removed: an accidental import
+ * of it fails the test of the package.
  */
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
 rmSync(here('dist'), { recursive: true, force: true })

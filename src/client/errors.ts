@@ -7,7 +7,7 @@ export interface CallAbout {
   readonly path: string
   /** The request that the call names, if any. */
   readonly requestId?: string
-  /** The key of a write. If its result is unknown, the same call under this key does it only once. */
+  /** The key of a write. If the result is unknown, a repeat with this key does the work only once. */
   readonly idempotencyKey?: string
 }
 
@@ -43,7 +43,7 @@ export interface ProblemDetails {
   readonly instance: string
   /** The service's log shows the call under this id. */
   readonly traceId: string
-  /** How long to wait before the next call about this (Retry-After), in seconds. */
+  /** How long to wait before the next call (Retry-After), in seconds. */
   readonly retryAfterSeconds?: number
 }
 
@@ -99,20 +99,20 @@ export class UnexpectedAnswerError extends CallError {
   }
 }
 
-/** No connection, or it broke before the end of the answer. `cause` is fetch's error. */
+/** No connection, or a connection that broke before the end of the answer. `cause` is fetch's error. */
 export class NetworkError extends CallError {
   readonly kind = 'network'
   constructor(call: CallAbout, cause: unknown) {
-    super(`${call.method} ${call.path} got no whole answer: the connection failed.`, call, cause)
+    super(`${call.method} ${call.path} got no complete answer: the connection failed.`, call, cause)
   }
 }
 
-/** No whole answer within the time of one attempt. */
+/** No complete answer within the time of one attempt. */
 export class TimedOutError extends CallError {
   readonly kind = 'timed-out'
   readonly seconds: number
   constructor(seconds: number, call: CallAbout) {
-    super(`${call.method} ${call.path} got no whole answer within ${seconds} s.`, call)
+    super(`${call.method} ${call.path} got no complete answer within ${seconds} s.`, call)
     this.seconds = seconds
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The client's only door: a typed client of the service for other programs. It runs on Node 20 and later, and wherever fetch
- * is, and takes nothing of the server with it.
+ * The client's only entry: a typed client of the service for other programs. It runs on Node 20 and later, and wherever
+ * `fetch` exists, and contains no code of the server.
  *
  * ```ts
  * const client = createClient({ baseUrl, directoryUrl, token: (resource) => yourTokenFor(resource) })

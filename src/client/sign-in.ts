@@ -12,12 +12,12 @@ import { rootOf } from './call.ts'
 import { lock, writePrivately } from './private-file.ts'
 
 export interface SignInOptions {
-  /** Where people sign in: `https://login.microsoftonline.com`, or the root of a simulated login on this computer. */
+  /** The address of the login: `https://login.microsoftonline.com`, or the root of a simulated login on this computer. */
   readonly loginUrl: string
   readonly tenantId: string
   /** The client id of an application that is registered for device code (a public client). */
   readonly clientId: string
-  /** Where tokens are kept between processes. Only its owner may read it. Without a file they are kept in memory. */
+  /** The file that stores tokens between processes, readable by its owner only. Without a file, tokens stay in memory. */
   readonly cacheFile?: string | undefined
   readonly fetch?: typeof fetch
   /** Called for each call to the login, without bodies. */
@@ -33,7 +33,7 @@ export interface SignedInPerson {
   readonly displayName: string
 }
 
-/** What a person enters on any device with a browser. */
+/** A code, which a person enters on any device with a browser. */
 export interface DeviceCode {
   readonly verificationUri: string
   readonly userCode: string
@@ -42,7 +42,7 @@ export interface DeviceCode {
 
 export type SignInProblem = 'not-signed-in' | 'declined' | 'expired' | 'refused' | 'unreachable' | 'cancelled'
 
-/** Why there is no token. `description` is the login's own text, if any. */
+/** The reason for a missing token. `description` is the login's own text, if any. */
 export class SignInError extends Error {
   readonly problem: SignInProblem
   readonly description: string
@@ -57,8 +57,8 @@ export class SignInError extends Error {
 /** Signs in by device code once, then silently, also in later processes (API document, "Authentication"). */
 export interface SignIn {
   /**
-   * Shows a code and waits until a person has signed in with it. Several scopes of one resource are joined by spaces, as
-   * in OAuth. Throws {@link SignInError}.
+   * Shows a code and waits until a person has signed in with it. Spaces separate several scopes of one resource, as in
+   * OAuth. Throws {@link SignInError}.
    */
   signIn(scope: string, how: { show(code: DeviceCode): void; signal?: AbortSignal }): Promise<SignedInPerson>
   /**
@@ -195,7 +195,7 @@ function asSignInError(error: unknown): unknown {
   return new SignInError(endings[code] ?? 'refused', error instanceof Error ? error.message : '', error)
 }
 
-/** A refusal of the login (RFC 6749 §5.2), or why the login is unreachable. */
+/** A refusal of the login (RFC 6749 §5.2), or the reason why the login is unreachable. */
 interface LoginFault {
   readonly kind: 'refused' | 'unreachable'
   /** `authorization_declined`, `invalid_grant`, …; otherwise the error of the connection. */

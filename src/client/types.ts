@@ -28,16 +28,16 @@ export type ProvisioningRequest = RequestView
 export type { Explanation, RequestState, ResourceKind }
 /** The answer to a creation: the request is queued or waits for approval. */
 export type Accepted = Pick<RequestView, 'requestId' | 'tenantId' | 'approvalRequired' | 'status'>
-/** What a request would be. `valid`: it would be accepted; otherwise `errors` give the reasons. */
+/** A preview of a request. `valid`: the service would accept it; otherwise `errors` has the reasons. */
 export type Preview = Omit<z.output<typeof simulatedPreview>, 'simulated'> &
   Partial<Pick<z.output<typeof simulatedPreview>, 'simulated'>>
-/** Many requests in one call. `key` is your name of a row; each `body` is the body of one creation. */
+/** Many requests in one call. `key` is your own key of a row; each `body` is the body of one creation. */
 export type NewBatch =
   | { readonly resource: 'mailbox'; readonly rows: readonly { readonly key: string; readonly body: MailboxRequest }[] }
   | { readonly resource: 'site'; readonly rows: readonly { readonly key: string; readonly body: SiteRequest }[] }
 /** The status of a batch: the number of its rows and requests in each state. */
 export type Batch = z.output<typeof batchView>
-/** The result of a row: its request, or why it was refused. */
+/** The result of a row: its request, or the reason why it was refused. */
 export type BatchRow = z.output<typeof batchRowView>
 export interface BatchRowFilter {
   readonly status?: BatchRow['status']
@@ -74,7 +74,7 @@ export interface RequestFilter {
   readonly waitingFor?: 'me'
   /** Entries of one page: 1 to 100. */
   readonly limit?: number
-  /** The `nextCursor` of the page before. */
+  /** The `nextCursor` of the previous page. */
   readonly cursor?: string
 }
 
@@ -112,14 +112,13 @@ export interface CallOptions {
   readonly signal?: AbortSignal
 }
 export interface PreviewOptions extends CallOptions {
-  /** User id of the person who would request it; for admins. */
+  /** User id of another requester; for admins. */
   readonly as?: string
 }
 export interface WriteOptions extends CallOptions {
   /**
-   * 1 to 255 printable ASCII characters, kept for seven days: the same key with the same body does the work once,
-   * however often it is sent. A new key is created by default; give your own (the id of your ticket) to repeat a call
-   * after a crash.
+   * 1 to 255 printable ASCII characters, kept for seven days. The same key with the same body does the work only once.
+   * By default each call has a new key; use your own key (the id of your ticket) to repeat a call after a crash.
    */
   readonly idempotencyKey?: string
 }

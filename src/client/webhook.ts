@@ -5,7 +5,7 @@ import type { ProvisioningEvent } from './types.ts'
 /** Headers of Node, frameworks or fetch. */
 export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>
 
-/** The message is not proven to come from the service: answer 401 (400 for `body`) and ignore it. */
+/** Thrown for a message that may not come from the service: answer 401 (400 for `body`) and ignore it. */
 export class WebhookError extends Error {
   override readonly name = 'WebhookError'
   readonly kind = 'webhook'
@@ -17,8 +17,7 @@ export class WebhookError extends Error {
 }
 
 /**
- * The most that the time of signing may differ from now, in seconds (Standard Webhooks), against repeats of old
- * messages.
+ * The maximum age of a signature in seconds (Standard Webhooks), against repeats of old messages.
  */
 const toleranceSeconds = 5 * 60
 
@@ -39,12 +38,17 @@ export function verifyProvisioningWebhook(
   const timestamp = headerOf(headers, 'webhook-timestamp')
   const signature = headerOf(headers, 'webhook-signature')
   if (id === '' || timestamp === '' || signature === '')
-    throw new WebhookError('headers', 'webhook-id, webhook-timestamp and webhook-signature are needed, each once.')
-  if (!isRecent(timestamp)) throw new WebhookError('timestamp', 'It was signed more than five minutes ago, or ahead.')
+    throw new WebhookError(
+      'headers',
+      'The headers webhook-id, webhook-timestamp and webhook-signature are required, each once.',
+    )
+  if (!isRecent(timestamp))
+    throw new WebhookError('timestamp', 'The signature is more than five minutes old, or from the future.')
   const text = textIn(body)
   const signed = { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature }
   const isGenuine = keysOf(secret).some((key) => verifies(key, text, signed))
-  if (text === undefined || !isGenuine) throw new WebhookError('signature', 'It is not signed with this secret.')
+  if (text === undefined || !isGenuine)
+    throw new WebhookError('signature', 'The webhook is not signed with this secret.')
   return eventIn(text, id)
 }
 
@@ -64,7 +68,7 @@ function isRecent(timestamp: string): boolean {
 function textIn(body: string | Uint8Array): string | undefined {
   if (typeof body === 'string') return body
   if (!(body instanceof Uint8Array))
-    throw new TypeError('The body is needed as it came, as text or bytes: parsed JSON has lost what was signed.')
+    throw new TypeError('Pass the raw body as text or bytes: parsed JSON does not have the signed bytes.')
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body)
   } catch {
@@ -74,13 +78,13 @@ function textIn(body: string | Uint8Array): string | undefined {
 
 function keysOf(secret: string | readonly string[]): Webhook[] {
   const secrets = [secret].flat()
-  if (secrets.length === 0) throw new TypeError('A secret is needed: whsec_ and what follows it.')
+  if (secrets.length === 0) throw new TypeError('A secret is required: whsec_ followed by base64.')
   return secrets.map((one) => {
     try {
       return new Webhook(one)
     } catch {
       // The library's error may quote the secret.
-      throw new TypeError('The secret of a webhook is whsec_ and base64.')
+      throw new TypeError('The secret of a webhook must be whsec_ followed by base64.')
     }
   })
 }
@@ -97,7 +101,7 @@ function verifies(key: Webhook, text: string | undefined, signed: Record<string,
 }
 
 function eventIn(text: string, id: string): ProvisioningEvent {
-  const malformed = () => new WebhookError('body', 'It is signed, and is no message of this service.')
+  const malformed = () => new WebhookError('body', 'The webhook is signed, but is not a message of this service.')
   let message: unknown
   try {
     message = JSON.parse(text)

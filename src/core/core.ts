@@ -15,7 +15,7 @@ import {
 } from './shared/index.ts'
 import { systemUseCases, useCases } from './use-cases.ts'
 
-/** The ports, and state in the memory of one process. */
+/** The ports and the state in the memory of one process. */
 type CorePorts = Ports & Checks & DryRuns
 
 type Calls = {
@@ -32,7 +32,7 @@ type SystemCalls = {
     : never
 }
 
-/** The provisioning core as its callers use it: bot, REST routes and jobs. */
+/** The provisioning core for its callers: bot, REST routes and jobs. */
 export interface Core extends Calls {
   readonly settings: Settings
   readonly siteRoot: string
@@ -69,7 +69,7 @@ export function createCore(ports: Ports, settings: Settings): Core {
 }
 type SystemUseCase = (context: SystemContext<CorePorts>, ...input: never[]) => unknown
 
-/** Binds each definition under its own name. `Object.fromEntries` does not keep the names, so `Bound` says them. */
+/** Binds each definition under its own name. `Object.fromEntries` loses the type of the names, so `Bound` declares them. */
 const bound = <Bound, Definition>(
   definitions: { readonly [Name in keyof Bound]: Definition },
   bind: (definition: Definition) => unknown,

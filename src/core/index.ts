@@ -1,4 +1,4 @@
-/** The only entry of the core: other layers import from here and from no other file of it. The rooms, from the ground up. */
+/** The only entry of the core: other layers import this file alone. */
 
 export * from './approvals/index.ts'
 export * from './audit/index.ts'

@@ -36,7 +36,7 @@ import {
   findNamedPeople,
   keepDraft,
   likelyNames,
-  listBegunDrafts,
+  listDrafts,
   openDraft,
   readDraft,
   readMailDomains,
@@ -122,7 +122,7 @@ import {
   testReceiver,
 } from './webhooks/index.ts'
 
-/** The use cases of actors, for bot and routes. */
+/** The use cases for actors: bot and routes call them. */
 export const useCases = {
   submitSite,
   submitMailbox,
@@ -148,7 +148,7 @@ export const useCases = {
   discardDraft,
   draftFromRequest,
   draftLikeRequest,
-  listBegunDrafts,
+  listDrafts,
   keepDraft,
   continueDraft,
   findNamedPeople,
@@ -215,7 +215,7 @@ export const useCases = {
   endDelegationsOf,
 }
 
-/** The use cases of jobs, webhooks and the adapter. They act for the system, without an actor or a permission. */
+/** The use cases for the system: jobs, webhooks and the adapter call them without an actor or a permission. */
 export const systemUseCases = {
   provision,
   giveUp,

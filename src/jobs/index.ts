@@ -1,6 +1,6 @@
 /**
- * Durable work on pg-boss: every job with its retries and its handler, which only calls the core. `queue/` is all code
- * that touches pg-boss; `webhooks/` delivers webhooks; `operations/` reports that this process runs.
+ * Durable work on pg-boss: every job with its retries and its handler, which only calls the core. `queue/` contains all
+ * code that uses pg-boss; `webhooks/` delivers webhooks; `operations/` reports that this process runs.
  */
 import { type Core, type HealthWatcher, jobPayloads, type Outbox } from '../core/index.ts'
 import { defineJob, failureOf, type Job, jobRegistry } from './queue/define-job.ts'
@@ -12,7 +12,7 @@ export { createQueue, prepareQueues, type Queue, startTurns } from './queue/queu
 export { adoptJobs } from './queue/tables.ts'
 export { createSendWebhook, createWebhookPoster, resolveHost } from './webhooks/post.ts'
 
-/** What the jobs work with. */
+/** The dependencies of the jobs. */
 export interface JobParts extends WebhookDeliveryScope {
   readonly core: Core
   readonly outbox: Outbox
@@ -21,12 +21,12 @@ export interface JobParts extends WebhookDeliveryScope {
   readonly cleanUp: (stopping: AbortSignal) => Promise<void>
 }
 
-/** When the jobs run that have no other order, in milliseconds. `health-watch` runs as often as the settings say. */
+/** The schedules of periodic jobs, in milliseconds. A setting defines the interval of `health-watch`. */
 export const turns = {
   watchdog: { name: 'watchdog', length: 60_000, firstAfter: 0 },
-  // Some time zones are 15, 30 or 45 minutes off. The many orders reach a process that starts within a turn.
+  // Some time zones differ by 15, 30 or 45 minutes. The frequent orders also reach a process that starts during a turn.
   digest: { name: 'digest', length: 15 * 60_000, orderEvery: 60_000, firstAfter: 0 },
-  // The first turn leaves a restart undisturbed.
+  // The first turn is delayed, so that it does not slow down a restart.
   housekeeping: { name: 'housekeeping', length: 3_600_000, firstAfter: 60_000 },
 } as const satisfies Record<string, Turns>
 
@@ -77,7 +77,7 @@ const requestJobs = (core: Core): Job[] => [
         report: (row, error) =>
           log.error(
             { batchId: order.batchId, row, error: failureOf(error).message },
-            'a row of a batch cannot be done',
+            'a row of a batch could not be submitted',
           ),
       }),
     onDeadLetter: ({ batchId }) => core.system.giveUpBatch(batchId),
@@ -144,7 +144,7 @@ const cardJobs = (core: Core, outbox: Outbox): Job[] => [
     expireInSeconds: 60,
     handle: ({ notice }) => core.system.notifyAdmins({ notice }),
   }),
-  // Sends the cards that a person has missed before their chat was known.
+  // Sends the cards that a person missed before their chat was known.
   defineJob({
     name: 'catch-up',
     payload: jobPayloads['catch-up'],
@@ -165,7 +165,9 @@ const cardJobs = (core: Core, outbox: Outbox): Job[] => [
   }),
 ]
 
-/** Jobs that run every few seconds or minutes. The next turn replaces a failed one, so a failure leaves no dead letter. */
+/**
+ * Jobs that run every few seconds or minutes. The next turn replaces a failed turn, so a failure leaves no dead letter.
+ */
 const watchJobs = (core: Core, healthWatcher: HealthWatcher): Job[] => [
   // Repairs requests that are stuck.
   defineJob({
@@ -178,10 +180,10 @@ const watchJobs = (core: Core, healthWatcher: HealthWatcher): Job[] => [
     async handle(_, { log, requestsOf }) {
       const [inProvisioning, withTimers] = [await requestsOf('provision'), await requestsOf('tend-approval')]
       for (const { requestId, error } of await core.system.watch(inProvisioning, withTimers))
-        log.error({ requestId, error: failureOf(error).message }, 'a request that stands still could not be seen to')
+        log.error({ requestId, error: failureOf(error).message }, 'a stuck request could not be repaired')
     },
   }),
-  // Orders the digests whose hour has come.
+  // Orders the digests that are due.
   defineJob({
     name: 'digest',
     payload: jobPayloads.digest,
@@ -213,11 +215,11 @@ const dataJobs = (core: Core, cleanUp: JobParts['cleanUp']): Job[] => [
     payload: jobPayloads['erase-person'],
     retries: 10,
     retryDelaySeconds: 5,
-    // Very many requests can name the person.
+    // Many requests may name the person.
     expireInSeconds: 1800,
     handle: (order) => core.system.erasePerson(order),
   }),
-  // Deletes old data. The next turn replaces a failed one.
+  // Deletes old data. The next turn replaces a failed turn.
   defineJob({
     name: 'housekeeping',
     payload: jobPayloads.housekeeping,

@@ -59,8 +59,8 @@ export {
 } from './wire/index.ts'
 
 /**
- * Limits of the calls to each service. A preview with 100 people needs some 15 calls, so one person may run several at a
- * time. `patience` leaves time for the call itself: Teams waits 15 seconds for the answer to a click.
+ * Limits of the calls to each service. A preview with 100 people needs some 15 calls, so one person may run several
+ * calls at a time. `patience` leaves time for the call itself: Teams waits 15 seconds for the answer to a click.
  */
 const callLimits: GateLimits = {
   running: 24,
@@ -90,13 +90,13 @@ export interface Microsoft365Options {
   readonly exchangeUrl: string
   /** Name of the schema extension on groups that carries the request id: `svc_group`. */
   readonly directoryExtension: string
-  /** The bot's app in the organisation's catalogue. Without it no chat is looked up and no app is installed. */
+  /** The bot's app in the organisation's catalogue. Without it the service looks up no chats and installs no apps. */
   readonly teamsAppId?: string | undefined
-  /** Sends all HTTP. The app passes one that refuses to run inside a database transaction. */
+  /** Sends all HTTP requests. The app passes a function that refuses to run inside a database transaction. */
   readonly fetch: typeof fetch
   /** Called for each HTTP exchange. */
   readonly log?: CallLog
-  /** Called for answers that look wrong but do not stop the work. */
+  /** Called for answers that seem wrong but do not stop the work. */
   readonly warn?: (message: string, fields: object) => void
   /** How long a fault must last before the ready check reports it. Seconds; default 300. */
   readonly settleSeconds?: number
@@ -110,7 +110,7 @@ export interface Microsoft365 {
   readonly tenant: Tenant
   readonly directory: Directory
   readonly connection: Connection
-  /** Questions whether the tenant lets the service do its work. */
+  /** Probes whether the tenant lets the service do its work. */
   readonly probes: Probes
   /** Removes the marked resources of a trial. */
   readonly removals: Removals
@@ -161,7 +161,7 @@ export function connectMicrosoft365(options: Microsoft365Options): Microsoft365 
   })
   const urls = { graph: directoryUrl, sharePoint: options.sharePointUrl, exchange: options.exchangeUrl }
   const lacking: Lacking = async (name) => {
-    // Only Exchange itself knows whether a role group replaces the directory role.
+    // Only Exchange knows whether a role group replaces the directory role.
     const roles = needed.filter(({ service, kind }) => service === name && kind === 'application permission')
     const resource = resourceOf(name, urls[name])
     const token = await signIn.token(resource)
@@ -194,7 +194,7 @@ export function connectMicrosoft365(options: Microsoft365Options): Microsoft365 
   }
 }
 
-/** Core's name of each service in the {@link CallLog}. */
+/** Core's name for each service in the {@link CallLog}. */
 export const serviceNames: Readonly<Record<string, ServiceHealth['name']>> = {
   [graphService]: 'graph',
   [sharePointService]: 'sharePoint',
@@ -230,8 +230,8 @@ const limitSeconds = 5
 
 /** Checks all services of Microsoft 365 at the same time. Reports problems and does not throw them. */
 function healthOf({ graph, sharePoint, exchange }: Services, lacking: Lacking): Promise<ServiceHealth[]> {
-  const measured = (...[name, service, ask]: [ServiceHealth['name'], string, Ask]) =>
-    measure({ name, service, ask, lacking: () => lacking(name) })
+  const measured = (...[name, service, call]: [ServiceHealth['name'], string, HealthCall]) =>
+    measure({ name, service, call, lacking: () => lacking(name) })
   return Promise.all([
     measured('graph', graphService, (signal) => graph.ping(signal)),
     measured('sharePoint', sharePointService, (signal) => sharePoint.ping(signal)),
@@ -241,15 +241,15 @@ function healthOf({ graph, sharePoint, exchange }: Services, lacking: Lacking): 
   ])
 }
 
-type Ask = (signal: AbortSignal) => Promise<unknown>
+type HealthCall = (signal: AbortSignal) => Promise<unknown>
 
 async function measure(part: {
   name: ServiceHealth['name']
   service: string
-  ask: Ask
+  call: HealthCall
   lacking: () => Promise<readonly Permission[]>
 }): Promise<ServiceHealth> {
-  const { name, service, ask, lacking } = part
+  const { name, service, call, lacking } = part
   let missing: readonly Permission[] = []
   const started = performance.now()
   const over = new AbortController()
@@ -262,9 +262,9 @@ async function measure(part: {
   )
   limit.catch(() => undefined)
   const work = async () => {
-    // A sign-in that fails is the result of the question below.
+    // If the sign-in fails, the call below reports the failure.
     missing = await lacking().catch(() => [])
-    await ask(over.signal)
+    await call(over.signal)
   }
   const refusal = await Promise.race([work(), limit])
     .then(() => undefined)
@@ -272,11 +272,11 @@ async function measure(part: {
       if (error instanceof TenantError) return error
       throw error
     })
-    // The reason tells the metrics that the call timed out.
+    // Metrics count the abort reason as a time-out.
     .finally(() => over.abort(late))
   const milliseconds = Math.round(performance.now() - started)
   if (missing.length > 0) {
-    // Hidden accounts have a consequence of their own, which comes first.
+    // Hidden accounts have a consequence of their own, so that message comes first.
     const hidden = refusal?.code === 'accounts-hidden' ? `${refusal.message} ` : ''
     const isOptional = missing.every(({ setting }) => setting !== undefined) && refusal === undefined
     const trouble = isOptional ? 'optionalPermissionMissing' : 'permissionMissing'

@@ -1,4 +1,4 @@
-/** Harmless questions that show whether the tenant lets the service do its work. They change nothing. */
+/** Harmless probes that show whether the tenant lets the service do its work. They change nothing. */
 import { randomUUID } from 'node:crypto'
 import type { Group, TeamsAppInstallation, User } from '@microsoft/microsoft-graph-types'
 import { z } from 'zod'
@@ -31,7 +31,7 @@ export interface ProbeParts extends Services {
   readonly teamsAppId: string | undefined
 }
 
-/** Questions to the tenant. A question whose answer proves nothing has a trouble that passes by itself. */
+/** Probes of the tenant. An answer that proves nothing counts as a temporary trouble. */
 export interface Probes {
   permissions(signal: AbortSignal): Promise<readonly Probe[]>
   siteHosts(signal: AbortSignal): Promise<readonly Probe[]>
@@ -39,8 +39,9 @@ export interface Probes {
   extension(signal: AbortSignal): Promise<Probe>
   cmdlets(signal: AbortSignal): Promise<readonly Probe[]>
   /**
-   * Returns the version of the bot's app in the catalogue: `nothing` without such an app. Reading the catalogue needs a permission
-   * that nothing else needs; without it, the version that one of these people has counts, and `unseen` if none of them has the app.
+   * Returns the version of the bot's app in the catalogue, or `nothing` without such an app. Reading the catalogue
+   * needs a permission that no other call needs. Without this permission, returns the version that one of these people
+   * has, or `unseen` if none of them has the app.
    */
   catalogueApp(people: readonly string[], signal: AbortSignal): Promise<'nothing' | 'unseen' | { version: string }>
 }
@@ -72,8 +73,9 @@ export function createProbes(parts: ProbeParts): Probes {
       ),
     extension: (signal) =>
       probe(extension, async () => {
-        // To read the extension itself needs a permission that nothing else needs. Graph refuses a filter by a property that
-        // groups do not have: the name is wrong, the extension is another one, or it is new.
+        // Reading the extension itself needs a permission that no other call needs. Instead, this filters by its
+        // properties. Graph refuses a property that groups do not have: the name is wrong, the extension is another
+        // one, or it is new.
         for (const property of extensionProperties) {
           const $filter = `${extension}/${property} eq ${quoted(randomUUID())}`
           const url = `${graph.root}/groups${query({ $filter, $select: `id,${extension}`, $top: '1' })}`
@@ -106,10 +108,10 @@ export function createProbes(parts: ProbeParts): Probes {
   }
 }
 
-/** Asks one question. A refusal of the tenant becomes the probe's problem. */
-async function probe(name: string, ask: () => Promise<unknown>): Promise<Probe> {
+/** Runs one probe. A refusal of the tenant becomes the probe's problem. */
+async function probe(name: string, run: () => Promise<unknown>): Promise<Probe> {
   try {
-    await ask()
+    await run()
     return { name }
   } catch (error) {
     if (!(error instanceof TenantError)) throw error
@@ -117,7 +119,7 @@ async function probe(name: string, ask: () => Promise<unknown>): Promise<Probe> 
   }
 }
 
-/** Which kind of trouble an error is. */
+/** Returns the kind of trouble that an error means. */
 export function troubleOf({ code, status }: TenantError): NonNullable<Probe['trouble']> {
   if (code === 'permission-missing') return 'permissionMissing'
   if (code === 'timeout') return 'timedOut'
@@ -129,13 +131,13 @@ export function troubleOf({ code, status }: TenantError): NonNullable<Probe['tro
 }
 
 function hostIsSilent(cause: unknown): never {
-  const message = 'The host of the sites has not answered, so this host was not asked.'
+  const message = 'The host of the sites did not answer, so this host was not checked.'
   throw new TenantError('unreachable', message, { retryable: true, cause })
 }
 
 /**
- * A call for each permission of Graph. Writes name an object that cannot exist: Graph answers 404 to those who may write, and
- * 403 to others.
+ * Returns a call for each permission of Graph. Write calls name an object that cannot exist: Graph answers 404 to
+ * callers who may write, and 403 to others.
  */
 function questionsOf(root: string, teamsAppId: string): ReadonlyMap<string, Omit<Call, 'purpose'>> {
   const nobody = randomUUID()
@@ -169,7 +171,10 @@ const catalogue = z.object({
   value: z.array(z.object({ id: z.string(), appDefinitions: z.array(definition).catch([]) })),
 })
 
-/** Graph, "List teamsApp": filter by id, with all definitions. The last one that is published is in use. */
+/**
+ * Returns the app's published version: Graph, "List teamsApp", filtered by id, with all definitions. The last published
+ * definition is in use.
+ */
 async function versionInCatalogue(call: CallService, { root }: Graph, teamsAppId: string, signal: AbortSignal) {
   const filter = query({ $filter: `id eq ${quoted(teamsAppId)}`, $expand: 'appDefinitions' })
   const url = `${root}/appCatalogs/teamsApps${filter}`
@@ -185,7 +190,7 @@ const installed = z.object({
   value: z.array(z.object({ teamsAppDefinition: z.object({ version: z.string().max(50) }).nullish() })),
 })
 
-/** Graph, "List apps installed for user": the version that a person has; undefined without the app. */
+/** Returns the version that a person has (Graph, "List apps installed for user"); undefined without the app. */
 async function versionOf(
   call: CallService,
   { root }: Graph,

@@ -3,18 +3,20 @@ import type { Group } from '@microsoft/microsoft-graph-types'
 import { z } from 'zod'
 import { type CallService, fieldsOf, query, quoted, type Services, segment } from './wire/index.ts'
 
-/** Something that a trial has created. */
+/** A resource that a trial created. */
 export interface Remain {
   readonly of: 'group' | 'site' | 'mailbox'
-  /** Of a site also its address, while its id is not known. */
+  /** The resource's id. For a site also its address, while its id is unknown. */
   readonly id: string
   readonly name: string
 }
 
 export interface Removals {
-  /** Finds what trials have left, by the beginning of its name, as far as the tenant lists it by now. */
+  /**
+   * Finds resources of earlier trials by the beginning of their names. Omits those that the tenant does not list yet.
+   */
   find(prefix: string, signal?: AbortSignal): Promise<Remain[]>
-  /** Removes one. Returns false when the tenant does not know it (any more). */
+  /** Removes one resource. Returns false when the tenant does not know it. */
   remove(remain: Omit<Remain, 'name'>, signal?: AbortSignal): Promise<boolean>
 }
 
@@ -23,9 +25,10 @@ const site = z.object({ id: z.string(), webUrl: z.url() })
 const mailbox = z.object({ Guid: z.guid(), Name: z.string() })
 
 /**
- * A group is deleted with its site (Graph, "Delete group": Group.ReadWrite.All; it can be restored for 30 days), a
- * communication site by the manager of sites (sp-dev-docs, "Creating SharePoint sites using REST": Sites.FullControl.All), a
- * mailbox with its account by Remove-Mailbox (role Mail Recipient Creation, which Exchange Administrator includes).
+ * Creates the removals. Graph deletes a group with its site ("Delete group": Group.ReadWrite.All; it can be restored
+ * for 30 days). The manager of sites deletes a communication site (sp-dev-docs, "Creating SharePoint sites using REST":
+ * Sites.FullControl.All). Remove-Mailbox deletes a mailbox with its account (role Mail Recipient Creation, which
+ * Exchange Administrator includes).
  */
 export function createRemovals({
   call,

@@ -15,27 +15,33 @@ import { contoso, openTenant, registerApi, type Service, seedGroups, seedMailbox
 export interface SimulatorOptions {
   readonly dataDir: string
   /**
-   * `empty`: Contoso's people, sites and mailboxes, but nothing that administrators of a service create: no registration,
-   * consent, role, schema extension, group or app of the catalogue. Unknown clients are refused.
+   * `empty`: Contoso's people, sites and mailboxes, without the objects that administrators of a service create:
+   * registrations, consents, roles, schema extensions, groups, apps of the catalogue. Unknown clients are refused.
    */
   readonly tenant?: 'contoso' | 'empty'
-  /** How long some calls do not find what Entra ID has just created. Default: 0 in Contoso, 1 in the empty tenant. */
+  /** How long some calls do not find new objects of Entra ID. Default: 0 in Contoso, 1 in the empty tenant. */
   readonly replicationSeconds?: number
-  /** 0 takes any free port. */
+  /** The port; 0 takes any free port. */
   readonly port: number
   readonly host?: string
-  /** The address that callers use, if a proxy with TLS is in front: `https://127.0.0.1:8443`. Default: its own. */
+  /**
+   * The address that callers use, if a proxy with TLS is in front: `https://127.0.0.1:8443`. Default: the simulator's
+   * own.
+   */
   readonly publicUrl?: string
-  /** Delay until a new security group shows in the schema-extension filter. */
+  /** Delay until the schema-extension filter finds a new security group. */
   readonly directorySeconds?: number
   /** How long a new site is not ready. */
   readonly siteReadySeconds?: number
-  /** How long only Get-Recipient finds a new mailbox. */
+  /** How long a new mailbox is found only by Get-Recipient. */
   readonly exchangeSettleSeconds?: number
   /** Other settings of Exchange: see {@link ExchangeSettings}. */
   readonly exchange?: Partial<Pick<ExchangeSettings, 'recipientLagSeconds' | 'nameIsObjectId' | 'trusteesShownAs'>>
   readonly directoryExtension?: string
-  /** Address of a service. `{baseUrl}/collab` and `{baseUrl}/mail` name Contoso's APIs then, as `api://{client id}` does. */
+  /**
+   * Address of a service. If it is set, `{baseUrl}/collab` and `{baseUrl}/mail` name Contoso's APIs, as `api://{client
+   * id}` does.
+   */
   readonly baseUrl?: string
   /** Faults that a test decides for each call. Default: the faults of `/control/faults`. */
   readonly faults?: Faults
@@ -50,7 +56,7 @@ export interface Simulator {
   readonly sharePointUrl: string
   readonly sharePointAdminUrl: string
   readonly exchangeUrl: string
-  /** Closes open connections at once, then the state. */
+  /** Closes open connections at once, then the stored state. */
   close(): Promise<void>
 }
 
@@ -86,7 +92,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   tokens.issueAt(url)
   const faults = options.faults ?? createFaults()
   const services: Service[] = [
-    // First, because the page where people sign in for a code is beside the login's other addresses.
+    // First, because the path of the sign-in page for codes would also match the login service.
     pageService(tenant),
     loginService(tenant, tokens, url),
     graphService(tenant, tokens, settings),

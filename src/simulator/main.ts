@@ -23,7 +23,7 @@ async function main(): Promise<void> {
   console.log(`DIRECTORY_URL=${simulator.directoryUrl}`)
   console.log(`SHAREPOINT_URL=${simulator.sharePointUrl}`)
   console.log(`EXCHANGE_URL=${simulator.exchangeUrl}`)
-  // `npm run token` finds it there.
+  // `npm run token` reads the address from this file.
   const file = join(dataDir, 'running.json')
   writeFileSync(file, `${JSON.stringify({ simulator: simulator.url })}\n`)
   const end = () => {
@@ -34,7 +34,10 @@ async function main(): Promise<void> {
   process.once('SIGTERM', end)
 }
 
-/** The address of the service that `npm start` runs with the same environment. The service reports a bad value. */
+/**
+ * Returns the address of the service that `npm start` runs with the same environment. The service itself reports an
+ * invalid value.
+ */
 const serviceUrl = (): string =>
   /^https?:\/\//.exec(env['BASE_URL'] ?? '')?.input.replace(/\/+$/, '') ?? `http://127.0.0.1:${env['PORT'] || 3978}`
 

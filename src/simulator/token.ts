@@ -21,7 +21,7 @@ async function main(): Promise<void> {
     },
   })
   const [userPrincipalName, ...others] = positionals
-  if (userPrincipalName === undefined || others.length > 0) throw new Error(`Name one person: ${usage}`)
+  if (userPrincipalName === undefined || others.length > 0) throw new Error(`Enter exactly one person: ${usage}`)
   const lifetime = values.lifetime === undefined ? undefined : Number(values.lifetime)
   if (lifetime !== undefined && !Number.isInteger(lifetime)) {
     throw new Error(`--lifetime is a whole number of seconds, not '${values.lifetime}'.`)
@@ -37,14 +37,15 @@ async function main(): Promise<void> {
     lifetime,
     tenantId: values.tenant,
   }
-  console.log(await ask(findSimulator(), request))
+  console.log(await requestToken(findSimulator(), request))
 }
 
 const usualPort = '3979'
 
 /**
- * Returns the address of the running simulator: at SIMULATOR_PORT, else the one that `npm start` has written into DATA_DIR,
- * else at the usual port. A port of `.env` is weaker than DATA_DIR, because the running service may have another.
+ * Returns the address of the running simulator: at SIMULATOR_PORT, else the address that `npm start` has written into
+ * DATA_DIR, else at the usual port. DATA_DIR takes precedence over a port in `.env`, because the running service may
+ * have another port.
  */
 function findSimulator(): string {
   const named = process.env['SIMULATOR_PORT']
@@ -58,7 +59,10 @@ function findSimulator(): string {
   return at(Number(port) > 0 ? port : usualPort)
 }
 
-/** Undefined: no service runs with this folder, or its Microsoft 365 is not simulated. */
+/**
+ * Returns the simulator's address; undefined when no service runs with this folder, or its Microsoft 365 is not
+ * simulated.
+ */
 function readRunning(file: string): string | undefined {
   if (!existsSync(file)) return undefined
   const { simulator } = Object(JSON.parse(readFileSync(file, 'utf8')))
@@ -68,7 +72,7 @@ function readRunning(file: string): string | undefined {
 const remedy =
   'Start it with npm start. If it runs with another DATA_DIR or SIMULATOR_PORT, set the same for this command: DATA_DIR=<folder> npm run --silent token -- <upn>'
 
-/** Converts `--lifetime -60` to `--lifetime=-60`: parseArgs treats a value with a dash as an option. */
+/** Converts `--lifetime -60` to `--lifetime=-60`: parseArgs reads a value with a dash as an option. */
 function joinNegative(args: readonly string[]): string[] {
   return args.flatMap((each, index) => {
     if (/^-\d+$/.test(each) && args[index - 1] === '--lifetime') return []
@@ -77,7 +81,7 @@ function joinNegative(args: readonly string[]): string[] {
   })
 }
 
-async function ask(simulator: string, request: object): Promise<string> {
+async function requestToken(simulator: string, request: object): Promise<string> {
   const response = await fetch(`${simulator}/control/token`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },

@@ -1,6 +1,6 @@
 /**
- * PostgreSQL, embedded or on a server. `database/` is the engine; each other room holds the aggregates of one capability.
- * No rules of the product: the core decides, this layer keeps.
+ * PostgreSQL, embedded or on a server. `database/` is the engine; each other room stores the aggregates of one capability.
+ * The rules of the product are in the core; this layer only stores.
  */
 import { randomBytes } from 'node:crypto'
 import { createDelegationStore } from './approvals/index.ts'
@@ -62,8 +62,8 @@ export { chatPaceInMemory } from './notifications/index.ts'
 export { ownSetting } from './shared/index.ts'
 
 /**
- * Creates all stores over one database: those of core's ports, and those of bot and REST. `auditKey` seals the timelines.
- * Without it the key is random, and only these stores can prove what they sealed.
+ * Creates all stores of one database: those of core's ports, and those of bot and REST. `auditKey` seals the timelines.
+ * Without it the key is random, and only these stores can prove the entries that they sealed.
  */
 export function createStores(database: Database, auditKey: Uint8Array = randomBytes(32)) {
   return {
@@ -95,7 +95,7 @@ export function createStores(database: Database, auditKey: Uint8Array = randomBy
     chatPace: createChatPace(database),
     inbox: createInbox(database),
     idempotency: createIdempotencyKeys(database),
-    /** Limits of use that all processes count together. One process alone needs no store for them. */
+    /** Rate limits that all processes share. A single process needs no store for them. */
     tokenBuckets: database.engine === 'server' ? createTokenBuckets(database) : undefined,
   }
 }
@@ -105,9 +105,9 @@ interface Housekeeping {
   readonly database: Database
   readonly stores: Stores
   readonly now: () => Date
-  /** Removes the details of requests that ended long ago, until it is told to stop. */
+  /** Removes the details of requests that ended long ago, until `stopping` aborts. */
   readonly reduce?: (stopping: AbortSignal) => Promise<unknown>
-  /** Records which addresses are in use, until it is told to stop. */
+  /** Records which addresses are in use, until `stopping` aborts. */
   readonly noteAddresses?: (stopping: AbortSignal) => Promise<unknown>
 }
 
@@ -117,21 +117,20 @@ export function cleanUp(
   stopping: AbortSignal,
 ): Promise<void> {
   return database.patiently(async () => {
-    // First, so that the stores then delete what belonged to a reduced request. A request that cannot be reduced delays nothing else.
+    // First, so that the stores then delete the parts of reduced requests. An error here does not stop the other steps.
     const failed = await reduce?.(stopping).then(
       () => undefined,
       (error: unknown) => ({ error }),
     )
     await forgetOld(stores, now())
-    // Last, because Microsoft 365 may be slow to answer, or away.
+    // Last, because Microsoft 365 may answer slowly or not at all.
     await noteAddresses?.(stopping)
     if (failed) throw failed.error
   })
 }
 
 /**
- * Deletes from each store what is older than that store keeps. Throws the first failure, after all stores had their
- * turn.
+ * Deletes from each store the data that is older than its limit. Throws the first failure, after all stores have run.
  */
 export async function forgetOld(stores: Stores, at: Date): Promise<void> {
   const ageing = Object.values(stores).filter((store) => store !== undefined && 'forgetOld' in store)

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { beforeAll, expect, it } from 'vitest'
 import { inChatWindows, patience, screenshots, type Window } from '../support/chat-windows.ts'
 
-// One walk after the other through the same windows: to start a service and a browser takes as long as a walk.
+// All tests share the windows, because the start of a service and a browser takes as long as a test.
 inChatWindows('people in chat windows, in a real browser', {}, (windows) => {
   let kim: Window
   let dana: Window
@@ -17,9 +17,9 @@ inChatWindows('people in chat windows, in a real browser', {}, (windows) => {
   })
 
   it(
-    'takes a site from a form to a card with its link, over an approval in the second window',
+    'creates a site from a form, with an approval in the second window, and shows its link',
     async () => {
-      // A row that types a command: the Playground gets it as data, since it cannot type.
+      // The row types a command. The Playground sends it as data, because it cannot type.
       await kim.card('what do you need?').getByText('New site').click()
       const choose = await kim.sees('What kind of site?', 'choose')
       await choose.getByText('Project site').click()
@@ -33,7 +33,7 @@ inChatWindows('people in chat windows, in a real browser', {}, (windows) => {
       await form.getByLabel('Why do you need it?').fill('Four companies need one place for drawings.')
       await form.getByLabel('Site address').fill('no address!')
       await form.getByRole('button', { name: 'Review' }).click()
-      // What the client itself can check does not leave it.
+      // The client itself checks this answer and sends nothing.
       await form.getByText(/four digits/).waitFor()
       await form.getByLabel('Cost centre').fill('4711')
       await form.getByRole('button', { name: 'Review' }).click()
@@ -52,7 +52,7 @@ inChatWindows('people in chat windows, in a real browser', {}, (windows) => {
 
       const approval = await dana.sees('Your decision, please', 'approval')
       await approval.getByRole('button', { name: 'Reject' }).click()
-      const missing = await dana.sees('Please say why you reject it', 'comment-missing')
+      const missing = await dana.sees('Explain in a comment', 'comment-missing')
       await missing.getByLabel('Comment').fill('Go ahead')
       await missing.getByRole('button', { name: 'Approve' }).click()
       await dana.sees(/Approved by you/, 'approved')
@@ -72,7 +72,7 @@ inChatWindows('people in chat windows, in a real browser', {}, (windows) => {
   )
 
   it(
-    'lists requests, shows one, cancels one and helps with a word that it does not know',
+    'lists, shows and cancels requests, and answers an unknown command with help',
     async () => {
       await kim.type('my requests')
       await kim.sees('My requests', 'my-requests')
@@ -81,18 +81,18 @@ inChatWindows('people in chat windows, in a real browser', {}, (windows) => {
       await kim.type('statsu')
       await kim.sees('I did not understand', 'unknown')
       await kim.type('cancel REQ-1001')
-      await kim.sees(/Too late to cancel|Already over/, 'too-late')
+      await kim.sees(/Too late to cancel|Already ended/, 'too-late')
     },
     patience,
   )
 
   it(
-    'takes a room from a command over two mistakes to a card with its address and what was checked',
+    'creates a room from a command after two mistakes, and shows its address and the checks',
     async () => {
       await kim.type('new room')
       const form = await kim.sees('New room', 'room-form')
       await form.getByLabel('Room name').fill('Matterhorn (Zürich, *floor 2*)')
-      await form.getByLabel('Short name').fill('zrh-matterhorn')
+      await form.getByLabel('Address (before the @)').fill('zrh-matterhorn')
       await form.getByLabel('Office location').fill('Zürich HQ, floor 2')
       await form.getByLabel('Seats').fill('12')
       await form.getByText('Whiteboard').click()
@@ -101,12 +101,12 @@ inChatWindows('people in chat windows, in a real browser', {}, (windows) => {
       await form.getByRole('button', { name: 'Review' }).click()
 
       const returned = await kim.sees('2 things to fix', 'room-form-returned')
-      const said = await returned.innerText()
-      expect(said).toContain('This address is taken. Try room-zrh-matterhorn-2.')
-      expect(said).toContain('Dana Fox is chosen in both')
+      const text = await returned.innerText()
+      expect(text).toContain('This address is taken. Try room-zrh-matterhorn-2.')
+      expect(text).toContain('You chose Dana Fox in both fields')
       expect(await returned.getByLabel('Room name').inputValue()).toBe('Matterhorn (Zürich, *floor 2*)')
       expect(await returned.getByLabel('Whiteboard').isChecked()).toBe(true)
-      await returned.getByLabel('Short name').fill('room-zrh-matterhorn-2')
+      await returned.getByLabel('Address (before the @)').fill('room-zrh-matterhorn-2')
       await kim.picks(returned, 'People Picker', 'Dana Fox', 'Dana', 0)
       await kim.picks(returned, 'People Picker', 'Omar Haddad', 'Omar', 1)
       await returned.getByRole('button', { name: 'More fields' }).click()

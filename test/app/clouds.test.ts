@@ -33,7 +33,7 @@ const settings = {
   ADMINS: people.sam.id,
 }
 
-/** The settings with a certificate, which the configuration reads. */
+/** The settings with a certificate file, which the configuration reads. */
 function complete(variables: Record<string, string>): Record<string, string> {
   const { key, certificate: certificateText } = selfSigned()
   const path = join(mkdtempSync(join(inject('runFolder'), 'clouds-')), 'client.pem')
@@ -51,7 +51,7 @@ function faultsOf(variables: Record<string, string>): readonly string[] {
   }
 }
 
-/** The hosts of each cloud, written out again: a slip in the table is seen here. */
+/** The hosts of each cloud, a second time, so that an error in the table is found. */
 const rows = {
   public: {
     hosts: ['login.microsoftonline.com', 'graph.microsoft.com', 'contoso.sharepoint.com', 'outlook.office365.com'],
@@ -71,12 +71,12 @@ const rows = {
 const exchangeOnline = 'https://outlook.office365.com'
 const names = Object.keys(clouds) as (keyof typeof clouds)[]
 
-/** Shows where the SDK would get the bot's own token, and for which audience. */
+/** Returns the address and the audience with which the SDK requests the bot's own token. */
 class SigningIn extends GuardedAdapter {
   async tokenRequest(serviceUrl: string) {
     const identity = new ClaimsIdentity([{ type: 'aud', value: botAppId }], true)
     const factory = this.botFrameworkAuthentication.createConnectorFactory(identity)
-    // A card that nobody waits for names no audience: then the SDK takes that of the cloud.
+    // A proactive card names no audience, so the SDK uses the audience of the cloud.
     const noAudience = undefined as unknown as string
     const { credentials } = await factory.create(serviceUrl, noAudience)
     const { oAuthEndpoint, oAuthScope } = Object(credentials)
@@ -92,7 +92,7 @@ describe.each(names)('in the cloud %s', (name) => {
   let simulator: Simulator
   let endpoints: Awaited<ReturnType<typeof findEndpoints>>
   const called = new Set<string>()
-  /** Leads to the simulator whatever host is named, and notes the host; the scope of a sign-in is translated too. */
+  /** Sends all calls to the simulator and records their hosts. Also translates the scope of a sign-in. */
   const outgoing: typeof fetch = (input, init) => {
     const { host, origin, pathname, search } = new URL(String(input))
     called.add(host)
@@ -117,7 +117,7 @@ describe.each(names)('in the cloud %s', (name) => {
     return () => simulator.close()
   })
 
-  it('Graph, SharePoint and Exchange answer at the hosts of that cloud, and no other host is called', async () => {
+  it('the service calls Graph, SharePoint and Exchange only at the hosts of that cloud', async () => {
     const { tenant } = connectMicrosoft365({ ...endpoints, certificate, fetch: outgoing })
     const health = await tenant.health()
     expect(health.map(({ name: service, problem }) => [service, problem])).toEqual([
@@ -129,7 +129,7 @@ describe.each(names)('in the cloud %s', (name) => {
     expect([endpoints.sharePointAdminUrl, tenant.outlookRoot]).toEqual([row.admin, row.outlook])
   })
 
-  it('the APIs accept tokens of that login, version 1 and 2, and none of another cloud', async () => {
+  it('the APIs accept version 1 and 2 tokens of that login, and no tokens of another cloud', async () => {
     const provisioning = coreWith({
       actor: async (identity: object) => identity,
       listRequests: async () => ({ requests: [] }),
@@ -149,7 +149,7 @@ describe.each(names)('in the cloud %s', (name) => {
     expect(await statusOf({ aud: apiIds.collab })).toBe(200)
   })
 
-  it('the bot accepts activities of that connector only, and answers there', async () => {
+  it('the bot accepts activities only from that connector, and answers there', async () => {
     const { connector } = clouds[name]
     const [issuer, keysUrl] = row.bot
     expect([connector.issuer, connector.keysUrl]).toEqual([issuer, keysUrl])
@@ -178,7 +178,7 @@ describe('CLOUD', () => {
     ['china', 'CLOUD must not be china: the service does not work in that cloud.'],
     ['gcc', 'CLOUD must be public (also for GCC) or usgov (GCC High).'],
     ['constructor', 'CLOUD must be public (also for GCC) or usgov (GCC High).'],
-  ])('%s is refused, with the reason', (CLOUD, fault) => {
+  ])('%s is refused with the reason', (CLOUD, fault) => {
     const SHAREPOINT_URL = 'https://sites.contoso.example'
     expect(faultsOf({ CLOUD, SHAREPOINT_URL })).toEqual([expect.stringContaining(fault)])
   })
@@ -191,7 +191,7 @@ describe('CLOUD', () => {
       'usgov',
       'the cloud usgov-dod: CLOUD must not be usgov-dod: the service does',
     ],
-  ])('must be that of the organisation’s sites: %s', (SHAREPOINT_URL, CLOUD, fault) => {
+  ])('must be the cloud of the organisation’s sites: %s', (SHAREPOINT_URL, CLOUD, fault) => {
     const expected = expect.stringContaining(`an address of ${fault}`)
     expect(faultsOf({ CLOUD, SHAREPOINT_URL })).toEqual([expected])
   })

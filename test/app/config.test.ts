@@ -38,22 +38,22 @@ function faultsOf(variables: Record<string, string>): readonly string[] {
 }
 
 describe('the configuration', () => {
-  it.each(settingNames.map((name) => [name]))('names %s in the one message about its wrong value', (name) => {
+  it.each(settingNames.map((name) => [name]))('names %s in one message about its wrong value', (name) => {
     for (const wrong of ['€', '-1', ' ', '1e99', '0.5', 'not a value', '{}', 'NaN', 'postgres:', 'a,b']) {
       const about = faultsOf({ [name]: wrong }).filter((fault) => fault.startsWith(`${name} `))
       const parsed = environment.safeParse({ [name]: wrong })
       expect(about.length, about.join()).toBeGreaterThanOrEqual(parsed.success ? 0 : 1)
-      // A library's own message is for its programmers.
+      // Messages of the library are for developers.
       expect(about.join()).not.toMatch(/Invalid|expected|Too (small|big)|pattern|undefined/)
     }
   })
 
-  it('says once for each setting what is wrong with which values, and where to find the right ones', () => {
+  it('reports each wrong setting once, with its wrong values and where to find the right values', () => {
     expect(faultsOf({ TENANT_ID: 'contoso', ADMINS: `sam, ${production.ADMINS},kim,sam`, AUDIT_SECRET: 'ä' })).toEqual([
       'TENANT_ID must be an id such as 0c0ffee0-1111-4111-8111-000000000365. Find it in the Entra admin center, Overview: Tenant ID.',
-      'ADMINS must be object ids of people or groups, joined by commas, not sam or kim. Find them in the Entra admin center, on the page of each user or group: Object ID.',
+      'ADMINS must be object ids of people or groups, separated by commas, not sam or kim. Find the ids in the Entra admin center, on the page of each user or group: Object ID.',
       expect.stringMatching(
-        /^AUDIT_SECRET must be base64\. A new installation creates it .* an existing one needs its own/,
+        /^AUDIT_SECRET must be base64\. For a new installation, create it: .* An existing installation needs its existing key/,
       ),
     ])
   })
@@ -75,7 +75,7 @@ describe('the configuration', () => {
     EXCHANGE_URL: 'http://LOCALHOST:3979',
   }
 
-  it('takes several SharePoint hosts, and checks each', () => {
+  it('accepts several SharePoint hosts, and checks each', () => {
     const several = 'https://contoso.sharepoint.com/, https://contosoeur.sharepoint.com'
     const { SHAREPOINT_URL: read } = readConfig({ ...production, SHAREPOINT_URL: several })
     expect(read).toEqual(['https://contoso.sharepoint.com', 'https://contosoeur.sharepoint.com'])
@@ -83,26 +83,26 @@ describe('the configuration', () => {
       'SHAREPOINT_URL must be an https address when MODE=production.',
     ])
     expect(faultsOf({ ...production, SHAREPOINT_URL: `${several},contosoapc` }).join()).toContain(
-      'SHAREPOINT_URL must be an http or https address',
+      'SHAREPOINT_URL must be http or https addresses',
     )
     expect(faultsOf({ ...simulated, SHAREPOINT_URL: `${simulated.SHAREPOINT_URL}, ${several}` }).join()).toContain(
       'SHAREPOINT_URL must be a loopback address',
     )
   })
 
-  it('takes .env.example as it stands', () => {
+  it('accepts .env.example unchanged', () => {
     const lines = readFileSync('.env.example', 'utf8')
       .split('\n')
       .filter((line) => /^[A-Z_]+=/.test(line))
     const copied = Object.fromEntries(lines.map((line) => line.split(/=(.*)/, 2)))
     expect(readConfig(copied)).toEqual(readConfig({}))
-    // What production wants said is not said by it.
+    // The example does not contain the values that production requires.
     const faults = faultsOf({ ...copied, MODE: 'production' })
     expect(faults).toEqual(faultsOf({ MODE: 'production' }))
     expect(faults.join()).toMatch(/DIRECTORY_EXTENSION.+DATA_DIR/)
   })
 
-  it('knows ids in any case as the same', () => {
+  it('ignores the case of ids', () => {
     const id = '0C0FFEE0-ABCD-4ABC-8ABC-00000000ABCD'
     const names = ['TENANT_ID', 'MICROSOFT_APP_ID', 'MICROSOFT_APP_TENANT_ID', 'CLIENT_ID'] as const
     const config = readConfig({ ADMINS: `${id}, ${id}`, ...Object.fromEntries(names.map((name) => [name, id])) })
@@ -110,7 +110,7 @@ describe('the configuration', () => {
     expect(config.ADMINS).toEqual([id.toLowerCase(), id.toLowerCase()])
   })
 
-  it('takes networks for webhooks, and a secret that can sign', () => {
+  it('accepts networks for webhooks, and a secret that can sign', () => {
     expect(readConfig({ WEBHOOK_ALLOW_CIDRS: '10.1.0.0/16, fd00::/8' }).WEBHOOK_ALLOW_CIDRS).toEqual([
       '10.1.0.0/16',
       'fd00::/8',
@@ -131,23 +131,26 @@ describe('the configuration', () => {
   )
 
   it.each<[Record<string, string>, RegExp]>([
-    [{ CLIENT_ID: production.MICROSOFT_APP_ID.toUpperCase() }, /CLIENT_ID must be another registration/],
-    [{ COLLAB_AUDIENCE: production.MICROSOFT_APP_ID }, /COLLAB_AUDIENCE must not name MICROSOFT_APP_ID/],
+    [
+      { CLIENT_ID: production.MICROSOFT_APP_ID.toUpperCase() },
+      /CLIENT_ID and MICROSOFT_APP_ID must be different registrations/,
+    ],
+    [{ COLLAB_AUDIENCE: production.MICROSOFT_APP_ID }, /COLLAB_AUDIENCE must not contain the id of MICROSOFT_APP_ID/],
     [
       { MAIL_AUDIENCE: `api://x, api://botid-${production.MICROSOFT_APP_ID}` },
-      /MAIL_AUDIENCE must not name MICROSOFT_/,
+      /MAIL_AUDIENCE must not contain the id of MICROSOFT_/,
     ],
-    [{ COLLAB_AUDIENCE: `api://${production.CLIENT_ID}` }, /COLLAB_AUDIENCE must not name CLIENT_ID/],
-    [{ MAIL_APP_CLIENTS: production.CLIENT_ID }, /MAIL_APP_CLIENTS must not name CLIENT_ID/],
-    [{ MAIL_APP_CLIENTS: production.MICROSOFT_APP_ID }, /MAIL_APP_CLIENTS must not name MICROSOFT_APP_ID/],
-    [{ DOCS_CLIENT_ID: production.CLIENT_ID.toUpperCase() }, /DOCS_CLIENT_ID must not be CLIENT_ID/],
-  ])('wants registrations apart in production: %o', (change, fault) => {
+    [{ COLLAB_AUDIENCE: `api://${production.CLIENT_ID}` }, /COLLAB_AUDIENCE must not contain the id of CLIENT_ID/],
+    [{ MAIL_APP_CLIENTS: production.CLIENT_ID }, /MAIL_APP_CLIENTS must not contain the id of CLIENT_ID/],
+    [{ MAIL_APP_CLIENTS: production.MICROSOFT_APP_ID }, /MAIL_APP_CLIENTS must not contain the id of MICROSOFT_APP_ID/],
+    [{ DOCS_CLIENT_ID: production.CLIENT_ID.toUpperCase() }, /DOCS_CLIENT_ID must not be the id of CLIENT_ID/],
+  ])('requires separate registrations in production: %o', (change, fault) => {
     expect(faultsOf({ ...production, ...change })).toEqual([expect.stringMatching(fault)])
   })
 
   const [sites, mailboxes] = ['99992222-3333-4444-8555-666677778888', '99992222-3333-4444-8555-666677779999']
 
-  it('takes client ids as audiences in any case, and one scope for each API', () => {
+  it('accepts client ids as audiences in any case, and one scope for each API', () => {
     const scopes = { COLLAB_SCOPE: `api://${sites}/App.ReadWrite.All`, MAIL_SCOPE: `${mailboxes}/.default` }
     const settings = { ...scopes, COLLAB_AUDIENCE: `${sites.toUpperCase()}, api://Sites`, MAIL_AUDIENCE: mailboxes }
     expect(readConfig({ ...production, ...settings })).toMatchObject({
@@ -157,15 +160,18 @@ describe('the configuration', () => {
   })
 
   it.each<[Record<string, string>, string]>([
-    [{ COLLAB_SCOPE: 'App.ReadWrite.All' }, 'COLLAB_SCOPE must be one whole scope, such as api://<client id'],
-    [{ MAIL_SCOPE: 'api://x/App.ReadWrite.All openid' }, 'MAIL_SCOPE must be one whole scope'],
-    [{ MAIL_SCOPE: 'api://x/"/App.ReadWrite.All' }, 'MAIL_SCOPE must be one whole scope'],
+    [{ COLLAB_SCOPE: 'App.ReadWrite.All' }, 'COLLAB_SCOPE must be one complete scope, such as api://<client id'],
+    [{ MAIL_SCOPE: 'api://x/App.ReadWrite.All openid' }, 'MAIL_SCOPE must be one complete scope'],
+    [{ MAIL_SCOPE: 'api://x/"/App.ReadWrite.All' }, 'MAIL_SCOPE must be one complete scope'],
     [{ MAIL_SCOPE: 'api://x/Files.Read' }, 'MAIL_SCOPE must end with /App.ReadWrite.All'],
     [
       { COLLAB_AUDIENCE: sites, COLLAB_SCOPE: `api://${mailboxes}/App.ReadWrite.All` },
-      `COLLAB_SCOPE requests tokens for ${mailboxes}, which COLLAB_AUDIENCE does not name: add ${mailboxes}`,
+      `COLLAB_SCOPE requests tokens for ${mailboxes}, but COLLAB_AUDIENCE does not contain it: add ${mailboxes}`,
     ],
-    [{ MAIL_SCOPE: `api://${production.CLIENT_ID}/App.ReadWrite.All` }, 'MAIL_SCOPE must not name CLIENT_ID'],
+    [
+      { MAIL_SCOPE: `api://${production.CLIENT_ID}/App.ReadWrite.All` },
+      'MAIL_SCOPE must not contain the id of CLIENT_ID',
+    ],
   ])('explains a scope that callers cannot request: %o', (change, fault) => {
     expect(faultsOf({ ...production, ...change })).toEqual([expect.stringContaining(fault)])
   })
@@ -178,15 +184,15 @@ describe('the configuration', () => {
     expect(apiOf({ audiences, scope: undefined }, 'https://unused.example').scope).toBe(scope)
   })
 
-  it('requires an admin in production, and says what to name', () => {
+  it('requires an admin in production, and explains the value', () => {
     for (const ADMINS of ['', ' , '])
       expect(faultsOf({ ...production, ADMINS })).toEqual([
-        'ADMINS is needed when MODE=production. Find them in the Entra admin center, on the page of each user or group: Object ID.',
+        'ADMINS is needed when MODE=production. Find the ids in the Entra admin center, on the page of each user or group: Object ID.',
       ])
     expect(faultsOf({ ADMINS: '' })).toEqual([])
   })
 
-  it('names the files that cannot be used together with all other faults', () => {
+  it('reports unusable files together with all other faults', () => {
     const folder = mkdtempSync(join(inject('runFolder'), 'config-'))
     const [path, templates] = [join(folder, 'client.pem'), join(folder, 'templates.json')]
     const { DATABASE_URL: _, ...embedded } = production
@@ -201,13 +207,13 @@ describe('the configuration', () => {
     chmodSync(folder, 0o777)
     expect(faults()).toEqual([
       ...others,
-      expect.stringContaining(`DATA_DIR can be changed by other users: ${folder} (mode 777`),
+      expect.stringContaining(`Other users can change DATA_DIR: ${folder} (mode 777`),
       expect.stringMatching(/^CLIENT_CERTIFICATE_PATH .*: The PEM file holds .* no cer/),
-      expect.stringMatching(/^TEMPLATES_FILE .* is not right\. Correct it:\n {2}\/0\/id: /),
+      expect.stringMatching(/^TEMPLATES_FILE .* has these faults:\n {2}\/0\/id: /),
     ])
   })
 
-  it('takes the expiry of the bot’s secret as a day or a moment', () => {
+  it('accepts the expiry of the bot’s secret as a date or a moment', () => {
     const expiry = (text: string) => readConfig({ MICROSOFT_APP_PASSWORD_EXPIRES: text }).MICROSOFT_APP_PASSWORD_EXPIRES
     expect(expiry('2027-11-30')).toEqual(new Date('2027-11-30T00:00:00Z'))
     expect(expiry('2027-11-30T10:00:00+02:00')).toEqual(new Date('2027-11-30T08:00:00Z'))
@@ -220,23 +226,23 @@ describe('the configuration', () => {
       ])
   })
 
-  it('wants https in production', () => {
+  it('requires https in production', () => {
     expect(faultsOf({ ...production, BASE_URL: 'http://quartermaster.contoso.example' }).join()).toContain('https')
   })
 
-  it('stays on loopback in local mode while the bot takes no tokens', () => {
+  it('allows only loopback in local mode while the bot requires no tokens', () => {
     expect(faultsOf({ HOST: '0.0.0.0' }).join()).toContain('loopback')
     expect(faultsOf({ HOST: '127.0.0.2' })).toEqual([])
     expect(faultsOf({ HOST: '0.0.0.0', MICROSOFT_APP_ID: production.MICROSOFT_APP_ID })).toEqual([])
   })
 
-  it('takes a tenant on this machine without an app id', () => {
+  it('accepts a tenant on this machine without an app id', () => {
     expect(faultsOf(simulated)).toEqual([])
     const { SHAREPOINT_ADMIN_URL: _, ...four } = simulated
     expect(faultsOf(four)).toEqual([])
   })
 
-  it.each(Object.keys(simulated))('refuses a real tenant in %s without an app id, and says what to set', (name) => {
+  it.each(Object.keys(simulated))('refuses a real tenant in %s without an app id, and names the setting', (name) => {
     const real = { ...simulated, [name]: 'https://graph.microsoft.com' }
     expect(faultsOf(real)).toEqual([
       expect.stringMatching(new RegExp(`^${name} must be a loopback address .*set MICROSOFT_APP_ID`)),
@@ -253,26 +259,28 @@ describe('the configuration', () => {
     'http://[::]',
     'http://[::ffff:10.0.0.1]',
     'https://10.0.0.1',
-  ])('does not take %s for this machine', (address) => {
+  ])('does not treat %s as this machine', (address) => {
     expect(faultsOf({ ...simulated, DIRECTORY_URL: address }).join()).toContain(
       'DIRECTORY_URL must be a loopback address',
     )
   })
 
-  it('takes an address with a user name for nothing at all', () => {
+  it('refuses an address with a user name', () => {
     const faults = faultsOf({
       ...simulated,
       LOGIN_URL: 'http://127.0.0.1@evil.example',
       EXCHANGE_URL: 'http://a@127.0.0.1',
     })
-    expect(faults.join('\n')).toMatch(/LOGIN_URL must have no user name.*\nEXCHANGE_URL must have no user name/)
+    expect(faults.join('\n')).toMatch(
+      /LOGIN_URL must not contain a user name.*\nEXCHANGE_URL must not contain a user name/,
+    )
     expect(faults.join('\n')).toContain('LOGIN_URL must be a loopback address')
   })
 
-  it('knows that an address which is not given is Microsoft’s as soon as another one is given', () => {
+  it('treats missing addresses as Microsoft’s if another address is set', () => {
     const faults = faultsOf({ SHAREPOINT_URL: simulated.SHAREPOINT_URL })
     expect(faults).toEqual(
-      ['LOGIN_URL', 'DIRECTORY_URL', 'EXCHANGE_URL'].map((name) => expect.stringMatching(`^${name} must be set too`)),
+      ['LOGIN_URL', 'DIRECTORY_URL', 'EXCHANGE_URL'].map((name) => expect.stringMatching(`^${name} must also be set`)),
     )
     expect(faultsOf({ SHAREPOINT_ADMIN_URL: 'https://contoso-admin.sharepoint.com' })).toHaveLength(4)
   })
@@ -292,7 +300,7 @@ describe('the address of PostgreSQL in production', () => {
     'postgres:///q?host=/var/run/postgresql',
     'postgres://%2Fvar%2Frun%2Fpostgresql/q',
     'postgres://db.contoso.example/q?host=127.0.0.1',
-  ])('takes %s', (address) => {
+  ])('accepts %s', (address) => {
     expect(server(address)).toEqual([])
   })
 
@@ -311,7 +319,7 @@ describe('the address of PostgreSQL in production', () => {
     'postgres://localhost/q?host=db.contoso.example',
     'postgres://127.0.0.1@db.contoso.example/q',
     'postgres://2130706433/q',
-  ])('refuses %s, and says what to add', (address) => {
+  ])('refuses %s, and names the missing part', (address) => {
     expect(server(address)).toEqual([
       expect.stringMatching(
         /^DATABASE_URL must use TLS and verify the server .*add sslmode=verify-full, and sslrootcert/,
@@ -325,27 +333,27 @@ describe('the address of PostgreSQL in production', () => {
     expect(server('postgres:///q')).toEqual([])
     vi.stubEnv('PGHOST', 'db.contoso.example')
     expect(server('postgres:///q').join()).toContain('verify the server db.contoso.example')
-    // Set apart from the address it would not be seen by other tools.
+    // Other tools would not see a setting outside the address.
     vi.stubEnv('PGSSLMODE', 'verify-full')
     expect(server('postgres:///q').join()).toContain('add sslmode=verify-full')
     expect(server('postgres:///q?sslmode=verify-full')).toEqual([])
   })
 
-  it('names a file that cannot be read, and several hosts', () => {
+  it('reports an unreadable file, and several hosts', () => {
     const file = 'postgres://db.contoso.example/q?sslmode=verify-full&sslrootcert=/nowhere/ca.pem'
     expect(server(file)).toEqual([expect.stringMatching(/DATABASE_URL names the file \/nowhere\/ca.pem.*ENOENT/)])
     expect(server(file.replace('/nowhere/ca.pem', 'system')).join()).toContain('Without sslrootcert the public')
     expect(server('postgres://one,two/q?sslmode=verify-full')).toEqual([expect.stringContaining('several hosts')])
   })
 
-  it('is of no use when certificates are checked nowhere', () => {
+  it('is refused if certificate checks are disabled', () => {
     expect(faultsOf({ ...production, NODE_TLS_REJECT_UNAUTHORIZED: '0' })).toEqual([
       expect.stringMatching(/NODE_TLS_REJECT_UNAUTHORIZED=0 .*remove it/),
     ])
     expect(faultsOf({ NODE_TLS_REJECT_UNAUTHORIZED: '0' })).toEqual([])
   })
 
-  it('may be anything in local mode', () => {
+  it('can have any value in local mode', () => {
     expect(faultsOf({ DATABASE_URL: 'postgres://db.contoso.example/q' })).toEqual([])
   })
 })

@@ -10,7 +10,7 @@ const scripts = z.object({
 })
 const read = (path: string) => scripts.parse(JSON.parse(readFileSync(path, 'utf8')))
 
-/** Every file that a script or a command of package.json starts with Node. */
+/** All files that scripts and commands of package.json start with Node. */
 function entryPoints(): string[] {
   const own = read('package.json')
   const client = read('src/client/package.json')
@@ -22,30 +22,30 @@ function entryPoints(): string[] {
   return [...started(own), ...Object.values(own.bin), ...inClient.map(sourceInClient)]
 }
 
-/** The command of the package is JavaScript that is emitted from the source of the same name. */
+/** The command of the package is emitted from the source file with the same name. */
 const sourceInClient = (path: string): string =>
   join('src/client', path.replace(/^dist\/client\//, '').replace(/\.js$/, '.ts'))
 
 const firstImport = (path: string): string | undefined =>
   /^import\s(?:[^'"]*\sfrom\s)?['"]([^'"]+)['"]/m.exec(readFileSync(path, 'utf8'))?.[1]
 
-/** What it writes is a package for everybody, with the modes of the files in it. */
+/** This entry point writes a public package with the modes of its files, so it needs no private umask. */
 const forEverybody = ['src/client/emit.ts', 'deploy/build.ts']
 
 const masks = (path: string): boolean => firstImport(path)?.endsWith('/private-umask.ts') ?? false
 
 describe('entry points', () => {
-  it('set a private umask before anything else is loaded', () => {
+  it('set a private umask before other imports', () => {
     const paths = entryPoints()
     expect(paths).toEqual(
       expect.arrayContaining(['src/main.ts', 'src/client/cli.ts', 'src/app/commands/backup.ts', 'test/replicas.ts']),
     )
     expect(paths.filter((path) => !masks(path) && !forEverybody.includes(path))).toEqual([])
-    // What the service starts by itself.
+    // The service itself starts this file.
     expect(masks('src/app/local/playground-process.ts')).toBe(true)
   })
 
-  it('are all that run by themselves among the sources', () => {
+  it('are the only sources that run on import', () => {
     const known = new Set(entryPoints().map((path) => relative('.', path)))
     const running = readSources('src')
       .filter(({ text }) => /^main\(\)|^process\.exitCode = await /m.test(text))
@@ -53,7 +53,7 @@ describe('entry points', () => {
     expect(running.filter((path) => !known.has(path))).toEqual([])
   })
 
-  it('share a file that does nothing else', () => {
+  it('share a file that only sets the umask', () => {
     for (const path of ['src/private-umask.ts', 'src/client/private-umask.ts'])
       expect(readFileSync(path, 'utf8')).toMatch(/^\/\*\*[\s\S]*?\*\/\nprocess\.umask\(0o077\)\n$/)
   })

@@ -6,35 +6,35 @@ import { opens } from '../support/site-request.ts'
 import { until } from '../support/until.ts'
 
 const info = 30
-/** A word that stands nowhere else. */
+/** A text that occurs nowhere else. */
 const canary = (what: string): string => `Canary${what}${randomBytes(6).toString('hex')}`
 
-describe('the log of a service at work', () => {
+describe('the log of a running service', () => {
   const lines: (Record<string, unknown> & { readonly level: number })[] = []
   const service = withService({ LOG_LEVEL: 'debug' }, () => ({
     writeLog: (line) => void lines.push(JSON.parse(line)),
   }))
   beforeEach(() => void lines.splice(0))
 
-  /** The lines at `info` and above that turns and requests have by now, without those of jobs. */
-  const told = () => lines.filter(({ level, job }) => level >= info && job === undefined)
-  const turns = () => told().filter(({ kind }) => kind !== undefined)
+  /** Returns the lines of turns and requests so far at `info` and above, without lines of jobs. */
+  const linesOfService = () => lines.filter(({ level, job }) => level >= info && job === undefined)
+  const turns = () => linesOfService().filter(({ kind }) => kind !== undefined)
   const oneTurn = async (act: () => Promise<unknown>) => {
     lines.splice(0)
     await act()
     await until(() => turns()[0], 'the line of the turn')
-    expect(told()).toHaveLength(1)
+    expect(linesOfService()).toHaveLength(1)
     return turns()[0]
   }
   const oneRequest = async (...call: Parameters<typeof service.rest>) => {
     lines.splice(0)
     await service.rest(...call)
-    await until(() => told()[0], 'the line of the request')
-    expect(told()).toHaveLength(1)
-    return told()[0]
+    await until(() => linesOfService()[0], 'the line of the request')
+    expect(linesOfService()).toHaveLength(1)
+    return linesOfService()[0]
   }
 
-  it('has one line for each turn, whatever it comes to, with the person by id only', async () => {
+  it('has one line for each turn with any outcome, with the person’s id only', async () => {
     const { kim } = service
     const who = { personId: kim.id, traceId: expect.stringMatching(/^[0-9a-f]{32}$/), milliseconds: expect.any(Number) }
     expect(await oneTurn(() => kim.installs())).toMatchObject({ ...who, kind: 'install', outcome: 'done' })
@@ -64,7 +64,7 @@ describe('the log of a service at work', () => {
     })
   })
 
-  it('has one line also for a turn whose answer the chat does not take, and it counts as failed', async () => {
+  it('has one line for a turn whose answer the chat refuses, with the outcome failed', async () => {
     const { kim, connector } = service
     const failed = async () =>
       (await (await fetch(`${service.app.url}/metrics`)).text()).match(
@@ -79,9 +79,9 @@ describe('the log of a service at work', () => {
     expect(await failed()).not.toBeNull()
   })
 
-  it('has one line for each request, by the pattern of its address and the ids in it', async () => {
+  it('has one line for each request, with the pattern of its address and its ids', async () => {
     const id = randomUUID()
-    const who = { personId: service.kim.id, traceId: expect.stringMatching(/^[0-9a-f]{32}$/), msg: 'answered' }
+    const who = { personId: service.kim.id, traceId: expect.stringMatching(/^[0-9a-f]{32}$/), msg: 'a call completed' }
     const read = await oneRequest('kim', 'GET', `/requests/v1/${id}`)
     expect(read).toMatchObject({ ...who, route: '/requests/v1/:requestId', requestId: id, status: 404, method: 'GET' })
     expect(read?.['callId']).toMatch(/^[0-9a-f-]{36}$/)
@@ -96,11 +96,11 @@ describe('the log of a service at work', () => {
       headers: { 'content-type': 'application/json' },
       body: '{}',
     })
-    await until(() => told()[0], 'the line of what is no activity')
-    expect(told()).toMatchObject([{ msg: 'an activity was refused', level: 40 }])
+    await until(() => linesOfService()[0], 'the line of what is no activity')
+    expect(linesOfService()).toMatchObject([{ msg: 'an activity was refused', level: 40 }])
   })
 
-  it('has nothing of what anybody typed, nor a name, in any line above debug', async () => {
+  it('has no typed text and no names above debug', async () => {
     const { kim, dana } = service
     const typed = Object.fromEntries(
       ['title', 'why', 'chat', 'comment', 'description', 'tag', 'reject', 'name', 'field', 'path', 'header'].map(
@@ -144,16 +144,16 @@ describe('the log of a service at work', () => {
       traceparent: typed.header,
       'idempotency-key': typed.header,
     })
-    const asked = await service.rest('kim', 'POST', '/collab/v1/spo/', {
+    const submitted = await service.rest('kim', 'POST', '/collab/v1/spo/', {
       displayName: typed.name,
       templateId: templates.projectSite,
       metadata: { costCentre: '4711', audience: 'internal' },
     })
-    await service.rest('dana', 'POST', `/requests/v1/${String(asked.body['requestId'])}/reject`, {
+    await service.rest('dana', 'POST', `/requests/v1/${String(submitted.body['requestId'])}/reject`, {
       comment: typed.reject,
     })
     await service.rest('kim', 'GET', `/templates/v1/${typed.path}?status=${typed.path}`)
-    // The tenant says no in words that quote what it was given.
+    // The tenant refuses with a text that quotes the input.
     await service.fault({ operation: 'graph.groups.upsert', kind: 'failBeforeCommit', status: 405 })
     const failing = await service.rest('kim', 'POST', '/collab/v1/spo/', {
       displayName: typed.tag,

@@ -3,13 +3,13 @@ import { readConfig } from '../../src/app/config.ts'
 import { createLog } from '../../src/app/log.ts'
 import { secretsOf } from '../../src/app/settings.ts'
 
-describe('what has the shape of a secret is masked wherever a text quotes it', () => {
+describe('the log masks the shapes of secrets in any text:', () => {
   const logged = (fields: object, message = 'said'): string => {
     let line = ''
     createLog('info', [], (text) => {
       line = text
     }).info(fields, message)
-    // A line stays one JSON object, whatever was taken out of it.
+    // A masked line is still one JSON object.
     expect(JSON.parse(line)).toMatchObject({ level: 30 })
     return line
   }
@@ -42,11 +42,11 @@ describe('what has the shape of a secret is masked wherever a text quotes it', (
     expect(line).toContain('[secret]')
   })
 
-  it('a field of that name', () => {
+  it('a field with the name of a secret', () => {
     expect(logged({ password: secret })).not.toContain(secret)
   })
 
-  it('and nothing else', () => {
+  it('but no other text', () => {
     const line = logged({ text: 'password=' }, 'the password is not right, the access_token has expired')
     expect(line).toContain('the password is not right, the access_token has expired')
   })

@@ -17,7 +17,7 @@ const variables = {
   BASE_URL: 'https://quartermaster.contoso.example/',
 }
 
-/** Microsoft's own schema; its dialect (draft-04) differs from Ajv's in no word that it uses. */
+/** Microsoft's own schema. It uses only keywords of draft-04 that Ajv also supports. */
 function microsoftSchema(version: string) {
   const path = `../../node_modules/@microsoft/app-manifest/build/json-schemas/teams/v${version}/MicrosoftTeams.schema.json`
   const { $schema: _, id: __, ...schema } = JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8'))
@@ -26,7 +26,7 @@ function microsoftSchema(version: string) {
   return ajv.compile(schema)
 }
 
-/** Reads an archive from its end, as unzip does, and checks each file against its checksum. */
+/** Reads an archive from its end like unzip, and checks the checksum of each file. */
 function unzip(archive: Buffer): Map<string, Buffer> {
   const end = archive.lastIndexOf(Buffer.from([0x50, 0x4b, 5, 6]))
   const files = new Map<string, Buffer>()
@@ -57,13 +57,13 @@ describe('the Teams manifest', () => {
   const manifest = manifestFor(variables)
   const menu = manifest.bots[0]?.commandLists[0]?.commands ?? []
 
-  it("fits Microsoft's schema", () => {
+  it("is valid by Microsoft's schema", () => {
     const fits = microsoftSchema(manifest.manifestVersion)
     expect(fits(manifest), JSON.stringify(fits.errors, null, 2)).toBe(true)
     expect(fits({ ...manifest, bots: [{ botId: 'no uuid', scopes: ['personal'] }] })).toBe(false)
   })
 
-  it('names the bot and the address of the environment, and one scope', () => {
+  it('contains the bot, the address of the service, and one scope', () => {
     expect(manifest.id).toBe(variables.MICROSOFT_APP_ID)
     expect(manifest.bots).toMatchObject([
       { botId: variables.MICROSOFT_APP_ID, scopes: ['personal'], supportsFiles: false },
@@ -72,7 +72,7 @@ describe('the Teams manifest', () => {
     expect(manifest.validDomains).toEqual(['quartermaster.contoso.example'])
   })
 
-  it('names who may install it for people, where that is set', () => {
+  it('contains the registration that installs the app for people, if it is set', () => {
     const clientId = '0c0ffee0-2222-4222-8222-000000000001'
     const own = manifestFor({ ...variables, CLIENT_ID: clientId })
     expect(own.webApplicationInfo).toEqual({ id: clientId, resource: 'https://quartermaster.contoso.example' })
@@ -80,23 +80,23 @@ describe('the Teams manifest', () => {
     expect(microsoftSchema(own.manifestVersion)(own)).toBe(true)
   })
 
-  it('shows the commands that have a place in the menu, in its order, ten at most', () => {
+  it('lists the commands of the menu in order, at most ten', () => {
     const placed = commands.filter((command) => command.menu !== null)
-    const inOrder = placed.toSorted((one, other) => (one.menu ?? 0) - (other.menu ?? 0)).map(({ words }) => words)
+    const inOrder = placed.toSorted((one, other) => (one.menu ?? 0) - (other.menu ?? 0)).map(({ name }) => name)
     expect(menu.map(({ title }) => title)).toEqual(inOrder)
     expect(menu.length).toBeLessThanOrEqual(10)
     expect(new Set(placed.map((command) => command.menu)).size).toBe(placed.length)
     for (const { description } of menu) expect(description.length).toBeGreaterThan(10)
   })
 
-  it('offers each kind of resource first, and nothing that is for admins', () => {
+  it('lists each kind of resource first, and no admin commands', () => {
     const titles = menu.map(({ title }) => title)
     expect(titles.slice(0, 4)).toEqual(['new site', 'new room', 'new shared mailbox', 'new equipment'])
     expect(titles).toContain('help')
     expect(titles.filter((title) => title.startsWith('admin'))).toEqual([])
   })
 
-  it('is not made without its variables, and says all that is wrong', () => {
+  it('is not created without its settings, and the error lists all faults', () => {
     expect(() => manifestFor({})).toThrow(/MICROSOFT_APP_ID[\s\S]*BASE_URL/)
     expect(() => manifestFor({ ...variables, BASE_URL: 'http://127.0.0.1:3978' })).toThrow('BASE_URL')
     expect(() => manifestFor({ ...variables, MICROSOFT_APP_ID: '' })).toThrow('MICROSOFT_APP_ID')
@@ -106,21 +106,21 @@ describe('the Teams manifest', () => {
 describe('the app package', () => {
   const files = unzip(appPackage(variables))
 
-  it('holds the manifest and its two icons, and nothing else', () => {
+  it('contains only the manifest and its two icons', () => {
     expect([...files.keys()]).toEqual(['manifest.json', 'color.png', 'outline.png'])
     expect(JSON.parse(String(files.get('manifest.json')))).toEqual(manifestFor(variables))
   })
 
-  it('has icons of the sizes that Teams wants', () => {
+  it('has icons of the sizes that Teams requires', () => {
     expect(png(files.get('color.png'))).toMatchObject({ width: 192, height: 192, signed: 'PNG' })
     expect(png(files.get('outline.png'))).toEqual({ width: 32, height: 32, signed: 'PNG', colourType: 6 })
   })
 
-  it('is the same, byte for byte, for the same variables', () => {
+  it('has the same bytes for the same settings', () => {
     expect(appPackage(variables).equals(appPackage(variables))).toBe(true)
   })
 
-  it('keeps any name and any bytes', () => {
+  it('preserves any name and any bytes', () => {
     const entries = [
       { name: 'leer.txt', content: Buffer.alloc(0) },
       { name: 'Zürich/山田.bin', content: Buffer.from([0x50, 0x4b, 5, 6, 0, 255]) },
@@ -133,26 +133,26 @@ describe('the version of the app', () => {
   const current = { sha256: recorded.sha256, organisation: 'Contoso' }
   const changed = { sha256: 'another hash', organisation: 'Contoso' }
 
-  it('has a record of the product’s content that is up to date', () => {
+  it('uses an up-to-date record of the product’s content', () => {
     const remedy =
       'The texts, commands or icons of the app changed. Run npm run manifest -- --sample and commit manifest/content.json.'
     expect(productHash(), remedy).toBe(recorded.sha256)
     expect(Number.isSafeInteger(recorded.number)).toBe(true)
   })
 
-  it('is the same for the same content, on each machine and after each publication', () => {
+  it('is the same for the same content on each machine and after each publication', () => {
     expect(versionOf(current)).toMatch(new RegExp(`^0\\.${recorded.number}\\.\\d{1,5}$`))
     expect(versionOf(current, versionOf(current))).toBe(versionOf(current))
     expect(manifestFor(variables).version).toBe(manifestFor(variables, manifestFor(variables).version).version)
     expect(manifestFor(variables).version).toBe(manifestFor({ ...variables, CLIENT_ID: '' }).version)
   })
 
-  it('is higher when the product’s content changes, whatever the organisation’s values are', () => {
+  it('is higher after a change of the product’s content, for any values of the organisation', () => {
     for (const organisation of ['Contoso', 'Fabrikam', 'A', 'B', 'C'])
       expect(standingOf(versionOf({ ...changed, organisation }), versionOf(current))).toBe('update')
   })
 
-  it('is higher than the published one after any row of changes of the organisation’s values', () => {
+  it('is higher than the published version after any changes of the organisation’s values', () => {
     const values = fc.array(fc.string(), { minLength: 2, maxLength: 12 })
     fc.assert(
       fc.property(values, (organisations) => {
@@ -167,14 +167,14 @@ describe('the version of the app', () => {
     )
   })
 
-  it('is higher than all versions before versions followed the content', () => {
+  it('is higher than all versions of the former numbering', () => {
     expect(standingOf(versionOf({ ...current, organisation: 0 }), '0.1.0')).toBe('update')
   })
 
-  it('is older than that of a newer product, which stays in the catalogue', () => {
+  it('is older than the version of a newer product', () => {
     const newer = `0.${recorded.number + 1}.5`
     expect(standingOf(versionOf(current, newer), newer)).toBe('older')
-    expect(() => versionOf(current, '1.0')).toThrow('“1.0” is no version of the app. A version is three numbers')
+    expect(() => versionOf(current, '1.0')).toThrow('“1.0” is not a version of the app. A version has three numbers')
   })
 })
 
@@ -182,11 +182,11 @@ describe('npm run manifest', () => {
   const folder = mkdtempSync(join(inject('runFolder'), 'manifest-'))
   const run = (more: Record<string, string>, published?: string): string =>
     writePackage({ ...variables, ...more }, folder, published)
-  const versionIn = (said: string): string => /^Version ([\d.]+\d)/.exec(said)?.[1] ?? 'none'
+  const versionIn = (output: string): string => /^Version ([\d.]+\d)/.exec(output)?.[1] ?? 'none'
 
-  it('says what changed since the last package, and gives each change a higher version', () => {
+  it('reports the changes since the last package, and gives each change a higher version', () => {
     const first = run({})
-    expect(first).toContain('the first package made here')
+    expect(first).toContain('the first package in this folder')
     expect(run({})).toContain(`Version ${versionIn(first)}. Nothing changed since the last package.`)
     const moved = run({ BASE_URL: 'https://new.contoso.example' })
     expect(moved).toContain(`Changed since version ${versionIn(first)}:`)
@@ -199,9 +199,9 @@ describe('npm run manifest', () => {
     expect(JSON.parse(String(manifest)).version).toBe(versionIn(back))
   })
 
-  it('makes a version above the published one, and none when a newer product has published', () => {
+  it('creates a version above the published version, and fails if a newer product has published', () => {
     const published = `0.${recorded.number}.99999999`
     expect(standingOf(versionIn(run({}, published)), published)).toBe('update')
-    expect(() => run({}, `0.${recorded.number + 1}.0`)).toThrow(/made by a newer Quartermaster/)
+    expect(() => run({}, `0.${recorded.number + 1}.0`)).toThrow(/A newer Quartermaster created version/)
   })
 })

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
 
-/** A process that keeps to this machine, and says how each way of calling another one ends. */
+/** A process that may call only this machine, and prints the result of each way to call another machine. */
 const script = `
   import './src/app/local/playground-loopback.ts'
   import { request as http } from 'node:http'
@@ -15,7 +15,7 @@ const script = `
   fetch('https://telemetry.invalid/').catch(told('fetch'))
 `
 
-it('a chat window reaches no other machine, and is refused the ordinary way, over TLS too', async () => {
+it('a chat window cannot reach another machine: connections are refused, also with TLS', async () => {
   const { stdout, stderr } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script])
   expect(stderr).toBe('')
   expect(stdout.trim().split('\n').toSorted()).toEqual(

@@ -6,8 +6,8 @@ import { describe, expect, it } from 'vitest'
 import { openSettings, withSettings } from '../../src/app/setup/settings-file.ts'
 import { temporaryFolder } from '../support/simulator.ts'
 
-describe('the file of settings', () => {
-  it('reads back what was written, and keeps every other line', () => {
+describe('the settings file', () => {
+  it('returns the written values and keeps every other line', () => {
     const value = fc.string({ minLength: 1, maxLength: 40 }).filter((text) => !/[\r\n]/.test(text))
     const other = fc.constantFrom(
       '# a comment',
@@ -25,7 +25,7 @@ describe('the file of settings', () => {
         try {
           written = withSettings(text, { OURS: wanted })
         } catch (error) {
-          // A value that no form of the file can hold is refused, never changed.
+          // A value that the file cannot represent is refused, never changed.
           expect(String(error)).toContain('OURS')
           return
         }
@@ -35,7 +35,7 @@ describe('the file of settings', () => {
     )
   })
 
-  it('refuses a change that would damage a value of several lines', () => {
+  it('refuses a change that would damage a multi-line value', () => {
     const text = 'TEXT="first\nOURS=not a setting\nlast"\n'
     expect(() => withSettings(text, { OURS: 'x' })).toThrow('OURS')
   })
@@ -50,11 +50,11 @@ describe('the file of settings', () => {
     '$HOME',
     '[6gyXA5S20@MN+WRXAJ]I-TO7g1:h2P8',
     '~x.y_z-',
-  ])('holds %s', (text) => {
+  ])('stores %s', (text) => {
     expect(parseEnv(withSettings('', { OURS: text }))['OURS']).toBe(text)
   })
 
-  it('keeps what somebody else has written meanwhile', async () => {
+  it('keeps concurrent changes of other programs', async () => {
     const path = join(await temporaryFolder(), '.env')
     writeFileSync(path, 'A=1\n')
     const settings = await openSettings(path)
@@ -64,7 +64,7 @@ describe('the file of settings', () => {
     expect(settings.values()).toEqual({ A: '2', B: '2', C: '3' })
   })
 
-  it('is for its owner only, also when it was not before, and a link stays a link', async () => {
+  it('becomes readable by its owner only, and a link stays a link', async () => {
     const folder = await temporaryFolder()
     const [path, link] = [join(folder, 'real'), join(folder, '.env')]
     writeFileSync(path, 'A=1\n')

@@ -18,17 +18,17 @@ describe('a guest of the organisation', () => {
     return core.provisioning.submitSite(actorOf(kim), { body: { displayName: `Site ${randomUUID()}`, templateId: id } })
   }
 
-  it('is let into nothing, whatever groups they are in', async () => {
+  it('has no access, not even as a member of an admin or approver group', async () => {
     await asGuest(dana.id, async () => {
       const refused = await refusal(() => core.provisioning.actor({ tenantId, id: dana.id }))
       expect([refused.code, sentenceOf(refused)]).toEqual([
         'forbidden',
-        'You are a guest of this organisation, and this is for its own people.',
+        'You are a guest of this organisation. Guests cannot use this service.',
       ])
     })
   })
 
-  it('is not asked to approve, as a member of a group or by name', async () => {
+  it('never becomes an approver, neither as a member of a group nor by name', async () => {
     await asGuest(dana.id, async () => {
       const byGroup = await ask({ group: approversGroup })
       expect(byGroup.approvals[0]?.approvers.map(({ id }) => id)).not.toContain(dana.id)

@@ -19,7 +19,7 @@ import { exchangeOf } from '../support/simulator.ts'
 const asKim = actorOf(kim)
 const isMailbox = (kind: ResourceKind): kind is MailboxKind => mailboxKinds.some((one) => one === kind)
 
-/** What the tenant applies to a field that a request omits; a field without a row has no value then. */
+/** The tenant's defaults for fields that a request omits. A field without a row then has no value. */
 const tenantValues = {
   ...{ capacity: 51_200, domain: 'contoso.example', hideFromGAL: false, autoMapping: true },
   ...{
@@ -39,7 +39,7 @@ const tenantValueOf = (kind: ResourceKind, field: string): unknown => {
   if (field === 'owners') return [kim]
   return Object.entries(tenantValues).find(([name]) => name === field)?.[1]
 }
-/** A condition about a value: `given` is about the request alone. */
+/** A condition about a value, not `given`, which is about the request alone. */
 const conditionOn = (field: string, value: unknown): fc.Arbitrary<Condition> => {
   const texts = fc.constantFrom('box', 'other', 'contoso.example', String(value), true, false)
   const number = fc.oneof(fc.integer({ min: -1, max: 2 }), fc.integer({ min: 51_198, max: 51_202 }))
@@ -58,15 +58,15 @@ const withValue = (field: string, value: unknown): object => {
 describe.each(resourceKinds)('omitting a field of a %s', (kind) => {
   const fields = [{ key: 'urgent', type: 'toggle', label: 'Urgent' }]
   const of = template.parse({ id: randomUUID(), version: 1, kind, name: 'T', fields })
-  const telling = { applied: [], owners: [kim], name: 'box', domain: 'contoso.example', aliasAddress: '' }
+  const facts = { applied: [], owners: [kim], name: 'box', domain: 'contoso.example', aliasAddress: '' }
   const names = [...Object.keys(fieldTypes(kind)), 'metadata.urgent']
 
-  it.each(names)('%s never avoids an approval that the tenant’s value needs', (field) => {
+  it.each(names)('%s: does not avoid an approval that the tenant’s default needs', (field) => {
     const value = tenantValueOf(kind, field)
     fc.assert(
       fc.property(conditionOn(field, value), (condition) => {
         const holds = (details: object) =>
-          judge(condition, { ...judgedBy(of, { ...telling, details: { ...details } }), externalOwners: [] }).holds
+          judge(condition, { ...judgedBy(of, { ...facts, details: { ...details } }), externalOwners: [] }).holds
         const [omitted, sent] = [holds({}), holds(value === undefined ? {} : withValue(field, value))]
         expect([omitted, sent]).toEqual([sent, sent])
       }),
@@ -74,7 +74,7 @@ describe.each(resourceKinds)('omitting a field of a %s', (kind) => {
   })
 })
 
-describe('a request that names no capacity', () => {
+describe('a request without a capacity', () => {
   const core = withCore()
   const large = { approvers: [{ user: dana.id }], when: [{ field: 'capacity', above: 20_000 }] }
   const larger = { approvers: [{ user: omar.id }], when: [{ field: 'capacity', above: 51_000 }] }
@@ -86,7 +86,7 @@ describe('a request that names no capacity', () => {
   const stagesOf = ({ approvals }: { approvals: readonly { approvers: readonly { id: string }[] }[] }) =>
     approvals.map(({ approvers }) => approvers[0]?.id)
 
-  it.each(mailboxKinds)('is judged by the 50 GB that a %s has', async (kind) => {
+  it.each(mailboxKinds)('is checked with the 50 GB of a %s', async (kind) => {
     const body = await bodyFor({}, kind)
     const preview = await core.provisioning.previewRequest(asKim, { body })
     const request = asMailbox(await core.provisioning.submitMailbox(asKim, { body }))
@@ -94,7 +94,7 @@ describe('a request that names no capacity', () => {
       [dana.id, omar.id],
       [dana.id, omar.id],
     ])
-    // Nothing is set that the tenant has by itself.
+    // The service does not set the tenant's default.
     expect([request.details.capacity, preview.defaults]).toEqual([undefined, []])
   })
 
@@ -114,14 +114,14 @@ describe('a request that names no capacity', () => {
     )
   })
 
-  it('is judged by the default of its template, which counts as named', async () => {
+  it('is checked with the default of its template, as if the request contained it', async () => {
     const properties = { capacity: { default: 30_000 } }
     const body = await bodyFor({ properties, limits: { capacityMaximum: 40_000 } })
     const request = asMailbox(await core.provisioning.submitMailbox(asKim, { body }))
     expect([stagesOf(request), request.details.capacity]).toEqual([[dana.id], 30_000])
   })
 
-  it('is the same in chat, in a dry run, in a simulation, in a refused preview and in its explanation', async () => {
+  it('has the same approvers in chat, dry run, simulation, invalid preview and explanation', async () => {
     const body = await bodyFor({})
     const opened = await core.provisioning.openDraft(asKim, { templateId: body.templateId })
     if (opened.step !== 'details') throw new Error('no form')
@@ -141,13 +141,13 @@ describe('a request that names no capacity', () => {
     expect(first?.conditions).toEqual([{ condition: large.when[0], found: '51200', holds: true, usual: true }])
     expect(explain(request, [], new Date()).map(apiTexts.explanation)).toEqual(
       expect.arrayContaining([
-        'Approval 1 is needed since capacity is 51200, which is above 20000.',
-        'The request does not name capacity, so the usual value counts: 51200.',
+        'Approval 1 is needed because capacity is 51200, above 20000.',
+        'The request leaves out capacity, so the default applies: 51200.',
       ]),
     )
   })
 
-  it('keeps `given` for what somebody wrote', async () => {
+  it('meets `given` only with a value from the requester', async () => {
     const when = [{ field: 'capacity', given: true }]
     const approval = { stages: [{ approvers: [{ user: dana.id }], when }] }
     const body = await bodyFor({ approval, limits: { capacityMaximum: 10_000 } })
@@ -158,7 +158,7 @@ describe('a request that names no capacity', () => {
   })
 })
 
-describe('a mailbox that is made without a capacity', () => {
+describe('a mailbox created without a capacity', () => {
   const core = withCore()
   let contoso: TestTenant
   beforeAll(async () => {
@@ -167,9 +167,9 @@ describe('a mailbox that is made without a capacity', () => {
   afterAll(() => contoso.close())
 
   it.each([
-    ['the maximum of its template, where the tenant would give more', 10_000, '9.766 GB (10,485,760,000 bytes)'],
-    ['what the tenant gives, where the template allows as much', 51_200, '50 GB (53,687,091,200 bytes)'],
-  ])('holds %s', async (_, capacityMaximum, quota) => {
+    ['the maximum of its template, if the tenant’s default is larger', 10_000, '9.766 GB (10,485,760,000 bytes)'],
+    ['the tenant’s default, if the template allows it', 51_200, '50 GB (53,687,091,200 bytes)'],
+  ])('gets %s', async (_, capacityMaximum, quota) => {
     const { id: templateId } = await core.template({ kind: 'sharedMailbox', limits: { capacityMaximum } })
     const { tenant, directory } = contoso
     const provisioning = core.with({ tenant, directory })
@@ -191,10 +191,10 @@ describe('a mailbox that is made without a capacity', () => {
   })
 })
 
-describe('a request that names no address', () => {
+describe('a request without an address', () => {
   const core = withCore()
 
-  it('is judged by the address that it gets', async () => {
+  it('is checked with its derived address', async () => {
     const when = [{ field: 'alias', oneOf: ['board'] }]
     const { id: templateId } = await core.template({ approval: { stages: [{ approvers: [{ user: dana.id }], when }] } })
     const ask = async (more: object) =>

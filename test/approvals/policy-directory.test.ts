@@ -12,21 +12,21 @@ import { startTenant, type TestTenant } from '../support/simulated-tenant.ts'
 const partnerBoard = '22222222-bbbb-4bbb-8bbb-000000000004'
 const [siobhan, ivo, anna] = [19, 46, 47].map((number) => `11111111-aaaa-4aaa-8aaa-0000000000${number}`)
 
-describe('what the directory knows of approvers', () => {
+describe('the directory', () => {
   let contoso: TestTenant
   beforeAll(async () => {
     contoso = await startTenant()
   })
   afterAll(() => contoso.close())
 
-  it('members through nested groups, with blocked accounts and guests told apart', async () => {
+  it('returns members of nested groups, and marks blocked accounts and guests', async () => {
     const members = await contoso.directory.membersOf(partnerBoard)
     expect(members.map(({ id }) => id).sort()).toEqual([dana.id, omar.id, siobhan, ivo, anna].sort())
     expect(members.filter(({ isBlocked }) => isBlocked).map(({ id }) => id)).toEqual([ivo])
     expect(members.filter(({ isGuest }) => isGuest).map(({ id }) => id)).toEqual([anna])
   })
 
-  it('owners of a group; of one that is not there, none', async () => {
+  it('returns the owners of a group, and nobody for a group that does not exist', async () => {
     const owners = await contoso.directory.ownersOf(partnerBoard)
     expect(owners.map(({ id, isBlocked = false }) => [id, isBlocked])).toEqual([
       [siobhan, false],
@@ -35,20 +35,20 @@ describe('what the directory knows of approvers', () => {
     expect(await contoso.directory.ownersOf(randomUUID())).toEqual([])
   })
 
-  it('who is from outside; whom it does not know, it takes for that', async () => {
+  it('counts guests and unknown people as external', async () => {
     const { directory } = contoso
-    const asked = await Promise.all([kim.id, anna ?? '', randomUUID()].map((id) => directory.isExternal(id)))
-    expect(asked).toEqual([false, true, true])
+    const external = await Promise.all([kim.id, anna ?? '', randomUUID()].map((id) => directory.isExternal(id)))
+    expect(external).toEqual([false, true, true])
   })
 
-  it('groups as they are now, where that is asked for', async () => {
+  it('returns a person’s groups without the cache on request', async () => {
     const { directory } = contoso
     await directory.groupsOf(dana.id)
     await contoso.forgetCalls()
     const operations = async () => (await contoso.calls()).map(({ operation }) => operation)
     await directory.groupsOf(dana.id)
     expect(await operations()).toEqual([])
-    expect(await directory.groupsOf(dana.id, { anew: true })).toContain(partnerBoard)
+    expect(await directory.groupsOf(dana.id, { uncached: true })).toContain(partnerBoard)
     expect(await operations()).toEqual(['graph.users.transitiveMemberOf'])
   })
 })
@@ -67,7 +67,7 @@ describe('a policy with conditions, by REST and in chat', () => {
     return (await service.rest('kim', 'GET', `/requests/v1/${requestId}`)).body
   }
 
-  it('is refused with a pointer where it cannot be right', async () => {
+  it('is rejected with a pointer to the invalid field', async () => {
     const approvers = [{ group: partnerBoard }]
     const wrong: [object, string][] = [
       [{ approvers: [] }, '#/approval/stages/0/approvers'],
@@ -82,7 +82,7 @@ describe('a policy with conditions, by REST and in chat', () => {
     }
   })
 
-  it('asks a group’s owners for owners from outside, and the admins, visibly, where nobody is left', async () => {
+  it('names a group’s owners for external owners, and shows why the admins replace blocked approvers', async () => {
     await Promise.all([service.kim.installs(), service.sam.installs()])
     const external = { approvers: [{ ownersOf: partnerBoard }], when: [{ externalOwners: true }] }
     const blocked = { approvers: [{ user: ivo }], when: [{ field: 'owners', above: 1 }] }
@@ -95,19 +95,21 @@ describe('a policy with conditions, by REST and in chat', () => {
     ])
     const alone = await ask({ owners: [dana.id] })
     expect(alone['approvals']).toMatchObject([{ stage: 1, resolvedTo: 'admins', resolvedFor: 'blocked' }])
-    await service.sam.sees(/You are asked as an admin: its approvers cannot sign in/)
-    await service.sam.sees(/Asked because of Owners: 2 \(above 1\)/)
+    await service.sam.sees(/You decide as an admin because the approvers cannot sign in/)
+    await service.sam.sees(/Approval is needed because of Owners: 2 \(above 1\)/)
     const { card } = await service.kim.says(`status ${alone['reference']}`)
-    expect(textOf(card)).toMatch(/Admins decide: its approvers cannot sign in/)
+    expect(textOf(card)).toMatch(/Admins decide because the approvers cannot sign in/)
     expect(textOf(card)).toMatch(/Waiting for Sam Roy/)
   })
 })
 
-it('a file of templates may hold no policy that cannot be right: the start says where it is', async () => {
+it('an invalid policy in a file of templates stops the start with a pointer to the field', async () => {
   const folder = mkdtempSync(join(inject('runFolder'), 'templates-'))
   const file = join(folder, 'templates.json')
   const approval = { stages: [{ approvers: [{ manager: true }], when: [{ field: 'capacity', above: 20 }] }] }
   writeFileSync(file, JSON.stringify([{ id: randomUUID(), version: 1, kind: 'teamSite', name: 'Club', approval }]))
   const reading = () => readConfig({ TEMPLATES_FILE: file })
-  expect(reading).toThrow(/TEMPLATES_FILE .+\n.+stages\/0\/when\/0\/field: .*capacity is no field of a teamSite/)
+  expect(reading).toThrow(
+    /TEMPLATES_FILE .+\n.+stages\/0\/when\/0\/field: .*capacity is a field of neither this kind \(teamSite\) nor this template/,
+  )
 })

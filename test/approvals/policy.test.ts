@@ -8,7 +8,7 @@ const blocked: Account = { ...stranger, id: randomUUID(), displayName: 'Ivo Mark
 const guest: Account = { ...stranger, id: randomUUID(), displayName: 'Anna Kowalska', isGuest: true }
 const names = (people: readonly { displayName: string }[] = []) => people.map(({ displayName }) => displayName)
 
-describe('the people of a stage', () => {
+describe('the approvers of a stage', () => {
   const core = withCore()
   const { groups, owners, people, managers } = core.world
   const site = async (stage: object, requester = kim) => {
@@ -28,7 +28,7 @@ describe('the people of a stage', () => {
     return id
   }
 
-  it('are a group’s owners, as long as they own it', async () => {
+  it('are a group’s owners only as long as they own the group', async () => {
     const group = groupOwnedBy(dana, omar, kim)
     const { requestId, approvals } = await site({ approvers: [{ ownersOf: group }] })
     expect(names(approvals[0]?.approvers)).toEqual(['Dana Fox', 'Omar Haddad'])
@@ -38,7 +38,7 @@ describe('the people of a stage', () => {
     expect((await core.provisioning.approve(actorOf(omar), { requestId })).status).toBe('queued')
   })
 
-  it('are asked once, by however many ways they come, and stay when one of these ways ends', async () => {
+  it('appear once, even if several lines name them, and remain while one of these lines does', async () => {
     const [one, two] = [groupOf(dana), groupOwnedBy(dana, omar)]
     const stage = { approvers: [{ group: one }, { ownersOf: two }, { manager: true }], rule: 'all' }
     const { requestId, approvals } = await site(stage)
@@ -48,7 +48,7 @@ describe('the people of a stage', () => {
     expect((await core.provisioning.approve(actorOf(omar), { requestId })).status).toBe('queued')
   })
 
-  it('are not those whose accounts are blocked, nor guests, named or in a group', async () => {
+  it('are never blocked accounts or guests, neither by name nor in a group', async () => {
     const group = groupOf(blocked, guest, dana)
     people.set(blocked.id, blocked)
     people.set(guest.id, guest)
@@ -57,7 +57,7 @@ describe('the people of a stage', () => {
     expect(JSON.stringify(ofGroup)).not.toContain('isGuest')
   })
 
-  it('decide again where they stand in two stages: each asks another question', async () => {
+  it('decide once in each of their stages', async () => {
     const { requestId } = await site([{ approvers: [{ user: dana.id }] }, { approvers: [{ group: approversGroup }] }])
     expect((await core.provisioning.approve(actorOf(dana), { requestId })).status).toBe('pendingApproval')
     expect((await core.provisioning.approve(actorOf(dana), { requestId })).status).toBe('queued')
@@ -68,19 +68,22 @@ describe('the people of a stage', () => {
     ['in a group', () => ({ group: groupOf(kim) })],
     ['as an owner', () => ({ ownersOf: groupOwnedBy(kim) })],
     ['as their own manager', () => ({ manager: true as const })],
-  ])('are never who asks %s: the admins stand in, and everybody reads why', async (_, approver) => {
-    managers.set(kim.id, kim)
-    const { requestId, approvals } = await site({ approvers: [approver()], rule: 'all' })
-    managers.set(kim.id, dana)
-    expect(approvals[0]).toMatchObject({
-      ...{ approvers: [priya], rule: 'any', resolvedTo: 'admins', resolvedFor: 'onlyRequester' },
-    })
-    expect((await refusal(() => core.provisioning.approve(actorOf(kim), { requestId }))).code).toBe('self-approval')
-    const [said] = await core.ports.audit.timeline(requestId)
-    expect(said?.data).toEqual({ approvals: [{ stage: 1, resolvedTo: 'admins', resolvedFor: 'onlyRequester' }] })
-  })
+  ])(
+    'are the admins if the policy names only the requester (%s), and the audit has the reason',
+    async (_, approver) => {
+      managers.set(kim.id, kim)
+      const { requestId, approvals } = await site({ approvers: [approver()], rule: 'all' })
+      managers.set(kim.id, dana)
+      expect(approvals[0]).toMatchObject({
+        ...{ approvers: [priya], rule: 'any', resolvedTo: 'admins', resolvedFor: 'onlyRequester' },
+      })
+      expect((await refusal(() => core.provisioning.approve(actorOf(kim), { requestId }))).code).toBe('self-approval')
+      const [entry] = await core.ports.audit.timeline(requestId)
+      expect(entry?.data).toEqual({ approvals: [{ stage: 1, resolvedTo: 'admins', resolvedFor: 'onlyRequester' }] })
+    },
+  )
 
-  it('are who asks where the policy says so, in that stage only', async () => {
+  it('include the requester only in a stage whose policy allows it', async () => {
     const [own, other] = [
       { approvers: [{ user: kim.id }], selfApproval: true },
       { approvers: [{ group: groupOf(kim, dana) }] },
@@ -98,14 +101,14 @@ describe('the people of a stage', () => {
     ['nobodyFound', () => ({ ownersOf: randomUUID() })],
     ['blocked', () => ({ group: groupOf(blocked) })],
     ['onlyGuests', () => ({ group: groupOf(guest) })],
-  ])('are the admins when nobody is left: %s', async (resolvedFor, approver) => {
+  ])('are the admins without another approver: %s', async (resolvedFor, approver) => {
     managers.delete(kim.id)
     const { approvals } = await site({ approvers: [approver()] })
     managers.set(kim.id, dana)
     expect(approvals[0]).toMatchObject({ approvers: [priya], resolvedTo: 'admins', resolvedFor })
   })
 
-  it('are the admins too where a quorum needs more than were found; then all of them, if there are no more', async () => {
+  it('include the admins if a quorum needs more people, and must all approve if these are still too few', async () => {
     const stage = { approvers: [{ group: groupOf(dana, omar, kim) }], rule: 'quorum', quorum: 3 }
     const { requestId, approvals } = await site(stage)
     expect(approvals[0]).toMatchObject({
@@ -118,14 +121,14 @@ describe('the people of a stage', () => {
     expect((await core.provisioning.approve(actorOf(omar), { requestId: more.requestId })).status).toBe('queued')
   })
 
-  it('decide as admins only while they are admins', async () => {
+  it('decide as admins only as long as they are admins', async () => {
     const { requestId } = await site({ approvers: [{ user: kim.id }] })
     const today = core.with({}, { admins: [omar.id] })
     expect((await refusal(() => today.approve(actorOf(priya), { requestId }))).code).toBe('not-an-approver')
     expect((await core.provisioning.approve(actorOf(priya), { requestId })).status).toBe('queued')
   })
 
-  it('are nobody for who is the only admin: the request is refused, and nothing is kept', async () => {
+  it('are missing if the requester is the only admin: the request is rejected and not stored', async () => {
     const before = await core.rows()
     const { id: templateId } = await core.template({ approval: { stages: [{ approvers: [{ user: kim.id }] }] } })
     const alone = core.with({}, { admins: [kim.id] })
@@ -143,7 +146,7 @@ describe('the conditions of a stage', () => {
       { id: 'l2', name: 'Secret' },
     ],
   }
-  const asked = async (stages: object[], more: object = {}) => {
+  const submitted = async (stages: object[], more: object = {}) => {
     const { id: templateId } = await core.template({ labels, approval: { stages } })
     const body = { displayName: `Site ${randomUUID()}`, templateId, ...more }
     return core.provisioning.submitSite(actorOf(kim), { body })
@@ -152,8 +155,8 @@ describe('the conditions of a stage', () => {
   const outside = { approvers: [{ user: omar.id }], when: [{ externalOwners: true }, { field: 'owners', above: 1 }] }
   const always = { approvers: [{ user: priya.id }] }
 
-  it('leave a stage out, number the others on, and are kept with what was found', async () => {
-    const { requestId, approvals, policy, status } = await asked([secret, always], { labelId: 'l1' })
+  it('skip a stage, number the others, and are stored with the values found', async () => {
+    const { requestId, approvals, policy, status } = await submitted([secret, always], { labelId: 'l1' })
     expect([status, approvals.map(({ stage, approvers }) => [stage, names(approvers)])]).toEqual([
       'pendingApproval',
       [[1, ['Priya Nair']]],
@@ -165,26 +168,26 @@ describe('the conditions of a stage', () => {
     ]
     expect(policy).toEqual(kept)
     expect(await core.ports.requests.find(requestId)).toMatchObject({ policy: kept })
-    const [said] = await core.ports.audit.timeline(requestId)
-    expect(said?.data).toEqual({ policy: kept })
+    const [entry] = await core.ports.audit.timeline(requestId)
+    expect(entry?.data).toEqual({ policy: kept })
   })
 
-  it('leave nothing to approve when none holds: it starts at once, and the timeline says why', async () => {
-    const { requestId, status, approvals } = await asked([secret], { labelId: 'l1' })
+  it('start a request at once if all are false, and the audit has the reason', async () => {
+    const { requestId, status, approvals } = await submitted([secret], { labelId: 'l1' })
     expect([status, approvals]).toEqual(['queued', []])
-    const [said] = await core.ports.audit.timeline(requestId)
-    expect(said).toMatchObject({ action: 'queued', data: { policy: [{ stage: null }] } })
+    const [entry] = await core.ports.audit.timeline(requestId)
+    expect(entry).toMatchObject({ action: 'queued', data: { policy: [{ stage: null }] } })
   })
 
-  it('know owners from outside, and must all hold', async () => {
+  it('can test for external owners, and must all be true', async () => {
     core.world.external.add(stranger.id)
-    const withStranger = await asked([outside, always], { owners: [stranger.id] })
+    const withStranger = await submitted([outside, always], { owners: [stranger.id] })
     expect(withStranger.approvals).toHaveLength(2)
     expect(withStranger.policy?.[0]?.conditions).toEqual([
       { condition: { externalOwners: true }, found: 'Sasha Moreau', holds: true },
       { condition: { field: 'owners', above: 1 }, found: '2', holds: true },
     ])
-    expect((await asked([outside, always], { owners: [dana.id] })).approvals).toHaveLength(1)
+    expect((await submitted([outside, always], { owners: [dana.id] })).approvals).toHaveLength(1)
   })
 
   it.each<[Condition, unknown, boolean]>([
@@ -209,14 +212,14 @@ describe('the conditions of a stage', () => {
     [{ field: 'alias', given: true }, 'help', true],
     [{ field: 'hideFromGAL', given: false }, false, false],
     [{ field: 'constructor', given: true }, undefined, false],
-  ])('%j, given %j: %s', (condition, given, holds) => {
+  ])('%j with the value %j: %s', (condition, value, holds) => {
     const field = 'field' in condition ? (condition.field.split('.')[0] ?? '') : ''
-    const details = given === undefined ? {} : { [field]: given }
+    const details = value === undefined ? {} : { [field]: value }
     expect(judge(condition, { details, externalOwners: [] }).holds).toBe(holds)
   })
 })
 
-describe('a policy that cannot be right', () => {
+describe('an approval policy', () => {
   const fields = [{ key: 'who', type: 'choice', label: 'Who', choices: [{ title: 'Us', value: 'us' }] }]
   const labels = { allowed: [{ id: 'l1', name: 'Public' }] }
   const person = { user: dana.id }
@@ -242,7 +245,7 @@ describe('a policy that cannot be right', () => {
     ['when/0/noneOf/0', { approvers: [person], when: [{ field: 'metadata.who', noneOf: ['them'] }] }],
     ['when/0', { approvers: [person], when: [{ field: 'labelId' }] }],
     ['when/0', { approvers: [person], when: [{ externalOwners: false }] }],
-  ])('is refused at %s: %j', (at, stage, kind) => {
+  ])('is invalid at %s: %j', (at, stage, kind) => {
     expect(faultsOf(stage, kind)).toEqual([at])
   })
 
@@ -261,7 +264,7 @@ describe('a policy that cannot be right', () => {
     [{ approvers: [person], when: [{ field: 'capacity', above: 20 }] }, 'sharedMailbox'],
     [{ approvers: [person], when: [{ field: 'metadata.seats', above: 20 }] }, 'roomMailbox'],
     [{ approvers: [person], when: [{ field: 'roomMailboxMetadata.hasWhiteboard', oneOf: [true] }] }, 'roomMailbox'],
-  ])('is not %j', (stage, kind) => {
+  ])('is valid: %j', (stage, kind) => {
     expect(faultsOf(stage, kind)).toBeUndefined()
   })
 })

@@ -23,10 +23,10 @@ const stage = (number: number, approvers: Person[], more: Partial<ApprovalStage>
 })
 const approved = (by: Person, time = '09:31'): Decision => ({ by, decision: 'approved', at: at(time) })
 const rejected = (by: Person, time = '09:31'): Decision => ({ by, decision: 'rejected', at: at(time), comment: 'No.' })
-/** Decisions one after another on stages of Kim's request: the outcome of each, and the stages after all. */
-function run(stages: ApprovalStage[], ...given: Decision[]) {
+/** Applies decisions in order to stages of Kim's request. Returns the outcome of each, and the final stages. */
+function run(stages: ApprovalStage[], ...decisions: Decision[]) {
   let now = stages
-  const outcomes = given.map((one) => {
+  const outcomes = decisions.map((one) => {
     const result = decide(now, kim.id, one)
     now = result.stages
     return result.outcome
@@ -35,20 +35,20 @@ function run(stages: ApprovalStage[], ...given: Decision[]) {
 }
 
 describe('the rules of a stage', () => {
-  it('any: the first approval ends it', () => {
+  it('any: the first approval completes the stage', () => {
     const { outcomes, stages } = run([stage(1, [dana, omar])], approved(omar))
     expect(outcomes).toEqual(['approved'])
     expect(waitingFor(stages)).toEqual([])
   })
 
-  it('all: it waits for everybody, and for nobody twice', () => {
+  it('all: the stage waits for each undecided approver', () => {
     const { outcomes, stages } = run([stage(1, [dana, omar, priya], { rule: 'all' })], approved(dana), approved(priya))
     expect(outcomes).toEqual(['waiting', 'waiting'])
     expect(waitingFor(stages)).toEqual([omar])
     expect(run(stages, approved(omar)).outcomes).toEqual(['approved'])
   })
 
-  it('quorum: as many as it says, and never more than there are', () => {
+  it('quorum: the stage needs its number of approvals, at most one from each approver', () => {
     const three = [dana, omar, priya]
     const two = run([stage(1, three, { rule: 'quorum', quorum: 2 })], approved(dana), approved(omar))
     expect(two.outcomes).toEqual(['waiting', 'approved'])
@@ -66,7 +66,7 @@ describe('the rules of a stage', () => {
 })
 
 describe('several stages', () => {
-  it('come one after another; somebody who stands in two decides in each', () => {
+  it('open one after another, and an approver of two stages decides in each', () => {
     const stages = [stage(1, [dana]), stage(2, [omar, dana], { rule: 'all' }), stage(3, [priya])]
     const { outcomes, stages: after } = run(
       stages,
@@ -80,30 +80,30 @@ describe('several stages', () => {
     expect(lastDecision(after)?.by).toEqual(priya)
   })
 
-  it('refuse who stands in a later one only', async () => {
+  it('reject a decision by an approver of a later stage', async () => {
     const error = await refusal(() => run([stage(1, [dana]), stage(2, [omar])], approved(omar)))
     expect(error.code).toBe('not-an-approver')
   })
 })
 
-describe('a decision is refused', () => {
-  it('by the requester, also when the requester stands among the approvers', async () => {
+describe('a decision is rejected', () => {
+  it('from the requester, even if the requester is an approver', async () => {
     expect((await refusal(() => run([stage(1, [dana])], approved(kim)))).code).toBe('self-approval')
     expect((await refusal(() => run([stage(1, [kim, dana])], rejected(kim)))).code).toBe('self-approval')
   })
 
-  it('by somebody who is no approver', async () => {
+  it('from a person who is not an approver', async () => {
     expect((await refusal(() => run([stage(1, [dana])], approved(omar)))).code).toBe('not-an-approver')
   })
 
-  it('by the same person a second time, naming when they decided', async () => {
+  it('from a person who has decided, with the time of the first decision', async () => {
     const { stages } = run([stage(1, [dana, omar], { rule: 'all' })], approved(dana, '09:31'))
     const error = await refusal(() => run(stages, rejected(dana, '09:40')))
     expect(error.code).toBe('already-decided')
     expect(error.context).toEqual({ by: 'Dana Fox', at: at('09:31') })
   })
 
-  it('after the end, naming who decided last and when', async () => {
+  it('after the end, with the last decider and the time', async () => {
     const { stages } = run([stage(1, [dana, omar])], approved(dana, '09:31'))
     const error = await refusal(() => run(stages, approved(omar, '09:32')))
     expect(error).toBeInstanceOf(ProvisioningError)
@@ -125,7 +125,7 @@ const stagesToTry = fc
 const decisionsToTry = fc.array(fc.record({ by: fc.constantFrom(...everybody), yes: fc.boolean() }), { maxLength: 20 })
 
 describe('any sequence of decisions', () => {
-  it('comes to one outcome at most, and to at most one decision a person and stage', () => {
+  it('has at most one outcome, and at most one decision for each person and stage', () => {
     fc.assert(
       fc.property(stagesToTry, decisionsToTry, (start, tries) => {
         let stages = start
@@ -135,12 +135,12 @@ describe('any sequence of decisions', () => {
           try {
             const time = `10:${String(minute).padStart(2, '0')}`
             const result = decide(stages, kim.id, yes ? approved(by, time) : rejected(by, time))
-            expect(waited, 'only who was waited for decides').toBe(true)
+            expect(waited, 'only people who can decide were accepted').toBe(true)
             stages = result.stages
             if (result.outcome === 'approved' || result.outcome === 'rejected') ends.push(result.outcome)
           } catch (error) {
             if (!(error instanceof ProvisioningError)) throw error
-            expect(waited, `${by.displayName} was waited for and refused: ${error.code}`).toBe(false)
+            expect(waited, `${by.displayName} could decide and was rejected: ${error.code}`).toBe(false)
           }
         }
         expect(ends.length).toBeLessThanOrEqual(1)

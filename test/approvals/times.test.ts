@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { dueOf, nextLook, opened, outOfReach, reachBy, warned } from '../../src/core/approvals/times.ts'
+import { dueOf, nextTimerRun, opened, outOfReach, reachBy, warned } from '../../src/core/approvals/times.ts'
 import type { ApprovalPolicy, ApprovalStage, Person, StandIn } from '../../src/core/index.ts'
 import { dana, kim, omar, priya, stageOf } from '../support/card-world.ts'
 
@@ -15,15 +15,15 @@ const standIn = (person: Person, insteadOf: Person[], more: Partial<StandIn> = {
 })
 const ids = (people: readonly Person[]) => people.map(({ id }) => id)
 
-describe('a stage whose turn has come', () => {
+describe('an open stage', () => {
   const policy = (more: object, all: object = {}): ApprovalPolicy => ({
     stages: [{ approvers: [{ user: dana.id }], rule: 'any', ...more }],
     ...all,
   })
-  const timesBy = (given: ApprovalPolicy | null, more = settings) =>
-    opened(stageOf(1, [dana], { place: 1 }), given, more, hour(0)).times
+  const timesBy = (policy: ApprovalPolicy | null, more = settings) =>
+    opened(stageOf(1, [dana], { place: 1 }), policy, more, hour(0)).times
 
-  it('has its times by the settings, or by its policy', () => {
+  it('takes its times from its policy, else from the settings', () => {
     expect(timesBy(null)).toEqual({
       ...{ reachBy: hour(1 / 6), remindAt: hour(24), escalateAt: hour(72) },
       ...{ warnAt: hour(12 * 24), expiresAt: hour(14 * 24) },
@@ -34,55 +34,55 @@ describe('a stage whose turn has come', () => {
   })
 
   it.each([
-    ['0 is never', policy({ remindAfterHours: 0, escalateAfterHours: 0 })],
-    ['nor is what would come after the end', policy({}, { expiresAfterDays: 1 })],
-  ])('%s', (_, given) => {
-    const times = timesBy(given)
+    ['with the setting 0', policy({ remindAfterHours: 0, escalateAfterHours: 0 })],
+    ['if they would come after the expiry', policy({}, { expiresAfterDays: 1 })],
+  ])('has no reminder or escalation %s', (_, approval) => {
+    const times = timesBy(approval)
     expect(times?.remindAt).toBeUndefined()
     expect(times?.escalateAt).toBeUndefined()
   })
 
-  it('is looked at whenever something may be due, also of those who are asked later', () => {
+  it('runs its timers whenever one may be due, also for people added later', () => {
     const stage = begun([dana], { standIns: [standIn(omar, [dana], { since: hour(30) })] })
-    const looks: string[] = []
-    for (let at: string | undefined = hour(0); at; at = nextLook(stage, at)) looks.push(at)
-    expect(looks).toEqual([0, 1 / 6, 24, 30 + 1 / 6, 72, 12 * 24, 14 * 24].map(hour))
+    const runs: string[] = []
+    for (let at: string | undefined = hour(0); at; at = nextTimerRun(stage, at)) runs.push(at)
+    expect(runs).toEqual([0, 1 / 6, 24, 30 + 1 / 6, 72, 12 * 24, 14 * 24].map(hour))
     expect(reachBy(stage, omar.id)).toBe(hour(30 + 1 / 6))
-    const given = begun([dana], {
+    const handedOn = begun([dana], {
       reassigned: [{ from: [omar], to: dana, by: priya, at: hour(5) }],
     })
-    expect(reachBy(given, dana.id)).toBe(hour(5 + 1 / 6))
-    expect(nextLook(stageOf(1, [dana]), hour(0)), 'of before there were times').toBeUndefined()
+    expect(reachBy(handedOn, dana.id)).toBe(hour(5 + 1 / 6))
+    expect(nextTimerRun(stageOf(1, [dana]), hour(0)), 'a stage of an earlier version, without times').toBeUndefined()
   })
 })
 
-describe('what is due of a stage', () => {
+describe('the due timers of a stage', () => {
   const by = (stage: ApprovalStage, at: string) =>
     Object.entries(dueOf(stage, at)).flatMap(([what, isDue]) => (isDue ? [what] : []))
   const reminded = { reminders: [{ at: hour(24), by: null }] }
 
   it.each<[string, number, Partial<ApprovalStage>, string[]]>([
-    ['nothing before its time', 23.99, {}, []],
-    ['a reminder, at its very moment', 24, {}, ['remind']],
-    ['no second one', 25, reminded, []],
-    ['one also after a nudge, which is somebody else’s', 25, { reminders: [{ at: hour(2), by: kim }] }, ['remind']],
-    ['others are asked, reminded or not', 72, {}, ['escalate']],
-    ['once', 73, { ...reminded, escalatedAt: hour(72) }, []],
-    ['no reminder that was missed after that', 73, { escalatedAt: hour(72) }, []],
+    ['none before the first time', 23.99, {}, []],
+    ['a reminder, exactly at its time', 24, {}, ['remind']],
+    ['no second reminder', 25, reminded, []],
+    ['a reminder, even after a nudge by a person', 25, { reminders: [{ at: hour(2), by: kim }] }, ['remind']],
+    ['an escalation, even without a reminder', 72, {}, ['escalate']],
+    ['no second escalation', 73, { ...reminded, escalatedAt: hour(72) }, []],
+    ['no missed reminder after an escalation', 73, { escalatedAt: hour(72) }, []],
     ['a warning', 12 * 24, { escalatedAt: hour(72) }, ['warn']],
-    ['once', 13 * 24, { escalatedAt: hour(72), warnedAt: hour(12 * 24) }, []],
-    ['the end', 14 * 24, { escalatedAt: hour(72), warnedAt: hour(12 * 24) }, ['expire']],
-    ['the end alone, whatever else was not done', 15 * 24, { warnedAt: hour(12 * 24) }, ['expire']],
-    ['after days of standstill: nothing ends unwarned', 40 * 24, {}, ['warn', 'escalate']],
+    ['no second warning', 13 * 24, { escalatedAt: hour(72), warnedAt: hour(12 * 24) }, []],
+    ['the expiry', 14 * 24, { escalatedAt: hour(72), warnedAt: hour(12 * 24) }, ['expire']],
+    ['only the expiry, even after missed timers', 15 * 24, { warnedAt: hour(12 * 24) }, ['expire']],
+    ['a warning before the expiry, even if the service was stopped for days', 40 * 24, {}, ['warn', 'escalate']],
   ])('%s', (_, hours, more, expected) => {
     expect(by({ ...begun([dana]), ...more }, hour(hours))).toEqual(expected)
   })
 
-  it('of one without times is nothing', () => {
+  it('do not exist without times', () => {
     expect(by(stageOf(1, [dana]), hour(1000))).toEqual([])
   })
 
-  it('a late warning puts the end off, a punctual one does not', () => {
+  it('move the expiry after a late warning, not after a punctual one', () => {
     expect(warned(begun([dana]), hour(12 * 24 + 1)).times?.expiresAt).toBe(hour(14 * 24))
     expect(warned(begun([dana]), hour(13 * 24 + 1)).times?.expiresAt).toBe(hour(15 * 24 + 1))
     const late = warned(begun([dana]), hour(40 * 24))
@@ -90,42 +90,46 @@ describe('what is due of a stage', () => {
   })
 })
 
-describe('for whom somebody else has to be asked', () => {
+describe('approvers who need a stand-in', () => {
   const quorum = { rule: 'quorum', quorum: 2 } as const
   const silent = { escalatedAt: hour(72) }
   it.each<[string, ApprovalStage, Person[]]>([
-    ['nobody while all can be told', begun([dana, omar]), []],
-    ['any: nobody while one can be told', begun([dana, omar], { unreachable: [lost(dana)] }), []],
-    ['any: all when none can', begun([dana, omar], { unreachable: [lost(dana), lost(omar)] }), [dana, omar]],
-    ['all: whoever cannot', begun([dana, omar], { rule: 'all', unreachable: [lost(dana)] }), [dana]],
-    ['quorum: nobody while enough can', begun([dana, omar, priya], { ...quorum, unreachable: [lost(dana)] }), []],
+    ['nobody while all are reachable', begun([dana, omar]), []],
+    ['any: nobody while one is reachable', begun([dana, omar], { unreachable: [lost(dana)] }), []],
+    ['any: all if all are unreachable', begun([dana, omar], { unreachable: [lost(dana), lost(omar)] }), [dana, omar]],
+    ['all: each unreachable approver', begun([dana, omar], { rule: 'all', unreachable: [lost(dana)] }), [dana]],
     [
-      'quorum: who cannot, when the others are too few',
+      'quorum: nobody while enough are reachable',
+      begun([dana, omar, priya], { ...quorum, unreachable: [lost(dana)] }),
+      [],
+    ],
+    [
+      'quorum: the unreachable ones, if the others are too few',
       begun([dana, omar], { ...quorum, unreachable: [lost(dana)] }),
       [dana],
     ],
     [
-      'nobody for whom a stand-in can be told',
+      'not an approver with a reachable stand-in',
       begun([dana], { unreachable: [lost(dana)], standIns: [standIn(omar, [dana])] }),
       [],
     ],
     [
-      'again when the stand-in cannot either',
+      'an approver whose stand-in is unreachable too',
       begun([dana], { unreachable: [lost(dana), lost(omar)], standIns: [standIn(omar, [dana])] }),
       [dana],
     ],
     [
-      'whoever let their time pass and whose stand-in cannot be told',
+      'a silent approver with an unreachable stand-in',
       begun([dana], { ...silent, unreachable: [lost(omar)], standIns: [standIn(omar, [dana])] }),
       [dana],
     ],
     [
-      'not whoever was asked since',
+      'not a person who became an approver after the escalation',
       begun([dana], { ...silent, reassigned: [{ from: [omar], to: dana, by: priya, at: hour(80) }] }),
       [],
     ],
     [
-      'quorum: one stand-in for two is one head, so another is looked for',
+      'quorum: both approvers of one stand-in, who counts once',
       begun([dana, omar], { ...quorum, ...silent, standIns: [standIn(priya, [dana, omar])] }),
       [dana, omar],
     ],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type ChainedEntry, chain, erasure, headOf, sealOf, system, wordsOf } from '../../src/core/index.ts'
+import { type ChainedEntry, chain, erasure, headOf, newEntryOf, sealOf, system } from '../../src/core/index.ts'
 import { another, auditKey, chainOf, found, type Written } from '../support/audit-chains.ts'
 import { mulberry32 } from '../support/random.ts'
 
@@ -15,30 +15,30 @@ describe(`a chain of entries (SEED=${seed})`, () => {
     entries: written.entries.map((entry, index) => (index === place ? { ...entry, ...change } : entry) as ChainedEntry),
   })
 
-  it('proves as it was written, also after a way through the store', () => {
+  it('proves unchanged entries, also after a round trip through the store', () => {
     for (const written of chains) {
       expect(found(written)).toEqual([])
       expect(found(JSON.parse(JSON.stringify(written)))).toEqual([])
     }
   })
 
-  it('is followed without looking through all of it for each entry', () => {
+  it('is followed without searching the whole chain for each entry', () => {
     const length = 400
-    let looks = 0
+    let reads = 0
     const written = chainOf(length, random)
     const watched = written.entries.map((entry) => {
       const { seq } = entry
       const get = () => {
-        looks += 1
+        reads += 1
         return seq
       }
       return Object.defineProperty({ ...entry }, 'seq', { enumerable: true, get })
     })
     expect(found({ ...written, entries: watched })).toEqual([])
-    expect(looks).toBeLessThan(50 * length)
+    expect(reads).toBeLessThan(50 * length)
   })
 
-  it('names the entry of which any one part was changed', () => {
+  it('names an entry with any changed part', () => {
     for (const written of chains)
       for (const [place, entry] of written.entries.entries())
         for (const name of Object.keys(entry) as (keyof ChainedEntry)[]) {
@@ -48,7 +48,7 @@ describe(`a chain of entries (SEED=${seed})`, () => {
         }
   })
 
-  it('names the entry whose words or any other part were taken away', () => {
+  it('names an entry without its text or any other part', () => {
     for (const written of chains)
       for (const [place, entry] of written.entries.entries())
         for (const name of Object.keys(entry) as (keyof ChainedEntry)[]) {
@@ -59,7 +59,7 @@ describe(`a chain of entries (SEED=${seed})`, () => {
         }
   })
 
-  it('names the entries that were removed, the first and the last too', () => {
+  it('names removed entries, also the first and the last', () => {
     for (const written of chains)
       for (const place of written.entries.keys()) {
         const count = 1 + below(written.entries.length - place)
@@ -69,15 +69,15 @@ describe(`a chain of entries (SEED=${seed})`, () => {
       }
   })
 
-  it('names an entry that was brought in, wherever it stands, also one that fits in', () => {
+  it('names an inserted entry at any position, also a fitting one', () => {
     for (const written of chains) {
       const other = chainOf(3, random).entries[below(3)]
       if (!other) throw new Error('a chain of three has three')
       const { requestId, tenantId, at } = written.entries[0] ?? other
-      const words = wordsOf({ requestId, tenantId, at, actor: system, action: 'approved' })
+      const addition = newEntryOf({ requestId, tenantId, at, actor: system, action: 'approved' })
       for (let place = 0; place <= written.entries.length; place += 1) {
         const into = (entry: ChainedEntry) => found({ ...written, entries: written.entries.toSpliced(place, 0, entry) })
-        const [forged] = chain(written.entries[place - 1], [words], { from: 'chat' })
+        const [forged] = chain(written.entries[place - 1], [addition], { from: 'chat' })
         const copy = written.entries[Math.max(0, place - 1)]
         if (!forged || !copy) throw new Error('a chain has an entry')
         expect(into(forged)).toEqual([`inserted ${place + 1}`])
@@ -88,7 +88,7 @@ describe(`a chain of entries (SEED=${seed})`, () => {
     }
   })
 
-  it('names entries that changed places', () => {
+  it('names entries that exchanged their positions', () => {
     for (const written of chains)
       for (let place = 1; place < written.entries.length; place += 1) {
         const [one, other] = [written.entries[place - 1], written.entries[place]]
@@ -100,7 +100,7 @@ describe(`a chain of entries (SEED=${seed})`, () => {
       }
   })
 
-  it('finds a newest hash that is not ours, and one that was fitted to a shorter chain', () => {
+  it('finds a foreign head, and a head that was adapted to a shorter chain', () => {
     for (const written of chains) {
       const { entries, head, requestId } = written
       expect(found({ ...written, head: null })).toEqual(['anchor'])
@@ -112,21 +112,21 @@ describe(`a chain of entries (SEED=${seed})`, () => {
       const fitted = { seq: last.seq, hash: last.hash }
       const stolen = { ...fitted, seal: sealOf(Buffer.alloc(32, 8), requestId, fitted) }
       expect(found({ ...written, entries: shorter, head: stolen }).join()).toContain('anchor')
-      // With an older head that was really ours, the request tells.
+      // With an older head of ours, the request reveals the removal.
       const older = { ...fitted, seal: sealOf(auditKey, requestId, fitted) }
-      const told = shorter.findLast(({ after }) => after !== null)
-      if (told && told.version !== entries.at(-1)?.version)
+      const changed = shorter.findLast(({ after }) => after !== null)
+      if (changed && changed.version !== entries.at(-1)?.version)
         expect(found({ ...written, entries: shorter, head: older })).toContain('request')
     }
   })
 
-  it('finds a chain that was written anew from some entry on, whoever computes all hashes', () => {
+  it('finds a chain that was rewritten from some entry on with correct hashes', () => {
     for (const written of chains) {
       const place = below(written.entries.length)
-      const words = written.entries
+      const rewritten = written.entries
         .slice(place)
         .map(({ text: _, ...entry }) => ({ ...entry, text: { comment: 'Lie' } }))
-      const forged = chain(written.entries[place - 1], words, { from: 'chat' })
+      const forged = chain(written.entries[place - 1], rewritten, { from: 'chat' })
       const whole = { ...written, entries: [...written.entries.slice(0, place), ...forged] }
       expect(found(whole)).not.toEqual([])
       const head = headOf(Buffer.alloc(32, 8), forged, true) ?? null
@@ -134,7 +134,7 @@ describe(`a chain of entries (SEED=${seed})`, () => {
     }
   })
 
-  it('finds a request that is not what its last entry says, or gone', () => {
+  it('finds a request that differs from its last entry, or is missing', () => {
     for (const written of chains) {
       const { request } = written
       if (!request) throw new Error('there is one')
@@ -150,15 +150,15 @@ describe(`a chain of entries (SEED=${seed})`, () => {
     }
   })
 
-  it('proves without the words that an entry says were erased, and no others', () => {
+  it('accepts missing texts only if an entry records their erasure', () => {
     for (const written of chains) {
       const { entries, requestId } = written
       const place = below(entries.length)
       const bare = entries.map((entry, index) => (index === place ? { ...entry, text: null, salt: null } : entry))
       expect(found({ ...written, entries: bare })).toEqual([`changed ${place + 1}`])
       const { tenantId, at } = entries[0] ?? { tenantId: '', at: '' }
-      const said = { requestId, tenantId, at, actor: system, action: erasure, data: { entries: [place + 1] } }
-      const all = [...bare, ...chain(entries.at(-1), [wordsOf(said)], { from: 'command line' })]
+      const erasureEntry = { requestId, tenantId, at, actor: system, action: erasure, data: { entries: [place + 1] } }
+      const all = [...bare, ...chain(entries.at(-1), [newEntryOf(erasureEntry)], { from: 'command line' })]
       const head = headOf(auditKey, all, true) ?? null
       expect(found({ ...written, entries: all, head })).toEqual([])
     }

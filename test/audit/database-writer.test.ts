@@ -9,9 +9,9 @@ import { withDatabase } from '../support/database.ts'
 import { requestOf } from '../support/rest.ts'
 
 const page = await readFile(new URL('../../docs/audit.md', import.meta.url), 'utf8')
-const [, section = ''] = page.split('## What write access to the database allows')
+const [, section = ''] = page.split('## Write access to the database')
 
-/** What a person with write access changes past the service, by the beginning of the row in docs/audit.md that tells of it. */
+/** Changes by a person with write access, by the beginning of their row in docs/audit.md. */
 const changes: readonly (readonly [row: string, sql: string, finds: string])[] = [
   [
     'an audit entry is changed',
@@ -41,7 +41,7 @@ const changes: readonly (readonly [row: string, sql: string, finds: string])[] =
   ],
 ]
 
-describe('a person who can write to the database, but has no key', () => {
+describe('a change by a person with write access and without the key', () => {
   const store = withDatabase('embedded')
   let requestId: string
   beforeEach(async () => {
@@ -53,12 +53,12 @@ describe('a person who can write to the database, but has no key', () => {
       await stores.audit.append([entry], { version: 1, after: request })
       await stores.audit.append([{ ...entry, action: 'overdue' }], { version: 1 })
       await stores.requests.insert(request)
-      // The first of two: after it there is another number.
+      // The first of two requests, so that a higher number exists.
       if (number === 0) requestId = request.requestId
     }
   })
 
-  it.each(changes)('is found out or not as docs/audit.md says: %s: %s', async (row, sql, finds) => {
+  it.each(changes)('is found or not, as docs/audit.md says: %s: %s', async (row, sql, finds) => {
     const [, says = ''] = new RegExp(`^\\| ${row}[^|]*\\| ([^|]+) \\|$`, 'm').exec(section) ?? []
     const gaps = (await missingNumbers(store.database)).length
     const { rowCount } = await store.database.query(sql, [requestId])

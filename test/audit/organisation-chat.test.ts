@@ -5,11 +5,11 @@ import { noteAct, organisationActions } from '../../src/core/audit/log.ts'
 import { kim, priya, tenantId, withCore } from '../support/core.ts'
 import { refusal, sentenceOf } from '../support/refusal.ts'
 
-describe('what admins do that is about no one request', () => {
+describe('the audit of the organisation', () => {
   const core = withCore()
   const actor = { ...priya, tenantId, isAdmin: true }
 
-  it('stands in a chain of the organisation that proves itself, and shows what was changed', async () => {
+  it('is a chain with a proof, and shows changes', async () => {
     const { ports, provisioning, database } = core
     await noteAct(ports, actor, 'exported', { from: '2026-11-01' })
     await noteAct(ports, actor, 'webhook-tested', { templateId: kim.id })
@@ -31,7 +31,7 @@ describe('what admins do that is about no one request', () => {
     expect(findings.map(({ kind, entry }) => [kind, entry])).toContainEqual(['removed', 2])
   })
 
-  it('is written by several at once without a gap', async () => {
+  it('has no gap after concurrent writes', async () => {
     const { ports, provisioning, database } = core
     await database.query('DELETE FROM audit_log WHERE request_id = $1', [tenantId])
     await database.query('DELETE FROM audit_heads WHERE request_id = $1', [tenantId])
@@ -40,23 +40,23 @@ describe('what admins do that is about no one request', () => {
     expect([proved, entries.map(({ entry }) => entry)]).toEqual([true, [1, 2, 3, 4, 5]])
   })
 
-  it('has words for each thing that is done', () => {
+  it('has a text for each action', () => {
     expect(Object.keys(strings.audit.act).sort()).toEqual([...organisationActions].sort())
   })
 
-  it('tells of templates that were written and switched, with the parts that changed and no secret', async () => {
+  it('records written and disabled templates with the changed parts and without secrets', async () => {
     const { ports, provisioning } = core
     const secretOf = (byte: number) => `whsec_${Buffer.alloc(32, byte).toString('base64')}`
-    const { version, id, ...given } = await core.template({
+    const { version, id, ...contents } = await core.template({
       name: 'Told of',
       webhook: { url: 'https://hooks.contoso.example/a', secret: secretOf(1) },
     })
     const webhook = { url: 'https://hooks.contoso.example/a', secret: secretOf(2) }
-    const body = { ...given, description: 'Another', webhook }
+    const body = { ...contents, description: 'Another', webhook }
     await provisioning.putTemplate(actor, { id, body, expected: version })
     const turn = (active: boolean) => provisioning.switchTemplate(actor, { id, expected: version + 1, active })
     await turn(false)
-    expect(sentenceOf(await refusal(() => turn(true)))).toContain('meanwhile')
+    expect(sentenceOf(await refusal(() => turn(true)))).toContain('Somebody else has changed this template')
     const { entries, proved } = await provisioning.readOrganisationAudit(actor)
     const acts = entries.filter(({ data }) => data?.['templateId'] === id)
     expect([proved, acts.map(({ action, data }) => [action, data])]).toEqual([
@@ -69,7 +69,7 @@ describe('what admins do that is about no one request', () => {
     expect(JSON.stringify(await ports.audit.timeline(tenantId))).not.toContain('whsec_')
   })
 
-  it('of somebody whose words were erased keeps the line', async () => {
+  it('keeps the entry of a person whose texts were erased', async () => {
     const { ports, provisioning } = core
     await noteAct(ports, actor, 'exported', {})
     await ports.audit.erase({ ...actor, displayName: '', userPrincipalName: '' }, new Date())

@@ -19,7 +19,7 @@ import { actorOf, approversGroup, dana, kim, priya, tenantId, tenantWith, withCo
 import { engines, withDatabase } from '../support/database.ts'
 
 const admin = actorOf(priya, true)
-const asked = (displayName: string) => ({ displayName: `${displayName} ${randomUUID().slice(0, 8)}` })
+const uniqueName = (displayName: string) => ({ displayName: `${displayName} ${randomUUID().slice(0, 8)}` })
 
 const insertion = `INSERT INTO audit_log (tenant_id, request_id, at, action, body)
   SELECT tenant_id, request_id, at, 'approved', body FROM audit_log WHERE entry = $1`
@@ -39,7 +39,7 @@ describe.each(engines)('the audit in the store, %s', (engine) => {
   async function made(withApproval = false): Promise<Request> {
     const stages = [{ approvers: [{ group: approversGroup }], rule: 'any' }]
     const template = await core.template(withApproval ? { approval: { stages } } : {})
-    return service().submitSite(actorOf(kim), { body: { ...asked('Site'), templateId: template.id } })
+    return service().submitSite(actorOf(kim), { body: { ...uniqueName('Site'), templateId: template.id } })
   }
   const entriesOf = async (requestId: string) =>
     (
@@ -49,7 +49,7 @@ describe.each(engines)('the audit in the store, %s', (engine) => {
       )
     ).rows
 
-  it('proves a request from its submission to its end, and tells where each change came from', async () => {
+  it('proves a request from submission to its end, and records the origin of each change', async () => {
     const { requestId } = await from({ from: 'rest', trace: 'call-1' }, () => made(true))
     await from({ from: 'chat', trace: 'call-2' }, () =>
       service().approve(actorOf(dana), { requestId, comment: 'Yes.' }),
@@ -70,7 +70,7 @@ describe.each(engines)('the audit in the store, %s', (engine) => {
     expect(report.entries[1]).toMatchObject({ actor: { displayName: 'Dana Fox' }, comment: 'Yes.', version: 2 })
   })
 
-  it('keeps one chain through 50 changes at the same time', async () => {
+  it('keeps one chain during 50 concurrent changes', async () => {
     const { requestId } = await made()
     const audit = ports().audit
     const say = (number: number): AuditEntry => {
@@ -86,10 +86,10 @@ describe.each(engines)('the audit in the store, %s', (engine) => {
   it.each([
     ['changed', `UPDATE audit_log SET body = body || '{"comment":"No."}' WHERE entry = $1`, 'changed 2'],
     ['moved in time', `UPDATE audit_log SET at = at + interval '1 microsecond' WHERE entry = $1`, 'changed 2'],
-    ['given to another', `UPDATE audit_log SET actor_id = '${randomUUID()}' WHERE entry = $1`, 'changed 2'],
+    ['fromSetting another actor', `UPDATE audit_log SET actor_id = '${randomUUID()}' WHERE entry = $1`, 'changed 2'],
     ['removed', 'DELETE FROM audit_log WHERE entry = $1', 'removed 2'],
-    ['brought in', insertion, 'inserted null'],
-  ])('names an entry that was %s past the service', async (_, sql, named) => {
+    ['inserted', insertion, 'inserted null'],
+  ])('names an entry that was %s outside the service', async (_, sql, named) => {
     const { requestId } = await made(true)
     await service().approve(actorOf(dana), { requestId, comment: 'Yes.' })
     expect(await findings(requestId)).toEqual([])
@@ -98,7 +98,7 @@ describe.each(engines)('the audit in the store, %s', (engine) => {
     expect((await findings(requestId)).map(({ kind, entry }) => `${kind} ${entry}`)).toEqual([named])
   })
 
-  it('names the last entry that was removed, also when the head is fitted and more was written since', async () => {
+  it('names a removed last entry, also with an adapted head and later entries', async () => {
     const { requestId } = await made(true)
     await service().approve(actorOf(dana), { requestId, comment: 'Yes.' })
     const last = (await entriesOf(requestId)).at(-1)
@@ -114,7 +114,7 @@ describe.each(engines)('the audit in the store, %s', (engine) => {
     expect((await findings(requestId)).map(({ kind }) => kind)).toContain('anchor')
   })
 
-  it('finds a request that was changed past the service, and one that was removed with all of its entries', async () => {
+  it('finds a request that was changed outside the service, and one that was deleted with all entries', async () => {
     const { requestId } = await made(true)
     await core.database.query(`UPDATE requests SET body = body || '{"reason":"Mine"}' WHERE request_id = $1`, [
       requestId,
@@ -125,7 +125,7 @@ describe.each(engines)('the audit in the store, %s', (engine) => {
     expect((await findings(other.requestId)).map(({ kind }) => kind)).toEqual(['request'])
   })
 
-  it('finds nothing in all others, and goes through all of them', async () => {
+  it('checks all other chains without findings', async () => {
     const { requestId } = await made()
     await core.database.query(`UPDATE audit_log SET trace = 'x' WHERE request_id = $1`, [requestId])
     const proofs = await allProofs(core.database)
@@ -136,7 +136,7 @@ describe.each(engines)('the audit in the store, %s', (engine) => {
     expect(proofs.length).toBe(rows[0]?.count)
   })
 
-  it('erases the words of a person and keeps the proof', async () => {
+  it('erases the texts of a person and keeps the proof', async () => {
     const { requestId } = await made(true)
     await service().approve(actorOf(dana), { requestId, comment: 'Secret words.' })
     const audit = ports().audit
@@ -162,7 +162,7 @@ describe.each(engines)('the audit in the store, %s', (engine) => {
     expect(await audit?.erase({ id: dana.id, displayName: '', userPrincipalName: '' }, new Date())).toBe(0)
   })
 
-  it('proves with the key that sealed it alone, and goes on unsealed with another', async () => {
+  it('proves only with the key that sealed it, and continues without seals under another key', async () => {
     const { requestId } = await made(true)
     const other = createStores(core.database, Buffer.alloc(32, 9)).audit
     expect((await other.prove(requestId))?.findings.map(({ kind }) => kind)).toEqual(['anchor'])
@@ -170,18 +170,18 @@ describe.each(engines)('the audit in the store, %s', (engine) => {
     expect((await findings(requestId)).map(({ kind }) => kind)).toEqual(['anchor'])
   })
 
-  it('is hidden from whoever is no admin, and of a request that nobody knows', async () => {
+  it('is hidden from people who are not admins, and missing for unknown requests', async () => {
     const { requestId } = await made()
     await expect(service().readAudit(actorOf(kim), { requestId })).rejects.toMatchObject({ code: 'forbidden' })
     await expect(service().readAudit(admin, { requestId: randomUUID() })).rejects.toMatchObject({ code: 'not-found' })
   })
 })
 
-describe.each(engines)('a store from before there were chains, %s', (engine) => {
+describe.each(engines)('a store from a version without chains, %s', (engine) => {
   const store = withDatabase(engine, { migrated: false })
   const migrations = fileURLToPath(new URL('../../src/store/database/migrations/', import.meta.url))
 
-  it('is chained as it is found, once, and proves after a restart', async () => {
+  it('is chained unchanged, once, and proves after a restart', async () => {
     const older = mkdtempSync(join(inject('runFolder'), 'older-'))
     for (const file of readdirSync(migrations).filter((name) => name < '007'))
       cpSync(join(migrations, file), join(older, file))
@@ -205,15 +205,15 @@ describe.each(engines)('a store from before there were chains, %s', (engine) => 
         [tenantId, requestId, at, action, { requestId, at, action, ...line }],
       )
     const completions = { 7: () => chainExisting(store.database, auditKey) }
-    // All that came after the chains runs as well, however much that is by now.
+    // All later migrations run too.
     expect((await migrate(store.database, undefined, completions))[0]).toBe(7)
     expect(await migrate(store.database, undefined, completions)).toEqual([])
     const database = await store.reopen()
     const proofs = await allProofs(database)
     expect(proofs.map(({ requestId }) => requestId)).toEqual([...ids].sort())
-    // There are no requests to these entries here.
+    // These entries have no requests.
     expect(new Set(proofs.flatMap(({ findings }) => findings.map(({ reason }) => reasonText(reason))))).toEqual(
-      new Set(['The request itself is gone.']),
+      new Set(['The request no longer exists.']),
     )
     expect(proofs[0]?.entries[0]).toMatchObject({ seq: 1, actorId: kim.id, from: 'migration', version: null })
     const [id] = ids
@@ -226,14 +226,14 @@ describe.each(engines)('a store from before there were chains, %s', (engine) => 
 })
 
 describe('the key of the seals', () => {
-  it('is made once, of mode 600, and is that of the setting where there is one', () => {
+  it('is created once with mode 600, or comes from the setting', () => {
     const dataDir = mkdtempSync(join(inject('runFolder'), 'key-'))
     const key = auditKeyOf(dataDir, undefined)
     expect(key).toHaveLength(32)
     expect(statSync(keyFile(dataDir)).mode & 0o777).toBe(0o600)
     expect(readdirSync(dataDir)).toEqual(['audit.key'])
     expect(auditKeyOf(dataDir, undefined)).toEqual(key)
-    const given = auditKeyOf(dataDir, auditKey.toString('base64'))
-    expect(Buffer.compare(given, auditKey)).toBe(0)
+    const fromSetting = auditKeyOf(dataDir, auditKey.toString('base64'))
+    expect(Buffer.compare(fromSetting, auditKey)).toBe(0)
   })
 })

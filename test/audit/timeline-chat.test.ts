@@ -13,7 +13,7 @@ const asKim = viewerOf(kim)
 const isShown = (card: Card): unknown => nodesOf(card).find(({ id }) => id === 'timeline')?.['isVisible']
 
 describe('the timeline of a request', () => {
-  it.each(auditActions)('has words for %s, by whomever', (what) => {
+  it.each(auditActions)('has a text for %s by any actor', (what) => {
     for (const actor of [dana, { kind: 'system' as const }, { ...dana, displayName: '' }]) {
       for (const data of [
         {},
@@ -28,16 +28,16 @@ describe('the timeline of a request', () => {
     }
   })
 
-  it('leaves out the steps, which the progress tells, and what only a later version knows', () => {
+  it('leaves out steps, which the progress shows, and actions of later versions', () => {
     const steps = [lineOf('step:create-site', kim), { ...lineOf('late', kim), action: 'teleported' }]
     expect(timelineView({ entries: steps, isOpen: true }, asKim).rows).toEqual([])
   })
 
-  it('shows the last eight, the oldest of them first, and how many came before', () => {
+  it('shows the last eight entries, the oldest first, and the number of earlier entries', () => {
     const { rows, earlier } = timelineView({ entries: longTimeline, isOpen: true }, asKim)
-    expect([rows.length, earlier]).toEqual([8, '2 earlier'])
-    expect(rows[0]?.text).toBe('I asked Sam Roy too')
-    expect(rows.at(-1)?.text).toBe('It could not be finished')
+    expect([rows.length, earlier]).toEqual([8, '2 earlier entries'])
+    expect(rows[0]?.text).toBe('I also asked Sam Roy to decide')
+    expect(rows.at(-1)?.text).toBe('The request failed')
   })
 })
 
@@ -47,20 +47,20 @@ describe('status in chat', () => {
     expect(world.logged.splice(0)).toEqual([])
   })
 
-  it('holds the timeline behind a button that unfolds it in the card', async () => {
+  it('has the timeline behind a button that unfolds it in the card', async () => {
     const { types, sends } = startBot(world)
     const { reference, requestId } = await requested(world, 'Told of')
     await sends('dana', 'approval.reject', { requestId, comment: 'We have one *already*.' })
     const card = await types('kim', `status ${reference}`)
     expect(action(card, 'Timeline ▾')['type']).toBe('Action.ToggleVisibility')
     expect(isShown(card)).toBe(false)
-    expect(textOf(card)).toContain('Kim Lee asked for it')
-    expect(textOf(card)).toContain('Dana Fox rejected it')
+    expect(textOf(card)).toContain('Kim Lee requested this')
+    expect(textOf(card)).toContain('Dana Fox rejected the request')
     expect(textOf(card)).toContain('“We have one *already*.”')
     expect(isShown(await sends('kim', 'request.refresh', { requestId }))).toBe(false)
   })
 
-  it('of a card that was delivered, the same button asks for it, and the card unfolds in place', async () => {
+  it('loads the timeline by the same button of a sent card, which unfolds in place', async () => {
     const { sends } = startBot(world)
     const { requestId } = await requested(world, 'Delivered')
     const request = await world.stores.requests.find(requestId)
@@ -70,12 +70,12 @@ describe('status in chat', () => {
     expect(isShown(delivered)).toBeUndefined()
     const unfolded = await sends('kim', 'request.timeline', { requestId })
     expect(isShown(unfolded)).toBe(true)
-    expect(textOf(unfolded)).toContain('Kim Lee asked for it')
+    expect(textOf(unfolded)).toContain('Kim Lee requested this')
   })
 
-  it('somebody else’s is not there', async () => {
+  it('does not show the timeline of somebody else’s request', async () => {
     const { sends } = startBot(world)
     const { requestId } = await requested(world, 'Not Omar’s', { approval: false })
-    expect(textOf(await sends('omar', 'request.timeline', { requestId }))).toContain('There is no such request')
+    expect(textOf(await sends('omar', 'request.timeline', { requestId }))).toContain('This request does not exist')
   })
 })

@@ -12,12 +12,12 @@ const attempt = (more: Partial<BatchAttempt> = {}): BatchAttempt => ({
   ...more,
 })
 
-describe('a turn of a batch', () => {
+describe('a run of a batch’s job', () => {
   const core = withCore()
   const begin = async (bodies: number | readonly object[] = 3, more: object = {}, to = core.provisioning) => {
     const { id: templateId } = await core.template(more)
-    const given = typeof bodies === 'number' ? Array.from({ length: bodies }, () => ({})) : bodies
-    const rows = given.map((body, place) => ({
+    const allBodies = typeof bodies === 'number' ? Array.from({ length: bodies }, () => ({})) : bodies
+    const rows = allBodies.map((body, place) => ({
       key: `${place}`,
       body: { displayName: `Site ${randomUUID()}`, templateId, ...body },
     }))
@@ -48,7 +48,7 @@ describe('a turn of a batch', () => {
   const withDirectory = (parts: Partial<Ports['directory']>): Core =>
     core.with({ directory: { ...core.ports.directory, ...parts } })
 
-  it('submits the rows, and the batch has finished', async () => {
+  it('submits the rows and finishes the batch', async () => {
     const batchId = await begin()
     await run(batchId)
     const { batch, counts } = await read(batchId)
@@ -56,7 +56,7 @@ describe('a turn of a batch', () => {
     expect(await turns(batchId)).toEqual([0])
   })
 
-  it('does a part of a long one, and orders the next turn once', async () => {
+  it('submits a part of a long batch, and enqueues the job for the next part once', async () => {
     const batchId = await begin(25)
     await run(batchId)
     await run(batchId)
@@ -65,7 +65,7 @@ describe('a turn of a batch', () => {
     expect(await made(batchId)).toBe(25)
   })
 
-  it('ends a turn in which rows take long before its job has run out of time', async () => {
+  it('ends before the time limit of its job if rows take long', async () => {
     const batchId = await begin(6)
     let late = 0
     const clock = { now: () => new Date(Date.now() + late) }
@@ -78,21 +78,21 @@ describe('a turn of a batch', () => {
     expect([(await read(batchId)).counts.rows, await turns(batchId)]).toEqual([{ submitted: 3, waiting: 3 }, [0, 1]])
   })
 
-  it('run twice at once makes no request twice, and finishes', async () => {
+  it('submits each row once when three jobs run the same part at the same time', async () => {
     const batchId = await begin(12)
     await Promise.all([run(batchId), run(batchId), run(batchId)])
     expect((await read(batchId)).counts.rows).toEqual({ submitted: 12 })
     expect([(await read(batchId)).batch.status, await made(batchId)]).toEqual(['finished', 12])
   })
 
-  it('goes on after an end in the middle, without a request more', async () => {
+  it('continues after an interruption without an extra request', async () => {
     const batchId = await begin(4)
     const controller = new AbortController()
-    let asked = 0
+    let lookups = 0
     const to = withDirectory({
       async person(id) {
-        asked += 1
-        if (asked > 2) controller.abort(new Error('the service stops'))
+        lookups += 1
+        if (lookups > 2) controller.abort(new Error('the service stops'))
         return core.ports.directory.person(id)
       },
     })
@@ -105,20 +105,20 @@ describe('a turn of a batch', () => {
     expect([(await read(batchId)).counts.rows, await made(batchId)]).toEqual([{ submitted: 4 }, 4])
   })
 
-  it('stops when its person is let into nothing any more, and keeps what was submitted', async () => {
+  it('stops the batch when its requester loses all access, and keeps submitted requests', async () => {
     const batchId = await begin(3)
-    let asked = 0
+    let lookups = 0
     const to = withDirectory({
       async person(id) {
-        // The first row's questions are answered, then Kim is gone.
-        if (id === kim.id) asked += 1
+        // The directory answers for the first row; then Kim has left.
+        if (id === kim.id) lookups += 1
         const known = await core.ports.directory.person(id)
         return (await made(batchId)) > 0 ? undefined : known
       },
     })
     await run(batchId, { to })
     const { batch, counts } = await read(batchId)
-    expect(asked).toBeGreaterThan(1)
+    expect(lookups).toBeGreaterThan(1)
     expect([batch.status, batch.problem?.code, counts.rows]).toEqual([
       'stopped',
       'forbidden',
@@ -128,7 +128,7 @@ describe('a turn of a batch', () => {
     expect(await made(batchId)).toBe(1)
   })
 
-  it('refuses rows of a template that its person may not use any more', async () => {
+  it('refuses rows of a template that its requester may no longer use', async () => {
     const batchId = await begin(1, { audience: { people: [dana.id], groups: [] } })
     await run(batchId)
     expect((await rows(batchId))[0]).toMatchObject({
@@ -138,7 +138,7 @@ describe('a turn of a batch', () => {
     })
   })
 
-  it('waits while Microsoft 365 does not answer, and says so', async () => {
+  it('waits while Microsoft 365 does not answer, and reports the reason', async () => {
     const batchId = await begin(2)
     core.world.up = false
     try {
@@ -153,7 +153,7 @@ describe('a turn of a batch', () => {
     expect((await read(batchId)).batch).toMatchObject({ status: 'finished', waitsFor: null })
   })
 
-  it('waits while as many requests are open as may be', async () => {
+  it('waits while the requester has the maximum number of open requests', async () => {
     const { provisioning } = core
     const to = core.with({}, { openRequestsPerPerson: 0 })
     const other = actorOf(dana)
@@ -171,12 +171,12 @@ describe('a turn of a batch', () => {
     expect((await provisioning.readBatch(other, { batchId })).batch.status).toBe('finished')
   })
 
-  it('waits for the limits of use, for as long as they say', async () => {
+  it('waits at the rate limit, and schedules the next part', async () => {
     const batchId = await begin(2)
     let left = 1
     const to = core.with({
-      limitsOfUse: {
-        ...core.ports.limitsOfUse,
+      rateLimits: {
+        ...core.ports.rateLimits,
         takeWrite: async (caller) => {
           expect(caller).toMatchObject({ tenantId, id: kim.id })
           left -= 1
@@ -190,12 +190,12 @@ describe('a turn of a batch', () => {
     expect(await turns(batchId)).toEqual([0, 1])
   })
 
-  it('gives up a row that fails for a reason of ours only at its last attempt, and does the others', async () => {
+  it('refuses a row with an internal error only at the last attempt, and submits the others', async () => {
     const batchId = await begin(2)
     let fails = true
     const to = core.with({
-      limitsOfUse: {
-        ...core.ports.limitsOfUse,
+      rateLimits: {
+        ...core.ports.rateLimits,
         async takeWrite() {
           if (fails) throw new Error('a defect')
           return { taken: true, againInMilliseconds: 0 }
@@ -214,7 +214,7 @@ describe('a turn of a batch', () => {
     expect((await rows(batchId))[0]?.problem?.code).toBe('internal')
   })
 
-  it('whose job was given up stops, and says so', async () => {
+  it('stops the batch with a reason when its job fails for good', async () => {
     const batchId = await begin(2)
     await core.provisioning.system.giveUpBatch(batchId)
     const { batch, counts } = await read(batchId)
@@ -223,7 +223,7 @@ describe('a turn of a batch', () => {
     expect(await made(batchId)).toBe(0)
   })
 
-  it('of an application stops when the application is struck off the list', async () => {
+  it('stops the batch of an application that was removed from MAIL_APP_CLIENTS', async () => {
     const client = { ...actorOf({ ...kim, id: randomUUID() }), clientId: randomUUID() }
     const { id: templateId } = await core.template({ kind: 'sharedMailbox' })
     const body = { name: `m${randomUUID().slice(0, 8)}`, displayName: 'Mailbox', templateId }
@@ -236,23 +236,33 @@ describe('a turn of a batch', () => {
     const error = await refusal(() => core.provisioning.beginBatch(client, { batchId: randomUUID(), ...sites }))
     expect(sentenceOf(error)).toMatch(/application/)
   })
+})
 
-  it('cannot be begun while ten are under way, and is forgotten a month after its end', async () => {
-    const other = actorOf(dana)
-    const order = { resource: 'site' as const, rows: [{ key: '1', body: {} }] }
-    const ids = Array.from({ length: 10 }, () => randomUUID())
-    for (const id of ids) await core.provisioning.beginBatch(other, { batchId: id, ...order })
-    const error = await refusal(() => core.provisioning.beginBatch(other, { batchId: randomUUID(), ...order }))
-    expect(sentenceOf(error)).toContain('10 batches under way')
-    const [first = '', second = ''] = ids
-    await core.provisioning.cancelBatch(other, { batchId: first })
+describe('the batches of a person', () => {
+  const core = withCore()
+  const order = { resource: 'site' as const, rows: [{ key: '1', body: {} }] }
+  const begin = async () => {
+    const batchId = randomUUID()
+    await core.provisioning.beginBatch(actorOf(dana), { batchId, ...order })
+    return batchId
+  }
+
+  it('are deleted a month after their end', async () => {
+    const [ended, running] = [await begin(), await begin()]
+    await core.provisioning.cancelBatch(actorOf(dana), { batchId: ended })
     const at = (days: number) => new Date(Date.now() + days * 86_400_000)
     await core.ports.batches.forgetOld(at(29))
-    expect(await core.ports.batches.find(first)).toBeDefined()
+    expect(await core.ports.batches.find(ended)).toBeDefined()
     await core.ports.batches.forgetOld(at(31))
-    expect([await core.ports.batches.find(first), (await core.ports.batches.find(second))?.status]).toEqual([
+    expect([await core.ports.batches.find(ended), (await core.ports.batches.find(running))?.status]).toEqual([
       undefined,
       'running',
     ])
+    await core.provisioning.cancelBatch(actorOf(dana), { batchId: running })
+  })
+
+  it('are at most ten at a time', async () => {
+    for (let count = 0; count < 10; count += 1) await begin()
+    expect(sentenceOf(await refusal(begin))).toContain('10 batches in progress')
   })
 })

@@ -7,32 +7,36 @@ import { fileURLToPath } from 'node:url'
 import { people } from '../support/teams-user.ts'
 import { perSecond, quantile } from './figures.ts'
 import { type Place, variablesOf } from './places.ts'
-import { askForSite, startService, startTenant, tokenOf } from './service.ts'
+import { requestSite, startService, startTenant, tokenOf } from './service.ts'
 
-/** How much is measured; the middle of the rounds counts. */
+/** The scale of a measurement. The median of the rounds counts. */
 const usual = {
   rounds: 5,
   warmUp: 100,
   callers: [1, 32],
   calls: (callers: number): number => (callers === 1 ? 150 : 640),
 }
-/** Between a round and the next: what it left to do (cards for those who decide) is done, and measured with no other. */
+/**
+ * Pause between rounds, so that the remaining work of a round (cards for approvers) is done before the next
+ * measurement.
+ */
 const pauseMilliseconds = 2000
 
-/** Answers (202) for each second with so many callers, each waiting for its answer. */
+/** Answers (202) per second for this number of callers, each of which waits for its answer. */
 export interface AcceptFigures {
   readonly callers: number
-  /** Requests for sites that need approval. */
+  /** The service, with requests for sites that need approval. */
   readonly accepts: number
   /** A restify server that stores one row in one transaction. */
   readonly bare: number
-  /** The same, which first asks the tenant whether an address is free, as an accepted site has to. */
-  readonly asking: number
+  /** The same server, which first checks whether an address is free in the tenant, as the service does for a site. */
+  readonly checking: number
 }
 
 /**
- * Accepted requests beside two floors with the same promise, that what is answered is on the disk. The service, the floor
- * and the simulated tenant are processes of their own; the callers are in this one. Floors and service take turns.
+ * Compares accepted requests with two floors that make the same promise: an answered request is on the disk. The
+ * service, the floor and the simulated tenant are separate processes; the callers are in this process. Floors and
+ * service take turns.
  */
 export async function measureAccepts(
   { ours, floor }: { ours: Place; floor: Place },
@@ -45,9 +49,9 @@ export async function measureAccepts(
   try {
     const token = await tokenOf({ simulatorUrl: tenant.url }, people.kim.id)
     const ways = {
-      accepts: () => askForSite(service.url, token),
+      accepts: () => requestSite(service.url, token),
       bare: () => post(`${bare.url}/rows`),
-      asking: () => post(`${bare.url}/asked`),
+      checking: () => post(`${bare.url}/checked`),
     }
     for (const way of Object.values(ways)) await perSecond(scale.warmUp, 4, way)
     return await inTurns(ways, scale)
@@ -58,21 +62,21 @@ export async function measureAccepts(
 }
 
 async function inTurns(
-  ways: Readonly<Record<'accepts' | 'bare' | 'asking', () => Promise<void>>>,
+  ways: Readonly<Record<'accepts' | 'bare' | 'checking', () => Promise<void>>>,
   { rounds, callers, calls }: typeof usual,
 ): Promise<AcceptFigures[]> {
   const figures: AcceptFigures[] = []
   for (const number of callers) {
-    const rates = { accepts: [] as number[], bare: [] as number[], asking: [] as number[] }
+    const rates = { accepts: [] as number[], bare: [] as number[], checking: [] as number[] }
     for (let round = 0; round < rounds; round += 1) {
-      for (const name of ['accepts', 'bare', 'asking'] as const) {
+      for (const name of ['accepts', 'bare', 'checking'] as const) {
         globalThis.gc?.()
         rates[name].push(await perSecond(calls(number), number, ways[name]))
         if (name === 'accepts') await setTimeout(pauseMilliseconds)
       }
     }
     const middle = (name: keyof typeof rates): number => quantile(rates[name], 0.5)
-    figures.push({ callers: number, accepts: middle('accepts'), bare: middle('bare'), asking: middle('asking') })
+    figures.push({ callers: number, accepts: middle('accepts'), bare: middle('bare'), checking: middle('checking') })
   }
   return figures
 }

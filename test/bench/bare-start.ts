@@ -5,7 +5,7 @@ import pg from 'pg'
 import restify from 'restify'
 
 /**
- * The least that a bot with a database can start: restify, a botbuilder adapter that nobody calls, and PostgreSQL that has
+ * The minimum that a bot with a database starts: restify, an unused botbuilder adapter, and PostgreSQL that has
  * answered once, embedded or a server. Prints its address.
  */
 const { DATA_DIR: dataDir = '', DATABASE_URL: databaseUrl, PORT: port } = process.env

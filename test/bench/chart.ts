@@ -1,14 +1,14 @@
-/** One line of a panel, or its bars: a value for each place of the x axis. */
+/** One line of a panel, or its bars: a value for each position on the x axis. */
 export interface Series {
   readonly name: string
   readonly values: readonly number[]
 }
-/** A small chart among others: the same kind of y axis, from 0. */
+/** A small chart next to others with the same kind of y axis, from 0. */
 export interface Panel {
   readonly title: string
   readonly x: readonly string[]
   readonly series: readonly Series[]
-  /** What must not be passed: at one place of the x axis. */
+  /** Limits that the values must not exceed, each at one position on the x axis. */
   readonly limits?: readonly { readonly place: number; readonly value: number; readonly label: string }[]
 }
 export interface Chart {
@@ -31,7 +31,7 @@ const panelHeight = plot.top + plot.height + plot.bottom
 const headHeight = 64
 const labelY = plot.top + plot.height + 17
 
-/** Draws a chart as SVG, for a light or a dark page; it has no background of its own. */
+/** Draws a chart as SVG, for a light or a dark page, without a background. */
 export function drawChart(chart: Chart, theme: Theme): string {
   const { text, quiet } = themes[theme]
   const columns = Math.min(chart.columns, chart.panels.length)
@@ -100,7 +100,7 @@ interface Scale {
 
 function drawLines({ x, series }: Panel, { names, theme, yOf }: Scale): string {
   const xOf = (place: number): number => xOfPoint(place, x.length)
-  // Few places are marked each; of many the line alone tells.
+  // Marks are drawn only for few positions.
   const marked = x.length <= 8
   const lines = series.map(({ name, values }) => {
     const colour = colourOf(names.indexOf(name), theme)
@@ -141,14 +141,14 @@ const colourOf = (index: number, theme: Theme): string =>
   themes[theme].series[index % themes[theme].series.length] ?? themes[theme].text
 const at = (value: number): string => String(Math.round(value * 10) / 10)
 
-/** 1, 2 or 5 times a power of ten, so that there are three to six lines. */
+/** Returns 1, 2 or 5 times a power of ten, so that there are three to six lines. */
 function niceStep(highest: number): number {
   const rough = Math.max(highest, 1e-6) / 4
   const power = 10 ** Math.floor(Math.log10(rough))
   return ([1, 2, 5].find((one) => one * power >= rough) ?? 10) * power
 }
 
-/** In three digits, thousands as `k`. */
+/** Formats a value with three digits, thousands as `k`. */
 export function numeral(value: number): string {
   if (value >= 1e6) return `${Number((value / 1e6).toPrecision(3))}M`
   if (value >= 1e4) return `${Number((value / 1e3).toPrecision(3))}k`

@@ -9,12 +9,12 @@ interface Spoken {
   readonly who?: keyof typeof people
 }
 
-/** What somebody types, and where: one turn, from the activity to its 200. Throws at any other answer. */
+/** Sends a typed text: one turn, from the activity to its 200. Throws for any other answer. */
 export async function turn(botUrl: string, { text, ...spoken }: Spoken & { readonly text: string }): Promise<void> {
   await post(botUrl, spoken, { type: 'message', text })
 }
 
-/** A click on a card, from the activity to the card that answers it. Throws at any other answer. */
+/** Clicks on a card: from the activity to the card that answers it. Throws for any other answer. */
 export async function click(botUrl: string, { verb, data, ...spoken }: Spoken & { verb: string; data: object }) {
   const value = { action: { type: 'Action.Execute', verb, data }, trigger: 'manual' }
   const text = await post(botUrl, spoken, { type: 'invoke', name: 'adaptiveCard/action', value })
@@ -38,7 +38,7 @@ async function post(botUrl: string, { serviceUrl, who = 'kim' }: Spoken, what: o
   return text
 }
 
-/** A Bot connector that takes every reply, and forgets it. */
+/** Starts a Bot connector that accepts every reply and drops it. */
 export async function startBareConnector() {
   let count = 0
   const server = createServer((request, response) => {

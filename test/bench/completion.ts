@@ -16,27 +16,27 @@ import { type Place, variablesOf } from './places.ts'
 import { makeSamples, readSamples } from './samples.ts'
 import { startService } from './service.ts'
 
-/** Completions for each second. */
+/** Completions per second. */
 const rate = 10
-/** `startMilliseconds`: until the service is surely up, since looks that are due before come all at once. */
+/** `startMilliseconds`: time until the service is certainly ready, because overdue polls all start at once. */
 const usual = { count: 300, warmUp: 30, startMilliseconds: 12_000 }
 const secret = `whsec_${randomBytes(32).toString('base64')}`
 const silent = { debug() {}, info() {}, warn() {}, error() {} }
-/** While these run nothing else is to happen: the looks and the webhooks of the product's own accord come later. */
+/** Settings that prevent other work during the measurement: the product's own polls and webhooks come later. */
 const quiet = { WEBHOOK_SECRET: secret, FOLLOW_UP_FIRST_SECONDS: '86400' }
 
-/** Milliseconds from each completion event until the connector had the follow-up card. */
+/** Milliseconds from each completion event until the connector has the follow-up card. */
 export interface CompletionTimes {
-  /** From just before the webhook is posted to us. */
+  /** Starts just before the webhook is posted to the service. */
   readonly webhook: readonly number[]
-  /** From the directory's answer that has the group. */
-  readonly look: readonly number[]
+  /** Starts at the directory's answer that contains the group. */
+  readonly poll: readonly number[]
 }
 
 /**
- * Sites that are made and of which nobody was told yet, each of a person of their own; then the event comes for one
- * after another, by webhook or because a look finds the group. The connector and the directory are in this process, so
- * one clock tells both ends.
+ * Measures completions. The sites are created but not announced, each for a different person; then the events follow
+ * one after another, by webhook or by a directory poll that finds the group. The connector and the directory are in
+ * this process, so one clock measures both ends.
  */
 export async function measureCompletion(place: Place, options: Partial<typeof usual> = {}): Promise<CompletionTimes> {
   const { count, warmUp, startMilliseconds } = { ...usual, ...options }
@@ -54,10 +54,10 @@ export async function measureCompletion(place: Place, options: Partial<typeof us
     const variables = { ...variablesOf(place), ...tenant, DIRECTORY_URL: directory.url, ...quiet }
     const all = { place, variables, connector, directory, startMilliseconds }
     const webhook = await byWebhook(all, await seed(place, made, warmUp + count, connector.url))
-    const look = await byLook(all, await seed(place, made, warmUp + count, connector.url))
+    const poll = await byPoll(all, await seed(place, made, warmUp + count, connector.url))
     if (connector.unexpected.length + directory.unexpected.length > 0)
-      throw new Error(`nobody expected ${[...connector.unexpected, ...directory.unexpected].join(', ')}`)
-    return { webhook: webhook.slice(warmUp), look: look.slice(warmUp) }
+      throw new Error(`unexpected calls: ${[...connector.unexpected, ...directory.unexpected].join(', ')}`)
+    return { webhook: webhook.slice(warmUp), poll: poll.slice(warmUp) }
   } finally {
     await simulator.kill()
     await connector.close()
@@ -73,7 +73,7 @@ interface Parts {
   readonly startMilliseconds: number
 }
 
-/** Posts to the bot's own subscription, as the delivery job does. */
+/** Posts to the bot's own webhook route, as the delivery job does. */
 async function byWebhook({ place, variables, connector }: Parts, requests: readonly Request[]): Promise<number[]> {
   const service = await startService(place.dataDir, variables)
   try {
@@ -105,15 +105,15 @@ async function post(url: string, headers: Record<string, string>, body: string):
   if (answer.status !== 204) throw new Error(`the webhook was answered ${answer.status}`)
 }
 
-/** Orders one look for each, at the same rate; the directory then has the group. */
-async function byLook(parts: Parts, requests: readonly Request[]): Promise<number[]> {
+/** Enqueues one directory poll for each request at the same rate; the directory then has the group. */
+async function byPoll(parts: Parts, requests: readonly Request[]): Promise<number[]> {
   const { place, variables, connector, directory, startMilliseconds } = parts
   const database = await openDatabase(place)
   const queue = await createQueue(database, silent)
   let due = Date.now() + startMilliseconds
   for (const { requestId } of requests) {
     due += pause()
-    const options = { id: jobId('bench look', requestId), startAfter: new Date(due) }
+    const options = { id: jobId('bench poll', requestId), startAfter: new Date(due) }
     await queue.enqueue('follow-up', { requestId, look: 0 }, options)
   }
   await queue.stop(1)
@@ -126,10 +126,12 @@ async function byLook(parts: Parts, requests: readonly Request[]): Promise<numbe
   }
 }
 
-/** Between two events, in milliseconds: around the distance of the rate, so that nothing falls into step. */
+/**
+ * Returns the time between two events in milliseconds. It varies around the rate, so that events do not synchronise.
+ */
 const pause = (): number => (1000 / rate) * (0.5 + Math.random())
 
-/** Waits until each requester has exactly one card, and tells how long after its event it came. */
+/** Waits until each requester has exactly one card, and returns the time of each card after its event. */
 async function arrivals(
   connector: Connector,
   requests: readonly Request[],
@@ -147,7 +149,7 @@ async function arrivals(
 
 const chatOf = (personId: string): string => `bench-${personId}`
 
-/** A site that the product itself has made, and announced. */
+/** Creates a site with the product and announces it. */
 async function madeSite(place: Place, tenant: Record<string, string>): Promise<Request> {
   const service = await startService(place.dataDir, { ...variablesOf(place), ...tenant })
   const simulatorUrl = tenant['LOGIN_URL'] ?? ''
@@ -155,7 +157,7 @@ async function madeSite(place: Place, tenant: Record<string, string>): Promise<R
   return (await readSamples(place, ids)).workingGroup.request
 }
 
-/** Stores so many like it, of which nobody was told yet, and the chats of those who asked. */
+/** Stores copies of the request that are not announced yet, and the chats of their requesters. */
 async function seed(place: Place, made: Request, count: number, serviceUrl: string): Promise<Request[]> {
   const database = await openDatabase(place)
   const { requests, conversations } = createStores(database)
@@ -179,10 +181,10 @@ async function seed(place: Place, made: Request, count: number, serviceUrl: stri
   return stored
 }
 
-/** Calls that the service makes for itself: the health check of Graph, and who the admins are. Here nobody is an admin. */
+/** Calls that the service sends for itself: the health check of Graph, and the list of admins, which is empty here. */
 const ownCall = /^\/v1\.0\/(organization|users\/[^/]+|groups\/[^/]+\/transitiveMembers)$/
 const healthCheck = '/v1.0/users?$select=id,accountEnabled&$top=1'
-/** The check of the schema extension asks for one group; looks ask for all. */
+/** Returns whether a call checks the schema extension. That check requests one group; polls request all. */
 const isExtensionCheck = ({ pathname, searchParams }: URL): boolean =>
   pathname === '/v1.0/groups' && searchParams.get('$top') === '1'
 const isOwnCall = (url: URL): boolean =>
@@ -190,7 +192,7 @@ const isOwnCall = (url: URL): boolean =>
   ownCall.test(url.pathname) ||
   `${url.pathname}${decodeURIComponent(url.search)}` === healthCheck
 
-/** The directory, as far as looks ask it: it has a group for every request, and notes when it said so. */
+/** Starts the directory for polls: it has a group for every request, and records the time of each answer. */
 async function startDirectory() {
   const answered = new Map<string, number>()
   const unexpected: string[] = []

@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net'
 import { CloudAdapter, ConfigurationBotFrameworkAuthentication, type TurnContext } from 'botbuilder'
 import restify from 'restify'
 
-/** The least that a bot can be: botbuilder's own sample, which says again what it hears. Prints its port. */
+/** The minimum bot: botbuilder's own sample, which echoes each message. Prints its port. */
 const adapter = new CloudAdapter(new ConfigurationBotFrameworkAuthentication({}))
 const echo = async (context: TurnContext): Promise<void> => {
   if (context.activity.type === 'message') await context.sendActivity(`You said: ${context.activity.text}`)

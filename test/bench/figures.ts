@@ -1,17 +1,17 @@
-/** Milliseconds that one call takes. */
+/** Returns the duration of one call in milliseconds. */
 export async function timed(work: () => Promise<unknown>): Promise<number> {
   const begin = performance.now()
   await work()
   return performance.now() - begin
 }
 
-/** The value below which this share of the others lies. */
+/** Returns the value below which this share of the values lies. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((one, other) => one - other)
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
 }
 
-/** Calls for each second, when so many callers make `count` of them, each waiting for its answer. */
+/** Returns calls per second when a number of callers make `count` calls in total, each waiting for its answer. */
 export async function perSecond(count: number, callers: number, call: () => Promise<unknown>): Promise<number> {
   let left = count
   const caller = async (): Promise<void> => {
@@ -24,7 +24,7 @@ export async function perSecond(count: number, callers: number, call: () => Prom
   return count / (milliseconds / 1000)
 }
 
-/** A table for a terminal, numbers to the right. */
+/** Formats a table for a terminal, with numbers aligned to the right. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((_, column) => Math.max(...[head, ...rows].map((row) => (row[column] ?? '').length)))
   const line = (row: readonly string[]): string =>

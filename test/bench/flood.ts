@@ -11,34 +11,35 @@ const templates = {
   sharedMailbox: '5a7c9e1b-3d5f-4a7c-9e1b-3d5f7a9c1e55',
 } as const
 
-/** How much is measured. Each flood is another person's, so that the limits of use let each begin. */
+/** The scale of a measurement. Each flood comes from another person, so that the rate limits allow each to begin. */
 const usual = { floods: 6, previews: 300, people: 100, quiet: 150, warmUp: 30 }
 
 const kinds = ['turn', 'click', 'read'] as const
 type Kind = (typeof kinds)[number]
 export interface FloodFigures {
-  /** Milliseconds that other people waited, during floods and without them. */
+  /** Waiting times of other people in milliseconds, during floods and without a flood. */
   readonly times: Readonly<Record<Kind, { readonly flood: readonly number[]; readonly quiet: readonly number[] }>>
-  /** Calls to Microsoft Graph during one flood, as the simulator counted them: the middle of the floods. */
+  /** Calls to Microsoft Graph during one flood, counted by the simulator: the median of the floods. */
   readonly graphCalls: number
   readonly previews: number
   readonly people: number
 }
 
 /**
- * One person sends many previews at once, each with people whom nobody knows, while two others type, click and read, one thing
- * after the other. Floods and quiet times take turns. Throws when one of the others gets no right answer.
+ * Measures other people during a flood. One person sends many previews at once, each with unknown people, while two
+ * others type, click and read, one action after the other. Floods and quiet times take turns. Throws when one of the
+ * others receives a wrong answer.
  */
 export async function measureFlood(
   dataDir: string,
-  limits: 'as they come' | 'off',
+  limits: 'on' | 'off',
   scale: Partial<typeof usual> = {},
 ): Promise<FloodFigures> {
   const { floods, previews, people: named, quiet, warmUp } = { ...usual, ...scale }
   const tenant = await startTenant(dataDir)
   const own = await startService(dataDir, {
     ...tenant.urls,
-    ...(limits === 'as they come' && { RATE_LIMIT_READS_PER_MINUTE: '300' }),
+    ...(limits === 'on' && { RATE_LIMIT_READS_PER_MINUTE: '300' }),
   })
   const service = { ...own, simulatorUrl: tenant.url }
   const connector = await startBareConnector()
@@ -53,7 +54,7 @@ export async function measureFlood(
       }
     }
     for (let round = 0; round < warmUp; round += 1) for (const kind of kinds) await others[kind]()
-    // The first flood is not measured: no code has been compiled before it.
+    // The first flood is not measured, because the code is not compiled before it.
     for (const [flood, person] of floodersOf(floods + 1).entries()) {
       const token = await tokenOf(service, person)
       const bodies = Array.from({ length: previews }, () => bodyOf(named))
@@ -78,7 +79,7 @@ export async function measureFlood(
 
 const newTimes = (): { flood: number[]; quiet: number[] } => ({ flood: [], quiet: [] })
 
-/** So many employees other than those who go on working. The limit for 300 reads a minute is that of each person. */
+/** Returns employees who do not take part otherwise. The limit of 300 reads a minute is that of each person. */
 function floodersOf(count: number): string[] {
   const working = new Set<string>(Object.values(people).map(({ id }) => id))
   return contoso.people
@@ -107,7 +108,7 @@ const bodyOf = (named: number): string =>
     permissions: Object.fromEntries(Array.from({ length: named }, () => [randomUUID(), 'FullAccess'])),
   })
 
-/** Whatever a flood is answered; anything but an answer of the contract throws. */
+/** Sends one preview. Accepts every answer of the contract, also a refusal, and throws for any other. */
 async function preview(url: string, token: string, body: string): Promise<void> {
   const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` }
   const answer = await fetch(`${url}/requests/v1/preview`, { method: 'POST', headers, body })

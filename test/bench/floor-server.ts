@@ -5,9 +5,9 @@ import { openDatabase } from '../../src/store/index.ts'
 import { contosoTenant } from '../support/teams-user.ts'
 
 /**
- * The least that can promise anything: restify, our own store, and one transaction with one row for each POST; what it
- * answered is on the disk. `POST /asked` first asks the simulated tenant what any accepted site has to be asked: whether
- * its address is free. Prints its port.
+ * The minimum server with the same promise: restify, our own store, and one transaction with one row for each POST; an
+ * answered row is on the disk. `POST /checked` first checks in the simulated tenant whether an address is free, as for
+ * each accepted site. Prints its port.
  */
 const { DATA_DIR: dataDir = '', DATABASE_URL: databaseUrl, TENANT_URL: url = '' } = process.env
 const database = await openDatabase({ dataDir, ...(databaseUrl && { databaseUrl }) })
@@ -29,7 +29,7 @@ const store = async (body: unknown): Promise<string> => {
 server.post('/rows', async (request: restify.Request, response: restify.Response) => {
   response.send(202, { id: await store(request.body) })
 })
-server.post('/asked', async (request: restify.Request, response: restify.Response) => {
+server.post('/checked', async (request: restify.Request, response: restify.Response) => {
   await directory.isSiteAddressFree(crypto.randomUUID())
   response.send(202, { id: await store(request.body) })
 })

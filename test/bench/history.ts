@@ -2,16 +2,16 @@ import type { Database } from '../../src/store/index.ts'
 import { contosoTenant, people } from '../support/teams-user.ts'
 import type { Sample, SampleName } from './samples.ts'
 
-/** The number of the newest stored request: larger stores have a longer past, and the same present. */
+/** The number of the newest stored request. Larger stores have a longer past and the same present. */
 export const newest = 5_000_000
-/** How many requests are filled in by one statement. */
+/** Number of requests that one statement inserts. */
 const portion = 25_000
-/** How many statements a server works on at a time; the embedded store has one session. */
+/** Number of concurrent statements on a server. The embedded store has one session. */
 const serverLanes = 3
 
 /**
- * What the newest thousand holds, whatever the store's size; `n` counts from the newest, 1. Finished ones make up all
- * of the past but for one in 200 that has failed and that nobody has ended.
+ * The samples of the newest thousand requests, the same for every size of the store; `n` counts from the newest, 1. The
+ * past has only finished requests, except for one in 200 that failed and was not dismissed.
  */
 const spread = `CASE
   WHEN n <= 60 THEN 'pending'
@@ -20,14 +20,14 @@ const spread = `CASE
   WHEN n % 5 = 2 THEN 'room'
   WHEN n % 2 = 0 THEN 'workingGroup'
   ELSE 'projectSite' END`
-/** Kim asked for 150 of the newest thousand and one in 50 before; the others are of 5,000 people. */
+/** Kim has 150 requests in the newest thousand and one in 50 before. The others belong to 5,000 people. */
 const ofKim = '(n <= 1000 AND n % 20 < 3) OR (n > 1000 AND n % 50 = 0)'
-/** One each two minutes in the newest thousand; the million goes back some five years. */
+/** The newest thousand requests are two minutes apart. A million requests go back some five years. */
 const age = `CASE WHEN n <= 1000 THEN n * interval '2 minutes' ELSE n * interval '150 seconds' - interval '8 hours' END`
 const uuidOf = (text: string): string => `overlay(overlay(md5(${text}) PLACING '4' FROM 13) PLACING '8' FROM 17)::uuid`
 const iso = (moment: string): string => `to_char(${moment} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
-/** Each wanted request: its id, number, sample, requester and moment. */
+/** Each inserted request: its id, number, sample, requester and time. */
 const wanted = `
   SELECT n, ${uuidOf(`'request' || n`)} AS request_id, $3::int - n AS number, ${spread} AS sample,
     now() - (${age}) AS at, ${ofKim} AS of_kim, ${uuidOf(`'person' || n % 5000`)} AS person_id,
@@ -56,7 +56,9 @@ const fillTimelines = `
     body || jsonb_build_object('requestId', request_id, 'at', ${iso('at')})
   FROM wanted JOIN samples ON samples.name = sample ORDER BY number, place`
 
-/** Replaces all requests of a migrated store by `count` that differ from the samples in who asked, when, and number. */
+/**
+ * Replaces all requests of a migrated store by `count` copies of the samples that differ in requester, time and number.
+ */
 export async function fillHistory(
   database: Database,
   samples: Readonly<Record<SampleName, Sample>>,
@@ -70,7 +72,7 @@ export async function fillHistory(
   const approvers = [people.dana.id, people.omar.id]
   await database.patiently(async () => {
     await database.query('TRUNCATE requests, audit_log, reservations, sent_cards, deliveries')
-    // The oldest first, as in life.
+    // Inserts the oldest requests first, as in production.
     let last = count
     const lane = async (): Promise<void> => {
       while (last > 0) {
@@ -86,7 +88,7 @@ export async function fillHistory(
   })
 }
 
-/** Ids of so many requests, evenly from all of the past. */
+/** Returns ids of requests that are distributed evenly over the whole past. */
 export async function idsThroughout(database: Database, count: number, size: number): Promise<string[]> {
   const { rows } = await database.query<{ request_id: string }>(
     `SELECT ${uuidOf(`'request' || n`)} AS request_id

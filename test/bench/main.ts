@@ -10,7 +10,7 @@ import { startService } from './service.ts'
 import { startsPart } from './starts.ts'
 import { measureTurns } from './turns.ts'
 
-/** What can be measured, by the word that asks for it. */
+/** The parts that can be measured, by their names on the command line. */
 const parts: Readonly<Record<string, (folder: string) => Promise<PartReport>>> = {
   starts: (folder) => inPlaces(folder, (places) => startsPart(folder, places)),
   turns: turnsPart,
@@ -21,13 +21,14 @@ const parts: Readonly<Record<string, (folder: string) => Promise<PartReport>>> =
 }
 
 /**
- * `npm run bench`: figures of this machine, each beside a floor or a limit, and into `docs/performance.md`;
- * `npm run bench -- reads turns` measures only these parts and leaves the others as they are.
+ * `npm run bench`: prints figures of this machine, each with a floor or a limit, and writes them to
+ * `docs/performance.md`. `npm run bench -- reads turns` measures only these parts and leaves the others unchanged.
  */
 async function main(wanted: readonly string[]): Promise<void> {
   const unknown = wanted.filter((name) => !(name in parts))
-  if (unknown.length > 0) throw new Error(`There is no part ${unknown.join(', ')}: ${Object.keys(parts).join(', ')}.`)
-  console.log(`${machine()}. All parts take some ten minutes, 8 GB of disk and a machine that does nothing else.`)
+  if (unknown.length > 0)
+    throw new Error(`Unknown part: ${unknown.join(', ')}. The parts are ${Object.keys(parts).join(', ')}.`)
+  console.log(`${machine()}. All parts take about ten minutes and 8 GB of disk. Run them on an idle machine.`)
   const rows: Row[] = []
   for (const [name, measure] of Object.entries(parts)) {
     if (wanted.length > 0 && !wanted.includes(name)) continue
@@ -66,7 +67,7 @@ async function turnsPart(folder: string): Promise<PartReport> {
   ]
   const panels = [{ title: 'turn `help`', x: ['p50', 'p95'], series }]
   const chart = { title: 'A turn in chat', unit: 'milliseconds', kind: 'bars', columns: 1, panels } as const
-  const alt = 'Milliseconds of a turn, p50 and p95, beside a bare botbuilder bot that echoes'
+  const alt = 'Milliseconds of a turn, p50 and p95, next to a bare botbuilder bot that echoes'
   return { rows: [row('p50'), row('p95')], charts: { turns: { chart, alt } } }
 }
 

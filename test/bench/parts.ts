@@ -8,7 +8,7 @@ import type { Engine, Places } from './places.ts'
 import { measureReads, readNames } from './reads.ts'
 import type { PartReport, Row } from './report.ts'
 
-/** How much is measured: all of it, or as little as shows that it works. */
+/** The scale of the measurement: complete, or the minimum that shows that it works. */
 export interface Scale {
   readonly reads: { readonly engine: Engine; readonly sizes: readonly number[]; readonly rounds: number }[]
   readonly accepts: { readonly engine: Engine; readonly options: Parameters<typeof measureAccepts>[1] }[]
@@ -36,7 +36,7 @@ const limits = [
   { share: 0.99, milliseconds: 250 },
 ] as const
 
-/** Reads of stores of several sizes: the ratio is that of the largest to the smallest. */
+/** Measures reads of stores of several sizes. The ratio is that of the largest store to the smallest. */
 export async function readsPart(places: Places, runs: Scale['reads'] = whole.reads): Promise<PartReport> {
   const rows: Row[] = []
   const charts: Record<string, PartReport['charts'][string]> = {}
@@ -70,36 +70,38 @@ export async function readsPart(places: Places, runs: Scale['reads'] = whole.rea
   return { rows, charts }
 }
 
-/** Accepted requests for each second beside two floors, over either kind of store. */
+/** Measures accepted requests per second, compared with two floors, in both kinds of store. */
 export async function acceptsPart(places: Places, runs: Scale['accepts'] = whole.accepts): Promise<PartReport> {
   const rows: Row[] = []
   const panels: PartReport['charts'][string]['chart']['panels'][number][] = []
   for (const { engine, options } of runs) {
     const all = await measureAccepts({ ours: await places.place(engine), floor: await places.place(engine) }, options)
-    for (const { callers, accepts, bare, asking } of all) {
+    for (const { callers, accepts, bare, checking } of all) {
       const figure = `accept, ${callers === 1 ? 'one caller' : `${callers} callers`}, ${nameOf[engine]}`
       const [ours, what] = [perSecondOf(accepts), 'restify and one transaction']
       rows.push([figure, ours, perSecondOf(bare), ratio(accepts, bare), what])
       rows.push([
         figure,
         ours,
-        perSecondOf(asking),
-        ratio(accepts, asking),
-        `${what}, and the same question to the tenant`,
+        perSecondOf(checking),
+        ratio(accepts, checking),
+        `${what}, and the same check in the tenant`,
       ])
     }
     const series = [
       { name: 'Quartermaster', values: all.map(({ accepts }) => accepts) },
-      { name: 'restify, the question, one transaction', values: all.map(({ asking }) => asking) },
+      { name: 'restify, the check, one transaction', values: all.map(({ checking }) => checking) },
       { name: 'restify, one transaction', values: all.map(({ bare }) => bare) },
     ]
     panels.push({ title: nameOf[engine], x: all.map(({ callers }) => `${callers} at once`), series })
   }
-  const chart = { title: 'Accepted requests', unit: 'for each second', kind: 'bars', columns: 2, panels } as const
-  return { rows, charts: { accepts: { chart, alt: 'Accepted requests for each second beside the floors' } } }
+  const chart = { title: 'Accepted requests', unit: 'per second', kind: 'bars', columns: 2, panels } as const
+  return { rows, charts: { accepts: { chart, alt: 'Accepted requests for each second next to the floors' } } }
 }
 
-/** From the completion event until the connector has the card, by webhook and by a look, over either kind of store. */
+/**
+ * Measures the time from the completion event until the connector has the card, by webhook and by poll, in both stores.
+ */
 export async function completionPart(
   places: Places,
   runs: Scale['completion'] = whole.completion,
@@ -111,7 +113,7 @@ export async function completionPart(
     const times = await measureCompletion(await places.place(engine), options)
     for (const [by, values] of [
       ['webhook', times.webhook],
-      ['look', times.look],
+      ['poll', times.poll],
     ] as const) {
       for (const { share, milliseconds } of limits) {
         const ours = quantile(values, share)
@@ -125,7 +127,7 @@ export async function completionPart(
       x: shares.map((share) => ((share * 100) % 25 === 0 ? `p${share * 100}` : '')),
       series: [
         { name: 'after the webhook', values: shares.map((share) => quantile(times.webhook, share)) },
-        { name: "after the directory's answer", values: shares.map((share) => quantile(times.look, share)) },
+        { name: "after the directory's answer", values: shares.map((share) => quantile(times.poll, share)) },
       ],
       limits: limits.map(({ share, milliseconds }) => ({
         place: share * 100,
@@ -139,15 +141,17 @@ export async function completionPart(
   return { rows, charts: { completion: { chart, alt } } }
 }
 
-/** How long other people wait while one person floods the service with previews, beside a quiet service. */
+/**
+ * Measures how long other people wait while one person floods the service with previews, compared with a quiet service.
+ */
 export async function floodPart(folder: string, scale: Parameters<typeof measureFlood>[2] = {}): Promise<PartReport> {
   const rows: Row[] = []
   const panels: PartReport['charts'][string]['chart']['panels'][number][] = []
-  for (const [index, limits] of (['as they come', 'off'] as const).entries()) {
+  for (const [index, limits] of (['on', 'off'] as const).entries()) {
     const dataDir = join(folder, `flood-${index}`)
     mkdirSync(dataDir)
     const { times, graphCalls, previews, people } = await measureFlood(dataDir, limits, scale)
-    const named = `limits of use ${limits}`
+    const named = `rate limits ${limits}`
     for (const what of ['turn', 'click', 'read'] as const) {
       const [ours, quiet] = [quantile(times[what].flood, 0.95), quantile(times[what].quiet, 0.95)]
       const samples = `a quiet service; ${times[what].flood.length} during floods, ${times[what].quiet.length} without`

@@ -3,18 +3,21 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { startDatabase } from '../support/replica-set.ts'
 
-/** Where a store is: as `openDatabase` takes it. */
+/** The location of a store, in the format of `openDatabase`. */
 export interface Place {
   readonly dataDir: string
   readonly databaseUrl?: string
 }
 export type Engine = 'embedded' | 'server'
 
-/** What the service is told of it, beside its folder. */
+/** Returns the settings of the service for the store, besides its folder. */
 export const variablesOf = ({ databaseUrl }: Place): Record<string, string> =>
   databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }
 
-/** Stores of either kind in one folder; the server starts with the first of its kind, and flushes what it commits. */
+/**
+ * Opens stores of both kinds in one folder. The server starts with the first store of its kind, and flushes its
+ * commits.
+ */
 export function openPlaces(folder: string) {
   let server: ReturnType<typeof startDatabase> | undefined
   let count = 0

@@ -7,16 +7,16 @@ import { type Engine, type Place, type Places, variablesOf } from './places.ts'
 import { makeSamples, readSamples } from './samples.ts'
 import { type RunningService, startService, tokenOf } from './service.ts'
 
-/** What is read, as its row in the table and its panel in the chart say it. */
+/** The reads, by their names in the table and in the chart. */
 export const readNames = [
   'one request, by REST',
   'own list, first page',
-  'own list, far behind',
-  'own list, one state',
+  'own list, later page',
+  'own list, one status',
   'all, first page',
-  'all, far behind',
-  'all that failed',
-  'a kind nobody has',
+  'all, later page',
+  'all failed',
+  'a kind without requests',
   'chat: status REQ-n',
   'chat: my requests',
   'chat: approvals',
@@ -24,14 +24,14 @@ export const readNames = [
 ] as const
 export type ReadName = (typeof readNames)[number]
 
-/** Milliseconds of each call, for each number of stored requests. */
+/** Milliseconds of each call, by the number of stored requests. */
 export type ReadTimes = ReadonlyMap<ReadName, ReadonlyMap<number, readonly number[]>>
 
 const warmUp = 30
 
 /**
- * The same reads of stores that differ in nothing but the length of their past. All of them are open at once and take
- * turns with each call, so that each meets the same machine.
+ * Measures the same reads of stores that differ only in the length of their past. All stores are open at the same time
+ * and take turns with each call, so that each one runs under the same load of the machine.
  */
 export async function measureReads(
   places: Places,
@@ -77,7 +77,7 @@ async function fillStores(places: Places, engine: Engine, sizes: readonly number
   const filled: FilledStore[] = []
   for (const [index, size] of sizes.entries()) {
     const place = index === 0 ? first : await places.place(engine)
-    // The first start makes the tables and the templates.
+    // The first start creates the tables and the templates.
     if (index > 0) await (await startService(place.dataDir, variablesOf(place))).stop()
     const database = await openDatabase(place)
     await fillHistory(database, samples, size)
@@ -87,7 +87,7 @@ async function fillStores(places: Places, engine: Engine, sizes: readonly number
   return filled
 }
 
-/** As the API makes the cursor of a page that ends with this number. */
+/** Returns the API's cursor for a page that ends with this number. */
 const cursorOf = (number: number): string => Buffer.from(`v1:${number}`).toString('base64url')
 
 async function readsOf(service: RunningService, { size, ids }: FilledStore, serviceUrl: string) {
@@ -95,17 +95,17 @@ async function readsOf(service: RunningService, { size, ids }: FilledStore, serv
   const oldest = newest - size
   const get = (token: string, path: string) => read(`${service.url}/requests/v1/${path}`, token)
   const says = (text: string, who: 'kim' | 'dana' | 'sam') => turn(service.url, { serviceUrl, text, who })
-  // So far from the end that a page is full: Kim's are one in fifty there.
+  // The distance from the end is long enough for a full page: Kim has one in fifty requests there.
   const far = (distance: number) => cursorOf(oldest + Math.min(distance, size / 2))
   return {
     'one request, by REST': (round) => get(sam, ids[round % ids.length] ?? ''),
     'own list, first page': () => get(kim, ''),
-    'own list, far behind': () => get(kim, `?cursor=${size > 1000 ? far(1500) : cursorOf(oldest + 300)}`),
-    'own list, one state': () => get(kim, '?status=rejected'),
+    'own list, later page': () => get(kim, `?cursor=${size > 1000 ? far(1500) : cursorOf(oldest + 300)}`),
+    'own list, one status': () => get(kim, '?status=rejected'),
     'all, first page': () => get(sam, ''),
-    'all, far behind': () => get(sam, `?cursor=${far(100)}`),
-    'all that failed': () => get(sam, '?status=failed'),
-    'a kind nobody has': () => get(sam, '?kind=communicationSite'),
+    'all, later page': () => get(sam, `?cursor=${far(100)}`),
+    'all failed': () => get(sam, '?status=failed'),
+    'a kind without requests': () => get(sam, '?kind=communicationSite'),
     'chat: status REQ-n': (round) => says(`status REQ-${newest - 1 - ((round * 997) % size)}`, 'sam'),
     'chat: my requests': () => says('my requests', 'kim'),
     'chat: approvals': () => says('approvals', 'dana'),
@@ -119,7 +119,7 @@ async function read(url: string, token: string): Promise<void> {
   if (answer.status !== 200) throw new Error(`${url} answered ${answer.status}: ${text}`)
 }
 
-/** Another one begins each time, so that none always comes after the same one. */
+/** Starts with another store each time, so that no store always follows the same one. */
 function rotated<T>(all: readonly T[], by: number): T[] {
   const start = ((by % all.length) + all.length) % all.length
   return [...all.slice(start), ...all.slice(0, start)]

@@ -4,29 +4,29 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Chart, drawChart, type Theme } from './chart.ts'
 
-/** One figure: what it is, ours, what it is held against, the ratio of the two, and what that other is. */
+/** One figure: its name, our value, the value for comparison, their ratio, and the name of the comparison. */
 export type Row = readonly [figure: string, ours: string, floor: string, ratio: string, what: string]
-export const head = ['figure', 'ours', 'floor or limit', 'ratio', 'what it is held against'] as const
+export const head = ['figure', 'ours', 'floor or limit', 'ratio', 'compared with'] as const
 
-/** What a part of the bench came to. */
+/** The result of one part of the bench. */
 export interface PartReport {
   readonly rows: readonly Row[]
-  /** By the name of their files; `alt` says in words what they show. */
+  /** The charts by the names of their files; `alt` describes what they show. */
   readonly charts: Readonly<Record<string, { readonly chart: Chart; readonly alt: string }>>
 }
 
 const docs = fileURLToPath(new URL('../../docs/', import.meta.url))
 
 /**
- * Writes a part's figures and charts into `docs/performance.md`, between its markers: no figure is typed by hand.
- * Throws when the page has no place for the part.
+ * Writes a part's figures and charts into `docs/performance.md`, between its markers, so that no figure is typed
+ * manually. Throws when the page has no markers for the part.
  */
 export function writeReport(part: string, report: PartReport, folder: string = docs): void {
   const page = join(folder, 'performance.md')
   const text = readFileSync(page, 'utf8')
   const [begin, end] = [`<!-- bench:${part} -->`, `<!-- /bench:${part} -->`]
   const [from, to] = [text.indexOf(begin), text.indexOf(end)]
-  if (from < 0 || to < from) throw new Error(`${page} has no place for ${part}: ${begin} … ${end}`)
+  if (from < 0 || to < from) throw new Error(`${page} has no markers for ${part}: ${begin} … ${end}`)
   mkdirSync(join(folder, 'performance'), { recursive: true })
   for (const [name, { chart }] of Object.entries(report.charts))
     for (const theme of ['light', 'dark'] as const)
@@ -55,7 +55,7 @@ function markdownOf({ rows, charts }: PartReport): string {
 
 const fileOf = (name: string, theme: Theme): string => `${name}-${theme}.svg`
 
-/** What the figures were measured on. */
+/** Describes the machine of the measurement. */
 export function machine(): string {
   const [cpu] = cpus()
   const memory = `${Math.round(totalmem() / 2 ** 30)} GiB`

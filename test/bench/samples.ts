@@ -5,7 +5,7 @@ import { people } from '../support/teams-user.ts'
 import { until } from '../support/until.ts'
 import { type RunningService, tokenOf } from './service.ts'
 
-/** A request as the product itself made it, and its timeline. */
+/** A request that the product itself created, with its timeline. */
 export interface Sample {
   readonly request: Request
   readonly timeline: readonly object[]
@@ -21,16 +21,16 @@ const templates = {
 }
 const project = { templateId: templates.projectSite, metadata: { costCentre: '4711', audience: 'internal' } }
 
-/** Has the running service make one request of each sort, and waits until they are what they are to be. */
+/** Creates one request of each sort with the running service, and waits for their final states. */
 export async function makeSamples(service: RunningService): Promise<SampleIds> {
   const kim = await tokenOf(service, people.kim.id)
   const kimOfMail = await tokenOf(service, people.kim.id, 'mail')
   const dana = await tokenOf(service, people.dana.id)
-  const site = (body: object) => ask(service, kim, '/collab/v1/spo/', { ...body, displayName: newName() })
+  const site = (body: object) => submit(service, kim, '/collab/v1/spo/', { ...body, displayName: newName() })
   const room = () => {
     const name = newName().slice(0, 13)
     const body = { templateId: templates.meetingRoom, name, displayName: name }
-    return ask(service, kimOfMail, '/mail/v1/mailboxes/', body)
+    return submit(service, kimOfMail, '/mail/v1/mailboxes/', body)
   }
   const decide = (requestId: string, verb: 'approve' | 'reject') =>
     call(service, dana, 'POST', `/requests/v1/${requestId}/${verb}`, { comment: 'The bench decides.' })
@@ -50,7 +50,7 @@ export async function makeSamples(service: RunningService): Promise<SampleIds> {
   return { ...ids, failed }
 }
 
-/** Reads the samples out of the store, while no service is at work over it. */
+/** Reads the samples from the store while no service uses it. */
 export async function readSamples(
   where: Parameters<typeof openDatabase>[0],
   ids: SampleIds,
@@ -78,18 +78,18 @@ export async function readSamples(
 
 const newName = (): string => `bench-${randomUUID()}`
 
-async function ask(service: RunningService, token: string, path: string, body: object): Promise<string> {
+async function submit(service: RunningService, token: string, path: string, body: object): Promise<string> {
   return String((await call(service, token, 'POST', path, body))['requestId'])
 }
 
-/** Until the request is in this state, and, when it is made, its requester was told so. */
+/** Waits until the request is in this state and, after success, until its requester has been notified. */
 async function ended(service: RunningService, token: string, requestId: string, state: string): Promise<void> {
   await until(
     async () => {
       const { status } = await call(service, token, 'GET', `/requests/v1/${requestId}`)
       const { value } = await call(service, token, 'GET', `/requests/v1/${requestId}/timeline`)
-      const isTold = state !== 'succeeded' || JSON.stringify(value).includes('"announced"')
-      return (status === state && isTold) || undefined
+      const isNotified = state !== 'succeeded' || JSON.stringify(value).includes('"announced"')
+      return (status === state && isNotified) || undefined
     },
     `a sample that has ${state}`,
     90,

@@ -7,19 +7,19 @@ import { setTimeout } from 'node:timers/promises'
 import { type ProductProcess, startProduct } from '../support/process.ts'
 import { scopes } from '../support/teams-user.ts'
 
-/** The service as people run it, without chat windows and limits of use. */
+/** The service as in production, but without chat windows and rate limits. */
 export interface RunningService {
   readonly url: string
   readonly simulatorUrl: string
-  /** From the start of the process until `/readyz` answered 200. */
+  /** Time from the start of the process until `/readyz` answers 200. */
   readonly milliseconds: number
-  /** Asks it to end, as Ctrl-C does, and waits until it has. */
+  /** Stops the service like Ctrl-C, and waits until it has stopped. */
   stop(): Promise<void>
 }
 
 /**
- * Starts `node src/main.ts`, or another program, over this folder; `more` are further settings, such as the address of a
- * server.
+ * Starts `node src/main.ts` or another program with this folder; `more` contains further settings, such as the address
+ * of a server.
  */
 export async function startService(
   dataDir: string,
@@ -31,7 +31,7 @@ export async function startService(
     ...{ DATA_DIR: dataDir, PORT: String(port), SIMULATOR_PORT: String(simulatorPort), PLAYGROUND: 'off' },
     ...{ RATE_LIMIT_WRITES_PER_MINUTE: '0', RATE_LIMIT_READS_PER_MINUTE: '0', OPEN_REQUESTS_PER_PERSON: '0' },
     ...{ RATE_LIMIT_TENANT_WRITES_PER_MINUTE: '0', LOG_LEVEL: 'error' },
-    // As after an installation: nothing is compiled yet.
+    // As after an installation: no code is compiled yet.
     NODE_DISABLE_COMPILE_CACHE: '1',
     ...more,
   }
@@ -47,7 +47,7 @@ export async function startService(
   }
 }
 
-/** A simulated tenant in a process of its own. `urls` are the settings by which a service finds it. */
+/** Starts a simulated tenant in its own process. `urls` are the settings by which a service finds it. */
 export async function startTenant(dataDir: string) {
   const tenantDir = join(dataDir, 'tenant')
   mkdirSync(tenantDir, { recursive: true })
@@ -83,7 +83,7 @@ async function freePort(): Promise<number> {
   return port
 }
 
-/** A person's token of the simulated tenant, for the sites API unless it is for mailboxes. */
+/** Returns a person's token from the simulated tenant, for the sites API by default, or for mailboxes. */
 export async function tokenOf(
   { simulatorUrl }: Pick<RunningService, 'simulatorUrl'>,
   userId: string,
@@ -98,8 +98,8 @@ export async function tokenOf(
   return access_token
 }
 
-/** Asks for a site that needs approval, so that nothing is made behind the measurement but the request itself. */
-export async function askForSite(url: string, token: string): Promise<void> {
+/** Requests a site that needs approval, so that only the request itself is created during the measurement. */
+export async function requestSite(url: string, token: string): Promise<void> {
   const answer = await fetch(`${url}/collab/v1/spo/`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },

@@ -9,17 +9,17 @@ import type { Places } from './places.ts'
 import type { PartReport, Row } from './report.ts'
 import { startService } from './service.ts'
 
-/** One start: until `/readyz` says 200, and what the process holds in memory then. */
+/** One start: the time until `/readyz` answers 200, and the memory of the process then. */
 interface Start {
   readonly milliseconds: number
   readonly bytes: number
 }
 const fileOf = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
 
-/** What starts: the floor, `npm start` and `npm run build`. */
+/** The programs that start: the floor, `npm start` and `npm run build`. */
 const forms = ['floor', 'sources', 'bundle'] as const
 type Form = (typeof forms)[number]
-/** As the deploy files start the bundle. */
+/** Options of the deploy files for the bundle. */
 const options: Readonly<Record<Form, Record<string, string>>> = {
   floor: {},
   sources: {},
@@ -32,7 +32,7 @@ const situations = [
   { name: 'production, PostgreSQL server', floor: 'botbuilder, restify and one connection' },
 ] as const
 
-/** Both forms of the service beside the floor, each form in turn; the middle of all rounds. */
+/** Measures both forms of the service and the floor, in turn. The median of all rounds counts. */
 export async function startsPart(folder: string, places: Places, { rounds = 3 } = {}): Promise<PartReport> {
   const bundle = join(folder, 'dist')
   execFileSync(process.execPath, [fileOf('../../deploy/build.ts'), bundle], { stdio: 'pipe' })
@@ -44,7 +44,7 @@ export async function startsPart(folder: string, places: Places, { rounds = 3 } 
     for (const form of forms) {
       const dataDir = join(folder, `${form}-${round}`)
       mkdirSync(dataDir)
-      // The second start finds the store of the first. Of the server only the first round finds an empty one.
+      // The second start finds the store of the first. The server is empty only in the first round.
       for (const [index, settings] of [{}, {}, servers.get(form)].entries())
         starts[index]?.get(form)?.push(await startOnce(dataDir, programs[form], { ...settings, ...options[form] }))
     }

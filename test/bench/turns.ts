@@ -9,8 +9,8 @@ export interface TurnFigures {
 }
 
 /**
- * How long a turn takes from the activity to its 200, one reply to the connector included: our `help` with its card, and a
- * bare botbuilder bot that echoes. One turn of each in turn, so both meet the same machine.
+ * Measures a turn from the activity to its 200, including one reply to the connector: our `help` with its card, and a
+ * bare botbuilder echo bot. Their turns alternate, so that both run under the same load of the machine.
  */
 export async function measureTurns(
   service: RunningService,

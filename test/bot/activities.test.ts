@@ -5,7 +5,7 @@ import { mulberry32 } from '../support/random.ts'
 import { templates } from '../support/service.ts'
 import { contosoTenant } from '../support/teams-user.ts'
 
-describe('an activity with a good token', () => {
+describe('an activity with a valid token', () => {
   const { keys, click, postWith, refused } = withGuardedBot()
 
   it.each(['from', 'recipient', 'conversation', 'channelId', 'type'])(
@@ -29,7 +29,7 @@ describe('an activity with a good token', () => {
     ['conversation.id', { conversation: { id: ['a'], tenantId: contosoTenant } }],
     ['from.aadObjectId', { from: { id: 'a', aadObjectId: ['11111111-aaaa-4aaa-8aaa-000000000004'] } }],
     ['channelData', { channelData: 'tenant' }],
-  ])('%s of another type is 400', (_, change) =>
+  ])('gets 400 if %s has another type', (_, change) =>
     refused(400, refusals[400], () => postWith(keys.token(), click(change))),
   )
 
@@ -38,22 +38,22 @@ describe('an activity with a good token', () => {
     ['null', 'null', 400],
     ['an array', '[]', 400],
     ['a number', '1', 400],
-    ['nothing', '', 400],
+    ['an empty text', '', 400],
     ['half a body', '{"type":"invoke"', 400],
     ['a key twice', '{"type":"invoke","type":"message"}', 400],
     ['a hundred levels', `${'{"a":'.repeat(100)}1${'}'.repeat(100)}`, 400],
-  ])('a body that is %s is a 4xx', async (_, body) => {
+  ])('gets a 4xx if the body is %s', async (_, body) => {
     const { status } = await postWith(keys.token(), body)
     expect(status).toBeGreaterThanOrEqual(400)
     expect(status).toBeLessThan(500)
   })
 
-  it('an invoke that is not ours is 400', async () => {
+  it('gets 400 if it is an unknown invoke', async () => {
     for (const name of ['composeExtension/query', 'task/fetch', 'fileConsent/invoke', 'signin/verifyState', ''])
       expect(await postWith(keys.token(), click({ name }))).toMatchObject({ status: 400, text: '' })
   })
 
-  it('text that no store takes is mended', async () => {
+  it('is repaired if it contains text that the store does not accept', async () => {
     const conversation = {
       id: 'with \0 in it',
       tenantId: contosoTenant,
@@ -67,7 +67,7 @@ describe('an activity with a good token', () => {
     expect(status).toBe(200)
   })
 
-  it('whatever is changed in an activity, the answer is never a 5xx, and never a surprise to us', async () => {
+  it('never gets a 5xx or an unexpected error after random changes', async () => {
     const seed = Number(process.env['TEST_SEED'] ?? randomInt(2 ** 31))
     const random = mulberry32(seed)
     const failures: string[] = []
@@ -88,23 +88,26 @@ const oddValues: readonly unknown[] = [
   ...[[], {}, [[[]]], { $gt: '' }, { constructor: { prototype: 1 } }, ['msteams'], '0', 0, templates.newsSite],
 ]
 
-/** One or two places of an activity changed, taken away or doubled; never into a message, which would be answered by a call. */
+/**
+ * Returns an activity with one or two values changed or removed. Never creates a message, whose answer would be a call.
+ */
 function mutated(activity: Record<string, unknown>, random: () => number): unknown {
   const copy = structuredClone(activity)
   const pick = <T>(from: readonly T[]): T | undefined => from[Math.floor(random() * from.length)]
   for (let change = 0; change < 1 + Math.floor(random() * 2); change += 1) {
-    let here: Record<string, unknown> = copy
+    let current: Record<string, unknown> = copy
     for (;;) {
-      const key = pick(Object.keys(here))
+      const key = pick(Object.keys(current))
       if (key === undefined) break
-      const inner = here[key]
+      const inner = current[key]
       if (typeof inner === 'object' && inner !== null && random() < 0.7) {
-        here = inner as Record<string, unknown>
+        current = inner as Record<string, unknown>
         continue
       }
-      if (random() < 0.25) delete here[key]
-      // A copy: the next change may go into it, and would otherwise change all later activities, or close a circle.
-      else here[key] = structuredClone(pick(oddValues))
+      if (random() < 0.25) delete current[key]
+      // A copy, because the next change may alter this value: a shared value would change later activities or form a
+      // cycle.
+      else current[key] = structuredClone(pick(oddValues))
       break
     }
   }

@@ -14,8 +14,8 @@ describe('the bot in a personal chat', () => {
   })
   const start = (storage?: MemoryStorage) => startBot(world, storage)
 
-  describe('hears the same words however they come', () => {
-    it('behind a mention, with markup around', async () => {
+  describe('reads a command', () => {
+    it('after a mention, with markup', async () => {
       const { answer } = start()
       const texts = ['<at>Quartermaster</at> my requests', '<at id="0">Quarter\nmaster</at>&nbsp;my&nbsp;requests\r\n']
       for (const text of texts) expect(await answer(saying('sam', text))).toContain('My requests')
@@ -26,7 +26,7 @@ describe('the bot in a personal chat', () => {
       expect(await start().answer(typed)).toContain('What kind of site?')
     })
 
-    it('as the Action.Submit of a client that knows no Action.Execute: the answer takes the card’s place', async () => {
+    it('from the Action.Submit of a client without Action.Execute, and replaces the clicked card', async () => {
       const { turn } = start()
       const [shown] = await turn(saying('kim', 'new site'))
       const data = { verb: 'request.choose', templateId: openCommunity.id }
@@ -37,8 +37,8 @@ describe('the bot in a personal chat', () => {
     })
   })
 
-  describe('begins by itself', () => {
-    it('when it is installed: the same help, once', async () => {
+  describe('acts without a message', () => {
+    it('shows the help once when a person installs it', async () => {
       const { turn } = start()
       const installed = activityOf('dana', { type: 'installationUpdate', action: 'add' })
       const [welcome, ...more] = await turn(installed)
@@ -52,7 +52,7 @@ describe('the bot in a personal chat', () => {
       })
     })
 
-    it('and then asks for the cards that this person has missed', async () => {
+    it('orders the cards that the person missed before the installation', async () => {
       const { turn } = start()
       const { requestId } = await requested(world, 'Missed', { who: 'kim' })
       world.jobs.splice(0)
@@ -71,13 +71,13 @@ describe('the bot in a personal chat', () => {
 
   describe('stays silent', () => {
     it.each<[string, Partial<Activity>]>([
-      ['when it is taken away', { type: 'installationUpdate', action: 'remove' }],
+      ['when a person removes it', { type: 'installationUpdate', action: 'remove' }],
       ['when a message is edited', { type: 'messageUpdate', text: 'new site', channelData: edited('editMessage') }],
       ['when a message is deleted', { type: 'messageDelete', channelData: edited('softDeleteMessage') }],
       ['when somebody reacts', { type: 'messageReaction', reactionsAdded: [{ type: 'like' }] }],
       ['when somebody joins', { type: 'conversationUpdate', membersAdded: [{ id: '28:bot', name: '' }] }],
       ['while somebody types', { type: 'typing' }],
-      ['at what nobody knows', { type: 'somethingNew', text: 'new site' }],
+      ['at an unknown activity', { type: 'somethingNew', text: 'new site' }],
       ['at an invoke that is no click', { type: 'invoke', name: 'composeExtension/query', value: { verb: 'x' } }],
     ])('%s', async (_, change) => {
       const { turn } = start()
@@ -86,10 +86,12 @@ describe('the bot in a personal chat', () => {
       expect(
         await turn(activityOf('kim', { ...change, from: { id: '29:x', name: 'X', aadObjectId: dana.id } })),
       ).toEqual([])
-      expect(world.logged.splice(0).filter((line) => !line.includes('could not be done just now'))).toEqual([])
+      expect(
+        world.logged.splice(0).filter((line) => !line.includes('a turn failed: a service is unavailable')),
+      ).toEqual([])
     })
 
-    it('at a message that it has heard', async () => {
+    it('at a repeated message', async () => {
       const { turn } = start()
       const once = saying('kim', 'help')
       expect(await turn(once)).toHaveLength(1)
@@ -102,7 +104,7 @@ describe('the bot in a personal chat', () => {
       ['channel', { conversationType: 'channel', isGroup: true }],
       ['group chat', { conversationType: 'groupChat', isGroup: true }],
       ['meeting without a type', { conversationType: '', isGroup: true }],
-    ])('%s: asks to talk alone, runs nothing, remembers no chat', async (_, kind) => {
+    ])('%s: requests a personal chat, runs nothing, stores no chat', async (_, kind) => {
       const { answer } = start()
       const conversation = { id: '19:group', name: '', tenantId: contosoTenant, ...kind }
       expect(await answer(saying('sam', 'cancel REQ-1001', { conversation }))).toContain('personal chats only')
@@ -113,37 +115,37 @@ describe('the bot in a personal chat', () => {
     })
   })
 
-  describe('knows who is talking', () => {
+  describe('identifies the person', () => {
     it.each([
       ['nobody', undefined],
       ['a name instead of an id', 'dana@contoso.example'],
       ['an id that the directory does not know', '99999999-9999-4999-8999-999999999999'],
-    ])('refuses %s in words, on a message and on a click', async (_, aadObjectId) => {
+    ])('refuses %s with a sentence, after a message and a click', async (_, aadObjectId) => {
       const { answer } = start()
       const from = { id: '29:x', name: 'Dana Fox', ...(aadObjectId !== undefined && { aadObjectId }) }
-      expect(await answer(saying('dana', 'approvals', { from }))).toContain('You may not do this.')
+      expect(await answer(saying('dana', 'approvals', { from }))).toContain('You are not allowed to do this.')
       const click = clicking('dana', 'approval.approve', { requestId: projectSite.id }, { from })
-      expect(await answer(click)).toContain('You may not do this.')
+      expect(await answer(click)).toContain('You are not allowed to do this.')
     })
 
-    it('refuses somebody of another organisation', async () => {
+    it('refuses a person of another organisation', async () => {
       const tenantId = '99999999-9999-4999-8999-999999999999'
       const conversation = { id: 'a', name: '', isGroup: false, conversationType: 'personal', tenantId }
-      expect(await start().answer(saying('kim', 'help', { conversation }))).toContain('You may not do this.')
+      expect(await start().answer(saying('kim', 'help', { conversation }))).toContain('You are not allowed to do this.')
     })
   })
 
-  describe('in trouble', () => {
-    it('says that the directory does not answer, and goes on when it does', async () => {
+  describe('during failures', () => {
+    it('reports that the directory does not answer, and works again when it answers', async () => {
       const { says } = start()
       world.directoryAway = true
       expect(await says('kim', 'new site')).toContain('Please try again in a minute.')
-      expect(world.logged.splice(0).join()).toContain('could not be done just now')
+      expect(world.logged.splice(0).join()).toContain('a turn failed: a service is unavailable')
       world.directoryAway = false
       expect(await says('kim', 'new site')).toContain('What kind of site?')
     })
 
-    it('goes on with a click although another version of the bot has left its own dialog', async () => {
+    it('handles a click after another version of the bot has stored its own dialog', async () => {
       const storage = new MemoryStorage()
       const key = `msteams/conversations/personal-${people.kim.id}/`
       await storage.write({ [key]: { dialog: { dialogStack: [{ id: 'gone', state: {} }] }, eTag: '*' } })
@@ -151,7 +153,7 @@ describe('the bot in a personal chat', () => {
       expect(await start(storage).answer(click)).toContain('Open community')
     })
 
-    it('has done what was clicked although the cursor of the dialog cannot be saved', async () => {
+    it('completes a click although the cursor of the dialog cannot be saved', async () => {
       const storage = new MemoryStorage()
       storage.write = () => Promise.reject(new Error('no room'))
       const click = clicking('kim', 'request.choose', { templateId: openCommunity.id })

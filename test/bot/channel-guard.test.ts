@@ -6,30 +6,30 @@ import { contosoTenant } from '../support/teams-user.ts'
 
 const stranger = '99999999-9999-4999-8999-999999999999'
 
-describe('the door of the bot', () => {
+describe('the guard of the bot', () => {
   const { keys, service, click, post, postWith, bearer, rows, refused } = withGuardedBot()
 
-  it('opens for what the connector has signed', async () => {
+  it('admits an activity with a token that the connector signed', async () => {
     const answer = await postWith(keys.token())
     expect(answer.status).toBe(200)
     expect(JSON.parse(answer.text)).toMatchObject({ statusCode: 200, type: 'application/vnd.microsoft.card.adaptive' })
   })
 
-  it('allows the connector’s clock five minutes', async () => {
+  it('tolerates a difference of five minutes from the connector’s clock', async () => {
     expect((await postWith(keys.token({ exp: keys.now() - 240 }))).status).toBe(200)
     expect((await postWith(keys.token({ nbf: keys.now() + 240 }))).status).toBe(200)
   })
 
-  describe('stays shut, in fixed words, with nothing run and nothing written, for', () => {
+  describe('refuses with a fixed message, and runs and writes nothing, for', () => {
     it.each<[string, Record<string, string>]>([
       ['no token', {}],
-      ['an empty one', { authorization: 'Bearer ' }],
+      ['an empty token', { authorization: 'Bearer ' }],
       ['another scheme', { authorization: `Basic ${Buffer.from('bot:secret').toString('base64')}` }],
       ['garbage', { authorization: 'Bearer a.b.c' }],
       ['a hundred thousand letters', { authorization: `Bearer ${'a'.repeat(5000)}.${'b'.repeat(5000)}.c` }],
     ])('%s', (_, headers) => refused(401, refusals[401], () => post(click(), headers)))
 
-    it('another channel, though its key is endorsed for it', () =>
+    it('another channel, even with a key for that channel', () =>
       refused(403, 'This bot speaks on Teams only.', () =>
         postWith(keys.token({}, { key: keys.keys.webchat }), click({ channelId: 'webchat' })),
       ))
@@ -38,7 +38,7 @@ describe('the door of the bot', () => {
       ['of the conversation', { conversation: { id: 'a', tenantId: stranger }, channelData: {} }],
       ['of the channel data', { channelData: { tenant: { id: stranger } } }],
       ['of one of the two', { conversation: { id: 'a', tenantId: stranger, conversationType: 'personal' } }],
-      ['of nobody', { conversation: { id: 'a' }, channelData: undefined }],
+      ['no organisation', { conversation: { id: 'a' }, channelData: undefined }],
     ])('another organisation: %s', (_, change) =>
       refused(403, 'This bot serves another organisation.', () => postWith(keys.token(), click(change))),
     )
@@ -55,8 +55,8 @@ describe('the door of the bot', () => {
     )
   })
 
-  describe('mends what the SDK lets through', () => {
-    it('F1: a token that an app or a person of some tenant got for the bot does not come in', async () => {
+  describe('closes the gaps of the SDK', () => {
+    it('F1: refuses a token that an app or a person of any tenant got for the bot', async () => {
       for (const tenantId of [contosoTenant, stranger])
         for (const iss of [
           `https://login.microsoftonline.com/${tenantId}/v2.0`,
@@ -69,20 +69,20 @@ describe('the door of the bot', () => {
             await refused(401, refusals[401], () => postWith(keys.token({ iss, tid: tenantId, ...app })))
     })
 
-    it('F3: without a serviceUrl in both the token and the activity there is no turn', async () => {
+    it('F3: runs no turn unless token and activity both have a serviceUrl', async () => {
       await refused(401, refusals[401], () => postWith(keys.token({ serviceurl: undefined })))
       await refused(401, refusals[401], () => postWith(keys.token({ serviceurl: '' })))
       for (const serviceUrl of ['', undefined, null, 5, 'no address'])
         await refused(400, refusals[400], () => postWith(keys.token(), click({ serviceUrl })))
     })
 
-    it('F4: an activity that the SDK answers with 500 is 400 in our words', () =>
+    it('F4: answers 400 with our message where the SDK answers 500', () =>
       refused(400, refusals[400], () => postWith(keys.token(), click({ type: undefined }))))
 
-    it('F5: a bot with an app id hears nobody without a token, on this machine or not', () =>
+    it('F5: requires a token if the bot has an app id, also from the same machine', () =>
       refused(401, refusals[401], () => post(activityOf('sam', { type: 'message', text: 'help' }))))
 
-    it('F6: a body over 256 KiB is refused before anything looks at it, announced or not', async () => {
+    it('F6: refuses a body over 256 KiB before it is read, with or without a content length', async () => {
       const before = await rows()
       const body = JSON.stringify(click({ text: 'a'.repeat(256 * 1024) }))
       const announced = await postWith(keys.token(), body)
@@ -98,17 +98,17 @@ describe('the door of the bot', () => {
     })
   })
 
-  it('sends nothing to anybody in all of these', () => {
+  it('sends nothing after any of these refusals', () => {
     expect(service.connector.sent).toEqual([])
     expect(service.connector.unexpected).toEqual([])
   })
 })
 
-describe('the door of a bot that cannot have the connector’s keys', () => {
+describe('the guard of a bot without the connector’s keys', () => {
   const { keys, postWith, refused } = withGuardedBot()
   const message = 'The token cannot be checked just now.'
 
-  it('judges nobody: 503 with Retry-After, so that Teams does not take its token for bad', async () => {
+  it('answers 503 with Retry-After, so that Teams does not consider its token invalid', async () => {
     keys.publish(false)
     await refused(503, message, async () => {
       const answer = await postWith(keys.token())
@@ -121,7 +121,7 @@ describe('the door of a bot that cannot have the connector’s keys', () => {
     await expect.poll(async () => (await postWith(keys.token())).status, { timeout: 5000 }).toBe(200)
   })
 
-  it('still knows them when they go away later, and an unknown key is refused as such', async () => {
+  it('keeps known keys when the connector stops answering, and refuses unknown keys', async () => {
     keys.publish(false)
     expect((await postWith(keys.token())).status).toBe(200)
     await refused(401, refusals[401], async () =>

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { freshConnections } from '../../src/bot/channel/adapter.ts'
 
 describe('a connection to the connector', () => {
-  /** Answers each call with the port that it came from, which names its connection. */
+  /** Answers each call with the caller's port, which identifies the connection. */
   const server = createServer((call, answer) => answer.end(String(call.socket.remotePort)))
   let url = ''
   beforeAll(async () => {
@@ -27,7 +27,7 @@ describe('a connection to the connector', () => {
       return port
     })
 
-  it('is used again at once, and not after a pause in which the connector may have closed it', async () => {
+  it('is reused at once, but not after a pause in which the connector may have closed it', async () => {
     const first = await connection()
     now += 2000
     expect(await connection()).toBe(first)
@@ -37,7 +37,7 @@ describe('a connection to the connector', () => {
     expect(await connection()).toBe(second)
   })
 
-  it('through a proxy stays as the SDK chose it', async () => {
+  it('through a proxy is the one that the SDK chose', async () => {
     const chosen = {} as Agent
     const used = await policy.sendRequest({ url, agent: chosen }, async ({ agent }) => agent)
     expect(used).toBe(chosen)

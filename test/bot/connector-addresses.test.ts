@@ -6,7 +6,7 @@ import { connectors, isConnector } from '../../src/bot/channel/connectors.ts'
 import { contosoTenant } from '../support/teams-user.ts'
 import { withTrap } from '../support/trap.ts'
 
-describe('an address that we write to', () => {
+describe('a service URL', () => {
   const trap = withTrap()
 
   it.each([
@@ -39,7 +39,7 @@ describe('an address that we write to', () => {
     '',
   ])('is not the connector’s: %s', (url) => expect(isConnector(url, false)).toBe(false))
 
-  it('is looked at once more before a card goes out: a stored chat that was altered gets none, for good', async () => {
+  it('is checked again before a card is sent, so that an altered stored chat never gets one', async () => {
     const log = { info: () => undefined, warn: () => undefined, error: () => undefined }
     const sender = createCardSender({
       adapter: new GuardedAdapter(undefined),
@@ -53,14 +53,14 @@ describe('an address that we write to', () => {
       ...{ tenantId: contosoTenant, personId: randomUUID(), conversationId: 'a', locale: 'en', timeZone: 'UTC' },
       reference: { serviceUrl, channelId: 'msteams', conversation: { id: 'a' }, bot: { id: 'b' }, user: { id: 'c' } },
     })
-    const refused = { code: 'foreign-service-url', retryable: false }
+    const refusal = { code: 'foreign-service-url', retryable: false }
     for (const url of [
       trap.url,
       `${trap.url}/.botframework.com`,
       `https://smba.trafficmanager.net@${trap.url.slice(7)}`,
     ]) {
-      await expect(sender.send(chat(url), { type: 'AdaptiveCard' }, 'x')).rejects.toMatchObject(refused)
-      await expect(sender.update(chat(url), 'activity', { type: 'AdaptiveCard' }, 'x')).rejects.toMatchObject(refused)
+      await expect(sender.send(chat(url), { type: 'AdaptiveCard' }, 'x')).rejects.toMatchObject(refusal)
+      await expect(sender.update(chat(url), 'activity', { type: 'AdaptiveCard' }, 'x')).rejects.toMatchObject(refusal)
     }
     expect(trap.hits).toEqual([])
   })

@@ -9,7 +9,7 @@ import { action, textOf } from '../support/cards.ts'
 import { readSources } from '../support/sources.ts'
 
 describe('the description of the dialog', () => {
-  it('takes every verb that its steps name, and each is a card action', () => {
+  it('accepts every verb of its steps, each of which is a card action', () => {
     const verbs = Object.values(dialogSteps).flatMap((step): readonly string[] => step.verbs)
     for (const verb of verbs) expect([isDialogVerb(verb), cardActions.has(verb)], verb).toEqual([true, true])
     for (const verb of ['request.refresh', 'approval.approve', 'constructor'])
@@ -24,17 +24,17 @@ describe('the stack of dialogs', () => {
   })
 })
 
-describe('what the bot keeps of a dialog', () => {
+describe('the stored state of a dialog', () => {
   const world = withBotWorld()
   const stateKey = `msteams/conversations/personal-${kim.id}/`
-  /** A bot whose store holds this dialog stack for Kim's chat, and the stack after each turn. */
+  /** Starts a bot with a stored dialog stack for Kim's chat. `stack` reads the stored stack. */
   async function botWith(dialogStack: object[]) {
     const storage = new MemoryStorage()
     await storage.write({ [stateKey]: { dialog: { dialogStack }, eTag: '*' } })
     const stack = async (): Promise<unknown> => (await storage.read([stateKey]))[stateKey].dialog.dialogStack
     return { bot: startBot(world, storage), stack }
   }
-  const left = { id: 'request', state: { v: 1, step: 'review', requestId: projectSite.id } }
+  const open = { id: 'request', state: { v: 1, step: 'review', requestId: projectSite.id } }
 
   it.each([
     ['new', 'choose'],
@@ -44,17 +44,17 @@ describe('what the bot keeps of a dialog', () => {
     ['new room', 'details'],
     ['new equipment', 'details'],
     ['new community', 'details'],
-  ])('%s starts the dialog at the step %s, and ends one that was open', async (words, step) => {
-    for (const earlier of [[], [left], [left, { id: 'of-another-version', state: {} }]]) {
+  ])('%s starts the dialog at the step %s, and ends an open one', async (command, step) => {
+    for (const earlier of [[], [open], [open, { id: 'of-another-version', state: {} }]]) {
       const { bot, stack } = await botWith(earlier)
-      const card = await bot.types('kim', words)
+      const card = await bot.types('kim', command)
       const ids = step === 'details' ? { requestId: action(card, 'Review').data['requestId'] } : {}
       expect(await stack()).toEqual([{ id: 'request', state: { v: 1, step, ...ids } }])
     }
   })
 
-  it('continues from a state that another version has stored', async () => {
-    for (const state of [left.state, { v: 99, step: 'somewhere' }, {}]) {
+  it('continues after another version has stored it', async () => {
+    for (const state of [open.state, { v: 99, step: 'somewhere' }, {}]) {
       const { bot, stack } = await botWith([{ id: 'request', state }])
       const form = await bot.sends('kim', 'request.choose', { templateId: projectSite.id })
       const { requestId } = action(form, 'Review').data
@@ -62,14 +62,14 @@ describe('what the bot keeps of a dialog', () => {
     }
   })
 
-  it('is one dialog after a command and clicks at the same time, each with its own answer', async () => {
-    const { bot, stack } = await botWith([left])
+  it('contains one dialog after a command and clicks at the same time, each with its own answer', async () => {
+    const { bot, stack } = await botWith([open])
     const choose = (template: { id: string }) => clicking('kim', 'request.choose', { templateId: template.id })
     await Promise.all([saying('kim', 'new'), choose(projectSite), choose(openCommunity)].map(bot.turn))
     expect(await stack()).toEqual([{ id: 'request', state: expect.objectContaining({ v: 1 }) }])
   })
 
-  it('is read by clicks on its steps only, and written only when it has moved', async () => {
+  it('is read only for clicks on its steps, and written only after a change', async () => {
     const storage = new MemoryStorage()
     const read = vi.spyOn(storage, 'read')
     const write = vi.spyOn(storage, 'write')

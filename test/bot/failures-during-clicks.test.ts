@@ -3,10 +3,10 @@ import { action, actionsOf, textOf, valuesOf } from '../support/cards.ts'
 import { templates, withService } from '../support/service.ts'
 import { asksFor, cardOf, decisionAbout, filled, opens, readsAfter, reviews, subject } from '../support/site-request.ts'
 
-/** Microsoft Graph, or a part of it, answers 503 until the tenant is healed. */
+/** Microsoft Graph, or a part of it, answers 503 until the test heals the tenant. */
 const away = (operation: string) => ({ operation, kind: 'failBeforeCommit', status: 503, count: 1000 })
 
-describe('trouble while somebody clicks', () => {
+describe('a failure during a click', () => {
   const service = withService()
   const sql = (statement: string) => service.app.database.query(statement)
   const shownAt = (id: string) => service.connector.activity(id)?.card
@@ -15,21 +15,21 @@ describe('trouble while somebody clicks', () => {
     await service.heal()
   })
 
-  it('the directory does not answer while a form is reviewed: it comes back filled, and says so', async () => {
+  it('in the directory during a review: the form returns with its values and reports it', async () => {
     const { kim } = service
     const form = await opens(kim)
     await service.fault(away('graph.groups.*'))
-    const back = cardOf(await kim.clicks(form, 'Review', { ...filled, displayName: 'Typed in vain?' }))
-    expect(textOf(back)).toContain('The directory does not answer just now. Please try again in a minute.')
-    expect(textOf(back)).toContain('Your answers are kept.')
-    expect(valuesOf(back)).toMatchObject({ ...filled, displayName: 'Typed in vain?' })
+    const back = cardOf(await kim.clicks(form, 'Review', { ...filled, displayName: 'Typed for nothing?' }))
+    expect(textOf(back)).toContain('The directory does not answer. Try again in a minute.')
+    expect(textOf(back)).toContain('Your answers are saved.')
+    expect(valuesOf(back)).toMatchObject({ ...filled, displayName: 'Typed for nothing?' })
     expect(subject(back, 'Review').version).toBe((subject(form.card, 'Review').version ?? 0) + 1)
-    expect(valuesOf(shownAt(form.id) ?? {})).toMatchObject({ displayName: 'Typed in vain?' })
+    expect(valuesOf(shownAt(form.id) ?? {})).toMatchObject({ displayName: 'Typed for nothing?' })
     await service.heal()
     expect(textOf(cardOf(await kim.clicks({ id: form.id, card: back }, 'Review')))).toContain('Is this right?')
   })
 
-  it('the directory does not know who is clicking just now: a sentence, and the card stays', async () => {
+  it('in the directory during the identification: a message appears, and the card stays', async () => {
     const { kim } = service
     const form = await opens(kim)
     const before = shownAt(form.id)
@@ -37,7 +37,7 @@ describe('trouble while somebody clicks', () => {
     await service.fault(away('graph.*'))
     const answer = await kim.clicks(form, 'Review', { ...filled, displayName: 'Still in the form' })
     expect(answer.card).toBeUndefined()
-    expect(answer.text).toContain('What you typed is still here')
+    expect(answer.text).toContain('Your entries are still here')
     expect(shownAt(form.id)).toEqual(before)
     await service.heal()
     expect(readsAfter(await kim.clicks(form, 'Review', { ...filled, displayName: 'Still in the form' }))).toContain(
@@ -45,18 +45,18 @@ describe('trouble while somebody clicks', () => {
     )
   })
 
-  it('the directory does not answer while a request is sent: Try again sends it', async () => {
+  it('in the directory during the submission: Retry submits the request', async () => {
     const { kim } = service
     const review = await reviews(kim, { displayName: 'Sent at last' })
     await service.fault(away('graph.groups.*'))
     const notice = cardOf(await kim.clicks(review, 'Send'))
     expect(textOf(notice)).toContain('Nothing is lost.')
-    expect(action(notice, 'Try again')).toMatchObject({ verb: 'request.submit', data: subject(review.card, 'Send') })
+    expect(action(notice, 'Retry')).toMatchObject({ verb: 'request.submit', data: subject(review.card, 'Send') })
     await service.heal()
-    expect(readsAfter(await kim.clicks({ id: review.id, card: notice }, 'Try again'))).toContain('Waiting for approval')
+    expect(readsAfter(await kim.clicks({ id: review.id, card: notice }, 'Retry'))).toContain('Waiting for approval')
   })
 
-  it('there are too many open requests: the reviewed form can be sent when there are fewer', async () => {
+  it('because of too many open requests: the reviewed form can be sent later', async () => {
     const { kim } = service
     const { requestId } = await asksFor(kim, { displayName: 'One of many' })
     const review = await reviews(kim, { displayName: 'One too many' })
@@ -65,14 +65,14 @@ describe('trouble while somebody clicks', () => {
     expect(textOf(notice)).toContain('Too many open requests')
     await service.restart()
     await kim.invokes('no-activity', 'request.cancel', { requestId })
-    expect(readsAfter(await kim.clicks({ id: review.id, card: notice }, 'Try again'))).toContain('Waiting for approval')
+    expect(readsAfter(await kim.clicks({ id: review.id, card: notice }, 'Retry'))).toContain('Waiting for approval')
   })
 
   it.each([
     ['drafts', 'request.review'],
     ['inbox', 'request.review'],
     ['bot_state', 'request.review'],
-  ])('the store fails at %s: a sentence with a number to tell, the card stays, and later it works', async (table) => {
+  ])('in the table %s: a message with a trace id appears, the card stays, and a later click works', async (table) => {
     const { kim } = service
     const form = await opens(kim)
     const before = shownAt(form.id)
@@ -80,34 +80,34 @@ describe('trouble while somebody clicks', () => {
     const answer = await kim.clicks(form, 'Review', { ...filled, displayName: `Without ${table}` })
     await sql(`ALTER TABLE ${table}_away RENAME TO ${table}`)
     expect(answer.card).toBeUndefined()
-    expect(answer.text).toMatch(/What you typed is still here: please try again\..* [0-9a-f]{32}$/)
+    expect(answer.text).toMatch(/Your entries are still here: please try again\..* [0-9a-f]{32}$/)
     expect(shownAt(form.id)).toEqual(before)
     const later = await kim.clicks(form, 'Review', { ...filled, displayName: `Without ${table}` })
     expect(readsAfter(later)).toContain(`Without ${table}`)
   })
 
-  it('the store fails while a decision is made: nothing is decided, and the next click decides', async () => {
+  it('in the store during a decision: nothing is decided, and the next click decides', async () => {
     const { kim, dana } = service
     await dana.installs()
     const { requestId } = await asksFor(kim, { displayName: 'Decided later' })
-    const asked = await decisionAbout(dana, 'Decided later')
+    const decision = await decisionAbout(dana, 'Decided later')
     await sql('ALTER TABLE audit_log RENAME TO audit_log_away')
-    const answer = await dana.clicks(asked, 'Approve', { comment: 'yes' })
+    const answer = await dana.clicks(decision, 'Approve', { comment: 'yes' })
     await sql('ALTER TABLE audit_log_away RENAME TO audit_log')
     expect(answer.text).toContain('nothing has changed')
     const { rows } = await sql(`SELECT status FROM requests WHERE request_id = '${requestId}'`)
     expect(rows).toEqual([{ status: 'pendingApproval' }])
-    expect(readsAfter(await dana.clicks(asked, 'Approve', { comment: 'yes' }))).toContain('Approved by you')
+    expect(readsAfter(await dana.clicks(decision, 'Approve', { comment: 'yes' }))).toContain('Approved by you')
   })
 
-  it('the chat does not take the new card: the click is answered and done all the same', async () => {
+  it('in the chat, which refuses the new card: the click is still completed and answered', async () => {
     const { kim } = service
     const review = await reviews(kim, { displayName: 'Answered in place' })
     service.connector.fail({ method: 'PUT', how: 500, count: 1 })
     expect(readsAfter(await kim.clicks(review, 'Send'))).toContain('Waiting for approval')
   })
 
-  it('the template is gone, or asks for more than it did', async () => {
+  it('after the template was disabled, or got another required field', async () => {
     const { kim } = service
     const path = `/templates/v1/${templates.workingGroup}`
     const { body, headers } = await service.rest('sam', 'GET', path)
@@ -129,7 +129,7 @@ describe('trouble while somebody clicks', () => {
       await kim.clicks(form, 'Review', { displayName: 'No template' }),
       await kim.clicks(review, 'Create'),
     ]) {
-      expect(readsAfter(answer)).toContain('This template is no longer offered')
+      expect(readsAfter(answer)).toContain('This template is no longer available')
       expect(actionsOf(cardOf(answer)).map(({ title }) => title)).toContain('New request')
     }
     const field = { key: 'team', type: 'text', label: 'Team number', required: true, pattern: '\\d+' }
@@ -142,7 +142,7 @@ describe('trouble while somebody clicks', () => {
     expect(textOf(fixed)).toContain('Is this right?')
   })
 
-  it('the name is taken between review and send: the form comes back with a suggestion and all that was typed', async () => {
+  it('because the name was taken after the review: the form returns with its values and a suggestion', async () => {
     const { kim } = service
     const review = await reviews(kim, { displayName: 'Wanted by two', alias: 'wanted-by-two' })
     const other = { templateId: templates.newsSite, displayName: 'Faster', alias: 'wanted-by-two' }

@@ -8,7 +8,9 @@ import { apiIds, contosoTenant } from '../support/teams-user.ts'
 import { withTrap } from '../support/trap.ts'
 
 const elsewhere = '99999999-9999-4999-8999-999999999999'
-/** Tenants and authority of the Bot Framework Emulator, from which the SDK takes tokens (botframework-connector 4.23.3). */
+/**
+ * Tenants and authority of the Bot Framework Emulator, whose tokens the SDK accepts (botframework-connector 4.23.3).
+ */
 const emulator = ['d6d49420-f39b-4df7-a1dc-d59a935871db', 'f8cdef31-a31e-4b4a-93e4-5f571e91255a']
 const skillCaller = randomUUID()
 
@@ -29,7 +31,7 @@ describe('a forged token of the channel', () => {
   const claims = (change: Record<string, unknown>): Forgery => {
     return () => keys.token(change)
   }
-  /** Each is 401 in the same words, whatever is wrong with it. */
+  /** Each gets 401 with the same message. */
   const forgeries: Record<string, Forgery> = {
     'no signature': () => tampered(good(), ([header, body]) => [header, body, '']),
     'claims changed after signing': () =>
@@ -110,7 +112,7 @@ describe('a forged token of the channel', () => {
 
   async function nothingHappens(attempt: () => Promise<{ status: number; text: string }>) {
     const before = await rows()
-    const calls = keys.asked.length
+    const calls = keys.keyRequests.length
     const answer = await attempt()
     expect(answer).toMatchObject({
       status: 401,
@@ -118,24 +120,24 @@ describe('a forged token of the channel', () => {
     })
     expect(await rows()).toEqual(before)
     expect(trap.hits).toEqual([])
-    expect(keys.asked.slice(calls).filter((path) => path !== '/keys')).toEqual([])
+    expect(keys.keyRequests.slice(calls).filter((path) => path !== '/keys')).toEqual([])
     expect(service.connector.calls).toEqual([])
     expect(service.connector.unexpected).toEqual([])
   }
 
-  it('is one of many kinds', () => expect(Object.keys(forgeries).length).toBeGreaterThanOrEqual(25))
+  it('has at least 25 variants', () => expect(Object.keys(forgeries).length).toBeGreaterThanOrEqual(25))
 
-  it('is refused while the real one is heard, which leaves rows behind', async () => {
+  it('is refused, while the valid token is accepted and writes rows', async () => {
     const before = await rows()
     expect((await postWith(good())).status).toBe(200)
     expect(await rows()).not.toEqual(before)
   })
 
-  it.each(Object.entries(forgeries))('%s: 401, and nothing is run, written or called', (_, forge) =>
+  it.each(Object.entries(forgeries))('%s: gets 401 and runs, writes and calls nothing', (_, forge) =>
     nothingHappens(async () => postWith(await forge())),
   )
 
-  it('two Authorization headers: neither is believed, in either order', async () => {
+  it('is refused next to a valid one in a second Authorization header, in either order', async () => {
     const forged = await forgeries['another audience']?.()
     for (const tokens of [
       [await good(), forged],
@@ -145,7 +147,7 @@ describe('a forged token of the channel', () => {
       await nothingHappens(() => postTwo(`${service.app.url}/api/messages`, tokens.map(String), click()))
   })
 
-  it('a token that is elsewhere than in its header', async () => {
+  it('is refused outside of the Authorization header', async () => {
     const token = await good()
     await nothingHappens(() => post({ ...click(), access_token: token }))
     await nothingHappens(() => post(click(), { cookie: `authorization=Bearer ${token}` }))
@@ -154,13 +156,13 @@ describe('a forged token of the channel', () => {
     await nothingHappens(() => post(click(), { authorization: `Bearer  ${token}` }))
   })
 
-  it('judges the token before the activity: what is malformed is told only to the connector', async () => {
+  it('is refused before the activity is checked, so that only the connector learns about a malformed activity', async () => {
     await nothingHappens(() => post({}))
     await nothingHappens(async () => postWith(await keys.token({ aud: undefined }), { type: 5 }))
   })
 })
 
-/** A call with a header line for each token: fetch would join them into one. */
+/** Sends a call with one header line for each token. `fetch` would join them. */
 function postTwo(url: string, tokens: readonly string[], body: object): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {
     const text = JSON.stringify(body)

@@ -16,19 +16,22 @@ import { chatPaceInMemory, createChatPace } from '../../src/store/notifications/
 import { saying } from '../support/bot-activities.ts'
 import { startBot, withBotWorld } from '../support/bot-world.ts'
 import { withDatabase } from '../support/database.ts'
-import { mostIn } from '../support/traffic.ts'
+import { maxIn } from '../support/traffic.ts'
 
 const untouched: ChatTraffic = { sent: [], waiting: [], heldUntil: 0 }
 const silent = { warn: () => undefined }
 const noHold = () => 0
 
-/** Mostly round times, so that the ends of long calls and the starts of short ones fall together. */
+/** Mostly round times, so that ends of long calls and starts of short calls coincide. */
 const time = (max: number) =>
   fc.oneof(
     { weight: 4, arbitrary: fc.constantFrom(0, 40, 1000, 5000) },
     { weight: 1, arbitrary: fc.integer({ min: 0, max }) },
   )
-/** What happens to one chat: bursts of messages want in, each after a pause; a call takes a while, and arrives within it. */
+/**
+ * The messages to one chat: bursts, each after a pause. Each call takes some time, and its message arrives during the
+ * call.
+ */
 const messages = fc
   .array(
     fc.record({
@@ -45,10 +48,13 @@ const messages = fc
     ),
   )
 
-/** Plays messages as they come; those that must wait come again when they were told to. Gives when each arrived. */
-function play(wanted: readonly { pause: number; takes: number; arrives: number }[], limits: readonly Limit[]) {
+/**
+ * Sends messages in order of time. A message that must wait returns at the given time. Returns the time of each
+ * arrival.
+ */
+function play(planned: readonly { pause: number; takes: number; arrives: number }[], limits: readonly Limit[]) {
   let [traffic, clock, refused] = [untouched, 1_000_000, 0]
-  const agenda = wanted.map(({ pause, ...call }, index) => {
+  const agenda = planned.map(({ pause, ...call }, index) => {
     clock += pause
     return { at: clock, what: `message ${index}`, call, ends: undefined as number | undefined }
   })
@@ -78,45 +84,45 @@ function play(wanted: readonly { pause: number; takes: number; arrives: number }
 
 describe('the pace of a chat', () => {
   it.each([
-    ['what Teams takes', teamsLimits],
-    ['what we send of our own accord', ownLimits],
-  ])('never goes above %s, in any window, however long calls take', (_, limits) => {
+    ['the limits of Teams', teamsLimits],
+    ['our limits of proactive messages', ownLimits],
+  ])('never exceeds %s in any window, however long calls take', (_, limits) => {
     fc.assert(
-      fc.property(messages, (wanted) => {
-        const { arrivals } = play(wanted, limits)
-        expect(arrivals).toHaveLength(wanted.length)
-        for (const { milliseconds, count } of limits) expect(mostIn(arrivals, milliseconds)).toBeLessThanOrEqual(count)
+      fc.property(messages, (planned) => {
+        const { arrivals } = play(planned, limits)
+        expect(arrivals).toHaveLength(planned.length)
+        for (const { milliseconds, count } of limits) expect(maxIn(arrivals, milliseconds)).toBeLessThanOrEqual(count)
       }),
     )
   })
 
-  it('keeps to the hour too, and thousands who wait do not keep asking', () => {
+  it('stays within the limit of an hour, and thousands of waiting messages return only a few times', () => {
     const burst = Array.from({ length: 2500 }, () => ({ pause: 0, takes: 40, arrives: 0.5 }))
     const { arrivals, refused } = play(burst, ownLimits)
     expect(arrivals).toHaveLength(2500)
-    for (const { milliseconds, count } of ownLimits) expect(mostIn(arrivals, milliseconds)).toBeLessThanOrEqual(count)
+    for (const { milliseconds, count } of ownLimits) expect(maxIn(arrivals, milliseconds)).toBeLessThanOrEqual(count)
     expect(refused).toBeLessThan(6 * burst.length)
   })
 
-  it('leaves room for answers, which are counted and not put off', () => {
+  it('reserves messages for answers, which count but are never delayed', () => {
     const { traffic } = Array.from({ length: 100 }).reduce<{ traffic: ChatTraffic }>(
       ({ traffic }, _, index) => enter(traffic, 1000, `message ${index}`),
       { traffic: untouched },
     )
     expect(traffic.sent).toHaveLength(5)
     for (const [index, { count }] of ownLimits.entries()) expect(count).toBeLessThan(teamsLimits[index]?.count ?? 0)
-    const talked = Array.from({ length: 6 }).reduce<ChatTraffic>((now) => noteAnswer(now, 5000), untouched)
-    expect(enter(talked, 5001, 'a message').result).toEqual({ wait: 2000 })
+    const answered = Array.from({ length: 6 }).reduce<ChatTraffic>((now) => noteAnswer(now, 5000), untouched)
+    expect(enter(answered, 5001, 'a message').result).toEqual({ wait: 2000 })
   })
 
-  it('gives a place back that nobody ended, when its call must be over', () => {
+  it('releases a ticket that was not ended after the time-out of its call', () => {
     let traffic = untouched
     for (let index = 0; index < 5; index += 1) traffic = enter(traffic, 1000, `message ${index}`).traffic
     expect(enter(traffic, 1000 + longestCall, 'a message').result).toHaveProperty('wait')
     expect(enter(traffic, 1000 + longestCall + 2001, 'a message').result).toHaveProperty('ticket')
   })
 
-  it('leaves a chat alone that asked for it', () => {
+  it('sends nothing during a pause that the connector requires', () => {
     const { traffic, result } = enter(untouched, 1000, 'a message')
     const held = leave(traffic, 2000, 'ticket' in result ? result.ticket : 0, 30_000)
     expect(enter(held, 31_999, 'a message').result).toEqual({ wait: 1 })
@@ -124,10 +130,10 @@ describe('the pace of a chat', () => {
   })
 })
 
-describe('many who write to chats at the same time', () => {
+describe('many writers to chats at the same time', () => {
   const store = withDatabase('server')
 
-  it('keep to the limits together, from several processes, and another chat is not delayed', async () => {
+  it('stay within the limits together, in several processes, and do not delay another chat', async () => {
     const other = await openDatabase(store.options)
     try {
       const processes = [store.database, other].map((database) => createPacedChats(createChatPace(database), silent))
@@ -151,7 +157,7 @@ describe('many who write to chats at the same time', () => {
     }
   })
 
-  it('are forgotten when they are long silent', async () => {
+  it('leave counts that are deleted after hours without messages', async () => {
     const pace = createChatPace(store.database)
     await store.database.query(
       `UPDATE chat_pace SET updated_at = now() - interval '3 hours' WHERE conversation_id = 'busy'`,
@@ -161,7 +167,7 @@ describe('many who write to chats at the same time', () => {
     expect(rows).toEqual([{ conversation_id: 'calm' }])
   })
 
-  it('are kept in memory where there is one process', async () => {
+  it('are counted in memory if there is one process', async () => {
     let now = 0
     const pace = chatPaceInMemory(() => now)
     const chats = createPacedChats(pace, silent)
@@ -174,10 +180,10 @@ describe('many who write to chats at the same time', () => {
   })
 })
 
-describe('what turns send', () => {
+describe('an answer of a turn', () => {
   const world = withBotWorld()
 
-  it('counts for the chat, and is never put off', async () => {
+  it('counts for the chat and is never delayed', async () => {
     const bot = startBot(world)
     const activity = saying('kim', 'help')
     const sent = () =>

@@ -20,10 +20,10 @@ const filled = {
   reason: 'Four companies need one place for drawings.',
 }
 
-/** One request of each kind: the command, the choice of a template where there are several, and the answers. */
+/** One request of each kind: the command, the choice if there are several templates, and the answers. */
 const walks: readonly {
   readonly kind: ResourceKind
-  readonly words: string
+  readonly command: string
   readonly choose?: string
   readonly answers: Record<string, string>
   readonly send: string
@@ -31,7 +31,7 @@ const walks: readonly {
 }[] = [
   {
     kind: 'teamSite',
-    words: 'new site',
+    command: 'new site',
     choose: 'Choose Project site',
     answers: { ...filled, displayName: 'Team site by dialog' },
     send: 'Send',
@@ -39,7 +39,7 @@ const walks: readonly {
   },
   {
     kind: 'communicationSite',
-    words: 'new site',
+    command: 'new site',
     choose: 'Choose Open community',
     answers: { displayName: 'Communication site by dialog' },
     send: 'Create',
@@ -47,7 +47,7 @@ const walks: readonly {
   },
   {
     kind: 'sharedMailbox',
-    words: 'new shared mailbox',
+    command: 'new shared mailbox',
     choose: 'Choose Customer mailbox',
     answers: {
       displayName: 'Northwind orders',
@@ -61,31 +61,31 @@ const walks: readonly {
   },
   {
     kind: 'roomMailbox',
-    words: 'new room',
+    command: 'new room',
     answers: { displayName: 'Aurora', name: 'aurora', officeLocation: 'Zürich, floor 3', 'metadata.seats': '12' },
     send: 'Create',
     expected: { status: 'queued', details: { officeLocation: 'Zürich, floor 3', metadata: { seats: '12' } } },
   },
   {
     kind: 'equipmentMailbox',
-    words: 'new equipment',
+    command: 'new equipment',
     answers: { displayName: 'Projector 7', name: 'projector-7', 'metadata.equipmentType': 'Projector' },
     send: 'Create',
     expected: { status: 'queued', details: { metadata: { equipmentType: 'Projector' } } },
   },
 ]
 
-/** Where botbuilder keeps the state of Kim's chat. */
+/** The key under which botbuilder stores the state of Kim's chat. */
 const stateKey = `msteams/conversations/personal-${kim.id}/`
 
-describe('the dialog of a request', () => {
+describe('the request dialog', () => {
   const world = withBotWorld()
   afterEach(() => {
     world.directoryAway = false
     expect(world.logged.splice(0)).toEqual([])
   })
 
-  /** Kim in a chat with the dialog alone, driven turn by turn. */
+  /** A chat of Kim with only the dialog. Each call is a turn. */
   function chat(state = new ConversationState(new MemoryStorage())) {
     const client = new DialogTestClient(
       'msteams',
@@ -98,9 +98,9 @@ describe('the dialog of a request', () => {
       const { verb, data } = action(card, title)
       return cardIn(await client.sendActivity(clicking('kim', String(verb), { ...data, ...valuesOf(card), ...inputs })))
     }
-    /** The templates of a command, or the form of its only one, without the drafts that Kim has begun. */
-    const begin = async (words = 'new'): Promise<Card> => {
-      const card = cardIn(await client.sendActivity(saying('kim', words)))
+    /** Returns the templates of a command, or the form of its only template, without Kim's drafts. */
+    const begin = async (command = 'new'): Promise<Card> => {
+      const card = cardIn(await client.sendActivity(saying('kim', command)))
       return actionsOf(card).some(({ title }) => title === 'New') ? click(card, 'New') : card
     }
     return {
@@ -110,14 +110,14 @@ describe('the dialog of a request', () => {
       begin,
       form: async () => click(await begin(), 'Choose Project site'),
       status: () => client.dialogTurnResult.status,
-      /** The state that botbuilder keeps of the dialog. */
+      /** The dialog's state in botbuilder. */
       cursor: (): unknown => client.dialogContext.activeDialog?.state,
     }
   }
   const drafted = (card: Card) => z.object({ requestId: z.uuid(), version: z.int() }).parse(action(card, 'Review').data)
   const asKim = () => world.provisioning.actor({ tenantId: contosoTenant, id: kim.id })
 
-  it('goes from choosing over the form and the review to a request, and ends with its id', async () => {
+  it('leads from the choice through the form and the review to a request, and ends with its id', async () => {
     const { begin, click, client, status, cursor } = chat()
     const choose = await begin()
     expect(textOf(choose)).toContain('What do you need?')
@@ -142,10 +142,10 @@ describe('the dialog of a request', () => {
   })
 
   it.each(walks)(
-    'takes the kind $kind from `$words` to a request',
-    async ({ kind, words, choose, answers, send, expected }) => {
+    'leads from `$command` to a request of the kind $kind',
+    async ({ kind, command, choose, answers, send, expected }) => {
       const { begin, click, client, status, cursor } = chat()
-      const first = await begin(words)
+      const first = await begin(command)
       if (choose) expect(cursor()).toEqual({ v: 1, step: 'choose' })
       const form = choose ? await click(first, choose) : first
       const { requestId } = drafted(form)
@@ -166,12 +166,12 @@ describe('the dialog of a request', () => {
     },
   )
 
-  it('brings mistakes back in the same form with what was typed, as often as it takes', async () => {
+  it('returns the form with its values and faults until it is valid', async () => {
     const { form, click, cursor } = chat()
     const card = await form()
     const once = await click(card, 'Review', { ...filled, displayName: ' ', 'metadata.costCentre': 'four' })
     expect(textOf(once)).toContain('2 things to fix')
-    expect(textOf(once)).toContain('Give it a name.')
+    expect(textOf(once)).toContain('Enter a name.')
     expect(valuesOf(once)).toMatchObject({ 'metadata.costCentre': 'four', reason: filled.reason })
     expect(cursor()).toMatchObject({ step: 'details' })
     const twice = await click(once, 'Review', { displayName: 'Second try' })
@@ -181,7 +181,7 @@ describe('the dialog of a request', () => {
     expect(textOf(review)).toContain('Second try')
   })
 
-  it('goes back from the review to the form with everything kept', async () => {
+  it('returns from the review to the form with all values', async () => {
     const { form, click, cursor } = chat()
     const review = await click(await form(), 'Review', { ...filled, displayName: 'Before the edit' })
     const again = await click(review, 'Edit')
@@ -191,7 +191,7 @@ describe('the dialog of a request', () => {
     expect(textOf(changed)).toContain('After the edit')
   })
 
-  it('ends with nothing when it is discarded, and the old card brings nothing back', async () => {
+  it('ends without a request when it is discarded, and clicks on the old card change nothing', async () => {
     const { form, click, client, status } = chat()
     const card = await form()
     expect(textOf(await click(card, 'Discard'))).toContain('Nothing was sent')
@@ -200,20 +200,20 @@ describe('the dialog of a request', () => {
     expect(textOf(await click(card, 'Review', filled))).toContain('Discarded')
     const actor = await asKim()
     const unsent = await refusal(() => world.provisioning.readRequest(actor, { requestId: drafted(card).requestId }))
-    expect(sentenceOf(unsent)).toContain('no such request')
+    expect(sentenceOf(unsent)).toContain('This request does not exist')
   })
 
-  it('keeps only a versioned cursor: no value that was typed, no card', async () => {
+  it('stores only a versioned cursor: no typed value, no card', async () => {
     const storage = new MemoryStorage()
     const { form, click } = chat(new ConversationState(storage))
     await click(await form(), 'Review', { ...filled, displayName: 'Not in the state' })
-    const kept = JSON.stringify(await storage.read([stateKey]))
-    expect(kept).toContain('"v":1')
-    expect(kept).not.toContain('Not in the state')
-    expect(kept.length).toBeLessThan(500)
+    const stored = JSON.stringify(await storage.read([stateKey]))
+    expect(stored).toContain('"v":1')
+    expect(stored).not.toContain('Not in the state')
+    expect(stored.length).toBeLessThan(500)
   })
 
-  it('goes on from any card, whatever the dialog last knew', async () => {
+  it('continues from any card, whatever its last state was', async () => {
     const first = chat()
     const card = await first.form()
     const elsewhere = chat()
@@ -222,7 +222,7 @@ describe('the dialog of a request', () => {
     expect(textOf(await first.click(review, 'Send'))).toContain('Waiting for approval')
   })
 
-  it('reads a state of another version as none, and goes on', async () => {
+  it('ignores a state of another version and continues', async () => {
     const storage = new MemoryStorage()
     const { form, click, cursor } = chat(new ConversationState(storage))
     const card = await form()
@@ -234,7 +234,7 @@ describe('the dialog of a request', () => {
     expect(cursor()).toMatchObject({ v: 1, step: 'review' })
   })
 
-  it('answers an outdated form with the latest, and an outdated review too', async () => {
+  it('answers a click on an outdated form or review with the latest card', async () => {
     const { form, click } = chat()
     const card = await form()
     const fixed = await click(card, 'Review', { ...filled, displayName: '' })
@@ -247,7 +247,7 @@ describe('the dialog of a request', () => {
     expect(valuesOf(back)).toMatchObject({ displayName: 'The right one' })
   })
 
-  it('takes Edit on the present review only: an outdated one changes nothing, the same one twice is one', async () => {
+  it('accepts Edit only on the latest review, and only once', async () => {
     const { form, click, send } = chat()
     const first = await click(await form(), 'Review', { ...filled, displayName: 'First review' })
     const back = await click(first, 'Edit')
@@ -264,7 +264,7 @@ describe('the dialog of a request', () => {
     expect(textOf(await click(second, 'Edit'))).toContain('Waiting for approval')
   })
 
-  it('begins again from a request that came to nothing, and shows any other as it is', async () => {
+  it('starts again from a request without a resource, and shows the status of any other', async () => {
     const { form, click, send } = chat()
     const review = await click(await form(), 'Review', { ...filled, displayName: 'Once more' })
     const { requestId } = z.object({ requestId: z.uuid() }).parse(action(review, 'Send').data)
@@ -276,7 +276,7 @@ describe('the dialog of a request', () => {
     expect(drafted(again).requestId).not.toBe(requestId)
   })
 
-  it('brings the form back with its values when the name was taken between review and send', async () => {
+  it('returns the form with its values if the name was taken after the review', async () => {
     const { form, click, cursor, status } = chat()
     const review = await click(await form(), 'Review', { ...filled, displayName: 'Wanted by two', alias: 'wanted' })
     world.takenAddresses.add('wanted')
@@ -287,7 +287,7 @@ describe('the dialog of a request', () => {
     expect(status()).toBe('waiting')
   })
 
-  it('keeps what was typed while the directory does not answer, and says so', async () => {
+  it('saves the typed values while the directory does not answer, and reports it', async () => {
     const { form, click } = chat()
     const card = await form()
     const actor = await asKim()
@@ -309,7 +309,7 @@ describe('the dialog of a request', () => {
     expect(textOf(await click(latest, 'Review'))).toContain('Is this right?')
   })
 
-  it('does not send what was discarded in the same moment', async () => {
+  it('either submits or discards after both clicks at the same time', async () => {
     const { form, click } = chat()
     const review = await click(await form(), 'Review', { ...filled, displayName: 'Discarded or sent' })
     const { requestId } = z.object({ requestId: z.uuid() }).parse(action(review, 'Send').data)
@@ -323,17 +323,17 @@ describe('the dialog of a request', () => {
     else expect(draft?.step).toBe('submitted')
   })
 
-  it('refuses in words what does not fit, at its beginning and later', async () => {
+  it('refuses invalid clicks with a notice, at its start and later', async () => {
     const { send, form } = chat()
     for (const data of [{}, { templateId: 'x' }, { templateId: ['x'] }])
       expect(textOf(await send('request.choose', data))).toContain('This card is outdated')
     const { requestId } = drafted(await form())
     expect(textOf(await send('request.review', { requestId, version: 0 }))).toContain('This card is outdated')
-    expect(textOf(await send('request.choose', { templateId: requestId }))).toContain('No longer offered')
+    expect(textOf(await send('request.choose', { templateId: requestId }))).toContain('Template not available')
     expect(textOf(await send('request.submit', { requestId: openCommunity.id, version: 1 }))).toContain('Not found')
   })
 
-  it('begins with the form when a click names a template', async () => {
+  it('starts with the form if a click names a template', async () => {
     const { send, cursor } = chat()
     const form = await send('request.choose', { templateId: openCommunity.id })
     expect(textOf(form)).toContain('Open community')

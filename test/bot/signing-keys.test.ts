@@ -12,7 +12,7 @@ const answering =
   async () =>
     new Response(typeof body === 'string' ? body : JSON.stringify(body), { status })
 
-/** The keys behind an issuer that answers as it is told, by a clock that is set. */
+/** The keys of an issuer whose answers and clock the test sets. */
 function issuer(answer: () => Promise<Response>) {
   let at = Date.parse('2026-03-02T09:00:00Z')
   const state = { answer, fetches: 0 }
@@ -22,7 +22,7 @@ function issuer(answer: () => Promise<Response>) {
   }
   const keys = createSigningKeys({ url: 'https://login.example/keys', fetch: fetching, now: () => at })
   const token = { payload: '', signature: '' }
-  /** `found`, or the name of what was thrown. */
+  /** Returns `found`, or the name of the error. */
   const ask = async (kid: string, alg = 'RS256'): Promise<string> => {
     try {
       await keys({ kid, alg }, token)
@@ -41,13 +41,13 @@ function issuer(answer: () => Promise<Response>) {
 }
 
 describe('the keys of an issuer', () => {
-  it('are fetched once for all who wait for them', async () => {
+  it('are fetched once for all callers that wait', async () => {
     const { ask, state } = issuer(answering({ keys: [await publicKey()] }))
     const answers = await Promise.all(Array.from({ length: 200 }, () => ask('first')))
     expect([new Set(answers), state.fetches]).toEqual([new Set(['found']), 1])
   })
 
-  it('are asked for once a minute at most, however many unknown ids come, at once or in turn', async () => {
+  it('are fetched at most once a minute, for any number of unknown ids', async () => {
     const { ask, pass, state } = issuer(answering({ keys: [await publicKey()] }))
     const storm = () => Promise.all(Array.from({ length: 500 }, () => ask(randomUUID())))
     expect(await ask('first')).toBe('found')
@@ -66,14 +66,14 @@ describe('the keys of an issuer', () => {
     nothing: answering(''),
     'no keys': answering({}),
     'an empty set': answering({ keys: [] }),
-    'a set that is none': answering({ keys: 'first' }),
-    'keys that are none': answering({ keys: [null, 'first'] }),
-    'a broken line': async () => {
+    'a set that is no list': answering({ keys: 'first' }),
+    'keys that are invalid': answering({ keys: [null, 'first'] }),
+    'a failed connection': async () => {
       throw new TypeError('fetch failed')
     },
   }
   it.each(Object.entries(useless))(
-    'stay as they are while the issuer answers %s; nobody new comes in',
+    'stay the same while the issuer answers %s, and unknown keys are refused',
     async (_, answer) => {
       const { ask, pass, state } = issuer(answering({ keys: [await publicKey()] }))
       expect(await ask('first')).toBe('found')
@@ -88,21 +88,18 @@ describe('the keys of an issuer', () => {
     },
   )
 
-  it.each(Object.entries(useless))(
-    'are none while the issuer has only ever answered %s: nobody is judged',
-    async (_, answer) => {
-      const { ask, pass, state } = issuer(answer)
-      expect(new Set(await Promise.all(Array.from({ length: 50 }, () => ask('first'))))).toEqual(
-        new Set(['KeysUnreachable']),
-      )
-      expect(state.fetches).toBe(1)
-      state.answer = answering({ keys: [await publicKey()] })
-      pass(1)
-      expect(await ask('first')).toBe('found')
-    },
-  )
+  it.each(Object.entries(useless))('are unreachable while the issuer has only answered %s', async (_, answer) => {
+    const { ask, pass, state } = issuer(answer)
+    expect(new Set(await Promise.all(Array.from({ length: 50 }, () => ask('first'))))).toEqual(
+      new Set(['KeysUnreachable']),
+    )
+    expect(state.fetches).toBe(1)
+    state.answer = answering({ keys: [await publicKey()] })
+    pass(1)
+    expect(await ask('first')).toBe('found')
+  })
 
-  it('are only those that may sign, with the algorithm that is asked for', async () => {
+  it('include only keys that may sign, with the requested algorithm', async () => {
     const shared: JWK = { kty: 'oct', k: Buffer.from('a secret').toString('base64url'), kid: 'shared' }
     const keys = [await publicKey({ kid: 'other', use: 'enc' }), await publicKey({ kid: 'weak', alg: 'PS256' }), shared]
     const { ask } = issuer(answering({ keys: [await publicKey(), ...keys] }))
@@ -117,7 +114,7 @@ describe('the keys of an issuer', () => {
     for (const alg of ['HS256', 'none']) expect(await ask('shared', alg)).not.toBe('found')
   })
 
-  it('of tomorrow are taken although the clock was set back', async () => {
+  it('are fetched again after the clock was set back', async () => {
     const first = await publicKey()
     const { ask, pass, state } = issuer(answering({ keys: [first] }))
     expect(await ask('first')).toBe('found')

@@ -3,15 +3,15 @@ import { text } from 'node:stream/consumers'
 import { describe, expect, test } from 'vitest'
 import { withGuardedBot } from '../support/guarded-bot.ts'
 
-describe('who shows no token of the connector is refused before anybody reads what they sent', () => {
+describe('a call without a valid token is refused before its body is read', () => {
   const bot = withGuardedBot()
   const refusal = { error: { code: '401', message: 'The token is missing or not valid.' } }
 
   test.each([
-    ['what is no JSON', '{'],
+    ['invalid JSON', '{'],
     ['a list', '[]'],
-    ['more than is taken', JSON.stringify({ a: 'x'.repeat(300_000) })],
-    ['what nests too deep', `${'['.repeat(100)}${']'.repeat(100)}`],
+    ['a body above the limit', JSON.stringify({ a: 'x'.repeat(300_000) })],
+    ['too many levels', `${'['.repeat(100)}${']'.repeat(100)}`],
     ['a key twice', '{"a":1,"a":2}'],
   ])('%s', async (_, body) => {
     const all: Record<string, string>[] = [{}, { authorization: 'Bearer a.b.c' }, { 'content-type': 'text/plain' }]
@@ -23,7 +23,7 @@ describe('who shows no token of the connector is refused before anybody reads wh
     }
   })
 
-  test('a body that never ends is not waited for: the connection ends with the answer', async () => {
+  test('closes the connection with the answer if the body never ends', async () => {
     const socket = connect(Number(new URL(bot.service.app.url).port), '127.0.0.1')
     const head = 'Host: 127.0.0.1\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked'
     socket.write(`POST /api/messages HTTP/1.1\r\n${head}\r\n\r\n1\r\n[\r\n`)

@@ -12,7 +12,7 @@ import { templates, withService } from '../support/service.ts'
 import { opens } from '../support/site-request.ts'
 import { until } from '../support/until.ts'
 
-describe('a turn that has ended', () => {
+describe('a completed turn', () => {
   const service = withService()
   const sql = (statement: string, values: unknown[] = []) => service.app.database.query(statement, values)
   const isDone = async (id: unknown) => {
@@ -23,9 +23,9 @@ describe('a turn that has ended', () => {
   it.each([
     ['a typed message', { type: 'message', text: 'help' }],
     ['an installation', { type: 'installationUpdate', action: 'add' }],
-  ])('is not heard again, however late it is delivered again: %s', async (_, said) => {
+  ])('does not run again after a late repeated delivery: %s', async (_, content) => {
     const { kim, connector } = service
-    const activity = kim.activity(said)
+    const activity = kim.activity(content)
     await kim.post(activity)
     await until(() => isDone(activity['id']), 'the mark that the activity is done')
     const sent = connector.sent.length
@@ -34,7 +34,7 @@ describe('a turn that has ended', () => {
     expect(connector.sent).toHaveLength(sent)
   })
 
-  it('does not wait for a connector that hangs on the clicked card', async () => {
+  it('does not wait for a connector that does not answer the card update', async () => {
     const { kim, connector } = service
     const form = await opens(kim)
     const fault = connector.fail({ method: 'PUT', how: 'hold', count: 1 })
@@ -44,7 +44,7 @@ describe('a turn that has ended', () => {
   })
 })
 
-describe('a clicked card that the connector never takes', () => {
+describe('a clicked card that the connector never updates', () => {
   const world = withBotWorld()
   let connector: Connector
   beforeAll(async () => {
@@ -52,7 +52,7 @@ describe('a clicked card that the connector never takes', () => {
   })
   afterAll(() => connector.close())
 
-  it('is told to the log, after the click was answered', async () => {
+  it('is logged after the click was answered', async () => {
     const adapter = new GuardedAdapter(undefined)
     const bot = new Bot(world.services, new ConversationState(new MemoryStorage()))
     connector.fail({ method: 'PUT', how: 'hold', count: 1 })
@@ -63,7 +63,7 @@ describe('a clicked card that the connector never takes', () => {
     expect(world.logged).toEqual([])
     await connector.close()
     const [line] = await until(() => (world.logged.length > 0 ? world.logged : undefined), 'a line in the log')
-    expect(line).toMatch(/^a clicked card was answered but not brought up to date: /)
+    expect(line).toMatch(/^a clicked card was answered but not updated: /)
     expect(world.logged).toHaveLength(1)
   })
 })

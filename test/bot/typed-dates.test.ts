@@ -4,11 +4,11 @@ import { parseDay } from '../../src/bot/channel/typed-arguments.ts'
 import { dayIn, endOf } from '../../src/core/index.ts'
 import { seed } from '../support/seed.ts'
 
-/** A Friday; in Zurich it is 00:30 of the Saturday. */
+/** A Friday; in Zurich it is 00:30 on Saturday. */
 const now = new Date('2026-11-20T23:30:00Z')
 const utc = (typed: string) => parseDay(typed, now, 'UTC')
 
-describe('a day that somebody types', () => {
+describe('a typed day', () => {
   it.each([
     ['2026-11-30', '2026-11-30'],
     ['2026-1-5', '2026-01-05'],
@@ -41,7 +41,7 @@ describe('a day that somebody types', () => {
     ['this tue', '2026-11-24'],
     ['on Monday.', '2026-11-23'],
     ['friday', '2026-11-27'],
-  ])('%s is the next one, and of today’s name next week’s', (typed, day) => {
+  ])('%s is the next such weekday, and next week if it is today', (typed, day) => {
     expect(utc(typed)).toBe(day)
   })
 
@@ -52,7 +52,7 @@ describe('a day that somebody types', () => {
     ['1.1.', '2027-01-01'],
     ['19 Nov 2026', '2026-11-19'],
     ['29 Feb 2028', '2028-02-29'],
-  ])('%s without a year is the next such day; with one it is that day, also a past one', (typed, day) => {
+  ])('%s is the next such day without a year, and the exact day with a year', (typed, day) => {
     expect(utc(typed)).toBe(day)
   })
 
@@ -70,11 +70,11 @@ describe('a day that somebody types', () => {
       '30.11.2026 and more',
     ],
     ...[`$${'{strings}'}`, '__proto__', '2026-11-30T10:00', '٣٠ Nov', '1'.repeat(400)],
-  ])('%s is none that can be read in one way', (typed) => {
+  ])('%s is refused as unclear or invalid', (typed) => {
     expect(utc(typed)).toBeUndefined()
   })
 
-  it('is counted from the day that it is where the person is', () => {
+  it('is relative to today in the person’s time zone', () => {
     expect(parseDay('today', now, 'Europe/Zurich')).toBe('2026-11-21')
     expect(parseDay('saturday', now, 'Europe/Zurich')).toBe('2026-11-28')
     expect(parseDay('tomorrow', now, 'America/New_York')).toBe('2026-11-21')
@@ -87,24 +87,24 @@ describe('the end of a day', () => {
     ['2026-11-30', 'UTC', '2026-11-30T23:59:59.999Z'],
     ['2026-11-30', 'Europe/Zurich', '2026-11-30T22:59:59.999Z'],
     ['2026-07-01', 'Europe/Zurich', '2026-07-01T21:59:59.999Z'],
-    // The clocks go back and forth within the day.
+    // The clocks change during the day.
     ['2026-10-25', 'Europe/Zurich', '2026-10-25T22:59:59.999Z'],
     ['2026-03-29', 'Europe/Zurich', '2026-03-29T21:59:59.999Z'],
-    // They change at midnight: that day has 25 hours, and the next one begins at 1.
+    // The clocks change at midnight: one day has 25 hours, and the next day starts at 01:00.
     ['2026-04-04', 'America/Santiago', '2026-04-05T03:59:59.999Z'],
     ['2026-09-05', 'America/Santiago', '2026-09-06T03:59:59.999Z'],
     ['2026-11-30', 'Pacific/Kiritimati', '2026-11-30T09:59:59.999Z'],
     ['2026-11-30', 'Pacific/Niue', '2026-12-01T10:59:59.999Z'],
     ['2026-11-30', 'Asia/Kathmandu', '2026-11-30T18:14:59.999Z'],
     ['2026-11-30', 'Mars/Base', '2026-11-30T23:59:59.999Z'],
-    // What people type for "for good", and by mistake.
+    // Years that people type for "forever" or by mistake.
     ['9999-12-31', 'Europe/Zurich', '9999-12-31T22:59:59.999Z'],
     ['0026-11-30', 'UTC', '0026-11-30T23:59:59.999Z'],
   ])('%s in %s is %s', (day, timeZone, end) => {
     expect(endOf(day, timeZone).toISOString()).toBe(end)
   })
 
-  it('is its last millisecond, wherever and whenever', () => {
+  it('is the last millisecond of the day in every time zone', () => {
     const zones = Intl.supportedValuesOf('timeZone')
     const moments = fc.date({ min: new Date('2026-01-01'), max: new Date('2030-01-01'), noInvalidDate: true })
     fc.assert(
@@ -120,7 +120,7 @@ describe('the end of a day', () => {
     )
   })
 
-  it('text of any kind is a day that there is, or none', () => {
+  it('exists for every day that is read from a random text', () => {
     fc.assert(
       fc.property(fc.string(), (typed) => {
         const day = parseDay(typed, now, 'Europe/Zurich')

@@ -38,59 +38,59 @@ const formOf = (template: Template, faults = [faultSaying('/alias', 'required', 
 const asKim = viewerOf(kim)
 
 describe('the site form', () => {
-  it('asks for what its template needs, and nothing else', () => {
+  it('has exactly the inputs that its template needs', () => {
     for (const template of [projectSite, openCommunity]) {
       expect(inputsOf(formOf(template)).sort()).toEqual(formInputIds(template).sort())
     }
     expect(formInputIds(openCommunity)).not.toContain('labelId')
   })
 
-  it('keeps every answer when it comes back', () => {
+  it('keeps all answers when it comes back', () => {
     const values = Object.fromEntries(
       nodesOf(formOf(projectSite)).flatMap(({ id, value }) => (id ? [[id, value]] : [])),
     )
     expect(values).toMatchObject(filled)
   })
 
-  it('shows the address that will come out as far as it is known, and how it stands', () => {
+  it('shows the resulting address as far as it is known, and its status', () => {
     const shown = (names: Partial<NamePreview>) =>
       wordsOf(
         cards.form(
           requestForm({
             template: projectSite,
             draft: draftOf({}),
-            names: { ...sketchOf(projectSite), stands: 'likely', address: `${siteRoot}prj-aurora`, ...names },
+            names: { ...sketchOf(projectSite), status: 'likely', address: `${siteRoot}prj-aurora`, ...names },
           }),
         ),
       )
-    const becomes = 'Becomes contoso.sharepoint.com/sites/prj-aurora'
-    expect(wordsOf(formOf(projectSite))).toContain('Becomes contoso.sharepoint.com/sites/…')
-    expect(shown({})).toContain(becomes)
+    const address = 'Address: contoso.sharepoint.com/sites/prj-aurora'
+    expect(wordsOf(formOf(projectSite))).toContain('Address: contoso.sharepoint.com/sites/…')
+    expect(shown({})).toContain(address)
     expect(shown({})).not.toContain('It is free')
-    expect(shown({ stands: 'free' })).toContain(`${becomes}. It is free.`)
-    expect(shown({ stands: 'silent' })).toContain(`${becomes}. I could not look just now`)
-    expect(shown({ stands: 'free', isNumbered: true })).toContain('(the number is given when you send it)')
-    expect(shown({ stands: 'sketch', address: `${siteRoot}{city}-…` })).toContain('/sites/‹city›-…')
+    expect(shown({ status: 'free' })).toContain(`${address}. It is free.`)
+    expect(shown({ status: 'silent' })).toContain(`${address}. I cannot check now`)
+    expect(shown({ status: 'free', isNumbered: true })).toContain('(the number is set when you send the request)')
+    expect(shown({ status: 'sketch', address: `${siteRoot}{city}-…` })).toContain('/sites/‹city›-…')
     expect(shown({ displayName: 'PRJ {metadata.costCentre} Aurora' })).toContain('People see: PRJ ‹Cost centre› Aurora')
   })
 
-  it('says what is wrong under each input, and above them what belongs to none', () => {
+  it('shows each fault under its input, and faults without an input above them', () => {
     const card = formOf(projectSite, [
       faultSaying('/alias', 'name-taken', 'project-aurora is taken.', 'project-aurora-2'),
       faultSaying('/owners/0', 'unknown-person', 'Owner 1 is not a person.'),
       faultSaying('/owners/1', 'unknown-person', 'Owner 2 is not a person.'),
       faultSaying('/metadata/costCentre', 'pattern', 'A cost centre has four digits.'),
-      faultSaying('/templateId', 'unknown-template', 'There is no such template.'),
+      faultSaying('/templateId', 'unknown-template', 'This template does not exist.'),
     ])
     const words = wordsOf(card)
     expect(words).toContain('4 things to fix')
-    expect(words).toContain('Please look at Site address, More owners, and Cost centre.')
+    expect(words).toContain('Check Site address, More owners, and Cost centre.')
     expect(words).toContain('This address is taken. Try project-aurora-2.')
     expect(words).toContain('A cost centre has four digits.')
-    expect(words).toContain('There is no such template.')
+    expect(words).toContain('This template does not exist.')
   })
 
-  it.each(faultCodes)('has words for the fault %s on any input', (code) => {
+  it.each(faultCodes)('has a text for the fault %s on any input', (code) => {
     for (const pointer of ['/displayName', '/alias', '/owners', '/metadata/costCentre', '/reason', '/nowhere']) {
       const words = wordsOf(formOf(projectSite, [faultSaying(pointer, code, 'A sentence of the core.')]))
       expect(words).toContain('One thing to fix')
@@ -98,7 +98,7 @@ describe('the site form', () => {
     }
   })
 
-  it('wants a reason where somebody has to decide, and only there', () => {
+  it('requires a reason only if the template needs an approval', () => {
     const required = (template: Template) => nodesOf(formOf(template)).find(({ id }) => id === 'reason')?.['isRequired']
     expect(required(projectSite)).toBe(true)
     expect(required(openCommunity)).toBeUndefined()
@@ -108,27 +108,27 @@ describe('the site form', () => {
 describe('the status card', () => {
   const card = (request: Request, viewer = asKim) => cards.requestStatus(request, viewer)
 
-  it('shows a site as being made until its group is found, and never its address before', () => {
+  it('shows that a site is being created until its group is found, and its address only then', () => {
     for (const request of [requests.finding, requests.late]) {
       expect(wordsOf(card(request))).toContain('Creating')
       expect(wordsOf(card(request))).not.toContain('contoso.sharepoint.com')
       expect(buttonsOf(card(request))).toEqual(['Refresh'])
     }
-    expect(wordsOf(card(requests.late))).toContain('Taking longer than usual.')
-    expect(buttonsOf(card(requests.ready))).toEqual(['Open site', 'Another one'])
+    expect(wordsOf(card(requests.late))).toContain('This is taking longer than usual.')
+    expect(buttonsOf(card(requests.ready))).toEqual(['Open site', 'Copy request'])
   })
 
-  it('leads nowhere but to sites of the organisation', () => {
+  it('links only to sites of the organisation', () => {
     const elsewhere = requestOf({
       ...requests.ready,
       followUp: { state: 'announced', url: 'https://evil.example/sites/x' },
     })
-    expect(buttonsOf(card(elsewhere))).toEqual(['Another one'])
+    expect(buttonsOf(card(elsewhere))).toEqual(['Copy request'])
     expect(wordsOf(card(elsewhere))).not.toContain('evil')
-    expect(buttonsOf(cards.ready(elsewhere, asKim))).toEqual(['Another one'])
+    expect(buttonsOf(cards.ready(elsewhere, asKim))).toEqual(['Copy request'])
   })
 
-  it('offers each person what that person may do', () => {
+  it('offers each person their permitted actions', () => {
     expect(buttonsOf(card(requests.waiting))).toEqual(['Refresh', 'Cancel request'])
     expect(buttonsOf(card(requests.waiting, viewerOf(dana)))).toEqual(['Decide', 'Refresh'])
     expect(buttonsOf(card(requests.waiting, viewerOf(priya)))).toEqual(['Refresh'])
@@ -137,19 +137,19 @@ describe('the status card', () => {
     expect(buttonsOf(card(requests.creating))).toEqual(['Refresh'])
   })
 
-  it('does not say that nothing was created when something was', () => {
+  it('shows “Nothing was created” only if this is true', () => {
     expect(wordsOf(card(requests.cancelled))).toContain('Nothing was created.')
     const left = requestOf({ ...requests.cancelled, steps: stepsUntil(2) })
-    expect(wordsOf(card(left))).toContain('The site is still there; an admin has been told.')
+    expect(wordsOf(card(left))).toContain('The site was already created and still exists. I notified an admin.')
     expect(wordsOf(card(left))).toContain('contoso.sharepoint.com/sites/project-aurora-2')
   })
 
-  it('names the check that failed', () => {
+  it('shows the failed row of the check', () => {
     const steps = stepsUntil(4, { status: 'failed', attempts: 1 })
-    expect(wordsOf(card(requestOf({ ...requests.failed, steps })))).toContain('Check it')
+    expect(wordsOf(card(requestOf({ ...requests.failed, steps })))).toContain('Check the result')
   })
 
-  it('has at most seven rows and one that is now, however many stages and steps there are', () => {
+  it('has at most seven rows and one current row for any number of stages and steps', () => {
     const stages = fc
       .integer({ min: 0, max: 5 })
       .chain((count) => fc.tuple(fc.constant(count), fc.integer({ min: 0, max: count })))
@@ -173,50 +173,52 @@ describe('the status card', () => {
 })
 
 describe('the approval card', () => {
-  it('is for those whose turn it is; others see what happened', () => {
+  it('is for people who can decide now; others see the outcome', () => {
     expect(buttonsOf(cards.approvalNow(requests.waiting, viewerOf(dana)))).toEqual(['Approve', 'Reject'])
     expect(wordsOf(cards.approvalNow(requests.secondStage, viewerOf(dana)))).toContain('Approved by you, 10:31.')
-    expect(wordsOf(cards.approvalNow(requests.cancelled, viewerOf(dana)))).toContain('Kim Lee cancelled it, 10:15.')
+    expect(wordsOf(cards.approvalNow(requests.cancelled, viewerOf(dana)))).toContain(
+      'Kim Lee cancelled the request (10:15).',
+    )
     expect(wordsOf(cards.approvalNow(requests.expired, viewerOf(dana)))).toContain('Nobody decided in time.')
     const stages = [stageOf(1, [dana]), stageOf(2, [omar])]
     expect(wordsOf(cards.approvalNow(requestOf({ approvals: stages }), viewerOf(omar)))).toContain('Not your turn yet')
   })
 
-  it('says who else decides, and by which rule', () => {
+  it('names the other approvers and the rule', () => {
     const rule = (approvals: Request['approvals']) => wordsOf(cards.approval(requestOf({ approvals }), viewerOf(dana)))
     expect(rule([stageOf(1, [dana])])).toContain('You decide.')
     expect(rule([stageOf(1, [dana, omar])])).toContain('You or Omar Haddad: the first decision counts.')
-    expect(rule([stageOf(1, [dana, omar], { rule: 'all' })])).toContain('all of you have to approve')
+    expect(rule([stageOf(1, [dana, omar], { rule: 'all' })])).toContain('You and Omar Haddad must all approve.')
     expect(rule([stageOf(1, [dana, omar, priya], { rule: 'quorum', quorum: 2 })])).toContain('2 approvals are needed')
     expect(rule([stageOf(1, [dana, omar]), stageOf(2, [priya])])).toContain('Approval 1 of 2.')
   })
 
-  it('asks for the comment that a rejection lacks, and keeps what was typed', () => {
+  it('requires a comment for a rejection', () => {
     const card = cards.approval(requests.waiting, viewerOf(dana), { comment: ' ', commentMissing: true })
-    expect(wordsOf(card)).toContain('Please say why you reject it. Kim Lee will read it.')
+    expect(wordsOf(card)).toContain('Explain in a comment why you reject the request. Kim Lee will read it.')
   })
 })
 
 describe('the review', () => {
-  it('says who decides, or that nobody has to', () => {
+  it('names the approvers, or shows that no approval is needed', () => {
     const words = (approvals: Request['approvals']) =>
       wordsOf(cards.review({ ...notSimilar, draft: draftOf(filled), plan: planOf({ approvals }) }))
-    expect(words([])).toContain('No approval needed.')
+    expect(words([])).toContain('No approval is needed.')
     expect(words([stageOf(1, [dana, omar])])).toContain('Dana Fox or Omar Haddad decides.')
-    expect(words([stageOf(1, [dana, omar], { rule: 'all' })])).toContain('Dana Fox and Omar Haddad have to agree.')
+    expect(words([stageOf(1, [dana, omar], { rule: 'all' })])).toContain('Dana Fox and Omar Haddad must approve.')
     const two = words([stageOf(1, [dana]), stageOf(2, [omar, priya, kim], { rule: 'quorum', quorum: 2 })])
     expect(two).toContain('Dana Fox decides.')
-    expect(two).toContain('2 of Omar Haddad, Priya Nair, and Kim Lee have to agree.')
+    expect(two).toContain('2 of Omar Haddad, Priya Nair, and Kim Lee must approve.')
     expect(words([stageOf(1, [omar, priya, kim], { rule: 'quorum', quorum: 2 })])).toContain('2 of Omar Haddad')
   })
 })
 
 describe('notices', () => {
-  it('carry what can be tried again, and no more', () => {
+  it('carry only the ids that a retry needs', () => {
     const retry = { verb: 'request.submit', requestId: 'r', version: 3 } as const
     const card = cards.notice({ code: 'unavailable', retry }, asKim)
     expect(card['actions']).toMatchObject([
-      { title: 'Try again', verb: 'request.submit', data: { requestId: 'r', version: 3 } },
+      { title: 'Retry', verb: 'request.submit', data: { requestId: 'r', version: 3 } },
     ])
     const refresh = cards.notice({ code: 'unexpected', retry: { verb: 'request.refresh', requestId: 'r' } }, asKim)
     expect(refresh['actions']).toMatchObject([{ verb: 'request.refresh', data: { requestId: 'r' } }])
@@ -226,11 +228,11 @@ describe('notices', () => {
     ['alreadyDecided', 'approval.refresh'],
     ['cannotCancel', 'request.refresh'],
     ['outdated', 'request.refresh'],
-  ])('%s leads to the present state', (code, verb) => {
+  ])('lead to the present state: %s', (code, verb) => {
     expect(cards.notice({ code, requestId: 'r' }, asKim)['actions']).toMatchObject([{ verb, data: { requestId: 'r' } }])
   })
 
-  it('are never a dead end', () => {
+  it('always offer a next action', () => {
     const codes: NoticeCode[] = ['notFound', 'discarded', 'noRequests', 'notPersonal', 'noTemplates', 'unknownCommand']
     for (const code of codes) expect(buttonsOf(cards.notice({ code }, asKim)), code).toHaveLength(1)
     expect(buttonsOf(cards.notice({ code: 'unknownCommand', suggestion: 'approvals' }, asKim))).toEqual([

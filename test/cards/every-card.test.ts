@@ -32,7 +32,7 @@ describe('every card', () => {
     expect(brokenRules(sample.rendered())).toEqual([])
   })
 
-  it.each(samples)('$name leaves no expression and no placeholder behind', (sample) => {
+  it.each(samples)('$name has no unfilled expression or placeholder', (sample) => {
     const text = JSON.stringify(sample.rendered())
     expect(text).not.toContain('${')
     expect(text).not.toMatch(ourPlaceholder)
@@ -54,8 +54,8 @@ describe('every card', () => {
 /** `UPDATE_GOLDEN=1` writes the sample data and the golden outlines again; review the difference before you commit it. */
 const update = process.env['UPDATE_GOLDEN'] === '1'
 const dataFile = ({ name, card }: Sample) => new URL(`samples/${name}.data.json`, templateFile(card))
-const roomOf = (card: string) => basename(dirname(fileURLToPath(templateFile(card))))
-const goldenFile = ({ name, card }: Sample) => new URL(`../golden/cards/${roomOf(card)}/${name}.txt`, import.meta.url)
+const folderOf = (card: string) => basename(dirname(fileURLToPath(templateFile(card))))
+const goldenFile = ({ name, card }: Sample) => new URL(`../golden/cards/${folderOf(card)}/${name}.txt`, import.meta.url)
 const howToUpdate = 'If you mean the change: UPDATE_GOLDEN=1 npx vitest run test/cards/every-card.test.ts'
 const differs = (file: URL) => `${fileURLToPath(file)} differs. ${howToUpdate}`
 
@@ -69,13 +69,13 @@ function kept(file: URL, text: string): string {
 }
 
 describe('every sample', () => {
-  it.each(samples)('$name: what the code shows of a request is the sample data', (sample) => {
+  it.each(samples)('$name: the view returns the sample data', (sample) => {
     const file = dataFile(sample)
     const data: unknown = JSON.parse(kept(file, `${JSON.stringify(sample.json, null, 2)}\n`))
     expect(sample.json, differs(file)).toStrictEqual(data)
   })
 
-  it.each(samples)('$name: the sample data gives the golden card', (sample) => {
+  it.each(samples)('$name: the sample data expands to the golden card', (sample) => {
     const file = goldenFile(sample)
     const outline = outlineOf(sample.rendered())
     expect(outline, differs(file)).toBe(kept(file, outline))
@@ -83,7 +83,7 @@ describe('every sample', () => {
     expect(tooLong).toEqual([])
   })
 
-  it('has its file, and no file is left over', () => {
+  it('has a file, and each file has a sample', () => {
     const filesBelow = (folder: string, pattern: RegExp) =>
       readdirSync(new URL(folder, import.meta.url), { recursive: true, encoding: 'utf8' })
         .map((path) => fileURLToPath(new URL(`${folder}${path}`, import.meta.url)))
@@ -97,29 +97,29 @@ describe('every sample', () => {
 
 describe('templates', () => {
   it.each(definedCards.map(({ name, data }) => ({ name, data })))(
-    '$name names only what its data has',
+    '$name names only fields of its data',
     ({ name, data }) => {
       const schema: unknown = z.toJSONSchema(data)
       expect(isNode(schema) ? unknownPaths(templateJson(name), schema, labels) : ['no schema']).toEqual([])
     },
   )
 
-  it.each(definedCards.map(({ name }) => name))('%s only places texts, and makes none', (name) => {
+  it.each(definedCards.map(({ name }) => name))('%s does not build texts', (name) => {
     expect(JSON.stringify(templateJson(name))).not.toContain('replace(')
   })
 
-  it('use every verb, and no other', () => {
+  it('use exactly the known verbs', () => {
     const used = definedCards.flatMap(({ name }) =>
       nodesOf(templateJson(name)).flatMap(({ verb }) => (verb ? [verb] : [])),
     )
     expect(new Set(used)).toEqual(new Set(verbs))
   })
 
-  it('are refused with a field missing, instead of showing an expression to people', () => {
+  it('throw if a field is missing, instead of showing an expression', () => {
     expect(() => expand('help', { commands: [] })).toThrow('hello')
   })
 
-  it('are refused with an unknown piece, a missing argument or an unknown one', () => {
+  it('throw for an unknown piece, a missing argument or an unknown argument', () => {
     const pieces = new Map([['note', { type: 'TextBlock', text: '@text', data: { '...': '@data' } }]])
     const placed = (element: object) => withPieces('x.template.json', { body: [element] }, pieces)
     expect(placed({ $piece: 'note', text: 'a', data: { b: 1 }, spacing: 'None' })).toEqual({
@@ -147,14 +147,14 @@ describe('templates', () => {
     expect(() => cardRegistry({ name: 'help' })).toThrow('belongs to no card')
   })
 
-  it('have one name in all rooms', () => {
+  it('have different names in all folders', () => {
     const folder = mkdtempSync(join(tmpdir(), 'cards-'))
     try {
-      for (const room of ['drafts', 'requests']) {
-        mkdirSync(join(folder, room))
-        writeFileSync(join(folder, room, 'review.template.json'), '{}')
+      for (const capability of ['drafts', 'requests']) {
+        mkdirSync(join(folder, capability))
+        writeFileSync(join(folder, capability, 'review.template.json'), '{}')
       }
-      expect(() => templatesIn(pathToFileURL(`${folder}/`))).toThrow('two rooms have a template for the card review')
+      expect(() => templatesIn(pathToFileURL(`${folder}/`))).toThrow('two folders have a template for the card review')
     } finally {
       rmSync(folder, { recursive: true })
     }
@@ -171,31 +171,31 @@ describe('strings', () => {
     }
   })
 
-  it('are all used: each part of a key is named by the code or a template', () => {
-    const words = new Set(usedWords())
-    // Some keys are put together, as in `${decision}For`.
-    const isUsed = (part: string) => words.has(part) || part.split(/(?=[A-Z][a-z]+$)/).every((half) => words.has(half))
+  it('are all used: the code or a template contains each part of a key', () => {
+    const names = new Set(usedNames())
+    // The code composes some keys, as in `${decision}For`.
+    const isUsed = (part: string) => names.has(part) || part.split(/(?=[A-Z][a-z]+$)/).every((half) => names.has(half))
     const unused = [...messages(strings).keys()].filter((key) => !key.split(/[./ ]/).every(isUsed))
     expect(unused).toEqual([])
   })
 
-  it('are refused with an argument missing, and take values as they are', () => {
+  it('throw if an argument is missing, and keep values unchanged', () => {
     expect(() => format(strings.people.for, { name: 'Kim Lee' })).toThrow('people')
     expect(format(strings.people.for, { name: '{people} <b>#', people: "it's" })).toBe("{people} <b># for it's")
     expect([0, 1, 2].map((count) => format(strings.stuck.heading, { count }))).toEqual([
-      'Nothing that I know of is stuck',
-      'One thing is stuck',
-      '2 things are stuck',
+      'No request is stuck',
+      'One request is stuck',
+      '2 requests are stuck',
     ])
   })
 
-  it('have words for every fault of a field and for every notice', () => {
+  it('exist for every fault of a field and for every notice', () => {
     for (const code of faultCodes) expect(strings.error).toHaveProperty([code])
     expect(Object.keys(strings.notice)).toEqual(expect.arrayContaining(noticeCodes))
   })
 
-  it('keep the labels of facts short enough for their column', () => {
-    for (const words of Object.values(strings.field)) expect(words.length, words).toBeLessThanOrEqual(13)
+  it('have labels of facts that fit their column', () => {
+    for (const label of Object.values(strings.field)) expect(label.length, label).toBeLessThanOrEqual(13)
   })
 })
 
@@ -206,24 +206,24 @@ function messages(value: unknown, at = ''): Map<string, string[]> {
   return new Map(inner.flatMap((one) => [...one]))
 }
 
-/** What a message asks for, whichever of its plural forms is shown. */
+/** The arguments of a message in all its plural forms. */
 function argumentsOf(message: string): string[] {
-  const asked = new Set<string>()
+  const names = new Set<string>()
   for (const count of [0, 1, 2]) {
-    const has = (_: object, name: string | symbol) => asked.add(String(name)).size > 0
+    const has = (_: object, name: string | symbol) => names.add(String(name)).size > 0
     format(message, new Proxy({}, { has, get: () => count }))
   }
-  return [...asked].sort()
+  return [...names].sort()
 }
 
-/** Every word in the code and in the templates. */
-function usedWords(): string[] {
+/** All names in the code and in the templates. */
+function usedNames(): string[] {
   const filesIn = (folder: URL, ending: RegExp) =>
     readdirSync(folder, { recursive: true, encoding: 'utf8' })
       .filter((file) => ending.test(file))
       .map((file) => new URL(file, folder))
   const files = [
-    // The list of keys names them all, used or not.
+    // The list of keys contains all of them, used or not.
     ...filesIn(new URL('../../src/', import.meta.url), /(?<!\/reason-keys)\.ts$/),
     ...filesIn(new URL('../../cards/', import.meta.url), /\.template\.json$/),
   ]

@@ -20,7 +20,7 @@ const long = (letters: number) => 'ß'.repeat(letters)
 const bytes = (card: CardJson) => JSON.stringify(card).length * 2
 const types = ['text', 'choice', 'number', 'date', 'toggle', 'person'] as const
 
-/** Twenty questions of all types, with all that a question can have, and every property of the API required. */
+/** The largest template of a kind: `count` questions of all types with every member, and all properties of the API on the form. */
 function largest(kind: ResourceKind, { label = 12, choices = 2, count = 20, required = true } = {}) {
   const fields = Array.from({ length: count }, (_, index) => {
     const type = types[index % types.length] ?? 'text'
@@ -53,12 +53,12 @@ function largest(kind: ResourceKind, { label = 12, choices = 2, count = 20, requ
   })
 }
 
-const isTaken = (template: Template): boolean => {
+const isAccepted = (template: Template): boolean => {
   const { webhook: _, ...written } = template
   return templateWithin([]).safeParse(written).success
 }
 
-/** The form filled to the brim by somebody who has made every mistake, with twenty people in its pickers. */
+/** The completely filled form with an error at every field and twenty people in its pickers. */
 function returned(template: Template): CardJson {
   const empty = cards.form(requestForm({ template, draft: draftOf({}) }))
   const values: Record<string, string> = {}
@@ -84,14 +84,14 @@ function returned(template: Template): CardJson {
 
 describe('the form of the largest template', () => {
   const fitsAMessage = (template: Template) => {
-    expect(isTaken(template)).toBe(true)
+    expect(isAccepted(template)).toBe(true)
     for (const card of [cards.form(requestForm({ template, draft: draftOf({}) })), returned(template)]) {
       expect(bytes(card)).toBeLessThan(25_000)
       const actions = nodesOf(card).filter(({ type }) => String(type).startsWith('Action.'))
-      const pressed = actions.filter((action) => !nodesOf(card).some(({ fallback }) => fallback === action))
-      expect(pressed.length).toBeLessThanOrEqual(6)
-      const asked = nodesOf(card).flatMap(({ type, id }) => (String(type).startsWith('Input.') ? [String(id)] : []))
-      expect(asked.toSorted()).toEqual(formInputIds(template).toSorted())
+      const shownActions = actions.filter((action) => !nodesOf(card).some(({ fallback }) => fallback === action))
+      expect(shownActions.length).toBeLessThanOrEqual(6)
+      const inputs = nodesOf(card).flatMap(({ type, id }) => (String(type).startsWith('Input.') ? [String(id)] : []))
+      expect(inputs.toSorted()).toEqual(formInputIds(template).toSorted())
     }
   }
 
@@ -101,15 +101,12 @@ describe('the form of the largest template', () => {
     ['equipmentMailbox', 20],
     ['sharedMailbox', 19],
     ['roomMailbox', 16],
-  ])(
-    'of a %s with every property of the API and %i questions of all types: 25 kB and six actions at most',
-    (kind, count) => {
-      fitsAMessage(largest(kind, { count, required: false }))
-      expect(count === 20 || !isTaken(largest(kind, { count: count + 1, required: false }))).toBe(true)
-    },
-  )
+  ])('of a %s with every property of the API and %i questions has at most 25 kB and six actions', (kind, count) => {
+    fitsAMessage(largest(kind, { count, required: false }))
+    expect(count === 20 || !isAccepted(largest(kind, { count: count + 1, required: false }))).toBe(true)
+  })
 
-  it('of a room with twenty questions, and the properties hidden that nobody would miss', () => {
+  it('of a room fits with twenty questions and six hidden properties', () => {
     const hidden = { shown: false, required: false }
     const unused = ['companyName', 'businessPhones', 'audioDeviceName', 'displayDeviceName', 'videoDeviceName', 'state']
     const template = largest('roomMailbox', { required: false })
@@ -117,7 +114,7 @@ describe('the form of the largest template', () => {
     fitsAMessage({ ...template, properties })
   })
 
-  it('keeps what was typed up to the length that it takes, and takes less the more it asks', () => {
+  it('limits answers to fewer characters when there are more questions', () => {
     const lengthIn = (template: Template, id: string) =>
       Number(
         nodesOf(cards.form(requestForm({ template, draft: draftOf({}) }))).find((node) => node['id'] === id)?.[
@@ -129,7 +126,7 @@ describe('the form of the largest template', () => {
     expect(lengthIn(large, 'name')).toBe(64)
   })
 
-  it('is refused when it cannot fit: said at the fields, with what to do', () => {
+  it('that cannot fit makes the template invalid, and the error tells how to shorten the form', () => {
     const written = templateWithin([]).safeParse({ ...largest('roomMailbox', { choices: 50 }), webhook: null })
     const issues = (written.error?.issues ?? []).map((one) => [
       one.path,
@@ -138,7 +135,7 @@ describe('the form of the largest template', () => {
     expect(issues).toEqual([[['fields'], expect.stringContaining('Hide properties')]])
   })
 
-  it('fits whenever the template is taken, whatever it asks', () => {
+  it('fits for every valid template', () => {
     const shape = fc.record({
       kind: fc.constantFrom(...resourceKinds),
       label: fc.integer({ min: 1, max: 64 }),
@@ -149,7 +146,7 @@ describe('the form of the largest template', () => {
     fc.assert(
       fc.property(shape, ({ kind, ...more }) => {
         const template = largest(kind, more)
-        fc.pre(isTaken(template))
+        fc.pre(isAccepted(template))
         expect(bytes(returned(template))).toBeLessThan(25_000)
       }),
       { numRuns: 60 },

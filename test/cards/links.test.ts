@@ -9,7 +9,7 @@ import { foreignUrls, hostileTexts } from '../support/hostile-texts.ts'
 const asKim = viewerOf(kim)
 const hosts = [new URL(siteRoot).host, new URL(asKim.outlookRoot).host]
 
-/** Every address on a card that a click would open, or a client would fetch. */
+/** All addresses on a card that a click opens or a client fetches. */
 const linksOf = (card: CardJson): string[] =>
   nodesOf(card).flatMap((node) =>
     ['url', 'iconUrl', 'backgroundImage'].flatMap((name) => (name in node ? [String(node[name])] : [])),
@@ -20,21 +20,21 @@ const opens = (url: string): string => {
 }
 
 describe('the links of cards', () => {
-  it('go by https to the organisation’s sites and to Outlook, on every card', () => {
+  it('lead by https to the organisation’s sites and to Outlook on every card', () => {
     const links = samples.flatMap((sample) => linksOf(sample.rendered()))
     expect(links.length).toBeGreaterThanOrEqual(5)
     expect(links.filter((url) => opens(url) !== 'here')).toEqual([])
   })
 
-  it('are none when a webhook or the directory gives an address elsewhere', () => {
+  it('do not lead to a foreign address from a webhook or the directory', () => {
     const { ready } = requests
     for (const url of foreignUrls) {
       const resource = ready.resource && { ...ready.resource, url }
-      const told = [
+      const foreign = [
         requestOf({ ...ready, followUp: { ...ready.followUp, url } }),
         requestOf({ ...ready, resource, progress: { ...ready.progress, url } }),
       ]
-      for (const request of told) {
+      for (const request of foreign) {
         const shown = [cards.ready(request, asKim), cards.requestStatus(request, asKim)]
         const decided = [cards.approvalDecided(request, viewerOf(dana)), cards.myRequests(onePage(request), asKim)]
         const links = [...shown, ...decided].flatMap(linksOf)
@@ -46,7 +46,7 @@ describe('the links of cards', () => {
     }
   })
 
-  it('hold the address of a mailbox as one value, whatever it is', () => {
+  it('contain any address of a mailbox as one value', () => {
     for (const { text, what } of hostileTexts.filter((one) => one.text.isWellFormed())) {
       const address = `${text}@contoso.example`
       for (const request of [mailboxes.ready, mailboxes.sharedReady]) {
@@ -60,7 +60,7 @@ describe('the links of cards', () => {
     }
   })
 
-  it('do not depend on what people write', () => {
+  it('do not depend on people’s texts', () => {
     for (const { text } of hostileTexts) {
       const { details, ...rest } = requests.ready
       const request = requestOf({

@@ -24,20 +24,20 @@ const partOf = (card: CardJson, id: string) => nodesOf(card).find((node) => node
 const templates = { sharedMailbox: supportMailbox, roomMailbox: meetingRoom, equipmentMailbox: poolEquipment }
 
 describe('the mailbox form', () => {
-  it.each(mailboxKinds)('of a %s asks for every property of the API that goes with it, and for no other', (kind) => {
+  it.each(mailboxKinds)('of a %s has exactly the API’s properties of this kind', (kind) => {
     const shown = inputsOf(formOf(templates[kind]))
     expect(shown.toSorted()).toEqual(formInputIds(templates[kind]).toSorted())
     expect(new Set(shown).size).toBe(shown.length)
-    const asked = new Set(shown.map((id) => id.split('.')[0]))
-    // A device belongs to a room or a device; the API takes its name for every kind.
+    const inputs = new Set(shown.map((id) => id.split('.')[0]))
+    // Only rooms and equipment have devices; the API accepts device names for every kind.
     const goesWith = (field: string) => kind !== 'sharedMailbox' || !field.endsWith('DeviceName')
     const known = mailboxFields.filter((field) => field !== 'templateId' && applies(field, kind) && goesWith(field))
-    expect([...asked].toSorted()).toEqual(
-      [...known].filter((field) => field !== 'metadata' || asked.has('metadata')).toSorted(),
+    expect([...inputs].toSorted()).toEqual(
+      [...known].filter((field) => field !== 'metadata' || inputs.has('metadata')).toSorted(),
     )
   })
 
-  it('asks for nothing that must be answered, or have a form, behind "More"', () => {
+  it('has no required or validated inputs behind "More"', () => {
     for (const template of Object.values(templates)) {
       const inputs = nodesOf(partOf(formOf(template), 'more')).filter(({ type }) => String(type).startsWith('Input.'))
       expect(inputs.length).toBeGreaterThan(10)
@@ -46,7 +46,7 @@ describe('the mailbox form', () => {
     }
   })
 
-  it('keeps every answer when it comes back, and shows whom a picker holds', () => {
+  it('keeps all answers when it comes back, and shows the names in pickers', () => {
     const card = formOf(meetingRoom, roomAnswers)
     expect(valuesOf(card)).toMatchObject(roomAnswers)
     expect(partOf(card, 'permissions.FullAccess')['choices']).toMatchObject([
@@ -57,13 +57,13 @@ describe('the mailbox form', () => {
     expect(partOf(card, 'capacity')['value']).toBe(50_000)
   })
 
-  it('shows a shared mailbox in Outlook by itself unless that was unticked', () => {
+  it('has automapping ticked unless the person unticked it', () => {
     expect(valuesOf(formOf(supportMailbox))['autoMapping']).toBe('true')
     expect(valuesOf(formOf(supportMailbox, { autoMapping: 'false' }))['autoMapping']).toBe('false')
     expect(valuesOf(formOf(supportMailbox))['hideFromGAL']).toBe('false')
   })
 
-  it("puts a template's own field in the place of a built-in one", () => {
+  it("replaces a built-in field by a template's own", () => {
     const ids = inputsOf(formOf(poolEquipment))
     expect(ids.filter((id) => id === 'metadata.equipmentType')).toHaveLength(1)
     expect(partOf(formOf(poolEquipment), 'metadata.equipmentType')['type']).toBe('Input.ChoiceSet')
@@ -77,7 +77,7 @@ describe('the mailbox form', () => {
     ['/roomMailboxMetadata/hasWhiteboard', 'wrong-type', 'roomMailboxMetadata.hasWhiteboard'],
     ['/businessPhones/1', 'too-long', 'businessPhones'],
     ['/primaryOwner', 'unknown-person', 'primaryOwner'],
-  ])('says what is wrong at %s (%s) beside %s', (pointer, code, id) => {
+  ])('shows the fault at %s (%s) next to %s', (pointer, code, id) => {
     const found = faultCodes.find((one) => one === code) ?? 'invalid'
     const card = formOf(meetingRoom, roomAnswers, [faultSaying(pointer, found, 'A sentence of the core.')])
     const box = nodesOf(card).find(
@@ -88,27 +88,32 @@ describe('the mailbox form', () => {
   })
 
   it.each<[string, string, string | undefined, string]>([
-    ['/name', 'invalid', 'buro-zurich-5', 'leave out @ and what follows. Try buro-zurich-5.'],
-    ['/name', 'invalid', undefined, 'Use a–z, 0–9, dots, - and _, without spaces; leave out @ and what follows.'],
-    ['/name', 'too-long', '59', 'At most 59 characters here.'],
-    ['/alias', 'invalid', undefined, 'Give one address only, such as help@contoso.example, or what stands before'],
-    ['/domain', 'invalid', undefined, 'Give a mail domain of the organisation, such as contoso.example.'],
-    ['/capacity', 'too-large', '102400', 'Give at most 102,400.'],
-    ['/capacity', 'too-small', '1', 'Give at least 1.'],
-    ['/metadata/seats', 'invalid', undefined, 'Give a whole number from 1 to 99,999.'],
-    [`/permissions/${dana.id}`, 'chosen-twice', undefined, 'Dana Fox is chosen in both: keep each person in one'],
-  ])('says what can be done about %s (%s, %s): %s', (pointer, code, suggestion, said) => {
+    ['/name', 'invalid', 'buro-zurich-5', 'Leave out the @ and the domain. Try buro-zurich-5.'],
+    ['/name', 'invalid', undefined, 'Use a–z, 0–9, dots, - and _ without spaces. Leave out the @ and the domain.'],
+    ['/name', 'too-long', '59', 'Enter at most 59 characters.'],
+    ['/alias', 'invalid', undefined, 'Enter one address such as help@contoso.example, or the part before its @'],
+    ['/domain', 'invalid', undefined, 'Enter a mail domain of your organisation, such as contoso.example.'],
+    ['/capacity', 'too-large', '102400', 'Enter at most 102,400.'],
+    ['/capacity', 'too-small', '1', 'Enter at least 1.'],
+    ['/metadata/seats', 'invalid', undefined, 'Enter a whole number from 1 to 99,999.'],
+    [
+      `/permissions/${dana.id}`,
+      'chosen-twice',
+      undefined,
+      'You chose Dana Fox in both fields. Remove this person from one field.',
+    ],
+  ])('shows how to fix %s (%s, %s): %s', (pointer, code, suggestion, remedy) => {
     const found = faultCodes.find((one) => one === code) ?? 'required'
     const template = pointer === '/alias' ? supportMailbox : meetingRoom
-    expect(textOf(formOf(template, {}, [faultSaying(pointer, found, 'Of the core.', suggestion)]))).toContain(said)
+    expect(textOf(formOf(template, {}, [faultSaying(pointer, found, 'Of the core.', suggestion)]))).toContain(remedy)
   })
 
-  it('names all who are chosen for both kinds of access', () => {
+  it('names everybody who is chosen for both kinds of access', () => {
     const faults = [dana, omar].map(({ id }) => faultSaying(`/permissions/${id}`, 'chosen-twice', 'Of the core.'))
-    expect(textOf(formOf(meetingRoom, {}, faults))).toContain('Dana Fox and Omar Haddad are chosen in both:')
+    expect(textOf(formOf(meetingRoom, {}, faults))).toContain('You chose Dana Fox and Omar Haddad in both fields.')
   })
 
-  it('opens what is behind "More" when a fault is there, and only then', () => {
+  it('opens "More" only for a fault behind it', () => {
     const isOpen = (card: CardJson) => partOf(card, 'more')['isVisible']
     expect(isOpen(formOf(meetingRoom, roomAnswers))).toBe(false)
     expect(isOpen(formOf(meetingRoom, roomAnswers, [faultSaying('/name', 'name-taken', '')]))).toBe(false)
@@ -117,7 +122,7 @@ describe('the mailbox form', () => {
     expect(partOf(faulty, 'moreShow')['isVisible']).toBe(false)
   })
 
-  it.each(faultCodes)('has words for the fault %s on any input', (code) => {
+  it.each(faultCodes)('has a text for the fault %s on any input', (code) => {
     const pointers = [...formInputIds(supportMailbox), 'nowhere'].map((id) => `/${id.replace('.', '/')}`)
     const faults = pointers.map((pointer) => faultSaying(pointer, code, 'A sentence of the core.'))
     const words = textOf(formOf(supportMailbox, {}, faults))
@@ -127,7 +132,7 @@ describe('the mailbox form', () => {
     expect(words).not.toMatch(/[{}]/)
   })
 
-  it('knows which of its inputs hold people', () => {
+  it('knows its inputs of people', () => {
     const people = ['permissions.FullAccess', 'permissions.SendAs', 'primaryOwner', 'secondaryOwner']
     expect(peopleInputIds(meetingRoom).toSorted()).toEqual(people)
     expect(peopleInputIds(projectSite)).toEqual(['owners'])

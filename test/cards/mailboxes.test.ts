@@ -12,8 +12,8 @@ const buttonsOf = (card: CardJson): string[] =>
 const asKim = viewerOf(kim)
 const asSam = viewerOf(sam, { isAdmin: true })
 
-describe('what was asked for', () => {
-  it('is shown whole at the review and to approvers, toggles in words', () => {
+describe('the requested properties', () => {
+  it('are complete in the review and for approvers, with texts for toggles', () => {
     const request = sharedOf({
       ...mailboxes.waiting,
       details: {
@@ -34,7 +34,7 @@ describe('what was asked for', () => {
         'Omar Haddad',
         '4711',
       ],
-      ...['Hidden', 'Is added by hand', 'north, south', '2,000 MB', 'We answer within one working day.'],
+      ...['Hidden', 'Added manually', 'north, south', '2,000 MB', 'We answer within one working day.'],
       'Customers write to five different people today.',
     ]
     const review = cards.review({
@@ -48,7 +48,7 @@ describe('what was asked for', () => {
     }
   })
 
-  it('is shown whole in the details where the card has room, and also what no form asks a shared mailbox for', () => {
+  it('are complete in the details if the card has room, including properties that no form has', () => {
     const long = 'Somebody answers within one working day. '.repeat(20).trim()
     const details = { ...mailboxes.waiting.details, automaticReply: long, audioDeviceName: 'Jabra' }
     const request = sharedOf({ ...mailboxes.waiting, details })
@@ -56,7 +56,7 @@ describe('what was asked for', () => {
     expect(textOf(cards.approval(request, viewerOf(dana)))).toContain('Jabra')
   })
 
-  it('can be folded away again, like the further fields of a form', () => {
+  it('can be folded', () => {
     const review = cards.review({ ...notSimilar, draft: draftOf({}), plan: mailboxPlanOf(mailboxes.ready) })
     for (const card of [review, cards.approval(mailboxes.waiting, viewerOf(dana))]) {
       const toggles = nodesOf(card).filter(({ type }) => type === 'Action.ToggleVisibility')
@@ -66,14 +66,14 @@ describe('what was asked for', () => {
     }
   })
 
-  it('names its kind once when the template has the same name', () => {
+  it('show the kind once if the template has the same name', () => {
     const template = { ...mailboxes.waiting.template, name: 'Shared mailbox' }
     const shown = textOf(cards.requestStatus({ ...mailboxes.waiting, template }, asKim)).split('\n')
     expect(shown).toContain('Shared mailbox')
     expect(textOf(cards.requestStatus(mailboxes.waiting, asKim))).toContain('Shared mailbox · Team mailbox')
   })
 
-  it('of metadata is shown also where no form asks for it', () => {
+  it('include metadata that no form has', () => {
     const request = sharedOf({
       details: { ...mailboxes.waiting.details, metadata: { seats: 4, equipmentType: 'none' } },
     })
@@ -81,27 +81,29 @@ describe('what was asked for', () => {
     for (const text of ['seats', '4', 'equipmentType', 'none']) expect(words.split('\n')).toContain(text)
   })
 
-  it('makes a requester think as well, and promises Outlook to nobody', () => {
+  it('warn the requester if nobody can open the mailbox', () => {
     const review = (permissions: RequestForMailbox['details']['permissions']) => {
       const request = sharedOf({ details: { ...mailboxes.waiting.details, permissions, autoMapping: true } })
       return textOf(cards.review({ ...notSimilar, draft: draftOf({}), plan: mailboxPlanOf(request) }))
     }
-    expect(review({})).toContain('Nobody can open it yet: choose who reads it.')
-    expect(review({ [omar.id]: 'SendAs' })).not.toContain('Appears by itself')
+    expect(review({})).toContain('Nobody has full access to this mailbox yet. Add at least one person.')
+    expect(review({ [omar.id]: 'SendAs' })).not.toContain('Added automatically')
     expect(review({ [omar.id]: 'FullAccess' })).not.toContain('Nobody can open it')
-    expect(review({ [omar.id]: 'FullAccess' })).toContain('Appears by itself')
+    expect(review({ [omar.id]: 'FullAccess' })).toContain('Added automatically')
   })
 
-  it('makes an approver think about a shared mailbox that nobody gets access to', () => {
+  it('warn the approver if nobody gets access to a shared mailbox', () => {
     const closed = (of: RequestForMailbox) => ({ ...of, details: { ...of.details, permissions: {} } })
-    expect(textOf(cards.approval(closed(mailboxes.waiting), viewerOf(dana)))).toContain('Nobody gets access to it')
+    expect(textOf(cards.approval(closed(mailboxes.waiting), viewerOf(dana)))).toContain(
+      'Nobody gets access to this mailbox',
+    )
   })
 })
 
 describe('the status card of a mailbox', () => {
   const words = (request: RequestForMailbox, viewer = asKim) => textOf(cards.requestStatus(request, viewer))
 
-  it('tells its work in four steps, one of them now', () => {
+  it('shows four steps, one of them current', () => {
     const request = (steps: RequestForMailbox['steps']) => mailboxOf({ status: 'provisioning', steps })
     for (let done = 0; done <= 8; done += 1) {
       const shown = words(request(mailboxStepsUntil(done))).split('\n')
@@ -109,11 +111,11 @@ describe('the status card of a mailbox', () => {
     }
     expect(words(request(mailboxStepsUntil(1)))).toContain('Create the mailbox')
     expect(words(request(mailboxStepsUntil(6)))).toMatch(
-      /Settings applied[\s\S]*Give access[\s\S]*Check it[\s\S]*Ready/,
+      /Settings applied[\s\S]*Give access[\s\S]*Check the result[\s\S]*Ready/,
     )
   })
 
-  it('names the step that failed also when another one of its group is still to come', () => {
+  it('names the failed step even if a later step of its group is pending', () => {
     const steps = mailboxStepsUntil(6, { status: 'failed', attempts: 1 })
     const reply = { name: 'apply-automatic-reply', status: 'pending', attempts: 0 } as const
     const failed = mailboxOf({ ...mailboxes.refused, steps: [...steps.slice(0, 7), reply, ...steps.slice(7)] })
@@ -121,41 +123,42 @@ describe('the status card of a mailbox', () => {
     expect(lines[lines.lastIndexOf('✕') + 1]).toBe('Give access')
   })
 
-  it('shows what the ready check has found, and only to admins what was there instead', () => {
-    expect(words(mailboxes.checkFailed)).toContain('Not all can send as it: Kim Lee')
+  it('shows the results of the ready check, and the values found only to admins', () => {
+    expect(words(mailboxes.checkFailed)).toContain('Some people cannot send as this mailbox: Kim Lee')
     expect(words(mailboxes.checkFailed)).toContain('Full access: Dana Fox and Omar Haddad')
     expect(words(mailboxes.checkFailed)).not.toContain('Nobody has it')
     expect(words(mailboxes.checkFailed, asSam)).toContain('Nobody has it')
-    expect(buttonsOf(cards.requestStatus(mailboxes.checkFailed, asSam))).toEqual(['Try again', 'Cancel…'])
+    expect(buttonsOf(cards.requestStatus(mailboxes.checkFailed, asSam))).toEqual(['Retry', 'Cancel request…'])
   })
 
-  it('names what a cancelled request leaves behind, and tells an admin that nobody else removes it', () => {
-    const left = 'The mailbox room-zrh-aurora@contoso.example is still there'
-    expect(words(mailboxes.cancelled)).toContain(`${left}; an admin has been told.`)
-    expect(words(mailboxes.cancelled, asSam)).toContain(`${left}. It has to be removed by hand.`)
+  it('names the mailbox that a cancelled request leaves behind, and asks an admin to remove it', () => {
+    const left = 'The mailbox room-zrh-aurora@contoso.example was already created'
+    expect(words(mailboxes.cancelled)).toContain(`${left} and still exists. I notified an admin.`)
+    expect(words(mailboxes.cancelled, asSam)).toContain(`${left}. Delete it in the Exchange admin center.`)
     expect(words({ ...mailboxes.cancelled, steps: mailboxStepsUntil(0) })).toContain('Nothing was created.')
   })
 
-  it('shows what address was asked for, and to others who asks', () => {
+  it('shows the requested address, and the requester to others', () => {
     for (const request of [mailboxes.waiting, mailboxes.creating, mailboxes.refused]) {
       expect(words(request)).toContain(request.address)
-      expect(words(request)).not.toContain('Kim Lee asks')
-      expect(words(request, asSam)).toContain('Kim Lee asks')
+      expect(words(request)).not.toContain('Requested by Kim Lee')
+      expect(words(request, asSam)).toContain('Requested by Kim Lee')
     }
   })
 
-  it('offers the free name to who asked for one that somebody else has', () => {
-    const said = 'room-zrh-aurora@contoso.example is taken. room-zrh-aurora-2@contoso.example is free.'
-    expect(words(mailboxes.nameTaken)).toContain(said)
+  it('offers the requester a free name instead of a taken one', () => {
+    const access =
+      'The address room-zrh-aurora@contoso.example is taken. The address room-zrh-aurora-2@contoso.example is free.'
+    expect(words(mailboxes.nameTaken)).toContain(access)
     expect(cards.requestStatus(mailboxes.nameTaken, asKim)['actions']).toMatchObject([
-      { title: 'Choose another name', verb: 'request.edit' },
+      { title: 'Change address', verb: 'request.edit' },
     ])
-    expect(buttonsOf(cards.requestStatus(mailboxes.nameTaken, asSam))).toEqual(['Try again', 'Cancel…'])
+    expect(buttonsOf(cards.requestStatus(mailboxes.nameTaken, asSam))).toEqual(['Retry', 'Cancel request…'])
     const problem = { code: 'name-taken', detail: 'The name is taken.' }
-    expect(words({ ...mailboxes.nameTaken, problem })).toContain('Please choose another name.')
+    expect(words({ ...mailboxes.nameTaken, problem })).toContain('Please choose another address.')
   })
 
-  it('offers a free one also for another address that somebody else has', () => {
+  it('also offers a free name instead of a taken other address', () => {
     const problem = { code: 'alias-taken', detail: 'It is held.', suggestion: 'help-2@contoso.example' }
     const taken = sharedOf({
       ...mailboxes.nameTaken,
@@ -164,27 +167,29 @@ describe('the status card of a mailbox', () => {
       problem,
     })
     const held = { ...taken, aliasAddress: 'help@contoso.example' }
-    expect(words(held)).toContain('help@contoso.example is taken. help-2@contoso.example is free.')
-    expect(words(held)).toContain('The other address was taken meanwhile')
+    expect(words(held)).toContain(
+      'The address help@contoso.example is taken. The address help-2@contoso.example is free.',
+    )
+    expect(words(held)).toContain('The additional address is now taken')
   })
 
   it.each([
     ['ServerBusyException', 'Microsoft 365 did not answer'],
     ['BackendCommunicationException', 'Microsoft 365 did not answer'],
-    ['ProxyAddressExistsException', 'The address was taken meanwhile'],
-    ['WLCDManagedMemberExistsException', 'The address was taken meanwhile'],
-    ['ManagementObjectAlreadyExistsException', 'The address was taken meanwhile'],
-    ['ManagementObjectNotFoundException', 'It did not become ready in time'],
-    ['ParameterBindingException', 'Microsoft 365 refused it'],
-  ])('tells the exception %s of Exchange in our own words: %s', (code, said) => {
-    expect(words({ ...mailboxes.refused, problem: { code, detail: 'It said no.' } })).toContain(said)
+    ['ProxyAddressExistsException', 'The address is now taken'],
+    ['WLCDManagedMemberExistsException', 'The address is now taken'],
+    ['ManagementObjectAlreadyExistsException', 'The address is now taken'],
+    ['ManagementObjectNotFoundException', 'The resource was not ready in time'],
+    ['ParameterBindingException', 'Microsoft 365 refused this step'],
+  ])('shows our text for the Exchange exception %s: %s', (code, text) => {
+    expect(words({ ...mailboxes.refused, problem: { code, detail: 'It said no.' } })).toContain(text)
   })
 })
 
-describe('the card of a finished mailbox', () => {
+describe('the card of a ready mailbox', () => {
   const urlOf = (card: CardJson) => nodesOf(card).find(({ type }) => type === 'Action.OpenUrl')?.['url']
 
-  it('leads to Outlook and nowhere else', () => {
+  it('links only to Outlook', () => {
     expect(urlOf(cards.ready(mailboxes.sharedReady, asKim))).toBe(
       'https://outlook.office.com/mail/support%40contoso.example/',
     )
@@ -195,29 +200,29 @@ describe('the card of a finished mailbox', () => {
     ])
   })
 
-  it('offers to open a shared mailbox only to those who can', () => {
-    expect(buttonsOf(cards.ready(mailboxes.sharedReady, viewerOf(omar)))).toEqual(['Another one'])
-    const said = 'Kim Lee and Dana Fox can open it in Outlook; you have no access to it.'
-    expect(textOf(cards.ready(mailboxes.sharedReady, viewerOf(omar)))).toContain(said)
+  it('offers to open a shared mailbox only to people with access', () => {
+    expect(buttonsOf(cards.ready(mailboxes.sharedReady, viewerOf(omar)))).toEqual(['Copy request'])
+    const access = 'Kim Lee and Dana Fox can open it in Outlook. You have no access.'
+    expect(textOf(cards.ready(mailboxes.sharedReady, viewerOf(omar)))).toContain(access)
   })
 
-  it('writes numbers and lists as people read them', () => {
+  it('formats numbers and lists for people', () => {
     const { details } = mailboxes.ready
     const large = { ...mailboxes.ready, details: { ...details, metadata: { ...details.metadata, seats: 1000 } } }
     expect(textOf(cards.ready(large, asKim))).toMatch(/Room details: 1,000 seats, [^“”"]+$/m)
     expect(textOf(cards.ready(large, asKim))).not.toMatch(/Room details: .* and /)
   })
 
-  it('says what to do next', () => {
+  it('shows the next action', () => {
     const next = (more: Partial<RequestForMailbox['details']>) =>
       textOf(cards.ready({ ...mailboxes.sharedReady, details: { ...mailboxes.sharedReady.details, ...more } }, asKim))
-    expect(next({})).toContain('Outlook shows it by itself')
+    expect(next({})).toContain('Within an hour, Outlook shows it')
     expect(next({ autoMapping: false })).toContain('open it in Outlook on the web')
     expect(next({ permissions: {} })).toContain('Nobody can open it yet.')
     expect(textOf(cards.ready(mailboxes.ready, asKim))).toContain('invite its address to a meeting')
   })
 
-  it('shows seven checks and how many more passed; without any it says nothing of checks', () => {
+  it('shows seven checks and the number of the others, and no heading without checks', () => {
     expect(textOf(cards.ready(mailboxes.ready, asKim))).toContain('3 more checks passed')
     const eight = { ...mailboxes.ready, checks: mailboxes.ready.checks.slice(0, 8) }
     expect(textOf(cards.ready(eight, asKim))).toContain('1 more check passed')

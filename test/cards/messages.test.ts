@@ -7,10 +7,10 @@ import { at, dana, kim, requests, siteRoot, viewerOf } from '../support/card-req
 import { textOf } from '../support/cards.ts'
 import { foreignUrls } from '../support/hostile-texts.ts'
 
-describe('words', () => {
+describe('texts', () => {
   const viewer = (more: Partial<Viewer>) => viewerOf(kim, more)
 
-  it('give the time today, and the day otherwise, as the viewer reads them', () => {
+  it('show the time for today and else the day, in the viewer’s format', () => {
     expect(moment(at('09:02'), viewer({}), 'full')).toBe('10:02')
     expect(moment('2026-11-19T23:30:00Z', viewer({}), 'day')).toBe('00:30')
     expect(moment('2026-11-18T09:02:00Z', viewer({}), 'day')).toBe('18 Nov')
@@ -19,13 +19,13 @@ describe('words', () => {
     expect(moment(at('09:02'), viewer({ locale: 'en-US', timeZone: 'America/New_York' }), 'full')).toMatch(/^4:02\sAM$/)
   })
 
-  it('do without a locale or a time zone that nobody knows', () => {
+  it('fall back from an unknown locale or time zone', () => {
     expect(moment(at('09:02'), viewer({ locale: 'not a locale' }), 'full')).toMatch(/10:02/)
     expect(moment(at('09:02'), viewer({ timeZone: 'Mars/Base' }), 'full')).toBe('09:02')
     expect(moment(at('09:02'), viewer({ locale: '', timeZone: '' }), 'full')).toMatch(/0?9:02/)
   })
 
-  it('are cut between letters as people see them', () => {
+  it('are cut between graphemes', () => {
     expect(cut('Project Aurora', 32)).toBe('Project Aurora')
     expect(cut('Board of directors', 10)).toBe('Board of…')
     expect(cut('👨‍👩‍👧👨‍👩‍👧👨‍👩‍👧', 2).length).toBeLessThanOrEqual(9)
@@ -33,19 +33,19 @@ describe('words', () => {
       fc.property(fc.string({ unit: 'grapheme' }), fc.integer({ min: 1, max: 40 }), (text, most) => {
         const shown = cut(text, most)
         expect(shown.length).toBeLessThanOrEqual(2 * most + 1)
-        // What is as short as a title stands on one line.
+        // A text up to the length of a title is one line.
         const lines = [text, text.replace(/[\n\r\u0085\u2028\u2029]+/g, ' ')]
         expect(lines.some((line) => shown === line || line.startsWith(shown.slice(0, -1)))).toBe(true)
       }),
     )
   })
 
-  it('name five people at most, and say how many others there are', () => {
+  it('name at most five people, and the number of the others', () => {
     const many = Array.from({ length: 7 }, () => dana)
     expect(peopleList(many, 'or')).toBe('Dana Fox, Dana Fox, Dana Fox, Dana Fox, or 3 others')
   })
 
-  it('give durations in one unit', () => {
+  it('show durations in one unit', () => {
     expect([8_000, 41 * 60_000, 3 * 3_600_000, 3 * 86_400_000].map(duration)).toEqual([
       '8 sec',
       '41 min',
@@ -54,7 +54,7 @@ describe('words', () => {
     ])
   })
 
-  it('make links only of addresses below the organisation’s own origin', () => {
+  it('link only to addresses of the organisation’s origin', () => {
     expect(siteLink(`${siteRoot}x`, siteRoot)).toBe(`${siteRoot}x`)
     expect(siteLink('http://127.0.0.1:3979/sites/x', 'http://127.0.0.1:3979/sites/')).toBe(
       'http://127.0.0.1:3979/sites/x',
@@ -63,20 +63,20 @@ describe('words', () => {
   })
 
   it.each([
-    ['name-taken', 'The address was taken meanwhile'],
-    ['not-there-yet', 'did not become ready'],
-    ['sign-in-refused', 'does not let Quartermaster in'],
+    ['name-taken', 'The address is now taken'],
+    ['not-there-yet', 'was not ready in time'],
+    ['sign-in-refused', 'rejects the sign-in of the service'],
     ['timeout', 'Microsoft 365 did not answer'],
     ['http-503', 'Microsoft 365 did not answer'],
     ['TooManyRequests', 'Microsoft 365 did not answer'],
-    ['Request_BadRequest', 'Microsoft 365 refused it'],
-    ['toString', 'Microsoft 365 refused it'],
-    ['unexpected', 'Something unforeseen happened'],
-  ])('tell the problem %s in our own: %s; an admin reads what was answered', (code, words) => {
+    ['Request_BadRequest', 'Microsoft 365 refused this step'],
+    ['toString', 'Microsoft 365 refused this step'],
+    ['unexpected', 'An unexpected error occurred'],
+  ])('show our text for the problem %s: %s; an admin reads the original error', (code, text) => {
     const detail = 'Microsoft Graph answered 400 (Request_BadRequest) while creating the group.'
     const failed = { ...requests.failed, problem: { code, detail, step: 'add-owners' } }
     const read = (isAdmin: boolean) => textOf(cards.requestStatus(failed, viewer({ isAdmin })))
-    expect(read(false)).toContain(words)
+    expect(read(false)).toContain(text)
     expect(read(false)).not.toContain('Graph')
     expect(read(true)).toContain(detail)
   })

@@ -52,7 +52,7 @@ const card: Node = {
 const oneOfEach = samples.filter(({ card }, index) => samples.findIndex((other) => other.card === card) === index)
 
 describe('the outline of a card', () => {
-  it('has one line for each element, with all that a person reviews', () => {
+  it('has one line for each element, with everything that a reviewer needs', () => {
     expect(outlineOf(card).split('\n')).toEqual([
       'AdaptiveCard fallbackText="REQ-1042 waits for you."',
       '  TextBlock "Your decision" style=heading weight=Bolder',
@@ -73,15 +73,15 @@ describe('the outline of a card', () => {
     ['a text', ['body', 0, 'text'], 'Your choice'],
     ['a text that wraps', ['body', 0, 'wrap'], false],
     ['a style', ['body', 0, 'style'], 'default'],
-    ['a text that cannot be seen', ['body', 1, 'inlines', 0, 'text'], 'Kim Lee'],
-    ['a colour of a text', ['body', 1, 'inlines', 0, 'color'], 'Good'],
-    ['what is visible at first', ['body', 2, 'isVisible'], true],
+    ['an invisible text', ['body', 1, 'inlines', 0, 'text'], 'Kim Lee'],
+    ['the colour of a text', ['body', 1, 'inlines', 0, 'color'], 'Good'],
+    ['the initial visibility', ['body', 2, 'isVisible'], true],
     ['an address', ['body', 2, 'selectAction', 'url'], 'https://contoso.example/?a=2'],
     ['the kind of an action', ['body', 2, 'selectAction', 'type'], 'Action.Submit'],
     ['the id of an input', ['body', 2, 'items', 0, 'id'], 'remark'],
     ['the label of an input', ['body', 2, 'items', 0, 'label'], 'Remark'],
     ['the limit of an input', ['body', 2, 'items', 0, 'maxLength'], 400],
-    ['what must be filled in', ['body', 2, 'items', 0, 'isRequired'], undefined],
+    ['a required input', ['body', 2, 'items', 0, 'isRequired'], undefined],
     ['the type of a value', ['body', 2, 'items', 0, 'value'], 12],
     ['the type of an input', ['body', 2, 'items', 0, 'type'], 'Input.Number'],
     ['a choice', ['body', 2, 'items', 1, 'choices', 1, 'value'], 'priya'],
@@ -92,18 +92,18 @@ describe('the outline of a card', () => {
     ['a key of an action', ['actions', 0, 'data', 'version'], 1],
     ['the style of an action', ['actions', 0, 'style'], 'destructive'],
     ['inputs that an action sends', ['actions', 0, 'associatedInputs'], 'none'],
-    ['what older clients submit', ['actions', 0, 'fallback', 'data', 'stage'], 2],
-    ['a fallback that is missing', ['actions', 0, 'fallback'], undefined],
+    ['the data from older clients', ['actions', 0, 'fallback', 'data', 'stage'], 2],
+    ['a missing fallback', ['actions', 0, 'fallback'], undefined],
     ['the order of elements', ['body'], (card['body'] as unknown[]).toReversed()],
     ['the text for older clients', ['fallbackText'], 'Update Teams.'],
-    ['the text that is spoken', ['speak'], 'A decision'],
+    ['the spoken text', ['speak'], 'A decision'],
     ['the version', ['version'], '1.6'],
-    ['a member that nobody knows', ['msteams'], { width: 'Full' }],
+    ['an unknown member', ['msteams'], { width: 'Full' }],
   ])('shows a change of %s', (_, path, value) => {
     expect(outlineOf(changed(card, path, value))).not.toBe(outlineOf(card))
   })
 
-  it('changes with every leaf of every card, whatever its new value, and when the leaf is missing', () => {
+  it('changes with any new value of any leaf of any card, and if the leaf is missing', () => {
     const anything = fc.oneof(fc.string(), fc.integer(), fc.boolean(), fc.constantFrom(null, undefined, [], {}, 'true'))
     fc.assert(
       fc.property(fc.constantFrom(...oneOfEach), fc.nat(), anything, (sample, number, value) => {
@@ -118,7 +118,7 @@ describe('the outline of a card', () => {
     )
   })
 
-  it('changes when two neighbours change places', () => {
+  it('changes when two neighbours are swapped', () => {
     fc.assert(
       fc.property(fc.constantFrom(...oneOfEach), fc.nat(), fc.nat(), (sample, number, place) => {
         const card = sample.rendered()
@@ -140,7 +140,7 @@ describe('the outline of a card', () => {
       expect(outlineOf(reversed(sample.rendered()) as Node), sample.name).toBe(outlineOf(sample.rendered()))
   })
 
-  it('has no more lines than the card has elements and long values', () => {
+  it('has at most one line for each element and long value', () => {
     for (const sample of oneOfEach) {
       const lines = outlineOf(sample.rendered()).trimEnd().split('\n')
       const elements = nodesOf(sample.rendered()).filter(({ type, title }) => type ?? title)

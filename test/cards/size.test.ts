@@ -61,7 +61,7 @@ describe('the largest cards', () => {
     }),
   }))
 
-  it('of requests stay under 25 kB, whatever was asked for', () => {
+  it('of requests for sites stay under 25 kB', () => {
     const choices = Array.from({ length: 30 }, () => ({ ...source, approvalRequired: true }))
     for (const request of Object.values(requests)) {
       const largest = { ...request, ...base, ...(request.status === 'pendingApproval' && { approvals: stages }) }
@@ -100,7 +100,7 @@ describe('the largest cards', () => {
     ).toBeLessThan(25_000)
   })
 
-  it('of forms stay under 25 kB with six fields of a template, filled to the brim', () => {
+  it('of forms stay under 25 kB with six completely filled fields of a template', () => {
     const card = cards.form(requestForm({ template: source, draft: draftOf({}) }))
     const inputs = nodesOf(card).filter(({ type }) => type === 'Input.Text')
     const values = Object.fromEntries(inputs.map(({ id, maxLength }) => [String(id), long(Number(maxLength))]))
@@ -133,7 +133,7 @@ describe('the largest cards', () => {
   it.each([
     ['a room', meetingRoom],
     ['a shared mailbox', supportMailbox],
-  ])('of %s stay under 25 kB with every input filled to the brim and twenty people', (_, plain) => {
+  ])('of %s stay under 25 kB with completely filled inputs and twenty people', (_, plain) => {
     const template = templateOf({ ...plain, name: long(64), fields: fields.slice(0, 3) })
     const form = filledTo(template, 20)
     const card = cards.form(form)
@@ -142,7 +142,7 @@ describe('the largest cards', () => {
     for (const [id, value] of Object.entries(form.draft.values)) expect(String(values[id]), id).toBe(value)
   })
 
-  it('of requests for mailboxes stay under 25 kB, whatever was asked for', () => {
+  it('of requests for mailboxes stay under 25 kB', () => {
     const people = peopleOf(100)
     const details = {
       ...mailboxes.ready.details,
@@ -154,12 +154,12 @@ describe('the largest cards', () => {
       streetAddress: long(1024),
       permissions: Object.fromEntries(people.map(({ id }, at) => [id, at % 2 ? 'SendAs' : 'FullAccess'] as const)),
     }
-    const asked = { details, people, requester: named(kim, long(256)), reason: long(1024) }
+    const longest = { details, people, requester: named(kim, long(256)), reason: long(1024) }
     const asAdmin = viewerOf(kim, { isAdmin: true })
     for (const request of Object.values(mailboxes)) {
       const problem = request.problem && { ...request.problem, detail: long(500) }
       const checks = request.checks.map((one) => ({ ...one, ok: false, detail: long(1024) }))
-      const largest = { ...request, ...asked, problem, checks }
+      const largest = { ...request, ...longest, problem, checks }
       expect(bytes(cards.requestStatus(largest, asAdmin)), request.status).toBeLessThan(25_000)
       expect(bytes(cards.adminConfirm({ verb: 'admin.cancel', request: largest }, asAdmin))).toBeLessThan(25_000)
       const entry = { request: largest, since: request.updatedAt, attention: undefined }
@@ -170,7 +170,7 @@ describe('the largest cards', () => {
       ).toBeLessThan(25_000)
       expect(bytes(cards.ready(largest, asKim))).toBeLessThan(25_000)
     }
-    const waiting = { ...mailboxes.waiting, ...asked, approvals: stages }
+    const waiting = { ...mailboxes.waiting, ...longest, approvals: stages }
     expect(bytes(cards.approval(waiting, viewerOf(kim)))).toBeLessThan(25_000)
     const review = {
       ...similarNamed(long(256), 'a'.repeat(200)),

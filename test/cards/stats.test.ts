@@ -11,17 +11,17 @@ const asSam = viewerOf(sam, { isAdmin: true })
 const length = (parts: readonly { text: string }[]) => parts.map(({ text }) => text).join('').length
 
 describe('a bar', () => {
-  it('is as long as its value is large, to half a block', () => {
+  it('has the length of its value, to half a block', () => {
     expect([0, 1, 8, 16].map((value) => barOf(value, 16)[0]?.text ?? '')).toEqual(['', '█', '████████', '█'.repeat(16)])
     expect(barOf(1, 32)[0]?.text).toBe('▌')
   })
 
-  it('is seen when its value is above nothing, however small', () => {
+  it('is visible for every value above 0', () => {
     expect(barOf(1, 1_000_000)[0]?.text).toBe('▌')
     expect(rangeOf(0, 1, 1_000_000).map(({ text }) => text)).toEqual(['░'])
   })
 
-  it('of several parts shows each of them, and is no longer than the longest', () => {
+  it('shows each of its parts, and is never longer than the longest bar', () => {
     const value = fc.integer({ min: 0, max: 100_000 })
     fc.assert(
       fc.property(fc.array(value, { minLength: 1, maxLength: 4 }), value, (values, others) => {
@@ -40,26 +40,26 @@ describe('a bar', () => {
 })
 
 describe('the card of a period', () => {
-  it('says each number beside its bar, and what changed in words', () => {
+  it('shows each number next to its bar, and the changes as text', () => {
     const text = textOf(cards.adminStats(usual, asSam))
-    for (const said of ['42', '↑ 5 more', '↓ 5 fewer', 'as before', 'Team site', '19', '28 approved, 3 rejected'])
-      expect(text).toContain(said)
+    for (const one of ['42', '↑ 5 more', '↓ 5 fewer', 'as before', 'Team site', '19', '28 approved, 3 rejected'])
+      expect(text).toContain(one)
     expect(text).toContain('10% rejected. ↓ It was 14% before.')
-    expect(text).toContain('Half within 3 hr, 19 of 20 within 26 hr. ↓ Quicker: half took 5 hr before.')
-    expect(text).toContain('9 made, 3 waiting, 2 rejected, 1 cancelled')
+    expect(text).toContain('Half took up to 3 hr, 95% up to 26 hr. ↓ Faster: half took 5 hr before.')
+    expect(text).toContain('9 created, 3 waiting, 2 rejected, 1 cancelled')
   })
 
-  it('fits whatever the numbers are, and is friendly where there are none', () => {
+  it('fits with any numbers, and has a text for a period without requests', () => {
     for (const stats of [usual, awkward, nothing]) expect(brokenRules(cards.adminStats(stats, asSam))).toEqual([])
     const text = textOf(cards.adminStats(nothing, asSam))
-    expect(text).toContain('That is fine.')
+    expect(text).toContain('Nothing was requested, decided or created in this period.')
     expect(text).not.toContain('█')
   })
 
-  it('calls a cause that is not kept so, and adds up those that read alike', () => {
+  it('names causes that are no longer stored, and adds up causes with the same text', () => {
     const text = textOf(cards.adminStats(awkward, asSam))
-    expect(text).toContain('The reason is not kept any more')
+    expect(text).toContain('The reason is no longer stored')
     expect(text.match(/Microsoft 365 did not answer/g)).toHaveLength(1)
-    expect(text).toContain('Somebody whose data was erased')
+    expect(text).toContain('Erased person')
   })
 })

@@ -15,14 +15,14 @@ const withApproval = {
   metadata: { costCentre: '4711', audience: 'internal' },
 }
 
-/** What the service says that a route answers; fields that are not described are a difference. */
+/** Returns the documented schema of a route's answer. Undocumented fields are a difference. */
 function answerOf(id: string, status = 200): z.ZodType {
   const body = routes.find((route) => route.id === id)?.answers[status]?.body
   if (!body) throw new Error(`there is no ${id} that answers ${status}`)
   return body
 }
 
-describe('the client and the whole service', () => {
+describe('the client with a running service', () => {
   const service = withService()
   const clientOf = (who: keyof typeof people) => {
     const simulatorUrl = service.app.endpoints.simulator?.url ?? ''
@@ -48,18 +48,18 @@ describe('the client and the whole service', () => {
     sam = clientOf('sam')
   })
 
-  it('creates a site, hears of each change while it waits, and finds its group', async () => {
-    const asked = await kim.createSite(withApproval)
-    answerOf('createSite', 202).parse(asked)
-    expect(asked).toMatchObject({ approvalRequired: true, status: 'pendingApproval' })
+  it('creates a site, reports each change while it waits, and finds the group', async () => {
+    const submitted = await kim.createSite(withApproval)
+    answerOf('createSite', 202).parse(submitted)
+    expect(submitted).toMatchObject({ approvalRequired: true, status: 'pendingApproval' })
     const states: string[] = []
-    const waited = kim.waitForRequest(asked.requestId, {
+    const waited = kim.waitForRequest(submitted.requestId, {
       async onChange({ status }) {
         states.push(status)
         if (states.length > 1) return
         const [approved, again] = await Promise.all(
           [1, 2].map(() =>
-            dana.approve(asked.requestId, { comment: 'Go ahead.', stage: 1, idempotencyKey: asked.requestId }),
+            dana.approve(submitted.requestId, { comment: 'Go ahead.', stage: 1, idempotencyKey: submitted.requestId }),
           ),
         )
         answerOf('approveRequest').parse(approved)
@@ -69,25 +69,29 @@ describe('the client and the whole service', () => {
     const done = await waited
     expect(states[0]).toBe('pendingApproval')
     expect([states.at(-1), done.status]).toEqual(['succeeded', 'succeeded'])
-    expect(done).toEqual(await kim.getRequest(asked.requestId))
+    expect(done).toEqual(await kim.getRequest(submitted.requestId))
     answerOf('readRequest').parse(done)
     const { resource } = z.object({ resource: z.object({ url: z.string() }) }).parse(done)
-    expect(await kim.findProvisionedGroup(asked.requestId)).toMatchObject({ url: resource.url })
-    const found = await kim.waitForProvisionedGroup(asked.requestId, { firstSeconds: 0 })
-    expect(found).toEqual(await kim.findProvisionedGroup(asked.requestId))
+    expect(await kim.findProvisionedGroup(submitted.requestId)).toMatchObject({ url: resource.url })
+    const found = await kim.waitForProvisionedGroup(submitted.requestId, { firstSeconds: 0 })
+    expect(found).toEqual(await kim.findProvisionedGroup(submitted.requestId))
     expect(await kim.findProvisionedGroup(randomUUID())).toBeUndefined()
-    answerOf('readTimeline').parse({ value: await kim.timeline(asked.requestId) })
-    answerOf('explainRequest').parse({ value: await kim.explanation(asked.requestId) })
+    answerOf('readTimeline').parse({ value: await kim.timeline(submitted.requestId) })
+    answerOf('explainRequest').parse({ value: await kim.explanation(submitted.requestId) })
   })
 
-  it('creates a mailbox with the token of the mailboxes', async () => {
-    const asked = await kim.createMailbox({ name: 'help', displayName: 'Help', templateId: templates.sharedMailbox })
-    answerOf('createMailbox', 202).parse(asked)
-    const { kind, status } = await kim.waitForRequest(asked.requestId)
+  it('creates a mailbox with the token of the mailboxes API', async () => {
+    const submitted = await kim.createMailbox({
+      name: 'help',
+      displayName: 'Help',
+      templateId: templates.sharedMailbox,
+    })
+    answerOf('createMailbox', 202).parse(submitted)
+    const { kind, status } = await kim.waitForRequest(submitted.requestId)
     expect([kind, status]).toEqual(['sharedMailbox', 'succeeded'])
   })
 
-  it('rejects and cancels, and says when the time to wait is over', async () => {
+  it('rejects and cancels, and reports the end of the wait', async () => {
     const first = await kim.createSite({ ...withApproval, displayName: 'Borealis' })
     const error = await kim.waitForRequest(first.requestId, { timeoutSeconds: 1 }).catch((thrown: unknown) => thrown)
     expect(error).toBeInstanceOf(StillUnderWayError)
@@ -101,7 +105,7 @@ describe('the client and the whole service', () => {
     expect(cancelled.status).toBe('cancelled')
   })
 
-  it('lists pages, and all of them one after the other', async () => {
+  it('lists single pages, and all pages one after the other', async () => {
     const page = await kim.listRequests({ limit: 2 })
     answerOf('listRequests').parse(page)
     expect([page.value.length, typeof page.nextCursor]).toEqual([2, 'string'])
@@ -113,7 +117,7 @@ describe('the client and the whole service', () => {
     expect(rejected.value.map(({ status }) => status)).toEqual(['rejected'])
   })
 
-  it('finds what waits for an approver, and a request by its reference where it may be seen', async () => {
+  it('finds requests that wait for an approver, and visible requests by reference', async () => {
     const { requestId } = await kim.createSite({ ...withApproval, displayName: 'Sirius' })
     const { reference } = await kim.getRequest(requestId)
     const idsIn = async (page: ReturnType<typeof kim.listRequests>) => (await page).value.map((one) => one.requestId)
@@ -134,7 +138,7 @@ describe('the client and the whole service', () => {
     answerOf('readTemplate').parse(await kim.template(templates.projectSite.toUpperCase()))
   })
 
-  it('previews what would be asked for, and what would be refused', async () => {
+  it('previews requests, with their faults', async () => {
     const body = { ...withApproval, displayName: 'Minerva' }
     const [good, bad] = [await kim.preview(body), await kim.preview({ ...body, owners: ['nobody'] })]
     for (const preview of [good, bad]) answerOf('previewRequest').parse(preview)
@@ -145,7 +149,7 @@ describe('the client and the whole service', () => {
     await expect(kim.preview(body, { as: people.dana.id })).rejects.toMatchObject({ code: 'forbidden' })
   })
 
-  it('one key makes one request, and another body under it is refused', async () => {
+  it('creates one request for one key, and refuses another body with this key', async () => {
     const key = { idempotencyKey: 'ticket 4711' }
     const body = { displayName: 'Daphnis', templateId: templates.workingGroup }
     const [first, again] = [await kim.createSite(body, key), await kim.createSite(body, key)]
@@ -154,7 +158,7 @@ describe('the client and the whole service', () => {
     expect(other).toMatchObject({ kind: 'problem', code: 'idempotency-key-reused', status: 422 })
   })
 
-  it('gives problems with their codes and fields', async () => {
+  it('reports problems with their codes and fields', async () => {
     const body = { displayName: '', templateId: templates.workingGroup }
     const error = await kim.createSite(body).catch((thrown: unknown) => thrown)
     expect(error).toBeInstanceOf(ProblemError)
@@ -176,9 +180,9 @@ describe('the client and the whole service', () => {
   })
 })
 
-it('is typed as the service answers', () => {
+it('the types of the client match the answers of the service', () => {
   type Answered<K extends keyof ReturnType<typeof createClient>> = Awaited<
-    ReturnType<ReturnType<typeof createClient>[K] extends (...given: never[]) => infer R ? () => R : never>
+    ReturnType<ReturnType<typeof createClient>[K] extends (...parameters: never[]) => infer R ? () => R : never>
   >
   expectTypeOf<Answered<'createSite'>>().toEqualTypeOf<z.output<typeof accepted>>()
   expectTypeOf<Answered<'getRequest'>>().toEqualTypeOf<z.output<typeof requestView>>()

@@ -27,7 +27,7 @@ describe('the commands for one request', () => {
       ...['--description', 'Trading with Ganymede', '--metadata', 'costCentre=4711', '--metadata', 'audience=internal'],
     )
 
-  it('shows an approver what the card shows: owners, answers, description and reason', async () => {
+  it('show an approver the facts of the card: owners, answers, description and reason', async () => {
     const site = await projectSite('Callisto')
     const shown = (await as('dana', ['request', 'show', site])).printed
     for (const line of [
@@ -63,7 +63,7 @@ describe('the commands for one request', () => {
     expect(box).toContain('  Reason: “Orders of customers”\n')
   })
 
-  it('shows ids where names cannot be looked up', async () => {
+  it('show ids if names cannot be looked up', async () => {
     const site = await projectSite('Himalia')
     const noDirectory: typeof fetch = async (url, init) =>
       String(url).includes('/v1.0/users')
@@ -73,22 +73,22 @@ describe('the commands for one request', () => {
     expect([exit, printed]).toEqual([0, expect.stringMatching(/Owners: Kim Lee, [0-9a-f-]{36}/)])
   })
 
-  it('reminds the approvers once a day', async () => {
+  it('remind the approvers once a day', async () => {
     const site = await projectSite('Elara')
-    const { exit, printed, told } = await as('kim', ['request', 'nudge', site])
-    expect(told).toBe('The approvers who have not decided are reminded now.\n')
-    expect([exit, printed]).toEqual([0, expect.stringContaining('waits for Dana Fox, Omar Haddad')])
+    const { exit, printed, errorText } = await as('kim', ['request', 'nudge', site])
+    expect(errorText).toBe('A reminder was sent to the approvers who have not decided.\n')
+    expect([exit, printed]).toEqual([0, expect.stringContaining('waiting for Dana Fox, Omar Haddad')])
     const again = await as('kim', ['request', 'nudge', site, '--json'])
-    expect([again.exit, JSON.parse(again.told).error.code]).toEqual([4, 'nudged-already'])
+    expect([again.exit, JSON.parse(again.errorText).error.code]).toEqual([4, 'nudged-already'])
   })
 
-  it('lets another person decide, by sign-in name or id, and shows it in the timeline', async () => {
+  it('reassign a decision by sign-in name or id, and show it in the timeline', async () => {
     const site = await projectSite('Pasiphae')
     const args = ['request', 'reassign', site, 'sam@contoso.example', '--comment', 'On holiday']
     const { exit, printed } = await as('dana', args)
-    expect([exit, printed]).toEqual([0, expect.stringMatching(/waits for .*Sam Roy/)])
+    expect([exit, printed]).toEqual([0, expect.stringMatching(/waiting for .*Sam Roy/)])
     const back = ['request', 'reassign', site, people.dana.id, '--from', people.sam.id]
-    expect((await as('sam', back)).printed).toMatch(/waits for .*Dana Fox/)
+    expect((await as('sam', back)).printed).toMatch(/waiting for .*Dana Fox/)
     const timeline = await as('kim', ['request', 'timeline', site])
     expect(timeline.printed).toMatch(/^WHEN +WHO +WHAT +COMMENT$/m)
     expect(timeline.printed).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC +Dana Fox +reassigned +“On holiday”$/m)
@@ -97,11 +97,11 @@ describe('the commands for one request', () => {
     for (const typed of ['nobody@contoso.example', 'Dana'])
       expect(await as('dana', ['request', 'reassign', site, typed])).toMatchObject({
         exit: 2,
-        told: expect.stringContaining(`${typed} is not a person of this organisation`),
+        errorText: expect.stringContaining(`${typed} is not a person of this organisation`),
       })
   })
 
-  it('continues a failed request, for admins', async () => {
+  it('retry a failed request, for admins', async () => {
     await service.fault({ operation: 'graph.groups.upsert', kind: 'failBeforeCommit', status: 405 })
     const site = await request('site', 'create', '--template', 'Working group', '--display-name', 'Metis')
     expect((await as('kim', ['request', 'watch', site])).exit).toBe(1)
@@ -112,7 +112,7 @@ describe('the commands for one request', () => {
     expect((await as('sam', ['request', 'retry', site])).exit).toBe(4)
   })
 
-  it('has one name for a state: in the list, in its filter, and in the API', async () => {
+  it('use the status names of the API in the list and in its filter', async () => {
     const site = await projectSite('Thebe')
     const { printed } = await as('kim', ['request', 'list', '--status', 'pendingApproval', '--limit', '1'])
     expect(printed).toMatch(new RegExp(`^${site} +pendingApproval +team site +Thebe$`, 'm'))
@@ -120,14 +120,14 @@ describe('the commands for one request', () => {
     expect(value[0].status).toBe('pendingApproval')
   })
 
-  it('checks each answer as it is given, and does not offer yes for a mailbox that nobody can open', async () => {
+  it('check each answer at once, and default to no for a mailbox that nobody can open', async () => {
     const answers: [RegExp, string[]][] = [
       [/Which template\?/, ['1']],
       [/Name that people see/, ['x'.repeat(300), 'Adrastea']],
       [/Name before the @/, ['a b', 'adrastea']],
-      [/People who open it/, ['nobody@contoso.example', 'leda', '']],
-      [/Why you ask/, ['']],
-      [/Send it anyway\?/, ['']],
+      [/People who can open it/, ['nobody@contoso.example', 'leda', '']],
+      [/Reason for the request/, ['']],
+      [/Send anyway\?/, ['']],
     ]
     const order: string[] = []
     const typing = (question: string) => {
@@ -135,22 +135,22 @@ describe('the commands for one request', () => {
       order.push(question)
       return found?.[1].shift()
     }
-    const { exit, told } = await as('kim', ['mailbox', 'create'], { typing })
-    expect(told).toContain('Nobody can open this mailbox: no person has FullAccess. Send it anyway? (y/N)')
-    expect([exit, told]).toEqual([1, expect.stringContaining('Not sent.')])
+    const { exit, errorText } = await as('kim', ['mailbox', 'create'], { typing })
+    expect(errorText).toContain('Nobody can open this mailbox: nobody has FullAccess. Send anyway? (y/N)')
+    expect([exit, errorText]).toEqual([1, expect.stringContaining('Not sent.')])
     // Each answer was refused before the next question.
-    const asked = order.map((line) => answers.findIndex(([pattern]) => pattern.test(line)))
-    expect(asked).toEqual([0, 1, 1, 2, 2, 3, 3, 3, 4, 5])
+    const questions = order.map((line) => answers.findIndex(([pattern]) => pattern.test(line)))
+    expect(questions).toEqual([0, 1, 1, 2, 2, 3, 3, 3, 4, 5])
     expect(answers.flatMap(([, rest]) => rest)).toEqual([])
-    expect(told).not.toMatch(/#\//)
+    expect(errorText).not.toMatch(/#\//)
   })
 
-  it('names flags, not JSON pointers', async () => {
+  it('name flags, not JSON pointers', async () => {
     const flags = ['--template', 'Meeting room', '--name', 'a b', '--display-name', 'Kore', '--capacity', '-1']
-    const { exit, told } = await as('kim', ['mailbox', 'create', ...flags.slice(0, -2), '--capacity=-1'])
-    expect([exit, told]).toEqual([4, expect.stringMatching(/^ {2}--name: /m)])
-    expect(told).toMatch(/^ {2}--capacity: /m)
-    expect(told).not.toContain('#/')
+    const { exit, errorText } = await as('kim', ['mailbox', 'create', ...flags.slice(0, -2), '--capacity=-1'])
+    expect([exit, errorText]).toEqual([4, expect.stringMatching(/^ {2}--name: /m)])
+    expect(errorText).toMatch(/^ {2}--capacity: /m)
+    expect(errorText).not.toContain('#/')
     const two = ['--primary-owner', 'no1@contoso.example', '--secondary-owner', 'no2@contoso.example']
     const both = await as('kim', [
       'mailbox',
@@ -163,6 +163,6 @@ describe('the commands for one request', () => {
       ...two,
     ])
     expect(both.exit).toBe(2)
-    expect(both.told).toMatch(/--primary-owner: no1@contoso.*\n {2}--secondary-owner: no2@contoso/)
+    expect(both.errorText).toMatch(/--primary-owner: no1@contoso.*\n {2}--secondary-owner: no2@contoso/)
   })
 })

@@ -19,12 +19,12 @@ const home = newHome()
 afterAll(home.remove)
 const run = (...args: string[]) => runQuartermaster(args, { home: home.path })
 
-/** `UPDATE_GOLDEN=1` writes the help anew; look at the difference before it is committed. */
+/** `UPDATE_GOLDEN=1` writes the help again. Review the differences before you commit them. */
 describe('the help', () => {
-  it.each(['', ...commands.map((one) => one.name), 'request'])('of “%s” is as it was agreed', async (said) => {
-    const { exit, printed, told } = await run(...said.split(' ').filter((word) => word !== ''), '--help')
-    expect([exit, told]).toEqual([0, ''])
-    const path = new URL(`../golden/command-line/${said.replaceAll(' ', '-') || 'quartermaster'}.txt`, import.meta.url)
+  it.each(['', ...commands.map((one) => one.name), 'request'])('of “%s” matches its golden file', async (name) => {
+    const { exit, printed, errorText } = await run(...name.split(' ').filter((part) => part !== ''), '--help')
+    expect([exit, errorText]).toEqual([0, ''])
+    const path = new URL(`../golden/command-line/${name.replaceAll(' ', '-') || 'quartermaster'}.txt`, import.meta.url)
     if (process.env['UPDATE_GOLDEN']) {
       mkdirSync(new URL('.', path), { recursive: true })
       writeFileSync(path, printed)
@@ -33,15 +33,19 @@ describe('the help', () => {
     expect(printed).not.toContain('undefined')
   })
 
-  it('is shown for nothing said, and for “help” before a command; half a command is no command', async () => {
+  it('is shown without arguments and for “help” before a command; an incomplete command is an error', async () => {
     const whole = await run('--help')
     expect(await run()).toEqual(whole)
     expect(await run('help')).toEqual(whole)
     expect(await run('help', 'site', 'create')).toEqual(await run('site', 'create', '-h'))
-    expect(await run('request')).toMatchObject({ exit: 2, printed: '', told: expect.stringContaining('request watch') })
+    expect(await run('request')).toMatchObject({
+      exit: 2,
+      printed: '',
+      errorText: expect.stringContaining('request watch'),
+    })
   })
 
-  it('has words for every command and every flag, and none besides', () => {
+  it('has texts for all commands and flags, and no other texts', () => {
     expect(Object.keys(texts.commands).sort()).toEqual(commands.map((one) => one.name).sort())
     const flags = new Set([...Object.keys(commonOptions), ...commands.flatMap((one) => Object.keys(one.options))])
     const own = Object.values(texts.optionsOf).flatMap((texts) => Object.keys(texts))
@@ -51,24 +55,24 @@ describe('the help', () => {
       expect(texts.commands[name as keyof typeof texts.commands].examples.length).toBeGreaterThan(0)
   })
 
-  it('shows examples that are read without a fault', async () => {
+  it('shows valid examples', async () => {
     const examples = Object.values(texts.commands).flatMap((one) => one.examples.map(({ command }) => command))
     for (const example of examples.filter((one) => !/^(login|webhook)/.test(one))) {
-      const args = (example.split(/&&|>/)[0] ?? '').match(/"[^"]*"|\S+/g)?.map((word) => word.replaceAll('"', '')) ?? []
-      const { exit, told } = await runQuartermaster(args, { home: home.path, input: '{}' })
-      // Nobody is signed in here; with nothing to say, what would be asked at a terminal is missing; files are not there.
-      expect([example, exit, told]).toEqual([
+      const args = (example.split(/&&|>/)[0] ?? '').match(/"[^"]*"|\S+/g)?.map((part) => part.replaceAll('"', '')) ?? []
+      const { exit, errorText } = await runQuartermaster(args, { home: home.path, input: '{}' })
+      // Nobody is signed in here, nobody can answer questions, and the files do not exist.
+      expect([example, exit, errorText]).toEqual([
         example,
         expect.any(Number),
-        expect.not.stringMatching(/no flag|no command/),
+        expect.not.stringMatching(/Unknown flag|Unknown command/),
       ])
       expect([0, 2, 3]).toContain(exit)
-      if (exit === 2) expect(told).toMatch(/Say what is asked for|cannot be read/)
+      if (exit === 2) expect(errorText).toMatch(/Describe the request|Cannot read/)
     }
   })
 })
 
-test('every field of the API document has a flag, and every flag a field', () => {
+test('every field of the API document has a flag, and every flag has a field', () => {
   const fieldsOf = (flags: Parameters<typeof flagsOf>[0]) => [
     ...new Set(flagsOf(flags).map(({ path }) => path.split('.')[0])),
   ]
@@ -76,80 +80,83 @@ test('every field of the API document has a flag, and every flag a field', () =>
   expect(fieldsOf(mailboxFlags).sort()).toEqual(Object.keys(mailboxRequest.shape).sort())
 })
 
-test('the version is that of the packages', async () => {
+test('the command line shows the version of the packages', async () => {
   for (const path of ['../../package.json', '../../src/client/package.json'])
     expect(JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8')).version).toBe(version)
-  expect(await run('--version')).toEqual({ exit: 0, printed: `${version}\n`, told: '' })
+  expect(await run('--version')).toEqual({ exit: 0, printed: `${version}\n`, errorText: '' })
 })
 
-test('two commands of one name are refused', () => {
+test('the registry refuses two commands with one name', () => {
   const command = defineCommand({ name: 'twice', options: {}, run: async () => exitCodes.done })
   expect(() => commandRegistry(command, command)).toThrow('twice')
 })
 
 test.each([
   [['sit', 'create'], 'Did you mean site create?'],
-  [['frobnicate'], 'quartermaster --help lists all.'],
-  [['site', 'create', '--displayname', 'x'], 'There is no flag --displayname here. Did you mean --display-name?'],
+  [['frobnicate'], 'For all commands: quartermaster --help'],
+  [['site', 'create', '--displayname', 'x'], 'Unknown flag --displayname. Did you mean --display-name?'],
   [['site', 'create', '--display-name'], '--display-name needs a value'],
   [['site', 'create', '--display-name', '--json'], '--display-name needs a value'],
-  [['login', '--authority', '-x'], '--authority needs a value. If it begins with a dash, write --authority=value.'],
+  [
+    ['login', '--authority', '-x'],
+    '--authority needs a value. If the value starts with a dash, use --authority=value.',
+  ],
   [['request', 'cancel', '-m', '-x', 'REQ-1'], '--comment needs a value'],
-  [['--helpz'], 'There is no flag --helpz here. Did you mean --help?'],
-  [['request', '--helpz'], 'There is no flag --helpz here. Did you mean --help?'],
-  [['request', 'show', '--helpz'], 'There is no flag --helpz here. Did you mean --help?'],
-  [['request', 'show', '-5'], '“-5” is no request. Name it as REQ-1042, or by its id.'],
-  [['request', 'show', '-5x'], 'There is no flag -5x here. If it is not a flag, write -- before it.'],
-  [['request', 'show', '--', '-5x'], '“-5x” is no request. Name it as REQ-1042, or by its id.'],
-  [['site', 'create', '-5'], '“-5” is one word too many'],
-  [['request', 'show', '--', '--help'], '“--help” is no request.'],
-  [['site', 'create', '--', '--help'], '“--help” is one word too many'],
-  [['--', '--help'], 'There is no command “--help”.'],
-  [['site', 'create', '--alias', 'a', '--alias', 'b'], '--alias is given twice'],
+  [['--helpz'], 'Unknown flag --helpz. Did you mean --help?'],
+  [['request', '--helpz'], 'Unknown flag --helpz. Did you mean --help?'],
+  [['request', 'show', '--helpz'], 'Unknown flag --helpz. Did you mean --help?'],
+  [['request', 'show', '-5'], '“-5” is not a request. Use its reference, such as REQ-1042, or its id.'],
+  [['request', 'show', '-5x'], 'Unknown flag -5x. If it is not a flag, put -- before it.'],
+  [['request', 'show', '--', '-5x'], '“-5x” is not a request. Use its reference, such as REQ-1042, or its id.'],
+  [['site', 'create', '-5'], 'Unexpected argument “-5”.'],
+  [['request', 'show', '--', '--help'], '“--help” is not a request.'],
+  [['site', 'create', '--', '--help'], 'Unexpected argument “--help”.'],
+  [['--', '--help'], 'Unknown command “--help”.'],
+  [['site', 'create', '--alias', 'a', '--alias', 'b'], 'Use --alias only once.'],
   [['site', 'create', '--watch=yes'], '--watch takes no value'],
-  [['site', 'create'], 'Say what is asked for'],
-  [['site', 'create', 'Aurora'], '“Aurora” is one word too many'],
-  [['site', 'create', '--metadata', 'costCentre'], '--metadata is written key=value, not “costCentre”'],
-  [['site', 'create', '--file', '/nowhere.json'], '/nowhere.json cannot be read (ENOENT)'],
-  [['mailbox', 'create', '--capacity', 'much'], '--capacity takes a number, not “much”'],
-  [['mailbox', 'create', '--whiteboard', '--no-whiteboard'], '--whiteboard and --no-whiteboard contradict each other'],
-  [['mailbox', 'create', '--name', 'a', '--idempotency-key', 'ä'], 'An idempotency key is'],
-  [['request', 'show'], 'Name a request, such as REQ-1042.'],
-  [['request', 'list', '--status', 'done'], '--status is one of pendingApproval, queued'],
-  [['request', 'list', '--limit', '0'], '--limit is a whole number from 1'],
-  [['webhook', 'listen', '--port', '70000'], '--port is a number from 0 to 65535'],
-  [['webhook', 'listen', '--secret', 'hunter2'], 'The secret of a webhook is whsec_'],
-  [['whoami', '--base-url', 'http://provisioning.contoso.com'], '--base-url has to begin with https://'],
-  [['whoami', '--base-url', 'provisioning'], '--base-url is an address'],
-  [['whoami', '--base-url', 'https://kim:secret@provisioning.contoso.com'], 'carries no user name'],
-  [['login', '--base-url', 'https://provisioning.contoso.example'], 'name the application that you have registered'],
-])('%j is told what is not right, with exit code 2', async (args, sentence) => {
+  [['site', 'create'], 'Describe the request with flags'],
+  [['site', 'create', 'Aurora'], 'Unexpected argument “Aurora”.'],
+  [['site', 'create', '--metadata', 'costCentre'], '--metadata needs key=value, not “costCentre”'],
+  [['site', 'create', '--file', '/nowhere.json'], 'Cannot read /nowhere.json (ENOENT).'],
+  [['mailbox', 'create', '--capacity', 'much'], '--capacity needs a number, not “much”'],
+  [['mailbox', 'create', '--whiteboard', '--no-whiteboard'], 'Use either --whiteboard or --no-whiteboard, not both.'],
+  [['mailbox', 'create', '--name', 'a', '--idempotency-key', 'ä'], 'An idempotency key has 1 to 255'],
+  [['request', 'show'], 'Specify a request, such as REQ-1042.'],
+  [['request', 'list', '--status', 'done'], '“done” is not valid for --status. Use one of: pendingApproval, queued'],
+  [['request', 'list', '--limit', '0'], '--limit needs a whole number, at least 1'],
+  [['webhook', 'listen', '--port', '70000'], '--port needs a number from 0 to 65535'],
+  [['webhook', 'listen', '--secret', 'hunter2'], 'A webhook secret is whsec_'],
+  [['whoami', '--base-url', 'http://provisioning.contoso.com'], '--base-url must start with https://'],
+  [['whoami', '--base-url', 'provisioning'], '--base-url needs an address'],
+  [['whoami', '--base-url', 'https://kim:secret@provisioning.contoso.com'], '--base-url must not contain a user name'],
+  [['login', '--base-url', 'https://provisioning.contoso.example'], 'Specify your registered application'],
+])('%j ends with exit code 2 and names the fault', async (args, sentence) => {
   const away: typeof fetch = async () => {
     throw new TypeError('fetch failed')
   }
   const outcome = await runQuartermaster(args, { home: home.path, fetch: away })
-  expect(outcome).toMatchObject({ exit: 2, printed: '', told: expect.stringContaining(sentence) })
-  expect(outcome.told).not.toContain('hunter2')
+  expect(outcome).toMatchObject({ exit: 2, printed: '', errorText: expect.stringContaining(sentence) })
+  expect(outcome.errorText).not.toContain('hunter2')
   if (!args.includes('--json')) return
-  const { error } = JSON.parse((await runQuartermaster([...args, '--json'], { home: home.path })).told)
+  const { error } = JSON.parse((await runQuartermaster([...args, '--json'], { home: home.path })).errorText)
   expect(error).toMatchObject({ code: 'usage' })
 })
 
 test('“--json” after “--” is an operand', async () => {
-  expect((await run('request', 'show', '--', '--json')).told).toContain('“--json” is no request')
+  expect((await run('request', 'show', '--', '--json')).errorText).toContain('“--json” is not a request')
 })
 
 test.each([
-  ['{"displayName": ', 'is not JSON'],
-  ['[]', 'has to hold one JSON object'],
-  ['', 'is not JSON'],
-  [' '.repeat(1024 * 1024 + 1), 'is larger than a request can be'],
-])('standard input that is no request is refused', async (input, sentence) => {
+  ['{"displayName": ', 'is not valid JSON'],
+  ['[]', 'must contain one JSON object'],
+  ['', 'is not valid JSON'],
+  [' '.repeat(1024 * 1024 + 1), 'is too large for a request'],
+])('refuses standard input that is not a request', async (input, sentence) => {
   const outcome = await runQuartermaster(['site', 'create', '--file', '-'], { home: home.path, input })
-  expect(outcome).toMatchObject({ exit: 2, told: expect.stringContaining(sentence) })
+  expect(outcome).toMatchObject({ exit: 2, errorText: expect.stringContaining(sentence) })
 })
 
-test('a request in a file may be UTF-16, as PowerShell 5 writes it', async () => {
+test('reads a request from a UTF-16 file, as PowerShell 5 writes it', async () => {
   const path = join(home.path, 'request.json')
   writeFileSync(path, Buffer.from('\ufeff{"displayName": "Zürich"}', 'utf16le'))
   const scope = {
@@ -158,29 +165,29 @@ test('a request in a file may be UTF-16, as PowerShell 5 writes it', async () =>
   }
   expect(await bodyOfFile(path, scope)).toEqual({ displayName: 'Zürich' })
   writeFileSync(path, Buffer.from('{"displayName": "Zürich"}', 'latin1'))
-  expect((await run('site', 'create', '--file', path)).told).toContain('is neither UTF-8 nor UTF-16')
+  expect((await run('site', 'create', '--file', path)).errorText).toContain('is neither UTF-8 nor UTF-16')
 })
 const silent = () => ({ input: new PassThrough(), output: new PassThrough(), errors: new PassThrough() })
 
-test('results that cannot be written say why, and leave no draft', async () => {
+test('reports why results cannot be written, and leaves no temporary file', async () => {
   const path = join(home.path, 'held.results.csv')
-  // Nobody can replace a folder by a file, or on Windows a file that Excel has open.
+  // A folder cannot be replaced by a file; on Windows, neither can a file that Excel has open.
   mkdirSync(join(path, 'inside'), { recursive: true })
   await expect(writeResults(path, [])).rejects.toThrow(/held\.results\.csv cannot be written \(E[A-Z]+\)\. If another/)
   expect(readdirSync(home.path).filter((name) => name.includes('.tmp'))).toEqual([])
   expect(resultsPathOf('C:\\lists\\Rooms.CSV')).toBe('C:\\lists\\Rooms.results.csv')
 })
 
-test('what a terminal would obey is made harmless, in words and in JSON', () => {
+test('replaces control characters in text, and escapes them in JSON', () => {
   const hostile = 'Bobby\u001b]0;owned\u0007\u009b31m\u202e\r\nTables\u0000'
   expect(clean(hostile)).toBe('Bobby\ufffd]0;owned\ufffd\ufffd31m\ufffd Tables\ufffd')
   const written = harmlessJson({ name: hostile })
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern finds them
   expect(written).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202e]/)
   expect(JSON.parse(written)).toEqual({ name: hostile })
 })
 
-test('a state that a terminal would obey is made harmless on the line that is drawn over', async () => {
+test('replaces control characters of a status on the redrawn line', async () => {
   const requestId = '6f2f8f0e-3a51-4c0b-9a57-0d6f3a1f7c11'
   const hostile = { requestId, reference: 'REQ-1', status: '\u001b]0;owned\u0007', resource: null, problem: null }
   const { url } = await hostileServer(reply(200, { ...hostile, details: { displayName: 'Apollo' }, steps: [] }))
@@ -197,7 +204,7 @@ describe('settings', () => {
   const https = 'https://provisioning.contoso.example'
   const saved = { clientId: 'saved-client', tenantId: 'saved-tenant', account: 'kim' }
 
-  it('are flags, else variables, else what was saved for this service, else local mode’s', async () => {
+  it('come from flags, else variables, else the saved settings of the service, else local mode', async () => {
     const folder = newHome()
     const local = (await readSettings({}, folder.path)).settings
     expect(local).toMatchObject({ baseUrl: 'http://127.0.0.1:3978', loginUrl: 'http://127.0.0.1:3979' })
@@ -207,8 +214,8 @@ describe('settings', () => {
     expect(kept.directoryUrl).toBe('https://graph.microsoft.com')
     expect(kept.scopes.mail).toBe(`${https}/mail/App.ReadWrite.All`)
     const variables = { QUARTERMASTER_CLIENT_ID: 'of-variable', QUARTERMASTER_TENANT: '' }
-    const said = overridesFrom({ authority: 'https://login.contoso.example/tenant' }, variables)
-    const mixed = (await readSettings(said, folder.path)).settings
+    const overrides = overridesFrom({ authority: 'https://login.contoso.example/tenant' }, variables)
+    const mixed = (await readSettings(overrides, folder.path)).settings
     expect(mixed).toMatchObject({
       clientId: 'of-variable',
       loginUrl: 'https://login.contoso.example',
@@ -221,7 +228,7 @@ describe('settings', () => {
     folder.remove()
   })
 
-  it('lie where the system keeps such things', () => {
+  it('are stored in the system’s folder for settings', () => {
     expect(settingsFolder({}, 'linux', '/home/kim')).toBe('/home/kim/.config/quartermaster')
     expect(settingsFolder({ XDG_CONFIG_HOME: '/x' }, 'linux', '/home/kim')).toBe('/x/quartermaster')
     expect(settingsFolder({ APPDATA: '/roaming' }, 'win32', '/home/kim')).toBe('/roaming/quartermaster')
@@ -229,15 +236,15 @@ describe('settings', () => {
   })
 })
 
-test('a login elsewhere that a service names is believed only when it is Microsoft’s', async () => {
-  const asked: string[] = []
+test('trusts a login that a service names only if it is Microsoft’s', async () => {
+  const calls: string[] = []
   const server = (tokenUrl: string): typeof fetch => {
     const flows = { authorizationCode: { tokenUrl, scopes: {} } }
     return async (url) => {
-      asked.push(String(url))
+      calls.push(String(url))
       return Response.json(
         { components: { securitySchemes: { entra: { flows } } } },
-        { status: asked.length === 1 ? 200 : 400 },
+        { status: calls.length === 1 ? 200 : 400 },
       )
     }
   }
@@ -247,9 +254,9 @@ test('a login elsewhere that a service names is believed only when it is Microso
       fetch: server(tokenUrl),
     })
   const phished = await login('https://login.microsoftonline.com.evil.example/t/oauth2/v2.0/token')
-  expect(phished).toMatchObject({ exit: 2, told: expect.stringContaining('--authority') })
-  expect(asked).toEqual(['https://provisioning.contoso.example/openapi.json'])
-  asked.length = 0
+  expect(phished).toMatchObject({ exit: 2, errorText: expect.stringContaining('--authority') })
+  expect(calls).toEqual(['https://provisioning.contoso.example/openapi.json'])
+  calls.length = 0
   await login('https://login.microsoftonline.com/0c0ffee0-1111-4111-8111-000000000365/oauth2/v2.0/token')
-  expect(asked[1]).toMatch(/^https:\/\/login\.microsoftonline\.com\/0c0ffee0-1111-4111-8111-000000000365\//)
+  expect(calls[1]).toMatch(/^https:\/\/login\.microsoftonline\.com\/0c0ffee0-1111-4111-8111-000000000365\//)
 })

@@ -7,15 +7,15 @@ import { templates, withService } from '../support/service.ts'
 import { people } from '../support/teams-user.ts'
 import { until } from '../support/until.ts'
 
-describe('the command line and the whole service', () => {
+describe('the command line with a running service', () => {
   const service = withService()
   const homes = { kim: newHome(), dana: newHome() }
   type Who = keyof typeof homes
   const as = (who: Who, args: readonly string[], options: Partial<RunOptions> = {}) =>
     runQuartermaster(args, { home: homes[who].path, ...options })
   const json = async (who: Who, ...args: string[]) => {
-    const { exit, printed, told } = await as(who, [...args, '--json'])
-    expect(told).toBe('')
+    const { exit, printed, errorText } = await as(who, [...args, '--json'])
+    expect(errorText).toBe('')
     return { exit, value: JSON.parse(printed) }
   }
   const nobody = newHome()
@@ -38,45 +38,45 @@ describe('the command line and the whole service', () => {
     'audience=internal',
   ]
 
-  it('knows who is signed in, and where', async () => {
+  it('shows the signed-in person and the service', async () => {
     const { value } = await json('kim', 'whoami')
     expect(value).toMatchObject({ id: people.kim.id, displayName: 'Kim Lee', baseUrl: service.app.url })
     expect((await as('kim', ['whoami'])).printed).toContain('Kim Lee (kim@contoso.example)')
   })
 
   it('lists the templates', async () => {
-    expect((await as('kim', ['templates'])).printed).toMatch(/Project site +team site +needed +Files, lists/)
+    expect((await as('kim', ['templates'])).printed).toMatch(/Project site +team site +required +Files, lists/)
     const { value } = await json('kim', 'templates')
     expect(value.value.map(({ id }: { id: string }) => id)).toContain(templates.meetingRoom)
   })
 
-  it('makes a site and follows it until it is there', async () => {
+  it('creates a site and follows the request until it is ready', async () => {
     const args = ['site', 'create', '--template', 'working group', '--display-name', 'Aurora', '--watch']
     const { exit, printed } = await as('kim', args)
     expect(exit).toBe(0)
     expect(printed).toMatch(/^REQ-\d+ Aurora {2}(provisioning|queued)$/m)
     expect(printed).toMatch(/✓ creating the site/)
-    expect(printed).toMatch(/^It is here: http:.*\/sites\/wg-aurora$/m)
+    expect(printed).toMatch(/^Created at http:.*\/sites\/wg-aurora$/m)
   })
 
-  it('asks an approver, who approves by its reference', async () => {
+  it('shows a request to its approver, who approves it by reference', async () => {
     const sent = await json('kim', 'site', 'create', '--display-name', 'Borealis', ...withApproval)
     expect(sent.value).toMatchObject({ approvalRequired: true, status: 'pendingApproval' })
     const shown = await json('kim', 'request', 'show', sent.value.requestId)
     const { reference } = shown.value
     expect((await as('dana', ['request', 'show', reference])).printed).toContain(
-      'Approval 1: waits for Dana Fox, Omar Haddad',
+      'Approval 1: waiting for Dana Fox, Omar Haddad',
     )
     const waits = await as('dana', ['request', 'list', '--waiting-for-me'])
     expect(waits.printed).toContain(`${reference}  pendingApproval  team site  Borealis`)
     const own = await as('kim', ['request', 'approve', reference])
-    expect([own.exit, own.told]).toEqual([4, expect.stringMatching(/\S/)])
+    expect([own.exit, own.errorText]).toEqual([4, expect.stringMatching(/\S/)])
     const approved = await as('dana', ['request', 'approve', reference, '--comment', 'Go ahead'])
     expect(approved.printed).toContain('Approval 1: Dana Fox approved “Go ahead”')
     expect((await as('kim', ['request', 'watch', reference])).exit).toBe(0)
   })
 
-  it('ends with 1 when what is watched is rejected, and tells why', async () => {
+  it('ends with 1 if the watched request is rejected, and shows the reason', async () => {
     const sent = await json('kim', 'site', 'create', '--display-name', 'Corona', ...withApproval)
     const watched = as('kim', ['request', 'watch', sent.value.requestId])
     expect((await as('dana', ['request', 'reject', sent.value.requestId])).exit).toBe(2)
@@ -84,24 +84,24 @@ describe('the command line and the whole service', () => {
     expect(await watched).toMatchObject({ exit: 1, printed: expect.stringContaining('rejected') })
   })
 
-  it('ends with 6 when the time to watch is over; cancels what is not wanted any more', async () => {
+  it('ends with 6 after the timeout, and cancels a request', async () => {
     const sent = await json('kim', 'site', 'create', '--display-name', 'Delta', ...withApproval)
     const watched = await as('kim', ['request', 'watch', sent.value.requestId, '--timeout', '0'])
-    expect(watched).toMatchObject({ exit: 6, told: expect.stringContaining('has not ended') })
+    expect(watched).toMatchObject({ exit: 6, errorText: expect.stringContaining('is still in progress') })
     const cancelled = await json('kim', 'request', 'cancel', sent.value.requestId, '--comment', 'Too early')
     expect(cancelled.value.status).toBe('cancelled')
     expect((await as('kim', ['request', 'cancel', sent.value.requestId])).exit).toBe(4)
   })
 
-  it('lists requests by state, and says when there are more', async () => {
+  it('lists requests by status, and reports that more exist', async () => {
     const { value } = await json('kim', 'request', 'list', '--status', 'cancelled')
     expect(value).toMatchObject({ more: false, value: [{ status: 'cancelled' }] })
     const short = await as('kim', ['request', 'list', '--limit', '1'])
     expect(short.printed.trimEnd().split('\n')).toHaveLength(2)
-    expect(short.told).toContain('There are more than these 1')
+    expect(short.errorText).toContain('Results shown: 1.')
   })
 
-  it('makes a room by flags, by a file, and by standard input with flags on top', async () => {
+  it('creates a room from flags, from a file, and from standard input with flags', async () => {
     const flags = ['--display-name', 'Europa', '--metadata', 'seats=12', '--whiteboard', '--no-conference-phone']
     const byFlags = ['mailbox', 'create', '--template', 'Meeting room', '--name', 'europa', ...flags]
     const { value } = await json('kim', ...byFlags)
@@ -128,10 +128,10 @@ describe('the command line and the whole service', () => {
     expect(shown.value.details).toMatchObject({ name: 'room-callisto', metadata: { floor: '3', wing: 'east' } })
   })
 
-  it('shows what it would be without sending it, and what is not right with its fields', async () => {
+  it('previews a request without sending it, and names the fields with faults', async () => {
     const dry = await as('kim', ['site', 'create', '--display-name', 'Helios', ...withApproval, '--dry-run'])
     expect(dry.exit).toBe(0)
-    expect(dry.printed).toContain('It would be: team site “Helios”')
+    expect(dry.printed).toContain('Preview: team site “Helios”')
     expect(dry.printed).toContain('Approval 1: Dana Fox, Omar Haddad')
     expect((await as('kim', ['request', 'list', '--limit', '100'])).printed).not.toContain('Helios')
     const wrong = [
@@ -146,32 +146,32 @@ describe('the command line and the whole service', () => {
     ]
     const refused = await as('kim', wrong)
     expect(refused.exit).toBe(4)
-    expect(refused.told).toContain('--metadata costCentre: A cost centre has four digits, such as 4711.')
-    const { exit, told, printed } = await as('kim', [...wrong, '--json'])
+    expect(refused.errorText).toContain('--metadata costCentre: A cost centre has four digits, such as 4711.')
+    const { exit, errorText, printed } = await as('kim', [...wrong, '--json'])
     expect([exit, printed]).toEqual([4, ''])
-    expect(JSON.parse(told).error).toMatchObject({ code: 'validation-failed', status: 422 })
+    expect(JSON.parse(errorText).error).toMatchObject({ code: 'validation-failed', status: 422 })
     expect((await as('kim', [...wrong, '--dry-run'])).exit).toBe(4)
   })
 
-  it('asks for everything at a terminal, once more for what was wrong, and sends what was agreed to', async () => {
+  it('asks all questions at a terminal, repeats them for wrong answers, and sends the confirmed request', async () => {
     const answers: [RegExp, string[]][] = [
       [/Which template\?/, ['1']],
       [/Name that people see/, ['Jupiter']],
-      [/What it is for/, ['']],
+      [/Purpose/, ['']],
       [/Last part/, ['']],
-      [/Further owners/, ['']],
+      [/Other owners/, ['']],
       [/Cost centre/, ['12', '4711']],
       [/Who works in it/, ['9', '1']],
       [/Sensitivity label/, ['']],
-      [/Send it\?/, ['maybe', 'y']],
+      [/Send this request\?/, ['maybe', 'y']],
     ]
-    const typing = (told: string) =>
-      answers.find(([question]) => question.test(told.split('\n').at(-1) ?? ''))?.[1].shift()
-    const { exit, printed, told } = await as('kim', ['site', 'create'], { typing })
-    expect(told).toContain('> A cost centre has four digits, such as 4711.')
-    expect(told).toContain('Type a number from 1 to')
-    expect(told).toContain('It would be: team site “Jupiter”')
-    expect(printed).toContain('Sent. Somebody has to approve it first.')
+    const typing = (errorText: string) =>
+      answers.find(([question]) => question.test(errorText.split('\n').at(-1) ?? ''))?.[1].shift()
+    const { exit, printed, errorText } = await as('kim', ['site', 'create'], { typing })
+    expect(errorText).toContain('> A cost centre has four digits, such as 4711.')
+    expect(errorText).toContain('Enter a number from 1 to')
+    expect(errorText).toContain('Preview: team site “Jupiter”')
+    expect(printed).toContain('Request sent. It must be approved first.')
     expect(exit).toBe(0)
     expect(answers.flatMap(([, rest]) => rest)).toEqual([])
     expect((await json('kim', 'request', 'list', '--limit', '1')).value.value[0].details).toMatchObject({
@@ -180,19 +180,19 @@ describe('the command line and the whole service', () => {
     })
   })
 
-  it('takes people by their sign-in names, and forgets an answer that was wrong', async () => {
+  it('accepts people by sign-in name, and discards a wrong answer', async () => {
     const answers: [RegExp, string[]][] = [
       [/Which template\?/, ['1']],
       [/Name that people see/, ['Hera']],
       [/Name before the @/, ['']],
-      [/People who open it/, ['nobody@contoso.example', 'hera', 'kim@contoso.example']],
-      [/Why you ask/, ['']],
-      [/Send it\?/, ['y']],
+      [/People who can open it/, ['nobody@contoso.example', 'hera', 'kim@contoso.example']],
+      [/Reason for the request/, ['']],
+      [/Send this request\?/, ['y']],
     ]
-    const typing = (told: string) =>
-      answers.find(([question]) => question.test(told.split('\n').at(-1) ?? ''))?.[1].shift()
-    const { exit, told } = await as('kim', ['mailbox', 'create'], { typing })
-    expect(told).toContain('nobody@contoso.example is not a person of this organisation.')
+    const typing = (errorText: string) =>
+      answers.find(([question]) => question.test(errorText.split('\n').at(-1) ?? ''))?.[1].shift()
+    const { exit, errorText } = await as('kim', ['mailbox', 'create'], { typing })
+    expect(errorText).toContain('nobody@contoso.example is not a person of this organisation.')
     expect(exit).toBe(0)
     const [{ details }] = (await json('kim', 'request', 'list', '--limit', '1')).value.value
     expect(details).toMatchObject({ displayName: 'Hera', permissions: { [people.kim.id]: 'FullAccess' } })
@@ -203,14 +203,14 @@ describe('the command line and the whole service', () => {
     expect(await as('kim', ['site', 'create', ...flags, 'nobody@contoso.example'])).toMatchObject({ exit: 2 })
   })
 
-  it('ends a question at the end of the input, and with the error of a look-up that fails', async () => {
+  it('ends a question at the end of the input, and after a failed lookup', async () => {
     const atOnce = await as('kim', ['site', 'create'], { typing: () => '\u0004' })
-    expect([atOnce.exit, atOnce.told]).toEqual([130, expect.stringContaining('Cancelled.')])
+    expect([atOnce.exit, atOnce.errorText]).toEqual([130, expect.stringContaining('Cancelled.')])
     const answers = new Map([
       ['Which template?', '1'],
       ['Name that people see', 'Hebe'],
       ['Name before the @', 'hebe'],
-      ['People who open it', 'kim@contoso.example'],
+      ['People who can open it', 'kim@contoso.example'],
     ])
     const typing = (question: string) => {
       const known = [...answers].find(([label]) => question.includes(label))
@@ -222,10 +222,10 @@ describe('the command line and the whole service', () => {
         ? Response.json({ error: { code: 'InvalidAuthenticationToken', message: 'Sign in.' } }, { status: 401 })
         : fetch(url, init)
     const refused = await as('kim', ['mailbox', 'create'], { typing, fetch: refusing })
-    expect([refused.exit, refused.told]).toEqual([3, expect.stringContaining('The directory answered 401')])
+    expect([refused.exit, refused.errorText]).toEqual([3, expect.stringContaining('The directory answered 401')])
   })
 
-  it('finds the group of a site in the directory, and says when there is none', async () => {
+  it('finds the group of a site in the directory, and reports a missing group', async () => {
     const sites = await json('kim', 'request', 'list', '--kind', 'teamSite', '--status', 'succeeded', '--limit', '1')
     const { requestId, resource } = sites.value.value[0]
     const found = await until(async () => {
@@ -237,16 +237,16 @@ describe('the command line and the whole service', () => {
     expect((await as('kim', ['request', 'group', waiting.value.value[0].reference])).exit).toBe(4)
   })
 
-  it('prints webhooks that are genuine, and refuses others', async () => {
+  it('prints webhooks with a valid signature, and refuses others', async () => {
     const secret = `whsec_${Buffer.from('thirty-two bytes that are a key!').toString('base64')}`
     const variables = { QUARTERMASTER_WEBHOOK_SECRET: secret }
     let address = ''
-    const told: string[] = []
+    const notes: string[] = []
     const listening = runListening(
       ['webhook', 'listen', '--port', '0', '--count', '1', '--json'],
       variables,
       (text) => {
-        told.push(text)
+        notes.push(text)
         address ||= /Listening at (\S+)/.exec(text)?.[1] ?? ''
       },
     )
@@ -276,26 +276,26 @@ describe('the command line and the whole service', () => {
     const { exit, printed } = await listening
     expect(exit).toBe(0)
     expect(JSON.parse(printed)).toMatchObject({ type: 'site.provisioned', id: 'msg_1' })
-    expect(told.join('')).toContain('Refused: It is not signed with this secret.')
-    expect(told.join('')).not.toContain(secret)
+    expect(notes.join('')).toContain('Rejected: The webhook is not signed with this secret.')
+    expect(notes.join('')).not.toContain(secret)
   })
   async function runListening(args: string[], variables: Record<string, string>, hear: (text: string) => void) {
-    // The port is known only from what it tells, so that is heard as it comes.
+    // Only the output shows the port, so the test reads the output as it arrives.
     const { startQuartermaster } = await import('../support/command-line.ts')
     const running = startQuartermaster(args, nobody.path, variables)
     running.child.stderr?.on('data', (data) => hear(String(data)))
     return running.ended
   }
 
-  it('tells of its calls when asked to, and never of a token', async () => {
-    const { told, printed } = await as('kim', ['request', 'list', '--verbose'])
-    expect(told).toMatch(/^GET http:\S+\/requests\/v1\/\?limit=20 → 200$/m)
-    expect(told + printed).not.toMatch(/eyJ[\w-]{10}|Bearer/i)
+  it('logs its calls with --verbose, but no token', async () => {
+    const { errorText, printed } = await as('kim', ['request', 'list', '--verbose'])
+    expect(errorText).toMatch(/^GET http:\S+\/requests\/v1\/\?limit=20 → 200$/m)
+    expect(errorText + printed).not.toMatch(/eyJ[\w-]{10}|Bearer/i)
   })
 
-  it('is told apart by its exit code whether nobody is signed in, or nothing answers', async () => {
+  it('uses different exit codes for a missing sign-in and a missing answer', async () => {
     const none = await as('kim', ['whoami'], { home: nobody.path })
-    expect(none).toMatchObject({ exit: 3, told: expect.stringContaining('quartermaster login') })
+    expect(none).toMatchObject({ exit: 3, errorText: expect.stringContaining('quartermaster login') })
     const nowhere = { QUARTERMASTER_BASE_URL: 'http://127.0.0.1:1' }
     expect((await as('kim', ['request', 'list'], { variables: nowhere })).exit).toBe(3)
     const broken: typeof fetch = async () => {
@@ -309,12 +309,15 @@ describe('the command line and the whole service', () => {
     const page: typeof fetch = async () =>
       new Response('<html>Welcome</html>', { headers: { 'content-type': 'text/html' } })
     const foreign = await as('kim', args, { fetch: page })
-    expect([foreign.exit, JSON.parse(foreign.told).error.code]).toEqual([5, 'unexpected-answer'])
+    expect([foreign.exit, JSON.parse(foreign.errorText).error.code]).toEqual([5, 'unexpected-answer'])
     const unknown = await as('kim', ['request', 'show', 'REQ-99999'])
-    expect([unknown.exit, unknown.told]).toEqual([4, expect.stringContaining('There is no REQ-99999')])
+    expect([unknown.exit, unknown.errorText]).toEqual([
+      4,
+      expect.stringContaining('You cannot see a request REQ-99999'),
+    ])
   })
 
-  it('forgets whoever signed in, and does not mind being told twice', async () => {
+  it('logs everybody out, and accepts a second logout', async () => {
     const home = newHome()
     await signIn(home.path, service.app.url, 'omar')
     const leave = () => as('kim', ['logout', '--json'], { home: home.path })

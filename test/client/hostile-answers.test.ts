@@ -5,8 +5,8 @@ import { send } from '../support/microsoft365.ts'
 
 const requestId = '6f2f8f0e-3a51-4c0b-9a57-0d6f3a1f7c11'
 const site = { displayName: 'Apollo', templateId: 'any' }
-const asked = { requestId, tenantId: requestId, approvalRequired: false, status: 'queued' }
-const accepted = reply(202, asked)
+const queued = { requestId, tenantId: requestId, approvalRequired: false, status: 'queued' }
+const accepted = reply(202, queued)
 const problem = (status: number, code: string, headers: Record<string, string> = {}) =>
   reply(status, { status, code, title: 'No', detail: 'Not now.', instance: '/', traceId: requestId }, headers)
 const page =
@@ -26,7 +26,7 @@ const failure = (call: Promise<unknown>) =>
     (error: unknown) => error,
   )
 
-describe('what is tried again', () => {
+describe('a retry', () => {
   test.each([
     ['503 with seconds', problem(503, 'unavailable', { 'retry-after': '7' }), 7],
     ['503 with a date', problem(503, 'draining', { 'retry-after': 'Fri, 20 Nov 2026 09:00:12 GMT' }), 12],
@@ -37,17 +37,17 @@ describe('what is tried again', () => {
     ['a connection that is reset', reset, 0.5],
     ['an answer that breaks off', cut, 0.5],
     ['a first attempt that is still answered', problem(409, 'idempotency-key-in-flight', { 'retry-after': '1' }), 1],
-  ])('%s: the same write under the same key', async (_, first, seconds) => {
+  ])('after %s repeats the same write with the same key', async (_, first, seconds) => {
     const { url, heard } = await hostileServer(first, accepted)
     const { client, waits } = clientOf(url)
-    expect(await client.createSite(site)).toEqual(asked)
+    expect(await client.createSite(site)).toEqual(queued)
     expect([heard.map(({ call }) => call), waits]).toEqual([Array(2).fill('POST /collab/v1/spo/'), [seconds]])
     const [one, other] = heard.map(({ headers, body }) => [headers['idempotency-key'], body])
     expect(one).toEqual(other)
     expect(one?.[0]).toMatch(/^[0-9a-f-]{36}$/)
   })
 
-  test('four times, each after a longer pause, and then no more', async () => {
+  test('happens at most four times, with growing pauses', async () => {
     const { url, heard } = await hostileServer(page(503))
     const { client, waits } = clientOf(url)
     const error = await failure(client.createSite(site, { idempotencyKey: 'mine' }))
@@ -55,7 +55,7 @@ describe('what is tried again', () => {
     expect([heard.length, waits]).toEqual([5, [0.5, 1, 2, 4]])
   })
 
-  test('never for longer than two minutes', async () => {
+  test('never takes longer than two minutes', async () => {
     const { url, heard } = await hostileServer(problem(409, 'idempotency-key-in-flight', { 'retry-after': '50' }))
     const { client, waits } = clientOf(url)
     expect(await failure(client.createSite(site))).toMatchObject({ code: 'idempotency-key-in-flight' })
@@ -75,14 +75,14 @@ describe('what is tried again', () => {
     ['422', problem(422, 'validation-failed')],
     ['429 for open requests', problem(429, 'too-many-open-requests', { 'retry-after': '60' })],
     ['500', problem(500, 'internal')],
-  ])('not: %s', async (_, refusal) => {
+  ])('does not happen after %s', async (_, refusal) => {
     const { url, heard } = await hostileServer(refusal, accepted)
     const { client, waits } = clientOf(url)
     expect(await failure(client.createSite(site))).toMatchObject({ kind: 'problem', traceId: requestId })
     expect([heard.length, waits]).toEqual([1, []])
   })
 
-  test('a code of a later version is unknown, and is shown as it came', async () => {
+  test('a code of a later version becomes unknown, and its text is shown unchanged', async () => {
     const { url } = await hostileServer(problem(418, 'teapot'))
     const error = await failure(clientOf(url).client.templates())
     expect(error).toMatchObject({ code: 'unknown', givenCode: 'teapot', message: '418 teapot: Not now.' })
@@ -90,7 +90,7 @@ describe('what is tried again', () => {
 })
 
 describe('a token', () => {
-  test('goes nowhere else, wherever a redirect or an answer points', async () => {
+  test('is never sent to another address of a redirect or an answer', async () => {
     const thief = await hostileServer(accepted)
     for (const status of [301, 302, 303, 307, 308]) {
       const { url, heard } = await hostileServer(reply(status, {}, { location: `${thief.url}/take` }))
@@ -111,7 +111,7 @@ describe('a token', () => {
     expect(thief.heard).toEqual([])
   })
 
-  test('never goes over http to another machine, and stands in no error', async () => {
+  test('is never sent by http to another machine, and is in no error', async () => {
     const token = async () => 'secret\nInjected: yes'
     expect(() => createClient({ baseUrl: 'http://contoso.example', token })).toThrow('https://')
     expect(() => createClient({ baseUrl: 'https://kim:secret@contoso.example', token })).toThrow('no user name')
@@ -121,7 +121,7 @@ describe('a token', () => {
     expect([String(error), heard]).toEqual([expect.not.stringContaining('secret'), []])
   })
 
-  test('is asked for anew before every attempt, for the API that is called', async () => {
+  test('is requested before every attempt for the called API', async () => {
     const { url, heard } = await hostileServer(page(503), reply(200, { value: [] }))
     const tokens: string[] = []
     const token = async (resource: string) => `${resource}-${tokens.push(resource)}`
@@ -136,7 +136,7 @@ describe('a token', () => {
   })
 })
 
-describe('what is no answer of this API', () => {
+describe('an answer that is not from this API', () => {
   test.each([
     ['a page', page(200)],
     [
@@ -146,14 +146,14 @@ describe('what is no answer of this API', () => {
     ['a list', reply(200, [1])],
     ['another object', reply(200, { hello: 'world' })],
     ['a list that is none', reply(200, { value: 'all' })],
-    ['304 that nobody asked for', reply(304, undefined)],
+    ['304 without a condition', reply(304, undefined)],
   ])('%s', async (_, answer) => {
     const { url, heard } = await hostileServer(answer)
     expect(await failure(clientOf(url).client.listRequests())).toMatchObject({ kind: 'unexpected-answer' })
     expect(heard.length).toBe(1)
   })
 
-  test('an endless one is not read to its end', async () => {
+  test('is not read to its end if it is endless', async () => {
     const ended: string[] = []
     const endless: Reply = (response) => {
       response.writeHead(200, { 'content-type': 'application/json' })
@@ -168,7 +168,7 @@ describe('what is no answer of this API', () => {
 })
 
 describe('a call ends', () => {
-  test('when it takes too long, also in the middle of its answer', async () => {
+  test('after its time limit, also in the middle of an answer', async () => {
     const stalled: Reply = (response) => {
       response.writeHead(200, { 'content-type': 'application/json' })
       response.write('{')
@@ -181,13 +181,13 @@ describe('a call ends', () => {
     }
   })
 
-  test('when nothing listens', async () => {
+  test('if no server listens', async () => {
     const { client, waits } = clientOf('http://127.0.0.1:1')
     expect(await failure(client.templates())).toMatchObject({ kind: 'network', call: { path: '/templates/v1/' } })
     expect(waits.length).toBe(4)
   })
 
-  test('when its caller wants no more, with the reason, and is not tried again', async () => {
+  test('with the reason if its caller aborts it, without a retry', async () => {
     const reason = new Error('enough')
     const { url, heard } = await hostileServer(silent)
     const controller = new AbortController()

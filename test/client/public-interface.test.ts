@@ -5,13 +5,13 @@ import type { mailboxRequest, siteRequest } from '../../src/core/index.ts'
 import { type ProblemCode as ServedCode, problemCodes as servedCodes } from '../../src/http/index.ts'
 import { readSources, valueImports } from '../support/sources.ts'
 
-test('what the client’s door reaches is the client, and the library that verifies webhooks', () => {
+test('the client’s entry imports only the client and the library that verifies webhooks', () => {
   const sources = new Map(readSources('src').map((source) => [source.path, source]))
   const reached = new Set<string>()
   const vendors = new Set<string>()
   const walk = (path: string): void => {
     const source = sources.get(path)
-    if (!source) throw new Error(`${path} is not there`)
+    if (!source) throw new Error(`${path} does not exist`)
     if (reached.has(path)) return
     reached.add(path)
     for (const to of valueImports(source)) walk(to)
@@ -22,12 +22,12 @@ test('what the client’s door reaches is the client, and the library that verif
   expect([...vendors]).toEqual(['standardwebhooks'])
 })
 
-test('the codes of problems are those of the service', () => {
+test('the client knows all problem codes of the service', () => {
   expect([...problemCodes].sort()).toEqual(Object.keys(servedCodes).sort())
   expectTypeOf<ProblemCode>().toEqualTypeOf<ServedCode>()
 })
 
-test('the bodies are those that the service takes', () => {
+test('the types of bodies match the service', () => {
   expectTypeOf<MailboxRequest>().toEqualTypeOf<z.input<typeof mailboxRequest>>()
   expectTypeOf<SiteRequest>().toEqualTypeOf<z.input<typeof siteRequest>>()
 })

@@ -6,7 +6,7 @@ const as = (status: string, version: number, headers: Record<string, string> = {
   reply(200, { requestId, reference: 'REQ-1042', status }, { etag: `"${version}"`, ...headers })
 const same = (headers: Record<string, string> = {}) => reply(304, undefined, headers)
 const held = { 'preference-applied': 'wait=30' }
-/** Time that passes while the server holds an answer. */
+/** The time for which the server holds an answer. */
 const later =
   (pass: (seconds: number) => void, seconds: number, answer: Reply): Reply =>
   (...to) => {
@@ -15,23 +15,27 @@ const later =
   }
 
 describe('waiting for a request', () => {
-  test('of a server that does not hold answers: first after 20 s, then every 10 s', async () => {
+  test('polls a server that does not hold answers after 20 s, then every 10 s', async () => {
     const { url, heard } = await hostileServer(as('queued', 1), same(), as('provisioning', 2), as('succeeded', 3))
     const { client, waits } = clientOf(url)
-    const seen: string[] = []
-    const request = await client.waitForRequest(requestId, { onChange: ({ status }) => void seen.push(status) })
-    expect([request.status, seen, waits]).toEqual(['succeeded', ['queued', 'provisioning', 'succeeded'], [20, 10, 10]])
+    const changes: string[] = []
+    const request = await client.waitForRequest(requestId, { onChange: ({ status }) => void changes.push(status) })
+    expect([request.status, changes, waits]).toEqual([
+      'succeeded',
+      ['queued', 'provisioning', 'succeeded'],
+      [20, 10, 10],
+    ])
     expect(heard.map(({ headers }) => headers['if-none-match'])).toEqual(['"0"', '"1"', '"1"', '"2"'])
   })
 
-  test('heeds Retry-After in between', async () => {
+  test('follows Retry-After between polls', async () => {
     const { url } = await hostileServer(as('queued', 1, { 'retry-after': '45' }), as('failed', 2))
     const { client, waits } = clientOf(url)
     expect((await client.waitForRequest(requestId)).status).toBe('failed')
     expect(waits).toEqual([45])
   })
 
-  test('of a server that holds answers: asks again at once', async () => {
+  test('polls a server that holds answers again at once', async () => {
     const time = slowMotion()
     const { url, heard } = await hostileServer(
       as('queued', 1, held),
@@ -43,22 +47,22 @@ describe('waiting for a request', () => {
     expect(heard.map(({ headers }) => headers['prefer'])).toEqual(Array(3).fill('wait=30'))
   })
 
-  test('of a server that says so and does not: no flood of calls', async () => {
+  test('does not flood a server that announces held answers but answers at once', async () => {
     const { url } = await hostileServer(as('queued', 1, held), same(held), same(held), as('expired', 2, held))
     const { client, waits } = clientOf(url)
     await client.waitForRequest(requestId)
     expect(waits).toEqual([0.5, 19.5, 10])
   })
 
-  test('of a server without ETags: a change is one of what is shown', async () => {
+  test('compares the shown fields if a server sends no ETags', async () => {
     const plain = (status: string) => reply(200, { requestId, reference: 'REQ-1042', status })
     const { url } = await hostileServer(plain('queued'), plain('queued'), plain('succeeded'))
-    const seen: string[] = []
-    await clientOf(url).client.waitForRequest(requestId, { onChange: ({ status }) => void seen.push(status) })
-    expect(seen).toEqual(['queued', 'succeeded'])
+    const changes: string[] = []
+    await clientOf(url).client.waitForRequest(requestId, { onChange: ({ status }) => void changes.push(status) })
+    expect(changes).toEqual(['queued', 'succeeded'])
   })
 
-  test('gives up with the last that was seen, having looked once more', async () => {
+  test('ends with the latest version after a last poll', async () => {
     const { url, heard } = await hostileServer(as('pendingApproval', 1), same())
     const { client, waits } = clientOf(url)
     const error = await client.waitForRequest(requestId, { timeoutSeconds: 25 }).catch((thrown: unknown) => thrown)
@@ -69,7 +73,7 @@ describe('waiting for a request', () => {
     ])
   })
 
-  test('waits for what is asked for, and ends with its signal and with what onChange throws', async () => {
+  test('supports `until`, and ends with its signal or with an error of onChange', async () => {
     const { url } = await hostileServer(as('pendingApproval', 1), as('queued', 2))
     const { client } = clientOf(url)
     const until = ({ status }: { status: string }) => status !== 'pendingApproval'
@@ -84,7 +88,7 @@ describe('waiting for a request', () => {
     await expect(client.waitForRequest(requestId, { onChange, signal: controller.signal })).rejects.toBe(reason)
   })
 
-  test('goes on when the service is away for a moment', async () => {
+  test('continues after a short outage of the service', async () => {
     const away = reply(503, { code: 'draining' }, { 'retry-after': '5' })
     const { url } = await hostileServer(as('queued', 1), away, as('succeeded', 2))
     const { client, waits } = clientOf(url)
@@ -93,13 +97,13 @@ describe('waiting for a request', () => {
   })
 })
 
-describe('the provisioned group', () => {
+describe('the lookup of a provisioned group', () => {
   const group = {
     ...{ id: 'g1', displayName: 'Apollo' },
     svc_group: { extensionAttribute1: 'contoso,1,2', extensionAttribute3: 'https://contoso.example/sites/apollo' },
   }
 
-  test('is asked for as the API document has it', async () => {
+  test('sends the documented query', async () => {
     const { url, heard } = await hostileServer(reply(200, { '@odata.context': 'x', value: [group] }))
     const found = await clientOf(url).client.findProvisionedGroup(requestId.toUpperCase())
     expect(found).toEqual({
@@ -111,7 +115,7 @@ describe('the provisioned group', () => {
     )
   })
 
-  test('has no address that is none, and of two groups neither has one', async () => {
+  test('omits an invalid address, and omits addresses if there are two groups', async () => {
     const odd = { ...group, svc_group: { extensionAttribute3: 'javascript:alert(1)' } }
     const { url } = await hostileServer(reply(200, { value: [odd] }), reply(200, { value: [group, odd] }))
     const { client } = clientOf(url)
@@ -122,14 +126,14 @@ describe('the provisioned group', () => {
     ])
   })
 
-  test('is looked for after 20, 30, 40 and 50 s, and then no more', async () => {
+  test('polls after 20, 30, 40 and 50 s, and then stops', async () => {
     const { url, heard } = await hostileServer(reply(200, { value: [] }))
     const { client, waits } = clientOf(url)
     expect(await client.waitForProvisionedGroup(requestId)).toBeUndefined()
     expect([waits, heard.length]).toEqual([[20, 10, 10, 10], 4])
   })
 
-  test('a refusal of the directory has Graph’s code', async () => {
+  test('reports Graph’s code if the directory refuses', async () => {
     const refusal = reply(
       403,
       { error: { code: 'Authorization_RequestDenied', message: 'No.' } },

@@ -28,15 +28,15 @@ function signed(text = body, { by = [secret], at = new Date() } = {}): Record<st
     'webhook-signature': by.map((one) => new Webhook(one).sign(id, at, text)).join(' '),
   }
 }
-const reasonOf = (...given: Parameters<typeof verifyProvisioningWebhook>): unknown => {
+const reasonOf = (...parameters: Parameters<typeof verifyProvisioningWebhook>): unknown => {
   try {
-    return verifyProvisioningWebhook(...given)
+    return verifyProvisioningWebhook(...parameters)
   } catch (error) {
     return Object(error).reason ?? error
   }
 }
 
-describe('a webhook is proven', () => {
+describe('a webhook is verified', () => {
   test('as text and as bytes, with headers of Node and of fetch, in any case', () => {
     const event = verifyProvisioningWebhook(signed(), body, secret)
     expect(event).toEqual({ ...message, id })
@@ -47,19 +47,19 @@ describe('a webhook is proven', () => {
     expect(verifyProvisioningWebhook(shouted, body, secret)).toEqual(event)
   })
 
-  test('while the secret changes: one of several signatures, one of several secrets', () => {
+  test('during a change of the secret: one of several signatures, one of several secrets', () => {
     const next = newSecret()
     expect(reasonOf(signed(body, { by: [next, secret] }), body, secret)).toMatchObject({ id })
     expect(reasonOf(signed(body, { by: [next] }), body, [secret, next])).toMatchObject({ id })
     expect(reasonOf(signed(body, { by: [newSecret()] }), body, [secret, next])).toBe('signature')
   })
 
-  test('of a type that is not known yet', () => {
+  test('also with an unknown type', () => {
     const text = JSON.stringify({ ...message, type: 'site.archived' })
     expect(reasonOf(signed(text), text, secret)).toMatchObject({ type: 'site.archived' })
   })
 
-  test('within five minutes', () => {
+  test('within five minutes of its signature', () => {
     expect(reasonOf(signed(body, { at: minutesAgo(4) }), body, secret)).toMatchObject({ id })
     expect(reasonOf(signed(body, { at: minutesAgo(6) }), body, secret)).toBe('timestamp')
     expect(reasonOf(signed(body, { at: minutesAgo(-6) }), body, secret)).toBe('timestamp')
@@ -67,10 +67,10 @@ describe('a webhook is proven', () => {
 
   test.each([
     ['another body', signed(), `${body} `, 'signature'],
-    ['bytes that are no UTF-8', signed(), Buffer.concat([Buffer.from(body), Buffer.from([0xff])]), 'signature'],
+    ['bytes that are not UTF-8', signed(), Buffer.concat([Buffer.from(body), Buffer.from([0xff])]), 'signature'],
     ['another id', { ...signed(), 'webhook-id': 'x' }, body, 'signature'],
     [
-      'a time that was not signed',
+      'an unsigned time',
       { ...signed(), 'webhook-timestamp': String(Math.floor(Date.now() / 1000) + 9) },
       body,
       'signature',
@@ -80,25 +80,25 @@ describe('a webhook is proven', () => {
     ['a signature twice', { ...signed(), 'Webhook-Signature': 'v1,x' }, body, 'headers'],
     ['half a signature', { ...signed(), 'webhook-signature': 'v1' }, body, 'signature'],
     ['a signature of another version', { ...signed(), 'webhook-signature': 'v2,abc' }, body, 'signature'],
-    ['a time that is none', { ...signed(), 'webhook-timestamp': 'NaN' }, body, 'timestamp'],
+    ['an invalid time', { ...signed(), 'webhook-timestamp': 'NaN' }, body, 'timestamp'],
     [
-      'a time with more behind it',
+      'a time with extra characters',
       { ...signed(), 'webhook-timestamp': `${Math.floor(Date.now() / 1000)}x` },
       body,
       'timestamp',
     ],
-    ['what is signed and no JSON', signed('hello'), 'hello', 'body'],
-    ['what is signed and another message', signed('{"type":"x"}'), '{"type":"x"}', 'body'],
-  ])('not: %s', (_, headers, given, reason) => {
-    expect(reasonOf(headers, given, secret)).toBe(reason)
+    ['a signed text that is not JSON', signed('hello'), 'hello', 'body'],
+    ['a signed message of another form', signed('{"type":"x"}'), '{"type":"x"}', 'body'],
+  ])('but not %s', (_, headers, body, reason) => {
+    expect(reasonOf(headers, body, secret)).toBe(reason)
   })
 
-  test('parsed JSON and a bad secret are mistakes of whoever calls, and the secret is not quoted', () => {
-    expect(() => verifyProvisioningWebhook(signed(), message as unknown as string, secret)).toThrow('as it came')
+  test('and parsed JSON or an invalid secret throws a TypeError that does not quote the secret', () => {
+    expect(() => verifyProvisioningWebhook(signed(), message as unknown as string, secret)).toThrow('Pass the raw body')
     const bad = 'whsec_this is not base64!'
     expect(() => verifyProvisioningWebhook(signed(), body, bad)).toThrow(
-      /^The secret of a webhook is whsec_ and base64.$/,
+      /^The secret of a webhook must be whsec_ followed by base64\.$/,
     )
-    expect(() => verifyProvisioningWebhook(signed(), body, [])).toThrow('A secret is needed')
+    expect(() => verifyProvisioningWebhook(signed(), body, [])).toThrow('A secret is required')
   })
 })

@@ -24,8 +24,8 @@ describe('a stage that nobody decides', () => {
     return requestId
   }
   const of = (...people: Person[]) => ({ approvers: people.map(({ id }) => ({ user: id })) })
-  /** A look, some time after the stage's turn came. */
-  const look = async (requestId: string, milliseconds: number, settings = {}) => {
+  /** Runs the timers some time after the stage opened. */
+  const runTimers = async (requestId: string, milliseconds: number, settings = {}) => {
     now = begin + milliseconds
     await provisioning(settings).system.runApprovalTimers({ v: 1, requestId, stage: 1 })
     return stageOf(requestId)
@@ -38,14 +38,14 @@ describe('a stage that nobody decides', () => {
   }
   const actions = async (requestId: string) =>
     (await provisioning().readTimeline(actorOf(kim), { requestId })).map(({ action }) => action)
-  /** The cards that were ordered, for whom. */
+  /** The ordered cards with their people. */
   const cards = async (requestId: string) =>
     (await core.orders(requestId)).flatMap(({ name, payload }) =>
       name === 'notify' ? [`${payload['card']} ${nameOf(String(payload['personId']))}`] : [],
     )
   const names = { [kim.id]: 'Kim', [dana.id]: 'Dana', [omar.id]: 'Omar', [priya.id]: 'Priya', [stranger.id]: 'Sasha' }
   const nameOf = (id: string) => names[id] ?? id
-  const looks = async (requestId: string) =>
+  const timerRuns = async (requestId: string) =>
     (await core.orders(requestId))
       .filter(({ name }) => name === 'tend-approval')
       .map(({ startAfter }) => ((startAfter?.getTime() ?? 0) - begin) / hour)
@@ -59,7 +59,7 @@ describe('a stage that nobody decides', () => {
       ),
     )
 
-  it('that waits for more people than anybody has managers for goes to the admins', async () => {
+  it('goes to the admins instead of managers if it has too many approvers', async () => {
     const many = Array.from({ length: 21 }, (_, index) => {
       const userPrincipalName = `many-${index}@contoso.example`
       return { id: randomUUID(), displayName: `Many ${index}`, userPrincipalName }
@@ -68,75 +68,75 @@ describe('a stage that nobody decides', () => {
     core.world.groups.set(group, many)
     for (const one of many) core.world.managers.set(one.id, omar)
     const requestId = await ask({ approvers: [{ group }] })
-    const { standIns } = await look(requestId, 73 * hour)
+    const { standIns } = await runTimers(requestId, 73 * hour)
     expect(standIns?.map(({ person, as }) => [person.id, as])).toEqual([[priya.id, 'admin']])
     core.world.groups.set(group, many.slice(1))
     const fewer = await ask({ approvers: [{ group }] })
-    expect((await look(fewer, 73 * hour)).standIns?.map(({ as }) => as)).toEqual(['manager'])
+    expect((await runTimers(fewer, 73 * hour)).standIns?.map(({ as }) => as)).toEqual(['manager'])
   })
 
-  it('is reminded of, passed on to the manager, warned of and ended, each once, whatever looks come', async () => {
+  it('gets one reminder, one escalation to the manager, one warning and one expiry from any number of runs', async () => {
     await met(kim, dana, omar, priya)
     core.world.managers.set(dana.id, omar)
     const requestId = await ask(of(dana))
-    expect(await looks(requestId)).toEqual([1 / 6])
-    for (const time of [hour / 6, hour / 6, 23 * hour]) await look(requestId, time)
+    expect(await timerRuns(requestId)).toEqual([1 / 6])
+    for (const time of [hour / 6, hour / 6, 23 * hour]) await runTimers(requestId, time)
     expect(await actions(requestId)).toEqual(['pendingApproval'])
-    expect(await looks(requestId)).toEqual([1 / 6, 24])
-    for (const time of [24 * hour, 24 * hour, 30 * hour, 24 * hour]) await look(requestId, time)
-    const escalated = await look(requestId, 72 * hour)
+    expect(await timerRuns(requestId)).toEqual([1 / 6, 24])
+    for (const time of [24 * hour, 24 * hour, 30 * hour, 24 * hour]) await runTimers(requestId, time)
+    const escalated = await runTimers(requestId, 72 * hour)
     expect(escalated.standIns).toMatchObject([{ person: omar, insteadOf: [dana.id], why: 'escalated', as: 'manager' }])
-    for (const time of [72 * hour, 72 * hour + hour / 6]) await look(requestId, time)
-    const warned = await look(requestId, 12 * day)
+    for (const time of [72 * hour, 72 * hour + hour / 6]) await runTimers(requestId, time)
+    const warned = await runTimers(requestId, 12 * day)
     expect(warned.times?.expiresAt).toBe(new Date(begin + 14 * day).toISOString())
-    await look(requestId, 13 * day)
+    await runTimers(requestId, 13 * day)
     expect(await actions(requestId)).toEqual(['pendingApproval', 'reminded', 'escalated', 'warned'])
     expect(await cards(requestId)).toEqual([
       ...['approval:1 Dana', 'reminder:1:1 Dana', 'approval:1 Omar'],
       ...['reminder:1:2 Dana', 'reminder:1:2 Omar', 'warning:1 Kim'],
     ])
-    await look(requestId, 14 * day)
-    await look(requestId, 14 * day)
+    await runTimers(requestId, 14 * day)
+    await runTimers(requestId, 14 * day)
     expect(await actions(requestId)).toEqual(['pendingApproval', 'reminded', 'escalated', 'warned', 'expired'])
     expect((await read(requestId)).status).toBe('expired')
     expect((await cards(requestId)).at(-1)).toBe('outcome:expired Kim')
     expect((await refusal(() => provisioning().approve(actorOf(dana), { requestId }))).code).toBe('already-ended')
-    expect(await looks(requestId)).toEqual([1 / 6, 24, 72, 72 + 1 / 6, 12 * 24, 14 * 24])
+    expect(await timerRuns(requestId)).toEqual([1 / 6, 24, 72, 72 + 1 / 6, 12 * 24, 14 * 24])
     core.world.managers.delete(dana.id)
   })
 
-  it('is passed on to the backup that its policy names, who decides for whom', async () => {
+  it('escalates to the policy’s backup, who decides for the silent approver', async () => {
     const requestId = await ask({ ...of(dana, omar), rule: 'all', backup: [{ user: stranger.id }] })
     await provisioning().approve(actorOf(omar), { requestId })
-    const { standIns } = await look(requestId, 72 * hour)
+    const { standIns } = await runTimers(requestId, 72 * hour)
     expect(standIns).toMatchObject([{ person: stranger, insteadOf: [dana.id], as: 'backup' }])
     const done = await provisioning().approve(actorOf(stranger), { requestId })
     expect([done.status, done.approvals[0]?.decisions[1]?.insteadOf]).toEqual(['queued', [dana]])
   })
 
-  it('goes to the admins where there is no manager, or the manager is who asks', async () => {
+  it('escalates to the admins without a manager, or if the manager is the requester', async () => {
     for (const manager of [undefined, kim]) {
       if (manager) core.world.managers.set(dana.id, manager)
       const requestId = await ask(of(dana))
-      const { standIns } = await look(requestId, 72 * hour)
+      const { standIns } = await runTimers(requestId, 72 * hour)
       expect(standIns).toMatchObject([{ person: priya, insteadOf: [dana.id], as: 'admin' }])
     }
     core.world.managers.delete(dana.id)
   })
 
-  it('that has nobody left to ask is told to the admins, and waits on', async () => {
+  it('still waits without a stand-in, and the admins are notified', async () => {
     const requestId = await ask(of(priya))
-    const { standIns, escalatedAt } = await look(requestId, 72 * hour)
+    const { standIns, escalatedAt } = await runTimers(requestId, 72 * hour)
     expect([standIns, escalatedAt]).toEqual([undefined, new Date(now).toISOString()])
     expect(await core.orderedJobs(requestId)).toContain('notify-admins')
     expect((await provisioning().approve(actorOf(priya), { requestId })).status).toBe('queued')
   })
 
-  it('a quorum: one stand-in for two is not enough, so the admins are asked beside them', async () => {
+  it('with a quorum gets the admins too if one stand-in for two approvers is not enough', async () => {
     const requestId = await ask({ ...of(dana, omar), rule: 'quorum', quorum: 2, backup: [{ user: stranger.id }] })
     await met(stranger)
-    await look(requestId, 72 * hour)
-    const { standIns } = await look(requestId, 72 * hour + hour / 6)
+    await runTimers(requestId, 72 * hour)
+    const { standIns } = await runTimers(requestId, 72 * hour + hour / 6)
     expect(standIns?.map(({ person, as }) => [person.id, as])).toEqual([
       [stranger.id, 'backup'],
       [priya.id, 'admin'],
@@ -146,26 +146,26 @@ describe('a stage that nobody decides', () => {
     expect((await provisioning().approve(actorOf(priya, true), { requestId })).status).toBe('queued')
   })
 
-  it('after weeks of standstill is warned of before it ends', async () => {
+  it('gets a warning before it expires, even after weeks without timers', async () => {
     const requestId = await ask(of(dana))
-    await look(requestId, 40 * day)
+    await runTimers(requestId, 40 * day)
     expect(await actions(requestId)).toEqual(['pendingApproval', 'escalated', 'warned'])
-    expect((await look(requestId, 41.9 * day)).times?.expiresAt).toBe(new Date(begin + 42 * day).toISOString())
-    await look(requestId, 42 * day)
+    expect((await runTimers(requestId, 41.9 * day)).times?.expiresAt).toBe(new Date(begin + 42 * day).toISOString())
+    await runTimers(requestId, 42 * day)
     expect((await read(requestId)).status).toBe('expired')
   })
 
-  it('is all done but for what the directory has to say while that is away, and then that', async () => {
+  it('gets its other timers while the directory does not answer, and the escalation afterwards', async () => {
     const requestId = await ask(of(dana))
     core.world.up = false
-    await expect(look(requestId, 40 * day)).rejects.toMatchObject({ putOffMilliseconds: 60_000 })
+    await expect(runTimers(requestId, 40 * day)).rejects.toMatchObject({ putOffMilliseconds: 60_000 })
     expect(await actions(requestId)).toEqual(['pendingApproval', 'warned'])
     core.world.up = true
-    expect((await look(requestId, 40 * day + hour)).standIns).toMatchObject([{ person: priya, why: 'escalated' }])
+    expect((await runTimers(requestId, 40 * day + hour)).standIns).toMatchObject([{ person: priya, why: 'escalated' }])
     expect(await actions(requestId)).toEqual(['pendingApproval', 'warned', 'escalated'])
   })
 
-  it('looked at by many at once, and decided meanwhile, is dealt with once', async () => {
+  it('changes once if many timer runs and a decision race', async () => {
     const requestId = await ask(of(dana, omar))
     now = begin + 72 * hour
     const at = provisioning()
@@ -174,30 +174,30 @@ describe('a stage that nobody decides', () => {
     expect(decision.status).toBe('fulfilled')
     for (const end of ends) if (end.status === 'rejected') expect(end.reason).toMatchObject({ name: 'PutOff' })
     await at.system.runApprovalTimers({ v: 1, requestId, stage: 1 })
-    const said = await actions(requestId)
-    expect(new Set(said).size).toBe(said.length)
-    expect(said.slice(-2)).toEqual(['approved', 'queued'])
+    const entries = await actions(requestId)
+    expect(new Set(entries).size).toBe(entries.length)
+    expect(entries.slice(-2)).toEqual(['approved', 'queued'])
   })
 
-  it('that comes a little early looks again at the same moment', async () => {
+  it('gets another timer run at the same time after an early one', async () => {
     const requestId = await ask(of(dana))
-    await look(requestId, 24 * hour - 100)
-    await look(requestId, 24 * hour - 50)
-    expect((await looks(requestId)).filter((one) => one === 24).length).toBeGreaterThan(1)
+    await runTimers(requestId, 24 * hour - 100)
+    await runTimers(requestId, 24 * hour - 50)
+    expect((await timerRuns(requestId)).filter((one) => one === 24).length).toBeGreaterThan(1)
   })
 
-  it('ends for good, also when a delegation ended meanwhile and nobody wrote that down', async () => {
+  it('stays expired, even if a delegation ended without a record meanwhile', async () => {
     const requestId = await ask(of(dana))
     const until = new Date(begin + 14 * day - 1).toISOString()
     await provisioning().beginDelegation(actorOf(dana), { to: omar.id, until })
     await provisioning().system.realignApprovals({ tenantId, personId: dana.id })
-    await look(requestId, 12 * day)
-    await look(requestId, 14 * day)
+    await runTimers(requestId, 12 * day)
+    await runTimers(requestId, 14 * day)
     await provisioning().endDelegation(actorOf(dana))
     expect((await actions(requestId)).at(-1)).toBe('expired')
   })
 
-  it('and comes back to whoever gave it away: they get a card anew, and later reminders are others', async () => {
+  it('sends a new card to an approver who gets it back, and new cards for later reminders', async () => {
     const requestId = await ask(of(dana))
     const key = 'approval:1' as const
     await core.ports.sentCards.put({
@@ -209,7 +209,7 @@ describe('a stage that nobody decides', () => {
     expect(await cards(requestId)).toEqual([`${key} Dana`, `${key} Omar`, 'reminder:1:2 Dana', 'reminder:1:3 Dana'])
   })
 
-  it('of a second stage has times of its own', async () => {
+  it('has times of its own as a second stage', async () => {
     now = begin
     const { id: templateId } = await core.template({ approval: { stages: [of(dana), of(omar)] } })
     const { requestId } = await provisioning().submitSite(actorOf(kim), {
@@ -221,13 +221,13 @@ describe('a stage that nobody decides', () => {
     now = begin + 5 * day
     const { approvals } = await provisioning().approve(actorOf(dana), { requestId })
     expect(approvals[1]).toMatchObject({ openedAt: new Date(now).toISOString() })
-    await look(requestId, 20 * day)
-    expect((await read(requestId)).status, 'the look was after the first stage').toBe('pendingApproval')
+    await runTimers(requestId, 20 * day)
+    expect((await read(requestId)).status, 'the timers ran for the first stage').toBe('pendingApproval')
     await provisioning().system.runApprovalTimers({ v: 1, requestId, stage: 2 })
     expect((await actions(requestId)).slice(-2)).toEqual(['escalated', 'warned'])
   })
 
-  it('of a request from before there were times gets them from the watchdog, also when it had said that it is overdue', async () => {
+  it('gets times from the watchdog in a request of an earlier version, even after a notice that it is overdue', async () => {
     const requestId = await ask(of(dana))
     const withoutTimes = async () => {
       const request = await read(requestId)
@@ -243,15 +243,15 @@ describe('a stage that nobody decides', () => {
     expect(await actions(requestId)).toEqual(['pendingApproval', 'overdue', 'timed', 'timed'])
   })
 
-  it('and that nobody looks after is looked after again, once a day, until it ends', async () => {
+  it('without timer runs gets a run from the watchdog once a day until it ends', async () => {
     const requestId = await ask(of(dana))
     const forgotten = async () => {
       await core.database.query(`DELETE FROM ordered_jobs WHERE payload->>'requestId' = $1`, [requestId])
       for (let turn = 0; turn < 3; turn += 1) await provisioning().system.watch([], [])
-      return (await looks(requestId)).length
+      return (await timerRuns(requestId)).length
     }
     await provisioning().system.watch([], [requestId])
-    expect(await looks(requestId)).toHaveLength(1)
+    expect(await timerRuns(requestId)).toHaveLength(1)
     expect(await forgotten()).toBe(1)
     expect((await read(requestId)).version).toBe(1)
     await provisioning().cancelRequest(actorOf(kim), { requestId })

@@ -22,8 +22,8 @@ const needs = (request: Request, who: LostPeople) => {
 }
 const remedies = ['reassign', 'override']
 
-describe('a request that waits for somebody who cannot decide', () => {
-  it('needs somebody at once when nobody else can end its stage', () => {
+describe('a request that waits for a person who cannot decide', () => {
+  it('needs attention at once if nobody else can complete its stage', () => {
     expect(needs(waiting([dana]), lost(dana))).toEqual({ why: 'gone', people: [dana.id], remedies })
     expect(needs(waiting([dana, omar], { rule: 'all' }), lost(omar))).toEqual({
       why: 'gone',
@@ -34,7 +34,7 @@ describe('a request that waits for somebody who cannot decide', () => {
     expect(needs(waiting([dana, omar, priya], quorum), lost(dana, omar))?.people).toEqual([dana.id, omar.id])
   })
 
-  it('needs nobody while the others can end it, or somebody stands in', () => {
+  it('needs no attention while the others or a stand-in can decide', () => {
     expect(needs(waiting([dana, omar]), lost(dana))).toBeUndefined()
     expect(needs(waiting([dana, omar, priya], { rule: 'quorum', quorum: 2 }), lost(dana))).toBeUndefined()
     const since = '2026-11-20T09:30:00.000Z'
@@ -48,7 +48,7 @@ describe('a request that waits for somebody who cannot decide', () => {
     ).toBeUndefined()
   })
 
-  it('says since when no card reaches somebody, and who it is that is gone rather than out of reach', () => {
+  it('shows since when a person is unreachable, and names a deleted person before an unreachable one', () => {
     const at = '2026-11-20T09:30:00.000Z'
     const unreachable = [{ person: dana, why: 'NoChat', at }]
     const nobody: LostPeople = new Map()
@@ -61,7 +61,7 @@ describe('a request that waits for somebody who cannot decide', () => {
   })
 })
 
-describe('a request whose step is tried again and again', () => {
+describe('a request whose step is retried repeatedly', () => {
   const tried = (startedAt: string): Request => ({
     ...requestOf({ status: 'provisioning', updatedAt: '2026-11-20T11:59:59.000Z' }),
     steps: stepsUntil(1, {
@@ -72,7 +72,7 @@ describe('a request whose step is tried again and again', () => {
     }),
   })
 
-  it('needs a look soon, long before its deadline, and can be tried at once', () => {
+  it('needs attention long before its deadline, and can be retried at once', () => {
     expect(attentionOf(tried('2026-11-20T11:59:50.000Z'), now)).toBeUndefined()
     const since = '2026-11-20T11:59:30.000Z'
     expect(attentionOf(tried(since), now)).toEqual({ why: 'retrying', since, remedies: ['retry'] })
@@ -82,10 +82,10 @@ describe('a request whose step is tried again and again', () => {
   })
 })
 
-describe('an admin reads what is stuck', () => {
+describe('the list of stuck requests', () => {
   const core = withCore()
   const admin = actorOf(priya, true)
-  const asked = async (...approvers: object[]) => {
+  const pendingRequest = async (...approvers: object[]) => {
     const { id } = await core.template({ approval: { stages: [{ approvers }] } })
     return core.provisioning.submitSite(actorOf(kim), { body: { displayName: `Site ${randomUUID()}`, templateId: id } })
   }
@@ -93,9 +93,9 @@ describe('an admin reads what is stuck', () => {
   const whyOf = async (requestId: string) =>
     (await stuck()).entries.find(({ request }) => request.requestId === requestId)?.attention?.why
 
-  it('the moment an approver is deleted, blocked or leaves the group; and no more when somebody else is asked', async () => {
-    const { requestId } = await asked({ user: dana.id })
-    const ofGroup = await asked({ group: approversGroup })
+  it('has a request as soon as its approver is deleted, blocked or leaves the group, until it is reassigned', async () => {
+    const { requestId } = await pendingRequest({ user: dana.id })
+    const ofGroup = await pendingRequest({ group: approversGroup })
     expect(await whyOf(requestId)).toBeUndefined()
     const members = core.world.groups.get(approversGroup) ?? []
     try {
@@ -121,8 +121,8 @@ describe('an admin reads what is stuck', () => {
     }
   })
 
-  it('all else when the directory does not answer, or not in time; that it did not is said', async () => {
-    const { requestId } = await asked({ user: dana.id })
+  it('reports a directory that does not answer in time, and has all other requests', async () => {
+    const { requestId } = await pendingRequest({ user: dana.id })
     const directory = { ...core.ports.directory }
     const before = (await stuck()).count
     core.world.up = false
@@ -139,7 +139,7 @@ describe('an admin reads what is stuck', () => {
     ).toBe(true)
   })
 
-  it('what a service keeps failing, with when it is tried next, and has it tried at once', async () => {
+  it('has a request that is retried, with the next attempt, and lets an admin retry it at once', async () => {
     const { id } = await core.template({ approval: null })
     const { requestId } = await core.provisioning.submitSite(actorOf(kim), {
       body: { displayName: 'Throttled', templateId: id },

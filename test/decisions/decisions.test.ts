@@ -14,7 +14,7 @@ const verbs = {
 } as const
 type Verb = keyof typeof verbs
 
-/** What each verb comes to in each state: the next state, or the code that it is refused with. */
+/** The result of each verb in each state: the next state, or the error code. */
 const outcomes: Record<RequestState, Record<Verb, string>> = {
   pendingApproval: { approve: 'queued', reject: 'rejected', cancel: 'cancelled', retry: 'illegal-transition' },
   queued: { approve: 'already-decided', reject: 'already-decided', cancel: 'cancelled', retry: 'illegal-transition' },
@@ -76,19 +76,19 @@ describe('a request', () => {
       expect(await core.ports.requests.find(requestId)).toEqual(after)
       const ends = expected === 'rejected' || expected === 'cancelled'
       expect(await core.ports.reservations.holder(tenantId, alias)).toBe(ends ? undefined : requestId)
-      const [said] = await core.ports.audit.timeline(requestId)
-      expect(said).toMatchObject({ actor: { id: verbs[verb].id }, comment: 'Because.' })
+      const [entry] = await core.ports.audit.timeline(requestId)
+      expect(entry).toMatchObject({ actor: { id: verbs[verb].id }, comment: 'Because.' })
     },
   )
 
-  it('that is approved orders the work and the first look once, and tells nobody that it is ready', async () => {
+  it('orders provisioning and the first directory poll once after its approval, and announces nothing', async () => {
     const { requestId } = await stored('pendingApproval')
     await core.provisioning.approve(actorOf(dana), { requestId })
     expect(await core.orderedJobs(requestId)).toEqual(['follow-up', 'provision', 'refresh-cards'])
     expect((await core.ports.audit.timeline(requestId)).map(({ action }) => action)).toEqual(['approved', 'queued'])
   })
 
-  it('that is rejected needs a comment; blanks are none', async () => {
+  it('needs a comment for a rejection, and blanks do not count', async () => {
     const { requestId } = await stored('pendingApproval')
     for (const comment of [undefined, '', ' \n ']) {
       const error = await refusal(() => core.provisioning.reject(actorOf(dana), { requestId, comment }))
@@ -96,7 +96,7 @@ describe('a request', () => {
     }
   })
 
-  it('is decided, cancelled or begun by one of many at once', async () => {
+  it('is approved, rejected or cancelled once by many parallel calls', async () => {
     const { requestId } = await stored('pendingApproval')
     const tries = [1, 2, 3, 4].flatMap(() => [
       core.provisioning.approve(actorOf(dana), { requestId }),
@@ -107,12 +107,12 @@ describe('a request', () => {
     const after = await core.ports.requests.find(requestId)
     const changed = results.filter(({ status }) => status === 'fulfilled').length
     expect(after?.version).toBe(1 + changed)
-    // An approval may still be followed by a cancellation; nothing else fits together.
+    // Only a cancellation can follow an approval.
     expect(after?.approvals[0]?.decisions.length).toBeLessThanOrEqual(1)
     expect(changed).toBeLessThanOrEqual(2)
   })
 
-  it('that is retried goes on at the step that failed', async () => {
+  it('continues at the failed step after a retry', async () => {
     const done = { status: 'done' as const, attempts: 1 }
     const problem = { code: 'unavailable', detail: 'The directory did not answer.', step: 'ready-check' }
     const { requestId } = await stored('failed', {
@@ -125,7 +125,7 @@ describe('a request', () => {
     })
     const { steps, problem: left, queuedAt } = await core.provisioning.retryRequest(verbs.retry, { requestId })
     expect(steps.map(({ status }) => status)).toEqual(['done', 'pending', 'pending'])
-    expect(steps[1], 'it may wait as long as the first time').toEqual({
+    expect(steps[1], 'the step has its full time limit again').toEqual({
       name: 'ready-check',
       status: 'pending',
       attempts: 9,

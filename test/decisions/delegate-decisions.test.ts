@@ -8,8 +8,8 @@ import {
   decide,
   missing,
   type Person,
+  representedBy,
   type StandIn,
-  voicesOf,
   waitingFor,
 } from '../../src/core/index.ts'
 import { dana, kim, omar, priya, stageOf, tenantId } from '../support/card-world.ts'
@@ -26,7 +26,7 @@ const standIn = (person: Person, insteadOf: Person[], more: Partial<StandIn> = {
 })
 const ids = (people: readonly Person[]) => people.map(({ id }) => id)
 
-describe('who decides for whoever is away', () => {
+describe('the stand-in of an absent approver', () => {
   const away = (person: Person, delegate: Person, until = 100, more: Partial<Delegation> = {}): Delegation => ({
     ...{ delegationId: randomUUID(), tenantId, person, delegate, from: hour(-1), until: hour(until), endedAt: null },
     ...more,
@@ -37,18 +37,18 @@ describe('who decides for whoever is away', () => {
       ({ person, insteadOf, until }) => [person.id, insteadOf, until] as const,
     )
 
-  it('the delegate, until the delegation ends', () => {
+  it('is the delegate until the delegation ends', () => {
     expect(standing(begun([dana]), [away(dana, omar)])).toEqual([[omar.id, [dana.id], hour(100)]])
     expect(standing(begun([dana]), [away(dana, omar)], hour(100))).toEqual([])
     expect(standing(begun([dana]), [away(dana, omar, 100, { endedAt: hour(1) })])).toEqual([])
   })
 
-  it('never whoever asks, also where the policy lets them decide, and nobody through them', () => {
+  it('is never the requester or their delegate, even if the policy lets the requester decide', () => {
     for (const more of [{}, { selfApproval: true }])
       expect(standing(begun([dana], more), [away(dana, kim), away(kim, omar)])).toEqual([])
   })
 
-  it('a delegate’s delegate, for as long as the shortest of them', () => {
+  it('is also the delegate’s delegate, until the first of both delegations ends', () => {
     const chain = [away(dana, omar, 50), away(omar, priya, 90)]
     expect(standing(begun([dana]), chain)).toEqual([
       [omar.id, [dana.id], hour(50)],
@@ -57,29 +57,29 @@ describe('who decides for whoever is away', () => {
     expect(standing(begun([dana]), [...chain].reverse())).toHaveLength(2)
   })
 
-  it('all: a delegate of two, themselves an approver or not, has both voices each for its time', () => {
+  it('all: decides for two absent approvers, for each as long as delegated', () => {
     const stage = begun([dana, omar], { rule: 'all' })
-    const made = realigned(stage, [away(dana, omar, 50), away(omar, priya, 90)], kim.id, hour(0))
-    expect(ids(voicesOf(made, omar.id, hour(1)))).toEqual([dana.id, omar.id])
-    expect(ids(voicesOf(made, priya.id, hour(49)))).toEqual([dana.id, omar.id])
-    expect(ids(voicesOf(made, priya.id, hour(50)))).toEqual([omar.id])
-    const { stages, outcome } = decide([made], kim.id, { by: priya, decision: 'approved', at: hour(1) })
+    const aligned = realigned(stage, [away(dana, omar, 50), away(omar, priya, 90)], kim.id, hour(0))
+    expect(ids(representedBy(aligned, omar.id, hour(1)))).toEqual([dana.id, omar.id])
+    expect(ids(representedBy(aligned, priya.id, hour(49)))).toEqual([dana.id, omar.id])
+    expect(ids(representedBy(aligned, priya.id, hour(50)))).toEqual([omar.id])
+    const { stages, outcome } = decide([aligned], kim.id, { by: priya, decision: 'approved', at: hour(1) })
     expect([outcome, stages[0]?.decisions[0]?.insteadOf]).toEqual(['approved', [dana, omar]])
   })
 
-  it('a circle ends, and makes nobody a delegate of themselves', () => {
+  it('is never the approver themselves, even in a circle of delegates', () => {
     const circle = [away(dana, omar), away(omar, priya), away(priya, dana)]
     expect(standing(begun([dana]), circle).map(([id]) => id)).toEqual([omar.id, priya.id])
     const all = realigned(begun([dana, omar, priya], { rule: 'all' }), circle, kim.id, hour(0))
-    for (const person of [dana, omar, priya]) expect(voicesOf(all, person.id, hour(1))).toHaveLength(3)
+    for (const person of [dana, omar, priya]) expect(representedBy(all, person.id, hour(1))).toHaveLength(3)
   })
 
-  it('whoever stood in for somebody hands that on too', () => {
+  it('is also the delegate of a stand-in', () => {
     const stage = begun([dana], { standIns: [standIn(omar, [dana])] })
     expect(standing(stage, [away(omar, extra)])).toContainEqual([extra.id, [dana.id], hour(100)])
   })
 
-  it('the same is the same, whatever was asked between', () => {
+  it('stays the same object without a change, even with other stand-ins', () => {
     const first = realigned(begun([dana]), [away(dana, omar)], kim.id, hour(0))
     const delegations = [away(dana, omar, 100)]
     expect(realigned(first, delegations, kim.id, hour(0))).toBe(first)
@@ -88,12 +88,12 @@ describe('who decides for whoever is away', () => {
     expect(realigned(later, [], kim.id, hour(0)).standIns).toEqual([standIn(priya, [dana])])
   })
 
-  it('any, quorum: not another approver, whose own word is enough', () => {
+  it('any, quorum: is never another approver of the stage', () => {
     expect(standing(begun([dana, omar]), [away(dana, omar)])).toEqual([])
     expect(standing(begun([dana, omar], { rule: 'quorum', quorum: 2 }), [away(dana, omar)])).toEqual([])
   })
 
-  it('nobody for what is decided', () => {
+  it('does not exist for an approver who has decided', () => {
     const decided = begun([dana, omar], {
       rule: 'all',
       decisions: [{ by: dana, decision: 'approved', at: hour(1) }],
@@ -102,12 +102,12 @@ describe('who decides for whoever is away', () => {
   })
 })
 
-describe('a decision in the place of others', () => {
+describe('a decision on behalf of others', () => {
   const approve = (stage: ApprovalStage, by: Person, hours = 80, lapsed: string[] = []) =>
     decide([stage], kim.id, { by, decision: 'approved', at: hour(hours) }, lapsed)
   const only = (stages: ApprovalStage[]) => stages[0] ?? begun([dana])
 
-  it('quorum: one head is one voice, and whoever else they stand in for still decides', () => {
+  it('quorum: counts once, and the other represented approver can still decide', () => {
     const stage = begun([dana, omar], { rule: 'quorum', quorum: 2, standIns: [standIn(priya, [dana, omar])] })
     const first = approve(stage, priya)
     expect([first.outcome, only(first.stages).decisions[0]?.insteadOf]).toEqual(['waiting', [dana]])
@@ -116,14 +116,14 @@ describe('a decision in the place of others', () => {
     expect(approve(only(first.stages), omar).outcome).toBe('approved')
   })
 
-  it('quorum: nobody twice, nor an approver again for another', async () => {
+  it('quorum: is rejected from an approver who has decided for themselves', async () => {
     const stage = begun([dana, omar], { rule: 'quorum', quorum: 2, standIns: [standIn(dana, [omar])] })
     const { stages, outcome } = approve(stage, dana)
     expect([outcome, only(stages).decisions[0]?.insteadOf]).toEqual(['waiting', undefined])
     expect((await refusal(() => approve(only(stages), dana))).code).toBe('already-decided')
   })
 
-  it('all: it counts for each of them, and they are told who decided', async () => {
+  it('all: counts for each represented approver, and names the decider to them', async () => {
     const stage = begun([dana, omar], { rule: 'all', standIns: [standIn(priya, [dana])] })
     const { stages, outcome } = approve(stage, priya)
     expect(outcome).toBe('waiting')
@@ -132,13 +132,13 @@ describe('a decision in the place of others', () => {
     expect(approve(only(stages), omar).outcome).toBe('approved')
   })
 
-  it('not after the delegation ended, before any job said so', async () => {
+  it('is rejected after the delegation ended, even before its job has run', async () => {
     const stage = begun([dana], { standIns: [standIn(omar, [dana], { why: 'delegated', until: hour(80) })] })
     expect(approve(stage, omar, 79).outcome).toBe('approved')
-    expect(sentenceOf(await refusal(() => approve(stage, omar, 80)))).toContain('decides again')
+    expect(sentenceOf(await refusal(() => approve(stage, omar, 80)))).toContain('no longer the delegate')
   })
 
-  it('not for whoever is an approver no more', async () => {
+  it('does not count for people who are no longer approvers', async () => {
     const stage = begun([dana, omar], { rule: 'all', standIns: [standIn(priya, [dana, omar])] })
     expect(only(approve(stage, priya, 80, [dana.id]).stages).decisions[0]?.insteadOf).toEqual([omar])
     expect((await refusal(() => approve(stage, priya, 80, [dana.id, omar.id]))).code).toBe('not-an-approver')

@@ -10,7 +10,7 @@ const hour = 3_600_000
 const hostile = '**b** [x](y) {at} <at>'
 const admin = actorOf(priya, true)
 
-describe.each(engines)('what the audit tells of delegations, over the %s store', (engine) => {
+describe.each(engines)('the audit of delegations in the %s store', (engine) => {
   const core = withCore(engine)
   let now = Date.parse('2026-11-20T09:00:00.000Z')
   const iso = (hours = 0) => new Date(now + hours * hour).toISOString()
@@ -22,7 +22,7 @@ describe.each(engines)('what the audit tells of delegations, over the %s store',
     expect(report.findings).toEqual([])
     return report.entries.filter(({ action }) => action.startsWith('delegation-'))
   }
-  const said = async () =>
+  const recorded = async () =>
     (await entries()).map(({ action, actor, data }) => [action, 'id' in actor ? actor.id : 'system', data])
   const watches = () => at().system.watch([], [])
 
@@ -30,32 +30,34 @@ describe.each(engines)('what the audit tells of delegations, over the %s store',
     for (const table of ['delegations', 'audit_log', 'audit_heads']) await core.database.query(`DELETE FROM ${table}`)
   })
 
-  it('is who began one, for whom and until when, and who ended it', async () => {
+  it('names both people, the period, and the person who ended the delegation', async () => {
     const { delegationId } = await begins(dana, omar, 48)
     const about = { delegationId, person: dana, delegate: omar, from: iso(), until: iso(48) }
-    expect(await said()).toEqual([['delegation-started', dana.id, about]])
+    expect(await recorded()).toEqual([['delegation-started', dana.id, about]])
     now += hour
     await at().endDelegation(actorOf(dana))
     await at().endDelegation(actorOf(dana))
-    expect((await said()).slice(1)).toEqual([['delegation-ended', dana.id, { ...about, endedAt: iso(), why: 'back' }]])
+    expect((await recorded()).slice(1)).toEqual([
+      ['delegation-ended', dana.id, { ...about, endedAt: iso(), why: 'back' }],
+    ])
   })
 
-  it('is that another replaced it, in this order', async () => {
+  it('records the end of a replaced delegation before the start of the next', async () => {
     await begins(dana, omar, 48)
     await begins(dana, kim, 24)
-    const told = (await entries()).map(({ action, data }) => [
+    const records = (await entries()).map(({ action, data }) => [
       action,
       data?.['why'],
       person.parse(data?.['delegate']).id,
     ])
-    expect(told).toEqual([
+    expect(records).toEqual([
       ['delegation-started', undefined, omar.id],
       ['delegation-ended', 'replaced', omar.id],
       ['delegation-started', undefined, kim.id],
     ])
   })
 
-  it('is once that its time was over, and when, whoever notices it and however late', async () => {
+  it('records an expiry once with its time, even if several processes find it late', async () => {
     const one = await begins(dana, omar, 2)
     const other = await begins(kim, omar, 3)
     now += 500 * hour
@@ -67,56 +69,58 @@ describe.each(engines)('what the audit tells of delegations, over the %s store',
     ])
     await watches()
     const ended = (await entries()).filter(({ action }) => action === 'delegation-ended')
-    // Which of those at work at once records which end first is chance.
-    const told = ended.map(({ data, at, actor }) => [
+    // The order of the entries depends on which process is faster.
+    const records = ended.map(({ data, at, actor }) => [
       data?.['endedAt'],
       data?.['delegationId'],
       data?.['why'],
       at,
       actor,
     ])
-    expect(told.toSorted()).toEqual(
+    expect(records.toSorted()).toEqual(
       [one, other].map(({ delegationId, until }) => [until, delegationId, 'expired', iso(), { kind: 'system' }]),
     )
   })
 
-  it('is that it ran out, and not that it was replaced, where another is begun later', async () => {
+  it('records an expiry, not a replacement, if the next delegation starts later', async () => {
     await begins(dana, omar, 2)
     now += 10 * hour
     await begins(dana, kim, 2)
     expect((await entries()).map(({ data }) => data?.['why'])).toEqual([undefined, 'expired', undefined])
   })
 
-  it('is that an admin ended it so that somebody can be erased; what ran out is told before it is erased', async () => {
+  it('records an end for an erasure by the admin, and expired delegations before the erasure', async () => {
     await begins(dana, stranger, 48)
     await begins(kim, stranger, 1)
     await at().endDelegationsOf(admin, { personId: stranger.id })
     now += 2 * hour
     const erasureId = randomUUID()
     await at().system.erasePerson({ v: 1, tenantId, personId: stranger.id, by: priya.id, erasureId })
-    const told = (await entries()).map(({ action, actor, data, erased }) => [
+    const records = (await entries()).map(({ action, actor, data, erased }) => [
       action,
       'id' in actor ? actor.id : 'system',
       erased ? 'erased' : data?.['why'],
     ])
-    expect(told).toHaveLength(4)
-    expect(told.slice(2).map(([action, by]) => [action, by])).toEqual([
+    expect(records).toHaveLength(4)
+    expect(records.slice(2).map(([action, by]) => [action, by])).toEqual([
       ['delegation-ended', priya.id],
       ['delegation-ended', priya.id],
     ])
     expect(JSON.stringify(await at().readOrganisationAudit(admin))).not.toContain(stranger.displayName)
   })
 
-  it('is that it ended early, where a process of an earlier version ended it and said nothing', async () => {
+  it('records an early end by a process of an earlier version, which recorded nothing', async () => {
     const { delegationId } = await begins(dana, omar, 48)
     now += hour
     await core.database.query('UPDATE delegations SET ended_at = $2 WHERE delegation_id = $1', [delegationId, iso()])
     await watches()
     await watches()
-    expect((await said()).slice(1)).toMatchObject([['delegation-ended', 'system', { why: 'early', endedAt: iso() }]])
+    expect((await recorded()).slice(1)).toMatchObject([
+      ['delegation-ended', 'system', { why: 'early', endedAt: iso() }],
+    ])
   })
 
-  it('is lost with no row: one whose end is not told of yet is not forgotten', async () => {
+  it('keeps the row of a delegation until its end is recorded', async () => {
     await begins(dana, omar, 2)
     now += 200 * 24 * hour
     const kept = async () => {
@@ -129,24 +133,24 @@ describe.each(engines)('what the audit tells of delegations, over the %s store',
     expect(await kept()).toBe(0)
   })
 
-  it('is shown to admins in words', async () => {
+  it('shows admins a sentence for each entry', async () => {
     await begins(dana, omar, 48)
     await begins(dana, kim, 2)
     now += 3 * hour
     await watches()
     const viewer = { id: priya.id, locale: 'en-GB', timeZone: 'UTC', now: new Date(now), siteRoot: '', outlookRoot: '' }
-    const text = textOf(cards.organisationAudit(await at().readOrganisationAudit(admin), 0, viewer))
-    for (const words of [
+    const shown = textOf(cards.organisationAudit(await at().readOrganisationAudit(admin), 0, viewer))
+    for (const text of [
       'Delegation started',
-      'Dana Fox to Omar Haddad, until',
-      'Dana Fox to Omar Haddad: replaced by another on',
-      'Dana Fox to Kim Lee: its time was over on',
+      'Dana Fox delegated to Omar Haddad, until',
+      'Dana Fox to Omar Haddad: replaced by another delegation on',
+      'Dana Fox to Kim Lee: ended as planned on',
     ])
-      expect(text).toContain(words)
+      expect(shown).toContain(text)
   })
 })
 
-describe('the delegations that run, for admins', () => {
+describe('the list of current delegations', () => {
   const core = withCore()
   const until = (hours: number) => new Date(Date.now() + hours * hour).toISOString()
   const viewer = () => ({
@@ -155,8 +159,8 @@ describe('the delegations that run, for admins', () => {
   const shown = async (from = 0) =>
     cards.adminDelegations(await core.provisioning.listDelegations(admin, { from, most: 6 }), viewer())
 
-  it('are none, then those that run, the first to end first, in pages; what is over or ended is not among them', async () => {
-    expect(textOf(await shown())).toContain('Nobody has delegated decisions now.')
+  it('is in pages, the first to end first, without ended delegations', async () => {
+    expect(textOf(await shown())).toContain('No delegation is active.')
     const away = Array.from({ length: 8 }, (_, index) => {
       const id = randomUUID()
       return { id, displayName: `Away ${index}`, userPrincipalName: `away${index}@contoso.example` }
@@ -174,7 +178,7 @@ describe('the delegations that run, for admins', () => {
     expect(await shown(999_999)).toEqual(second)
   })
 
-  it('name people as they are written, whatever that is', async () => {
+  it('shows hostile names as plain text', async () => {
     const away = { id: randomUUID(), displayName: hostile, userPrincipalName: 'x@contoso.example' }
     await core.provisioning.beginDelegation(actorOf(away), { to: omar.id, until: until(0.5) })
     const card = await shown()

@@ -11,12 +11,12 @@ const written = (day: string): string =>
   new Date(day).toLocaleDateString('en-GB', { day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' })
 const nextWeek = inDays(7)
 
-describe('who is away lets a colleague decide', () => {
+describe('a delegation in chat', () => {
   const world = withBotWorld()
   const actorOf = (who: keyof typeof people) =>
     world.provisioning.actor({ tenantId: contosoTenant, id: people[who].id })
   const delegationsOf = async (who: keyof typeof people) => world.provisioning.readDelegations(await actorOf(who))
-  /** What the jobs do that follow when somebody goes, and when they are back. */
+  /** Runs the job that follows the start or end of a delegation. */
   const realigned = (who: keyof typeof people) =>
     world.provisioning.system.realignApprovals({ tenantId: contosoTenant, personId: people[who].id })
   const statusOf = async (requestId: string) => (await world.stores.requests.find(requestId))?.status
@@ -30,14 +30,14 @@ describe('who is away lets a colleague decide', () => {
     expect(world.logged.splice(0)).toEqual([])
   })
 
-  it('by the form: the card says what that means, and how many requests wait', async () => {
+  it('starts from the form, and the card shows its meaning and the number of waiting requests', async () => {
     const { types, clicks } = startBot(world)
     await requested(world, 'Waits at present')
     const form = await types('dana', 'delegate')
     expect(textOf(form)).toContain('While you are away')
     expect(valuesOf(form)).toEqual({ to: '', until: '' })
     const saved = await clicks('dana', form, 'Save', { to: people.sam.id, until: nextWeek })
-    expect(textOf(saved)).toContain(`Sam Roy decides for you until ${written(nextWeek)}.`)
+    expect(textOf(saved)).toContain(`Sam Roy can also decide for you until ${written(nextWeek)}.`)
     expect(textOf(saved)).toMatch(/requests? waits? now\./)
     expect(textOf(saved)).toContain('You can still decide yourself.')
     const { own } = await delegationsOf('dana')
@@ -45,14 +45,14 @@ describe('who is away lets a colleague decide', () => {
     expect(dayIn(new Date(Date.parse(own?.until ?? '') + 1), zone)).toBe(inDays(8))
   })
 
-  it('by one line, when it is clear who and until when', async () => {
+  it('starts from one message with a clear person and day', async () => {
     const { says } = startBot(world)
     for (const text of [
       `delegate sam@contoso.example until ${nextWeek}`,
       `Delegate SAM ROY until ${nextWeek.split('-').reverse().join('.')}`,
       `delegate to sam roy  until ${written(nextWeek)}`,
     ]) {
-      expect(await says('dana', text), text).toContain(`Sam Roy decides for you until ${written(nextWeek)}.`)
+      expect(await says('dana', text), text).toContain(`Sam Roy can also decide for you until ${written(nextWeek)}.`)
       const { own } = await delegationsOf('dana')
       expect([own?.delegate.id, own?.until.slice(0, 10)], text).toEqual([people.sam.id, nextWeek])
       await says('dana', 'back')
@@ -60,7 +60,7 @@ describe('who is away lets a colleague decide', () => {
     expect(await says('dana', 'delegate sam roy until tomorrow')).toContain(written(inDays(1)))
   })
 
-  it('by a mention: its id says who, and not its words', async () => {
+  it('finds a mentioned person by the id, not by the text', async () => {
     const { answer } = startBot(world)
     const mention = (id: string | undefined) => ({
       entities: [
@@ -70,8 +70,10 @@ describe('who is away lets a colleague decide', () => {
       ],
     })
     const text = `<at>Quartermaster</at> delegate <at>The boss</at>&nbsp; until ${nextWeek}`
-    expect(await answer(saying('dana', text, mention(people.sam.id)))).toContain('Sam Roy decides for you until')
-    // Without an id, or with one that is none, it is what was typed.
+    expect(await answer(saying('dana', text, mention(people.sam.id)))).toContain(
+      'Sam Roy can also decide for you until',
+    )
+    // Without a valid id, the text of the mention counts.
     for (const id of [undefined, 'no id']) {
       await startBot(world).says('dana', 'back')
       expect(await answer(saying('dana', text, mention(id)))).toContain('I found nobody for “The boss”.')
@@ -79,23 +81,23 @@ describe('who is away lets a colleague decide', () => {
     }
   })
 
-  it('a part of a name opens the form with whom it may mean; Save decides', async () => {
+  it('opens the form with the match for a part of a name, and starts only on Save', async () => {
     const { types, clicks } = startBot(world)
     const form = await types('dana', `delegate sam until ${nextWeek}`)
-    expect(textOf(form)).toContain('I found Sam Roy (sam@contoso.example). If that is right, save it.')
+    expect(textOf(form)).toContain('I found Sam Roy (sam@contoso.example). If this is the right person, click “Save”.')
     expect(valuesOf(form)).toEqual({ to: people.sam.id, until: nextWeek })
     expect((await delegationsOf('dana')).own).toBeUndefined()
-    expect(textOf(await clicks('dana', form, 'Save'))).toContain('Sam Roy decides for you')
+    expect(textOf(await clicks('dana', form, 'Save'))).toContain('Sam Roy can also decide for you')
   })
 
-  it('a name without a day opens the form with the person; a day without a name with the day', async () => {
+  it('opens the form with the person or the day if the message has only one of them', async () => {
     const { types } = startBot(world)
     expect(valuesOf(await types('dana', 'delegate Sam Roy'))).toEqual({ to: people.sam.id, until: '' })
     expect(valuesOf(await types('dana', `I am away until ${nextWeek}`))).toEqual({ to: '', until: nextWeek })
     expect(valuesOf(await types('dana', `delegate until ${nextWeek}`))).toEqual({ to: '', until: nextWeek })
   })
 
-  it('of several whom a name may mean, one is chosen by the sign-in name', async () => {
+  it('offers several matches with their sign-in names', async () => {
     const { types, clicks } = startBot(world)
     world.alike.push({
       id: 'd0d0d0d0-aaaa-4aaa-8aaa-000000000011',
@@ -107,35 +109,37 @@ describe('who is away lets a colleague decide', () => {
     expect(textOf(form)).toContain('I found several people for “sam roy”. Choose one.')
     expect(JSON.stringify(form)).toContain('Sam Roy (sam@contoso.example)')
     expect(JSON.stringify(form)).toContain('Sam Royce (royce@contoso.example)')
-    expect(textOf(await clicks('dana', form, 'Save'))).toContain('Choose who decides for you.')
-    expect(textOf(await clicks('dana', form, 'Save', { to: people.sam.id }))).toContain('Sam Roy decides for you')
+    expect(textOf(await clicks('dana', form, 'Save'))).toContain('Choose a delegate.')
+    expect(textOf(await clicks('dana', form, 'Save', { to: people.sam.id }))).toContain(
+      'Sam Roy can also decide for you',
+    )
   })
 
-  it('whom nobody knows, and a day that is unclear: the card says so, and keeps the rest', async () => {
+  it('names an unknown person or an unclear day on the card, and keeps the other value', async () => {
     const { types } = startBot(world)
     const nobody = await types('dana', `delegate Nobody Nowhere until ${nextWeek}`)
     expect(textOf(nobody)).toContain('I found nobody for “Nobody Nowhere”.')
     expect(valuesOf(nobody)).toEqual({ to: '', until: nextWeek })
     const unclear = await types('dana', 'delegate sam@contoso.example until 3/4')
-    expect(textOf(unclear)).toContain('I do not know which day “3/4” is. Choose it here.')
+    expect(textOf(unclear)).toContain('I do not understand the date “3/4”. Choose a date here.')
     expect(valuesOf(unclear)).toEqual({ to: people.sam.id, until: '' })
     expect((await delegationsOf('dana')).own).toBeUndefined()
   })
 
   it.each([
-    [{ to: '', until: '' }, ['2 things to fix', 'Choose who decides for you.', 'Choose a day.']],
+    [{ to: '', until: '' }, ['2 things to fix', 'Choose a delegate.', 'Choose a day.']],
     [{ to: people.dana.id }, ['One thing to fix', 'That is you. Choose somebody else.']],
-    [{ to: people.dana.id, until: 'soon' }, ['One thing to fix', 'This is no day.']],
-    [{ to: people.sam.id, until: '2020-01-01' }, ['One thing to fix', 'That day is over.']],
-    [{ to: people.sam.id, until: '2999-01-01' }, ['That is more than a year ahead.']],
-    [{ to: 'd0d0d0d0-aaaa-4aaa-8aaa-000000000012' }, ['Nobody of your organisation was found.']],
-    [{ to: 'Sam Roy' }, ['Choose somebody whom the search offers.']],
-    [{ to: `${people.sam.id},${people.omar.id}` }, ['Choose somebody whom the search offers.']],
-  ])('what is wrong in the form stands beside it: %j', async (given, words) => {
+    [{ to: people.dana.id, until: 'soon' }, ['One thing to fix', 'Choose a valid day.']],
+    [{ to: people.sam.id, until: '2020-01-01' }, ['One thing to fix', 'This day is in the past.']],
+    [{ to: people.sam.id, until: '2999-01-01' }, ['This day is more than a year ahead.']],
+    [{ to: 'd0d0d0d0-aaaa-4aaa-8aaa-000000000012' }, ['Your organisation has no such person.']],
+    [{ to: 'Sam Roy' }, ['Choose a person from the search results.']],
+    [{ to: `${people.sam.id},${people.omar.id}` }, ['Choose a person from the search results.']],
+  ])('shows the faults of the form next to the inputs: %j', async (entries, texts) => {
     const { types, clicks } = startBot(world)
-    const inputs: { to: string; until: string } = { ...{ to: people.sam.id, until: nextWeek }, ...given }
+    const inputs: { to: string; until: string } = { ...{ to: people.sam.id, until: nextWeek }, ...entries }
     const back = await clicks('dana', await types('dana', 'delegate'), 'Save', inputs)
-    for (const one of words) expect(textOf(back)).toContain(one)
+    for (const one of texts) expect(textOf(back)).toContain(one)
     const { to, until } = valuesOf(back)
     const isSomebody = inputs.to === people.sam.id || inputs.to === people.dana.id
     expect(to).toBe(isSomebody ? inputs.to : '')
@@ -143,7 +147,7 @@ describe('who is away lets a colleague decide', () => {
     expect((await delegationsOf('dana')).own).toBeUndefined()
   })
 
-  it('the delegate gets the decision, decides it, and it says for whom', async () => {
+  it('gives the delegate the decision, which names the absent approver', async () => {
     const { says, types, clicks } = startBot(world)
     const { requestId, reference } = await requested(world, 'Decided by a delegate')
     await says('dana', `delegate sam@contoso.example until ${nextWeek}`)
@@ -162,14 +166,14 @@ describe('who is away lets a colleague decide', () => {
     })
   })
 
-  it('back ends it: a click of the delegate a moment later changes nothing, and is answered kindly', async () => {
+  it('ends with back, and a late click of the delegate changes nothing', async () => {
     const { says, types, clicks, sends } = startBot(world)
     const { requestId, reference } = await requested(world, 'Back again')
     await says('dana', `delegate sam@contoso.example until ${nextWeek}`)
     await realigned('dana')
     const approval = await types('sam', `status ${reference}`)
-    expect(await says('dana', 'I am back')).toContain('Sam Roy does not decide for you any more.')
-    // The job that tells the request has not run yet.
+    expect(await says('dana', 'I am back')).toContain('Sam Roy no longer decides for you.')
+    // The job that updates the request has not run yet.
     const before = await world.stores.requests.find(requestId)
     const late = textOf(await clicks('sam', approval, 'Approve'))
     expect(late).not.toContain('Approved')
@@ -179,42 +183,42 @@ describe('who is away lets a colleague decide', () => {
       before?.approvals[0]?.decisions,
     )
     await realigned('dana')
-    expect(await says('sam', 'approvals')).toContain('Nothing waits for your decision.')
+    expect(await says('sam', 'approvals')).toContain('No request waits for your decision.')
   })
 
-  it('who asks for something decides it not as a delegate either', async () => {
+  it('does not let the requester decide as a delegate', async () => {
     const { says, sends } = startBot(world)
     const { requestId } = await requested(world, 'My own')
     await says('dana', `delegate kim@contoso.example until ${nextWeek}`)
     await realigned('dana')
-    expect(await says('kim', 'approvals')).toContain('Nothing waits for your decision.')
+    expect(await says('kim', 'approvals')).toContain('No request waits for your decision.')
     const answer = textOf(await sends('kim', 'approval.approve', { requestId, comment: '' }))
-    expect(answer).toContain('You asked for this yourself')
+    expect(answer).toContain('You requested this. Somebody else must decide.')
     expect(await statusOf(requestId)).toBe('pendingApproval')
   })
 
-  it('back without anything to end is answered kindly; what follows back ends nothing', async () => {
+  it('does not end with back plus more text; back without a delegation gets a friendly answer', async () => {
     const { says } = startBot(world)
-    expect(await says('dana', 'back')).toContain('You have not delegated anything')
+    expect(await says('dana', 'back')).toContain('You have no delegation to end.')
     await says('dana', `delegate sam@contoso.example until ${nextWeek}`)
-    expect(await says('dana', 'back on monday')).toContain('Sam Roy decides for you until')
+    expect(await says('dana', 'back on monday')).toContain('Sam Roy can also decide for you until')
     expect((await delegationsOf('dana')).own).toBeDefined()
   })
 
-  it('the card of approvals has the way to it, and says who decides meanwhile', async () => {
+  it('opens from the card of approvals, which then shows the delegate', async () => {
     const { types, clicks, says } = startBot(world)
     await requested(world, 'One more')
     const list = await types('dana', 'approvals')
     const form = await clicks('dana', list, 'Delegate')
     await clicks('dana', form, 'Save', { to: people.sam.id, until: nextWeek })
-    expect(await says('dana', 'approvals')).toContain(`Sam Roy decides for you until ${written(nextWeek)}.`)
+    expect(await says('dana', 'approvals')).toContain(`Sam Roy can also decide for you until ${written(nextWeek)}.`)
     const now = await types('dana', 'delegate')
     expect(actionsOf(now).map(({ title }) => title)).toEqual(['Save', 'I am back'])
     expect(valuesOf(now)).toEqual({ to: people.sam.id, until: nextWeek })
     expect(textOf(await clicks('dana', now, 'I am back'))).toContain('Welcome back')
   })
 
-  it('saving the same again changes nothing; another person takes the place of the first', async () => {
+  it('changes nothing if saved again, and replaces the delegate by another', async () => {
     const { types, clicks } = startBot(world)
     const form = await types('dana', 'delegate')
     const save = (to: string) => clicks('dana', form, 'Save', { to, until: nextWeek })
@@ -222,12 +226,12 @@ describe('who is away lets a colleague decide', () => {
     const first = (await delegationsOf('dana')).own
     await save(people.sam.id)
     expect((await delegationsOf('dana')).own).toEqual(first)
-    expect(textOf(await save(people.omar.id))).toContain('Omar Haddad decides for you')
+    expect(textOf(await save(people.omar.id))).toContain('Omar Haddad can also decide for you')
     expect((await delegationsOf('sam')).toMe).toEqual([])
     expect((await delegationsOf('omar')).toMe).toHaveLength(1)
   })
 
-  it('while the directory is away nothing is lost and nothing is saved', async () => {
+  it('is not saved while the directory does not answer', async () => {
     const { types, turn } = startBot(world)
     const form = await types('dana', 'delegate')
     const { data } = actionsOf(form).find(({ title }) => title === 'Save') ?? {}

@@ -8,9 +8,9 @@ import { named, refusal } from '../support/refusal.ts'
 
 const at = (day: number): string => new Date(Date.UTC(2026, 10, day)).toISOString()
 
-describe.each<EngineName>(['embedded', 'server'])('what is delegated, %s', (engine) => {
+describe.each<EngineName>(['embedded', 'server'])('the delegation store, %s', (engine) => {
   const store = withDatabase(engine)
-  const given = (person: Person, delegate: Person, from: number, until: number, more = {}): Delegation => ({
+  const delegationOf = (person: Person, delegate: Person, from: number, until: number, more = {}): Delegation => ({
     ...{ delegationId: randomUUID(), tenantId, person, delegate, from: at(from), until: at(until), endedAt: null },
     ...more,
   })
@@ -18,8 +18,8 @@ describe.each<EngineName>(['embedded', 'server'])('what is delegated, %s', (engi
   const delegations = () => createDelegationStore(store.database)
   const clear = () => store.database.query('DELETE FROM delegations')
 
-  it('is what a person has at a time, until it is over or ended', async () => {
-    const one = given(dana, omar, 1, 5)
+  it('returns a person’s delegation until its end', async () => {
+    const one = delegationOf(dana, omar, 1, 5)
     await put(one)
     expect(await delegations().ofPerson(tenantId, dana.id, at(4))).toEqual(one)
     expect(await delegations().ofPerson(tenantId, dana.id, at(5)), 'over').toBeUndefined()
@@ -32,9 +32,9 @@ describe.each<EngineName>(['embedded', 'server'])('what is delegated, %s', (engi
     await clear()
   })
 
-  it('is one at a time: another replaces it, and one that was over is not told of', async () => {
-    await put(given(dana, omar, 1, 5))
-    const second = given(dana, priya, 2, 9)
+  it('keeps one delegation for each person: another replaces it', async () => {
+    await put(delegationOf(dana, omar, 1, 5))
+    const second = delegationOf(dana, priya, 2, 9)
     await put(second)
     expect(await delegations().ofPerson(tenantId, dana.id, at(3))).toEqual(second)
     expect(await delegations().toPerson(tenantId, omar.id, at(3))).toEqual([])
@@ -46,10 +46,10 @@ describe.each<EngineName>(['embedded', 'server'])('what is delegated, %s', (engi
     await clear()
   })
 
-  it('is forgotten three months after it is over, ended or not, and no earlier', async () => {
-    for (const person of [dana, kim]) await put(given(person, omar, 1, 5))
+  it('deletes a delegation three months after its last day, not earlier', async () => {
+    for (const person of [dana, kim]) await put(delegationOf(person, omar, 1, 5))
     await delegations().end(tenantId, kim.id, at(2))
-    await put(given(priya, omar, 1, 60))
+    await put(delegationOf(priya, omar, 1, 60))
     const kept = async (day: number) => {
       await delegations().takeEnded(tenantId, at(day), 100)
       await delegations().forgetOld(new Date(at(day)))
@@ -59,22 +59,22 @@ describe.each<EngineName>(['embedded', 'server'])('what is delegated, %s', (engi
     expect([await kept(95), await kept(96), await kept(149), await kept(151)]).toEqual([3, 1, 1, 0])
   })
 
-  it('is one also when it is asked for many times at once', async () => {
-    const many = Array.from({ length: 8 }, (_, index) => given(dana, index % 2 === 0 ? omar : priya, 1, 5))
+  it('keeps one delegation after many parallel calls', async () => {
+    const many = Array.from({ length: 8 }, (_, index) => delegationOf(dana, index % 2 === 0 ? omar : priya, 1, 5))
     await Promise.all(many.map(put))
     const { rows } = await store.database.query('SELECT 1 FROM delegations WHERE ended_at IS NULL')
     expect(rows).toHaveLength(1)
     await clear()
   })
 
-  it('reaches delegates of delegates, and a circle ends', async () => {
+  it('returns delegates of delegates, and stops at a circle', async () => {
     for (const [person, delegate] of [
       [dana, omar],
       [omar, priya],
       [priya, dana],
       [kim, stranger],
     ] as const)
-      await put(given(person, delegate, 1, 5))
+      await put(delegationOf(person, delegate, 1, 5))
     const reached = (await delegations().reaching(tenantId, [dana.id], at(2))).map(({ person }) => person.id)
     expect(reached.sort()).toEqual([dana.id, omar.id, priya.id].sort())
     expect(await delegations().reaching(tenantId, [], at(2))).toEqual([])
@@ -83,12 +83,12 @@ describe.each<EngineName>(['embedded', 'server'])('what is delegated, %s', (engi
   })
 })
 
-describe('whoever is away', () => {
+describe('an absent approver', () => {
   const core = withCore()
   let now = Date.now()
   const hours = (count: number) => new Date(now + count * 3_600_000).toISOString()
   const at = (settings = {}) => core.with({ clock: { now: () => new Date(now) } }, settings)
-  const asked = async (policy: object = { approvers: [{ user: dana.id }] }, who = kim) => {
+  const pendingRequest = async (policy: object = { approvers: [{ user: dana.id }] }, who = kim) => {
     const { id: templateId } = await core.template({ approval: { stages: [policy] } })
     return at().submitSite(actorOf(who), { body: { displayName: `Site ${randomUUID()}`, templateId } })
   }
@@ -98,8 +98,8 @@ describe('whoever is away', () => {
   const stageOf = async (requestId: string) =>
     (await at().readRequest(actorOf(priya, true), { requestId })).approvals[0]
 
-  it('lets a colleague decide what waits and what comes, until they are back', async () => {
-    const before = await asked()
+  it('delegates present and future requests until they are back', async () => {
+    const before = await pendingRequest()
     await at().beginDelegation(actorOf(dana), { to: omar.id, until: hours(48) })
     await realigned(dana)
     await realigned(dana)
@@ -107,7 +107,7 @@ describe('whoever is away', () => {
     expect((await stageOf(before.requestId))?.standIns).toMatchObject([
       { person: omar, insteadOf: [dana.id], why: 'delegated', as: 'delegate', by: dana, until: hours(48) },
     ])
-    const during = await asked()
+    const during = await pendingRequest()
     expect(await actions(during.requestId)).toEqual(['pendingApproval', 'delegated'])
     expect((await at().listApprovals(actorOf(omar), { limit: 50 })).requests).toHaveLength(2)
     const done = await at().approve(actorOf(omar), { requestId: before.requestId, comment: 'For Dana.' })
@@ -121,18 +121,18 @@ describe('whoever is away', () => {
     expect((await at().approve(actorOf(dana), { requestId: during.requestId })).status).toBe('queued')
   })
 
-  it('counts at the click, also of the delegate whom no job has written down yet', async () => {
-    const { requestId } = await asked()
+  it('is represented by the present delegate at each click, even before the job has run', async () => {
+    const { requestId } = await pendingRequest()
     await at().beginDelegation(actorOf(dana), { to: omar.id, until: hours(1) })
     expect((await at().approve(actorOf(omar), { requestId })).status).toBe('queued')
-    const second = await asked()
+    const second = await pendingRequest()
     now += 3_600_000
     expect(
       (await refusal(() => at().approve(actorOf(omar), { requestId: second.requestId }))).code,
-      'the hour is over',
+      'the delegation is over',
     ).toBe('not-found')
     await at().beginDelegation(actorOf(dana), { to: omar.id, until: hours(1) })
-    const third = await asked()
+    const third = await pendingRequest()
     await at().beginDelegation(actorOf(dana), { to: priya.id, until: hours(1) })
     expect((await refusal(() => at().approve(actorOf(omar), { requestId: third.requestId }))).code, 'replaced').toBe(
       'not-found',
@@ -141,10 +141,10 @@ describe('whoever is away', () => {
     await at().endDelegation(actorOf(dana))
   })
 
-  it('never makes it a decision about one’s own request', async () => {
+  it('cannot delegate a request to its requester', async () => {
     await at().beginDelegation(actorOf(dana), { to: kim.id, until: hours(1) })
     for (const more of [{}, { selfApproval: true }]) {
-      const { requestId, approvals } = await asked({ approvers: [{ user: dana.id }], ...more })
+      const { requestId, approvals } = await pendingRequest({ approvers: [{ user: dana.id }], ...more })
       expect(approvals[0]?.standIns).toBeUndefined()
       await realigned(dana)
       const { code } = await refusal(() => at().approve(actorOf(kim), { requestId }))
@@ -154,7 +154,7 @@ describe('whoever is away', () => {
     await at().endDelegation(actorOf(dana))
   })
 
-  it('hands on no voice that they lost: a former admin’s delegate decides nothing', async () => {
+  it('cannot delegate a right that they lost as a former admin', async () => {
     const admins = randomUUID()
     core.world.groups.set(admins, [omar])
     const own = at({ admins: [admins] })
@@ -172,7 +172,7 @@ describe('whoever is away', () => {
     expect(core.world.groups.get(approversGroup)).toBeDefined()
   })
 
-  it('is told by field what cannot be', async () => {
+  it('gets a fault for each invalid field', async () => {
     const guest = { ...stranger, id: randomUUID(), displayName: 'Gus Guest' }
     core.world.people.set(guest.id, guest)
     core.world.guests.add(guest.id)

@@ -4,10 +4,10 @@ import { viewOf } from '../../src/core/index.ts'
 import { actorOf, approversGroup, dana, kim, omar, priya, withCore } from '../support/core.ts'
 import { refusal, sentenceOf } from '../support/refusal.ts'
 
-describe('somebody who was asked as a member of a group', () => {
+describe('an approver by membership in a group', () => {
   const core = withCore()
   const group = core.world.groups
-  const asked = async (...approvers: object[]) => {
+  const pendingRequest = async (...approvers: object[]) => {
     const { id } = await core.template({ approval: { stages: [{ approvers }] } })
     return core.provisioning.submitSite(actorOf(kim), { body: { displayName: `Site ${randomUUID()}`, templateId: id } })
   }
@@ -24,20 +24,20 @@ describe('somebody who was asked as a member of a group', () => {
     }
   }
 
-  it('decides while they are a member', async () => {
-    const { requestId } = await asked({ group: approversGroup })
+  it('decides as a member', async () => {
+    const { requestId } = await pendingRequest({ group: approversGroup })
     expect((await core.provisioning.approve(actorOf(dana), { requestId })).status).toBe('queued')
   })
 
-  it('decides nothing when they have left it: refused, and nothing is written; the others decide on', async () => {
-    const { requestId } = await asked({ group: approversGroup })
+  it('is rejected without any change after leaving the group, and the others can decide', async () => {
+    const { requestId } = await pendingRequest({ group: approversGroup })
     await left(async () => {
       const before = await core.rows()
       for (const verb of ['approve', 'reject'] as const) {
         const error = await refusal(() => core.provisioning[verb](actorOf(dana), { requestId, comment: 'Mine.' }))
         expect([error.code, sentenceOf(error)]).toEqual([
           'not-an-approver',
-          'You are not an approver of this request any more.',
+          'You are no longer an approver of this request.',
         ])
       }
       expect(await core.rows()).toEqual(before)
@@ -45,8 +45,8 @@ describe('somebody who was asked as a member of a group', () => {
     })
   })
 
-  it('gives nothing away when they have left it, and chooses nobody who decides in their place', async () => {
-    const { requestId } = await asked({ group: approversGroup })
+  it('cannot reassign their part after leaving the group', async () => {
+    const { requestId } = await pendingRequest({ group: approversGroup })
     await left(async () => {
       const { code } = await refusal(() => core.provisioning.reassign(actorOf(dana), { requestId, to: priya.id }))
       expect(code).toBe('not-an-approver')
@@ -56,11 +56,11 @@ describe('somebody who was asked as a member of a group', () => {
     expect(approvals[0]?.approvers.map(({ id }) => id)).toContain(priya.id)
   })
 
-  it('is decided for by the manager who was asked since they did not, also when they have left it meanwhile', async () => {
+  it('is represented by their manager after an escalation, even after leaving the group', async () => {
     const only = randomUUID()
     group.set(only, [dana])
     core.world.managers.set(dana.id, omar)
-    const { requestId } = await asked({ group: only })
+    const { requestId } = await pendingRequest({ group: only })
     const later = new Date(Date.now() + 80 * 3_600_000)
     const provisioning = core.with({ clock: { now: () => later } })
     await provisioning.system.runApprovalTimers({ v: 1, requestId, stage: 1 })
@@ -69,8 +69,8 @@ describe('somebody who was asked as a member of a group', () => {
     expect((await provisioning.approve(actorOf(omar), { requestId })).status).toBe('queued')
   })
 
-  it('has no delegate any more when they are gone, or blocked', async () => {
-    const { requestId } = await asked({ user: dana.id })
+  it('loses their delegate when blocked or deleted', async () => {
+    const { requestId } = await pendingRequest({ user: dana.id })
     const until = new Date(Date.now() + 86_400_000).toISOString()
     await core.provisioning.beginDelegation(actorOf(dana), { to: omar.id, until })
     const decides = () => core.provisioning.approve(actorOf(omar), { requestId })
@@ -86,11 +86,11 @@ describe('somebody who was asked as a member of a group', () => {
     await core.provisioning.endDelegation(actorOf(dana))
   })
 
-  it('decides on when the policy names them, or another group of theirs, beside it', async () => {
+  it('still decides if the policy also names the person or another of their groups', async () => {
     const other = randomUUID()
     group.set(other, [dana])
-    const named = await asked({ group: approversGroup }, { user: dana.id })
-    const twice = await asked({ group: approversGroup }, { group: other })
+    const named = await pendingRequest({ group: approversGroup }, { user: dana.id })
+    const twice = await pendingRequest({ group: approversGroup }, { group: other })
     await left(async () => {
       for (const { requestId } of [named, twice])
         expect((await core.provisioning.approve(actorOf(dana), { requestId })).status).toBe('queued')
@@ -98,7 +98,7 @@ describe('somebody who was asked as a member of a group', () => {
     group.delete(other)
   })
 
-  it('decides nothing as an admin of yesterday, where a stage went to the admins', async () => {
+  it('is rejected as a former admin in a stage of admins', async () => {
     const admins = randomUUID()
     group.set(admins, [omar])
     const { id: templateId } = await core.template({ approval: { stages: [{ approvers: [{ user: kim.id }] }] } })
@@ -112,16 +112,16 @@ describe('somebody who was asked as a member of a group', () => {
     expect((await provisioning.approve(actorOf(priya), { requestId })).status).toBe('queued')
   })
 
-  it('decides nothing while the directory does not say', async () => {
-    const { requestId } = await asked({ group: approversGroup })
+  it('cannot decide while the directory does not answer', async () => {
+    const { requestId } = await pendingRequest({ group: approversGroup })
     core.world.up = false
     expect((await refusal(() => core.provisioning.approve(actorOf(dana), { requestId }))).code).toBe('unavailable')
     core.world.up = true
     expect((await core.provisioning.approve(actorOf(dana), { requestId })).status).toBe('queued')
   })
 
-  it('is shown without their groups', async () => {
-    const request = await asked({ group: approversGroup })
+  it('appears in the API without the groups', async () => {
+    const request = await pendingRequest({ group: approversGroup })
     expect(request.approvals[0]?.membership?.groups).toEqual([approversGroup])
     expect(JSON.stringify(viewOf(request))).not.toContain(approversGroup)
   })

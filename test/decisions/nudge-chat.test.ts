@@ -7,7 +7,7 @@ describe('a nudge in chat', () => {
   const world = withBotWorld()
   const start = () => startBot(world)
   afterEach(() => expect(world.logged.splice(0)).toEqual([]))
-  /** Who was ordered a card that reminds. */
+  /** The people with an ordered reminder. */
   const reminded = (requestId: string) =>
     world.jobs.flatMap((job) =>
       job.name === 'notify' && job.payload.requestId === requestId && job.payload.card.startsWith('reminder:')
@@ -15,7 +15,7 @@ describe('a nudge in chat', () => {
         : [],
     )
 
-  it('by its button reminds everybody whose decision is waited for, and says so on the card', async () => {
+  it('by the button reminds all undecided approvers and shows this on the card', async () => {
     const { types, clicks } = start()
     const { requestId, reference } = await requested(world, 'Nudged by a button')
     const card = await types('kim', `status ${reference}`)
@@ -27,29 +27,29 @@ describe('a nudge in chat', () => {
       'Cancel request',
     ])
     const after = await clicks('kim', card, 'Nudge')
-    expect(textOf(after)).toContain('You reminded them,')
+    expect(textOf(after)).toContain('You sent a reminder:')
     expect(reminded(requestId).toSorted()).toEqual([people.dana.id, people.omar.id].toSorted())
     const approver = textOf(await types('dana', `status ${reference}`))
     expect(approver).toContain('Still waiting for you')
-    expect(approver).toContain('Kim Lee reminds you: this has waited since')
+    expect(approver).toContain('Kim Lee reminds you: this request has waited since')
   })
 
-  it('a second one on the same day says from when on it can be repeated, reminds nobody, and leads back', async () => {
+  it('on the same day again reminds nobody, shows the next possible time, and leads back to the request', async () => {
     const { says, types, clicks } = start()
     const { requestId, reference } = await requested(world, 'Nudged twice')
     await says('kim', `nudge ${reference}`)
     const before = reminded(requestId)
     const again = await types('kim', `remind ${reference.slice(4)}`)
-    expect(textOf(again)).toContain('Reminded already')
+    expect(textOf(again)).toContain('Already reminded')
     expect(textOf(again)).toContain(reference)
-    expect(textOf(again)).toMatch(/From .*\d\d:\d\d on you can remind them again\./)
+    expect(textOf(again)).toMatch(/You can remind them again from .*\d\d:\d\d\./)
     expect(reminded(requestId)).toEqual(before)
     const card = await types('kim', `status ${reference}`)
     const notice = await clicks('kim', card, 'Nudge')
     expect(textOf(await clicks('kim', notice, 'Show status'))).toContain('Waiting for approval')
   })
 
-  it('alone is for the newest of one’s own that waits; without any it says so', async () => {
+  it('without a number is for the newest own waiting request, if there is one', async () => {
     const { says } = start()
     const older = await requested(world, 'The older one')
     const newest = await requested(world, 'The newest one')
@@ -57,13 +57,13 @@ describe('a nudge in chat', () => {
     expect(await says('kim', 'nudge')).toContain('The newest one')
     expect(reminded(newest.requestId)).not.toEqual([])
     expect(reminded(older.requestId)).toEqual([])
-    expect(await says('sam', 'nudge')).toContain('Nothing of yours waits for a decision.')
-    expect(await says('kim', 'nudge them, please')).toContain('Type it like this: nudge REQ-1042.')
+    expect(await says('sam', 'nudge')).toContain('None of your requests waits for a decision.')
+    expect(await says('kim', 'nudge them, please')).toContain('Type it like this: “nudge REQ-1042”.')
   })
 
-  it('of a request that is over shows how it ended', async () => {
+  it('for an ended request shows its end', async () => {
     const { says, types, clicks } = start()
-    const { requestId, reference } = await requested(world, 'Already over')
+    const { requestId, reference } = await requested(world, 'Already ended')
     const card = await types('kim', `status ${reference}`)
     await says('kim', `cancel ${reference}`)
     expect(textOf(await clicks('kim', card, 'Nudge'))).toContain('Nothing was created.')
@@ -71,26 +71,26 @@ describe('a nudge in chat', () => {
     expect(reminded(requestId)).toEqual([])
   })
 
-  it('is the requester’s and the admins’: an approver is refused, and nobody else learns of the request', async () => {
+  it('is for the requester and admins: an approver is rejected, and others do not learn of the request', async () => {
     const { says } = start()
     const { requestId, reference } = await requested(world, 'Somebody else’s')
-    expect(await says('dana', `nudge ${reference}`)).toContain('You may not do this.')
+    expect(await says('dana', `nudge ${reference}`)).toContain('You are not allowed to do this.')
     expect(reminded(requestId)).toEqual([])
-    expect(await says('sam', `nudge ${reference}`)).toContain('Sam Roy reminded them,')
+    expect(await says('sam', `nudge ${reference}`)).toContain('Sam Roy sent a reminder:')
     expect(reminded(requestId)).toHaveLength(2)
   })
 
-  it('is told of in help', async () => {
+  it('is in the help', async () => {
     const { says } = start()
     expect(await says('kim', 'help')).toContain('nudge REQ-1042')
   })
 })
 
-describe('the card of an approver', () => {
+describe('the approval card', () => {
   const world = withBotWorld()
   const start = () => startBot(world)
 
-  it('comes back by Refresh with what was typed, undecided', async () => {
+  it('keeps the typed comment after Refresh', async () => {
     const { types, clicks } = start()
     const { requestId, reference } = await requested(world, 'Read once more')
     const card = await types('dana', `status ${reference}`)
@@ -101,15 +101,15 @@ describe('the card of an approver', () => {
   })
 })
 
-describe('a request that came to nothing', () => {
+describe('a rejected request', () => {
   const world = withBotWorld()
   const start = () => startBot(world)
 
-  it('after a rejection is edited and sent again from its card, with everything that was asked for', async () => {
+  it('can be edited and sent again from its card with all its values', async () => {
     const { types, clicks } = start()
     const { reference } = await requested(world, 'Rejected once')
-    const asked = await types('dana', `status ${reference}`)
-    await clicks('dana', asked, 'Reject', { comment: 'The name is too long.' })
+    const statusCard = await types('dana', `status ${reference}`)
+    await clicks('dana', statusCard, 'Reject', { comment: 'The name is too long.' })
     const card = await types('kim', `status ${reference}`)
     expect(textOf(card)).toContain('The name is too long.')
     const form = await clicks('kim', card, 'Edit and send again')

@@ -3,7 +3,7 @@ import { failedRequest, requested, startBot, withBotWorld } from '../support/bot
 import { actionsOf, textOf, valuesOf } from '../support/cards.ts'
 import { contosoTenant, people } from '../support/teams-user.ts'
 
-describe('an admin decides over the heads of the approvers, in chat', () => {
+describe('an override in chat', () => {
   const world = withBotWorld()
   afterEach(() => expect(world.logged.splice(0)).toEqual([]))
   const find = (requestId: string) => world.stores.requests.find(requestId)
@@ -15,63 +15,60 @@ describe('an admin decides over the heads of the approvers, in chat', () => {
   it.each([
     ['approve', 'Approve', 'queued', 'approved'],
     ['reject', 'Reject', 'rejected', 'rejected'],
-  ])(
-    'admin %s: asks first, with the words that followed as the reason; the click decides',
-    async (verb, title, state, action) => {
-      const { types, clicks } = startBot(world)
-      const { requestId, reference } = await requested(world, `To ${verb}`)
-      const confirm = await types('sam', `admin ${verb} ${reference} Dana has left us`)
-      expect(valuesOf(confirm)).toEqual({ comment: 'Dana has left us' })
-      for (const words of ['Kim Lee asks', 'Waits for', 'over the heads of the approvers'])
-        expect(textOf(confirm)).toContain(words)
-      expect((await find(requestId))?.status).toBe('pendingApproval')
-      expect(textOf(await clicks('sam', confirm, title))).toContain('by Sam Roy as an admin')
-      expect((await find(requestId))?.status).toBe(state)
-      expect(await saidBySam(requestId)).toMatchObject([
-        { action, comment: 'Dana has left us', data: { override: true } },
-      ])
-      // A second click finds what it wanted; the other one comes too late, and hears who was faster.
-      expect(textOf(await clicks('sam', confirm, title))).toContain('by Sam Roy as an admin')
-      expect(await saidBySam(requestId)).toHaveLength(1)
-      const other = title === 'Approve' ? 'admin.reject' : 'admin.approve'
-      expect(textOf(await startBot(world).sends('sam', other, { requestId, comment: 'No.' }))).toContain(
-        'Sam Roy decided',
-      )
-      expect(textOf(await types('sam', `admin ${verb} ${reference}`))).toContain('Sam Roy decided it')
-    },
-  )
+  ])('admin %s: asks to confirm, with the typed reason, and the click decides', async (verb, title, state, action) => {
+    const { types, clicks } = startBot(world)
+    const { requestId, reference } = await requested(world, `To ${verb}`)
+    const confirm = await types('sam', `admin ${verb} ${reference} Dana has left us`)
+    expect(valuesOf(confirm)).toEqual({ comment: 'Dana has left us' })
+    for (const text of ['Requested by Kim Lee', 'Waits for', 'This overrides the approvers'])
+      expect(textOf(confirm)).toContain(text)
+    expect((await find(requestId))?.status).toBe('pendingApproval')
+    expect(textOf(await clicks('sam', confirm, title))).toContain('by Sam Roy as an admin')
+    expect((await find(requestId))?.status).toBe(state)
+    expect(await saidBySam(requestId)).toMatchObject([
+      { action, comment: 'Dana has left us', data: { override: true } },
+    ])
+    // A second click shows the same decision. The other button comes too late and shows who decided.
+    expect(textOf(await clicks('sam', confirm, title))).toContain('by Sam Roy as an admin')
+    expect(await saidBySam(requestId)).toHaveLength(1)
+    const other = title === 'Approve' ? 'admin.reject' : 'admin.approve'
+    expect(textOf(await startBot(world).sends('sam', other, { requestId, comment: 'No.' }))).toContain(
+      'Sam Roy decided',
+    )
+    expect(textOf(await types('sam', `admin ${verb} ${reference}`))).toContain('Sam Roy already decided the request')
+  })
 
-  it('not without a reason: the card comes back and asks for it, and keeps what was typed', async () => {
+  it('needs a reason: the card comes back with the fault', async () => {
     const { types, clicks } = startBot(world)
     const { requestId, reference } = await requested(world, 'No reason')
     const confirm = await types('sam', `admin approve ${reference}`)
     const back = await clicks('sam', confirm, 'Approve', { comment: '  ' })
-    expect(textOf(back)).toContain('Please say why you decide it over the heads of the approvers.')
+    expect(textOf(back)).toContain('Explain why you override the approvers.')
     expect((await find(requestId))?.status).toBe('pendingApproval')
     await clicks('sam', back, 'Approve', { comment: 'It cannot wait.' })
     expect((await find(requestId))?.status).toBe('queued')
   })
 
-  it('not of their own, not what is over, and not what nobody is asked about', async () => {
+  it('is rejected for the admin’s own request, an ended one, and one without approval', async () => {
     const { says, sends } = startBot(world)
     const own = await requested(world, 'Of Sam', { who: 'sam' })
-    for (const words of [`admin approve ${own.reference} so`, `admin reject ${own.reference} so`])
-      expect(await says('sam', words)).toContain('You asked for this yourself, so somebody else has to decide.')
-    expect(await says('sam', `admin reassign ${own.reference}`)).toContain('another admin has to choose')
+    for (const command of [`admin approve ${own.reference} so`, `admin reject ${own.reference} so`])
+      expect(await says('sam', command)).toContain('You requested this. Somebody else must decide.')
+    expect(await says('sam', `admin reassign ${own.reference}`)).toContain('Another admin must choose')
     expect(textOf(await sends('sam', 'admin.approve', { requestId: own.requestId, comment: 'So.' }))).toContain(
-      'You asked for this yourself',
+      'You requested this. Somebody else must decide.',
     )
     const kim = await world.provisioning.actor({ tenantId: contosoTenant, id: people.kim.id })
     const gone = await requested(world, 'Withdrawn')
     await world.provisioning.cancelRequest(kim, { requestId: gone.requestId })
-    for (const words of ['approve', 'reject', 'reassign'])
-      expect(await says('sam', `admin ${words} ${gone.reference}`)).toContain('Kim Lee cancelled it')
+    for (const verb of ['approve', 'reject', 'reassign'])
+      expect(await says('sam', `admin ${verb} ${gone.reference}`)).toContain('Kim Lee cancelled the request')
     const { reference } = await failedRequest(world, 'Without approval')
-    expect(await says('sam', `admin approve ${reference}`)).toContain('No approval is asked for')
+    expect(await says('sam', `admin approve ${reference}`)).toContain('This request needs no approval.')
   })
 
   it.each(['approve', 'reject', 'reassign'])(
-    'admin %s alone: how to type it, and what waits, to choose from',
+    'admin %s without a number: shows how to type it, and the waiting requests to choose from',
     async (verb) => {
       const { types } = startBot(world)
       const { reference } = await requested(world, `Waits for ${verb}`)
@@ -89,38 +86,40 @@ describe('an admin decides over the heads of the approvers, in chat', () => {
   )
 })
 
-describe('an admin asks somebody else, in chat', () => {
+describe('a reassignment by an admin in chat', () => {
   const world = withBotWorld()
   afterEach(() => expect(world.logged.splice(0)).toEqual([]))
   const stageOf = async (requestId: string) => (await world.stores.requests.find(requestId))?.approvals[0]
 
-  it('by name: in whose place is asked where several have not decided, and a second click finds what it wanted', async () => {
+  it('by name: asks which undecided approver to replace, and a second click changes nothing', async () => {
     const { types, clicks, sends } = startBot(world)
     const { requestId, reference } = await requested(world, 'Handed on')
     expect((await stageOf(requestId))?.approvers).toHaveLength(2)
     const form = await types('sam', `admin reassign ${reference} me`)
-    expect(textOf(form)).toContain('Another admin may have to decide it')
+    expect(textOf(form)).toContain('Another admin may have to decide')
     expect(valuesOf(form)).toMatchObject({ to: people.sam.id })
-    const back = await clicks('sam', form, 'Ask them', { from: '', comment: 'Dana is away.' })
-    expect(textOf(back)).toContain('Choose in whose place.')
+    const back = await clicks('sam', form, 'Reassign', { from: '', comment: 'Dana is away.' })
+    expect(textOf(back)).toContain('Choose the person to replace.')
     expect(valuesOf(back)).toMatchObject({ to: people.sam.id, comment: 'Dana is away.' })
     for (const _ of ['once', 'twice'])
-      expect(textOf(await clicks('sam', back, 'Ask them', { from: people.dana.id }))).toContain('Handed on')
+      expect(textOf(await clicks('sam', back, 'Reassign', { from: people.dana.id }))).toContain('Handed on')
     const stage = await stageOf(requestId)
     expect(stage?.approvers.map(({ id }) => id).toSorted()).toEqual([people.omar.id, people.sam.id].toSorted())
     expect(stage?.reassigned).toMatchObject([
       { from: [{ id: people.dana.id }], by: { id: people.sam.id }, comment: 'Dana is away.' },
     ])
-    expect(await startBot(world).says('sam', `admin audit ${reference}`)).toContain('Taken over by an admin')
-    // Omar is asked already, and nobody at all is no answer.
+    expect(await startBot(world).says('sam', `admin audit ${reference}`)).toContain(
+      'Reassigned by an admin to themselves',
+    )
+    // Omar is already an approver, Kim is the requester, and the other values name nobody.
     for (const to of [people.omar.id, people.kim.id, '', 'Dana'])
       expect(actionsOf(await sends('sam', 'admin.reassign', { requestId, from: people.omar.id, to }))).toMatchObject([
-        { title: 'Ask them' },
+        { title: 'Reassign' },
         {},
       ])
   })
 
-  it('in the place of who is gone, with the reason, where several have to decide', async () => {
+  it('preselects the approver who has left the organisation, with the reason', async () => {
     const { types } = startBot(world)
     const { requestId, reference } = await requested(world, 'One of two is gone')
     const request = await world.stores.requests.find(requestId)
@@ -130,11 +129,11 @@ describe('an admin asks somebody else, in chat', () => {
     world.gone.add(people.omar.id)
     const form = await types('sam', `admin reassign ${reference} me`)
     world.gone.clear()
-    expect(textOf(form)).toContain('It waits in vain: Omar Haddad is no longer in the directory')
+    expect(textOf(form)).toContain('Blocked: Omar Haddad has left the organisation')
     expect(valuesOf(form)).toMatchObject({ from: people.omar.id, to: people.sam.id })
   })
 
-  it('who is not clear is chosen; who asked for it, or is not found, is said', async () => {
+  it('offers several matches, and names an unknown person, the requester or a present approver', async () => {
     const { types } = startBot(world)
     const { reference } = await requested(world, 'To whom')
     world.alike.push({
@@ -148,12 +147,12 @@ describe('an admin asks somebody else, in chat', () => {
     expect(textOf(await types('sam', `admin reassign ${reference} Nobody Here`))).toContain(
       'I found nobody for “Nobody Here”.',
     )
-    expect(textOf(await types('sam', `admin reassign ${reference} kim`))).toContain('Kim Lee asked for it')
+    expect(textOf(await types('sam', `admin reassign ${reference} kim`))).toContain('Kim Lee requested this')
     expect(textOf(await types('sam', `admin reassign ${reference} omar@contoso.example`))).toContain(
-      'Omar Haddad is asked already.',
+      'Omar Haddad is already an approver.',
     )
     expect(textOf(await types('sam', `admin reassign ${reference} to sam@contoso.example`))).toContain(
-      'Another admin may have to decide it',
+      'Another admin may have to decide',
     )
   })
 })

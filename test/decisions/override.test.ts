@@ -11,10 +11,10 @@ const admin = actorOf(priya, true)
 const because = { decision: 'approved', comment: 'Dana has left us.' } as const
 const no = { decision: 'rejected', comment: 'We close this office.' } as const
 
-describe.each(engines)('an admin decides over the heads of the approvers, over the %s store', (engine) => {
+describe.each(engines)('an override in the %s store', (engine) => {
   const core = withCore(engine)
-  /** In two stages: Dana and Omar have to approve, then Dana once more. */
-  const asked = async () => {
+  /** A request with two stages: Dana and Omar must approve, then Dana again. */
+  const pendingRequest = async () => {
     const { id } = await core.template({
       approval: {
         stages: [
@@ -35,8 +35,8 @@ describe.each(engines)('an admin decides over the heads of the approvers, over t
     expect(findings).toEqual([])
   }
 
-  it('approves all stages that are open or still to come at once, each decision marked', async () => {
-    const requestId = await asked()
+  it('approves all open and later stages, and marks each decision', async () => {
+    const requestId = await pendingRequest()
     await core.provisioning.approve(actorOf(omar), { requestId, comment: 'Fine with me.' })
     const request = await overrides(requestId)
     expect(request.status).toBe('queued')
@@ -48,8 +48,8 @@ describe.each(engines)('an admin decides over the heads of the approvers, over t
       [[priya.id, true]],
     ])
     expect(viewOf(request).approvals[1]?.decisions).toMatchObject([{ ...because, by: priya, override: true }])
-    const said = await core.ports.audit.timeline(requestId)
-    expect(said.find(({ actor }) => 'id' in actor && actor.id === priya.id)).toMatchObject({
+    const timeline = await core.ports.audit.timeline(requestId)
+    expect(timeline.find(({ actor }) => 'id' in actor && actor.id === priya.id)).toMatchObject({
       action: 'approved',
       comment: because.comment,
       data: { override: true, stages: [1, 2], waitedFor: [dana] },
@@ -57,12 +57,12 @@ describe.each(engines)('an admin decides over the heads of the approvers, over t
     expect((await actionsOf(requestId)).slice(-2)).toEqual(['approved', 'queued'])
     expect(await core.orderedJobs(requestId)).toEqual(expect.arrayContaining(['provision', 'refresh-cards']))
     const why = await core.provisioning.readExplanation(actorOf(kim), { requestId })
-    expect(why.map(apiTexts.explanation).join('\n')).toContain('as an admin over the heads of the approvers')
+    expect(why.map(apiTexts.explanation).join('\n')).toContain('overriding approval')
     await proves(requestId)
   })
 
-  it('leaves a stage that is approved as it is', async () => {
-    const requestId = await asked()
+  it('does not change an approved stage', async () => {
+    const requestId = await pendingRequest()
     for (const who of [dana, omar]) await core.provisioning.approve(actorOf(who), { requestId })
     const { approvals } = await overrides(requestId)
     expect(approvals.map(({ decisions }) => decisions.map(({ override = false }) => override))).toEqual([
@@ -71,19 +71,21 @@ describe.each(engines)('an admin decides over the heads of the approvers, over t
     ])
   })
 
-  it('rejects, which ends the request: its requester is told, and its webhook says that it was an override', async () => {
-    const requestId = await asked()
+  it('with a rejection ends the request, notifies the requester, and is marked in the webhook', async () => {
+    const requestId = await pendingRequest()
     const request = await overrides(requestId, no)
     expect(request.status).toBe('rejected')
     expect(request.approvals.map(({ decisions }) => decisions.length)).toEqual([1, 0])
     expect(webhookOf(request)?.data.override).toMatchObject({ ...no, by: priya })
-    const told = (await core.orders(requestId)).filter(({ payload }) => JSON.stringify(payload).includes('outcome:'))
-    expect(told).toMatchObject([{ payload: { personId: kim.id, card: 'outcome:rejected' } }])
+    const notified = (await core.orders(requestId)).filter(({ payload }) =>
+      JSON.stringify(payload).includes('outcome:'),
+    )
+    expect(notified).toMatchObject([{ payload: { personId: kim.id, card: 'outcome:rejected' } }])
     await proves(requestId)
   })
 
-  it('not without a reason, not of their own, not what is over, and nobody else at all: nothing is written', async () => {
-    const requestId = await asked()
+  it('is rejected without any change: without a reason, from other people, for another tenant’s or unknown request', async () => {
+    const requestId = await pendingRequest()
     const before = await core.rows()
     const code = async (work: () => Promise<unknown>) => (await refusal(work)).code
     for (const comment of ['', ' \n'])
@@ -96,7 +98,7 @@ describe.each(engines)('an admin decides over the heads of the approvers, over t
     expect(await code(() => overrides(requestId, because, other))).toBe('forbidden')
     expect(await code(() => overrides(randomUUID()))).toBe('not-found')
     expect(await core.rows()).toEqual(before)
-    // That an admin tried it with their own request is written down.
+    // The audit records an admin's attempt with their own request.
     expect(await code(() => overrides(requestId, because, actorOf(kim, true)))).toBe('self-approval')
     expect((await core.ports.audit.timeline(requestId)).at(-1)).toMatchObject({
       action: 'refused',
@@ -105,8 +107,8 @@ describe.each(engines)('an admin decides over the heads of the approvers, over t
     expect((await core.ports.requests.find(requestId))?.status).toBe('pendingApproval')
   })
 
-  it('once: a repeat of the call finds what it wanted, another comes too late and hears who decided and when', async () => {
-    const requestId = await asked()
+  it('happens once: a repeat returns the same request, and another call names the earlier decider', async () => {
+    const requestId = await pendingRequest()
     const attempt = randomUUID()
     const first = await overrides(requestId, because, admin, attempt)
     expect(await overrides(requestId, because, admin, attempt)).toEqual(first)
@@ -117,8 +119,8 @@ describe.each(engines)('an admin decides over the heads of the approvers, over t
     expect((await actionsOf(requestId)).filter((action) => action === 'approved')).toHaveLength(1)
   })
 
-  it('not what waits for nobody: cancelled, expired, or never asked', async () => {
-    const requestId = await asked()
+  it('is rejected for a cancelled request and for one without approval', async () => {
+    const requestId = await pendingRequest()
     await core.provisioning.cancelRequest(actorOf(kim), { requestId })
     expect((await refusal(() => overrides(requestId))).code).toBe('already-ended')
     const { id } = await core.template({ approval: null })
@@ -136,7 +138,7 @@ describe.each(engines)('an admin decides over the heads of the approvers, over t
     ['approve', no],
     ['reject', because],
     ['reject', no],
-  ] as const)('against an approver who clicks %s at once: exactly one of them decides', async (verb, what) => {
+  ] as const)('decides once if it races with an approver’s %s', async (verb, what) => {
     const random = (most: number) => new Promise((resolve) => setTimeout(resolve, Math.random() * most))
     for (let round = 0; round < 6; round += 1) {
       const requestId = randomUUID()
@@ -165,8 +167,8 @@ describe.each(engines)('an admin decides over the heads of the approvers, over t
       expect(more).toEqual([])
       expect(late).toMatchObject({ code: 'already-decided', context: { by: decision?.by.displayName } })
       expect(request?.status).toBe(decision?.decision === 'approved' ? 'queued' : 'rejected')
-      const said = (await actionsOf(requestId)).filter((one) => one === 'approved' || one === 'rejected')
-      expect(said).toEqual([decision?.decision])
+      const recorded = (await actionsOf(requestId)).filter((one) => one === 'approved' || one === 'rejected')
+      expect(recorded).toEqual([decision?.decision])
     }
   })
 })

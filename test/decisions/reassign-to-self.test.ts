@@ -14,10 +14,10 @@ import { people } from '../support/teams-user.ts'
 type Step = NonNullable<ApprovalStage['reassigned']>[number]
 const at = '2026-11-20T10:00:00.000Z'
 
-describe('what an admin has reassigned to themselves', () => {
+describe('a part that an admin has reassigned to themselves', () => {
   const all = [kim, dana, omar, priya, stranger]
   const somebody = fc.constantFrom(...all)
-  /** A stage after some steps: each moves what somebody has, by themselves or by an admin, to somebody who is not asked. */
+  /** A stage after some reassignments of its only part, each by the approver or an admin, to a person who is not an approver. */
   const stages = fc
     .record({
       first: fc.constantFrom(dana, omar),
@@ -39,14 +39,14 @@ describe('what an admin has reassigned to themselves', () => {
       return { first, reassigned, stage: stageOf(1, [holder], { reassigned, standIns: standing }), holder }
     })
 
-  /** The same rule, said by going forward: who put the part where it is, since the last time somebody else than its holder did. */
+  /** The same rule in the other direction: the last person who reassigned another person's part. */
   const moverOf = (reassigned: readonly Step[]): string | undefined => {
     let mover: string | undefined
     for (const { from, by } of reassigned) if (!from.some(({ id }) => id === by.id)) mover = by.id
     return mover
   }
 
-  it('is what they moved last, and can decide, themselves or for somebody; what a second admin moved since is not', () => {
+  it('is a part that they can decide and reassigned last, not one that a second admin reassigned later', () => {
     fc.assert(
       fc.property(stages, somebody, ({ stage, reassigned, holder }, { id }) => {
         const speaks =
@@ -58,7 +58,7 @@ describe('what an admin has reassigned to themselves', () => {
     )
   })
 
-  it('is nothing for people who moved nothing but their own part; an override sees it wherever a decision does', () => {
+  it('does not exist for people who reassigned only their own part; overrides and decisions agree on it', () => {
     fc.assert(
       fc.property(stages, somebody, ({ stage, reassigned }, { id }) => {
         const moved = reassigned.some(({ by, from }) => by.id === id && from[0]?.id !== id)
@@ -72,7 +72,7 @@ describe('what an admin has reassigned to themselves', () => {
     )
   })
 
-  it('needs a second admin on cards only where one was found then', () => {
+  it('needs a second admin on cards only if there was one at the reassignment', () => {
     fc.assert(
       fc.property(stages, somebody, fc.boolean(), ({ stage }, { id }, isFound) => {
         const marked = (stage.reassigned ?? []).map((one) =>
@@ -88,7 +88,7 @@ describe('what an admin has reassigned to themselves', () => {
 describe('an admin who has reassigned a decision to themselves', () => {
   const core = withCore()
   const admins = (...of: Person[]) => core.with({}, { admins: of.map(({ id }) => id) })
-  const asked = async (policy: object = { approvers: [{ user: dana.id }] }, who = kim) => {
+  const pendingRequest = async (policy: object = { approvers: [{ user: dana.id }] }, who = kim) => {
     const { id: templateId } = await core.template({ approval: { stages: [policy] } })
     const body = { displayName: `Site ${randomUUID()}`, templateId }
     return (await core.provisioning.submitSite(actorOf(who), { body })).requestId
@@ -105,35 +105,37 @@ describe('an admin who has reassigned a decision to themselves', () => {
       system.override(admin, { requestId: id, ...because, decision: 'rejected' }),
   }
 
-  it.each(Object.entries(ways))('decides nothing alone while there is another admin: %s', async (tried, decide) => {
-    const requestId = await asked()
+  it.each(Object.entries(ways))('cannot decide alone while there is another admin: %s', async (tried, decide) => {
+    const requestId = await pendingRequest()
     await takes(requestId)
     const before = await core.ports.requests.find(requestId)
     const error = await refusal(() => decide(admins(priya, stranger), requestId))
     expect([error.code, sentenceOf(error)]).toEqual([
       'second-admin-needed',
-      'You reassigned this to yourself, or to a person you decide for. Another admin must decide it: Sasha Moreau.',
+      'You reassigned this to yourself, or to somebody who delegates to you. Another admin must decide: Sasha Moreau.',
     ])
     expect(await core.ports.requests.find(requestId)).toEqual(before)
-    const said = (await core.ports.audit.timeline(requestId)).find(({ action }) => action === 'refused')
-    expect(said).toMatchObject({ actor: priya, data: { tried: tried.split(' ')[0], code: 'second-admin-needed' } })
+    const entry = (await core.ports.audit.timeline(requestId)).find(({ action }) => action === 'refused')
+    expect(entry).toMatchObject({ actor: priya, data: { tried: tried.split(' ')[0], code: 'second-admin-needed' } })
     const other = await admins(priya, stranger).override(actorOf(stranger, true), { requestId, ...because })
     expect(other.status).toBe('queued')
     expect((await core.provisioning.readAudit(admin, { requestId })).findings).toEqual([])
   })
 
-  it.each(Object.entries(ways))('decides where they are the only admin, which is marked: %s', async (_, decide) => {
-    const requestId = await asked()
+  it.each(Object.entries(ways))('decides as the only admin, and the decision is marked: %s', async (_, decide) => {
+    const requestId = await pendingRequest()
     await takes(requestId, priya, admin, admins(priya))
     const request = await decide(admins(priya), requestId)
     expect(request.status).not.toBe('pendingApproval')
     expect(viewOf(request).approvals[0]?.decisions).toMatchObject([{ by: priya, ownReassignment: true }])
-    const said = (await core.ports.audit.timeline(requestId)).find(({ action }) => /^(approved|rejected)$/.test(action))
-    expect(said?.data).toMatchObject({ ownReassignment: true })
+    const entry = (await core.ports.audit.timeline(requestId)).find(({ action }) =>
+      /^(approved|rejected)$/.test(action),
+    )
+    expect(entry?.data).toMatchObject({ ownReassignment: true })
   })
 
-  it('decides where a setting allows it, which is marked', async () => {
-    const requestId = await asked()
+  it('decides if a setting allows it, and the decision is marked', async () => {
+    const requestId = await pendingRequest()
     const system = core.with({}, { admins: [priya.id, stranger.id], adminDecidesOwnReassignment: true })
     await takes(requestId, priya, admin, system)
     const { approvals } = await system.approve(admin, { requestId })
@@ -144,9 +146,9 @@ describe('an admin who has reassigned a decision to themselves', () => {
   it.each([
     ['a blocked account', { ...stranger, isBlocked: true as const }],
     ['a guest', { ...stranger, isGuest: true as const }],
-  ])('has no second admin in %s, nor in the requester', async (_, account) => {
+  ])('does not need %s or the requester as a second admin', async (_, account) => {
     core.world.people.set(stranger.id, account)
-    const requestId = await asked()
+    const requestId = await pendingRequest()
     const system = admins(priya, stranger, kim)
     await takes(requestId, priya, admin, system)
     const { status } = await system.approve(admin, { requestId })
@@ -154,18 +156,18 @@ describe('an admin who has reassigned a decision to themselves', () => {
     expect(status).toBe('queued')
   })
 
-  it('has one in a member of a group of admins, and the answer names two of many', async () => {
-    const requestId = await asked()
+  it('needs a member of the admin group as a second admin, and the answer names two of them', async () => {
+    const requestId = await pendingRequest()
     const system = core.with({}, { admins: [priya.id, approversGroup, stranger.id] })
     await takes(requestId, priya, admin, system)
     const error = await refusal(() => system.approve(admin, { requestId }))
-    expect(sentenceOf(error)).toContain('Another admin must decide it: Dana Fox or Omar Haddad.')
+    expect(sentenceOf(error)).toContain('Another admin must decide: Dana Fox or Omar Haddad.')
   })
 
-  it('cannot do it by way of a person they decide for, nor by a chain', async () => {
+  it('cannot decide through a person they decide for, or through a chain of reassignments', async () => {
     const system = admins(priya, stranger)
     const until = new Date(Date.now() + 3_600_000).toISOString()
-    const byDelegation = await asked()
+    const byDelegation = await pendingRequest()
     await system.beginDelegation(actorOf(omar), { to: priya.id, until })
     await takes(byDelegation, omar)
     expect((await system.readRequest(admin, { requestId: byDelegation })).approvals[0]?.standIns).toMatchObject([
@@ -173,39 +175,39 @@ describe('an admin who has reassigned a decision to themselves', () => {
     ])
     for (const decide of [ways.approve, ways.override])
       expect((await refusal(() => decide(system, byDelegation))).code).toBe('second-admin-needed')
-    expect((await system.approve(actorOf(omar), { requestId: byDelegation })).status, 'who was asked decides').toBe(
+    expect((await system.approve(actorOf(omar), { requestId: byDelegation })).status, 'the new approver decides').toBe(
       'queued',
     )
     await system.endDelegation(actorOf(omar))
-    const byChain = await asked()
+    const byChain = await pendingRequest()
     await takes(byChain, omar)
     await system.reassign(actorOf(omar), { requestId: byChain, to: priya.id })
     expect((await refusal(() => system.approve(admin, { requestId: byChain }))).code).toBe('second-admin-needed')
-    const passedOn = await asked()
+    const passedOn = await pendingRequest()
     await takes(passedOn)
     await system.reassign(admin, { requestId: passedOn, to: omar.id })
     expect((await refusal(() => ways.override(system, passedOn))).code).toBe('second-admin-needed')
     expect((await system.approve(actorOf(omar), { requestId: passedOn })).status).toBe('queued')
   })
 
-  it('decides what a second admin, or the approver, has given to them; and overrides what they reassigned to nobody of theirs', async () => {
+  it('decides a part from a second admin or the approver, and overrides a part that they reassigned to another person', async () => {
     const system = admins(priya, stranger)
-    const bySecond = await asked()
+    const bySecond = await pendingRequest()
     await takes(bySecond, omar)
     await system.reassign(actorOf(stranger, true), { requestId: bySecond, to: priya.id })
     const decided = await system.approve(admin, { requestId: bySecond })
     expect([decided.status, decided.approvals[0]?.decisions[0]?.ownReassignment]).toEqual(['queued', undefined])
-    const byApprover = await asked()
+    const byApprover = await pendingRequest()
     await system.reassign(actorOf(dana), { requestId: byApprover, to: priya.id })
     expect((await system.approve(admin, { requestId: byApprover })).status).toBe('queued')
-    const toAnother = await asked()
+    const toAnother = await pendingRequest()
     await takes(toAnother, omar)
     expect((await ways.override(system, toAnother)).status).toBe('queued')
-    expect((await ways.override(system, await asked())).status).toBe('queued')
+    expect((await ways.override(system, await pendingRequest())).status).toBe('queued')
   })
 
-  it('keeps their own voice beside the one that does not count', async () => {
-    const requestId = await asked({ approvers: [{ user: priya.id }, { user: dana.id }], rule: 'all' })
+  it('keeps their own vote, and only the reassigned one does not count', async () => {
+    const requestId = await pendingRequest({ approvers: [{ user: priya.id }, { user: dana.id }], rule: 'all' })
     const system = admins(priya, stranger)
     const until = new Date(Date.now() + 3_600_000).toISOString()
     await system.beginDelegation(actorOf(omar), { to: priya.id, until })
@@ -219,8 +221,8 @@ describe('an admin who has reassigned a decision to themselves', () => {
     expect((await system.approve(actorOf(omar), { requestId })).status).toBe('queued')
   })
 
-  it('decides nothing while nobody can say whether there is another admin', async () => {
-    const requestId = await asked()
+  it('cannot decide while the directory does not answer', async () => {
+    const requestId = await pendingRequest()
     await takes(requestId)
     core.world.up = false
     expect((await refusal(() => ways.override(admins(priya, stranger), requestId))).code).toBe('unavailable')
@@ -228,7 +230,7 @@ describe('an admin who has reassigned a decision to themselves', () => {
   })
 })
 
-describe('the same over REST and in chat', () => {
+describe('an admin’s decision on a part reassigned to themselves', () => {
   const service = withService({ ADMINS: `${people.sam.id},${people.omar.id}` })
   const waits = async (displayName: string) => {
     const metadata = { costCentre: '4711', audience: 'internal' }
@@ -241,7 +243,7 @@ describe('the same over REST and in chat', () => {
   const decides = (who: 'sam' | 'omar', requestId: string) =>
     service.rest(who, 'POST', `/requests/v1/${requestId}/approve`, { comment: 'Fine.' })
 
-  it('is refused by REST with its code and the name of another admin', async () => {
+  it('is rejected by REST with the error code and the name of another admin', async () => {
     const { requestId } = await waits('By REST')
     const path = `/requests/v1/${requestId}`
     const taken = await service.rest('sam', 'POST', `${path}/reassign`, { from: people.dana.id, to: people.sam.id })
@@ -251,28 +253,28 @@ describe('the same over REST and in chat', () => {
       status: 403,
       body: {
         code: 'second-admin-needed',
-        detail: expect.stringContaining('Another admin must decide it: Omar Haddad.'),
+        detail: expect.stringContaining('Another admin must decide: Omar Haddad.'),
       },
     })
     expect((await decides('omar', requestId)).status).toBe(200)
   })
 
-  it('is refused in chat in words; the card has no Approve, and the decision of the second admin counts', async () => {
+  it('is rejected in chat with a sentence and a card without Approve, and the second admin can decide', async () => {
     const { requestId, reference } = await waits('In chat')
     await service.sam.installs()
     const form = await service.sam.says(`admin reassign ${reference} me`)
-    expect(textOf(form.card)).toContain('Another admin may have to decide it.')
-    await service.sam.clicks(form, 'Ask them', { from: people.dana.id })
-    const asked = await service.sam.sees(/Another admin must decide/)
-    expect(textOf(asked.card)).toContain('So another admin must decide it.')
+    expect(textOf(form.card)).toContain('Another admin may have to decide.')
+    await service.sam.clicks(form, 'Reassign', { from: people.dana.id })
+    const pendingRequest = await service.sam.sees(/Another admin must decide/)
+    expect(textOf(pendingRequest.card)).toContain('Another admin must decide.')
     const status = await service.sam.says(`status ${reference}`)
-    for (const { card } of [asked, status])
+    for (const { card } of [pendingRequest, status])
       expect(actionsOf(card).map(({ title }) => title)).not.toEqual(expect.arrayContaining(['Approve']))
-    const forged = await service.sam.invokes(asked.id, 'approval.approve', { requestId, comment: '' })
-    expect(textOf(forged.card ?? {})).toContain('Another admin must decide it: Omar Haddad.')
+    const forged = await service.sam.invokes(pendingRequest.id, 'approval.approve', { requestId, comment: '' })
+    expect(textOf(forged.card ?? {})).toContain('Another admin must decide: Omar Haddad.')
     const confirm = await service.sam.says(`admin approve ${reference} it is urgent`)
     const over = await service.sam.clicks(confirm, 'Approve')
-    expect(textOf(over.card ?? {})).toContain('Another admin must decide it: Omar Haddad.')
+    expect(textOf(over.card ?? {})).toContain('Another admin must decide: Omar Haddad.')
     const { body } = await service.rest('sam', 'GET', `/audit/v1/requests/${requestId}`)
     const entries = z.array(z.object({ action: z.string(), data: z.looseObject({}).optional() })).parse(body['entries'])
     const tried = entries.filter(({ action }) => action === 'refused')
@@ -283,7 +285,7 @@ describe('the same over REST and in chat', () => {
     expect((await decides('omar', requestId)).status).toBe(200)
   })
 
-  it('counts where a setting allows it, and the timeline says so', async () => {
+  it('counts if a setting allows it, and the timeline shows this', async () => {
     await service.restart({ ADMIN_DECIDES_OWN_REASSIGNMENT: 'on' })
     const { requestId, reference } = await waits('By a setting')
     const body = { from: people.dana.id, to: people.sam.id }

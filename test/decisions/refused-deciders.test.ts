@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest'
 import { actorOf, approversGroup, dana, kim, omar, priya, stranger, tenantId, withCore } from '../support/core.ts'
 import { refusal, sentenceOf } from '../support/refusal.ts'
 
-describe('whoever tries to decide and may not', () => {
+describe('a rejected attempt to decide', () => {
   const core = withCore()
-  const asked = async (approvers: object[]) => {
+  const pendingRequest = async (approvers: object[]) => {
     const { id } = await core.template({ approval: { stages: [{ approvers }] } })
     return core.provisioning.submitSite(actorOf(kim), { body: { displayName: `Site ${randomUUID()}`, templateId: id } })
   }
@@ -22,8 +22,8 @@ describe('whoever tries to decide and may not', () => {
     )
   }
 
-  it('stands in the chain, once an hour for the same, which proves; the request stays, and the timeline is silent', async () => {
-    const { requestId } = await asked([{ user: dana.id }])
+  it('is in the audit chain once an hour, not in the timeline, and does not change the request', async () => {
+    const { requestId } = await pendingRequest([{ user: dana.id }])
     const { approve, reject, reassign } = core.provisioning
     for (let time = 0; time < 3; time += 1) await refusal(() => approve(actorOf(stranger), { requestId }))
     await refusal(() => reject(actorOf(stranger), { requestId, comment: 'No.' }))
@@ -50,22 +50,22 @@ describe('whoever tries to decide and may not', () => {
     expect(await refused(requestId)).toHaveLength(7)
   })
 
-  it('also when they were an approver a second ago: left the group, or was asked no more', async () => {
+  it('is recorded for a former approver, who left the group or was replaced', async () => {
     const group = core.world.groups.get(approversGroup) ?? []
-    const left = await asked([{ group: approversGroup }])
+    const left = await pendingRequest([{ group: approversGroup }])
     core.world.groups.set(approversGroup, [omar])
     await refusal(() => core.provisioning.approve(actorOf(dana), { requestId: left.requestId }))
     core.world.groups.set(approversGroup, group)
     expect(await refused(left.requestId)).toEqual([[dana.id, 'approve', 'not-an-approver']])
-    const given = await asked([{ user: dana.id }])
-    await core.provisioning.reassign(actorOf(dana), { requestId: given.requestId, to: omar.id, comment: 'Yours.' })
-    const late = await refusal(() => core.provisioning.approve(actorOf(dana), { requestId: given.requestId }))
-    expect(sentenceOf(late)).toBe(`${omar.displayName} decides this in your place now.`)
-    expect(await refused(given.requestId)).toEqual([[dana.id, 'approve', 'not-an-approver']])
+    const handedOn = await pendingRequest([{ user: dana.id }])
+    await core.provisioning.reassign(actorOf(dana), { requestId: handedOn.requestId, to: omar.id, comment: 'Yours.' })
+    const late = await refusal(() => core.provisioning.approve(actorOf(dana), { requestId: handedOn.requestId }))
+    expect(sentenceOf(late)).toBe(`${omar.displayName} is now the approver instead of you.`)
+    expect(await refused(handedOn.requestId)).toEqual([[dana.id, 'approve', 'not-an-approver']])
   })
 
-  it('is nobody of ours, and is told by id; of a request that there is not, nothing', async () => {
-    const { requestId } = await asked([{ user: dana.id }])
+  it('is recorded with the id of an unknown person, and not for an unknown request', async () => {
+    const { requestId } = await pendingRequest([{ user: dana.id }])
     const id = randomUUID()
     await core.provisioning.system.noteForbidden({ id, tenantId }, requestId, 'approve')
     await core.provisioning.system.noteForbidden({ id, tenantId }, randomUUID(), 'approve')
@@ -73,8 +73,8 @@ describe('whoever tries to decide and may not', () => {
     expect(line).toMatchObject({ actor: { kind: 'system' }, data: { who: id, code: 'forbidden' }, tenantId })
   })
 
-  it('is blocked since they were asked, whatever they are still signed in to', async () => {
-    const { requestId } = await asked([{ user: dana.id }])
+  it('is forbidden to an approver whose account was blocked later', async () => {
+    const { requestId } = await pendingRequest([{ user: dana.id }])
     core.world.people.set(dana.id, { ...dana, isBlocked: true })
     const { code } = await refusal(() => core.provisioning.actor({ tenantId, id: dana.id }))
     core.world.people.set(dana.id, dana)
@@ -82,7 +82,7 @@ describe('whoever tries to decide and may not', () => {
     expect((await core.provisioning.readRequest(admin, { requestId })).status).toBe('pendingApproval')
   })
 
-  it('asked for it: nobody gives them their part, also where the policy lets approvers decide their own', async () => {
+  it('cannot start with a reassignment to the requester, even if the policy allows self-approval', async () => {
     const { id: templateId } = await core.template({
       approval: { stages: [{ approvers: [{ user: dana.id }], selfApproval: true }] },
     })
@@ -92,8 +92,8 @@ describe('whoever tries to decide and may not', () => {
     expect(faults).toMatchObject([{ pointer: '/to', code: 'asked-for-it' }])
   })
 
-  it('too late is no such thing: who decided, and when, is answered and not written down', async () => {
-    const { requestId } = await asked([{ user: dana.id }, { user: omar.id }])
+  it('is not recorded if it only comes too late', async () => {
+    const { requestId } = await pendingRequest([{ user: dana.id }, { user: omar.id }])
     await core.provisioning.approve(actorOf(omar), { requestId })
     expect((await refusal(() => core.provisioning.approve(actorOf(dana), { requestId }))).code).toBe('already-decided')
     expect(await refused(requestId)).toEqual([])

@@ -7,11 +7,11 @@ import { withService } from '../support/service.ts'
 import { asksFor, readsAfter } from '../support/site-request.ts'
 import { contosoTenant, TeamsUser } from '../support/teams-user.ts'
 
-/** Whom Contoso knows as a guest, and nobody it knows at all. */
+/** A guest of Contoso, and a person who is not in the directory. */
 const anna = { id: '11111111-aaaa-4aaa-8aaa-000000000047', name: 'Anna Kowalska (Fabrikam)' }
 const unknown = { id: '11111111-aaaa-4aaa-8aaa-000000000999', name: 'Dana Fox' }
 
-describe('somebody of our tenant who is let into nothing and tries to decide', () => {
+describe('a decision by a person without access', () => {
   const service = withService()
   const { call } = caller(service)
   const { stateOf, count } = rowsOf(service)
@@ -30,14 +30,14 @@ describe('somebody of our tenant who is let into nothing and tries to decide', (
     return z.object({ value: z.array(z.object({ action: z.string() })) }).parse(JSON.parse(text)).value
   }
 
-  it('a guest, by clicks: nothing changes, they are told why, and the audit has it once', async () => {
+  it('changes nothing on clicks of a guest, who gets the reason, and is in the audit once', async () => {
     const { requestId } = await asksFor(service.kim, { displayName: 'For a guest' })
     const before = await stateOf(requestId)
     const guest = inTeams(anna)
     for (const comment of ['yes', 'again', 'and again'])
       for (const verb of ['approval.approve', 'approval.reject'])
         expect(readsAfter(await guest.invokes('no-activity', verb, { requestId, comment }))).toContain(
-          'You may not do this',
+          'You are not allowed to do this',
         )
     expect(await stateOf(requestId)).toEqual(before)
     expect(await refusedOf(requestId)).toMatchObject([
@@ -47,12 +47,12 @@ describe('somebody of our tenant who is let into nothing and tries to decide', (
     expect((await timelineOf(requestId)).map(({ action }) => action)).not.toContain('refused')
   })
 
-  it('a guest, by REST: the same', async () => {
+  it('changes nothing on REST calls of a guest, and is in the audit once', async () => {
     const { requestId } = await asksFor(service.kim, { displayName: 'For a guest by REST' })
     const before = await stateOf(requestId)
     const { body } = await call('kim', 'GET', `/requests/v1/${requestId}`)
     const { reference } = z.object({ reference: z.string() }).parse(body)
-    // The number can be guessed, so what it names is written down as well.
+    // People can guess the number, so attempts with a number are recorded too.
     for (const path of [`${reference}/approve`, `${requestId}/approve`, `${requestId}/reject`, `${reference}/reject`]) {
       const { status, text } = await byRest(anna, `/requests/v1/${path}`, { comment: 'Mine.' })
       expect([status, JSON.parse(text).code]).toEqual([403, 'forbidden'])
@@ -66,17 +66,17 @@ describe('somebody of our tenant who is let into nothing and tries to decide', (
     ])
   })
 
-  it('somebody whom the directory does not know, under an approver’s name: by id, and by no name', async () => {
+  it('is recorded by id without a name for an unknown person with an approver’s name', async () => {
     const { requestId } = await asksFor(service.kim, { displayName: 'For a stranger' })
     const text = readsAfter(await inTeams(unknown).invokes('no-activity', 'approval.approve', { requestId }))
-    expect(text).toContain('You may not do this')
+    expect(text).toContain('You are not allowed to do this')
     const [entry, ...more] = await refusedOf(requestId)
     expect(more).toEqual([])
     expect(entry?.data).toMatchObject({ who: unknown.id })
     expect(JSON.stringify(entry)).not.toContain('Dana')
   })
 
-  it('writes nothing for what is no decision, no request, or no id', async () => {
+  it('is not recorded without a decision, a request or a valid id', async () => {
     const { requestId } = await asksFor(service.kim, { displayName: 'Only looking' })
     const guest = inTeams(anna)
     const before = await count('audit_log')
@@ -98,7 +98,7 @@ describe('somebody of our tenant who is let into nothing and tries to decide', (
     expect(await count('audit_log')).toBe(before)
   })
 
-  it('of another tenant: refused, and nothing is written about what they named', async () => {
+  it('from another tenant is rejected and not recorded', async () => {
     const { requestId } = await asksFor(service.kim, { displayName: 'Elsewhere' })
     const before = await count('audit_log')
     const tenant = 'aaaaaaaa-1111-4111-8111-000000000365'

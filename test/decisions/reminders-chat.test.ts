@@ -5,11 +5,11 @@ import { until } from '../support/until.ts'
 
 const metadata = { costCentre: '4711', audience: 'internal' }
 
-describe('cards that remind, in the chats of the approvers', () => {
+describe('reminders in the approvers’ chats', () => {
   const service = withService()
   afterEach(() => service.connector.healthy())
 
-  async function asked(displayName: string): Promise<{ reference: string }> {
+  async function submitSite(displayName: string): Promise<{ reference: string }> {
     const body = { displayName, templateId: templates.projectSite, metadata }
     const { body: answer } = await service.rest('kim', 'POST', '/collab/v1/spo/', body)
     const { body: request } = await service.rest('kim', 'GET', `/requests/v1/${String(answer['requestId'])}`)
@@ -18,25 +18,25 @@ describe('cards that remind, in the chats of the approvers', () => {
   const about = (who: 'dana' | 'omar', name: string) =>
     service[who].chat().filter(({ card }) => card && textOf(card).includes(name))
 
-  it('come beside the first one, can be decided on, and all copies say what became of it', async () => {
+  it('can be decided like the first card, and all copies show the decision', async () => {
     const { kim, dana, omar } = service
     for (const one of [dana, omar]) await one.installs()
-    const { reference } = await asked('Reminded in chat')
+    const { reference } = await submitSite('Reminded in chat')
     for (const one of [dana, omar]) await one.sees(/Reminded in chat/)
-    const { card: told } = await kim.says(`nudge ${reference}`)
-    expect(textOf(told)).toContain('You reminded them,')
+    const { card: nudged } = await kim.says(`nudge ${reference}`)
+    expect(textOf(nudged)).toContain('You sent a reminder:')
     const both = await until(() => {
       const found = about('dana', 'Reminded in chat')
-      const isTold = found.every(({ card }) => card && textOf(card).includes('Kim Lee reminds you'))
-      return found.length === 2 && isTold ? found : undefined
-    }, 'the reminder beside the first card, both saying so')
+      const areReminders = found.every(({ card }) => card && textOf(card).includes('Kim Lee reminds you'))
+      return found.length === 2 && areReminders ? found : undefined
+    }, 'the reminder and the first card, both updated')
     expect(both.map(({ card }) => card?.['fallbackText'])).toEqual([
       `${reference} still waits for your decision.`,
       `${reference} still waits for your decision.`,
     ])
     const reminder = both.at(-1)
     if (!reminder) throw new Error('there is no reminder')
-    // A reminder that was read once more is still one of two cards that are kept up to date.
+    // A refreshed reminder is still one of the two cards that get updates.
     const again = await dana.clicks(reminder, 'Refresh', { comment: 'Hm.' })
     expect(JSON.stringify(again.card)).toContain('Hm.')
     const ofOmar = about('omar', 'Reminded in chat').at(-1)

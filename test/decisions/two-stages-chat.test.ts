@@ -5,15 +5,15 @@ import { startBot, withBotWorld } from '../support/bot-world.ts'
 import { actionsOf, textOf } from '../support/cards.ts'
 import { contosoTenant, people } from '../support/teams-user.ts'
 
-describe('two stages that ask the same person, in chat', () => {
+describe('two stages with the same approver in chat', () => {
   const world = withBotWorld()
   const twice = randomUUID()
   afterEach(() => expect(world.logged.splice(0)).toEqual([]))
   const actorOf = (who: keyof typeof people) =>
     world.provisioning.actor({ tenantId: contosoTenant, id: people[who].id })
 
-  /** A request that asks Dana first, and then Dana or Omar. */
-  async function asked(displayName: string): Promise<{ requestId: string; reference: string }> {
+  /** A request whose first approver is Dana, and whose second stage is Dana or Omar. */
+  async function submitSite(displayName: string): Promise<{ requestId: string; reference: string }> {
     const admin = await actorOf('sam')
     const known = await world.provisioning.listTemplates(admin)
     const [dana, omar] = [{ user: people.dana.id }, { user: people.omar.id }]
@@ -33,9 +33,9 @@ describe('two stages that ask the same person, in chat', () => {
   const approvals = async (requestId: string) =>
     (await world.stores.requests.find(requestId))?.approvals.map(({ decisions }) => decisions.length)
 
-  it('a second click on the card of the first decides nothing of the second, and tells how the first ended', async () => {
+  it('do not mix: a second click on the first card shows the first decision and does not decide the second stage', async () => {
     const { types, clicks } = startBot(world)
-    const { requestId, reference } = await asked('Clicked twice')
+    const { requestId, reference } = await submitSite('Clicked twice')
     const card = await types('dana', `status ${reference}`)
     const after = await clicks('dana', card, 'Approve', { comment: 'Fine' })
     expect(textOf(after)).toContain('Approved by you')
@@ -48,9 +48,9 @@ describe('two stages that ask the same person, in chat', () => {
     expect(await approvals(requestId)).toEqual([1, 0])
   })
 
-  it('the second is decided on its own card, and each card keeps what was decided by it', async () => {
+  it('have a card each, which keeps its own decision', async () => {
     const { types, clicks } = startBot(world)
-    const { requestId, reference } = await asked('Decided twice')
+    const { requestId, reference } = await submitSite('Decided twice')
     await clicks('dana', await types('dana', `status ${reference}`), 'Approve', { comment: 'The first' })
     const second = await types('dana', `status ${reference}`)
     expect(textOf(second)).toContain('Approval 2 of 2')
@@ -65,9 +65,9 @@ describe('two stages that ask the same person, in chat', () => {
     expect(ofSecond).toMatch(/Rejected by you[\s\S]*The second/)
   })
 
-  it('a card from before stages stood on its buttons still decides', async () => {
+  it('accept a card of an earlier version, whose buttons have no stage', async () => {
     const { sends } = startBot(world)
-    const { requestId } = await asked('From before')
+    const { requestId } = await submitSite('From before')
     expect(textOf(await sends('dana', 'approval.approve', { requestId, comment: '' }))).toContain('Approved by you')
     expect(await approvals(requestId)).toEqual([1, 0])
   })

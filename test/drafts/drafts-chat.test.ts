@@ -11,22 +11,22 @@ import { contosoTenant } from '../support/teams-user.ts'
 const { band } = strings.drafts
 const buttons = (card: Card): (string | undefined)[] => actionsOf(card).map(({ title }) => title)
 const subject = (card: Card, title: string) => action(card, title).data as { requestId: string; version: number }
-describe('a form that somebody has begun', () => {
+describe('a draft in chat', () => {
   const world = withBotWorld()
   const start = () => startBot(world)
   const bot = start
-  const begun = async (who: 'kim' | 'dana' = 'kim') => {
+  const draftsOf = async (who: 'kim' | 'dana' = 'kim') => {
     const { id } = who === 'kim' ? kim : dana
-    return world.provisioning.listBegunDrafts(await world.provisioning.actor({ tenantId: contosoTenant, id }))
+    return world.provisioning.listDrafts(await world.provisioning.actor({ tenantId: contosoTenant, id }))
   }
   afterEach(async () => {
     for (const who of ['kim', 'dana'] as const)
-      for (const { requestId } of await begun(who)) await bot().sends(who, 'request.cancel', { requestId })
+      for (const { requestId } of await draftsOf(who)) await bot().sends(who, 'request.cancel', { requestId })
     expect(world.logged.splice(0)).toEqual([])
   })
-  /** The empty form of a template, whatever was begun before. */
+  /** Opens the empty form of a template, whatever drafts exist. */
   const opens = (template = openCommunity) => bot().sends('kim', 'request.choose', { templateId: template.id })
-  /** The answer to a button that a client sends only with inputs that it lets through. */
+  /** Clicks a button with inputs that the client accepts. */
   const presses = (card: Card, title: string, inputs: Record<string, string>) => {
     const { verb, data } = pressed(card, title, inputs)
     return start().sends('kim', verb, data)
@@ -34,8 +34,8 @@ describe('a form that somebody has begun', () => {
   const keeps = async (inputs: Record<string, string>, template = openCommunity) =>
     presses(await opens(template), 'Later', inputs)
 
-  it('is kept as it is, right or wrong, and goes on with all that was typed', async () => {
-    // What a client lets through: it holds the patterns and required inputs of the form, and knows no rule of addresses.
+  it('is saved with valid and invalid values, and continues with all of them', async () => {
+    // The client checks the form's patterns and required inputs, but knows no rule for addresses.
     const wrong = { ...filled, displayName: 'Aurora', alias: 'no address!' }
     const kept = await keeps(wrong, projectSite)
     expect(textOf(kept)).toContain(band.kept)
@@ -46,14 +46,14 @@ describe('a form that somebody has begun', () => {
     expect(textOf(form)).not.toContain('to fix')
   })
 
-  it('is sent by no client while an input lacks what the form requires, or has not its pattern', async () => {
+  it('is not sent by a client with a missing required input or a wrong pattern', async () => {
     const form = await opens(projectSite)
     for (const inputs of [
       { displayName: 'Aurora' },
       { ...filled, displayName: 'Aurora', 'metadata.costCentre': 'four' },
     ])
       expect(() => pressed(form, 'Later', inputs)).toThrow('no client sends')
-    // A client that holds no rule sends it anyway: it is kept as well, and its review says what is wrong.
+    // A client without these checks sends it anyway: the draft is saved, and its review reports the faults.
     const sent = { ...subject(form, 'Later'), displayName: 'Aurora', 'metadata.costCentre': 'four' }
     const kept = await bot().sends('kim', 'request.keep', sent)
     expect(textOf(kept)).toContain(band.kept)
@@ -61,30 +61,30 @@ describe('a form that somebody has begun', () => {
     expect(valuesOf(again)).toMatchObject({ displayName: 'Aurora', 'metadata.costCentre': 'four' })
   })
 
-  it('is offered by each command that could open it, and by no other', async () => {
+  it('is offered by the commands that can open its template, and by no other', async () => {
     await keeps({ displayName: 'Choir' })
-    for (const words of ['new', 'new site', 'new community', 'new open']) {
-      const offer = await bot().types('kim', words)
-      expect(textOf(offer), words).toContain(band.one)
-      expect(textOf(offer), words).toContain('Choir')
-      expect(buttons(offer), words).toEqual(['Continue', 'New', 'Discard'])
+    for (const command of ['new', 'new site', 'new community', 'new open']) {
+      const offer = await bot().types('kim', command)
+      expect(textOf(offer), command).toContain(band.one)
+      expect(textOf(offer), command).toContain('Choir')
+      expect(buttons(offer), command).toEqual(['Continue', 'New', 'Discard'])
     }
-    for (const words of ['new room', 'new mailbox', 'new project', 'new nonsense'])
-      expect(textOf(await bot().types('kim', words)), words).not.toContain('Choir')
+    for (const command of ['new room', 'new mailbox', 'new project', 'new nonsense'])
+      expect(textOf(await bot().types('kim', command)), command).not.toContain('Choir')
     expect(await bot().says('dana', 'new site')).not.toContain('Choir')
   })
 
-  it('stays when somebody begins anew: a template alone opens at once, of several one is chosen', async () => {
+  it('stays when the person starts a new form: a single template opens, several are offered', async () => {
     await keeps({ displayName: 'Choir' })
     const empty = await bot().clicks('kim', await bot().types('kim', 'new community'), 'New')
     expect(valuesOf(empty)['displayName'] ?? '').toBe('')
     expect(textOf(empty)).toContain('Open community')
     const choose = await bot().clicks('kim', await bot().types('kim', 'new site'), 'New')
     expect(textOf(choose)).toContain('What kind of site?')
-    expect((await begun()).map(({ values }) => values['displayName'])).toEqual(['Choir'])
+    expect((await draftsOf()).map(({ values }) => values['displayName'])).toEqual(['Choir'])
   })
 
-  it('is one of the newest three, each a row that continues it', async () => {
+  it('is offered as one of the newest three, each on its own row', async () => {
     for (const displayName of ['One', 'Two', 'Three', 'Four']) await keeps({ displayName })
     const offer = await bot().types('kim', 'new')
     expect(textOf(offer)).toContain(band.several)
@@ -92,14 +92,14 @@ describe('a form that somebody has begun', () => {
     expect(buttons(offer)).toEqual(['Continue Four', 'Continue Three', 'Continue Two', 'New'])
   })
 
-  it('is not offered while nobody has filled anything in', async () => {
+  it('is not offered while its form is empty', async () => {
     await opens()
     const form = await bot().types('kim', 'new community')
     await bot().clicks('kim', form, 'Review')
     expect(await bot().says('kim', 'new community')).not.toContain(band.one)
   })
 
-  it('is offered from its review on, and shows the review again', async () => {
+  it('is offered after its review, and shows the review again', async () => {
     const review = await bot().clicks('kim', await opens(), 'Review', { displayName: 'Reviewed' })
     expect(textOf(review)).toContain('Is this right?')
     const again = await bot().clicks('kim', await bot().types('kim', 'new'), 'Continue')
@@ -107,7 +107,7 @@ describe('a form that somebody has begun', () => {
     expect(textOf(await bot().clicks('kim', again, 'Create'))).toMatch(/REQ-\d+/)
   })
 
-  it('is listed by my drafts, which has a kind word for whoever has none', async () => {
+  it('is listed by my drafts, which shows a friendly text to people without drafts', async () => {
     expect(await bot().says('kim', 'my drafts')).toContain(strings.notice.noDrafts.what)
     await keeps({ displayName: 'Choir' })
     await keeps({ ...filled, displayName: 'Aurora' }, projectSite)
@@ -117,7 +117,7 @@ describe('a form that somebody has begun', () => {
     expect(await bot().says('dana', 'my drafts')).toContain(strings.notice.noDrafts.what)
   })
 
-  it('is never offered once it is sent or discarded, and an old card shows how it stands', async () => {
+  it('is not offered after it is sent or discarded, and an old card shows its status', async () => {
     await keeps({ displayName: 'Sent' })
     const offer = await bot().types('kim', 'new')
     const review = await bot().clicks('kim', await bot().clicks('kim', offer, 'Continue'), 'Review')
@@ -126,37 +126,37 @@ describe('a form that somebody has begun', () => {
     expect(await bot().says('kim', 'new')).not.toContain(band.one)
     expect(textOf(await bot().clicks('kim', offer, 'Continue'))).toContain(reference)
 
-    await keeps({ displayName: 'Thrown away' })
+    await keeps({ displayName: 'Discarded' })
     const other = await bot().types('kim', 'new')
     expect(textOf(await bot().clicks('kim', other, 'Discard'))).toContain(strings.notice.discarded.what)
     expect(await bot().says('kim', 'new')).not.toContain(band.one)
     expect(textOf(await bot().clicks('kim', other, 'Continue'))).toContain(strings.notice.discarded.what)
   })
 
-  it('is kept once by two clicks at once, and a click on an outdated form keeps nothing', async () => {
+  it('is saved once after two clicks at the same time, and a click on an outdated form saves nothing', async () => {
     const form = await opens()
     const twice = await Promise.all([1, 2].map(() => presses(form, 'Later', { displayName: 'Twice' })))
     for (const card of twice) expect(textOf(card)).toContain(band.kept)
-    expect(await begun()).toMatchObject([{ version: 2, values: { displayName: 'Twice' } }])
+    expect(await draftsOf()).toMatchObject([{ version: 2, values: { displayName: 'Twice' } }])
     const stale = await presses(form, 'Later', { displayName: 'Too late' })
     expect(textOf(stale)).toContain(strings.form.stale)
     expect(valuesOf(stale)).toMatchObject({ displayName: 'Twice' })
   })
 
-  it('is kept or sent for review, whichever click comes first, and never both', async () => {
+  it('is either saved or reviewed after both clicks at the same time', async () => {
     const form = await opens()
     const [kept, reviewed] = await Promise.all([
       presses(form, 'Later', { displayName: 'Kept' }),
       presses(form, 'Review', { displayName: 'Reviewed' }),
     ])
-    const [draft] = await begun()
+    const [draft] = await draftsOf()
     expect(draft?.version).toBe(2)
     const isKept = draft?.values['displayName'] === 'Kept'
     expect(textOf(isKept ? kept : reviewed)).toContain(isKept ? band.kept : 'Is this right?')
     expect(textOf(isKept ? reviewed : kept)).not.toContain(isKept ? 'Is this right?' : band.kept)
   })
 
-  it('is nobody else’s, whatever the click says', async () => {
+  it('is not available to another person, whatever the click contains', async () => {
     const kept = await keeps({ displayName: 'Private' })
     const { requestId } = subject(kept, 'Continue')
     const before = await world.stores.drafts.find(requestId)
@@ -168,7 +168,7 @@ describe('a form that somebody has begun', () => {
     expect(await world.stores.drafts.find(requestId)).toEqual(before)
   })
 
-  it('is not offered while its template is not, and an old card says so', async () => {
+  it('is not offered while its template is disabled, and an old card says so', async () => {
     const kept = await keeps({ displayName: 'Choir' })
     const put = (active: boolean, version: number) =>
       world.stores.templates.put(contosoTenant, { ...openCommunity, active, version }, version - 1)
@@ -180,7 +180,7 @@ describe('a form that somebody has begun', () => {
     expect(await bot().says('kim', 'new')).toContain('Choir')
   })
 
-  it('refuses what no card of ours asks to choose from', async () => {
+  it('is not opened by a click with the command of another card', async () => {
     const answer = await bot().sends('kim', 'request.choose', { of: 'admin queue' })
     expect(textOf(answer)).toContain(strings.notice.outdated.what)
   })

@@ -32,7 +32,7 @@ const answers = {
   'metadata.contact': dana.id,
 }
 
-describe('a form that follows its template', () => {
+describe('the form of a template', () => {
   const world = withBotWorld()
   beforeAll(async () => {
     await world.stores.templates.put(contosoTenant, { ...withAttribute, version: 1 }, 0)
@@ -53,7 +53,7 @@ describe('a form that follows its template', () => {
     return world.provisioning.readRequestByReference(asKim, { reference })
   }
 
-  it('brings answers of all six types into the request, and to the custom attributes', async () => {
+  it('stores answers of all six types in the request and the custom attributes', async () => {
     const form = await opens()
     const review = await clicks(form, 'Review', answers)
     for (const shown of ['room-zur-aurora@contoso.example', 'South', 'March 31, 2027', 'Yes', dana.displayName])
@@ -69,7 +69,7 @@ describe('a form that follows its template', () => {
         catering: true,
         contact: dana.id,
       },
-      // Decided by the template: shown as a line, or not at all, and never asked.
+      // The template sets these values. The form shows them as text or not at all, without an input.
       country: 'Switzerland',
       companyName: 'Contoso AG',
       roomMailboxMetadata: { hasWhiteboard: true },
@@ -85,7 +85,7 @@ describe('a form that follows its template', () => {
     expect(textOf(form)).not.toContain('Contoso AG')
   })
 
-  it('keeps a default that was cleared cleared, and a toggle that was unticked off', async () => {
+  it('keeps a cleared default empty and a toggle off', async () => {
     const form = await opens()
     expect(valuesOf(form)).toMatchObject({ officeLocation: 'Zürich HQ, floor 3', 'metadata.catering': 'true' })
     const cleared = {
@@ -101,7 +101,7 @@ describe('a form that follows its template', () => {
     expect(request.details).not.toHaveProperty('officeLocation')
   })
 
-  it('says on its inputs what the server checks', async () => {
+  it('shows the server’s rules on its inputs', async () => {
     const form = await opens()
     const error = 'A cost centre has four digits, such as 4711.'
     const { regex, errorMessage, isRequired } = inputOf(form, 'metadata.costCentre') ?? {}
@@ -115,12 +115,12 @@ describe('a form that follows its template', () => {
     }
   })
 
-  it('tells what comes of the name as soon as it is asked, and of nothing else', async () => {
+  it('previews the names on Check name, without other faults', async () => {
     const form = await opens()
-    expect(textOf(form)).toContain('Becomes room-‹city›-…@contoso.example')
+    expect(textOf(form)).toContain('Address: room-‹city›-…@contoso.example')
     expect(textOf(form)).toContain('People see: ‹city› … (Board)')
     const checked = await clicks(form, 'Check name', { displayName: 'Aurora', name: 'deneb', city: 'Zürich' })
-    expect(textOf(checked)).toContain('Becomes room-zur-deneb@contoso.example. It is free.')
+    expect(textOf(checked)).toContain('Address: room-zur-deneb@contoso.example. It is free.')
     expect(textOf(checked)).toContain('People see: ZÜR Aurora (Board)')
     expect(textOf(checked)).not.toContain('to fix')
     expect(valuesOf(checked)).toMatchObject({ displayName: 'Aurora', name: 'deneb', city: 'Zürich' })
@@ -129,46 +129,48 @@ describe('a form that follows its template', () => {
     expect(textOf(taken)).toContain('This address is taken. Try room-zur-deneb-2.')
     expect(textOf(taken)).toContain('One thing to fix')
     const blocked = await clicks(taken, 'Check name', { displayName: 'Payroll', name: 'electra' })
-    expect(textOf(blocked)).toContain('These words are not allowed in names: payroll.')
+    expect(textOf(blocked)).toContain('Names must not contain these words: payroll.')
     expect(valuesOf(blocked)).toMatchObject({ displayName: 'Payroll', name: 'electra' })
   })
 
-  it('keeps the form, and says so, while nobody can tell whether a name is free', async () => {
+  it('keeps its values and says so while a name cannot be checked', async () => {
     const form = await opens()
     world.mailDomainsAway = true
     const checked = await clicks(form, 'Check name', { displayName: 'Aurora', name: 'fornax', city: 'Zürich' })
-    expect(textOf(checked)).toContain('I could not look just now whether it is free.')
+    expect(textOf(checked)).toContain('I cannot check now whether it is free.')
     expect(textOf(checked)).not.toContain('to fix')
     expect(valuesOf(checked)).toMatchObject({ name: 'fornax' })
   })
 
-  it('answers a second click of the same form with what is there now', async () => {
+  it('answers a second click with the latest version', async () => {
     const form = await opens()
     await clicks(form, 'Check name', { displayName: 'Aurora', name: 'gemini' })
     const again = await clicks(form, 'Check name', { displayName: 'Aurora', name: 'hydra' })
-    expect(textOf(again)).toContain('This is the latest')
+    expect(textOf(again)).toContain('This is the latest version')
     expect(valuesOf(again)).toMatchObject({ name: 'gemini' })
   })
 
-  it('asks for no address where nothing of it is typed, and tells the number that is likely', async () => {
+  it('has no address input if the address has no typed part, and shows the likely number', async () => {
     const form = await startBot(world).sends('kim', 'request.choose', { templateId: counted.id })
     expect(inputOf(form, 'alias')).toBeUndefined()
-    expect(textOf(form)).toContain('/sites/prj-0001 (the number is given when you send it).')
+    expect(textOf(form)).toContain('/sites/prj-0001 (the number is set when you send the request).')
     const checked = await clicks(form, 'Check name', { displayName: 'Aurora' })
-    expect(textOf(checked)).toContain('/sites/prj-0001 (the number is given when you send it).')
+    expect(textOf(checked)).toContain('/sites/prj-0001 (the number is set when you send the request).')
     expect(textOf(checked)).toContain('People see: PRJ Aurora')
     const review = await clicks(checked, 'Review', { 'metadata.keeper': dana.id })
     expect(textOf(review)).toContain('prj-0001')
     expect(textOf(review)).toContain(dana.displayName)
   })
 
-  it('is called as people call it in their language, and found by any of its names', async () => {
+  it('has its name in the person’s language, and opens by any of its names', async () => {
     const { turn } = startBot(world)
     const german = { locale: 'de-CH' }
-    const asked = async (words: string) => cardIn((await turn(saying('kim', words, german)))[0])
-    const offer = await asked('new ratss')
-    const anew = actionsOf(offer).find(({ title }) => title === 'New')
-    const form = anew ? cardIn((await turn(clicking('kim', String(anew.verb), anew.data, german)))[0]) : offer
+    const types = async (text: string) => cardIn((await turn(saying('kim', text, german)))[0])
+    const offer = await types('new ratss')
+    const newButton = actionsOf(offer).find(({ title }) => title === 'New')
+    const form = newButton
+      ? cardIn((await turn(clicking('kim', String(newButton.verb), newButton.data, german)))[0])
+      : offer
     expect(textOf(form)).toContain('Ratssaal')
     expect(textOf(form)).toContain('🏛️ ')
     expect(inLocale(boardRoom, 'de').name).toBe('Ratssaal')

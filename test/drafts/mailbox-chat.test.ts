@@ -18,7 +18,7 @@ const room = {
   'permissions.SendAs': omar.id,
 }
 
-describe('a mailbox that is asked for in chat', () => {
+describe('a mailbox requested in chat', () => {
   const world = withBotWorld()
   afterEach(() => {
     world.takenAddresses.clear()
@@ -28,21 +28,21 @@ describe('a mailbox that is asked for in chat', () => {
 
   const start = () => startBot(world)
   const asKim = () => world.provisioning.actor({ tenantId: contosoTenant, id: kim.id })
-  /** The request that a status card is about. */
+  /** Reads the request of a status card. */
   async function requestOn(card: Card): Promise<RequestForMailbox> {
     const request = await world.provisioning.readRequestByReference(await asKim(), { reference: referenceOn(card) })
     if (!isForMailbox(request)) throw new Error(`${request.kind} is no mailbox`)
     return request
   }
   const referenceOn = (card: Card): string => /REQ-\d+/.exec(textOf(card))?.[0] ?? `no reference on ${textOf(card)}`
-  /** The form of the only template of a command, filled and sent off for review. */
-  async function reviews(words: string, inputs: Record<string, string>) {
+  /** Opens the form of the only template of a command, completes it and clicks Review. */
+  async function reviews(command: string, inputs: Record<string, string>) {
     const bot = start()
-    const form = await bot.opens('kim', words)
+    const form = await bot.opens('kim', command)
     return { bot, form, review: await bot.clicks('kim', form, 'Review', inputs) }
   }
 
-  it('is a room, from the command over form and review to a request with all that was asked for', async () => {
+  it('is a room, whose request contains all values of the form', async () => {
     const { bot, form, review } = await reviews('new room', room)
     expect(textOf(form)).toContain('Meeting room')
     for (const shown of ['Is this right?', 'room-aurora@contoso.example', 'Dana Fox', 'Omar Haddad', 'Zürich 3.14'])
@@ -65,7 +65,7 @@ describe('a mailbox that is asked for in chat', () => {
     expect(await bot.says('kim', 'my requests')).toContain(room.displayName)
   })
 
-  it('is a shared mailbox: chosen among several, with approval, and its requester decides nothing', async () => {
+  it('is a shared mailbox, chosen from several templates and approved by another person', async () => {
     const bot = start()
     const choose = await bot.opens('kim', 'new shared mailbox')
     const form = await bot.clicks('kim', choose, 'Choose Customer mailbox')
@@ -81,8 +81,8 @@ describe('a mailbox that is asked for in chat', () => {
     expect(textOf(review)).toContain('Dana Fox or Omar Haddad')
     const sent = await bot.clicks('kim', review, 'Send')
     expect(textOf(sent)).toContain('Waiting for approval')
-    const asked = await requestOn(sent)
-    expect(asked).toMatchObject({
+    const request = await requestOn(sent)
+    expect(request).toMatchObject({
       kind: 'sharedMailbox',
       status: 'pendingApproval',
       aliasAddress: 'orders@contoso.example',
@@ -95,7 +95,7 @@ describe('a mailbox that is asked for in chat', () => {
     expect((await requestOn(sent)).status).toBe('queued')
   })
 
-  it('is equipment, with the question that its template asks', async () => {
+  it('is equipment, with the answer to the template’s question', async () => {
     const { bot, review } = await reviews('new equipment', {
       displayName: 'Projector 7',
       name: 'projector-7',
@@ -109,7 +109,7 @@ describe('a mailbox that is asked for in chat', () => {
     })
   })
 
-  it('comes back when one person is chosen for two kinds of access: said beside the picker, both kept and named', async () => {
+  it('returns to its form if a person has two kinds of access: the fault is under the picker, and both values stay', async () => {
     const both = { ...room, name: 'twice', 'permissions.SendAs': `${omar.id},${dana.id}` }
     const { bot, review: back } = await reviews('new room', both)
     expect(textOf(back)).toContain('One thing to fix')
@@ -122,7 +122,7 @@ describe('a mailbox that is asked for in chat', () => {
     expect(textOf(again)).toContain('Is this right?')
   })
 
-  it('comes back when its address is taken, at the review: with a free one, which is then accepted', async () => {
+  it('returns to its form with a free address if its address is taken at the review', async () => {
     world.takenAddresses.add('room-borealis@contoso.example')
     const { bot, review: back } = await reviews('new room', { ...room, name: 'borealis' })
     expect(textOf(back)).toContain('One thing to fix')
@@ -131,7 +131,7 @@ describe('a mailbox that is asked for in chat', () => {
     expect(textOf(review)).toContain('room-borealis-2@contoso.example')
   })
 
-  it('comes back when its address was taken between review and send, with all that was typed', async () => {
+  it('returns to its form with all values if its address was taken after the review', async () => {
     const { bot, review } = await reviews('new room', { ...room, name: 'cassini' })
     world.takenAddresses.add('room-cassini@contoso.example')
     const back = await bot.clicks('kim', review, 'Create')
@@ -142,14 +142,14 @@ describe('a mailbox that is asked for in chat', () => {
     expect(await requestOn(sent)).toMatchObject({ status: 'queued', address: 'room-cassini-2@contoso.example' })
   })
 
-  it('goes to the first of two who want the same name; the other is told with a free one', async () => {
+  it('goes to the first of two people with the same name, and the other gets a free name', async () => {
     const first = await reviews('new room', { ...room, name: 'deneb' })
     const second = await reviews('new room', { ...room, name: 'deneb' })
     await first.bot.clicks('kim', first.review, 'Create')
     expect(lineUnder(await second.bot.clicks('kim', second.review, 'Create'), 'name')).toContain('room-deneb-2')
   })
 
-  it('failed since its name was taken in the end: another name is one click away, the free one filled in', async () => {
+  it('offers a form with a free name after it failed because of a taken name', async () => {
     const { bot, review } = await reviews('new room', { ...room, name: 'electra' })
     const sent = await bot.clicks('kim', review, 'Create')
     const { requestId } = await requestOn(sent)
@@ -158,7 +158,7 @@ describe('a mailbox that is asked for in chat', () => {
     await world.provisioning.system.provision(requestId, { lastAttempt: true, signal: AbortSignal.timeout(10_000) })
     const failed = await bot.types('kim', `status ${referenceOn(sent)}`)
     expect(textOf(failed)).toContain('room-electra-2')
-    const form = await bot.clicks('kim', failed, 'Choose another name')
+    const form = await bot.clicks('kim', failed, 'Change address')
     expect(valuesOf(form)).toMatchObject({ ...room, name: 'room-electra-2' })
     expect(textOf(await bot.clicks('kim', form, 'Review'))).toContain('room-electra-2@contoso.example')
   })
@@ -168,14 +168,14 @@ describe('a mailbox that is asked for in chat', () => {
     ['name', 'not a name!'],
     ['displayName', ' '],
     ['permissions.FullAccess', '11111111-aaaa-4aaa-8aaa-000000009999'],
-  ])('names what is wrong with %s beside it, and keeps it', async (input, wrong) => {
+  ])('shows a fault of %s under its input, and keeps the value', async (input, wrong) => {
     const { review: back } = await reviews('new room', { ...room, name: 'faulty', [input]: wrong })
     expect(textOf(back)).toContain('One thing to fix')
     expect(lineUnder(back, input)).toMatch(/^! /)
     expect(valuesOf(back)).toMatchObject({ ...room, name: 'faulty', [input]: wrong })
   })
 
-  it('opens what stands behind More where something there is wrong', async () => {
+  it('opens More fields if one of them has a fault', async () => {
     const { bot, review: back } = await reviews('new room', { ...room, name: 'more', country: 'Atlantis' })
     expect(lineUnder(back, 'country')).toMatch(/^! /)
     expect(isHidden(back, 'country')).toBe(false)
@@ -183,7 +183,7 @@ describe('a mailbox that is asked for in chat', () => {
     expect(textOf(review)).toContain('Is this right?')
   })
 
-  it('shows every form with the domain that its address gets, and without it while nobody knows', async () => {
+  it('shows the domain of its address on the form, and no domain while the directory does not answer', async () => {
     expect(textOf(await start().opens('kim', 'new equipment'))).toContain('contoso.example')
     world.mailDomainsAway = true
     const form = await start().opens('kim', 'new equipment')
@@ -192,20 +192,20 @@ describe('a mailbox that is asked for in chat', () => {
     expect(textOf(form)).not.toContain('contoso.example')
   })
 
-  it('looks up no more people than a form can ask for, whatever a client sends', async () => {
+  it('looks up at most as many people as a form allows, whatever a client sends', async () => {
     const { opens, sends } = start()
     const form = await opens('kim', 'new room')
     const id = (number: number) => `11111111-bbbb-4bbb-8bbb-${String(number).padStart(12, '0')}`
     const many = Array.from({ length: 3000 }, (_, index) => id(index)).join(',')
     const { data } = actionsOf(form).find(({ title }) => title === 'Review') ?? {}
-    world.asked.length = 0
+    world.keyRequests.length = 0
     const back = await sends('kim', 'request.review', { ...data, ...room, 'permissions.FullAccess': many })
     expect(textOf(back)).toMatch(/thing(s)? to fix/)
-    expect(world.asked.length).toBeLessThan(500)
+    expect(world.keyRequests.length).toBeLessThan(500)
   })
 })
 
-/** The line of small or bold words right under an input; `''` when there is none. */
+/** Returns the line directly under an input; `''` without a line. */
 function lineUnder(card: Card, input: string): string {
   const all = [...nodesOf(card['body'])]
   const at = all.findIndex((node) => node['id'] === input)
@@ -215,13 +215,13 @@ function lineUnder(card: Card, input: string): string {
 }
 const isLine = (type: unknown): boolean => type === 'TextBlock' || type === 'RichTextBlock'
 
-/** The names that a picker shows for those chosen in it. */
+/** Returns the names of the chosen people in a picker. */
 const choicesOf = (card: Card, input: string): string => {
   const picker = [...nodesOf(card)].find((node) => node['id'] === input)
   return JSON.stringify(picker?.['choices'])
 }
 
-/** Whether an input stands in a container that is folded away. */
+/** Whether an input is in a folded container. */
 const isHidden = (card: Card, input: string): boolean =>
   [...nodesOf(card)].some(
     (node) => node['isVisible'] === false && [...nodesOf(node['items'])].some((inner) => inner['id'] === input),

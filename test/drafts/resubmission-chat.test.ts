@@ -9,7 +9,7 @@ const refuses = (code: string) => async () => {
   throw new TenantError(code, 'Somebody else has it.', { retryable: false })
 }
 
-describe('a request that failed since somebody else has its name', () => {
+describe('a request that failed because of a taken name', () => {
   const core = withCore()
   const failed = async (provisioning: Core, name: string, more: object = {}) => {
     const { id: templateId } = await core.template({ kind: 'sharedMailbox' })
@@ -31,7 +31,7 @@ describe('a request that failed since somebody else has its name', () => {
     return asMailbox(view.request)
   }
 
-  it('ends when it is sent again under the free name, in the same moment', async () => {
+  it('is cancelled in the transaction that submits it again with the free name', async () => {
     const provisioning = core.with({ tenant: tenantWith({}, { 'create-mailbox': refuses('name-taken') }) })
     const first = await failed(provisioning, 'desk')
     expect(first.problem).toMatchObject({ code: 'name-taken', suggestion: 'desk-2' })
@@ -40,11 +40,11 @@ describe('a request that failed since somebody else has its name', () => {
     const second = await sent(provisioning, draft.requestId, draft.version)
     expect(second.address).toBe('desk-2@contoso.example')
     expect(await provisioning.readRequest(asKim, { requestId: first.requestId })).toMatchObject({ status: 'cancelled' })
-    const told = (await provisioning.readTimeline(asKim, { requestId: first.requestId })).at(-1)
-    expect(told).toMatchObject({ action: 'cancelled', data: { replacedBy: draft.requestId } })
+    const entry = (await provisioning.readTimeline(asKim, { requestId: first.requestId })).at(-1)
+    expect(entry).toMatchObject({ action: 'cancelled', data: { replacedBy: draft.requestId } })
   })
 
-  it('keeps its name for the one that takes its place, when only the additional address was taken', async () => {
+  it('passes its name to its replacement if only the additional address was taken', async () => {
     const provisioning = core.with({ tenant: tenantWith({}, { 'create-mailbox': refuses('alias-taken') }) })
     const first = await failed(provisioning, 'front', { alias: 'hello@contoso.example' })
     expect(first.problem).toMatchObject({ code: 'alias-taken', suggestion: 'hello-2@contoso.example' })
@@ -53,7 +53,7 @@ describe('a request that failed since somebody else has its name', () => {
     expect(second).toMatchObject({ address: 'front@contoso.example', aliasAddress: 'hello-2@contoso.example' })
   })
 
-  it('goes on if an admin has let it go on meanwhile', async () => {
+  it('continues if an admin has retried it before the replacement', async () => {
     const provisioning = core.with({ tenant: tenantWith({}, { 'create-mailbox': refuses('name-taken') }) })
     const first = await failed(provisioning, 'lobby')
     const draft = await again(provisioning, first.requestId)
@@ -62,7 +62,7 @@ describe('a request that failed since somebody else has its name', () => {
     expect(await provisioning.readRequest(asKim, { requestId: first.requestId })).toMatchObject({ status: 'queued' })
   })
 
-  it('gives entries with commas back as they were', async () => {
+  it('keeps entries with commas unchanged in its replacement', async () => {
     const provisioning = core.with({ tenant: tenantWith({}, { 'create-mailbox': refuses('name-taken') }) })
     const tags = ['Quiet', 'A, north']
     const first = await failed(provisioning, 'commas', { tags, businessPhones: ['1, ext. 2'] })
@@ -72,7 +72,7 @@ describe('a request that failed since somebody else has its name', () => {
   })
 })
 
-describe('what cannot be meant', () => {
+describe('an invalid mailbox request', () => {
   const core = withCore()
   const refused = async (more: object, template: object = {}) => {
     const { id: templateId } = await core.template({ kind: 'sharedMailbox', ...template })
@@ -80,7 +80,7 @@ describe('what cannot be meant', () => {
     return refusal(() => core.provisioning.submitMailbox(asKim, { body }))
   }
 
-  it('is told all at once, and a name with the nearest that can be', async () => {
+  it('is refused with all faults at once, and with the nearest valid name', async () => {
     const nobody = '11111111-aaaa-4aaa-8aaa-000000009999'
     const more = {
       name: 'Büro Zürich 5',
@@ -100,30 +100,30 @@ describe('what cannot be meant', () => {
     expect(faults.find(({ pointer }) => pointer === '/name')?.suggestion).toBe('buro-zurich-5')
   })
 
-  it('is told although the directory is away, as far as that goes', async () => {
+  it('is refused for its own faults while the directory does not answer', async () => {
     core.world.up = false
     const { code, faults } = await refused({ name: 'sales@contoso.example' })
     core.world.up = true
     expect([code, faults[0]?.suggestion]).toEqual(['validation-failed', 'sales'])
   })
 
-  it('is one person twice in permissions, in another case', async () => {
+  it('contains one person twice in permissions, in different case', async () => {
     const { faults } = await refused({ permissions: { [dana.id.toUpperCase()]: 'SendAs', [dana.id]: 'FullAccess' } })
     expect(named(faults)).toEqual([`/permissions/${dana.id} invalid`])
-    expect(detailOf(faults[0])).toContain('this person is named twice')
+    expect(detailOf(faults[0])).toContain('this person appears twice')
   })
 
-  it('is a mail address in place of an object id', async () => {
+  it('contains a mail address instead of an object id', async () => {
     const { faults } = await refused({ permissions: { 'kim@contoso.example': 'SendAs' } })
     expect(named(faults)).toEqual(['/permissions/kim@contoso.example invalid'])
-    expect(detailOf(faults[0])).toContain('it must be the object id of a person')
+    expect(detailOf(faults[0])).toContain('It must be the object ID of a person')
   })
 
-  it('is a name that the template’s prefix makes too long: it is never cut', async () => {
+  it('contains a name that is too long with the template’s prefix', async () => {
     const naming = { prefix: 'room-', suffix: '' }
     const { faults } = await refused({ name: 'x'.repeat(60) }, { naming })
     expect(named(faults)).toEqual(['/name too-long'])
-    expect(detailOf(faults[0])).toBe('name may have at most 59 characters with this template.')
+    expect(detailOf(faults[0])).toBe('name may have at most 59 characters in this template.')
   })
 })
 

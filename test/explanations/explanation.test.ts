@@ -20,7 +20,7 @@ const all: readonly { request: Request; timeline?: readonly AuditEntry[] }[] = [
   ...Object.values(cases),
   ...[...Object.values(requests), ...Object.values(mailboxes)].map((request) => ({ request })),
 ]
-/** Every word and number in a value, whatever it stands in. */
+/** All texts and numbers in a value. */
 const leaves = (value: unknown): (string | number)[] => {
   if (typeof value === 'string' || typeof value === 'number') return [value]
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(leaves) : []
@@ -28,52 +28,52 @@ const leaves = (value: unknown): (string | number)[] => {
 const secondsBetween = (moments: readonly number[]): Set<number> =>
   new Set(moments.flatMap((from) => moments.map((to) => Math.round((to - from) / 1000))))
 
-/** What an explanation says that stands nowhere in the request, its timeline or the clock. */
+/** The facts of an explanation that are neither in the request nor in its timeline or the clock. */
 function invented(one: Explanation, request: Request, timeline: readonly AuditEntry[]): string[] {
   const known = leaves([request, timeline])
-  const words = known.join('\n')
+  const text = known.join('\n')
   const moments = known.filter((leaf) => /^\d{4}-\d\d-\d\dT/.test(String(leaf))).map((leaf) => Date.parse(String(leaf)))
   const isKnown = (name: string, value: string | number): boolean => {
     if (name === 'why') return explanationKeys.some((key) => key === `${one.code}.${value}`)
     if (name === 'seconds') return secondsBetween([...moments, now.getTime()]).has(Number(value))
     if (name === 'count') return request.approvals.some(({ reminders = [] }) => reminders.length === value)
     if (typeof value === 'number') return known.includes(value)
-    return value.split(', ').every((part) => words.includes(part))
+    return value.split(', ').every((part) => text.includes(part))
   }
   const facts = Object.entries(one.facts).filter(([name, value]) => !isKnown(name, value))
   const people = (one.people ?? []).filter((person) => !JSON.stringify([request, timeline]).includes(person.id))
-  const at = one.at !== undefined && !words.includes(one.at) ? [one.at] : []
+  const at = one.at !== undefined && !text.includes(one.at) ? [one.at] : []
   return [...facts.map(([name]) => name), ...people.map(({ id }) => id), ...at]
 }
 
 describe('an explanation', () => {
-  it.each(Object.entries(cases))('says %s', (key, { request, timeline = [], says }) => {
-    const told = explain(request, timeline, now)
-    expect(told.map(apiTexts.explanation)).toContain(says)
-    const found = told.find((one) => apiTexts.explanation(one) === says)
+  it.each(Object.entries(cases))('contains %s', (key, { request, timeline = [], says }) => {
+    const lines = explain(request, timeline, now)
+    expect(lines.map(apiTexts.explanation)).toContain(says)
+    const found = lines.find((one) => apiTexts.explanation(one) === says)
     const [code, why] = key.split('.')
     expect([found?.code, why && found?.facts['why']]).toEqual([code, why])
   })
 
-  it.each(all)('fits its schema and leaves no placeholder behind ($request.status)', ({ request, timeline = [] }) => {
+  it.each(all)('fits its schema and has no unfilled placeholder ($request.status)', ({ request, timeline = [] }) => {
     for (const one of explain(request, timeline, now)) {
       expect(explanation.parse(one)).toEqual(one)
       expect(apiTexts.explanation(one).replace('{people}', '')).not.toMatch(/^$|\{\w+\}|undefined|NaN/)
     }
   })
 
-  it('has codes that are all said by something', () => {
-    const said = new Set(
+  it('uses every code', () => {
+    const used = new Set(
       all.flatMap(({ request, timeline = [] }) => explain(request, timeline, now)).map((one) => one.code),
     )
-    expect([...said].toSorted()).toEqual([...explanationCodes].toSorted())
+    expect([...used].toSorted()).toEqual([...explanationCodes].toSorted())
   })
 
-  it('invents nothing: each fact stands in the request or its timeline', () => {
+  it('contains only facts of the request and its timeline', () => {
     const one = fc.constantFrom(...all)
     fc.assert(
       fc.property(one, one, one, fc.boolean(), (first, second, third, isPolicyKept) => {
-        // Parts of several requests together are what a long life makes of one.
+        // Parts of several requests together are like one request with a long history.
         const { template, policy } = second.request
         const timeline = [...(first.timeline ?? []), ...(third.timeline ?? [])]
         const approvals = [...first.request.approvals, ...third.request.approvals].map((stage, index) => ({
@@ -81,8 +81,8 @@ describe('an explanation', () => {
           stage: index + 1,
         }))
         const request: Request = { ...first.request, approvals, template, ...(isPolicyKept && policy && { policy }) }
-        for (const told of explain(request, timeline, now))
-          expect(invented(told, request, timeline), apiTexts.explanation(told)).toEqual([])
+        for (const line of explain(request, timeline, now))
+          expect(invented(line, request, timeline), apiTexts.explanation(line)).toEqual([])
       }),
       { numRuns: 2000 },
     )
@@ -93,21 +93,18 @@ describe('an explanation', () => {
   })
 })
 
-describe('the card that explains', () => {
+describe('the card of an explanation', () => {
   const viewer = viewerOf(kim)
 
-  it.each(all)(
-    'says all that it has room for, and leaves no placeholder behind ($request.status)',
-    ({ request, timeline = [] }) => {
-      const told = explain(request, timeline, now)
-      const text = textOf(cards.why(request, told, viewer))
-      expect(text.replace('{people}', '')).not.toMatch(/\{\w+\}|undefined|NaN/)
-      const topics = Object.values(strings.why.topic).filter((topic) => text.includes(topic))
-      expect(topics.length).toBe(new Set(told.map(({ topic }) => topic)).size)
-    },
-  )
+  it.each(all)('has all its topics and no unfilled placeholder ($request.status)', ({ request, timeline = [] }) => {
+    const lines = explain(request, timeline, now)
+    const text = textOf(cards.why(request, lines, viewer))
+    expect(text.replace('{people}', '')).not.toMatch(/\{\w+\}|undefined|NaN/)
+    const topics = Object.values(strings.why.topic).filter((topic) => text.includes(topic))
+    expect(topics.length).toBe(new Set(lines.map(({ topic }) => topic)).size)
+  })
 
-  it('is never too large for Teams, whatever a long life has made of a request', () => {
+  it('fits Teams’ limit for a request with a long history', () => {
     const long = (length: number) => '𝖆"é'.repeat(length).slice(0, length)
     const person = { ...kim, displayName: long(256) }
     const [stage] = requests.waiting.approvals
@@ -133,15 +130,15 @@ describe('the card that explains', () => {
     expect(textOf(card)).toContain(strings.why.more.split(' ').slice(1).join(' '))
   })
 
-  it('tells moments by the clock of the viewer, fields by their names, and problems in our words', () => {
-    const words = (key: keyof typeof cases, isAdmin = false) => {
+  it('shows times in the viewer’s time zone, fields by their labels, and our texts for problems', () => {
+    const shown = (key: keyof typeof cases, isAdmin = false) => {
       const { request, timeline = [] } = cases[key]
       return textOf(cards.why(request, explain(request, timeline, now), viewerOf(kim, { isAdmin })))
     }
-    expect(words('waits')).toContain('Approval 1 waits for Dana Fox and Omar Haddad since 10:02.')
-    expect(words('stage-asked.noneOf')).toContain('since Who works in it is Contoso and named partners.')
-    expect(words('stopped')).toContain('Microsoft 365 did not answer')
-    expect(words('stopped')).not.toContain('The directory did not answer')
-    expect(words('stopped', true)).toContain('The directory did not answer')
+    expect(shown('waits')).toContain('Approval 1 has waited for Dana Fox and Omar Haddad since 10:02.')
+    expect(shown('stage-asked.noneOf')).toContain('because Who works in it is Contoso and named partners.')
+    expect(shown('stopped')).toContain('Microsoft 365 did not answer')
+    expect(shown('stopped')).not.toContain('The directory did not answer')
+    expect(shown('stopped', true)).toContain('The directory did not answer')
   })
 })

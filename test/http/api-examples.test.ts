@@ -7,21 +7,21 @@ const calls = routes.flatMap((route) =>
   Object.entries(route.examples).map(([name, example]) => ({ name: `${route.id}, ${name}`, route, example })),
 )
 
-/** The schema that a body has to fit, whoever reads the body. */
+/** The documented schema of a body. */
 function schemaOf(body: unknown): z.ZodType | undefined {
   if (body instanceof z.ZodType) return body
   const { documents, signed } = (body ?? {}) as { documents?: z.ZodType; signed?: z.ZodType }
   return documents ?? signed
 }
 
-describe('examples of the API document', () => {
-  it('exist for every route that answers JSON', () => {
+describe('the examples of the API document', () => {
+  it('exist for every route that answers with JSON', () => {
     const pages = ['readAbout', 'readPrivacy', 'readTerms']
     const without = routes.filter(({ examples }) => Object.keys(examples).length === 0).map(({ id }) => id)
     expect(without).toEqual(['showExport', 'downloadExport', 'readDocs', 'readDocsFile', ...pages])
   })
 
-  it.each(calls)('fit the schemas of their route: $name', ({ route, example }) => {
+  it.each(calls)('match the schemas of their route: $name', ({ route, example }) => {
     const parts = [
       [route.params, example.params ?? {}],
       [route.query, example.query ?? {}],
@@ -36,7 +36,7 @@ describe('examples of the API document', () => {
     else expect(example.answer).toBeUndefined()
   })
 
-  it('show every problem', () => {
+  it('include every problem', () => {
     expect(Object.keys(problems).toSorted()).toEqual(Object.keys(problemCodes).toSorted())
   })
 })

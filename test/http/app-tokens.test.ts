@@ -5,21 +5,21 @@ import { type Call, callNames, granted, startTokenDoor } from '../support/token-
 const mail = 'api://contoso/mail'
 const collab = 'api://contoso/collab'
 const role = 'App.ReadWrite.All'
-/** Claims of an application that acts for itself, as Entra ID gives them. */
+/** Entra ID's claims of an application without a person. */
 const app = { aud: mail, scp: undefined, idtyp: 'app', roles: [role], azp: appClientId, sub: personId }
 
-/** What each token may do at each address: an answer, or the status of the refusal. */
+/** The expected result of each token at each address: `yes`, or the status of the refusal. */
 const matrix: Record<string, readonly [claims: Record<string, unknown>, Record<Call, 'yes' | 401 | 403>]> = {
   'a listed application, for mail': [app, { mailbox: 'yes', site: 401, requests: 'yes', templates: 'yes' }],
   'a listed application, for mail, in a version 1 token': [
     { ...app, iss: 'v1', ver: '1.0', azp: undefined, appid: appClientId },
     { mailbox: 'yes', site: 401, requests: 'yes', templates: 'yes' },
   ],
-  'a listed application whose token does not say what it is': [
+  'a listed application whose token has no idtyp': [
     { ...app, idtyp: undefined },
     { mailbox: 'yes', site: 401, requests: 'yes', templates: 'yes' },
   ],
-  'a listed application, its id in capitals': [
+  'a listed application with its id in capitals': [
     { ...app, azp: appClientId.toUpperCase() },
     { mailbox: 'yes', site: 401, requests: 'yes', templates: 'yes' },
   ],
@@ -35,7 +35,7 @@ const matrix: Record<string, readonly [claims: Record<string, unknown>, Record<C
     { ...app, roles: ['App.Read.All'] },
     { mailbox: 403, site: 401, requests: 403, templates: 403 },
   ],
-  'a listed application with no roles at all': [
+  'a listed application without any role': [
     { ...app, roles: undefined },
     { mailbox: 403, site: 401, requests: 403, templates: 403 },
   ],
@@ -43,7 +43,7 @@ const matrix: Record<string, readonly [claims: Record<string, unknown>, Record<C
     { ...app, roles: role },
     { mailbox: 403, site: 401, requests: 403, templates: 403 },
   ],
-  'an application with a scope in place of the role': [
+  'an application with a scope instead of the role': [
     { ...app, roles: undefined, scp: role },
     { mailbox: 403, site: 401, requests: 403, templates: 403 },
   ],
@@ -55,7 +55,7 @@ const matrix: Record<string, readonly [claims: Record<string, unknown>, Record<C
     { ...app, azp: undefined, appid: appClientId },
     { mailbox: 401, site: 401, requests: 401, templates: 401 },
   ],
-  'a person’s ID token that carries roles': [
+  'a person’s ID token with roles': [
     { ...app, idtyp: undefined, azp: undefined, nonce: 'n', sub: 'of-kim' },
     { mailbox: 401, site: 401, requests: 401, templates: 401 },
   ],
@@ -63,7 +63,7 @@ const matrix: Record<string, readonly [claims: Record<string, unknown>, Record<C
     { ...app, idtyp: 'user' },
     { mailbox: 401, site: 401, requests: 401, templates: 401 },
   ],
-  'a person’s token with roles and no scope, which does not say what it is': [
+  'a person’s token with roles, without scope and idtyp': [
     { ...app, idtyp: undefined, sub: 'of-kim' },
     { mailbox: 401, site: 401, requests: 401, templates: 401 },
   ],
@@ -72,7 +72,7 @@ const matrix: Record<string, readonly [claims: Record<string, unknown>, Record<C
     { aud: mail, azp: appClientId },
     { mailbox: 'yes', site: 401, requests: 'yes', templates: 'yes' },
   ],
-  'a person with roles beside the scope': [
+  'a person with roles in addition to the scope': [
     { aud: mail, roles: [role] },
     { mailbox: 'yes', site: 401, requests: 'yes', templates: 'yes' },
   ],
@@ -92,8 +92,8 @@ const cases = Object.entries(matrix).flatMap(([who, [claims, expected]]) =>
 const tokenOf = (issuer: Issuer, claims: Record<string, unknown>) =>
   issuer.token({ ...claims, ...(claims['iss'] === 'v1' && { iss: issuer.v1Issuer }) })
 
-describe('a token is judged by its audience and what it carries, together', () => {
-  test.each(cases)('$who asks for $name: $expected', async ({ name, claims, expected }) => {
+describe('an access token at each API', () => {
+  test.each(cases)('of $who calls $name: $expected', async ({ name, claims, expected }) => {
     const { issuer, actors, call } = await startTokenDoor()
     const answer = await call(name, await tokenOf(issuer, claims))
     const status = expected === 'yes' ? granted[name] : expected
@@ -103,7 +103,7 @@ describe('a token is judged by its audience and what it carries, together', () =
     expect(actors).toHaveLength(expected === 'yes' ? 1 : 0)
   })
 
-  test('an application is who its token says, with its client id; a person is never one', async () => {
+  test('identifies an application by object id and client id, and a person without client id', async () => {
     const { issuer, actors, call } = await startTokenDoor()
     await call('mailbox', await issuer.token({ ...app, azp: appClientId.toUpperCase() }))
     await call('mailbox', await issuer.token({ aud: mail, azp: appClientId }))
@@ -113,7 +113,7 @@ describe('a token is judged by its audience and what it carries, together', () =
     ])
   })
 
-  test('an application that is not listed is told where it would have to be, and the scope of the API', async () => {
+  test('of an unlisted application is refused with the setting MAIL_APP_CLIENTS and the scope of the API', async () => {
     const { issuer, call } = await startTokenDoor()
     const answer = await call('requests', await issuer.token({ ...app, azp: personId }))
     expect(answer.body.detail).toContain('MAIL_APP_CLIENTS')
@@ -123,13 +123,13 @@ describe('a token is judged by its audience and what it carries, together', () =
     )
   })
 
-  test('an application with a site token is told that a person must sign in', async () => {
+  test('of an application for the sites API is refused, because a person must sign in', async () => {
     const { issuer, call } = await startTokenDoor()
     const answer = await call('requests', await issuer.token({ ...app, aud: collab }))
-    expect(answer.body.detail).toContain('Application permissions are not supported here')
+    expect(answer.body.detail).toContain('Application permissions are not supported')
   })
 
-  test('no application is listed unless the setting names it', async () => {
+  test('of any application is refused without MAIL_APP_CLIENTS', async () => {
     const issuer = await startIssuer()
     const tokens = { ...issuer.options, mailAppClients: [] }
     const rest = await startRest(issuer, { tokens })

@@ -7,7 +7,7 @@ const good = { displayName: 'Apollo', templateId: 'bbbbbbbb-0000-4000-8000-00000
 const started = async () => startRest(await startIssuer())
 const nested = (levels: number): string => `{"metadata":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`
 
-/** Bodies that no core should see, with what they are answered. */
+/** Bodies that the HTTP layer refuses, with the answers. */
 const refusedBodies: Record<string, readonly [body: string | Uint8Array, status: number, code: string]> = {
   empty: ['', 400, 'malformed-json'],
   'white space': ['  \n', 400, 'malformed-json'],
@@ -27,13 +27,13 @@ const refusedBodies: Record<string, readonly [body: string | Uint8Array, status:
   'text only': ['"site"', 422, 'validation-failed'],
 }
 
-describe('a body that cannot be read', () => {
-  test.each(Object.entries(refusedBodies))('%s', async (_, [body, status, code]) => {
+describe('an invalid body', () => {
+  test.each(Object.entries(refusedBodies))('is refused: %s', async (_, [body, status, code]) => {
     const answer = await (await started()).call('POST', path, { body })
     expect([answer.status, answer.body.code]).toEqual([status, code])
   })
 
-  test('ten levels are fine, and keys may repeat in different objects', async () => {
+  test('may nest ten levels, and may repeat keys in different objects', async () => {
     const rest = await started()
     const deep = await rest.call('POST', path, { body: nested(10) })
     expect([deep.status, deep.body.errors[0].pointer]).toEqual([422, '#/displayName'])
@@ -45,22 +45,22 @@ describe('a body that cannot be read', () => {
     ['{"alias":"a","alias":"b"}', '#/alias', '"alias"'],
     ['{"owners":[{"a":[1,2]},{"b/c":1,"x":{},"b/c":2}]}', '#/owners/1/b~1c', '"b/c"'],
     [`{"a":[1,{"b":${'['.repeat(9)}${']'.repeat(9)}}]}`, '#/a/1/b/0/0/0/0/0/0/0', 'deeper than 10 levels'],
-  ])('%s names the place: %s', async (text, pointer, words) => {
+  ])('%s is refused with the pointer %s', async (text, pointer, reason) => {
     const { body } = await (await started()).call('POST', path, { body: text })
     expect([body.errors.length, body.errors[0].pointer]).toEqual([1, pointer])
-    expect(body.detail).toContain(words)
+    expect(body.detail).toContain(reason)
   })
 
   test.each([
     ['a NUL', { ...good, description: 'a\0b' }, '#/description'],
     ['half a surrogate pair', { ...good, metadata: { note: '\ud800' } }, '#/metadata/note'],
-    ['a key that is no text', { ...good, metadata: { 'a\0': 'b' } }, '#/metadata'],
-  ])('%s is refused, naming the field', async (_, body, pointer) => {
+    ['a NUL in a key', { ...good, metadata: { 'a\0': 'b' } }, '#/metadata'],
+  ])('with %s is refused with the pointer of the field', async (_, body, pointer) => {
     const answer = await (await started()).call('POST', path, { body })
     expect([answer.status, answer.body.errors[0].pointer]).toEqual([422, pointer])
   })
 
-  test('keys that mean something to JavaScript are unknown fields like others', async () => {
+  test('treats JavaScript’s special keys as unknown fields', async () => {
     const rest = await started()
     for (const key of ['__proto__', 'constructor', 'toString']) {
       const body = `{"displayName":"a","templateId":"b","${key}":{"isAdmin":true}}`
@@ -74,7 +74,7 @@ describe('a body that cannot be read', () => {
   })
 })
 
-describe('another media type', () => {
+describe('a body of another media type', () => {
   test.each([
     ['text/plain'],
     ['application/x-www-form-urlencoded'],
@@ -82,12 +82,12 @@ describe('another media type', () => {
     ['application/json; charset=utf-16'],
     ['application/jsonp'],
     [''],
-  ])('%s: 415', async (type) => {
+  ])('%s is refused with 415', async (type) => {
     const answer = await (await started()).call('POST', path, { body: good, headers: { 'content-type': type } })
     expect([answer.status, answer.body.code]).toEqual([415, 'unsupported-media-type'])
   })
 
-  test('JSON with its charset is fine', async () => {
+  test('is accepted if it is JSON with a charset', async () => {
     const provisioning = coreWith({ submitSite: async () => requestOf() })
     const rest = await startRest(await startIssuer(), { core: provisioning })
     for (const type of ['application/json; charset=UTF-8', 'Application/JSON;charset="utf-8"']) {
@@ -101,7 +101,7 @@ describe('another media type', () => {
     ['gzip', gzipSync(Buffer.alloc(30_000_000))],
     ['deflate', Buffer.from('x')],
     ['br', Buffer.from('x')],
-  ])('%s: 415, and the process lives on', async (coding, body) => {
+  ])('with the content coding %s is refused with 415, and the service continues', async (coding, body) => {
     const rest = await started()
     const answer = await rest.call('POST', path, { body, headers: { 'content-encoding': coding } })
     expect([answer.status, answer.headers.get('accept-encoding')]).toEqual([415, 'identity'])
@@ -109,33 +109,33 @@ describe('another media type', () => {
   })
 })
 
-describe('a body that is too large', () => {
+describe('a large body', () => {
   const sized = (bytes: number): string => JSON.stringify({ a: 'x'.repeat(bytes - 8) })
 
-  test('64 KiB are read, one byte more is 413', async () => {
+  test('is accepted up to 64 KiB, and refused with 413 above', async () => {
     const rest = await started()
     expect((await rest.call('POST', path, { body: sized(65_536) })).status).toBe(422)
     const answer = await rest.call('POST', path, { body: sized(65_537) })
     expect([answer.status, answer.body.code]).toEqual([413, 'body-too-large'])
   })
 
-  test('the same when nobody announced its length', async () => {
+  test('is refused with 413 also without Content-Length', async () => {
     const body = new Blob([sized(65_537)]).stream()
     const answer = await (await started()).call('POST', path, { body })
     expect(answer.status).toBe(413)
   })
 
-  test('an endless one is cut off, and others are served', async () => {
+  test('without an end is cut off, and other calls are answered', async () => {
     const rest = await started()
     const chunk = new Uint8Array(65_536)
     const endless = new ReadableStream({ pull: (controller) => controller.enqueue(chunk) })
-    // Whether the sender still gets to read the 413 is the network's affair; that it ends is ours.
+    // The network decides whether the sender can still read the 413.
     const outcome = await rest.call('POST', path, { body: endless }).catch(() => ({ status: 413 }))
     expect(outcome.status).toBe(413)
     expect((await rest.call('GET', '/healthz')).status).toBe(200)
   })
 
-  test('a stranger’s body is not read at all', async () => {
+  test('of a caller without a token is not read', async () => {
     const rest = await started()
     const head =
       'POST /collab/v1/spo/ HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 60000000\r\n\r\n'
@@ -143,7 +143,7 @@ describe('a body that is too large', () => {
     expect(answer).toMatch(/^HTTP\/1.1 401 [\s\S]*connection: close/i)
   })
 
-  test('who asks before sending is told to go on only when the token is good', async () => {
+  test('after Expect: 100-continue is requested only from a caller with a valid token', async () => {
     const issuer = await startIssuer()
     const rest = await startRest(issuer)
     const head = 'POST /collab/v1/spo/ HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nConnection: close\r\n'
@@ -167,7 +167,7 @@ describe('a decision', () => {
     return { comments, rest: await startRest(await startIssuer(), { core: provisioning }) }
   }
 
-  test('may come without a body, with an empty one, or with null', async () => {
+  test('accepts no body, an empty body, and null', async () => {
     const { rest, comments } = await approving()
     expect((await rest.call('POST', approve)).status).toBe(200)
     expect((await rest.call('POST', approve, { body: {} })).status).toBe(200)
@@ -180,7 +180,7 @@ describe('a decision', () => {
     [{ comment: 7 }, '#/comment', 'wrong-type'],
     [{ comment: 'x'.repeat(501) }, '#/comment', 'too-long'],
     [{ remark: 'fine' }, '#/remark', 'unknown-field'],
-  ])('%j: 422', async (body, pointer, code) => {
+  ])('refuses %j with 422', async (body, pointer, code) => {
     const { rest } = await approving()
     const answer = await rest.call('POST', approve, { body })
     expect(answer.status).toBe(422)
@@ -189,7 +189,7 @@ describe('a decision', () => {
 })
 
 describe('an activity', () => {
-  test('reaches the bot parsed, up to 256 KiB, and the bot answers', async () => {
+  test('of up to 256 KiB reaches the bot parsed, and the bot answers', async () => {
     const sizes: number[] = []
     const rest = await startRest(await startIssuer(), {
       messages: async (request, response) => {
@@ -211,7 +211,7 @@ describe('an activity', () => {
     expect(sizes).toEqual([262_144])
   })
 
-  test('that makes the bot fail is an opaque 500', async () => {
+  test('that makes the bot fail is answered with an opaque 500', async () => {
     const rest = await startRest(await startIssuer(), {
       messages: async () => {
         throw new Error('jwt signature is required')

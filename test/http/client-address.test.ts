@@ -11,48 +11,43 @@ describe('the address of a caller', () => {
   const trusting = createClientAddress(['10.0.0.0/8', '127.0.0.0/8', 'fd00::/8'])
 
   it.each([
-    ['the connection’s own', '203.0.113.7', [], '203.0.113.7'],
+    ['of the connection without the header', '203.0.113.7', [], '203.0.113.7'],
+    ['of the connection if it is not a trusted proxy', '203.0.113.7', ['198.51.100.1'], '203.0.113.7'],
+    ['in the header of a trusted proxy', '10.1.2.3', ['198.51.100.1'], '198.51.100.1'],
     [
-      'the connection’s own when it is no proxy of ours, whatever it says',
-      '203.0.113.7',
-      ['198.51.100.1'],
-      '203.0.113.7',
-    ],
-    ['what our proxy says', '10.1.2.3', ['198.51.100.1'], '198.51.100.1'],
-    [
-      'the right-most that is none of ours: what is left of it anybody can write',
+      'the right-most untrusted address, because anybody can write the addresses before it',
       '10.1.2.3',
       ['1.2.3.4, 198.51.100.1'],
       '198.51.100.1',
     ],
-    ['behind a chain of our proxies', '10.1.2.3', ['1.2.3.4, 198.51.100.1, 10.9.9.9, 10.8.8.8'], '198.51.100.1'],
+    ['before a chain of trusted proxies', '10.1.2.3', ['1.2.3.4, 198.51.100.1, 10.9.9.9, 10.8.8.8'], '198.51.100.1'],
     ['in several headers', '10.1.2.3', ['1.2.3.4', '198.51.100.1', '10.8.8.8'], '198.51.100.1'],
-    ['the first when all are ours', '10.1.2.3', ['10.4.4.4, 10.5.5.5'], '10.4.4.4'],
-    ['that of the proxy when it says nothing', '10.1.2.3', [], '10.1.2.3'],
-    ['that of the proxy when it says no address', '10.1.2.3', ['unknown'], '10.1.2.3'],
-    [
-      'that of the last known hop before what is no address',
-      '10.1.2.3',
-      ['198.51.100.1, _hidden, 10.5.5.5'],
-      '10.5.5.5',
-    ],
-    ['IPv4 as IPv6 has it', '::ffff:10.1.2.3', ['::ffff:198.51.100.1'], '198.51.100.1'],
+    ['the first if all are trusted', '10.1.2.3', ['10.4.4.4, 10.5.5.5'], '10.4.4.4'],
+    ['of the proxy without the header', '10.1.2.3', [], '10.1.2.3'],
+    ['of the proxy if the header has no address', '10.1.2.3', ['unknown'], '10.1.2.3'],
+    ['of the hop after an invalid address', '10.1.2.3', ['198.51.100.1, _hidden, 10.5.5.5'], '10.5.5.5'],
+    ['IPv4 in IPv6 form', '::ffff:10.1.2.3', ['::ffff:198.51.100.1'], '198.51.100.1'],
     ['with its port', '10.1.2.3', ['198.51.100.1:4711'], '198.51.100.1'],
     ['IPv6 with its port', 'fd00::1', ['[2001:db8::1]:4711'], '2001:db8::1'],
     ['IPv6', 'fd00::1', ['2001:db8::1'], '2001:db8::1'],
     ['without its zone', 'fe80::1%eth0', [], 'fe80::1'],
-    ['none, when the connection is gone', undefined, [], ''],
-    ['of the nearest twenty hops only', '10.1.2.3', [['1.2.3.4', ...Array(30).fill('10.5.5.5')].join(',')], '10.5.5.5'],
+    ['empty if the connection is closed', undefined, [], ''],
+    [
+      'among the nearest twenty hops only',
+      '10.1.2.3',
+      [['1.2.3.4', ...Array(30).fill('10.5.5.5')].join(',')],
+      '10.5.5.5',
+    ],
   ])('is %s', (_, peer, forwarded, address) => {
     expect(trusting(from(peer, ...forwarded))).toBe(address)
   })
 
-  it('is never what the header says when nothing is trusted', () => {
+  it('never comes from the header without trusted proxies', () => {
     const address = createClientAddress([])
     for (const peer of ['127.0.0.1', '10.0.0.1', '203.0.113.7']) expect(address(from(peer, '198.51.100.1'))).toBe(peer)
   })
 
-  it('is the first in the header when every network is trusted', () => {
+  it('is the first in the header if every network is trusted', () => {
     const address = createClientAddress(['0.0.0.0/0', '::/0'])
     expect(address(from('203.0.113.7', '198.51.100.1, 2001:db8::1, 10.1.2.3'))).toBe('198.51.100.1')
     expect(address(from('fd00::1', '198.51.100.1, 2001:db8::1'))).toBe('198.51.100.1')
@@ -89,12 +84,12 @@ describe('refused calls', () => {
     return { rest, refused, pass }
   }
 
-  it('are told to wait after so many a minute, and then again what is wrong', async () => {
+  it('above the limit get 429, and later the reason again', async () => {
     const { refused, pass } = await limited()
     for (let count = 0; count < 3; count += 1) expect((await refused()).status).toBe(401)
     const answer = await refused()
     expect([answer.status, answer.body.code, answer.headers.get('retry-after')]).toEqual([429, 'rate-limited', '20'])
-    // Who shares the address still reads that it is the token.
+    // Another caller at the same address still gets the reason in a header.
     expect(answer.headers.get('www-authenticate')).toContain('error="invalid_token"')
     expect(answer.headers.get('ratelimit-policy')).toBe('"refusals";q=3;w=60')
     expect(answer.headers.get('ratelimit')).toBe('"refusals";r=0;t=60')
@@ -102,14 +97,14 @@ describe('refused calls', () => {
     expect([(await refused()).status, (await refused()).status]).toEqual([401, 429])
   })
 
-  it('take nothing from who shows a good token from the same address', async () => {
+  it('do not limit callers with a valid token at the same address', async () => {
     const { rest, refused } = await limited()
     for (let count = 0; count < 10; count += 1) await refused()
-    // It gets as far as the address, which is nobody's.
+    // The call reaches routing: the address is unknown.
     expect((await rest.call('GET', template)).status).toBe(404)
   })
 
-  it('count wrong signatures too', async () => {
+  it('include wrong signatures of webhooks', async () => {
     const { rest } = await limited()
     const post = () => rest.call('POST', '/webhooks/provisioning', { body: {} })
     const statuses = []
@@ -117,14 +112,14 @@ describe('refused calls', () => {
     expect(statuses).toEqual([401, 401, 401, 429])
   })
 
-  it('are not hidden behind a header that anybody can write', async () => {
+  it('are counted by connection, not by an untrusted header', async () => {
     const { refused } = await limited()
     const statuses = []
     for (let count = 0; count < 4; count += 1) statuses.push((await refused(`198.51.100.${count}`)).status)
     expect(statuses).toEqual([401, 401, 401, 429])
   })
 
-  it('are counted by the caller’s own address behind a trusted proxy', async () => {
+  it('behind a trusted proxy are counted by the caller’s address', async () => {
     const { refused } = await limited(['127.0.0.0/8', '::1/128'])
     for (let count = 0; count < 6; count += 1)
       expect((await refused(`1.2.3.${count}, 198.51.100.${count}`)).status).toBe(401)

@@ -4,8 +4,8 @@ import { startIssuer, startRest } from '../support/rest.ts'
 
 const nothing = { params: undefined, query: {}, body: undefined }
 
-describe('what anybody may ask for without a token is made once', () => {
-  test('the same bytes go to everybody who asks for a file of the page', async () => {
+describe('a public file', () => {
+  test('of the page is read once, and all callers get the same bytes', async () => {
     const ask = () =>
       readDocsFile.prepare({ ...nothing, params: { file: 'swagger-ui-bundle.js' } })(
         {} as Parameters<ReturnType<typeof readDocsFile.prepare>>[0],
@@ -16,7 +16,7 @@ describe('what anybody may ask for without a token is made once', () => {
     expect(one.body).toBe(other.body)
   })
 
-  test('the description goes out as JSON, and not again to who has it', async () => {
+  test('with the API document is JSON, and is not sent again to callers who have it', async () => {
     const rest = await startRest(await startIssuer())
     const ask = (init: RequestInit = {}) => fetch(`${rest.server.url}${readOpenApi.path}`, init)
     const first = await ask()

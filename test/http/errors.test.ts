@@ -32,7 +32,7 @@ describe('a refusal of the core', () => {
     unavailable: 503,
   }
 
-  test.each(errorCodes.map((code) => [code]))('%s is a problem with its own status and type', async (code) => {
+  test.each(errorCodes.map((code) => [code]))('%s becomes a problem with its own status and type', async (code) => {
     const faults = [{ pointer: '/owners/0', code: 'unknown-person', reason: asWritten('Nobody.'), suggestion: '' }]
     const rest = await readFailing(new ProvisioningError(code, asWritten('In plain words.'), { faults }))
     const { status, body, headers } = await rest.call('GET', `/requests/v1/${requestId}?secret=1`, { invented: true })
@@ -51,7 +51,7 @@ describe('a refusal of the core', () => {
     expect(headers.get('cache-control')).toBe('no-store')
   })
 
-  test('a value to try comes along', async () => {
+  test('includes a suggestion', async () => {
     const faults = [{ pointer: '/alias', code: 'name-taken', reason: asWritten('Taken.'), suggestion: 'apollo-2' }]
     const rest = await readFailing(new ProvisioningError('name-taken', asWritten('Taken.'), { faults }))
     const { body } = await rest.call('GET', `/requests/v1/${requestId}`, { invented: true })
@@ -59,13 +59,13 @@ describe('a refusal of the core', () => {
   })
 })
 
-describe('an error that nobody foresaw', () => {
+describe('an unexpected error', () => {
   test.each([
     [new Error('select * from requests at /srv/src/store/requests.ts:1:1')],
     [new TenantError('unauthorized', 'eyJhbGciOiJSUzI1NiIsInR5cCI6IkpXVCJ9 is not valid', { retryable: false })],
     ['text'],
     [undefined],
-  ])('%j is an opaque 500, and the log has it by its trace id', async (error) => {
+  ])('%j becomes an opaque 500, and is in the log under its trace id', async (error) => {
     const rest = await readFailing(error)
     const answer = await rest.call('GET', `/requests/v1/${requestId}`)
     expect([answer.status, answer.body.code]).toEqual([500, 'internal'])
@@ -75,7 +75,7 @@ describe('an error that nobody foresaw', () => {
     expect(line).toMatchObject({ traceId: answer.body.traceId, err: error })
   })
 
-  test('Microsoft 365 away is "try again", with its own wish for when', async () => {
+  test('of Microsoft 365 becomes 503 with Microsoft’s Retry-After', async () => {
     const rest = await readFailing(new TenantError('throttled', 'slow', { retryable: true, retryAfterSeconds: 17 }))
     const { status, headers } = await rest.call('GET', `/requests/v1/${requestId}`)
     expect([status, headers.get('retry-after')]).toEqual([503, '17'])

@@ -2,8 +2,8 @@ import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { coreWith, startIssuer, startRest } from '../support/rest.ts'
 
-describe('health', () => {
-  test('readiness names what does not work: 503', async () => {
+describe('readiness', () => {
+  test('answers 503 and names failed checks', async () => {
     const checks = { store: 'ok', directory: 'unreachable' }
     const rest = await startRest(await startIssuer(), { health: { ready: async () => ({ ok: false, checks }) } })
     const answer = await rest.call('GET', '/readyz')
@@ -12,8 +12,8 @@ describe('health', () => {
   })
 })
 
-describe('closing', () => {
-  test('a running request is answered; until it is, new ones get 503 on every connection; then nothing listens', async () => {
+describe('a closing server', () => {
+  test('answers open requests, refuses new requests with 503, then stops listening', async () => {
     let finish: (value: unknown) => void = () => undefined
     let begun: () => void = () => undefined
     const reached = new Promise<void>((resolve) => {
@@ -57,7 +57,7 @@ describe('closing', () => {
     expect(heard).toMatch(/^HTTP\/1.1 200 [\s\S]*HTTP\/1.1 503 [\s\S]*retry-after: 5/i)
   })
 
-  test('a request that hangs is answered with 503 all the same', async () => {
+  test('answers a hanging request with 503', async () => {
     let begun: () => void = () => undefined
     const reached = new Promise<void>((resolve) => {
       begun = resolve
@@ -75,8 +75,8 @@ describe('closing', () => {
   })
 })
 
-describe('starting', () => {
-  test('everything but /healthz is 503 until the service is open', async () => {
+describe('a starting server', () => {
+  test('answers 503 to all calls except /healthz until it opens', async () => {
     const rest = await startRest(await startIssuer(), { starting: true })
     expect((await rest.call('GET', '/healthz')).status).toBe(200)
     expect(await rest.call('GET', '/readyz')).toMatchObject({

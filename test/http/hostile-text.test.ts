@@ -8,12 +8,12 @@ import { clientOf, exchangeOf, tenantFor } from '../support/simulator.ts'
 import { until } from '../support/until.ts'
 import { startSubscriber } from '../support/webhook-subscriber.ts'
 
-/** JSON bodies hold no half of a pair, and no U+0000: these are refused as a whole. */
+/** Bodies with half of a surrogate pair or U+0000 are refused as a whole. */
 const storable = ({ text }: HostileText): boolean => text.isWellFormed() && !text.includes('\0')
 const perKind = [...new Map(hostileTexts.map((one) => [one.what, one])).values()]
 const nameOf = (text: string): string => text.trim().slice(0, 200)
 
-describe('hostile text by REST', () => {
+describe('hostile text in a REST call', () => {
   const service = withService({
     ...{ RATE_LIMIT_READS_PER_MINUTE: '0', RATE_LIMIT_WRITES_PER_MINUTE: '0', OPEN_REQUESTS_PER_PERSON: '0' },
     ...{ RATE_LIMIT_TENANT_WRITES_PER_MINUTE: '0', RATE_LIMIT_WRITE_BURST: '1000' },
@@ -21,7 +21,7 @@ describe('hostile text by REST', () => {
   const { call, problem } = caller(service)
   const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 
-  it('is kept, answered and sent on as the same text, in JSON that nobody takes for a page', async () => {
+  it('is stored, returned and sent unchanged, as JSON that no browser shows as a page', async () => {
     const subscriber = await startSubscriber()
     onTestFinished(() => subscriber.close())
     const path = `/templates/v1/${templates.projectSite}`
@@ -34,9 +34,9 @@ describe('hostile text by REST', () => {
       const [displayName, note] = [nameOf(text), text.slice(0, 1024)]
       const metadata = { costCentre: '4711', audience: 'internal', note }
       const site = { displayName, description: note, templateId: templates.projectSite, metadata }
-      const asked = await call('kim', 'POST', '/collab/v1/spo', { body: site })
-      expect(asked.status, `${what}: ${asked.text}`).toBe(202)
-      const { requestId } = asked.body as { requestId: string }
+      const submitted = await call('kim', 'POST', '/collab/v1/spo', { body: site })
+      expect(submitted.status, `${what}: ${submitted.text}`).toBe(202)
+      const { requestId } = submitted.body as { requestId: string }
       named.set(requestId, displayName)
       const answer = await call('kim', 'GET', `/requests/v1/${requestId}`)
       expect(answer.headers.get('content-type'), what).toMatch(/^application\/json/)
@@ -55,7 +55,7 @@ describe('hostile text by REST', () => {
     }
   }, 120_000)
 
-  it('in a name, a key or an address is refused with a problem that quotes it at most as text', async () => {
+  it('in a name, a key or an address is refused with a problem that quotes it only as text', async () => {
     for (const { text, what } of perKind) {
       const site = { displayName: 'x', templateId: templates.workingGroup }
       const bodies = [
@@ -79,26 +79,29 @@ describe('hostile text by REST', () => {
 })
 
 describe('hostile text in the log', () => {
-  it.each(hostileTexts)('$what: one line without controls, and the same text once read', ({ text }) => {
-    const lines: string[] = []
-    const log = createLog('info', [], (line) => void lines.push(line))
-    log.warn({ reason: text, [text]: text, err: new Error(text) }, text)
-    expect(lines).toHaveLength(1)
-    const [line = ''] = lines
-    expect(line.slice(0, -1)).not.toMatch(/\p{Cc}|[\u2028\u2029\u202a-\u202e\u2066-\u2069]/u)
-    expect(JSON.parse(line)).toMatchObject({ level: 40, reason: text, msg: text })
-  })
+  it.each(hostileTexts)(
+    '$what: is one line without control characters, with the same text after parsing',
+    ({ text }) => {
+      const lines: string[] = []
+      const log = createLog('info', [], (line) => void lines.push(line))
+      log.warn({ reason: text, [text]: text, err: new Error(text) }, text)
+      expect(lines).toHaveLength(1)
+      const [line = ''] = lines
+      expect(line.slice(0, -1)).not.toMatch(/\p{Cc}|[\u2028\u2029\u202a-\u202e\u2066-\u2069]/u)
+      expect(JSON.parse(line)).toMatchObject({ level: 40, reason: text, msg: text })
+    },
+  )
 })
 
 const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" }
 const unescaped = (html: string): string => html.replace(/&(#?\w+);/g, (whole, name) => entities[name] ?? whole)
-/** Elements that the simulator's pages are made of. */
+/** Elements of the simulator's pages. */
 const tagsOf = (html: string): Set<string> =>
   new Set([...html.matchAll(/<\/?([a-z!]\w*)/gi)].map(([, tag = '']) => tag))
 const ours = 'html head meta title style body main h1 h2 dl dt dd p a ul li footer !doctype'.split(' ')
 
 describe('hostile text on the pages of the simulated tenant', () => {
-  it('is read there as it was written', async () => {
+  it('is shown unchanged', async () => {
     const simulator = await tenantFor()
     const call = await clientOf(simulator)
     const run = await exchangeOf(simulator)

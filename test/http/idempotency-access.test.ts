@@ -10,7 +10,7 @@ import { appClientId, startIssuer, startRest, tenantId } from '../support/rest.t
 const adminsGroup = '33333333-cccc-4ccc-8ccc-000000000001'
 const noLimits = { writesPerMinute: 0, writeBurst: 0, readsPerMinute: 0, tenantWritesPerMinute: 0 }
 
-describe.each(engines)('an Idempotency-Key and what its caller may do now, %s', (engine) => {
+describe.each(engines)('an Idempotency-Key after changes of the caller’s rights, %s', (engine) => {
   const core = withCore(engine)
   const closes: (() => unknown)[] = []
   const atEnd = (close: () => unknown) => void closes.push(close)
@@ -40,9 +40,9 @@ describe.each(engines)('an Idempotency-Key and what its caller may do now, %s', 
   const serve = (more: object = {}) =>
     startRest(issuer, { core: provisioning, idempotency: createStores(core.database).idempotency, ...more }, atEnd)
   async function put(more: object) {
-    const made = await core.template(more)
-    await core.database.query('UPDATE templates SET tenant_id = $1 WHERE template_id = $2', [tenantId, made.id])
-    return made
+    const template = await core.template(more)
+    await core.database.query('UPDATE templates SET tenant_id = $1 WHERE template_id = $2', [tenantId, template.id])
+    return template
   }
   const rows = async () => (await core.rows())['idempotency_keys']
   async function call(
@@ -56,7 +56,7 @@ describe.each(engines)('an Idempotency-Key and what its caller may do now, %s', 
   const site = (more: object = {}) => ({ displayName: `Site ${randomUUID().slice(0, 8)}`, templateId, ...more })
   const sites = '/collab/v1/spo/'
 
-  describe('a call that did nothing', () => {
+  describe('a refused call', () => {
     const refusals: [what: string, status: number, act: () => Promise<{ status: number }>][] = [
       ['a field that is not valid', 422, () => call(kim, sites, { key: 'k', body: site({ displayName: '' }) })],
       ['an unknown field', 422, () => call(kim, sites, { key: 'k', body: site({ colour: 'red' }) })],
@@ -101,12 +101,12 @@ describe.each(engines)('an Idempotency-Key and what its caller may do now, %s', 
       ],
     ]
 
-    it.each(refusals)('leaves no row of its key: %s', async (_, status, act) => {
+    it.each(refusals)('does not store its key: %s', async (_, status, act) => {
       expect((await act()).status).toBe(status)
       expect(await rows()).toBe(0)
     })
 
-    it('is judged again when it is repeated, and its key may come with another body', async () => {
+    it('is checked again when it is repeated, and its key can be used with another body', async () => {
       const body = site()
       core.world.guests.add(kim.id)
       expect((await call(kim, sites, { key: 'k', body })).status).toBe(403)
@@ -119,8 +119,8 @@ describe.each(engines)('an Idempotency-Key and what its caller may do now, %s', 
 
   describe('a stored answer', () => {
     const submitted = async (approval: object | null = null) => {
-      const made = await put({ id: randomUUID(), ...(approval && { approval }) })
-      const answer = await call(kim, sites, { key: randomUUID(), body: site({ templateId: made.id }) })
+      const template = await put({ id: randomUUID(), ...(approval && { approval }) })
+      const answer = await call(kim, sites, { key: randomUUID(), body: site({ templateId: template.id }) })
       expect(answer.status).toBe(202)
       return answer.body.requestId as string
     }
@@ -131,7 +131,7 @@ describe.each(engines)('an Idempotency-Key and what its caller may do now, %s', 
          WHERE request_id = $1`,
         [requestId],
       )
-    /** The call, its repeat while nothing has changed, and its repeat after `change`. */
+    /** Makes the call, repeats it without a change, and repeats it after `change`. */
     async function repeated(change: () => unknown, act: () => ReturnType<typeof call>) {
       const first = await act()
       expect([200, 202, 204], first.text).toContain(first.status)
@@ -147,16 +147,16 @@ describe.each(engines)('an Idempotency-Key and what its caller may do now, %s', 
     it.each([
       ['a guest', () => core.world.guests.add(kim.id), 403],
       ['blocked', () => core.world.people.set(kim.id, { ...kim, isBlocked: true }), 403],
-      ['gone', () => core.world.people.delete(kim.id), 403],
-      ['unknown, since the directory does not answer', () => Object.assign(core.world, { up: false }), 503],
-    ])('is not given to a caller who by now is %s', async (_, change, status) => {
+      ['deleted', () => core.world.people.delete(kim.id), 403],
+      ['unknown, because the directory does not answer', () => Object.assign(core.world, { up: false }), 503],
+    ])('is not returned to a caller who is now %s', async (_, change, status) => {
       const body = site()
       const [answered] = await repeated(change, () => call(kim, sites, { key: 'k', body }))
       expect(answered).toBe(status)
       expect(await rows()).toBe(1)
     })
 
-    it('is given again when the caller may call again', async () => {
+    it('is returned again when the caller has access again', async () => {
       const body = site()
       const first = await call(kim, sites, { key: 'k', body })
       core.world.guests.add(kim.id)
@@ -165,7 +165,7 @@ describe.each(engines)('an Idempotency-Key and what its caller may do now, %s', 
       expect((await call(kim, sites, { key: 'k', body })).text).toBe(first.text)
     })
 
-    it('is not given to an application that is listed no longer', async () => {
+    it('is not returned to an application that is no longer listed', async () => {
       const mailbox = await put({ id: randomUUID(), kind: 'sharedMailbox', name: 'Mailbox' })
       const body = { name: 'reception', displayName: 'Reception', templateId: mailbox.id }
       const app = {
@@ -185,20 +185,20 @@ describe.each(engines)('an Idempotency-Key and what its caller may do now, %s', 
       expect([now.status, now.body.code]).toEqual([403, 'insufficient-scope'])
     })
 
-    it('of a retry is not given to somebody who is an admin no longer', async () => {
+    it('of a retry is not returned to a former admin', async () => {
       const requestId = await submitted()
       await fail(requestId)
       const act = () => call(priya, `/requests/v1/${requestId}/retry`, { key: 'k' })
       expect(await repeated(loseAdmin, act)).toEqual([403, 'forbidden'])
     })
 
-    it('of a cancellation is not given to somebody who is an admin no longer', async () => {
+    it('of a cancellation is not returned to a former admin', async () => {
       const requestId = await submitted(byApprovers)
       const act = () => call(priya, `/requests/v1/${requestId}/cancel`, { key: 'k' })
       expect(await repeated(loseAdmin, act)).toEqual([404, 'not-found'])
     })
 
-    it('is not worked out anew for somebody who is an admin no longer, where the answer was lost', async () => {
+    it('is not created again for a former admin if the answer was lost', async () => {
       const requestId = await submitted(byApprovers)
       const act = () => call(priya, `/requests/v1/${requestId}/cancel`, { key: 'k' })
       const lose = async () => {
@@ -208,23 +208,23 @@ describe.each(engines)('an Idempotency-Key and what its caller may do now, %s', 
       expect(await repeated(lose, act)).toEqual([404, 'not-found'])
     })
 
-    it('of a reassignment is not given to somebody who is an admin no longer', async () => {
+    it('of a reassignment is not returned to a former admin', async () => {
       const requestId = await submitted({ stages: [{ approvers: [{ user: dana.id }] }] })
       const body = { to: omar.id, from: dana.id }
       const act = () => call(priya, `/requests/v1/${requestId}/reassign`, { key: 'k', body })
       expect(await repeated(loseAdmin, act)).toEqual([404, 'not-found'])
     })
 
-    it('of a cancelled batch is not given to somebody who is an admin no longer', async () => {
-      const made = await call(kim, '/requests/v1/batch', {
+    it('of a cancelled batch is not returned to a former admin', async () => {
+      const batch = await call(kim, '/requests/v1/batch', {
         key: 'batch',
         body: { resource: 'site', rows: [{ key: '1', body: site() }] },
       })
-      const act = () => call(priya, `/batches/v1/${made.body.batchId}/cancel`, { key: 'k' })
+      const act = () => call(priya, `/batches/v1/${batch.body.batchId}/cancel`, { key: 'k' })
       expect(await repeated(loseAdmin, act)).toEqual([404, 'not-found'])
     })
 
-    it('of a decision is given again to the approver who made it', async () => {
+    it('of a decision is returned to its approver', async () => {
       const requestId = await submitted(byApprovers)
       const act = () => call(dana, `/requests/v1/${requestId}/approve`, { key: 'k' })
       const first = await act()
@@ -234,7 +234,7 @@ describe.each(engines)('an Idempotency-Key and what its caller may do now, %s', 
     })
   })
 
-  it('follows the same rules in any order of calls, refusals and changes of the caller', async () => {
+  it('follows the same rules in any order of calls, refusals and changes of rights', async () => {
     const keys = ['a', 'b']
     const bodies = [site(), site(), site({ displayName: '' })]
     const step = fc.oneof(

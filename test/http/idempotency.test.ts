@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { asWritten, ProvisioningError } from '../../src/core/index.ts'
-import { createIdempotencyKeys } from '../../src/store/shared/calls.ts'
+import { createIdempotencyKeys } from '../../src/store/shared/idempotency-keys.ts'
 import { withDatabase } from '../support/database.ts'
 import { coreWith, requestOf, startIssuer, startRest } from '../support/rest.ts'
 
@@ -10,7 +10,7 @@ const path = '/collab/v1/spo/'
 
 type Submit = (actor: { id: string }, body: unknown, requestId: string) => Promise<unknown>
 
-/** A server over the real store of keys, and the requestIds that the core was asked to submit; `renewed`: until when. */
+/** Starts a server with the real store of keys. `ids`: requestIds of submitted requests; `renewed`: ends of renewed leases. */
 async function started(submit: Submit = async (_, __, requestId) => requestOf({ requestId }), renewed: Date[] = []) {
   const issuer = await startIssuer()
   const ids: string[] = []
@@ -35,10 +35,10 @@ async function started(submit: Submit = async (_, __, requestId) => requestOf({ 
     issuer,
     ids,
     rest,
-    /** Another process over the same store. */
+    /** Another process with the same store. */
     restarted: () => startRest(issuer, options),
-    post: (key: string, given: unknown = body, headers = {}) =>
-      rest.call('POST', path, { body: given, headers: { 'idempotency-key': key, ...headers } }),
+    post: (key: string, sent: unknown = body, headers = {}) =>
+      rest.call('POST', path, { body: sent, headers: { 'idempotency-key': key, ...headers } }),
     pass: (seconds: number) => {
       ahead += seconds * 1000
     },
@@ -64,7 +64,7 @@ describe('a repeat with the same Idempotency-Key', () => {
     expect(ids).toEqual([first.body.requestId])
   })
 
-  test('counts as the same body whatever the order of its fields and its spaces', async () => {
+  test('ignores the order of fields and white space in the body', async () => {
     const { post, ids } = await started()
     const key = keyOf()
     await post(key)
@@ -72,7 +72,7 @@ describe('a repeat with the same Idempotency-Key', () => {
     expect([again.status, ids.length]).toEqual([202, 1])
   })
 
-  test('and another body, or another request to decide on: 422', async () => {
+  test('and another body or another request is refused with 422', async () => {
     const { post, ids, rest } = await started()
     const key = keyOf()
     await post(key)
@@ -84,7 +84,7 @@ describe('a repeat with the same Idempotency-Key', () => {
     expect([(await cancel(1)).status, (await cancel(1)).status, (await cancel(2)).status]).toEqual([200, 200, 422])
   })
 
-  test('by somebody else is another key', async () => {
+  test('of another caller is a new call', async () => {
     const { post, issuer, ids } = await started()
     const key = keyOf()
     await post(key)
@@ -93,7 +93,7 @@ describe('a repeat with the same Idempotency-Key', () => {
     expect([other.status, new Set(ids).size]).toEqual([202, 2])
   })
 
-  test('is answered alike after a restart', async () => {
+  test('gets the same answer after a restart', async () => {
     const { post, restarted, ids } = await started()
     const key = keyOf()
     const first = await post(key)
@@ -101,7 +101,7 @@ describe('a repeat with the same Idempotency-Key', () => {
     expect([later.text, ids.length]).toEqual([first.text, 1])
   })
 
-  test('is answered alike for seven days, then it is a new request', async () => {
+  test('gets the same answer for seven days, and then is a new request', async () => {
     const { post, pass, issuer, ids } = await started()
     const [key, day] = [keyOf(), 86_400]
     const authorization = `Bearer ${await issuer.token({ exp: issuer.now() + 9 * day })}`
@@ -115,8 +115,8 @@ describe('a repeat with the same Idempotency-Key', () => {
   })
 })
 
-describe('a first attempt that does not end well', () => {
-  test('a repeat while it runs: 409 and Retry-After; fifty at once make one request', async () => {
+describe('a repeat after an incomplete first attempt', () => {
+  test('gets 409 and Retry-After while the first attempt runs; fifty calls at once create one request', async () => {
     let finish: () => void = () => undefined
     const gate = new Promise<void>((resolve) => {
       finish = resolve
@@ -138,7 +138,7 @@ describe('a first attempt that does not end well', () => {
     expect(ids.length).toBe(1)
   })
 
-  test('a refusal is not kept: the same key may come again, corrected', async () => {
+  test('can use the same key with a corrected body after a refusal', async () => {
     let refuse = true
     const { post, ids } = await started(async (_, __, requestId) => {
       if (refuse) throw new ProvisioningError('name-taken', asWritten('apollo is taken.'))
@@ -153,7 +153,7 @@ describe('a first attempt that does not end well', () => {
     expect((await post(key)).body.code).toBe('idempotency-key-reused')
   })
 
-  test('a refusal after a failure of ours does not end the request that the failed attempt may have made', async () => {
+  test('keeps the request id of a failed attempt also after a refusal', async () => {
     const outcomes = [
       new Error('the connection broke after the commit'),
       new ProvisioningError('name-taken', asWritten('Taken.')),
@@ -170,7 +170,7 @@ describe('a first attempt that does not end well', () => {
     expect([answer.status, answer.body.requestId, new Set(ids).size]).toEqual([202, ids[0], 1])
   })
 
-  test('a failure of ours is not kept either, and the repeat continues the same request', async () => {
+  test('continues the same request after an internal error', async () => {
     let fail = true
     const { post, ids } = await started(async (_, __, requestId) => {
       if (fail) throw new Error('the connection broke after the commit')
@@ -184,7 +184,7 @@ describe('a first attempt that does not end well', () => {
     expect([answer.status, ids[0], new Set(ids).size]).toEqual([202, answer.body.requestId, 1])
   })
 
-  test('a process that died holds its key for ten seconds, and the repeat continues the same request', async () => {
+  test('continues the request of a crashed process after ten seconds', async () => {
     let hang = true
     let finish: (value: unknown) => void = () => undefined
     const hanging = new Promise((resolve) => {
@@ -203,15 +203,15 @@ describe('a first attempt that does not end well', () => {
     const answer = await post(key)
     expect([answer.status, answer.body.requestId, ids.length]).toEqual([202, ids[0], 2])
     expect(ids[1]).toBe(ids[0])
-    // It was only slow: its late answer does not take the place of the one that was given.
+    // The first attempt was only slow: its late answer does not replace the stored answer.
     finish(requestOf({ requestId: ids[0] ?? '', status: 'cancelled' }))
     expect((await dead).status).toBe(202)
     expect((await post(key)).text).toBe(answer.text)
   })
 })
 
-describe('an attempt that takes long', () => {
-  test('keeps its key while its process lives, for a minute at most, and not for longer than that process', async () => {
+describe('a slow attempt', () => {
+  test('keeps its key while its process runs, for at most a minute', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     onTestFinished(() => void vi.useRealTimers())
     const renewed: Date[] = []
@@ -226,14 +226,14 @@ describe('an attempt that takes long', () => {
       expect((await post(key)).status).toBe(409)
     }
     pass(34)
-    // More than a minute after it came: nobody waits for its answer any more.
+    // After more than a minute, no caller waits for the answer any more.
     vi.advanceTimersToNextTimer()
     expect(vi.getTimerCount()).toBe(0)
     post(key).catch(() => undefined)
     await expect.poll(() => ids.length).toBe(2)
     expect(vi.getTimerCount()).toBe(1)
     pass(11)
-    // The timers of a process end with it.
+    // A process that ends stops its timers.
     vi.clearAllTimers()
     post(key).catch(() => undefined)
     await expect.poll(() => ids.length).toBe(3)
@@ -241,7 +241,7 @@ describe('an attempt that takes long', () => {
   })
 })
 
-describe('a malformed Idempotency-Key', () => {
+describe('the form of an Idempotency-Key', () => {
   test.each([
     ['', 400],
     ['x'.repeat(256), 400],
@@ -249,12 +249,12 @@ describe('a malformed Idempotency-Key', () => {
     ['a\tb', 400],
     ['x'.repeat(255), 202],
     ['"quoted"', 202],
-  ])('%j: %i', async (key, status) => {
+  ])('%j is answered with %i', async (key, status) => {
     const { post } = await started()
     expect((await post(key)).status).toBe(status)
   })
 
-  test('two of them: 400', async () => {
+  test('is refused with 400 if it is sent twice', async () => {
     const { rest, issuer } = await started()
     const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${await issuer.token()}\r\n`
     const keys = 'Idempotency-Key: a\r\nIdempotency-Key: a\r\n'

@@ -19,21 +19,21 @@ describe('the keys of the issuer', () => {
     return { statusOf, pass }
   }
 
-  test('a new key is taken within a minute, and unknown ones cost one fetch a minute', async () => {
+  test('include a new key within a minute, and are fetched once a minute for unknown keys', async () => {
     const issuer = await startIssuer()
     const { statusOf, pass } = await withClock(issuer)
     const next = await issuer.makeKey('next')
     expect(await statusOf(issuer.token())).toBe(200)
     issuer.publish(issuer.key, next)
     for (let attempt = 0; attempt < 20; attempt += 1) expect(await statusOf(issuer.token({}, {}, next))).toBe(401)
-    expect(issuer.asked()).toBe(1)
+    expect(issuer.keyRequests()).toBe(1)
     pass(60)
     expect(await statusOf(issuer.token({}, {}, next))).toBe(200)
     for (const kid of ['a', 'b', 'c']) expect(await statusOf(issuer.token({}, { kid }))).toBe(401)
-    expect(issuer.asked()).toBe(2)
+    expect(issuer.keyRequests()).toBe(2)
   })
 
-  test('known keys serve on while the issuer is away, and a new key does not', async () => {
+  test('stay in use while the issuer does not answer, but a new key is refused', async () => {
     const issuer = await startIssuer()
     const { statusOf, pass } = await withClock(issuer)
     expect(await statusOf(issuer.token())).toBe(200)
@@ -43,20 +43,20 @@ describe('the keys of the issuer', () => {
     expect(await statusOf(issuer.token({}, {}, await issuer.makeKey('next')))).toBe(401)
   })
 
-  test('a withdrawn key goes out of use', async () => {
+  test('exclude a withdrawn key after the next fetch', async () => {
     const issuer = await startIssuer()
     const { statusOf, pass } = await withClock(issuer)
     const next = await issuer.makeKey('next')
     expect(await statusOf(issuer.token())).toBe(200)
     issuer.publish(next)
     pass(601)
-    // The first call after that may still be served by the old keys while the new ones are fetched.
+    // The old keys may still answer the first call while the new keys are fetched.
     await statusOf(issuer.token())
     await expect.poll(() => statusOf(issuer.token())).toBe(401)
     expect(await statusOf(issuer.token({}, {}, next))).toBe(200)
   })
 
-  test('without any keys nobody comes in: 503 with Retry-After, until the issuer answers', async () => {
+  test('if missing, cause 503 with Retry-After until the issuer answers', async () => {
     const issuer = await startIssuer()
     issuer.answerWith(500)
     const { statusOf, pass } = await withClock(issuer)

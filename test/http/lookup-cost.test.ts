@@ -5,7 +5,7 @@ import { readsOf } from '../../src/core/index.ts'
 const ids = (least: number, most: number) => fc.uniqueArray(fc.uuid(), { minLength: least, maxLength: most })
 
 describe('the cost of a check', () => {
-  it('is one read for each fifteen people, and one at least', () => {
+  it('is one read for every fifteen people, at least one', () => {
     fc.assert(
       fc.property(ids(0, 100), (people) => {
         const permissions = Object.fromEntries(people.map((id) => [id, 'FullAccess']))
@@ -18,7 +18,7 @@ describe('the cost of a check', () => {
     )
   })
 
-  it('counts a person once, wherever they are named', () => {
+  it('counts each person once', () => {
     fc.assert(
       fc.property(ids(1, 15), (people) => {
         const [first = ''] = people
@@ -29,7 +29,7 @@ describe('the cost of a check', () => {
     )
   })
 
-  it('is finite for whatever a body holds', () => {
+  it('is finite for every body', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (body) => {
         expect(readsOf(body)).toBe(1)

@@ -15,25 +15,25 @@ const access = {
 const document = openApiOf(routes, access)
 
 describe('the API document', () => {
-  it('is OpenAPI 3.1, by its own schema', async () => {
+  it('is valid OpenAPI 3.1', async () => {
     expect(await new Validator().validate(JSON.parse(JSON.stringify(document)))).toMatchObject({ valid: true })
   })
 
-  it('has nothing that Redocly’s strict recommendations mind', async () => {
+  it('follows Redocly’s strict recommendations', async () => {
     const config = await createConfig({ extends: ['recommended-strict'] })
     const source = JSON.stringify(document)
     const found = await lintFromString({ source, absoluteRef: '/openapi.json', config })
     expect(found.map(({ message }) => message)).toEqual([])
   })
 
-  it('has only the formats of JSON Schema', () => {
+  it('uses only formats of JSON Schema', () => {
     const formats = new Set([...JSON.stringify(document).matchAll(/"format":"([^"]*)"/g)].map(([, format]) => format))
     expect([...formats].toSorted()).toEqual(['date', 'date-time', 'uri', 'uri-reference', 'uuid'])
     const { type } = Object(document.components).schemas.Problem.properties
     expect(type).toEqual({ type: 'string', pattern: '^urn:quartermaster:problem:' })
   })
 
-  it('has every route, with its scopes', () => {
+  it('contains every route with its scopes', () => {
     const { paths } = z.object({ paths: z.record(z.string(), z.record(z.string(), z.unknown())) }).parse(document)
     const known = Object.entries(paths).flatMap(([path, calls]) => Object.keys(calls).map((verb) => `${verb} ${path}`))
     const wanted = routes.map(({ method, path }) => `${method.toLowerCase()} ${path.replace(/:(\w+)/g, '{$1}')}`)
@@ -43,7 +43,7 @@ describe('the API document', () => {
     })
   })
 
-  it('names the scope of the settings at every address, and an application’s by the same API', () => {
+  it('shows the scopes from the settings, for people and applications', () => {
     const { entra } = Object(document.components).securitySchemes
     expect(Object.keys(entra.flows.authorizationCode.scopes)).toEqual([scopes.collab, scopes.mail])
     expect(Object.keys(entra.flows.clientCredentials.scopes)).toEqual(['api://mailboxes/.default'])
@@ -51,7 +51,7 @@ describe('the API document', () => {
     expect(new Set(named)).toEqual(new Set([scopes.collab, scopes.mail, 'api://mailboxes/.default']))
   })
 
-  it('names one scope once where both APIs have one registration', () => {
+  it('shows a scope once if both APIs share a registration', () => {
     const one = openApiOf(routes, { ...access, scopes: { collab: scopes.collab, mail: scopes.collab } })
     expect(Object(one.paths)['/templates/v1'].get.security).toEqual([
       { entra: [scopes.collab] },
@@ -60,31 +60,35 @@ describe('the API document', () => {
     ])
   })
 
-  it('says of every call which token it takes, and whose', () => {
+  it('describes the token that each call needs', () => {
     const described = (path: string, method: string) => Object(document['paths'])[path][method].description
     const [collab, mail] = [`\`${scopes.collab}\``, `\`${scopes.mail}\``]
-    const person = 'Takes an access token of a person (delegated) for the scope'
-    const application = 'Also takes a token of an application without a person, for `api://mailboxes/.default`'
-    expect(described('/collab/v1/spo', 'post')).toBe(`${person} ${collab}. Applications without a person are refused.`)
+    const person = 'Needs an access token of a person (delegated) for the scope'
+    const application = 'An application without a person can use a token for `api://mailboxes/.default`'
+    expect(described('/collab/v1/spo', 'post')).toBe(
+      `${person} ${collab}. Applications without a person cannot make this call.`,
+    )
     expect(described('/mail/v1/mailboxes', 'post')).toContain(`${person} ${mail}. ${application}`)
     expect(described('/templates/v1', 'get')).toContain(`${person} ${collab} or ${mail}. ${application}`)
     expect(described('/requests/v1/{requestId}/approve', 'post')).toMatch(
-      /Applications without a person are refused\.$/,
+      /Applications without a person cannot make this call\.$/,
     )
-    expect(described('/templates/v1/{templateId}', 'put')).toMatch(/of an admin \(delegated\).*are refused\.$/)
-    expect(described('/requests/v1/batch', 'post')).toMatch(/for the API that the body is for\.$/)
-    expect(described('/healthz', 'get')).toBe('Takes no token.')
+    expect(described('/templates/v1/{templateId}', 'put')).toMatch(
+      /of an admin \(delegated\).*cannot make this call\.$/,
+    )
+    expect(described('/requests/v1/batch', 'post')).toMatch(/for the API of the resource in the body\.$/)
+    expect(described('/healthz', 'get')).toBe('Needs no token.')
     const all = z.record(
       z.string(),
       z.record(z.string(), z.looseObject({ description: z.string(), security: z.array(z.any()) })),
     )
     for (const operation of Object.values(all.parse(document['paths'])).flatMap((calls) => Object.values(calls))) {
       const isForApplications = JSON.stringify(operation.security).includes('.default')
-      expect(operation.description.includes('Also takes a token of an application')).toBe(isForApplications)
+      expect(operation.description.includes('An application without a person can use a token')).toBe(isForApplications)
     }
   })
 
-  it('gives no optional header an example that a page would send', () => {
+  it('has no examples of optional headers, which the page would send', () => {
     const { parameters } = z
       .object({ parameters: z.record(z.string(), z.looseObject({ required: z.boolean(), description: z.string() })) })
       .parse(document.components)
@@ -95,7 +99,7 @@ describe('the API document', () => {
     }
   })
 
-  it('is served to everybody, once for each version of the service', async () => {
+  it('is public, and is sent once for each version of the service', async () => {
     const get = await startDocs()
     const first = await get('/openapi.json')
     expect([first.body.openapi, first.body.servers[0].url]).toEqual(['3.1.1', access.baseUrl])
@@ -105,7 +109,7 @@ describe('the API document', () => {
   })
 })
 
-/** Asks without a token, as a browser does; each answer is held against the document. */
+/** Reads an address without a token, like a browser, and compares the answer with the document. */
 async function startDocs() {
   const { server } = await startRest(await startIssuer())
   return async (path: string, headers: Record<string, string> = {}) => {
@@ -118,8 +122,8 @@ async function startDocs() {
   }
 }
 
-describe('the page that shows it', () => {
-  it('comes whole from the service, which lets it load nothing else', async () => {
+describe('the page with the API document', () => {
+  it('loads only files of the service', async () => {
     const get = await startDocs()
     const page = await get('/docs')
     expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])

@@ -19,7 +19,7 @@ const shown = z
   .record(z.string(), z.object({ value: z.record(z.string(), z.unknown()) }))
   .parse(contract.components['examples'])
 
-describe('a problem is what the API document shows of its code:', () => {
+describe('the answer of each code equals the example in the API document:', () => {
   const service = withService()
   const { call } = caller(service)
   const ask = (body: unknown, headers: Record<string, string> = json) =>
@@ -91,12 +91,12 @@ describe('a problem is what the API document shows of its code:', () => {
     'idempotency-key-reused': reused,
     'precondition-required': () => write({}),
   }
-  const seen = new Set<string>()
-  afterAll(() => expect(Object.keys(provoke).filter((code) => !seen.has(code))).toEqual([]))
+  const checked = new Set<string>()
+  afterAll(() => expect(Object.keys(provoke).filter((code) => !checked.has(code))).toEqual([]))
 
   it.each(Object.entries(provoke))('%s', async (code, provoked) => {
     const { status, body } = await provoked()
-    seen.add(code)
+    checked.add(code)
     expect(status).toBe(problemCodes[code as ProblemCode].status)
     expect(alike(body)).toEqual(alike(shown[code]?.value))
   })

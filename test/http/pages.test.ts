@@ -20,7 +20,7 @@ async function startPages(options: Parameters<typeof startRest>[1] = {}) {
 }
 
 describe('the pages that the Teams app links to', () => {
-  it.each(paths)('%s is there without a token, loads nothing and links to the others', async (path) => {
+  it.each(paths)('%s need no token, load nothing and link to each other', async (path) => {
     const get = await startPages()
     const { status, headers, text } = await get(path)
     expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
@@ -33,7 +33,7 @@ describe('the pages that the Teams app links to', () => {
     expect((await get(path, 'HEAD')).text).toBe('')
   })
 
-  it('says how long requests are kept, as it is set', async () => {
+  it('show the configured retention of requests', async () => {
     const settings = { tenantId: 't', followUp: { firstSeconds: 20, everySeconds: 10, stopSeconds: 30 } }
     const page = async (retentionDays?: number) => {
       const core = coreWith({ settings: { ...settings, ...(retentionDays && { retentionDays }) } })
@@ -43,7 +43,7 @@ describe('the pages that the Teams app links to', () => {
     expect(await page()).toContain('Requests are kept.')
   })
 
-  it('lead to the organisation’s own pages where these are set', async () => {
+  it('redirect to the organisation’s own pages if they are set', async () => {
     const own = { privacy: 'https://contoso.example/privacy', terms: 'https://contoso.example/terms?of=use' }
     const get = await startPages({ ownPages: own })
     for (const [path, to] of [

@@ -22,13 +22,13 @@ describe('an address', () => {
     [`/requests/v1/${'a'.repeat(5000)}`],
     ['/requests//v1'],
     ['/templates/v1/1'],
-  ])('%s that is nobody’s: 404', async (path) => {
+  ])('%s without a route is answered with 404', async (path) => {
     const rest = await startRest(await startIssuer(), { core: listing })
     const answer = await rest.call('GET', path)
     expect([answer.status, answer.body.code]).toEqual([404, 'no-such-address'])
   })
 
-  test('answers with and without the slash at its end, and with a query', async () => {
+  test('works with and without a slash at its end, and with a query', async () => {
     const rest = await startRest(await startIssuer(), { core: listing })
     for (const path of ['/requests/v1', '/requests/v1/', '/requests/v1/?limit=1', `/requests/v1/${requestId}/`])
       expect((await rest.call('GET', path)).status).toBe(200)
@@ -40,12 +40,12 @@ describe('an address', () => {
     ['PATCH', `/templates/v1/${templateId}`, 'GET, HEAD, PUT'],
     ['OPTIONS', '/healthz', 'GET, HEAD'],
     ['HEAD', '/api/messages', 'POST'],
-  ])('%s %s: 405, and Allow names what it takes', async (method, path, allow) => {
+  ])('answers %s %s with 405 and the allowed methods', async (method, path, allow) => {
     const answer = await (await startRest(await startIssuer())).call(method, path)
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, allow])
   })
 
-  test('HEAD gives the headers of GET and no body', async () => {
+  test('answers HEAD with the headers of GET and without a body', async () => {
     const rest = await startRest(await startIssuer(), { core: listing })
     const [get, head] = [await rest.call('GET', '/requests/v1'), await rest.call('HEAD', '/requests/v1')]
     expect([head.status, head.text]).toEqual([200, ''])
@@ -59,13 +59,13 @@ describe('an address', () => {
     ['application/json', 200],
     ['text/html, application/*;q=0.1', 200],
     ['text/html, */*;q=0.1', 200],
-  ])('Accept: %s gives %i', async (accept, status) => {
+  ])('answers Accept: %s with %i', async (accept, status) => {
     const rest = await startRest(await startIssuer(), { core: listing })
     expect((await rest.call('GET', '/requests/v1', { headers: { accept } })).status).toBe(status)
   })
 })
 
-describe('a request line that is no address', () => {
+describe('an unusual request', () => {
   test.each([
     ['GET / HTTP/1.1\r\nHost: [\r\nConnection: close\r\n\r\n', 404],
     ['GET /nothing HTTP/1.1\r\nHost: x/healthz?\r\nConnection: close\r\n\r\n', 404],
@@ -74,25 +74,25 @@ describe('a request line that is no address', () => {
     ['GET http://elsewhere/healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 200],
     ['GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, close\r\nUpgrade: h2c\r\n\r\n', 200],
     ['GET /healthz HTTP/1.0\r\n\r\n', 200],
-  ])('%j is answered, and the process lives on', async (text, status) => {
+  ])('%j is answered, and the service continues', async (text, status) => {
     const rest = await startRest(await startIssuer())
     expect(await rest.raw(text)).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
     expect((await rest.call('GET', '/healthz')).status).toBe(200)
   })
 })
 
-describe('the routes', () => {
+describe('routes', () => {
   const about = { tag: 'Service', summary: '', permission: 'public', audience: null } as const
   const route = { ...about, answers: { 204: { description: '', body: null } }, refusals: [], examples: {} } as const
   const handle = async () => ({ status: 204 }) as const
 
-  test('two that answer to the same call are refused at start', () => {
+  test('with the same call are refused at start', () => {
     const one = definePublicRoute({ ...route, id: 'one', method: 'GET', path: '/a/:id', handle })
     const other = definePublicRoute({ ...route, id: 'other', method: 'GET', path: '/a/:name', handle })
-    expect(() => routeRegistry(one, other)).toThrow('two routes answer to GET /a/:name')
+    expect(() => routeRegistry(one, other)).toThrow('two routes serve GET /a/:name')
   })
 
-  test('each that acts for somebody wants a token, and writes its line in the log', async () => {
+  test('that are not public require a token, and write a log line', async () => {
     const rest = await startRest(await startIssuer())
     for (const { method, path, permission } of routes) {
       if (permission === 'public') continue

@@ -34,44 +34,42 @@ async function limited(limits: Partial<LimitOptions>) {
       at += seconds * 1000
     },
     read: async (person = 1) => rest.call('GET', '/requests/v1/', { headers: await authorizationOf(person) }),
-    write: async (person = 1, headers = {}, given: unknown = body) =>
+    write: async (person = 1, headers = {}, sent: unknown = body) =>
       rest.call('POST', '/collab/v1/spo/', {
-        body: given,
+        body: sent,
         headers: { ...(await authorizationOf(person)), ...headers },
       }),
   }
 }
 
-describe('limits of use', () => {
-  test('repeats under an Idempotency-Key are no writes, and yet as many a minute as reads at most', async () => {
+describe('rate limits', () => {
+  test('do not count repeats with an Idempotency-Key as writes, but allow only as many as reads', async () => {
     const { write, read, pass } = await limited({ writesPerMinute: 60, writeBurst: 1, readsPerMinute: 3 })
     const repeat = (person = 1) => write(person, { 'idempotency-key': 'again' })
     for (let count = 0; count < 3; count += 1) expect((await repeat()).status).toBe(202)
     const refused = await repeat()
     expect([refused.status, refused.body.code, refused.headers.get('retry-after')]).toEqual([429, 'rate-limited', '20'])
     expect(refused.headers.get('ratelimit-policy')).toBe('"attempts";q=3;w=60')
-    // Nothing else is used up by them, and nobody else's.
+    // Repeats use up neither other limits nor the limits of other people.
     expect([(await read()).status, (await write()).status, (await repeat(2)).status]).toEqual([200, 202, 202])
     pass(20)
     expect((await repeat()).status).toBe(202)
   })
 
-  test('a burst of writes, then 429 with when to come back, then as many as time gives', async () => {
+  test('allow a burst of writes, then answer 429 with Retry-After, then allow writes at the configured rate', async () => {
     const { write, read, pass } = await limited({ writesPerMinute: 60, writeBurst: 3 })
     for (let count = 0; count < 3; count += 1) expect((await write()).status).toBe(202)
     const refused = await write()
     expect([refused.status, refused.body.code, refused.headers.get('retry-after')]).toEqual([429, 'rate-limited', '1'])
     expect(refused.headers.get('ratelimit-policy')).toBe('"writes";q=3;w=3')
     expect(refused.headers.get('ratelimit')).toBe('"writes";r=0;t=3')
-    expect(refused.body.detail).toBe(
-      'That is more than 3 writes at once. The limit is 60 a minute, and at most 3 at once. Wait 1 s.',
-    )
+    expect(refused.body.detail).toBe('The limit is 60 writes a minute, and at most 3 at once. Wait 1 s.')
     expect((await read()).status).toBe(200)
     pass(2)
     expect([(await write()).status, (await write()).status, (await write()).status]).toEqual([202, 202, 429])
   })
 
-  test('reads are counted apart, a minute’s worth at once', async () => {
+  test('count reads separately, with all reads of a minute at once', async () => {
     const { read, pass } = await limited({ readsPerMinute: 5 })
     for (let left = 4; left >= 0; left -= 1)
       expect((await read()).headers.get('ratelimit')).toMatch(new RegExp(`^"reads";r=${left};`))
@@ -80,18 +78,18 @@ describe('limits of use', () => {
     expect([(await read()).status, (await read()).status]).toEqual([200, 429])
   })
 
-  test('are each person’s own, and the tenant’s are everybody’s', async () => {
+  test('apply to each person, and to the whole tenant', async () => {
     const { write } = await limited({ writesPerMinute: 60, writeBurst: 2, tenantWritesPerMinute: 3 })
     expect([(await write(1)).status, (await write(1)).status, (await write(1)).status]).toEqual([202, 202, 429])
     expect([(await write(2)).status, (await write(2)).status]).toEqual([202, 429])
   })
 
-  test('count bodies that are refused', async () => {
+  test('count calls with refused bodies', async () => {
     const { write } = await limited({ writesPerMinute: 60, writeBurst: 1 })
     expect([(await write(1, {}, '{')).status, (await write()).status]).toEqual([400, 429])
   })
 
-  test('do not count answers that are given again', async () => {
+  test('do not count replayed answers', async () => {
     const { write } = await limited({ writesPerMinute: 60, writeBurst: 1 })
     await write()
     const again = await write(1, { 'idempotency-key': 'k' })
@@ -99,7 +97,7 @@ describe('limits of use', () => {
     expect((await write()).status).toBe(429)
   })
 
-  test('zero is no limit', async () => {
+  test('of zero allow any number of calls', async () => {
     const { read, write } = await limited({})
     for (let count = 0; count < 50; count += 1) expect((await read()).status).toBe(200)
     const last = await write()

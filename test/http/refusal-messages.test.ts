@@ -7,7 +7,7 @@ import { templates, withService } from '../support/service.ts'
 
 const json = { 'content-type': 'application/json' }
 
-describe('a refusal says what is wrong and what to do', () => {
+describe('a refusal explains the fault and the next action', () => {
   const service = withService()
   const { call, problem } = caller(service)
   const put = (id: string, headers: Record<string, string>) =>
@@ -16,7 +16,7 @@ describe('a refusal says what is wrong and what to do', () => {
       headers: { ...json, ...headers },
     })
 
-  it('to If-None-Match: * for a template that exists', async () => {
+  it('for If-None-Match: * and an existing template', async () => {
     const answer = await put(templates.sharedMailbox, { 'if-none-match': '*' })
     expect([answer.status, problem(answer).detail]).toEqual([
       412,
@@ -24,11 +24,11 @@ describe('a refusal says what is wrong and what to do', () => {
     ])
   })
 
-  it('to If-Match for a template that does not exist', async () => {
+  it('for If-Match and a missing template', async () => {
     const answer = await put(randomUUID(), { 'if-match': '"3"' })
     expect([answer.status, problem(answer).detail]).toEqual([
       412,
-      'No template has this id. To create it, send If-None-Match: * without If-Match.',
+      'This template does not exist. To create it, send If-None-Match: * without If-Match.',
     ])
   })
 
@@ -36,12 +36,12 @@ describe('a refusal says what is wrong and what to do', () => {
     ['1000', 'too-large', 'limit may be at most 100.', '100'],
     ['101', 'too-large', 'limit may be at most 100.', '100'],
     ['0', 'too-small', 'limit must be at least 1.', '1'],
-  ])('to limit=%s, with the bound', async (limit, code, detail, suggestion) => {
+  ])('for limit=%s, with the bound', async (limit, code, detail, suggestion) => {
     const { errors } = problem(await call('kim', 'GET', `/requests/v1/?limit=${limit}`))
     expect(errors).toEqual([{ pointer: '#/limit', code, detail, suggestion }])
   })
 
-  it('to text for a boolean', async () => {
+  it('for text instead of a boolean', async () => {
     const body = { name: 'r', displayName: 'R', templateId: templates.meetingRoom, isWheelChairAccessible: 'ja' }
     const answer = await call('kim', 'POST', '/requests/v1/preview', { body })
     const { errors } = z.object({ errors: z.array(z.unknown()) }).parse(answer.body)
@@ -54,16 +54,16 @@ describe('a refusal says what is wrong and what to do', () => {
 })
 
 describe('a list of faults on the command line', () => {
-  it('names a suggestion once', () => {
+  it('shows a suggestion once', () => {
     const taken = {
       pointer: '#/alias',
       code: 'name-taken',
-      detail: 'apollo is taken. Try apollo-2.',
+      detail: 'The address apollo is taken. Try apollo-2.',
       suggestion: 'apollo-2',
     }
     const bound = { pointer: '#/x', code: 'fixed', detail: 'x is set by the template.', suggestion: '7' }
     expect(faultLines([taken, bound])).toEqual([
-      '  --alias: apollo is taken. Try apollo-2.',
+      '  --alias: The address apollo is taken. Try apollo-2.',
       '  x: x is set by the template. Try “7”.',
     ])
   })

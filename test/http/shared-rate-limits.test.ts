@@ -2,20 +2,20 @@ import { describe, expect, it } from 'vitest'
 import type { BucketRule, TokenBuckets } from '../../src/core/index.ts'
 import { createLimits, createOwnBuckets } from '../../src/http/server/limits.ts'
 import { openDatabase } from '../../src/store/database/database.ts'
-import { createTokenBuckets } from '../../src/store/shared/calls.ts'
+import { createTokenBuckets } from '../../src/store/shared/token-buckets.ts'
 import { engines, withDatabase } from '../support/database.ts'
 
 const start = Date.parse('2026-11-20T09:00:00.000Z')
 const rule = (key: string, capacity: number, perSecond = 1): BucketRule => ({ key, capacity, perSecond })
 
-describe.each(['own', ...engines] as const)('buckets of tokens, %s', (kind) => {
+describe.each(['own', ...engines] as const)('token buckets, %s', (kind) => {
   const store = kind === 'own' ? undefined : withDatabase(kind)
   let at = start
   const make = (): TokenBuckets =>
     store === undefined ? createOwnBuckets(() => at) : createTokenBuckets(store.database, () => new Date(at))
   const drawn = async (buckets: TokenBuckets, ...rules: BucketRule[]) => (await buckets.draw(rules)).taken
 
-  it('hold as much as they can, and fill as time goes, never above that', async () => {
+  it('refill over time up to their capacity', async () => {
     const buckets = make()
     const own = rule('hold', 2)
     expect(await buckets.draw([own])).toEqual({ taken: true, tokens: [1] })
@@ -31,7 +31,7 @@ describe.each(['own', ...engines] as const)('buckets of tokens, %s', (kind) => {
     ])
   })
 
-  it('give from all or from none, in the order in which they were asked for', async () => {
+  it('give tokens from all requested buckets or from no bucket, and report them in order', async () => {
     const buckets = make()
     const [one, everybody] = [rule('z-one', 5), rule('a-everybody', 2)]
     expect((await buckets.draw([one, everybody])).tokens).toEqual([4, 1])
@@ -40,7 +40,7 @@ describe.each(['own', ...engines] as const)('buckets of tokens, %s', (kind) => {
     expect(await buckets.draw([one])).toEqual({ taken: true, tokens: [3] })
   })
 
-  it('give each token once, however many ask at once', async () => {
+  it('give each token once to concurrent callers', async () => {
     const buckets = make()
     const [mine, everybody] = [rule('mine', 30), rule('everybody', 100)]
     const draws = await Promise.all(
@@ -50,7 +50,7 @@ describe.each(['own', ...engines] as const)('buckets of tokens, %s', (kind) => {
     expect((await buckets.draw([everybody])).tokens).toEqual([69])
   })
 
-  it('lose nothing when the clock goes back', async () => {
+  it('stay unchanged when the clock goes back', async () => {
     const buckets = make()
     const own = rule('clock', 2)
     await buckets.draw([own])
@@ -60,7 +60,7 @@ describe.each(['own', ...engines] as const)('buckets of tokens, %s', (kind) => {
     expect((await buckets.draw([own])).tokens).toEqual([0])
   })
 
-  it('are forgotten when they are full again', async () => {
+  it('are deleted when they are full again', async () => {
     const buckets = make()
     await buckets.draw([rule('full soon', 10, 1)])
     await buckets.draw([rule('full late', 10, 0.01)])
@@ -74,7 +74,7 @@ describe.each(['own', ...engines] as const)('buckets of tokens, %s', (kind) => {
 describe('replicas', () => {
   const store = withDatabase('server')
 
-  it('count together, by the clock of their store', async () => {
+  it('count together by the clock of their store', async () => {
     const replicas = await Promise.all([1, 2, 3].map(() => openDatabase(store.options)))
     const limits = replicas.map((one) =>
       createLimits(options, Date.now, { buckets: createTokenBuckets(one), warn: () => undefined }),
@@ -96,21 +96,21 @@ describe('replicas', () => {
   it.each([
     ['is away', away],
     ['does not answer', silent],
-  ])('count alone while the store %s, and say so', async (_, draw) => {
-    const said: string[] = []
-    const warn = (__: object, message: string) => void said.push(message)
+  ])('count alone while the store %s, and log a warning', async (_, draw) => {
+    const messages: string[] = []
+    const warn = (__: object, message: string) => void messages.push(message)
     const buckets = { draw, forgetFull: async () => undefined }
     const limits = createLimits(options, Date.now, { buckets, warn })
     const caller = { tenantId: 'contoso', id: 'kim' }
     expect(await limits.take('read', caller)).toMatchObject({ RateLimit: '"reads";r=0;t=60' })
     await expect(limits.take('read', caller)).rejects.toMatchObject({ code: 'rate-limited' })
-    expect(said).toEqual(['limits of use could not be counted with the other processes; this one counts alone'])
+    expect(messages).toEqual(['the shared rate limits do not answer; this process counts its calls alone'])
   })
 
-  it('say once a minute that they count alone, and of how many requests', async () => {
+  it('log the warning once a minute with the number of requests', async () => {
     let at = start
-    const said: unknown[] = []
-    const warn = (fields: object) => void said.push(fields)
+    const warnings: unknown[] = []
+    const warn = (fields: object) => void warnings.push(fields)
     const buckets = { draw: away, forgetFull: async () => undefined }
     const limits = createLimits({ ...options, readsPerMinute: 0, writeBurst: 100 }, () => at, { buckets, warn })
     const write = () => limits.take('write', { tenantId: 'contoso', id: 'kim' })
@@ -118,6 +118,6 @@ describe('replicas', () => {
       at += seconds * 1000
       await write()
     }
-    expect(said).toMatchObject([{ requests: 1, err: new Error('away') }, { requests: 3 }])
+    expect(warnings).toMatchObject([{ requests: 1, err: new Error('away') }, { requests: 3 }])
   })
 })

@@ -9,7 +9,7 @@ const other = 'dddddddd-1111-4111-8111-000000000009'
 const at = Date.parse('2026-03-02T09:00:00Z')
 const seconds = at / 1000
 
-/** Claims that make a token wrong, and the claims that the problem has for it. */
+/** Wrong claims of tokens, and the expected `tokenClaims` of the problem. */
 const cases: Record<string, readonly [Call, Record<string, unknown>, readonly object[]]> = {
   'the audience of Microsoft Graph': [
     'site',
@@ -21,7 +21,7 @@ const cases: Record<string, readonly [Call, Record<string, unknown>, readonly ob
     {},
     [{ claim: 'aud', got: 'api://contoso/collab', expected: ['api://contoso/mail'] }],
   ],
-  'no audience, where both APIs will do': [
+  'no audience, at an address of both APIs': [
     'requests',
     { aud: undefined },
     [{ claim: 'aud', expected: [...collab, 'api://contoso/mail'] }],
@@ -34,19 +34,15 @@ const cases: Record<string, readonly [Call, Record<string, unknown>, readonly ob
       { claim: 'tid', got: other, expected: [tenantId] },
     ],
   ],
-  'another version than that of its issuer': [
-    'site',
-    { ver: '1.0' },
-    [{ claim: 'ver', got: '1.0', expected: ['2.0'] }],
-  ],
+  'another version than the issuer’s': ['site', { ver: '1.0' }, [{ claim: 'ver', got: '1.0', expected: ['2.0'] }]],
   'no scope, as an ID token': ['site', { scp: undefined }, [{ claim: 'scp', expected: ['App.ReadWrite.All'] }]],
   'no object id': ['site', { oid: undefined }, [{ claim: 'oid', expected: ['an object id'] }]],
-  'a past end': [
+  'a past expiry': [
     'site',
     { exp: seconds - 61 },
     [{ claim: 'exp', got: String(seconds - 61), expected: [`later than ${seconds} (2026-03-02T09:00:00.000Z)`] }],
   ],
-  'a later start': [
+  'a start in the future': [
     'site',
     { nbf: seconds + 61 },
     [{ claim: 'nbf', got: String(seconds + 61), expected: [`not later than ${seconds} (2026-03-02T09:00:00.000Z)`] }],
@@ -61,11 +57,11 @@ const cases: Record<string, readonly [Call, Record<string, unknown>, readonly ob
   ],
 }
 
-/** A token whose times fit the clock of the server. */
+/** Times of a token that match the server's clock. */
 const timed = { nbf: seconds, exp: seconds + 3600 }
 const start = () => startTokenDoor({ now: () => new Date(at) })
 
-describe('a 401 says what is wrong with the token', () => {
+describe('a 401 explains the wrong claims of a token', () => {
   test.each(Object.entries(cases))('%s', async (_, [name, claims, expected]) => {
     const { issuer, rest, call } = await start()
     const token = await issuer.token({ ...timed, ...claims })
@@ -80,7 +76,7 @@ describe('a 401 says what is wrong with the token', () => {
     for (const part of token.split('.')) expect(JSON.stringify([answer.body, rest.lines])).not.toContain(part)
   })
 
-  test('says the same of a token whose signature is wrong too', async () => {
+  test('also for a token with a wrong signature', async () => {
     const { issuer, call } = await start()
     const changed = { ...timed, aud: 'https://graph.microsoft.com' }
     const signed = await call('site', await issuer.token(changed))
@@ -88,18 +84,18 @@ describe('a 401 says what is wrong with the token', () => {
     expect(unsigned.body.detail).toBe(signed.body.detail)
   })
 
-  test('names the signature only if every claim is right', async () => {
+  test('and names the signature only if every claim is right', async () => {
     const { issuer, rest, call } = await start()
     const stranger = await issuer.makeKey('stranger')
     const { body } = await call('site', await issuer.token(timed, {}, stranger))
     expect(body.detail).toBe(
-      `The access token is not valid for this API. Its signature does not match a key of https://login.contoso.example/${tenantId}. Get a new one there.`,
+      `The access token is not valid for this API. Its signature does not match a key of https://login.contoso.example/${tenantId}. Get a new token there.`,
     )
     expect(body.tokenClaims).toBeUndefined()
     expect(rest.lines).toContainEqual(expect.objectContaining({ traceId: body.traceId, code: 'invalid-token' }))
   })
 
-  test('says that the text is no JWT, or that there are two headers, and repeats neither', async () => {
+  test('and reports text that is not a JWT, or two headers, without quoting them', async () => {
     const { rest, call } = await start()
     for (const text of ['my-secret-password', 'my.secret.password']) {
       const { body } = await call('site', text)
@@ -112,7 +108,7 @@ describe('a 401 says what is wrong with the token', () => {
     expect(two).toContain('The call has more than one Authorization header. Send one.')
   })
 
-  test('cuts long values and replaces control characters', async () => {
+  test('with long values cut and control characters replaced', async () => {
     const { issuer, call } = await start()
     const { body } = await call('site', await issuer.token({ ...timed, aud: `a\n\u001b[31m\u202e${'x'.repeat(5000)}` }))
     const [{ got }] = body.tokenClaims
@@ -120,7 +116,7 @@ describe('a 401 says what is wrong with the token', () => {
   })
 })
 
-describe('a 403 says which scope or role the token has', () => {
+describe('a 403 shows the scope or role of the token', () => {
   const app = { aud: 'api://contoso/mail', scp: undefined, idtyp: 'app', azp: appClientId, sub: personId }
   test.each([
     ['site', { scp: 'User.Read Mail.Read' }, { claim: 'scp', got: 'User.Read Mail.Read' }],
@@ -134,7 +130,7 @@ describe('a 403 says which scope or role the token has', () => {
     expect(rest.lines).toContainEqual(expect.objectContaining({ code: 'insufficient-scope', tokenClaims }))
   })
 
-  test('shows an application its own client id, and never those that are listed', async () => {
+  test('and the client id of the application, but no listed client ids', async () => {
     const { issuer, rest, call } = await start()
     const answer = await call('mailbox', await issuer.token({ ...timed, ...app, azp: other }))
     const tokenClaims = [{ claim: 'azp', got: other, expected: ['a client id in MAIL_APP_CLIENTS'] }]
@@ -143,7 +139,7 @@ describe('a 403 says which scope or role the token has', () => {
   })
 })
 
-test('the log line of every problem has its code', async () => {
+test('the log line of every problem contains its code', async () => {
   const { rest } = await start()
   const { body } = await rest.call('GET', '/nothing-here')
   expect(rest.lines).toContainEqual(expect.objectContaining({ traceId: body.traceId, code: 'no-such-address' }))

@@ -5,8 +5,8 @@ import { callNames, granted, startTokenDoor } from '../support/token-endpoint.ts
 const both = 'scope="api://contoso/collab/App.ReadWrite.All api://contoso/mail/App.ReadWrite.All"'
 const bare = `Bearer realm="quartermaster", ${both}`
 
-describe('a call without a token of ours', () => {
-  test('no token, another scheme or a token in the query: 401 with a challenge that names the scopes', async () => {
+describe('a call without a valid token', () => {
+  test('is refused with 401 and a challenge with the scopes: no token, another scheme, or a token in the query', async () => {
     const { issuer, rest, actors } = await startTokenDoor()
     const none = await fetch(`${rest.server.url}/requests/v1/?access_token=${await issuer.token()}`)
     expect([none.status, none.headers.get('www-authenticate')]).toEqual([401, bare])
@@ -18,7 +18,7 @@ describe('a call without a token of ours', () => {
     expect(actors).toEqual([])
   })
 
-  test('two Authorization headers are refused, however good they are', async () => {
+  test('with two Authorization headers is refused, even if both are valid', async () => {
     const { issuer, rest, actors } = await startTokenDoor()
     const good = `Authorization: Bearer ${await issuer.token()}\r\n`
     for (const headers of [`${good}${good}`, `${good}Authorization: Bearer a.b.c\r\n`, `Authorization: x\r\n${good}`]) {
@@ -28,7 +28,7 @@ describe('a call without a token of ours', () => {
     expect(actors).toEqual([])
   })
 
-  test('a megabyte of token is refused before it is read', async () => {
+  test('with a token of a megabyte is refused before it is read', async () => {
     const { rest } = await startTokenDoor()
     const answer = await rest.raw(
       `GET /requests/v1/ HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${'a'.repeat(1e6)}\r\n\r\n`,
@@ -37,8 +37,8 @@ describe('a call without a token of ours', () => {
   })
 })
 
-describe('a call with a good token', () => {
-  test('acts as the tenant and object id of the token, and nothing else of it', async () => {
+describe('a call with a valid token', () => {
+  test('uses only the tenant and the object id of the token', async () => {
     const { issuer, rest, actors } = await startTokenDoor()
     const named = { preferred_username: 'dana@contoso.example', name: 'Dana Fox', upn: 'dana@contoso.example' }
     const token = await issuer.token({ ...named, oid: personId.toUpperCase(), sub: 'dana', groups: ['admins'] })
@@ -46,14 +46,14 @@ describe('a call with a good token', () => {
     expect([answer.status, actors]).toEqual([200, [{ tenantId, id: personId }]])
   })
 
-  test('requests and templates take a token of either API, by its address or its client id', async () => {
+  test('reads requests and templates with a token of either API, by address or client id', async () => {
     const { issuer, call } = await startTokenDoor()
     for (const aud of ['api://contoso/mail', 'api://contoso/collab', ['x', 'c0ffee00-0000-4000-8000-000000000001']])
       for (const name of ['requests', 'templates'] as const)
         expect((await call(name, await issuer.token({ aud }))).status).toBe(200)
   })
 
-  test('is good in version 1 and in version 2, each by its own issuer, at every address', async () => {
+  test('is accepted with version 1 and version 2 tokens of their own issuers at every address', async () => {
     const { issuer, call } = await startTokenDoor()
     for (const name of callNames) {
       const aud = name === 'mailbox' ? 'api://contoso/mail' : 'api://contoso/collab'
@@ -62,7 +62,7 @@ describe('a call with a good token', () => {
     }
   })
 
-  test('may be off by sixty seconds, at either end, and by no second more', async () => {
+  test('allows a clock difference of sixty seconds', async () => {
     const at = Math.floor(Date.now() / 1000)
     const { issuer, call } = await startTokenDoor({ now: () => new Date(at * 1000) })
     const cases = [

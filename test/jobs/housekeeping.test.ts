@@ -21,7 +21,7 @@ describe('housekeeping', () => {
     await createStores(store.database).idempotency.claim(key, attempt)
   }
 
-  it('is the turn of one of many processes, once an hour', async () => {
+  it('runs in one of many processes, once an hour', async () => {
     let now = Date.now()
     let runs = 0
     const job = jobNamed('housekeeping', {
@@ -51,7 +51,7 @@ describe('housekeeping', () => {
     await Promise.all(replicas.map(({ database }) => database.close()))
   })
 
-  it('leaves checks of the health for an hour, and other jobs that are done for a week', async () => {
+  it('keeps completed health checks for an hour, and other completed jobs for a week', async () => {
     const queue = await createQueue(store.database, silent)
     const parts = { healthWatcher: { check: async () => undefined }, cleanUp: async () => undefined }
     await queue.start(jobRegistry(jobNamed('health-watch', parts), jobNamed('housekeeping', parts)))
@@ -66,7 +66,7 @@ describe('housekeeping', () => {
     await queue.stop(1)
   })
 
-  it('comes a minute after the start, and every hour from then on, until it is ended', async () => {
+  it('starts a minute after the start and then every hour until it is stopped', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'], now: new Date('2026-11-20T10:30:00Z') })
     const ordered: unknown[] = []
     const queue = {
@@ -85,7 +85,7 @@ describe('housekeeping', () => {
     expect(ordered).toHaveLength(2)
   })
 
-  it('deletes what is old, also where a request cannot be reduced', async () => {
+  it('deletes old data, also if a request cannot be reduced', async () => {
     await writeOld()
     const { database } = store
     const parts = { database, stores: createStores(database), now: () => new Date() }

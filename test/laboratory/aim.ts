@@ -4,61 +4,64 @@ import type { Call } from '../../src/simulator/tenant/wire.ts'
 import type { JourneyKind } from '../support/journey.ts'
 import type { CardCall, KillPoint, Part } from '../support/kill-points.ts'
 import type { RelayChoice } from '../support/webhook-relay.ts'
-import { type Wish, wishIn } from './plan.ts'
+import { type PlannedRequest, requestNumberIn } from './plan.ts'
 
-/** One wish on its way, and the kills that are aimed at it. */
+/** One planned request on its way, with the kills that are aimed at it. */
 export interface Journey {
-  readonly wish: Wish
+  readonly planned: PlannedRequest
   readonly kind: JourneyKind
-  /** What it is still to meet. */
+  /** The kill points that it has not met yet. */
   armed: readonly KillPoint[]
-  /** What it has met. */
+  /** The kill points that it has met. */
   readonly met: KillPoint[]
   requestId: string | undefined
-  /** The click that is being made, and the last one that was answered in this life of the service. */
+  /** The click that waits for its answer, and the last answered click since the service's last start. */
   clicking: Part | undefined
   answered: { readonly click: Part; readonly at: number } | undefined
-  /** When it was approved; 0 before. Milliseconds. */
+  /** The time of its approval; 0 before. Milliseconds. */
   approvedAt: number
-  /** Its last call to the tenant in this life, and every operation that it ever called. */
+  /** Its last call to the tenant since the service's last start, and every operation that it has ever called. */
   lastCall: { readonly operation: string; readonly at: number } | undefined
   readonly operations: Set<string>
-  /** How often each step has made each call, in this life and in all. */
+  /** How often each step has sent each call, since the service's last start and in total. */
   readonly counts: Map<string, number>
   readonly ever: Map<string, number>
   /** Clicks that have waited for a kill. */
   readonly waited: Set<Part>
 }
 
-/** A journey that stands at its point, until the service is killed. */
+/** A journey that waits at a kill point until the service is killed. */
 export interface Hold {
   readonly journey: Journey
   readonly point: KillPoint
   readonly since: number
-  /** What becomes of the call once its caller is dead. */
+  /** Ends the held call after its caller has died. */
   readonly end?: () => void
 }
 export interface AimSources {
-  /** The step that the request is at, as the service says; undefined when it does not answer. */
+  /** Returns the request's current step as the service reports it; undefined without an answer. */
   readonly stepOf: (requestId: string) => Promise<string | undefined>
-  /** What the tenant calls the thing with this id: a name or an address in which its wish stands. */
+  /** Returns the tenant's name or address of the object with this id. It contains the number of the planned request. */
   readonly nameOf: (id: string) => string | undefined
   readonly random: () => number
 }
 
-/** A step that has looked whether the tenant is ready ends with this call, and is put off. */
-const looksWhetherReady: { readonly [K in JourneyKind]: string } = {
+/** The last call of a step that checks whether the tenant is ready. After it the job is postponed. */
+const readinessChecks: { readonly [K in JourneyKind]: string } = {
   team: 'graph.groups.site',
   communication: 'sharepoint.site.status',
   room: 'exchange.set-mailbox',
 }
-/** After so many milliseconds without a further call the work was put off. */
+/** After this time without another call the job counts as postponed. Milliseconds. */
 const silence = 250
-/** Longer holds are none: the caller has given up (10 s for what it reads). Milliseconds. */
+/** A longer hold does not count: the caller has given up (10 s for reads). Milliseconds. */
 const longestHold = 9000
-/** A click counts as just answered for so many milliseconds. */
+/** A click counts as just answered for this time. Milliseconds. */
 const justNow = 100
-/** A dead process's call comes within so many milliseconds after its death: before, while and after the next one starts. */
+/**
+ * A call of a dead process arrives within this time after its death: before, during or after the next start.
+ * Milliseconds.
+ */
 const late = 4000
 
 function counted(counts: Map<string, number>, key: string): number {
@@ -73,7 +76,9 @@ const fault = (kind: Fault['kind']): Strike => ({
   fault: { id: 0, operation: '*', kind, share: 1, struck: 1 },
 })
 
-/** Stands between the service and everything outside, and holds each journey at the points that are aimed at it. */
+/**
+ * Sits between the service and all external systems, and holds each journey at the kill points that are aimed at it.
+ */
 export function createAim({ stepOf, nameOf, random }: AimSources) {
   const journeys = new Map<number, Journey>()
   const byRequest = new Map<string, Journey>()
@@ -88,21 +93,21 @@ export function createAim({ stepOf, nameOf, random }: AimSources) {
   }
 
   function journeyOf(text: string): Journey | undefined {
-    const n = wishIn(text)
+    const n = requestNumberIn(text)
     if (n !== undefined) return journeys.get(n)
     for (const [id] of text.matchAll(/[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/g)) {
-      const known = byRequest.get(id) ?? journeys.get(wishIn(nameOf(id) ?? '') ?? 0)
+      const known = byRequest.get(id) ?? journeys.get(requestNumberIn(nameOf(id) ?? '') ?? 0)
       if (known) return known
     }
     return undefined
   }
 
-  /** The point at which this call of the journey is, if a kill is aimed there. */
+  /** Returns the kill point of this call of the journey; undefined if no kill is aimed at it. */
   async function pointAt(journey: Journey, operation: string, text: string): Promise<KillPoint | undefined> {
     const armed = armedOf(journey)
     if (operation === 'graph.groups.list') {
-      const looks = text.includes('mailNickname') ? journey.clicking === 'Send' && 'lookUp' : 'look'
-      return armed.find(({ place }) => place.at === looks)
+      const kindOfCall = text.includes('mailNickname') ? journey.clicking === 'Send' && 'lookUp' : 'poll'
+      return armed.find(({ place }) => place.at === kindOfCall)
     }
     const isHere = ({ place }: KillPoint) => place.at === 'tenant' && place.call.operation === operation
     if (!journey.requestId || !armed.some(isHere)) return undefined
@@ -139,23 +144,23 @@ export function createAim({ stepOf, nameOf, random }: AimSources) {
 
   function isWaiting({ kind, lastCall, armed }: Journey, now: number): boolean {
     if (!lastCall || !armed.filter(only).some(({ place }) => place.at === 'putOff')) return false
-    return lastCall.operation === looksWhetherReady[kind] && now - lastCall.at >= silence
+    return lastCall.operation === readinessChecks[kind] && now - lastCall.at >= silence
   }
 
   return {
     journeys,
-    /** From now on what the tenant is asked about this request is known to be its journey's. */
+    /** Assigns later calls of the tenant that contain this request id to the journey. */
     learn(journey: Journey, requestId: string): void {
       journey.requestId = requestId
       byRequest.set(requestId, journey)
     },
-    /** From now on only such points are aimed at. */
+    /** Limits the aim to these kill points from now on. */
     aimAt(which: (point: KillPoint) => boolean): void {
       only = which
     },
     faults: { add: () => fault('delay').fault as Fault, list: () => [], clear: () => undefined, strike } as Faults,
 
-    /** Whether a kill is aimed at this card on its way; the journey stands there from now on. */
+    /** Returns whether a kill is aimed at this card. If so, the journey is held at this point. */
     meetsCard({ method, how }: Pick<CardCall, 'method' | 'how'>, activity: object): boolean {
       const text = JSON.stringify(activity)
       const journey = journeyOf(text)
@@ -178,11 +183,11 @@ export function createAim({ stepOf, nameOf, random }: AimSources) {
     }) as RelayChoice,
 
     holds: (): readonly Hold[] => holds,
-    /** Since when the work of journeys waits for which that is aimed at. */
+    /** Returns the times since when aimed journeys wait for a postponed job. */
     waiting: (now: number): number[] =>
       [...journeys.values()].flatMap((one) => (isWaiting(one, now) && one.lastCall ? [one.lastCall.at] : [])),
 
-    /** Which points a kill hits that comes now. */
+    /** Returns the kill points that a kill at this time hits. */
     hitsAt(now: number): { readonly journey: Journey; readonly point: KillPoint }[] {
       const held = holds.filter(({ since }) => now - since < longestHold)
       const between = [...journeys.values()].flatMap((journey) => {
@@ -196,7 +201,7 @@ export function createAim({ stepOf, nameOf, random }: AimSources) {
       })
       return [...held, ...between]
     },
-    /** The service is dead: what it had under way ends or comes late, and its next life begins. */
+    /** Records that the service is dead: its pending calls end or arrive late, and its next start begins. */
     killed(hits: readonly { readonly journey: Journey; readonly point: KillPoint }[]): void {
       const ended = holds
       holds = []

@@ -9,24 +9,24 @@ import type { Violation } from './checker.ts'
 import type { HistoryEvent } from './history.ts'
 import { statusCardOf } from './plan.ts'
 
-const cardOf = (world: AimedWorld, { wish }: Journey) => world.connector.activity(statusCardOf(wish))
+const cardOf = (world: AimedWorld, { planned }: Journey) => world.connector.activity(statusCardOf(planned))
 
-/** Waits until every status card has its link: what comes by itself has come then. */
+/** Waits until every status card has its link. All automatic updates have arrived by then. */
 export async function everyStatusCard(world: AimedWorld, journeys: readonly Journey[]): Promise<void> {
   const isThere = (one: Journey) => linkOf(cardOf(world, one)) !== undefined
-  // Those without a link in the end are found by the check, one by one.
+  // The check reports the cards that still lack a link, one by one.
   await until(() => journeys.every(isThere) || undefined, 'every status card', 60).catch(() => undefined)
 }
 
-/** What is wrong with a journey beside what the history's checker finds: all that its requester sees, exactly. */
+/** Returns faults that the history's checker does not find: everything that the requester sees must be exact. */
 export async function faultsOf(world: AimedWorld, journey: Journey): Promise<Violation[]> {
-  const { wish, kind, requestId, met } = journey
-  const { n, requester } = wish
+  const { planned, kind, requestId, met } = journey
+  const { n, requester } = planned
   const events = world.history.events.filter((one) => 'n' in one && one.n === n)
   const faults = requestId ? await asRead(world, journey, events, requestId, requester) : ['has no request']
   faults.push(...followUpFaults(world.history.events, events, journey))
-  const why = `${kind}, killed ${met.map(({ name }) => name).join('; then ') || 'nowhere of its own'}`
-  return faults.map((what) => ({ rule: 'whole as its requester sees it', n, what: `${what} (${why})` }))
+  const why = `${kind}, killed ${met.map(({ name }) => name).join('; then ') || 'at none of its points'}`
+  return faults.map((what) => ({ rule: 'complete for its requester', n, what: `${what} (${why})` }))
 }
 
 async function asRead(
@@ -34,7 +34,7 @@ async function asRead(
   journey: Journey,
   events: readonly HistoryEvent[],
   requestId: string,
-  requester: Journey['wish']['requester'],
+  requester: Journey['planned']['requester'],
 ): Promise<string[]> {
   const request = await world.clients.get(requester, `/requests/v1/${requestId}`)
   const { url = '', address = url } = (request['resource'] ?? {}) as { url?: string; address?: string }
@@ -49,7 +49,10 @@ async function asRead(
   ]
 }
 
-/** Exactly one follow-up card; none where a kill took it, or came between the end of the work and its status card. */
+/**
+ * Returns faults of the follow-up cards: exactly one, or none if a kill lost it or came between the end of the job and
+ * its status card.
+ */
 export function followUpFaults(
   all: readonly HistoryEvent[],
   events: readonly HistoryEvent[],
@@ -57,20 +60,23 @@ export function followUpFaults(
 ): string[] {
   const count = events.filter((one) => one.event === 'card' && one.card === 'followUp').length
   const isLost = met.some(({ part, place }) => part === 'end' && place.at === 'card' && place.card.how === 'lose')
-  if (isLost) return count === 0 ? [] : [`${count} follow-up cards, and it was lost`]
+  if (isLost) return count === 0 ? [] : [`${count} follow-up cards, although it was lost`]
   if (count > 1) return [`${count} follow-up cards`]
   const timeline = events.flatMap((one) => (one.event === 'end' ? one.timeline : []))
   const from = timeline.find(({ action }) => action === 'succeeded')?.at ?? 0
   const to = events.find((one) => one.event === 'card' && one.card === 'ready')?.at ?? from
   const isDoubtful = all.some((one) => one.event === 'killed' && one.at >= from && one.at <= to + 1000)
-  return count === 1 || isDoubtful ? [] : ['no follow-up card, and no kill that would have taken it']
+  return count === 1 || isDoubtful ? [] : ['no follow-up card, and no kill that explains it']
 }
 
-/** What the steps call; the rest is looked up before, or reads people. */
+/** Matches the operations of the steps. Other calls look names up before, or read people. */
 const ofSteps =
   /^(graph\.groups\.(?!list|transitive)|graph\.sites|graph\.users\.update|sharepoint\.(?!site\.exists)|exchange\.)/
 
-/** Calls of the work at which no kill is aimed, or the other way round: none, if the list of points is whole. */
+/**
+ * Returns calls of the steps without a kill point, and kill points without a call; empty if the list of points is
+ * complete.
+ */
 export function unaimed(journeys: readonly Journey[]): Record<JourneyKind, string[]> {
   const of = (kind: JourneyKind) => {
     const called = new Set(journeys.filter((one) => one.kind === kind).flatMap(({ operations }) => [...operations]))
@@ -83,6 +89,6 @@ export function unaimed(journeys: readonly Journey[]): Record<JourneyKind, strin
   return Object.fromEntries(journeyKinds.map((kind) => [kind, of(kind)])) as Record<JourneyKind, string[]>
 }
 
-/** What was given up: nothing, as nothing was ever refused. */
+/** Returns the dead letters. There must be none, because no call was refused. */
 export const deadLetters = async ({ clients }: AimedWorld): Promise<unknown> =>
   (await clients.get(people.sam, '/admin/v1/dead-letters'))['value']

@@ -2,30 +2,30 @@ import { setTimeout } from 'node:timers/promises'
 import { type JourneyKind, linkOf } from '../support/journey.ts'
 import type { KillPoint, Part } from '../support/kill-points.ts'
 import type { Journey } from './aim.ts'
-import { type AimedWorld, aimedWish } from './aimed-world.ts'
+import { type AimedWorld, aimedRequest } from './aimed-world.ts'
 import { type Person, statusCardOf } from './plan.ts'
 import type { Scores } from './scores.ts'
 
-/** How long a journey may take from its approval until its people are told, in milliseconds, however many kills come. */
+/** Maximum time from a journey's approval until its people are notified, whatever the number of kills. Milliseconds. */
 const longestWork = 300_000
-/** How long what is aimed at the end of a journey may still come once its status card has the link, in milliseconds. */
+/** Maximum time until the last kill point of a journey after its status card has the link. Milliseconds. */
 const longestEnd = 2000
 
 const hasArmed = ({ armed }: Journey, is: (point: KillPoint) => boolean): boolean => armed.some(is)
 
-/** The journeys of a run: each asks, is approved and waits, as its people do it. */
+/** Creates the journeys of a run: each is submitted, approved and awaited like a request of real people. */
 export function createJourneys({ aim, clients, connector, outside, history }: AimedWorld, scores: Scores) {
   const all: Journey[] = []
   const active = new Set<Journey>()
   const under: Promise<void>[] = []
-  /** Clicks that wait until a kill is due, since it is to come right after their answer. */
+  /** Clicks that wait until a kill is due, because the kill must follow right after their answer. */
   const gates = new Map<Journey, () => void>()
-  /** Approvals that wait for a life of the service without webhooks. */
-  const lookers: (() => void)[] = []
+  /** Approvals that wait for a start of the service without webhooks. */
+  const pollWaiters: (() => void)[] = []
   const known = new Map<string, Promise<void>>()
   let justAnswered: () => void = () => undefined
 
-  /** Opens this person's chat, so that they can be written to. */
+  /** Opens this person's chat, so that the bot can send messages to them. */
   function meet(person: Person): Promise<void> {
     const met = known.get(person.id) ?? clients.meet([person])
     known.set(person.id, met)
@@ -33,7 +33,7 @@ export function createJourneys({ aim, clients, connector, outside, history }: Ai
   }
   async function before(journey: Journey, click: Part): Promise<void> {
     journey.clicking = click
-    // Once only: a client that is kept waiting again and again would give up.
+    // Only once: a client that waits again and again would give up.
     if (journey.waited.has(click)) return
     if (!hasArmed(journey, ({ place, part }) => place.at === 'answered' && part === click)) return
     journey.waited.add(click)
@@ -50,62 +50,67 @@ export function createJourneys({ aim, clients, connector, outside, history }: Ai
   }
 
   async function live(journey: Journey): Promise<void> {
-    const { wish } = journey
-    await Promise.all([wish.requester, ...wish.deciders].map(meet))
-    const requestId = await clients.submit(wish, () => before(journey, 'Send'))
+    const { planned } = journey
+    await Promise.all([planned.requester, ...planned.deciders].map(meet))
+    const requestId = await clients.submit(planned, () => before(journey, 'Send'))
     answered(journey, 'Send')
     aim.learn(journey, requestId)
-    if (hasArmed(journey, ({ place }) => place.at === 'look'))
-      await new Promise<void>((resolve) => lookers.push(resolve))
-    for (const person of wish.deciders) await clients.decide(wish, requestId, person, () => before(journey, 'Approve'))
+    if (hasArmed(journey, ({ place }) => place.at === 'poll'))
+      await new Promise<void>((resolve) => pollWaiters.push(resolve))
+    for (const person of planned.deciders)
+      await clients.decide(planned, requestId, person, () => before(journey, 'Approve'))
     answered(journey, 'Approve')
-    await told(journey)
+    await notified(journey)
   }
 
-  /** Until it is ready and, if a kill is aimed at its end, that had its time. */
-  async function told(journey: Journey): Promise<void> {
+  /** Waits until the request is ready and, if a kill is aimed at its end, until this kill had its time. */
+  async function notified(journey: Journey): Promise<void> {
     const giveUp = Date.now() + longestWork
     for (let since = Number.POSITIVE_INFINITY; Date.now() < giveUp; ) {
       await setTimeout(50)
-      outside.look()
-      if (!outside.isTold(journey.wish.n)) continue
-      const isWhole = linkOf(connector.activity(statusCardOf(journey.wish))) !== undefined
+      outside.observe()
+      if (!outside.isNotified(journey.planned.n)) continue
+      const isWhole = linkOf(connector.activity(statusCardOf(journey.planned))) !== undefined
       if (isWhole) since = Math.min(since, Date.now())
       const isHeld = aim.holds().some((one) => one.journey === journey)
       const waits = hasArmed(journey, ({ part }) => part === 'end') && !(Date.now() - since > longestEnd)
       if (!isHeld && !waits) return
     }
-    throw new Error(`was not told within ${longestWork / 1000} s`)
+    throw new Error(`was not notified within ${longestWork / 1000} s`)
   }
 
   async function drive(journey: Journey): Promise<void> {
     await live(journey).catch((error: unknown) => {
-      history.note({ event: 'refused', n: journey.wish.n, why: error instanceof Error ? error.message : String(error) })
+      history.note({
+        event: 'refused',
+        n: journey.planned.n,
+        why: error instanceof Error ? error.message : String(error),
+      })
     })
     active.delete(journey)
-    scores.giveBack(journey.armed)
+    scores.release(journey.armed)
     journey.armed = []
   }
 
   return {
     all: all as readonly Journey[],
     active: active as ReadonlySet<Journey>,
-    /** How many clicks wait for the kill. */
+    /** Returns the number of clicks that wait for the kill. */
     gated: (): number => gates.size,
-    /** How many wait for a life without webhooks. */
-    looking: (): number => lookers.length,
+    /** Returns the number of journeys that wait for a start without webhooks. */
+    polling: (): number => pollWaiters.length,
     begin(kind: JourneyKind): void {
-      const wish = aimedWish(kind, all.length + 1)
+      const planned = aimedRequest(kind, all.length + 1)
       const times = { clicking: undefined, answered: undefined, approvedAt: 0, lastCall: undefined }
       const fresh = { requestId: undefined, met: [], waited: new Set<Part>(), operations: new Set<string>() }
       const counts = { counts: new Map<string, number>(), ever: new Map<string, number>() }
-      const journey: Journey = { wish, kind, armed: scores.take(kind), ...times, ...fresh, ...counts }
+      const journey: Journey = { planned, kind, armed: scores.take(kind), ...times, ...fresh, ...counts }
       all.push(journey)
       active.add(journey)
-      aim.journeys.set(wish.n, journey)
+      aim.journeys.set(planned.n, journey)
       under.push(drive(journey))
     },
-    /** Lets some clicks be made, and waits for the answer of the first: up to 2 s. */
+    /** Releases some clicks, and waits for the answer of the first one: up to 2 s. */
     async click(most: number): Promise<void> {
       if (gates.size === 0) return
       const first = new Promise<void>((resolve) => {
@@ -118,15 +123,15 @@ export function createJourneys({ aim, clients, connector, outside, history }: Ai
       await Promise.race([first, setTimeout(2000)])
       justAnswered = () => undefined
     },
-    /** Lets some of those go on that waited for a life without webhooks, and says how many. */
-    look(most: number): number {
-      const released = lookers.splice(0, most)
+    /** Releases some journeys that waited for a start without webhooks, and returns their number. */
+    poll(most: number): number {
+      const released = pollWaiters.splice(0, most)
       for (const open of released) open()
       return released.length
     },
-    /** Lets everybody go on, to their end. */
+    /** Releases all journeys and waits for their ends. */
     async settle(): Promise<void> {
-      for (const open of lookers.splice(0)) open()
+      for (const open of pollWaiters.splice(0)) open()
       for (const open of gates.values()) open()
       gates.clear()
       await Promise.all(under)

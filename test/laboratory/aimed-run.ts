@@ -4,72 +4,78 @@ import { createJourneys } from './aimed-journeys.ts'
 import type { AimedWorld } from './aimed-world.ts'
 import type { Scores } from './scores.ts'
 
-/** So many journeys are under way at once, those not counted that wait for a life without webhooks. */
-const mostAtOnce = 20
-/** So many begin in one life of the service. */
-const mostBegun = 10
-/** So many jobs of the work, and so many looks, does one process have at once: when all are held, nothing moves. */
+/** Maximum number of concurrent journeys, without those that wait for a start without webhooks. */
+const maxAtOnce = 20
+/** Maximum number of journeys that begin between two starts of the service. */
+const maxBegun = 10
+/**
+ * Number of concurrent provisioning jobs, and of concurrent directory polls, in one process. When all are held, nothing
+ * proceeds.
+ */
 const workers = 8
-/** So many clicks are made for one kill. */
-const mostClicks = 6
-/** A kill meets a journey elsewhere when it comes so many milliseconds after its approval, the work being under way. */
+/** Maximum number of clicks for one kill. */
+const maxClicks = 6
+/**
+ * A kill that comes within this time after a journey's approval hits the journey outside of its kill points.
+ * Milliseconds.
+ */
 const underWay = 3000
 
 /**
- * How long nothing further is held until the kill comes, in milliseconds: when there can be nothing more, and while there
- * may be, which on a busy machine is as long as a start takes.
+ * Time without a new hold before the kill, in milliseconds: if there can be no new hold (`full`), and otherwise, when
+ * it depends on the duration of the start on a busy machine.
  */
 const quiet = { full: 150, least: 800, most: 4000 }
-/** What is held longest would give up after 10 s; work that is put off goes on after 2 s. All in milliseconds. */
-const longest = { hold: 7000, putOff: 1000, look: 30_000 }
-/** With more points than this the first start is made twice, so that all others are cheaper. */
+/** Maximum times in milliseconds. A held caller would give up after 10 s. A postponed job continues after 2 s. */
+const longest = { hold: 7000, putOff: 1000, poll: 30_000 }
+/** Above this number of kill points the service starts twice at first, because every later start is faster then. */
 const manyPoints = 20
-/** So many times as long as usual it is quiet before a kill that only follows a click. */
+/** Factor for the waiting time before a kill that only follows a click. */
 const clicksOnly = 4
-/** So many held journeys are worth a kill while somebody's work is put off. */
+/** Number of holds that justify a kill while another job is postponed. */
 const worthwhile = 4
 
 export interface AimedOutcome {
   readonly journeys: readonly Journey[]
-  /** How many journeys kills met that were not held at a point, in their work. */
+  /** How many journeys were hit by kills during their jobs, but not at a held kill point. */
   readonly elsewhere: number
 }
 
 /**
- * Lets journeys live, each with some kills aimed at it. In each life of the service they are held at their points, as
- * many as will be, and one SIGKILL hits all of them; the others live on. Ends when every point was hit often enough, or
- * at the deadline; then everybody comes to their end.
+ * Runs journeys, each with some kills aimed at it. After each start of the service as many journeys as possible are
+ * held at their kill points, and one SIGKILL hits all of them; the others continue. Ends when every point was hit often
+ * enough, or at the deadline. Then all journeys run to their ends.
  */
 export async function liveAimed(world: AimedWorld, scores: Scores, deadline: number): Promise<AimedOutcome> {
   const { aim, cluster, random, outside, history } = world
   const journeys = createJourneys(world, scores)
-  const life = { began: 0, journeys: 0, looks: 0, listens: true, quiet: quiet.least }
+  const life = { began: 0, journeys: 0, polls: 0, listens: true, quiet: quiet.least }
   let elsewhere = 0
 
   function beginSome(): void {
     while (life.listens) {
-      const others = journeys.active.size - journeys.looking()
-      const isEnough = journeys.all.length - life.journeys >= mostBegun && others > 0
-      const kind = isEnough || others >= mostAtOnce ? undefined : scores.kindInNeed()
+      const others = journeys.active.size - journeys.polling()
+      const isEnough = journeys.all.length - life.journeys >= maxBegun && others > 0
+      const kind = isEnough || others >= maxAtOnce ? undefined : scores.kindInNeed()
       if (!kind) return
       journeys.begin(kind)
     }
   }
-  /** Whether all that is left to be aimed at is looks. */
-  const onlyLooks = () => journeys.looking() > 0 && journeys.active.size === journeys.looking() && !scores.kindInNeed()
+  /** Returns whether only directory polls are left to aim at. */
+  const onlyPolls = () => journeys.polling() > 0 && journeys.active.size === journeys.polling() && !scores.kindInNeed()
 
-  /** Whether it is time to kill: what is held stands still, or would give up soon. */
+  /** Returns whether to kill now: the holds do not change any more, or a held caller would give up soon. */
   function isDue(now: number): boolean {
     const holds = aim.holds()
     const waiting = aim.waiting(now)
     const times = [...holds.map(({ since }) => since), ...waiting]
     if (times.length === 0) {
-      if (!life.listens) return now - life.began > longest.look
-      // Clicks wait as long as it takes, so that others may be held beside them.
-      return onlyLooks() || (journeys.gated() > 0 && now - life.began > clicksOnly * life.quiet)
+      if (!life.listens) return now - life.began > longest.poll
+      // Clicks wait as long as necessary, so that other journeys can be held together with them.
+      return onlyPolls() || (journeys.gated() > 0 && now - life.began > clicksOnly * life.quiet)
     }
     if (now - Math.min(...times) > longest.hold) return true
-    if (!life.listens) return holds.length >= life.looks
+    if (!life.listens) return holds.length >= life.polls
     const isWorthIt = holds.length >= worthwhile || !scores.kindInNeed()
     if (isWorthIt && waiting.some((since) => now - since > longest.putOff)) return true
     const isFull = holds.filter(({ point }) => point.part === 'work').length >= workers
@@ -78,37 +84,37 @@ export async function liveAimed(world: AimedWorld, scores: Scores, deadline: num
 
   async function kill(): Promise<void> {
     await setTimeout(random() * 200)
-    if (life.listens) await journeys.click(mostClicks)
+    if (life.listens) await journeys.click(maxClicks)
     const now = Date.now()
     const hits = aim.hitsAt(now)
     const hit = new Set(hits.map(({ journey }) => journey))
     elsewhere += [...journeys.active].filter((one) => !hit.has(one) && now - one.approvedAt < underWay).length
     for (const { journey, point } of hits) {
       scores.hit(point)
-      history.note({ event: 'hit', n: journey.wish.n, point: `${point.kind}: ${point.name}` })
+      history.note({ event: 'hit', n: journey.planned.n, point: `${point.kind}: ${point.name}` })
     }
     const killed = cluster.kill(0)
     aim.killed(hits)
     await killed
-    outside.look()
+    outside.observe()
   }
 
-  /** Every so often the service lives without webhooks: then the look into the directory is all that is aimed at. */
+  /** Starts the service, from time to time without webhooks. Then kills are aimed only at directory polls. */
   async function startNext(): Promise<void> {
-    life.listens = journeys.looking() < workers && !onlyLooks()
+    life.listens = journeys.polling() < workers && !onlyPolls()
     world.listens(life.listens)
-    aim.aimAt(({ place }) => life.listens === (place.at !== 'look'))
+    aim.aimAt(({ place }) => life.listens === (place.at !== 'poll'))
     const starts = Date.now()
     await cluster.start(0)
     life.quiet = Math.min(quiet.most, Math.max(quiet.least, (Date.now() - starts) * 0.6))
-    life.looks = life.listens ? 0 : journeys.look(workers)
+    life.polls = life.listens ? 0 : journeys.poll(workers)
     life.journeys = journeys.all.length
     life.began = Date.now()
   }
 
   await startNext()
   if (scores.left().length > manyPoints) {
-    // Who has ended in order once starts faster from then on.
+    // A service that has stopped in order once starts faster from then on.
     await cluster.stop(0)
     await startNext()
   }
@@ -120,7 +126,7 @@ export async function liveAimed(world: AimedWorld, scores: Scores, deadline: num
     await startNext()
   }
   aim.aimAt(() => false)
-  // At the deadline some are held still; a kill frees them.
+  // Some journeys are still held at the deadline; a kill releases them.
   if (aim.holds().length > 0 || !life.listens) {
     await kill()
     world.listens(true)

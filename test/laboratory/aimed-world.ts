@@ -17,9 +17,12 @@ import { createClients } from './clients.ts'
 import { prepareCluster } from './cluster.ts'
 import { openHistory } from './history.ts'
 import { noteTenant, watchOutside } from './observer.ts'
-import { participants, type Wish } from './plan.ts'
+import { type PlannedRequest, participants } from './plan.ts'
 
-/** Everything that the aimed kills need: the service alone is killed, all else is in this process and sees what it does. */
+/**
+ * Opens everything that the aimed kills need. Only the service is killed; all other parts are in this process and
+ * observe it.
+ */
 export async function openAimedWorld(folder: string, seed: number) {
   mkdirSync(folder, { recursive: true })
   const history = openHistory(join(folder, 'history.jsonl'))
@@ -74,7 +77,7 @@ export async function openAimedWorld(folder: string, seed: number) {
   return {
     ...{ history, aim, cluster, connector, outside, random, seed },
     clients: createClients({ ...own, connector, outside, history, seed, random }),
-    /** Whether the service's next life listens to its own webhooks. */
+    /** Sets whether the service receives its own webhooks after the next start. */
     listens(webhook: boolean): void {
       service.webhook = webhook
     },
@@ -102,7 +105,7 @@ const requesters = participants.slice(6)
 const templateId = (kind: JourneyKind, approver: number): string =>
   `bbbbbbbb-0000-4000-8000-0000000000${journeyKinds.indexOf(kind)}${approver}`
 
-/** Contoso's templates of these names, once for each approver: no chat gets more than Teams lets through. */
+/** Creates Contoso's templates of these names, once for each approver, so that no chat exceeds the limits of Teams. */
 function templatesFor(webhookUrl: string): object[] {
   const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
   const webhook = { url: webhookUrl, secret, events: ['site.provisioned', 'mailbox.provisioned', 'request.failed'] }
@@ -122,8 +125,8 @@ function templatesFor(webhookUrl: string): object[] {
   })
 }
 
-/** The n-th wish, by chat and with approval, so that it has every point. */
-export function aimedWish(kind: JourneyKind, n: number): Wish {
+/** Creates the n-th planned request: by chat and with approval, so that it has every kill point. */
+export function aimedRequest(kind: JourneyKind, n: number): PlannedRequest {
   const approver = n % approvers.length
   return {
     ...{ n, name: `Lab ${String(n).padStart(4, '0')}`, kind: kindOf[kind], channel: 'chat', approval: true },
@@ -133,7 +136,7 @@ export function aimedWish(kind: JourneyKind, n: number): Wish {
     ...{ decidesBy: 'chat', verdict: 'approved', inputs: inputsOf[kind] },
   }
 }
-/** Reads in the tenant's own file what the thing with an id is called. */
+/** Reads the name of the object with an id from the simulator's own file. */
 function tenantNames(file: string) {
   const known = new Map<string, string>()
   let tenant: DatabaseSync | undefined

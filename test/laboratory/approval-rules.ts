@@ -2,9 +2,9 @@ import { asking, type CardKind, type HistoryEvent } from './history.ts'
 
 type Of<E extends HistoryEvent['event']> = Extract<HistoryEvent, { event: E }>
 type End = Of<'end'>
-type Asks = Of<'asked'>['asks']
+type Asks = Of<'submitted'>['asks']
 
-/** How a request may end: where nobody decides it, only by its time. */
+/** Returns the final states that a request may have. Without a decision, only expiry ends it. */
 export function endsOf(asks: Asks): readonly string[] {
   if (asks?.course === 'expires') return ['expired']
   return asks?.course === 'race' ? ['succeeded', 'rejected', 'expired'] : ['succeeded', 'rejected']
@@ -12,8 +12,10 @@ export function endsOf(asks: Asks): readonly string[] {
 
 const decided = (action: string): boolean => action === 'approved' || action === 'rejected'
 
-/** A decision counts for whoever gave it only where they were asked, or for one of those for whom they may decide. */
-export function decidedFor(asks: Asks, { decisions, timeline }: End): string[] {
+/**
+ * Returns faults of decisions: people decide only when they are asked, or for an approver whose delegate or backup they are.
+ */
+export function deciderFaults(asks: Asks, { decisions, timeline }: End): string[] {
   if (!asks) return []
   const { approvers, delegates, backups } = asks
   return decisions.flatMap(({ by, insteadOf = [] }) => {
@@ -32,8 +34,11 @@ export function decidedFor(asks: Asks, { decisions, timeline }: End): string[] {
   })
 }
 
-/** Each of its times comes once, when it should, and while it waits; nothing expires that was not said to. */
-export function tendedInTime(asks: Asks, { timeline, status }: End, lastUp: number, longest: number): string[] {
+/**
+ * Returns faults of reminders, escalation, warning and expiry: each comes at most once, on time and only while the
+ * request waits. A request without an expiry never expires.
+ */
+export function timerFaults(asks: Asks, { timeline, status }: End, lastUp: number, longest: number): string[] {
   const began = timeline.find(({ action }) => action === 'pendingApproval')?.at ?? 0
   const over = timeline.findIndex(({ action }) => decided(action) || action === 'expired')
   const { remind, escalate, expire } = asks?.times ?? { remind: undefined, escalate: undefined, expire: undefined }
@@ -41,7 +46,7 @@ export function tendedInTime(asks: Asks, { timeline, status }: End, lastUp: numb
   const faults = Object.entries({ reminded: remind, escalated: escalate, warned: warn, expired: expire }).flatMap(
     ([wanted, seconds]) => {
       const lines = timeline.flatMap(({ action, at }, index) => (action === wanted ? [{ at, index }] : []))
-      if (seconds === undefined) return lines.map(() => `${wanted}, and no time for it was near`)
+      if (seconds === undefined) return lines.map(() => `${wanted}, although it was not due`)
       const due = began + seconds * 1000
       return [
         ...(lines.length > 1 ? [`${wanted} ${lines.length} times`] : []),
@@ -60,10 +65,11 @@ export function tendedInTime(asks: Asks, { timeline, status }: End, lastUp: numb
 }
 
 /**
- * Whoever is asked has one card for it, one for each reminder, and one for the warning, which shows how urgent it was when it was sent:
- * a first card that was late may look like a reminder. Cards that nobody may have heard of come on top.
+ * Returns chats with too many cards. Each person who is asked receives one card, one for each reminder, and one for the
+ * warning. A card shows the urgency at its sending time, so a late first card may look like a reminder. Cards whose
+ * acknowledgement may be lost do not count.
  */
-export function askedOften(
+export function askingFaults(
   asks: Asks,
   cards: readonly Of<'card'>[],
   timeline: End['timeline'],
@@ -77,7 +83,7 @@ export function askedOften(
   return [...byChat].flatMap(([chat, all]) => {
     const isIn = (ids: readonly string[] = []) => ids.some((id) => chat.endsWith(id))
     const known = asks ? [...asks.approvers, ...asks.delegates, ...asks.backups] : []
-    if (asks && !isIn(known)) return [`${chat} was asked and is nobody's who decides it`]
+    if (asks && !isIn(known)) return [`${chat} was asked and may not decide`]
     const since = isIn(asks?.backups) ? escalatedAt : 0
     const times = (wanted: string) => timeline.filter(({ action, at }) => action === wanted && at > since).length
     const most = [1, 1 + times('reminded'), 1 + times('reminded') + times('warned')]
@@ -87,7 +93,7 @@ export function askedOften(
       const heard = upTo.length - unheard
       return heard > (most[index] ?? 0)
         ? [
-            `${upTo.length} cards up to ${last} in ${chat}, of which ${unheard} may be unheard, instead of ${most[index]}`,
+            `${upTo.length} cards up to ${last} in ${chat}, of which ${unheard} may be unacknowledged, instead of ${most[index]}`,
           ]
         : []
     })

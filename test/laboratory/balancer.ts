@@ -1,8 +1,8 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
 /**
- * Stands before the replicas as the service's one address, and gives each connection to the next of them that takes it.
- * What is under way at one that dies is cut, as it would be anywhere.
+ * Starts the single address of the replicas. Gives each connection to the next replica that accepts it. Cuts the
+ * connections of a replica that dies, like any load balancer.
  */
 export async function startBalancer(ports: readonly number[]) {
   let turn = 0

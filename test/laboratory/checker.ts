@@ -1,24 +1,24 @@
-import { askedOften, decidedFor, endsOf, isAsking, tendedInTime } from './approval-rules.ts'
+import { askingFaults, deciderFaults, endsOf, isAsking, timerFaults } from './approval-rules.ts'
 import type { CardKind, HistoryEvent, Kind } from './history.ts'
 
 type Of<E extends HistoryEvent['event']> = Extract<HistoryEvent, { event: E }>
-/** Something that must not be, and whose it is. */
+/** A broken rule, with the number of the planned request. */
 export interface Violation {
   readonly rule: string
   readonly n: number
   readonly what: string
 }
 export interface CheckOptions {
-  /** Within how many seconds a request ends: after the last start, or after the last thing its people did. */
+  /** Maximum time until a request ends, after the last start or the last action of its people. Seconds. */
   readonly terminalSeconds: number
-  /** For how long after the connector took a card a kill may have kept the service from hearing so. Milliseconds. */
+  /** A kill within this time after a card arrived may have kept the acknowledgement from the service. Milliseconds. */
   readonly doubtMilliseconds: number
 }
-/** A card that comes so many milliseconds after a kill was under way when its sender died. */
+/** A card that arrives within this time after a kill was already on its way when its sender died. Milliseconds. */
 const onItsWay = 250
 const usual: CheckOptions = { terminalSeconds: 60, doubtMilliseconds: 1000 }
 
-/** Written out a second time, so that the service is not judged by its own table (DESIGN §4). */
+/** A second copy of the allowed transitions, so that the service is not checked against its own table (DESIGN §4). */
 const legal: Readonly<Record<string, readonly string[]>> = {
   '': ['pendingApproval', 'queued'],
   pendingApproval: ['queued', 'rejected', 'expired'],
@@ -30,7 +30,7 @@ const legal: Readonly<Record<string, readonly string[]>> = {
 }
 const failures = ['failed', 'cancelled']
 
-/** What stands in the tenant for each kind once it is made. */
+/** The objects in the tenant for each kind after its creation. */
 const whole: Readonly<Record<Kind, Readonly<Partial<Record<Of<'made'>['what'], number>>>>> = {
   teamSite: { unifiedGroup: 1, securityGroup: 1, site: 1 },
   communicationSite: { securityGroup: 1, site: 1 },
@@ -39,10 +39,10 @@ const whole: Readonly<Record<Kind, Readonly<Partial<Record<Of<'made'>['what'], n
   equipmentMailbox: { mailbox: 1 },
 }
 
-/** All that one wish left behind. */
+/** All events of one planned request. */
 interface Story {
   readonly n: number
-  readonly asked: Of<'asked'> | undefined
+  readonly submitted: Of<'submitted'> | undefined
   readonly events: readonly HistoryEvent[]
   readonly ends: readonly Of<'end'>[]
 }
@@ -54,8 +54,8 @@ interface World {
 }
 
 /**
- * Decides over a whole history: what was acknowledged is there once and has ended, nothing was made twice or without a
- * request, nobody's decision counts twice, nobody was told twice, and every timeline is one that the states allow.
+ * Checks a whole history: acknowledged requests exist once and have ended; nothing was created twice or without a
+ * request; no decision counts twice; nobody was notified twice; every timeline follows the allowed transitions.
  */
 export function violationsIn(history: readonly HistoryEvent[], options: Partial<CheckOptions> = {}): Violation[] {
   const world: World = {
@@ -64,64 +64,68 @@ export function violationsIn(history: readonly HistoryEvent[], options: Partial<
     webhooks: Map.groupBy(only(history, 'webhook'), ({ requestId }) => requestId),
     options: { ...usual, ...options },
   }
-  const byWish = Map.groupBy(
+  const byRequest = Map.groupBy(
     history.filter((one) => 'n' in one),
     ({ n }) => n,
   )
-  return [...byWish].flatMap(([n, events]) => {
-    const [asked] = only(events, 'asked')
-    const story = { n, asked, events, ends: only(events, 'end') }
-    return rules.flatMap(([rule, look]) => look(story, world).map((what) => ({ rule, n, what })))
+  return [...byRequest].flatMap(([n, events]) => {
+    const [submitted] = only(events, 'submitted')
+    const story = { n, submitted, events, ends: only(events, 'end') }
+    return rules.flatMap(([rule, check]) => check(story, world).map((what) => ({ rule, n, what })))
   })
 }
 
 const only = <E extends HistoryEvent['event']>(events: readonly HistoryEvent[], event: E): Of<E>[] =>
   events.filter((one): one is Of<E> => one.event === event)
 
-type Rule = readonly [name: string, look: (story: Story, world: World) => string[]]
+type Rule = readonly [name: string, check: (story: Story, world: World) => string[]]
 const rules: readonly Rule[] = [
   ['acknowledged once', acknowledgedOnce],
   ['ended in time', endedInTime],
-  ['made once and whole', madeWhole],
+  ['created once and completely', createdOnce],
   ['decided once', decidedOnce],
-  ['tended in time', tended],
-  ['told once', toldOnce],
+  ['timers on time', timersOnTime],
+  ['notified once', notifiedOnce],
   ['legal timeline', legalTimeline],
   ['announced by webhook', announcedOnce],
-  ['answered rightly', ({ events }) => only(events, 'refused').map(({ why }) => why)],
+  ['answered correctly', ({ events }) => only(events, 'refused').map(({ why }) => why)],
 ]
 
-/** Every client goes on until it is told; what it is told of is there, and nothing beside it. */
-function acknowledgedOnce({ asked, events, ends }: Story): string[] {
-  const told = new Set(only(events, 'acknowledged').map(({ requestId }) => requestId))
+/**
+ * Returns faults of acknowledgements. Every client repeats until it has one; exactly the acknowledged request exists.
+ */
+function acknowledgedOnce({ submitted, events, ends }: Story): string[] {
+  const acknowledged = new Set(only(events, 'acknowledged').map(({ requestId }) => requestId))
   const there = ends.map(({ requestId }) => requestId)
   return [
-    ...(asked && told.size === 0 ? ['was never acknowledged'] : []),
-    ...(told.size > 1 ? [`was acknowledged as ${[...told].join(' and ')}`] : []),
-    ...[...told].filter((id) => !there.includes(id)).map((id) => `${id} was acknowledged and is lost`),
-    ...there.filter((id) => !told.has(id)).map((id) => `${id} exists and was never acknowledged`),
+    ...(submitted && acknowledged.size === 0 ? ['was never acknowledged'] : []),
+    ...(acknowledged.size > 1 ? [`was acknowledged as ${[...acknowledged].join(' and ')}`] : []),
+    ...[...acknowledged].filter((id) => !there.includes(id)).map((id) => `${id} was acknowledged and is lost`),
+    ...there.filter((id) => !acknowledged.has(id)).map((id) => `${id} exists and was never acknowledged`),
   ]
 }
 
-function endedInTime({ asked, events, ends }: Story, { lastUp, options }: World): string[] {
+function endedInTime({ submitted, events, ends }: Story, { lastUp, options }: World): string[] {
   const acts = events.filter(({ event }) => event === 'acknowledged' || event === 'decided').map(({ at }) => at)
   const since = Math.max(lastUp, ...acts)
   return ends.flatMap(({ status, timeline }) => {
-    if (!endsOf(asked?.asks).includes(status)) return [`is ${status} in the end`]
+    if (!endsOf(submitted?.asks).includes(status)) return [`is ${status} in the end`]
     const ended = timeline.find(({ action }) => action === status)?.at ?? Number.POSITIVE_INFINITY
     const seconds = (ended - since) / 1000
     return seconds > options.terminalSeconds ? [`ended ${seconds.toFixed(1)} s after the last start`] : []
   })
 }
 
-function madeWhole({ asked, events, ends }: Story): string[] {
+function createdOnce({ submitted, events, ends }: Story): string[] {
   const made = only(events, 'made')
   const ids = ends.map(({ requestId }) => requestId)
   const stray = made.filter(({ requestId }) => requestId === null || !ids.includes(requestId))
-  const wanted = asked && ends.some(({ status }) => status === 'succeeded') ? whole[asked.kind] : {}
+  const wanted = submitted && ends.some(({ status }) => status === 'succeeded') ? whole[submitted.kind] : {}
   const counts = Map.groupBy(made, ({ what }) => what)
   return [
-    ...stray.map(({ what, name, requestId }) => `${what} ${name} bears ${requestId ?? 'no mark'}, which is no request`),
+    ...stray.map(
+      ({ what, name, requestId }) => `${what} ${name} has ${requestId ?? 'no mark'}, which is not a request`,
+    ),
     ...(['unifiedGroup', 'securityGroup', 'site', 'mailbox'] as const).flatMap((what) => {
       const [is, should] = [counts.get(what)?.length ?? 0, wanted[what] ?? 0]
       return is === should ? [] : [`${is} × ${what} instead of ${should}`]
@@ -129,32 +133,38 @@ function madeWhole({ asked, events, ends }: Story): string[] {
   ]
 }
 
-/** Any one of those who are asked decides, unless it expires; whoever was told that their decision holds finds it there. */
-function decidedOnce({ asked, events, ends }: Story): string[] {
+/**
+ * Returns faults of decisions. One of the people who are asked decides, unless the request expires. Every acknowledged
+ * decision is stored.
+ */
+function decidedOnce({ submitted, events, ends }: Story): string[] {
   if (ends.length === 0) return []
   const decisions = ends.flatMap((end) => end.decisions)
   const entries = ends.flatMap(({ timeline }) => timeline.filter(({ action }) => /^(approved|rejected)$/.test(action)))
-  const should = asked?.approval && ends.every(({ status }) => status !== 'expired') ? 1 : 0
+  const should = submitted?.approval && ends.every(({ status }) => status !== 'expired') ? 1 : 0
   const unheard = only(events, 'decided').filter(
     ({ by, verdict }) => !decisions.some((one) => one.by === by && one.verdict === verdict),
   )
-  const isEnded = ends.every(({ status }) => endsOf(asked?.asks).includes(status))
+  const isEnded = ends.every(({ status }) => endsOf(submitted?.asks).includes(status))
   return [
     ...(decisions.length > should || (isEnded && decisions.length < should)
       ? [`${decisions.length} decisions instead of ${should}`]
       : []),
     ...(entries.length > should ? [`the timeline has ${entries.length} decisions`] : []),
-    ...unheard.map(({ by, verdict }) => `${by} was told that it is ${verdict}, which is not what is kept`),
-    ...ends.flatMap((end) => decidedFor(asked?.asks, end)),
+    ...unheard.map(({ by, verdict }) => `the decision of ${by} (${verdict}) was acknowledged and is not stored`),
+    ...ends.flatMap((end) => deciderFaults(submitted?.asks, end)),
   ]
 }
 
-function tended({ asked, ends }: Story, { lastUp, options }: World): string[] {
-  return ends.flatMap((end) => tendedInTime(asked?.asks, end, lastUp, options.terminalSeconds))
+function timersOnTime({ submitted, ends }: Story, { lastUp, options }: World): string[] {
+  return ends.flatMap((end) => timerFaults(submitted?.asks, end, lastUp, options.terminalSeconds))
 }
 
-/** A card is sent again only where a kill may have kept the connector's answer from the service (decision 6). */
-function toldOnce({ asked, events, ends }: Story, { kills, options }: World): string[] {
+/**
+ * Returns faults of cards. A card is sent again only if a kill may have kept its acknowledgement from the service
+ * (decision 6).
+ */
+function notifiedOnce({ submitted, events, ends }: Story, { kills, options }: World): string[] {
   const isDoubtful = ({ at, unheard }: Of<'card'>) =>
     unheard === true || kills.some((kill) => kill >= at - onItsWay && kill <= at + options.doubtMilliseconds)
   const cards = only(events, 'card')
@@ -164,20 +174,22 @@ function toldOnce({ asked, events, ends }: Story, { kills, options }: World): st
   )
   const again = [...sent].flatMap(([what, sendings]) => {
     const heard = sendings.slice(0, -1).filter((one) => !isDoubtful(one))
-    return heard.length > 0 ? [`${sendings.length} × ${what}, of which ${heard.length} were heard before the last`] : []
+    return heard.length > 0
+      ? [`${sendings.length} × ${what}, of which ${heard.length} were acknowledged before the last`]
+      : []
   })
   const timeline = ends.flatMap((end) => end.timeline)
-  const toldOf = (status: string, words: string, kinds: readonly CardKind[]): string[] => {
+  const notificationFaults = (status: string, name: string, kinds: readonly CardKind[]): string[] => {
     const is = ends.some((end) => end.status === status)
-    const told = cards.some(({ card }) => kinds.includes(card))
-    if (is === told) return []
-    return [is ? `nobody was told that it is ${words}` : `was called ${words} and is not`]
+    const isReported = cards.some(({ card }) => kinds.includes(card))
+    if (is === isReported) return []
+    return [is ? `nobody was notified that it is ${name}` : `was reported as ${name} and is not`]
   }
   return [
     ...again,
-    ...askedOften(asked?.asks, cards, timeline, isDoubtful),
-    ...toldOf('succeeded', 'ready', ['followUp', 'ready']),
-    ...toldOf('expired', 'expired', ['expired', 'over']),
+    ...askingFaults(submitted?.asks, cards, timeline, isDoubtful),
+    ...notificationFaults('succeeded', 'ready', ['followUp', 'ready']),
+    ...notificationFaults('expired', 'expired', ['expired', 'over']),
   ]
 }
 
@@ -196,17 +208,20 @@ function legalTimeline({ ends }: Story): string[] {
       ...jumps.map((state) => `${state} in ${states.join(', ')}`),
       ...(states.at(-1) === status ? [] : [`ends as ${states.at(-1)} and is ${status}`]),
       ...twice.map((action) => `${action} twice`),
-      ...outside.map((index) => `${actions[index]} outside of the work`),
+      ...outside.map((index) => `${actions[index]} outside of provisioning`),
       ...(back ? ['goes back in time'] : []),
     ]
   })
 }
 
-/** Delivered at least once; a repetition bears the same id, so that a subscriber can tell (Standard Webhooks). */
+/**
+ * Returns faults of webhooks. Delivery is at least once; a repeated delivery has the same id, so that a receiver
+ * recognises it (Standard Webhooks).
+ */
 function announcedOnce({ ends }: Story, { webhooks }: World): string[] {
   return ends.flatMap(({ requestId, status, timeline }) => {
     const ids = new Set((webhooks.get(requestId) ?? []).map(({ id, type }) => `${type} ${id}`))
     if (timeline.length === 0 || ids.size === 1) return []
-    return ids.size === 0 ? [`no webhook tells that it is ${status}`] : [`${ids.size} events: ${[...ids].join(', ')}`]
+    return ids.size === 0 ? [`no webhook reports that it is ${status}`] : [`${ids.size} events: ${[...ids].join(', ')}`]
   })
 }

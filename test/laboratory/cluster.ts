@@ -11,21 +11,21 @@ import type { History } from './history.ts'
 
 const entry = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 
-/** The replicas of the service, each a process that may be killed and started at any time. */
+/** The replicas of the service. Each is a process that can be killed and started at any time. */
 export interface Cluster {
-  /** The one address of all of them. */
+  /** The common address of all replicas. */
   readonly url: string
   readonly size: number
-  /** Begins to start one. Settles when it says that it answers; at once when it is killed before. */
+  /** Starts a replica. Settles when it reports that it is ready, or at once when it is killed before. */
   start(replica: number): Promise<void>
-  /** Asks one to stop (SIGTERM), and waits until it has. */
+  /** Stops a replica (SIGTERM), and waits until it has stopped. */
   stop(replica: number): Promise<void>
-  /** Ends one as a power cut would. */
+  /** Kills a replica, like a power cut. */
   kill(replica: number): Promise<void>
   close(): Promise<void>
 }
 
-/** Prepares so many replicas; `variables` are what all of them run with, given their common address. */
+/** Prepares a number of replicas; `variables` returns their environment for their common address. */
 export async function prepareCluster(
   { folder, size, history }: { folder: string; size: number; history: History },
   variables: (url: string) => Record<string, string>,
@@ -54,7 +54,7 @@ export async function prepareCluster(
       })
       const isUp = await Promise.race([up, once(child, 'close').then(() => false)])
       if (isUp) history.note({ event: 'up', replica })
-      else if (child.signalCode !== 'SIGKILL') throw new Error(`the service ended by itself: ${complaints}`)
+      else if (child.signalCode !== 'SIGKILL') throw new Error(`the service stopped unexpectedly: ${complaints}`)
     },
     async stop(replica) {
       const child = children.get(replica)
@@ -66,7 +66,7 @@ export async function prepareCluster(
     async kill(replica) {
       const child = children.get(replica)
       if (child?.exitCode !== null || child.signalCode !== null)
-        throw new Error(`replica ${replica} ended by itself: code ${child?.exitCode}`)
+        throw new Error(`replica ${replica} stopped unexpectedly: code ${child?.exitCode}`)
       const closed = once(child, 'close')
       history.note({ event: 'killed', replica })
       child.kill('SIGKILL')

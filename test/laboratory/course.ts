@@ -1,21 +1,21 @@
-/** What becomes of an approval that its approvers never give: nobody decides it, somebody does in their place, or either. */
+/** Outcomes of an approval that its approvers do not decide: it expires, a backup decides, or both race. */
 export const courses = ['expires', 'standIn', 'race'] as const
 export type Course = (typeof courses)[number]
 
-/** When its people are reminded, others are asked too, and it ends, in seconds from the moment it was asked for. */
+/** Times of reminder, escalation and expiry, in seconds after the submission. */
 interface Times {
   readonly remind: number
   readonly escalate: number
   readonly expire: number
 }
-/** Who stands in has a day; in a race they have a second, in which nobody can say who wins. */
+/** In `standIn` the backup has a day; in `race` one second, so the winner cannot be predicted. */
 export const timesOf: Readonly<Record<Course, Times>> = {
   expires: { remind: 4, escalate: 8, expire: 20 },
   standIn: { remind: 4, escalate: 8, expire: 86_400 },
   race: { remind: 4, escalate: 8, expire: 9 },
 }
 
-/** The policy of a template whose approvals take this course. */
+/** Returns the approval policy of a template with this outcome. */
 export function policyOf(course: Course, approvers: readonly { id: string }[], backup: { id: string }): object {
   const { remind, escalate, expire } = timesOf[course]
   const stage = {

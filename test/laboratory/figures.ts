@@ -1,6 +1,6 @@
 import type { HistoryEvent } from './history.ts'
 
-/** What a run comes to, in one line for people. `seconds` is how long it took. */
+/** Summarises a run in one line for people. `seconds` is its duration. */
 export function figuresOf(events: readonly HistoryEvent[], seconds: number): string {
   const count = (event: HistoryEvent['event'], is: (one: HistoryEvent) => boolean = () => true) =>
     events.filter((one) => one.event === event && is(one)).length
@@ -20,17 +20,19 @@ export function figuresOf(events: readonly HistoryEvent[], seconds: number): str
     `${made('unifiedGroup')} Microsoft 365 groups, ${made('securityGroup')} security groups, ${made('site')} sites, ${made('mailbox')} mailboxes`,
     `${count('card', (one) => one.event === 'card' && one.card === 'followUp')} follow-up cards`,
     `${count('webhook')} webhooks`,
-    `${count('troubled')} passing troubles`,
+    `${count('troubled')} temporary errors`,
     `${reset} creations reset`,
     `last request ended ${lastEnd(events).toFixed(1)} s after the last start or its last act`,
   ].join(', ')
 }
 
-/** Decisions that somebody gave for whoever was away, or had let the time for it pass. */
+/** Returns the number of decisions by delegates and backups. */
 const standInDecisions = (events: readonly HistoryEvent[]): number =>
   events.flatMap((one) => (one.event === 'end' ? one.decisions : [])).filter(({ insteadOf }) => insteadOf).length
 
-/** The longest that a request took to end after the last start, or after the last thing that its people did. Seconds. */
+/**
+ * Returns the maximum time until a request ended after the last start, or after the last action of its people. Seconds.
+ */
 function lastEnd(events: readonly HistoryEvent[]): number {
   const lastUp = Math.max(0, ...events.flatMap((one) => (one.event === 'up' ? [one.at] : [])))
   const acts = new Map<number, number>()
@@ -44,7 +46,7 @@ function lastEnd(events: readonly HistoryEvent[]): number {
   return Math.max(0, ...ends)
 }
 
-/** People who were told that they are too late while it is their own decision that holds: their first click was taken. */
+/** Counts people who read "too late" although their own decision is stored: their first click had succeeded. */
 function ownLate(events: readonly HistoryEvent[]): string {
   const held = new Set(
     events.flatMap((one) => (one.event === 'end' ? one.decisions.map(({ by }) => `${one.n} ${by}`) : [])),

@@ -5,7 +5,7 @@ import { courses } from './course.ts'
 export const kinds = ['teamSite', 'communicationSite', 'sharedMailbox', 'roomMailbox', 'equipmentMailbox'] as const
 export type Kind = (typeof kinds)[number]
 
-/** Cards that ask for a decision, the least urgent first. */
+/** Cards that request a decision, in order of urgency. */
 export const asking = ['question', 'reminder', 'lastCall'] as const
 const cardKinds = [...asking, 'warning', 'expired', 'over', 'followUp', 'ready'] as const
 export type CardKind = (typeof cardKinds)[number]
@@ -16,73 +16,73 @@ const requestId = z.string()
 const verdict = z.enum(['approved', 'rejected'])
 const people = z.array(z.string())
 
-/** Who is asked to approve a wish, and what becomes of it where nobody does. */
+/** The people who are asked to approve, and the outcome if they do not decide. */
 const asks = z.object({
   approvers: people,
-  /** Who may decide for one of them who is away. */
+  /** People who may decide on behalf of an absent approver. */
   delegates: people,
-  /** Who may decide in their place once they have let the time for it pass. */
+  /** People who may decide after the escalation. */
   backups: people,
-  /** Absent: it is decided as usual, and none of its times comes. */
+  /** Absent for a usual decision without reminders, escalation and expiry. */
   course: z.enum(courses).optional(),
-  /** Seconds from the moment it was asked for. */
+  /** Seconds after the submission. */
   times: z.object({ remind: z.number(), escalate: z.number(), expire: z.number() }).optional(),
 })
 
 /**
- * One line of a history: what clients did and were told, and what everybody outside saw. `n` tells one wish of a person
- * from all others; `at` is in milliseconds since 1970, by the one clock of the machine.
+ * One line of a history: actions of clients, their answers, and observations of external systems. `n` is the number of
+ * the planned request; `at` is in milliseconds since 1970, by the clock of the machine.
  */
 export const historyEvent = z.discriminatedUnion('event', [
   z.object({ event: z.literal('up'), at, replica: z.int() }),
   z.object({ event: z.literal('killed'), at, replica: z.int() }),
-  /** The kill that follows comes while the wish is at this point, which it was aimed at. */
+  /** The kill that follows hits the planned request at this point, at which it was aimed. */
   z.object({ event: z.literal('hit'), at, n, point: z.string() }),
   z.object({
-    event: z.literal('asked'),
+    event: z.literal('submitted'),
     ...{ at, n, channel: z.enum(['rest', 'chat']), kind: z.enum(kinds), approval: z.boolean(), by: z.string() },
     asks: asks.optional(),
   }),
-  /** The service said that it has the request: a 202, or the status card as the answer of a click. */
+  /** The service acknowledged the request: a 202, or the status card as the answer of a click. */
   z.object({ event: z.literal('acknowledged'), at, n, requestId }),
-  /** The service said that it has this person's decision. */
+  /** The service acknowledged this person's decision. */
   z.object({ event: z.literal('decided'), at, n, requestId, by: z.string(), verdict }),
-  /** A person was told that somebody else was faster. */
+  /** A person read that another person had already decided. */
   z.object({ event: z.literal('late'), at, n, by: z.string() }),
-  /** An answer that no well-behaved client should get, whatever dies. */
+  /** An answer that a correct client should never receive, whatever dies. */
   z.object({ event: z.literal('refused'), at, n, why: z.string() }),
-  /** An answer that clients take for a passing trouble and repeat. */
+  /** An answer that clients treat as a temporary error and repeat. */
   z.object({ event: z.literal('troubled'), at, n, why: z.string() }),
   /**
-   * The connector took a card. `question`, `reminder` and `lastCall` ask for a decision, and say how urgent it is;
-   * `warning` and `expired` tell the requester. `ready` and `over` are status cards, brought up to date, that say so. `unheard`:
-   * the connector was told to keep its answer.
+   * The connector accepted a card. `question`, `reminder` and `lastCall` request a decision with increasing urgency;
+   * `warning` and `expired` notify the requester. `ready` and `over` are updated status cards. `unheard`: the connector
+   * kept its acknowledgement back.
    */
   z.object({
     event: z.literal('card'),
     ...{ at, n, card: z.enum(cardKinds), chat: z.string(), unheard: z.boolean().optional() },
   }),
   z.object({ event: z.literal('webhook'), at, id: z.string(), type: z.string(), requestId }),
-  /** A request as the service holds it in the end, its timeline and its decisions. */
+  /** The final state of a request in the service, with its timeline and decisions. */
   z.object({
     event: z.literal('end'),
     ...{ at, n, requestId, status: z.string() },
     timeline: z.array(z.object({ at, action: z.string(), by: z.string() })),
     decisions: z.array(z.object({ by: z.string(), verdict, insteadOf: people.optional() })),
   }),
-  /** Something that stands in the tenant in the end; `requestId` is the mark that it bears. */
+  /** An object that exists in the tenant at the end; `requestId` is the id in the object's mark. */
   z.object({
     event: z.literal('made'),
     ...{ at, n, what: z.enum(['unifiedGroup', 'securityGroup', 'site', 'mailbox']), name: z.string() },
     requestId: z.string().nullable(),
   }),
-  /** How often the tenant did what it was asked and dropped the line. */
+  /** How often the tenant executed an operation and dropped the connection. */
   z.object({ event: z.literal('reset'), at, operation: z.string(), count: z.int() }),
 ])
 export type HistoryEvent = z.output<typeof historyEvent>
 type WithoutTime<E> = E extends unknown ? Omit<E, 'at'> & { at?: number } : never
 
-/** Notes events in a file of JSON lines, each on disk before the next thing happens. */
+/** Opens a file of JSON lines for events. Each event is on disk before the next one happens. */
 export function openHistory(file: string) {
   const events: HistoryEvent[] = []
   writeFileSync(file, '')
@@ -98,7 +98,7 @@ export function openHistory(file: string) {
 }
 export type History = ReturnType<typeof openHistory>
 
-/** Reads a history back. Throws when a line is none. */
+/** Reads a history. Throws for an invalid line. */
 export const readHistory = (file: string): HistoryEvent[] =>
   readFileSync(file, 'utf8')
     .split('\n')

@@ -12,9 +12,17 @@ import { createClients } from './clients.ts'
 import { type Cluster, prepareCluster } from './cluster.ts'
 import { openHistory } from './history.ts'
 import { noteTenant, watchOutside } from './observer.ts'
-import { absence, participants, type RunSettings, standIns, templatesFor, wishesOf, wishIn } from './plan.ts'
+import {
+  absence,
+  participants,
+  planRequests,
+  type RunSettings,
+  requestNumberIn,
+  standIns,
+  templatesFor,
+} from './plan.ts'
 
-/** Everything of a run: the service, and each part of what is outside of it apart. */
+/** Opens everything of a run: the service, and each external system as a separate part. */
 export async function openLaboratory(settings: RunSettings, folder: string) {
   const history = openHistory(settings.historyFile ?? join(folder, 'history.jsonl'))
   const tenantDir = join(folder, 'tenant')
@@ -52,7 +60,7 @@ export async function openLaboratory(settings: RunSettings, folder: string) {
     outside,
     connector,
     clients: createClients({ ...world, random }),
-    /** From now on the tenant does this share of what it is asked to create and then drops the line. */
+    /** From now on the tenant executes this share of creations and then drops the connection. */
     async resets(share: number): Promise<void> {
       for (const [index, operation] of creations.entries()) {
         const fault = { operation, kind: 'resetAfterCommit', share, seed: settings.seed + index }
@@ -75,68 +83,68 @@ export type Laboratory = Awaited<ReturnType<typeof openLaboratory>>
 
 const creations = ['graph.groups.upsert', 'sharepoint.site.create', 'exchange.new-mailbox']
 
-/** The longest that the service lives between two kills, in seconds; how long is a matter of chance each time. */
+/** Maximum time between a start and the next kill, in seconds; each time is random. */
 const longestLife = 4
-/** One of so many kills comes while it starts. */
+/** One in this many kills hits the service during its start. */
 const startsKilled = 8
-/** More wishes than this are not under way at once: the others wait until some have ended. Kills make each of them long. */
-const mostAtOnce = { undisturbed: 64, killed: 200 }
+/** Maximum number of concurrent requests; the others wait until some have ended. Kills make each request slow. */
+const maxAtOnce = { undisturbed: 64, killed: 200 }
 
-/** Lives one whole run: every wish to its end, with kills all along, and then the state of everything. */
+/** Runs every planned request to its end, with kills in between, and then records the state of everything. */
 export async function live(lab: Laboratory, settings: RunSettings): Promise<void> {
   const { cluster, clients, outside, history } = lab
   const random = mulberry32(settings.seed + 2)
-  const wishes = wishesOf(settings)
+  const plan = planRequests(settings)
   const replicas = Array.from({ length: cluster.size }, (_, replica) => replica)
   await Promise.all(replicas.map((replica) => cluster.start(replica)))
   await clients.meet([...participants, ...standIns])
   if (settings.resets > 0) await lab.resets(settings.resets)
 
-  let [begun, ended] = [0, 0]
+  let [started, ended] = [0, 0]
   const refused = (n: number) => (error: unknown) =>
     history.note({ event: 'refused', n, why: error instanceof Error ? error.message : String(error) })
-  // Some are asked for before it, and have to be brought in line with it.
+  // Some requests are submitted before the delegation, and must change when it starts.
   const under = [clients.delegate(absence.away, absence.delegate).catch(refused(0))]
-  const drive = async (wish: (typeof wishes)[number], wait: number) => {
+  const drive = async (planned: (typeof plan)[number], wait: number) => {
     await setTimeout(wait)
     try {
-      const requestId = await clients.submit(wish)
-      await Promise.all(wish.deciders.map((person) => clients.decide(wish, requestId, person)))
-      await clients.waitFor(wish, requestId)
+      const requestId = await clients.submit(planned)
+      await Promise.all(planned.deciders.map((person) => clients.decide(planned, requestId, person)))
+      await clients.waitFor(planned, requestId)
     } catch (error) {
-      refused(wish.n)(error)
+      refused(planned.n)(error)
     }
     ended += 1
   }
-  const most = settings.kills > 0 ? mostAtOnce.killed : mostAtOnce.undisturbed
-  /** Lets people begin with what they want, over a while, as long as not too many are at it. */
+  const most = settings.kills > 0 ? maxAtOnce.killed : maxAtOnce.undisturbed
+  /** Starts requests at random times within a period, up to the maximum of concurrent requests. */
   const begin = (until: number, within: number) => {
-    for (; begun < until && begun - ended < most; begun += 1) {
-      const wish = wishes[begun]
-      if (wish) under.push(drive(wish, random() * within))
+    for (; started < until && started - ended < most; started += 1) {
+      const planned = plan[started]
+      if (planned) under.push(drive(planned, random() * within))
     }
   }
   for (let kill = 0; kill < settings.kills; kill += 1) {
     const lives = random() * longestLife
-    begin(Math.ceil(((kill + 1) * wishes.length) / (settings.kills + 1)), lives * 1000)
+    begin(Math.ceil(((kill + 1) * plan.length) / (settings.kills + 1)), lives * 1000)
     await setTimeout(lives * 1000)
     await killOne(cluster, Math.floor(random() * cluster.size), random)
-    outside.look()
+    outside.observe()
   }
-  while (begun < wishes.length) {
-    begin(wishes.length, 500)
+  while (started < plan.length) {
+    begin(plan.length, 500)
     await setTimeout(200)
   }
   await Promise.all(under)
-  await everybodyTold(
+  await allNotified(
     lab,
-    wishes.map(({ n }) => n),
+    plan.map(({ n }) => n),
   )
   await noteEnds(lab)
   lab.noteTenant()
 }
 
-/** Kills one replica and starts it again; now and then once more while it starts. */
+/** Kills one replica and starts it again; sometimes kills it once more during the start. */
 async function killOne(cluster: Cluster, replica: number, random: () => number): Promise<void> {
   await cluster.kill(replica)
   if (random() < 1 / startsKilled) {
@@ -148,20 +156,20 @@ async function killOne(cluster: Cluster, replica: number, random: () => number):
   await cluster.start(replica)
 }
 
-/** Gives cards and webhooks that are still on their way some time; whether they came is the checker's matter. */
-async function everybodyTold({ outside, history }: Laboratory, all: readonly number[]): Promise<void> {
+/** Waits for cards and webhooks that are still on their way. The checker decides whether they arrived. */
+async function allNotified({ outside, history }: Laboratory, all: readonly number[]): Promise<void> {
   const end = Date.now() + 60_000
   const rejected = () =>
     new Set(history.events.flatMap((one) => (one.event === 'decided' && one.verdict === 'rejected' ? [one.n] : [])))
   while (Date.now() < end) {
-    outside.look()
+    outside.observe()
     const without = rejected()
-    if (all.every((n) => outside.isTold(n) || without.has(n))) break
+    if (all.every((n) => outside.isNotified(n) || without.has(n))) break
     await setTimeout(500)
   }
-  // What comes twice comes soon after.
+  // A duplicate arrives soon after the first one.
   await setTimeout(3000)
-  outside.look()
+  outside.observe()
 }
 
 interface Ended {
@@ -181,7 +189,7 @@ interface Line {
   readonly actor: { readonly id?: string }
 }
 
-/** Every request that the service knows, as an admin reads them. */
+/** Records every request that the service knows, as an admin reads it. */
 export async function noteEnds({ clients, history }: Pick<Laboratory, 'clients' | 'history'>): Promise<void> {
   for (let cursor = ''; ; ) {
     const page = await clients.get(
@@ -197,7 +205,14 @@ export async function noteEnds({ clients, history }: Pick<Laboratory, 'clients' 
           ...(insteadOf && { insteadOf: insteadOf.map(({ id }) => id) }),
         })),
       )
-      history.note({ event: 'end', n: wishIn(details.displayName) ?? 0, requestId, status, timeline, decisions })
+      history.note({
+        event: 'end',
+        n: requestNumberIn(details.displayName) ?? 0,
+        requestId,
+        status,
+        timeline,
+        decisions,
+      })
     }
     if (typeof page['nextCursor'] !== 'string') return
     cursor = page['nextCursor']

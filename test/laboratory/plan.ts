@@ -13,24 +13,24 @@ const environment = z.object({
   CRASH_SEED: count.optional(),
   CRASH_STORE: z.enum(['embedded', 'server']).default('embedded'),
   CRASH_REPLICAS: count.min(1).max(9).default(1),
-  /** The share of creations that the tenant does and drops the line. */
+  /** The share of creations after which the tenant drops the connection. */
   CRASH_RESETS: z.coerce.number().min(0).max(0.9).default(0),
-  /** Where the history goes; a folder of the run that is gone after it, unless said. */
+  /** The file of the history. Default: a file in the run's folder, which is deleted at the end. */
   CRASH_HISTORY: z.string().optional(),
 })
 
-/** What a run is to be: how long, how often killed, over which store. Throws when the environment says nonsense. */
+/** Reads the settings of a run: number of requests and kills, store. Throws for invalid variables. */
 export function runSettings(variables: Readonly<Record<string, string | undefined>>) {
-  const given = environment.parse(variables)
-  const replicas = given.CRASH_STORE === 'embedded' ? 1 : given.CRASH_REPLICAS
+  const parsed = environment.parse(variables)
+  const replicas = parsed.CRASH_STORE === 'embedded' ? 1 : parsed.CRASH_REPLICAS
   return {
-    requests: given.CRASH_REQUESTS,
-    kills: given.CRASH_KILLS,
-    seed: given.CRASH_SEED ?? Date.now() % 1_000_000,
-    store: given.CRASH_STORE,
+    requests: parsed.CRASH_REQUESTS,
+    kills: parsed.CRASH_KILLS,
+    seed: parsed.CRASH_SEED ?? Date.now() % 1_000_000,
+    store: parsed.CRASH_STORE,
     replicas,
-    resets: given.CRASH_RESETS,
-    historyFile: given.CRASH_HISTORY,
+    resets: parsed.CRASH_RESETS,
+    historyFile: parsed.CRASH_HISTORY,
   }
 }
 export type RunSettings = ReturnType<typeof runSettings>
@@ -39,8 +39,8 @@ export interface Person {
   readonly id: string
   readonly name: string
 }
-/** A wish of a person, and how its clients will behave. */
-export interface Wish {
+/** A planned request, with the behaviour of its people. */
+export interface PlannedRequest {
   readonly n: number
   readonly name: string
   readonly kind: Kind
@@ -48,34 +48,37 @@ export interface Wish {
   readonly approval: boolean
   readonly templateId: string
   readonly requester: Person
-  /** Who decides, the first to be asked first; several click at about the same time. */
+  /** The people who decide, in order; several people click at about the same time. */
   readonly deciders: readonly Person[]
   readonly decidesBy: 'rest' | 'chat'
   readonly verdict: 'approved' | 'rejected'
-  /** Who is asked to approve it, and who may do so in their place. */
+  /** The people who are asked to approve, their delegates and backups. */
   readonly asks?: Readonly<Record<'approvers' | 'delegates' | 'backups', readonly Person[]>>
-  /** What becomes of one that its approvers never decide. */
+  /** The outcome if the approvers do not decide. */
   readonly course?: Course
-  /** What they fill in beside the name. */
+  /** Further answers in the form, besides the name. */
   readonly inputs?: Readonly<Record<string, string>>
 }
 
-/** Sam is the admin, and Dana and Omar get access to mailboxes; they ask and decide nothing here. */
+/** Sam is the admin, and Dana and Omar have access to mailboxes; these three neither request nor decide here. */
 const everybody = contosoPeople(4, 40)
 const pairs = [0, 1, 2, 3, 4, 5].map((pair) => everybody.slice(2 * pair, 2 * pair + 2))
 const requesters = everybody.slice(12)
 export const participants = everybody
-/** The first is away, and the second decides for them; the third is asked where approvers let the time pass. */
+/** The first decides for an absent approver; the second is asked after an escalation. */
 const [delegate, backup] = contosoPeople(40, 42) as [Person, Person]
 export const absence = { away: pairs[0]?.[0] ?? delegate, delegate }
 export const standIns: readonly Person[] = [delegate, backup]
 
 export const isSite = (kind: Kind): kind is 'teamSite' | 'communicationSite' => /Site$/.test(kind)
-/** Template ids tell the kind, and whose approval is needed (0: nobody's; above the pairs: a pair's that never decides). */
+/**
+ * Builds a template id from the kind and the number of the policy: 0 without approval, then the pairs, then the
+ * outcomes without a decision of the pair.
+ */
 const templateId = (kind: Kind, approvers: number): string =>
   `aaaaaaaa-0000-4000-8000-0000000000${kinds.indexOf(kind)}${approvers}`
 
-/** What the templates with each of these numbers ask for. */
+/** The approval policies of the templates with each of these numbers. */
 const policies = [
   null,
   ...pairs.map((pair) => ({ stages: [{ approvers: pair.map(({ id }) => ({ user: id })), rule: 'any' }] })),
@@ -83,8 +86,8 @@ const policies = [
 ]
 
 /**
- * Templates of every kind, each for every pair of approvers, for none, and for each course of an approval that nobody gives at
- * first; all of them tell one subscriber of the end.
+ * Creates templates of every kind: without approval, for every pair of approvers, and for each outcome of an approval
+ * that its approvers do not decide. All templates have the same webhook receiver.
  */
 export function templatesFor(webhookUrl: string): object[] {
   const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
@@ -101,11 +104,11 @@ export function templatesFor(webhookUrl: string): object[] {
 }
 
 /**
- * All wishes of a run, the same for the same seed: half by REST, half with approval, half for sites, in every combination
- * and in an order of chance. One in ten decisions is a rejection; in one of four both approvers click. One in eight of
- * those with approval, and three at least, is not decided by its approvers.
+ * Plans all requests of a run, the same for the same seed: half by REST, half with approval, half for sites, in every
+ * combination and in random order. One in ten decisions is a rejection; in one of four both approvers click. One in
+ * eight requests with approval, and at least three, is not decided by its approvers.
  */
-export function wishesOf({ requests, seed }: RunSettings): Wish[] {
+export function planRequests({ requests, seed }: RunSettings): PlannedRequest[] {
   const random = mulberry32(seed)
   let approvals = 0
   const numbers = Array.from({ length: requests }, (_, index) => ({ index, place: random() }))
@@ -116,28 +119,31 @@ export function wishesOf({ requests, seed }: RunSettings): Wish[] {
       const kind = kindOf(index >> 2)
       const approval = (index & 2) > 0
       const chance = { pair: random(), order: random(), both: random() }
-      const asked = approval ? askedFor(approvals, Math.floor(requests / 2), chance) : undefined
+      const plannedApproval = approval ? approvalOf(approvals, Math.floor(requests / 2), chance) : undefined
       approvals += approval ? 1 : 0
       return {
         ...{ n, name: `Lab ${String(n).padStart(4, '0')}`, kind, approval },
         channel: (index & 1) > 0 ? 'chat' : 'rest',
-        templateId: templateId(kind, asked?.policy ?? 0),
+        templateId: templateId(kind, plannedApproval?.policy ?? 0),
         requester: requesters[n % requesters.length] ?? people.kim,
-        deciders: asked?.deciders ?? [],
+        deciders: plannedApproval?.deciders ?? [],
         decidesBy: random() < 0.7 ? 'chat' : 'rest',
         verdict: random() < 0.1 ? 'rejected' : 'approved',
-        ...(asked && { asks: asked.asks, ...(asked.course && { course: asked.course }) }),
+        ...(plannedApproval && {
+          asks: plannedApproval.asks,
+          ...(plannedApproval.course && { course: plannedApproval.course }),
+        }),
       }
     })
 }
 
-/** Whom one of so many approvals asks, and who will decide it. `chance`: numbers from 0 to 1. */
-function askedFor(index: number, all: number, chance: Readonly<Record<'pair' | 'order' | 'both', number>>) {
+/** Chooses the approvers of an approval and the people who will decide. `chance`: numbers from 0 to 1. */
+function approvalOf(index: number, all: number, chance: Readonly<Record<'pair' | 'order' | 'both', number>>) {
   const most = Math.max(courses.length, Math.round(all / 8))
-  // The first of them comes first, since it takes the longest, and the others evenly after it.
+  // The first undecided approval comes first, because it takes longest. The others are distributed evenly.
   const isTardy = (index * most) % all < most
   const course = isTardy ? courses[Math.floor((index * most) / all) % courses.length] : undefined
-  // The first that is decided as usual is decided by the delegate, so that this is in every run.
+  // The delegate decides the first usual approval, so that every run contains such a decision.
   const isFirst = index === 1
   const pair = course ? courses.indexOf(course) : isFirst ? 0 : Math.floor(chance.pair * pairs.length)
   const approvers = pairs[pair] ?? []
@@ -161,11 +167,11 @@ const mailboxes = ['sharedMailbox', 'roomMailbox', 'equipmentMailbox'] as const
 const kindOf = (index: number): Kind =>
   (index % 2 === 0 ? sites[(index >> 1) % sites.length] : mailboxes[(index >> 1) % mailboxes.length]) ?? 'teamSite'
 
-/** What stands in every trace of a wish: its name, and the address that is made of it. */
-export const wishIn = (text: string): number | undefined => {
+/** Returns the number of the planned request in a text: every name and address of its objects contains it. */
+export const requestNumberIn = (text: string): number | undefined => {
   const digits = /\blab[ -](\d{4})\b/i.exec(text)?.[1]
   return digits === undefined ? undefined : Number(digits)
 }
 
-/** The card in the requester's chat that the form is on, and that shows the status afterwards. */
-export const statusCardOf = ({ n }: Pick<Wish, 'n'>): string => `card-${n}`
+/** Returns the id of the card in the requester's chat that shows the form and later the status. */
+export const statusCardOf = ({ n }: Pick<PlannedRequest, 'n'>): string => `card-${n}`

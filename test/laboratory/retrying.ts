@@ -1,20 +1,20 @@
 import { setTimeout } from 'node:timers/promises'
 import type { History } from './history.ts'
 
-/** An answer that no repetition makes better. */
+/** A final answer that a repeat cannot improve. */
 export class Refusal extends Error {}
 
 /**
- * How long a client goes on before it gives up, in seconds: longer than a run with its kills takes, also on a machine that
- * does other things. Whether all was over soon enough after the last kill is the checker's matter.
+ * How long a client repeats before it gives up, in seconds: longer than a run with its kills, also on a busy machine.
+ * The checker decides whether requests ended soon enough after the last kill.
  */
 const patience = 1800
-/** No client waits longer for one answer, in milliseconds. */
+/** Maximum time that a client waits for one answer, in milliseconds. */
 export const longestAnswer = 15_000
 
 /**
- * Asks until there is an answer, as a client that was told nothing does: a broken line and a passing trouble count as no
- * answer. `attempt` gives undefined for those, and throws a {@link Refusal} for what is final.
+ * Repeats an attempt until it has an answer. A broken connection and a temporary error count as no answer. `attempt`
+ * returns undefined for those, and throws a {@link Refusal} for final answers.
  */
 export async function insist<T>(
   what: string,
@@ -36,7 +36,7 @@ export async function insist<T>(
   throw new Refusal(`${what}: gave up after ${patience} s, last ${String(last)}`)
 }
 
-/** Reads an answer of the REST API: `wanted` is final, 409 in flight and 5xx are worth another try. */
+/** Reads an answer of the REST API: `wanted` is final; 409 in flight and 5xx are repeated. */
 export async function restAnswer(
   history: History,
   n: number,
@@ -49,7 +49,7 @@ export async function restAnswer(
   const why = `${response.status} ${text.slice(0, 300)}`
   if (!passing) throw new Refusal(why)
   if (response.status >= 500 && response.status !== 503) history.note({ event: 'troubled', n, why })
-  // Both say when to come again.
+  // Both answers contain the time until the next attempt.
   await setTimeout(Number(response.headers.get('retry-after') ?? 0) * 1000)
   return undefined
 }

@@ -20,7 +20,7 @@ const keysInUse = async () => (await inUse()).map(({ key }) => key)
 const account = (userId: string, state: string) =>
   ask('POST', `${contoso.simulator.url}/control/accounts`, { body: { userId, state } })
 
-test('addresses in use are those of people, mailboxes, groups and sites, until they are deleted', async () => {
+test('addresses in use are those of people, mailboxes, groups and sites, until their deletion', async () => {
   const { alias, progress } = await runSteps(contoso.tenant, ['create-site', 'wait-for-site'], siteInput())
   const own = [siteKey(alias), mailKey(`${alias}@contoso.example`)]
   const mailbox = mailKey('room-zrh-matterhorn@contoso.example')
@@ -44,7 +44,7 @@ test('addresses in use are those of people, mailboxes, groups and sites, until t
   expect((await keysInUse()).filter((key) => gone.includes(key))).toEqual([])
 })
 
-test('sites are left out where the tenant does not permit to list them', async () => {
+test('addresses in use omit sites when the tenant does not allow listing them', async () => {
   await contoso.fault({
     ...{ operation: 'graph.sites.getAllSites', kind: 'failBeforeCommit', status: 403, count: undefined },
   })
@@ -53,12 +53,12 @@ test('sites are left out where the tenant does not permit to list them', async (
   expect(keys.length).toBeGreaterThan(40)
 })
 
-test('a directory that does not answer ends the round, so that it is tried again', async () => {
+test('a directory that does not answer stops the round with a retryable error', async () => {
   await contoso.fault({ operation: 'graph.groups.list', kind: 'failBeforeCommit', status: 503, count: undefined })
   await expect(inUse()).rejects.toMatchObject({ retryable: true })
 })
 
-test('a deleted person, mailbox or group is found with the moment, and holds its address', async () => {
+test('a deleted person, mailbox or group is found with the time of deletion and keeps its address', async () => {
   await account(dana.id, 'deleted')
   const { alias, progress } = await runSteps(contoso.tenant, ['create-site'], siteInput())
   const token = await tokenOf(contoso.simulator)

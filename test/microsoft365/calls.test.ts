@@ -11,24 +11,24 @@ afterEach(async () => {
 })
 
 type Handler = (request: IncomingMessage, response: ServerResponse, count: number) => void
-/** A service that counts its calls, and the sign-ins before them (each gives another token). */
+/** Starts a service that counts its calls and the sign-ins before them (each returns another token). */
 async function service(answer: Handler, signIn?: Handler) {
-  const seen = { calls: 0, signIns: 0, tokens: [] as string[] }
+  const counts = { calls: 0, signIns: 0, tokens: [] as string[] }
   const log: Parameters<CallLog>[0][] = []
   const server = await startServer((request, response) => {
     if (request.url?.includes('/oauth2/v2.0/token')) {
-      seen.signIns += 1
-      if (signIn) signIn(request, response, seen.signIns)
-      else answersSignIn(request, response, `token-${seen.signIns}`)
+      counts.signIns += 1
+      if (signIn) signIn(request, response, counts.signIns)
+      else answersSignIn(request, response, `token-${counts.signIns}`)
       return
     }
-    seen.calls += 1
-    seen.tokens.push(request.headers.authorization ?? '')
-    answer(request, response, seen.calls)
+    counts.calls += 1
+    counts.tokens.push(request.headers.authorization ?? '')
+    answer(request, response, counts.calls)
   })
   open.push(server)
   const microsoft365 = connectTo(server.url, { log: (entry) => log.push(entry) })
-  return { ...microsoft365, seen, log, url: server.url }
+  return { ...microsoft365, counts, log, url: server.url }
 }
 const failing = (status: number, headers: Record<string, string> = {}): Handler => {
   const error = { code: 'serviceNotAvailable', message: 'Secret words of the service.' }
@@ -37,31 +37,31 @@ const failing = (status: number, headers: Record<string, string> = {}): Handler 
 const person: Handler = (_, response) => sendJson(response, 200, { ...kim, accountEnabled: true, userType: 'Member' })
 
 describe('a read', () => {
-  test('is repeated twice at once when the service stumbles', async () => {
-    const { directory, seen, log } = await service((request, response, count) =>
+  test('is repeated twice at once after a transient error', async () => {
+    const { directory, counts, log } = await service((request, response, count) =>
       (count < 3 ? failing(503) : person)(request, response, count),
     )
     expect(await directory.person(kim.id)).toEqual(kim)
-    expect(seen.calls).toBe(3)
+    expect(counts.calls).toBe(3)
     expect(log.map(({ status }) => status)).toEqual([503, 503, 200])
     expect(new Set(log.map(({ clientRequestId }) => clientRequestId)).size).toBe(3)
   })
 
   test('is repeated when the connection is lost', async () => {
-    const { directory, seen } = await service((request, response, count) =>
+    const { directory, counts } = await service((request, response, count) =>
       count === 1 ? request.socket.destroy() : person(request, response, count),
     )
     expect(await directory.person(kim.id)).toEqual(kim)
-    expect(seen.calls).toBe(2)
+    expect(counts.calls).toBe(2)
   })
 
-  test('ends as a retryable error that shows the code and not the words of the service', async () => {
-    const { directory, seen } = await service(failing(503))
+  test('fails with a retryable error that shows the code but not the text of the service', async () => {
+    const { directory, counts } = await service(failing(503))
     const failure = await directory.person(kim.id).catch((error: unknown) => error)
     expect(failure).toMatchObject({ code: 'serviceNotAvailable', retryable: true, retryAfterSeconds: undefined })
     expect(String(failure)).toContain('Microsoft Graph answered 503 (serviceNotAvailable) while looking a person up.')
     expect(String(failure)).not.toContain('Secret')
-    expect(seen.calls).toBe(3)
+    expect(counts.calls).toBe(3)
   })
 
   test.each([
@@ -73,18 +73,18 @@ describe('a read', () => {
     [502, true],
     [504, true],
     [507, true],
-  ])('that is answered %i is retryable: %s', async (status, retryable) => {
+  ])('that is answered with %i has retryable %s', async (status, retryable) => {
     const { directory } = await service(failing(status))
     await expect(directory.person(kim.id)).rejects.toMatchObject({ name: 'TenantError', retryable })
   })
 
-  test('waits as long as the service wishes: seconds, given to whoever runs the job', async () => {
-    const { directory, seen } = await service(failing(429, { 'retry-after': '17' }))
+  test('leaves a wait in seconds, which the service requires, to the job', async () => {
+    const { directory, counts } = await service(failing(429, { 'retry-after': '17' }))
     await expect(directory.person(kim.id)).rejects.toMatchObject({ retryable: true, retryAfterSeconds: 17 })
-    expect(seen.calls).toBe(1)
+    expect(counts.calls).toBe(1)
   })
 
-  test('waits as long as the service wishes: an HTTP date', async () => {
+  test('waits until the HTTP date that the service requires', async () => {
     const { directory } = await service(failing(503, { 'retry-after': new Date(Date.now() + 60_000).toUTCString() }))
     const failure = await directory.person(kim.id).catch((error: unknown) => error)
     const seconds = Number(Reflect.get(Object(failure), 'retryAfterSeconds'))
@@ -94,7 +94,7 @@ describe('a read', () => {
 })
 
 describe('a write', () => {
-  test.each(['is answered 503', 'loses its connection'])('that %s is never repeated blindly', async (what) => {
+  test.each(['is answered 503', 'loses its connection'])('that %s is never repeated without a check', async (what) => {
     const { tenant, log } = await service((request, response, count) => {
       if (request.method === 'GET') return sendJson(response, 200, { SiteId: '', SiteStatus: 0, SiteUrl: '' })
       if (what === 'is answered 503') return failing(503)(request, response, count)
@@ -106,10 +106,10 @@ describe('a write', () => {
   })
 })
 
-describe('the time that a service has', () => {
+describe('the time-out of a call', () => {
   afterEach(() => vi.restoreAllMocks())
 
-  test('is a read’s also for a POST that changes nothing', async () => {
+  test('is that of a read for a POST that changes nothing', async () => {
     const { tenant, directory, log } = await service((_, response) => sendJson(response, 200, { value: [] }))
     const input = mailboxInput({ details: { city: 'Bern' }, progress: { mailboxId: kim.id } })
     await directory.isMailAddressFree('signs-in@contoso.example')
@@ -122,28 +122,28 @@ describe('the time that a service has', () => {
 })
 
 describe('signing in', () => {
-  test('a refused token is replaced once by a fresh one', async () => {
-    const { directory, seen } = await service((request, response, count) =>
+  test('replaces a refused token once by a fresh one', async () => {
+    const { directory, counts } = await service((request, response, count) =>
       (count === 1 ? failing(401) : person)(request, response, count),
     )
     expect(await directory.person(kim.id)).toEqual(kim)
-    expect(seen.tokens).toEqual(['Bearer token-1', 'Bearer token-2'])
+    expect(counts.tokens).toEqual(['Bearer token-1', 'Bearer token-2'])
   })
 
-  test('a fresh token that is refused too is an error no retry mends', async () => {
-    const { directory, seen } = await service(failing(401))
+  test('fails when the fresh token is refused too, and is not retried', async () => {
+    const { directory, counts } = await service(failing(401))
     await expect(directory.person(kim.id)).rejects.toMatchObject({ retryable: false })
-    expect(seen.calls).toBe(2)
+    expect(counts.calls).toBe(2)
   })
 
-  test('happens once for calls at the same time, and not again for later ones', async () => {
-    const { directory, seen } = await service((_, response) => sendJson(response, 200, { value: [] }))
+  test('happens once for concurrent calls, and not again for later calls', async () => {
+    const { directory, counts } = await service((_, response) => sendJson(response, 200, { value: [] }))
     await Promise.all([directory.membersOf(kim.id), directory.groupsOf(kim.id), directory.manager('x').catch(() => 0)])
     await directory.membersOf(kim.id)
-    expect(seen.signIns).toBe(1)
+    expect(counts.signIns).toBe(1)
   })
 
-  test('that Entra ID refuses is named by its AADSTS number and not retried', async () => {
+  test('reports a refusal of Entra ID with its AADSTS number and is not retried', async () => {
     const { directory } = await service(person, (_, response) =>
       sendJson(response, 401, { error: 'invalid_client', error_description: 'AADSTS700027: key unknown' }),
     )
@@ -152,7 +152,7 @@ describe('signing in', () => {
     expect(String(failure)).toContain('AADSTS700027')
   })
 
-  test('works again as soon as Entra ID does', async () => {
+  test('works again as soon as Entra ID works', async () => {
     const { directory } = await service(person, (request, response, count) => {
       if (count > 3) answersSignIn(request, response)
       else send(response, 503, '<html>', { 'retry-after': '9', 'content-type': 'text/html' })
@@ -163,7 +163,7 @@ describe('signing in', () => {
     expect(await directory.person(kim.id)).toEqual(kim)
   })
 
-  test('that failed for a moment is told of until calls work again, not until the token ends', async () => {
+  test('reports a temporary failure until calls succeed again, not until the token expires', async () => {
     const nobody: Handler = (_, response) => sendJson(response, 200, { value: [] })
     const busy = failing(503, { 'retry-after': '9' })
     const { directory, connection } = await service(
@@ -177,7 +177,7 @@ describe('signing in', () => {
     expect(connection.signIn()).toMatchObject({ tokens: [{}], refusal: undefined })
   })
 
-  test('lets a refusal of the given fetch through as the defect it is', async () => {
+  test('passes on an error of the given fetch function unchanged', async () => {
     const refusing = () => Promise.reject(new Error('No calls inside a transaction.'))
     const url = 'http://127.0.0.1:9'
     const urls = { loginUrl: url, directoryUrl: url, sharePointUrl: url, sharePointAdminUrl: url, exchangeUrl: url }
@@ -186,12 +186,12 @@ describe('signing in', () => {
     await expect(directory.person(kim.id)).rejects.toThrow('No calls inside a transaction.')
   })
 
-  test('asks Entra ID for a token of each host by itself, and finds nothing out before', async () => {
-    const asked: string[] = []
+  test('requests one token from Entra ID for each host, without discovery', async () => {
+    const received: string[] = []
     const recording: typeof fetch = async (input, init) => {
       const url = new URL(String(input))
       const scope = new URLSearchParams(String(init?.body ?? '')).get('scope')
-      asked.push(`${url.origin}${url.pathname} ${scope ?? ''}`.trim())
+      received.push(`${url.origin}${url.pathname} ${scope ?? ''}`.trim())
       const isToken = url.pathname.endsWith('/token')
       return Response.json(isToken ? { token_type: 'Bearer', expires_in: 3600, access_token: 'x' } : { value: [] })
     }
@@ -207,11 +207,11 @@ describe('signing in', () => {
       directoryExtension: 'x',
       fetch: recording,
     })
-    // SharePoint's answer has another shape here, which is what ends this.
+    // SharePoint's answer has another shape here, which ends the check.
     await expect(directory.isSiteAddressFree('aurora')).rejects.toMatchObject({ code: 'unreadable-answer' })
     const token = `https://login.microsoftonline.com/${kim.id}/oauth2/v2.0/token`
-    // Both are asked at the same time.
-    expect(asked.sort()).toEqual([
+    // Both services are called at the same time.
+    expect(received.sort()).toEqual([
       'https://contoso.sharepoint.com/_api/SP.Site.Exists',
       'https://graph.microsoft.com/v1.0/directory/deletedItems/microsoft.graph.group',
       'https://graph.microsoft.com/v1.0/groupSettings',

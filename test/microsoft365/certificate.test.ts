@@ -19,7 +19,7 @@ const encrypted = {
 }
 const inDays = (days: number): Date => new Date(Date.now() + days * 86_400_000)
 
-describe('the certificate of production', () => {
+describe('the production certificate', () => {
   test('is read from one PEM file in either order, with the thumbprint that Entra ID shows', () => {
     expect(read(one.key + one.certificate)).toEqual({
       ...{ privateKey: one.key, thumbprintSha256: one.thumbprint },
@@ -39,7 +39,7 @@ describe('the certificate of production', () => {
     expect(certificateFromPem(file).thumbprintSha256).toBe(one.thumbprint)
   })
 
-  test('is the one that is valid now and ends last, of several with the same key', () => {
+  test('is the one that is valid now and ends last, if several have the same key', () => {
     const of = (startsAt: Date, endsAt: Date) =>
       certificateOf({ publicKey: one.publicKey, signedBy: opened, startsAt, endsAt })
     const [old, current, longer, next] = [
@@ -68,14 +68,14 @@ describe('the certificate of production', () => {
   test.each<[string, Buffer, RegExp]>([
     ['without a private key', bytes(one.certificate), /no private key.* cat key\.pem certificate\.pem > .*pkcs12/],
     ['without a certificate', bytes(one.key), /no certificate\. .* cat key\.pem certificate\.pem > service\.pem/],
-    ['with the key of another', bytes(other.key + one.certificate), /does not belong to the certificate/],
+    ['with the key of another certificate', bytes(other.key + one.certificate), /does not belong to the certificate/],
     ['with foreign certificates', bytes(one.key + other.certificate.repeat(2)), /to any of the 2 certificates/],
     ['with an EC key', bytes(pem(ec) + one.certificate), /a key of type ec\. Entra ID needs an RSA key.* openssl req/],
     ['with a short key', bytes(pem(short) + one.certificate), /an RSA key of 1024 bits/],
     ['that is a .pfx file', pfx, pkcs12],
     ['that is a .cer file', der(one.certificate), /certificate without its private key \(\.cer\).*Export.*pkcs12/],
     ['that is a key in DER form', der(one.key), /a private key in DER form.* openssl pkey -inform DER/],
-    ['that is something else', bytes('{"key": 1}'), /is not a PEM file\. The service needs one PEM file.*pkcs12/],
+    ['with another content', bytes('{"key": 1}'), /is not a PEM file\. The service needs one PEM file.*pkcs12/],
     ['that is empty', bytes(''), /The file is empty.*pkcs12/],
     ['that ends early', bytes((one.key + one.certificate).slice(0, -60)), /is incomplete/],
     ['whose key is damaged', bytes(one.key.replace(/\n.{9}/, '\n') + one.certificate), /private key .* cannot be read/],
@@ -84,10 +84,10 @@ describe('the certificate of production', () => {
       bytes(one.key + one.certificate.replace(/\n.{9}/, '\n')),
       /certificate in the PEM file cannot be read/,
     ],
-  ])('is refused in words, with the command that helps: a file %s', (_, file, words) => {
+  ])('is refused with the command that helps: a file %s', (_, file, text) => {
     const refusal = refusalOf(() => certificateFromPem(file))
-    expect(refusal).toMatch(words)
-    // The health card shows so much of it.
+    expect(refusal).toMatch(text)
+    // The health card shows at most this many characters.
     expect(refusal.length).toBeLessThanOrEqual(300)
     expect(refusal).not.toContain(one.key.split('\n')[3])
   })
@@ -109,7 +109,7 @@ function temporaryFile(): string {
 }
 
 describe('the file at CLIENT_CERTIFICATE_PATH', () => {
-  test('is read at start, and a path without a readable file is described', () => {
+  test('is read at start; the error for a path without a readable file names the reason', () => {
     const path = temporaryFile()
     expect(() => readCertificateFile(path)).toThrow(/cannot be read \(ENOENT\)\. There is no such file\./)
     writeFileSync(path, one.key + one.certificate)
@@ -117,7 +117,7 @@ describe('the file at CLIENT_CERTIFICATE_PATH', () => {
     expect(() => readCertificateFile(join(path, 'below'))).toThrow(/\(ENOTDIR\)\. There is no such file\./)
     expect(() => readCertificateFile(join(path, '..'))).toThrow(/\(EISDIR\)\. The path names a folder\./)
     chmodSync(path, 0)
-    // Root may read every file.
+    // Root may read every file, so this check does not apply to root.
     if (process.getuid?.() !== 0)
       expect(() => readCertificateFile(path)).toThrow(/\(EACCES\)\. The user of the service may not read it\./)
   })
@@ -130,7 +130,7 @@ describe('the file at CLIENT_CERTIFICATE_PATH', () => {
     return { file, warnings }
   }
 
-  test('opens a replaced file with the same password', async () => {
+  test('is opened with the same password after a replacement', async () => {
     const path = temporaryFile()
     writeFileSync(path, encrypted['PKCS #8'] + one.certificate)
     const { file } = watched(path, passphrase)
@@ -140,7 +140,7 @@ describe('the file at CLIENT_CERTIFICATE_PATH', () => {
     expect(file.facts().problem).toBeUndefined()
   })
 
-  test('keeps the current certificate while the new one has expired or is not valid yet, and uses it later', async () => {
+  test('replaces the current certificate only once the new one is valid and has not expired', async () => {
     const path = temporaryFile()
     writeFileSync(path, one.key + one.certificate)
     const { file } = watched(path)
@@ -155,20 +155,20 @@ describe('the file at CLIENT_CERTIFICATE_PATH', () => {
     expect(file.facts().endsAt).toEqual(read(one.key + one.certificate).endsAt)
   })
 
-  test('warns at start about a certificate that has expired or is not valid yet', () => {
-    for (const [dates, words] of [
+  test('causes a warning at start when its certificate has expired or is not valid yet', () => {
+    for (const [dates, text] of [
       [[inDays(-1)], 'expired on'],
       [[inDays(9), inDays(1)], 'is not valid before'],
     ] as const) {
       const path = temporaryFile()
       const { key, certificate } = selfSigned(...dates)
       writeFileSync(path, key + certificate)
-      expect(watched(path).warnings).toEqual([expect.stringContaining(words)])
+      expect(watched(path).warnings).toEqual([expect.stringContaining(text)])
     }
   })
 })
 
-test('the throwaway credential of local mode is a usable key and a thumbprint of its own', () => {
+test('the temporary credential of local mode is a usable key with its own thumbprint', () => {
   const { privateKey, thumbprintSha256 } = localCertificate()
   expect(createPrivateKey(privateKey).asymmetricKeyType).toBe('rsa')
   expect(thumbprintSha256).toMatch(/^[0-9a-f]{64}$/)

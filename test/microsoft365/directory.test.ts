@@ -12,30 +12,30 @@ afterEach(async () => {
   for (const server of open.splice(0)) await server.close()
 })
 
-/** A directory that answers everything but the sign-in by `answer`. */
+/** Creates a directory that answers everything except the sign-in with `answer`. */
 async function directoryThat(
   answer: (request: IncomingMessage, response: ServerResponse, url: string) => void,
   now?: () => number,
 ) {
-  const asked: string[] = []
+  const received: string[] = []
   const warnings: string[] = []
   const server = await startServer((request, response) => {
     if (answersSignIn(request, response)) return
-    asked.push(`${request.method} ${request.url}`)
+    received.push(`${request.method} ${request.url}`)
     answer(request, response, server.url)
   })
   open.push(server)
   const { directory } = connectTo(server.url, { warn: (message) => warnings.push(message), ...(now && { now }) })
-  return { directory, asked, warnings, url: server.url }
+  return { directory, received, warnings, url: server.url }
 }
 const group = (extension: unknown, id = groupId) => ({ id, displayName: 'SPO-aurora', svc_group: extension })
 
 describe('the look-up of the provisioned group', () => {
-  test('asks exactly what the API document says', async () => {
-    const { directory, asked } = await directoryThat((_, response) => sendJson(response, 200, { value: [] }))
+  test('sends exactly the call in the API document', async () => {
+    const { directory, received } = await directoryThat((_, response) => sendJson(response, 200, { value: [] }))
     expect(await directory.findProvisionedGroup(requestId)).toBeUndefined()
-    expect(asked).toHaveLength(1)
-    expect(decodeURIComponent(asked[0] ?? '')).toBe(
+    expect(received).toHaveLength(1)
+    expect(decodeURIComponent(received[0] ?? '')).toBe(
       `GET /v1.0/groups?$filter=svc_group/requestId eq '${requestId}'&$select=id,displayName,svc_group`,
     )
   })
@@ -50,10 +50,10 @@ describe('the look-up of the provisioned group', () => {
     expect(found?.url).toMatch(/\/sites\/aurora$/)
   })
 
-  test('refuses a request id that is not a UUID before asking anything', async () => {
-    const { directory, asked } = await directoryThat((_, response) => sendJson(response, 200, { value: [] }))
+  test('refuses a request id that is not a UUID before any call', async () => {
+    const { directory, received } = await directoryThat((_, response) => sendJson(response, 200, { value: [] }))
     await expect(directory.findProvisionedGroup("x' or id ne '")).rejects.toThrow(TypeError)
-    expect(asked).toEqual([])
+    expect(received).toEqual([])
   })
 
   test.each([
@@ -65,7 +65,7 @@ describe('the look-up of the provisioned group', () => {
     ['a number', 42],
     ['an object', { href: 'x' }],
     ['null', null],
-  ])('leaves out a URL that is %s', async (_, address) => {
+  ])('omits a URL that is %s', async (_, address) => {
     const { directory } = await directoryThat((_request, response, url) => {
       const named = { 'USER@': url.replace('//', '//user@'), ALIKE: url.replace(/:\d+$/, '.evil.example') }
       const value = named[address as keyof typeof named] ?? address
@@ -74,14 +74,14 @@ describe('the look-up of the provisioned group', () => {
     expect(await directory.findProvisionedGroup(requestId)).toEqual({ id: groupId, displayName: 'SPO-aurora', siteId })
   })
 
-  test("does not take another request's group", async () => {
+  test("ignores another request's group", async () => {
     const { directory } = await directoryThat((_, response, url) =>
       sendJson(response, 200, { value: [group({ requestId: groupId, extensionAttribute3: `${url}/sites/other` })] }),
     )
     expect(await directory.findProvisionedGroup(requestId)).toBeUndefined()
   })
 
-  test('gives no URL when two groups claim the request, and says so', async () => {
+  test("returns no URL and warns when two groups have the request's id", async () => {
     const { directory, warnings } = await directoryThat((_, response, url) => {
       const claim = (name: string, id?: string) => group({ requestId, extensionAttribute3: `${url}/sites/${name}` }, id)
       sendJson(response, 200, { value: [claim('one'), claim('two', requestId)] })
@@ -90,7 +90,7 @@ describe('the look-up of the provisioned group', () => {
     expect(warnings).toEqual(['Several groups carry the same request id'])
   })
 
-  test('takes a group without the extension as one without a URL', async () => {
+  test('returns a group without the extension without a URL', async () => {
     const { directory } = await directoryThat((_, response) => sendJson(response, 200, { value: [group(undefined)] }))
     expect(await directory.findProvisionedGroup(requestId)).toEqual({ id: groupId, displayName: 'SPO-aurora' })
   })
@@ -103,7 +103,7 @@ describe('the look-up of the provisioned group', () => {
     ['a value that is no list', (response) => sendJson(response, 200, { value: 'none' })],
     ['null', (response) => sendJson(response, 200, null)],
     ['nothing', (response) => send(response, 200)],
-  ])('survives an answer that is %s', async (_, answer) => {
+  ])('handles an answer that is %s', async (_, answer) => {
     const { directory } = await directoryThat((_request, response) => answer(response))
     const failure = await directory.findProvisionedGroup(requestId).catch((error: unknown) => error)
     expect(failure).toBeInstanceOf(TenantError)
@@ -112,13 +112,15 @@ describe('the look-up of the provisioned group', () => {
 })
 
 describe('people and groups', () => {
-  test('percent-encode ids in paths', async () => {
-    const { directory, asked } = await directoryThat((_, response) => sendJson(response, 404, { error: { code: 'x' } }))
+  test('have ids that are percent-encoded in paths', async () => {
+    const { directory, received } = await directoryThat((_, response) =>
+      sendJson(response, 404, { error: { code: 'x' } }),
+    )
     expect(await directory.person('../groups?x=#')).toBeUndefined()
-    expect(asked[0]).toMatch(/^GET \/v1\.0\/users\/\.\.%2Fgroups%3Fx%3D%23\?/)
+    expect(received[0]).toMatch(/^GET \/v1\.0\/users\/\.\.%2Fgroups%3Fx%3D%23\?/)
   })
 
-  test('follow pages of the same directory and leave out who is no person', async () => {
+  test('are read from all pages of the same directory, without objects that are not people', async () => {
     const person = (id: string) => ({ id, displayName: 'Someone', userPrincipalName: `${id}@contoso.example` })
     const { directory } = await directoryThat((request, response, url) => {
       if (request.url?.includes('page=2')) return sendJson(response, 200, { value: [person(requestId)] })
@@ -128,7 +130,7 @@ describe('people and groups', () => {
     expect((await directory.membersOf(groupId)).map(({ id }) => id)).toEqual([groupId, requestId])
   })
 
-  test('tell guests from the organisation’s own people, in groups too', async () => {
+  test('distinguish guests from the organisation’s own people, in groups too', async () => {
     const person = (id: string, userType?: string | null) => ({ id, userPrincipalName: `${id}@x.example`, userType })
     const kinds = new Map([
       [groupId, 'Guest'],
@@ -149,7 +151,7 @@ describe('people and groups', () => {
     ])
   })
 
-  test('do not follow a page elsewhere with our token', async () => {
+  test('are not read from a next page on another host, which would receive our token', async () => {
     const stolen: string[] = []
     const thief = await startServer((request, response) => {
       stolen.push(request.headers.authorization ?? '')
@@ -163,22 +165,22 @@ describe('people and groups', () => {
     expect(stolen).toEqual([])
   })
 
-  test('do not follow a redirect', async () => {
-    const { directory, asked } = await directoryThat((_, response, url) =>
+  test('are not read through a redirect', async () => {
+    const { directory, received } = await directoryThat((_, response, url) =>
       send(response, 302, undefined, { location: `${url}/elsewhere` }),
     )
     await expect(directory.person(groupId)).rejects.toMatchObject({ code: 'http-302', retryable: false })
-    expect(asked).toHaveLength(1)
+    expect(received).toHaveLength(1)
   })
 
-  test('are remembered for a minute, and so is that the directory does not know somebody', async () => {
+  test('are cached for a minute, including unknown people', async () => {
     let known = false
     let now = 0
     const found = {
       ...{ id: groupId, displayName: null, userPrincipalName: 'new@contoso.example' },
       ...{ accountEnabled: true, userType: 'Member' },
     }
-    const { directory, asked } = await directoryThat(
+    const { directory, received } = await directoryThat(
       (_, response) =>
         known
           ? sendJson(response, 200, found)
@@ -189,14 +191,14 @@ describe('people and groups', () => {
     known = true
     now = 59_999
     expect(await directory.person(groupId)).toBeUndefined()
-    expect(asked).toHaveLength(1)
+    expect(received).toHaveLength(1)
     now = 60_000
     const person = { id: groupId, displayName: 'new@contoso.example', userPrincipalName: 'new@contoso.example' }
     expect(await directory.person(groupId)).toEqual(person)
     known = false
     now = 119_999
     expect(await directory.person(groupId)).toEqual(person)
-    expect(asked).toHaveLength(2)
+    expect(received).toHaveLength(2)
     now = 120_000
     expect(await directory.person(groupId)).toBeUndefined()
   })

@@ -7,27 +7,29 @@ const file = 'docs/mailboxes.md'
 const begin = '<!-- fields -->'
 const end = '<!-- /fields -->'
 
-/** Where a field goes, for the reader: kinds that share a place stand together. */
+/** Returns the destinations of a field as text. Kinds with the same destinations are listed together. */
 function placesOf(field: MailboxField): string {
-  const said = new Map<string, MailboxKind[]>()
+  const kindsByText = new Map<string, MailboxKind[]>()
   for (const kind of mailboxKinds) {
     const to = destinationsOf(field, kind)
     const places =
       typeof to === 'string' ? to : [...new Set(to.map(({ cmdlet, parameter }) => `${cmdlet} ${parameter}`))]
-    const words = { request: 'kept on the request', refused: 'refused' }
-    const text = typeof places === 'string' ? words[places as keyof typeof words] : shorter(places)
-    said.set(text, [...(said.get(text) ?? []), kind])
+    const names = { request: 'kept on the request', refused: 'refused' }
+    const text = typeof places === 'string' ? names[places as keyof typeof names] : shorter(places)
+    kindsByText.set(text, [...(kindsByText.get(text) ?? []), kind])
   }
   const kindWords = { sharedMailbox: 'shared', equipmentMailbox: 'equipment', roomMailbox: 'room' }
-  if (said.size === 1) return [...said.keys()].join('')
-  return [...said].map(([text, kinds]) => `${kinds.map((kind) => kindWords[kind]).join(', ')}: ${text}`).join('; ')
+  if (kindsByText.size === 1) return [...kindsByText.keys()].join('')
+  return [...kindsByText]
+    .map(([text, kinds]) => `${kinds.map((kind) => kindWords[kind]).join(', ')}: ${text}`)
+    .join('; ')
 }
 
-/** Fourteen custom attributes in a row say nothing that their range would not. */
+/** Replaces a list of all fourteen custom attributes by their range. */
 const shorter = (places: readonly string[]): string =>
   [...new Set(places.map((place) => place.replace(/CustomAttribute\d+/, 'CustomAttribute1–14')))].join(', ')
 
-it('the fields of a mailbox in the documents are those of the table (UPDATE_DOCS=1 writes them)', () => {
+it('the mailbox fields in the docs match the table (UPDATE_DOCS=1 writes them)', () => {
   const rows = mailboxFields.map((field) => `| \`${field}\` | ${placesOf(field)} |`)
   const table = ['| field | where it goes in Exchange |', '|---|---|', ...rows].join('\n')
   const text = readFileSync(file, 'utf8')

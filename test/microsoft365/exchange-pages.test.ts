@@ -1,69 +1,69 @@
 import { describe, expect, test } from 'vitest'
 import { redirectTarget } from '../../src/microsoft365/wire/exchange.ts'
-import { type Asked, exchangeThat, nothing } from '../support/exchange-that.ts'
+import { exchangeThat, nothing, type ReceivedCall } from '../support/exchange-that.ts'
 import { send, sendJson } from '../support/microsoft365.ts'
 
 describe('a list in pages', () => {
-  const page = (call: Asked) => Number(new URL(call.url, 'http://x').searchParams.get('page') ?? 0)
+  const page = (call: ReceivedCall) => Number(new URL(call.url, 'http://x').searchParams.get('page') ?? 0)
   const free = ({ directory }: Awaited<ReturnType<typeof exchangeThat>>) =>
     directory.isMailAddressFree('a@contoso.example')
 
-  test('is read to its end, each page by the same question', async () => {
+  test('is read to its end by the same call for each page', async () => {
     const exchange = await exchangeThat((call, response, url) =>
       page(call) < 19
         ? sendJson(response, 200, { value: [], '@odata.nextLink': `${url}/next?page=${page(call) + 1}` })
         : sendJson(response, 200, { value: [{}] }),
     )
     expect(await free(exchange)).toBe(false)
-    expect(exchange.asked.map(page)).toEqual(Array.from({ length: 20 }, (_, index) => index))
-    for (const { parameters, headers } of exchange.asked) {
-      expect(parameters).toEqual(exchange.asked[0]?.parameters)
+    expect(exchange.received.map(page)).toEqual(Array.from({ length: 20 }, (_, index) => index))
+    for (const { parameters, headers } of exchange.received) {
+      expect(parameters).toEqual(exchange.received[0]?.parameters)
       expect(headers).toMatchObject({ authorization: 'Bearer token', 'x-cmdletname': 'Get-Recipient' })
     }
   })
 
-  test('that never ends is an error after twenty pages', async () => {
+  test('that never ends causes an error after twenty pages', async () => {
     const exchange = await exchangeThat((_, response, url) =>
       sendJson(response, 200, { value: [], '@odata.nextLink': `${url}/again` }),
     )
     await expect(free(exchange)).rejects.toMatchObject({ code: 'foreign-page', retryable: false })
-    expect(exchange.asked).toHaveLength(20)
+    expect(exchange.received).toHaveLength(20)
   })
 
-  test.each(['elsewhere', 'nowhere'])('that goes on %s is an error, and our token stays here', async (where) => {
+  test.each(['elsewhere', 'nowhere'])('that continues %s causes an error, and our token is not sent', async (where) => {
     const thief = await exchangeThat(nothing)
     const next = where === 'elsewhere' ? thief.url : 'http://'
     const exchange = await exchangeThat((_, response) =>
       sendJson(response, 200, { value: [], '@odata.nextLink': next }),
     )
     await expect(free(exchange)).rejects.toMatchObject({ code: 'foreign-page', retryable: false })
-    expect(thief.asked).toEqual([])
+    expect(thief.received).toEqual([])
   })
 })
 
 describe('a redirect', () => {
-  test('within the same origin is followed once, signed in again', async () => {
-    const { directory, asked } = await exchangeThat((call, response, url) =>
+  test('within the same origin is followed once, with a new sign-in', async () => {
+    const { directory, received } = await exchangeThat((call, response, url) =>
       call.url.includes('region')
         ? nothing(call, response, url)
         : send(response, 302, undefined, { location: `${url}/region` }),
     )
     expect(await directory.isMailAddressFree('a@contoso.example')).toBe(true)
-    expect(asked.map(({ url, headers }) => [url.split('/').at(-1), headers.authorization])).toEqual([
+    expect(received.map(({ url, headers }) => [url.split('/').at(-1), headers.authorization])).toEqual([
       ['InvokeCommand', 'Bearer token'],
       ['region', 'Bearer token'],
     ])
-    expect(asked[1]?.parameters).toEqual(asked[0]?.parameters)
+    expect(received[1]?.parameters).toEqual(received[0]?.parameters)
   })
 
-  test('that leads round is not followed for ever, nor one elsewhere at all', async () => {
+  test('is not followed in a loop, nor to another origin', async () => {
     const round = await exchangeThat((_, response, url) => send(response, 302, undefined, { location: `${url}/again` }))
     await expect(round.directory.isMailAddressFree('a@contoso.example')).rejects.toMatchObject({ code: 'http-302' })
-    expect(round.asked).toHaveLength(2)
+    expect(round.received).toHaveLength(2)
     const thief = await exchangeThat(nothing)
     const away = await exchangeThat((_, response) => send(response, 302, undefined, { location: thief.url }))
     await expect(away.directory.isMailAddressFree('a@contoso.example')).rejects.toMatchObject({ code: 'http-302' })
-    expect(thief.asked).toEqual([])
+    expect(thief.received).toEqual([])
   })
 
   test.each([
@@ -75,7 +75,7 @@ describe('a redirect', () => {
     ['https://outlook.office365.com.evil.example/x', undefined],
     ['https://eviloutlook.com/x', undefined],
     ['https://name:word@outlook.office365.com/x', undefined],
-  ])('to %s: %s', (to, where) => {
+  ])('to %s leads to %s', (to, where) => {
     expect(redirectTarget(new URL('https://outlook.office365.com/adminapi'), new URL(to))?.href).toBe(where)
   })
 

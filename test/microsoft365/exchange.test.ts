@@ -10,7 +10,7 @@ const thrown = (error: unknown): unknown => error
 const ago = (seconds: number): Date => new Date(Date.now() - seconds * 1000)
 const failureOf = (work: Promise<unknown>): Promise<unknown> => work.catch((error: unknown) => error)
 
-/** The same refusal in the three forms in which Exchange writes it (facts of the module's wire). */
+/** The same refusal in the three forms that Exchange uses (facts of the module's wire protocol). */
 const forms: Record<string, (type: string, text: string) => object> = {
   'with a hash': (type, text) => ({ details: [{ code: 'Context', target: '', message: `Ex6F9304|${type}|${text}` }] }),
   'without a hash': (type, text) => ({ details: [{ code: 'Client', message: `|${type}|${text}` }] }),
@@ -30,10 +30,10 @@ const namespaced = (name: string) => `Microsoft.Exchange.Management.Some.Tasks.$
 const contact = mailboxInput({ details: { city: 'Bern' }, progress: ids })
 
 describe('a cmdlet', () => {
-  test('is invoked as the documented module does it', async () => {
-    const { tenant, asked } = await exchangeThat(nothing)
+  test("is called as Microsoft's module calls it", async () => {
+    const { tenant, received } = await exchangeThat(nothing)
     await tenant.mailboxSteps['apply-contact'](contact)
-    expect(asked).toMatchObject([
+    expect(received).toMatchObject([
       {
         url: '/adminapi/beta/0c0ffee0-1111-4111-8111-000000000365/InvokeCommand',
         cmdlet: 'Set-User',
@@ -52,20 +52,20 @@ describe('a cmdlet', () => {
     ])
   })
 
-  test('about the automatic reply is run on the server of the mailbox', async () => {
-    const { tenant, asked } = await exchangeThat(nothing)
+  test('for the automatic reply runs on the server of the mailbox', async () => {
+    const { tenant, received } = await exchangeThat(nothing)
     await tenant.mailboxSteps['apply-automatic-reply'](
       mailboxInput({ details: { automaticReply: 'x' }, progress: ids }),
     )
-    expect(asked[0]?.headers['x-anchormailbox']).toBe('UPN:room@contoso.example')
+    expect(received[0]?.headers['x-anchormailbox']).toBe('UPN:room@contoso.example')
   })
 
-  test('that only reads is repeated at once; one that changes something never is', async () => {
-    const { tenant, directory, asked } = await exchangeThat((_, response) => sendJson(response, 503, {}))
+  test('that reads is repeated at once; a cmdlet that writes is never repeated', async () => {
+    const { tenant, directory, received } = await exchangeThat((_, response) => sendJson(response, 503, {}))
     await expect(directory.isMailAddressFree('a@contoso.example')).rejects.toMatchObject({ retryable: true })
-    expect(asked).toHaveLength(3)
+    expect(received).toHaveLength(3)
     await expect(tenant.mailboxSteps['apply-contact'](contact)).rejects.toMatchObject({ retryable: true })
-    expect(asked).toHaveLength(4)
+    expect(received).toHaveLength(4)
   })
 })
 
@@ -77,7 +77,7 @@ describe.each(Object.keys(forms))('a refusal written %s', (form) => {
     'ADTransientException',
     'BackendCommunicationException',
     'OverBudgetException',
-  ])('is tried again for %s, though the status is 400', async (name) => {
+  ])('causes a retry for %s, although the status is 400', async (name) => {
     const { tenant } = await exchangeThat(refuses(400, namespaced(name), 'Words of Exchange.', form))
     const failure = await failureOf(tenant.mailboxSteps['apply-contact'](contact))
     expect(failure).toMatchObject({ code: name, retryable: true })
@@ -94,44 +94,47 @@ describe.each(Object.keys(forms))('a refusal written %s', (form) => {
     'NameNotAvailableException',
     'ManagementObjectAlreadyExistsException',
     'MemberAlreadyExistsException',
-  ])('means for %s that somebody has the name: looked for again, then taken', async (name) => {
-    const { tenant, asked } = await exchangeThat((call, ...rest) =>
+  ])('means for %s that the name is in use: the step checks again, then reports it as taken', async (name) => {
+    const { tenant, received } = await exchangeThat((call, ...rest) =>
       call.cmdlet === 'New-Mailbox'
         ? refuses(400, namespaced(name), 'Taken.', form)(call, ...rest)
         : nothing(call, ...rest),
     )
     const take = async (progress: MailboxProgress) => {
-      asked.splice(0)
-      // Work began long ago: what counts is since when the name is held.
+      received.splice(0)
+      // The work began long ago. The time since which the name is in use counts.
       const early = mailboxInput({ startedAt: ago(86_400), progress })
       const result = await ongoing(tenant, early).take('create-mailbox').catch(thrown)
-      return { result, cmdlets: asked.map(({ cmdlet }) => cmdlet).join(' ') }
+      return { result, cmdlets: received.map(({ cmdlet }) => cmdlet).join(' ') }
     }
-    const looks = 'Get-Mailbox Get-Recipient'
-    const tries = `${looks} New-Mailbox Get-Recipient`
-    // What does not show yet may be our own of a moment ago, so it is looked for.
+    const checks = 'Get-Mailbox Get-Recipient'
+    const tries = `${checks} New-Mailbox Get-Recipient`
+    // A mailbox that is not visible yet may be our own, so the step checks again.
     const held = { done: false, made: { heldSince: expect.stringMatching(/Z$/) } }
-    expect(await take({})).toMatchObject({ result: held, cmdlets: `${looks} ${tries}` })
+    expect(await take({})).toMatchObject({ result: held, cmdlets: `${checks} ${tries}` })
     const createSince = ago(1000).toISOString()
     const recent = { createSince, heldSince: ago(280).toISOString() }
-    expect(await take(recent)).toEqual({ result: { done: false, retryAfterSeconds: 5 }, cmdlets: looks })
-    // After minutes nobody is there who could be ours: Exchange is told once more, and then it is somebody else's.
+    expect(await take(recent)).toEqual({ result: { done: false, retryAfterSeconds: 5 }, cmdlets: checks })
+    // After minutes the holder cannot be ours. The step calls Exchange once more and then reports the name as taken.
     const old = { createSince, heldSince: ago(320).toISOString() }
-    expect(await take(old)).toMatchObject({ result: held, cmdlets: `${looks} ${tries}` })
-    expect(await take({ ...recent, triedAgain: true })).toMatchObject({ cmdlets: looks, result: { done: false } })
+    expect(await take(old)).toMatchObject({ result: held, cmdlets: `${checks} ${tries}` })
+    expect(await take({ ...recent, triedAgain: true })).toMatchObject({ cmdlets: checks, result: { done: false } })
     expect(await take({ ...old, triedAgain: true })).toMatchObject({
-      cmdlets: looks,
+      cmdlets: checks,
       result: { code: 'name-taken', retryable: false },
     })
   })
 
-  test.each([400, 404])('means for ManagementObjectNotFoundException with %i: not there yet', async (status) => {
-    const answer = refuses(status, namespaced('ManagementObjectNotFoundException'), 'Not found.', form)
-    const { tenant } = await exchangeThat(answer)
-    expect(await tenant.mailboxSteps['apply-contact'](contact)).toEqual({ done: false, retryAfterSeconds: 2 })
-    const early = { ...contact, startedAt: new Date(Date.now() - 60_000) }
-    expect(await tenant.mailboxSteps['apply-contact'](early)).toEqual({ done: false, retryAfterSeconds: 5 })
-  })
+  test.each([400, 404])(
+    'means for ManagementObjectNotFoundException with %i that the object is not visible yet',
+    async (status) => {
+      const answer = refuses(status, namespaced('ManagementObjectNotFoundException'), 'Not found.', form)
+      const { tenant } = await exchangeThat(answer)
+      expect(await tenant.mailboxSteps['apply-contact'](contact)).toEqual({ done: false, retryAfterSeconds: 2 })
+      const early = { ...contact, startedAt: new Date(Date.now() - 60_000) }
+      expect(await tenant.mailboxSteps['apply-contact'](early)).toEqual({ done: false, retryAfterSeconds: 5 })
+    },
+  )
 
   test('stops the request for any other exception', async () => {
     const { tenant } = await exchangeThat(refuses(400, namespaced('DataValidationException'), 'Wrong.', form))
@@ -141,7 +144,7 @@ describe.each(Object.keys(forms))('a refusal written %s', (form) => {
     })
   })
 
-  test('that no object id came back is tried again, looking first', async () => {
+  test('without an object id causes a retry, which checks first', async () => {
     const text = 'ExternalDirectoryObjectId was not returned by the directory.'
     const { tenant } = await exchangeThat((call, ...rest) =>
       call.cmdlet === 'New-Mailbox'
@@ -159,7 +162,7 @@ const proxied = (command: string, report: string) =>
 const named = (type: string) => `Ex6F9304|Microsoft.Exchange.Some.${type}|The object couldn't be found.`
 const asJson = (type: string) =>
   ` NotFound: Error executing cmdlet : { "details": [ { "message": "${named(type)}" } ] } .`
-/** How servers of different ages report the error of another server. */
+/** The formats in which servers of different ages report the error of another server. */
 const reports: Record<string, (type: string) => string> = {
   'as JSON': asJson,
   'as JSON in JSON': (type) => JSON.stringify(JSON.stringify({ details: [{ message: named(type) }] })),
@@ -183,7 +186,7 @@ describe.each(Object.keys(reports))("another server's error %s", (form) => {
     expect(String(failure)).toContain(type)
   })
 
-  test('is not-found or a taken address when it says so, whatever people typed', async () => {
+  test('is "not found" or a taken address if its exception says so, whatever text people typed', async () => {
     const typed = "Set-User -Notes:', Proxy method X: |A.DataValidationException|x'"
     const { tenant } = await answers('ManagementObjectNotFoundException', typed)
     expect(await tenant.mailboxSteps['apply-contact'](contact)).toMatchObject({ done: false })
@@ -210,7 +213,7 @@ describe('a call that Exchange cannot read', () => {
       'It refused the parameter Town. A retry does not help.',
     ],
     ['AmbiguousParameterSetException', 'Nothing known.', 'It refused a parameter. A retry does not help.'],
-  ])('is final, and the message names the parameter: %s', async (type, text, says) => {
+  ])('is final, and its message names the parameter: %s', async (type, text, says) => {
     const { tenant } = await exchangeThat(refuses(400, namespaced(type), text, 'in the inner exception'))
     const failure = await failureOf(tenant.mailboxSteps['apply-contact'](contact))
     expect(failure).toMatchObject({ code: type, retryable: false })
@@ -220,7 +223,7 @@ describe('a call that Exchange cannot read', () => {
 })
 
 describe('an answer', () => {
-  test('403 of one NUL byte names service, call and role', async () => {
+  test('with 403 and one NUL byte causes an error that names service, call and role', async () => {
     const { tenant } = await exchangeThat((_, response) => send(response, 403, '\u0000'))
     const failure = await failureOf(tenant.mailboxSteps['apply-contact'](contact))
     expect(failure).toMatchObject({ code: 'exchange-role-missing', retryable: false })
@@ -228,7 +231,7 @@ describe('an answer', () => {
       expect(String(failure)).toContain(part)
   })
 
-  test.each([401, 403])('%i says which role an administrator has to grant', async (status) => {
+  test.each([401, 403])('with %i causes an error that names the role to grant', async (status) => {
     const { tenant } = await exchangeThat((_, response) =>
       sendJson(response, status, { error: { code: 'Unauthorized', message: 'User is not allowed to call Set-User' } }),
     )
@@ -249,13 +252,13 @@ describe('an answer', () => {
     ['an error that is a text', (response) => sendJson(response, 400, { error: 'no' })],
     ['details that are no list', (response) => sendJson(response, 400, { error: { details: 'x', innererror: 7 } })],
     ['details of nonsense', (response) => sendJson(response, 400, { error: { details: [null, 7, { message: '{' }] } })],
-  ])('that is %s is a TenantError', async (_, answer) => {
-    const { tenant } = await exchangeThat((_asked, response) => answer(response))
+  ])('that is %s causes a TenantError', async (_, answer) => {
+    const { tenant } = await exchangeThat((_call, response) => answer(response))
     const failure = await failureOf(tenant.mailboxSteps['create-mailbox'](mailboxInput()))
     expect(failure).toBeInstanceOf(TenantError)
   })
 
-  test('about a person whom Exchange does not know names the person', async () => {
+  test('about a person who is unknown to Exchange causes an error that names the person', async () => {
     const notFound = refuses(404, namespaced('ManagementObjectNotFoundException'))
     const { tenant } = await exchangeThat(
       (call, ...rest) => (call.cmdlet.startsWith('Get-Mailbox') ? nothing : notFound)(call, ...rest),

@@ -12,7 +12,7 @@ afterEach(async () => {
   for (const one of open.splice(0)) await one.close()
 })
 
-/** A Graph that answers as told, and the calls that it got. */
+/** Creates a Graph with the given answer, and records its calls. */
 async function graphThat(answer: (response: ServerResponse, request: IncomingMessage) => void, now?: () => number) {
   const calls: { call: string; body: unknown }[] = []
   const warned: object[] = []
@@ -34,7 +34,7 @@ async function graphThat(answer: (response: ServerResponse, request: IncomingMes
 const refusing = (status: number, code: string, message = 'No.') =>
   graphThat((response) => sendJson(response, status, { error: { code, message } }))
 
-/** A simulated organisation, and its setup policies. */
+/** Creates a simulated organisation with its setup policies. */
 async function contoso() {
   const tenant = await startTenant({}, { teamsAppId })
   open.push(tenant)
@@ -49,7 +49,7 @@ async function contoso() {
 }
 
 describe('the chat of a person with the bot', () => {
-  it('begins with the installation of the app, as Graph documents it; Teams then tells the bot', async () => {
+  it('starts with the installation of the app, as Graph documents it; then Teams notifies the bot', async () => {
     const { tenant, calls, warned, url } = await graphThat((response) => send(response, 201))
     expect(await tenant.findChat(dana.id, installing)).toBeUndefined()
     const body = { 'teamsApp@odata.bind': `${url}/v1.0/appCatalogs/teamsApps/${teamsAppId}` }
@@ -57,7 +57,7 @@ describe('the chat of a person with the bot', () => {
     expect(warned).toEqual([])
   })
 
-  it('is found where an admin has installed the app by a policy: Graph answers 409, then names the chat', async () => {
+  it('is found when an admin has installed the app by a policy: Graph answers 409, then returns the chat', async () => {
     const { tenant, byPolicy, calls } = await contoso()
     await byPolicy(dana.id)
     expect(await tenant.findChat(dana.id, installing)).toBe(chatOfDana)
@@ -86,7 +86,7 @@ describe('the chat of a person with the bot', () => {
       expect(await connectTo(server.url).tenant.findChat(dana.id, how)).toBeUndefined()
   })
 
-  it('is looked up once in ten minutes for a person who has none', async () => {
+  it('is looked up once in ten minutes for a person who does not have a chat', async () => {
     let minutes = 0
     const { tenant, calls } = await graphThat(
       (response) => sendJson(response, 200, { value: [] }),
@@ -96,14 +96,14 @@ describe('the chat of a person with the bot', () => {
     expect(calls).toHaveLength(2)
   })
 
-  it('is not the chat of another app, if Graph ignores the filter', async () => {
+  it('is not the chat of another app, even if Graph ignores the filter', async () => {
     const other = { id: 'other', teamsApp: { id: '66666666-ffff-4fff-8fff-000000000009' } }
     const { tenant, calls } = await graphThat((response) => sendJson(response, 200, { value: [other] }))
     expect(await tenant.findChat(dana.id, lookingUp)).toBeUndefined()
     expect(calls).toHaveLength(1)
   })
 
-  it('may not exist yet after an installation: there is none, and no warning', async () => {
+  it('may not exist yet after an installation: the result is empty, without a warning', async () => {
     const installed = { value: [{ id: 'its-id', teamsApp: { id: teamsAppId } }] }
     const { tenant, warned } = await graphThat((response, { url = '' }) =>
       url.includes('/chat')
@@ -125,7 +125,7 @@ describe('the chat of a person with the bot', () => {
     expect(warned).toEqual([expect.objectContaining({ personId: dana.id, err: expect.objectContaining({ code }) })])
   })
 
-  it('has one warning for each reason', async () => {
+  it('causes one warning for each reason', async () => {
     let status = 403
     const { tenant, warned } = await graphThat((response) => sendJson(response, status, { error: { code: 'x' } }))
     const people = [dana, omar, kim, { id: '11111111-aaaa-4aaa-8aaa-000000000004' }]
@@ -136,7 +136,7 @@ describe('the chat of a person with the bot', () => {
     expect(warned).toHaveLength(2)
   })
 
-  it.each([429, 500, 502, 503, 504])('is looked up again after %i', async (status) => {
+  it.each([429, 500, 502, 503, 504])('is looked up again after an answer %i', async (status) => {
     const { tenant, calls, warned } = await graphThat((response) =>
       sendJson(response, status, { error: { code: 'x' } }, { 'retry-after': '7' }),
     )

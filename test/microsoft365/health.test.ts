@@ -12,19 +12,19 @@ beforeAll(async () => {
 afterEach(() => contoso.healthy())
 afterAll(() => contoso.close())
 
-/** A directory whose organisation has these domains. */
+/** Creates a directory whose organisation has these domains. */
 async function withDomains(verifiedDomains: unknown) {
-  const asked: string[] = []
+  const received: string[] = []
   const server = await startServer((request, response) => {
     if (answersSignIn(request, response)) return
-    asked.push(request.url ?? '')
+    received.push(request.url ?? '')
     sendJson(response, 200, { value: [{ id: 'x', verifiedDomains }] })
   })
-  return { ...connectTo(server.url), asked, close: server.close }
+  return { ...connectTo(server.url), received, close: server.close }
 }
 
 describe('the health of the services', () => {
-  test('is asked of each in one small question, and measured', async () => {
+  test('is checked with one small call for each service and measured', async () => {
     await contoso.forgetCalls()
     const health = await contoso.tenant.health()
     expect(health.map(({ name, problem }) => [name, problem])).toEqual([
@@ -41,14 +41,14 @@ describe('the health of the services', () => {
     ])
   })
 
-  test('of one that fails is told in words with the code, and the others are well', async () => {
+  test('shows the error code of a service that fails; the other services are healthy', async () => {
     await contoso.fault({ operation: 'exchange.get-mailbox', kind: 'failBeforeCommit', status: 503, count: undefined })
     const [graph, sharePoint, exchange] = await contoso.tenant.health()
     expect([graph?.problem, sharePoint?.problem]).toEqual([undefined, undefined])
     expect(exchange?.problem).toMatch(/^Exchange Online answered 503.* while looking the mailbox up/)
   })
 
-  test('of services that cannot be reached is told, not thrown', async () => {
+  test('reports services that cannot be reached, and throws nothing', async () => {
     const server = await startServer((request, response) => {
       if (!answersSignIn(request, response)) request.socket.destroy()
     })
@@ -57,7 +57,7 @@ describe('the health of the services', () => {
     for (const problem of problems) expect(problem).toMatch(/cannot be reached while .*\(unreachable\)\.$/)
   })
 
-  test('of services that say nothing is told after five seconds', async () => {
+  test('reports services that do not answer within five seconds', async () => {
     const server = await startServer((request, response) => {
       answersSignIn(request, response)
     })
@@ -77,7 +77,7 @@ describe('names and addresses', () => {
     ['verkauf@contoso.example', false, false],
     ['Sales@contoso-labs.example', false, true],
     ['kim@contoso.example', false, false],
-    // Somebody's sign-in name, without a mailbox.
+    // A person's sign-in name without a mailbox.
     ['Max.Frei@contoso.example', false, true],
     ['max.frei@contoso-labs.example', false, true],
     ['huelya.demir@contoso.example', false, false],
@@ -98,7 +98,7 @@ describe('names and addresses', () => {
   )
 })
 
-test('the name of a mailbox that was deleted is kept for it: it can be restored', async () => {
+test('the name of a deleted mailbox stays reserved, because the mailbox can be restored', async () => {
   const run = await exchangeOf(contoso.simulator)
   const name = { Name: 'gone', Alias: 'gone', PrimarySmtpAddress: 'gone@contoso-labs.example' }
   await run('New-Mailbox', { ...name, Shared: true })
@@ -107,7 +107,7 @@ test('the name of a mailbox that was deleted is kept for it: it can be restored'
   expect(await contoso.directory.isMailboxNameFree('gone-2@contoso-labs.example')).toBe(true)
 })
 
-describe('whom Exchange does not know', () => {
+describe('people who are unknown to Exchange', () => {
   const people = contosoTenant.people.map(({ id, displayName, userPrincipalName }) => ({
     id,
     displayName,
@@ -115,17 +115,17 @@ describe('whom Exchange does not know', () => {
   }))
   const gone = { id: '99999999-aaaa-4aaa-8aaa-000000000001', displayName: 'Gone', userPrincipalName: 'gone' }
 
-  test('is asked in few questions about many people', async () => {
+  test('are found with few calls for many people', async () => {
     await contoso.forgetCalls()
     const { people: all } = contosoTenant
-    // One of them has no mailbox yet, and a guest has none of ours.
+    // One person has no mailbox yet, and the mailbox of a guest is in another organisation.
     const without = all.filter((one) => one.displayName === 'Max Frei' || one.userType === 'Guest').map(({ id }) => id)
     expect(await contoso.directory.unknownToExchange([...people, gone])).toEqual([...without, gone.id])
     const calls = (await contoso.calls()).filter(({ operation }) => operation.startsWith('exchange.'))
     expect(calls.map(({ operation }) => operation)).toEqual(['exchange.get-recipient', 'exchange.get-recipient'])
   })
 
-  test('is not asked about nobody, nor by what is no id', async () => {
+  test('cause no call for an empty list or an invalid id', async () => {
     await contoso.forgetCalls()
     expect(await contoso.directory.unknownToExchange([])).toEqual([])
     const hostile = { ...gone, id: "x' -or Name -ne '" }
@@ -135,15 +135,15 @@ describe('whom Exchange does not know', () => {
 })
 
 describe('the mail domains', () => {
-  test("are the organisation's, the default one named", async () => {
+  test("are the organisation's domains, including the default", async () => {
     expect(await contoso.directory.mailDomains()).toEqual({
       default: 'contoso.example',
       accepted: ['contoso.example', 'contoso-labs.example'],
     })
   })
 
-  test('are those that take mail, in lower case, asked for once in a while', async () => {
-    const { directory, asked, close } = await withDomains([
+  test('are those that accept mail, in lower case, and are cached', async () => {
+    const { directory, received, close } = await withDomains([
       { name: 'Contoso.com', isDefault: true, capabilities: 'Email, OfficeCommunicationsOnline' },
       { name: 'teams.contoso.com', isDefault: false, capabilities: 'OfficeCommunicationsOnline' },
       { name: 'contoso.onmicrosoft.com', capabilities: 'Email' },
@@ -151,12 +151,12 @@ describe('the mail domains', () => {
     const domains = { default: 'contoso.com', accepted: ['contoso.com', 'contoso.onmicrosoft.com'] }
     expect(await directory.mailDomains()).toEqual(domains)
     expect(await directory.mailDomains()).toEqual(domains)
-    expect(asked).toEqual(['/v1.0/organization?$select=verifiedDomains'])
+    expect(received).toEqual(['/v1.0/organization?$select=verifiedDomains'])
     await close()
   })
 
   test.each([[[]], [[{ name: 'a', capabilities: '' }]], ['none'], [undefined]])(
-    'that make no sense (%o) are a TenantError',
+    'that are unusable (%o) cause a TenantError',
     async (domains) => {
       const { directory, close } = await withDomains(domains)
       expect(await directory.mailDomains().catch((error: unknown) => error)).toBeInstanceOf(TenantError)

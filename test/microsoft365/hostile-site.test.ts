@@ -4,7 +4,7 @@ import { siteInput } from '../support/simulated-tenant.ts'
 
 const groupId = '77777777-aaaa-4aaa-8aaa-000000000001'
 
-test('a site that Graph reports on another host is refused, and gets no call with our token', async () => {
+test('a site that Graph reports on another host is refused and receives no call with our token', async () => {
   const visits: string[] = []
   const stranger = await startServer((request, response) => {
     visits.push(request.url ?? '')
@@ -24,7 +24,7 @@ test('a site that Graph reports on another host is refused, and gets no call wit
   }
 })
 
-test('an aborted step ends at once as a retryable error', async () => {
+test('an aborted step ends at once with a retryable error', async () => {
   const silent = await startServer((request, response) => {
     answersSignIn(request, response)
   })

@@ -6,9 +6,9 @@ afterEach(async () => {
   for (const server of open.splice(0)) await server.close()
 })
 
-/** A directory that answers `body` to everything but the sign-in, and what it was asked. */
+/** Creates a directory that answers everything except the sign-in with `body`, and records the calls. */
 async function directoryThat(body: (url: string) => unknown, status = 200) {
-  const asked: { url: string; body: string }[] = []
+  const received: { url: string; body: string }[] = []
   const server = await startServer((request, response) => {
     if (answersSignIn(request, response)) return
     let sent = ''
@@ -16,12 +16,12 @@ async function directoryThat(body: (url: string) => unknown, status = 200) {
       sent += String(chunk)
     })
     request.on('end', () => {
-      asked.push({ url: request.url ?? '', body: sent })
+      received.push({ url: request.url ?? '', body: sent })
       sendJson(response, status, body(request.url ?? ''))
     })
   })
   open.push(server)
-  return { directory: connectTo(server.url).directory, asked }
+  return { directory: connectTo(server.url).directory, received }
 }
 
 const injections = [
@@ -38,44 +38,44 @@ const injections = [
   'a b',
 ]
 
-describe('a value of somebody’s in a question to the directory', () => {
-  test.each(injections)('stays one text inside a filter: %s', async (alias) => {
-    const { directory, asked } = await directoryThat(() => ({ value: [] }))
-    // SharePoint is asked after it, and answers nothing that it could read.
+describe('a hostile value in a call to the directory', () => {
+  test.each(injections)('stays one literal inside a filter: %s', async (alias) => {
+    const { directory, received } = await directoryThat(() => ({ value: [] }))
+    // SharePoint is called as well; its answer is unreadable here.
     await directory.isSiteAddressFree(alias).catch(() => undefined)
     const { pathname, searchParams } = new URL(
-      asked.find(({ url }) => url.startsWith('/v1.0'))?.url ?? '',
+      received.find(({ url }) => url.startsWith('/v1.0'))?.url ?? '',
       'http://graph',
     )
     expect([pathname, [...searchParams.keys()]]).toEqual(['/v1.0/groups', ['$filter', '$select']])
     const filter = searchParams.get('$filter') ?? ''
     expect(filter).toBe(`mailNickname eq '${alias.replaceAll("'", "''")}'`)
-    // OData 4.01: within a literal each quote is doubled, so none is left that ends it.
+    // OData 4.01: each quote in a literal is doubled, so no single quote remains that ends the literal.
     expect(filter.slice("mailNickname eq '".length, -1).replaceAll("''", '')).not.toContain("'")
   })
 
-  test.each(injections)('is no mail address, so nobody is asked: %s', async (local) => {
-    const { directory, asked } = await directoryThat(() => ({ value: [] }))
+  test.each(injections)('is not a mail address, so no call is sent: %s', async (local) => {
+    const { directory, received } = await directoryThat(() => ({ value: [] }))
     await expect(directory.isMailAddressFree(`${local}@contoso.example`)).rejects.toThrow(TypeError)
     await expect(directory.isMailAddressFree(`help@${local}`)).rejects.toThrow(TypeError)
-    expect(asked).toEqual([])
+    expect(received).toEqual([])
   })
 
-  test.each([...injections, 'REQ-1042', ''])('is no object id, so nobody is asked: %s', async (id) => {
-    const { directory, asked } = await directoryThat(() => ({ value: [] }))
+  test.each([...injections, 'REQ-1042', ''])('is not an object id, so no call is sent: %s', async (id) => {
+    const { directory, received } = await directoryThat(() => ({ value: [] }))
     const person = { id, displayName: 'x', userPrincipalName: 'x' }
     await expect(directory.unknownToExchange([person])).rejects.toThrow(TypeError)
     await expect(directory.findProvisionedGroup(id)).rejects.toThrow(TypeError)
-    expect(asked).toEqual([])
+    expect(received).toEqual([])
   })
 
   test.each(['..', '.', '', '../groups', 'a/b', 'a?b', 'a#b', '%2e%2e', "a'b", 'me'])(
-    'stays one segment of a path, or nobody is asked: %s',
+    'stays one segment of a path, or no call is sent: %s',
     async (id) => {
-      const { directory, asked } = await directoryThat(() => ({ error: { code: 'x', message: 'x' } }), 404)
+      const { directory, received } = await directoryThat(() => ({ error: { code: 'x', message: 'x' } }), 404)
       await directory.membersOf(id).catch(() => undefined)
       await directory.groupsOf(id).catch(() => undefined)
-      for (const { url } of asked)
+      for (const { url } of received)
         expect(url).toMatch(/^\/v1\.0\/(groups|users)\/[^/?#]+\/transitiveMember(s|Of)\?\$select=/)
     },
   )
@@ -87,17 +87,17 @@ describe('an answer of the directory', () => {
 
   test.each([
     ['another person', { id: other, displayName: 'Eve', userPrincipalName: 'eve@contoso.example' }],
-    ['somebody without a sign-in name', { id, displayName: 'Eve' }],
-    ['an id that is none', { id: '../me', displayName: 'Eve', userPrincipalName: 'eve@contoso.example' }],
-    ['a name that is no text', { id, displayName: { a: 1 }, userPrincipalName: 'eve@contoso.example' }],
+    ['a person without a sign-in name', { id, displayName: 'Eve' }],
+    ['an invalid id', { id: '../me', displayName: 'Eve', userPrincipalName: 'eve@contoso.example' }],
+    ['a name that is not a text', { id, displayName: { a: 1 }, userPrincipalName: 'eve@contoso.example' }],
     ['a list', [{ id }]],
-    ['text', 'Eve'],
-  ])('to who somebody is that is %s is refused', async (_, body) => {
+    ['a text', 'Eve'],
+  ])('about a person is refused if it contains %s', async (_, body) => {
     const { directory } = await directoryThat(() => body)
     await expect(directory.person(id)).rejects.toMatchObject({ name: 'TenantError', code: 'unreadable-answer' })
   })
 
-  test('counts no domain that could not stand in an address', async () => {
+  test('omits domains that are invalid in an address', async () => {
     const domain = (name: unknown) => ({ name, isDefault: false, capabilities: 'Email' })
     const names = ["x' -or '1", 'a b', 'x@y', 7, null, '', 'Contoso.example', 'labs.contoso.example']
     const { directory } = await directoryThat(() => ({ value: [{ verifiedDomains: [...names.map(domain), 'x'] }] }))
@@ -107,7 +107,7 @@ describe('an answer of the directory', () => {
     })
   })
 
-  test('about a list has only what is of its form', async () => {
+  test('about a list omits entries of another shape', async () => {
     const good = { id: other, displayName: 'Dana', userPrincipalName: 'dana@contoso.example' }
     const odd = [null, 7, 'x', [], {}, { id: 'x' }, { ...good, id: '../me' }, { ...good, userPrincipalName: 7 }]
     const read = { ...good, accountEnabled: true, userType: 'Member' }

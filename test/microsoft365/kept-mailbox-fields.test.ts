@@ -14,7 +14,7 @@ const templateOf: Readonly<Record<MailboxKind, string>> = {
 }
 const rooms = { officeLocation: 'ZRH/2', isWheelChairAccessible: true, roomMailboxMetadata: { hasWhiteboard: true } }
 const shared = { autoMapping: true, alias: 'further' }
-/** Fields that a kind does not have, each with a value that another kind takes. */
+/** Fields that a kind does not have, each with a value that another kind accepts. */
 const refused: Readonly<Record<MailboxKind, Readonly<Record<string, unknown>>>> = {
   sharedMailbox: rooms,
   equipmentMailbox: { ...rooms, ...shared },
@@ -33,14 +33,14 @@ const devices = {
   videoDeviceName: 'Kept: Poly Video',
   tags: ['Kept: quiet', 'Kept: light'],
 }
-/** Fields that Exchange has no place for: they stay on the request. */
+/** Fields without a place in Exchange: they stay on the request. */
 const kept: Readonly<Record<MailboxKind, Readonly<Record<string, unknown>>>> = {
   sharedMailbox: { ...always, ...devices },
   equipmentMailbox: { ...always, ...devices },
   roomMailbox: always,
 }
 
-/** What Exchange is told to write: cmdlets with the names of their parameters, and with the values. */
+/** The calls that write to Exchange: cmdlets with the names and values of their parameters. */
 const cmdlet = z.object({
   CmdletInput: z.object({ CmdletName: z.string(), Parameters: z.record(z.string(), z.unknown()) }),
 })
@@ -59,7 +59,7 @@ describe('the fields of a mailbox, from the API to Exchange', () => {
       .map(({ body }) => cmdlet.parse(body).CmdletInput)
       .filter(({ CmdletName }) => !CmdletName.startsWith('Get-'))
 
-  /** Asks for a mailbox; gives the request when it is there, and what Exchange was told to write for it. */
+  /** Requests a mailbox. Returns the ready request and the calls that wrote to Exchange. */
   async function provision(body: object) {
     const before = (await written()).length
     const answer = await post(body)
@@ -75,7 +75,7 @@ describe('the fields of a mailbox, from the API to Exchange', () => {
   }
 
   describe.each(mailboxKinds)('of a %s', (kind) => {
-    it('keeps what Exchange has no place for on the request, and tells Exchange nothing of it', async () => {
+    it('keeps fields without a place in Exchange on the request, and sends them to no cmdlet', async () => {
       const without = await provision(plain(kind))
       const { view, cmdlets, names } = await provision({ ...plain(kind), ...kept[kind] })
       expect(view.details).toMatchObject(kept[kind])
@@ -87,7 +87,7 @@ describe('the fields of a mailbox, from the API to Exchange', () => {
     })
 
     it.each(Object.entries(refused[kind]))(
-      'refuses %s by its name, and calls and stores nothing',
+      'refuses %s and names the field, without a call or a stored request',
       async (field, value) => {
         const rows = async () => (await service.app.database.query('SELECT request_id FROM requests')).rows
         const before = { rows: await rows(), written: await written() }

@@ -25,7 +25,7 @@ describe('access', () => {
     runMailbox(contoso.tenant, wholeMailbox(change), ['create-mailbox'])
   const grant = (input: MailboxStepInput) => contoso.tenant.mailboxSteps['grant-access'](input)
 
-  test('that somebody has already is not given again', async () => {
+  test('that a person has already is not granted again', async () => {
     const input = await made({})
     await run('Add-MailboxPermission', {
       Identity: input.address,
@@ -41,7 +41,7 @@ describe('access', () => {
     expect(entries.filter(({ User }) => User === dana.userPrincipalName)).toHaveLength(1)
   })
 
-  test('goes by the id, whatever the person was called when the request was made', async () => {
+  test("is granted by the person's id, whatever name the request contains", async () => {
     const input = await made({
       access: [{ person: { ...dana, userPrincipalName: 'kim@contoso.example' }, level: 'SendAs' }],
     })
@@ -51,7 +51,7 @@ describe('access', () => {
     expect(trustees.map(({ Trustee }) => Trustee)).not.toContain(kim.userPrincipalName)
   })
 
-  test('of somebody who has left the directory stops the request, by name', async () => {
+  test('for a person who has left the directory stops the request and names the person', async () => {
     const person = { ...dana, id: '99999999-aaaa-4aaa-8aaa-000000000001', displayName: 'Somebody Gone' }
     const failure = await failureOf(grant(await made({ access: [{ person, level: 'FullAccess' }] })))
     expect(failure).toMatchObject({ code: 'person-not-found', retryable: false })
@@ -72,10 +72,10 @@ describe.each(['userPrincipalName', 'address', 'objectId'] as const)('where Exch
     tenant = await startTenant({ exchange: { trusteesShownAs: shownAs } })
   })
   afterAll(() => tenant.close())
-  // Her primary address is not her sign-in name.
+  // Her primary address differs from her sign-in name.
   const huelya = contosoPerson('Hülya Demir')
 
-  test('access is given once, and found to be as it was asked for', async () => {
+  test('access is granted once, and the ready check finds it as requested', async () => {
     const input = wholeMailbox({
       access: [
         { person: huelya, level: 'FullAccess' },
@@ -92,7 +92,7 @@ describe.each(['userPrincipalName', 'address', 'objectId'] as const)('where Exch
     expect(checks.filter(({ ok }: { ok: boolean }) => !ok)).toEqual([])
   })
 
-  test('somebody else of the same name has not her access', async () => {
+  test('access is not granted to another person with the same name', async () => {
     const namesake = { ...dana, displayName: huelya.displayName }
     const input = wholeMailbox({ access: [{ person: huelya, level: 'SendAs' }] })
     const made = await runMailbox(tenant.tenant, input)
@@ -102,7 +102,7 @@ describe.each(['userPrincipalName', 'address', 'objectId'] as const)('where Exch
   })
 })
 
-describe('access of many people', () => {
+describe('access for many people', () => {
   let busy: TestTenant
   beforeAll(async () => {
     busy = await startTenant({}, { workSeconds: 0 })
@@ -114,17 +114,17 @@ describe('access of many people', () => {
     level: index % 2 === 0 ? ('FullAccess' as const) : ('SendAs' as const),
   }))
 
-  test('is given from where it was, time and again, until all have it', async () => {
+  test('continues in each run until all people have it', async () => {
     const request = ongoing(busy.tenant, await runMailbox(busy.tenant, mailboxInput(), ['create-mailbox']))
     const five = { ...request.input, access: access.slice(0, 5) }
     const more = ongoing(busy.tenant, five)
-    for (let given = 1; given < 5; given += 1)
+    for (let count = 1; count < 5; count += 1)
       expect(await more.take('grant-access')).toEqual({ done: false, retryAfterSeconds: 1 })
     expect(await more.take('grant-access')).toMatchObject({ done: true })
     expect(await operations(busy, '.add-')).toHaveLength(5)
   })
 
-  test('asks for their names in a few questions, once for each step', async () => {
+  test('looks up their names with a few calls, once for each step', async () => {
     const input = await runMailbox(contoso.tenant, wholeMailbox({ access }), ['create-mailbox', 'block-sign-in'])
     for (const step of ['grant-access', 'ready-check'] as const) {
       await contoso.forgetCalls()
@@ -134,7 +134,7 @@ describe('access of many people', () => {
     expect(await operations(contoso, 'permission')).toHaveLength(2)
   })
 
-  test('of whom one has no mailbox stops the request, by name', async () => {
+  test('stops the request for a person without a mailbox and names the person', async () => {
     const input = await runMailbox(contoso.tenant, mailboxInput(), ['create-mailbox'])
     const withMax = { ...input, access: [{ person: contosoPerson('Max Frei'), level: 'SendAs' as const }] }
     const failure = await failureOf(contoso.tenant.mailboxSteps['grant-access'](withMax))

@@ -20,8 +20,8 @@ const mailboxesNamed = (input: MailboxStepInput) =>
   value('Get-Mailbox', { Filter: `DisplayName -eq '${input.details.displayName.replaceAll("'", "''")}'` })
 const failureOf = (work: Promise<unknown>): Promise<unknown> => work.catch((error: unknown) => error)
 const create = (input: MailboxStepInput) => ongoing(contoso.tenant, input).take('create-mailbox')
-/** A mailbox that somebody made by hand, unstamped. */
-const byHand = async ({ address, details }: MailboxStepInput, change: Record<string, unknown> = {}) => {
+/** Creates a mailbox manually, without our stamp. */
+const createManually = async ({ address, details }: MailboxStepInput, change: Record<string, unknown> = {}) => {
   const name = address.split('@')[0]
   const body = { Name: name, Alias: name, PrimarySmtpAddress: address, DisplayName: details.displayName, ...change }
   const made = await run('New-Mailbox', { ...('Room' in body ? {} : { Shared: true }), ...body })
@@ -29,8 +29,8 @@ const byHand = async ({ address, details }: MailboxStepInput, change: Record<str
   return made.body.value[0]
 }
 
-describe('making a mailbox', () => {
-  test('whose answer is lost leaves one, which the next run finds and stamps', async () => {
+describe('the step that creates a mailbox', () => {
+  test('finds and stamps the mailbox in the next run when its answer was lost', async () => {
     const request = ongoing(contoso.tenant, mailboxInput())
     const { input } = request
     await contoso.fault({ operation: 'exchange.new-mailbox', kind: 'resetAfterCommit' })
@@ -42,7 +42,7 @@ describe('making a mailbox', () => {
     expect(await mailboxesNamed(input)).toMatchObject([{ CustomAttribute15: input.requestId }])
   })
 
-  test('keeps the moment of its first attempt before it makes anything', async () => {
+  test('stores the time of its first attempt before it creates anything', async () => {
     const input = mailboxInput({ startedAt: new Date(Date.now() - 86_400_000) })
     const result = await contoso.tenant.mailboxSteps['create-mailbox'](input)
     expect(result).toEqual({ done: false, retryAfterSeconds: 0, made: { createSince: expect.any(String) } })
@@ -50,7 +50,7 @@ describe('making a mailbox', () => {
     expect(await mailboxesNamed(input)).toEqual([])
   })
 
-  test('is refused while its additional address is taken, before anything is made', async () => {
+  test('fails while the additional address is taken, before it creates anything', async () => {
     const input = mailboxInput({ aliasAddress: 'info@contoso.example' })
     const failure = await failureOf(create(input))
     expect(failure).toMatchObject({ code: 'alias-taken', retryable: false })
@@ -59,17 +59,18 @@ describe('making a mailbox', () => {
   })
 
   test.each<[string, (input: MailboxStepInput) => Promise<unknown>]>([
-    ['was there before our work', async (input) => byHand(input)],
-    ['has another display name', async (input) => byHand(input, { DisplayName: 'Something else' })],
-    ['is of another type', async (input) => byHand(input, { Room: true })],
+    ['existed before our work', async (input) => createManually(input)],
+    ['has another display name', async (input) => createManually(input, { DisplayName: 'Something else' })],
+    ['is of another type', async (input) => createManually(input, { Room: true })],
     [
       'has the name only',
-      async (input) => byHand(input, { PrimarySmtpAddress: `x-${input.address}`, Alias: `x-${input.details.name}` }),
+      async (input) =>
+        createManually(input, { PrimarySmtpAddress: `x-${input.address}`, Alias: `x-${input.details.name}` }),
     ],
     [
-      'has the address as an additional one',
+      'has the address as additional address',
       async (input) => {
-        const { Guid } = await byHand(mailboxInput())
+        const { Guid } = await createManually(mailboxInput())
         const add = [`smtp:${input.address}`]
         await run('Set-Mailbox', {
           Identity: Guid,
@@ -80,12 +81,12 @@ describe('making a mailbox', () => {
     [
       "carries another request's stamp",
       async (input) => {
-        const { Guid } = await byHand(input)
+        const { Guid } = await createManually(input)
         await run('Set-Mailbox', { Identity: Guid, CustomAttribute15: kim.id })
       },
     ],
-  ])('is refused as taken when one %s', async (what, make) => {
-    const isOlder = what === 'was there before our work'
+  ])('fails with "taken" if a mailbox %s', async (what, make) => {
+    const isOlder = what === 'existed before our work'
     const createSince = new Date(Date.now() + (isOlder ? 60_000 : 0)).toISOString()
     const input = mailboxInput({ progress: { createSince } })
     await make(input)
@@ -96,19 +97,20 @@ describe('making a mailbox', () => {
     expect(await value('Get-Mailbox', {})).toEqual(before)
   })
 
-  test('never takes a mailbox that was there when it first looked, though another run may be making it', async () => {
+  test('never adopts a mailbox that existed at its first check, though another run may be creating it', async () => {
     const input = mailboxInput()
-    const { Guid, WhenCreatedUTC } = await byHand(input)
+    const { Guid, WhenCreatedUTC } = await createManually(input)
     const first = await contoso.tenant.mailboxSteps['create-mailbox'](input)
     expect(first).toEqual({ done: false, retryAfterSeconds: 2 })
-    // That run has kept its moment by now, so it is known for ours; or there is none, and it is soon too old.
+    // If another run is creating the mailbox, it has stored its start by now, so the mailbox counts as ours. Otherwise
+    // the mailbox is soon too old.
     const progress = { createSince: new Date(Date.parse(WhenCreatedUTC)).toISOString() }
     expect(await create({ ...input, progress })).toMatchObject({ done: true, made: { mailboxId: Guid } })
   })
 
-  test('never takes one that is just as it would be, and older than any run of ours', async () => {
-    const asked = mailboxInput({ address: 'info@contoso.example', details: { displayName: 'Info' } })
-    await expect(create(asked)).rejects.toMatchObject({ code: 'name-taken', retryable: false })
+  test('never adopts an identical mailbox that is older than all of our runs', async () => {
+    const input = mailboxInput({ address: 'info@contoso.example', details: { displayName: 'Info' } })
+    await expect(create(input)).rejects.toMatchObject({ code: 'name-taken', retryable: false })
   })
 
   test.each(['kim@contoso.example', 'info@contoso-labs.example', 'verkauf@contoso.example'])(
@@ -119,7 +121,7 @@ describe('making a mailbox', () => {
     },
   )
 
-  test('keeps its name when a displayed name and other texts hold quotes and code', async () => {
+  test("keeps the mailbox's name when its display name and other texts contain quotes and code", async () => {
     const hostile = `O'Hara "x" \${process.exit()} <b>&amp;</b> $(Remove-Mailbox) \`n`
     const input = mailboxInput({ details: { displayName: hostile } })
     await contoso.fault({ operation: 'exchange.new-mailbox', kind: 'resetAfterCommit' })
@@ -128,7 +130,7 @@ describe('making a mailbox', () => {
   })
 })
 
-describe('a mailbox that lists show late', () => {
+describe('a mailbox that appears late in lists', () => {
   let slow: TestTenant
   beforeAll(async () => {
     slow = await startTenant({ exchangeSettleSeconds: 0.1, exchange: { recipientLagSeconds: 0.6 } })
@@ -145,45 +147,45 @@ describe('a mailbox that lists show late', () => {
 
   test('is stamped by its id while no list shows it', async () => {
     await slow.forgetCalls()
-    const { input } = await untilMade(slow, mailboxInput())
+    const { input } = await untilDone(slow, mailboxInput())
     expect(await creations()).toEqual([200])
     await expect.poll(async () => (await made())(input), { timeout: 10_000 }).toHaveLength(1)
     expect((await made())(input)[0]?.CustomAttribute15).toBe(input.requestId)
   })
 
-  test.each(['a moment', 'a day'])('and whose answer is lost is waited for, %s after work began', async (when) => {
+  test.each(['a moment', 'a day'])('is awaited after a lost answer when work began %s ago', async (when) => {
     await slow.forgetCalls()
     const startedAt = new Date(Date.now() - (when === 'a day' ? 86_400_000 : 0))
     await slow.fault({ operation: 'exchange.new-mailbox', kind: 'resetAfterCommit' })
-    const { input, waits } = await untilMade(slow, mailboxInput({ startedAt }))
-    // Told again once; "already exists" is an answer to wait with, not to ask for over and over.
+    const { input, waits } = await untilDone(slow, mailboxInput({ startedAt }))
+    // Exchange is called once more. After "already exists" the step waits and does not call again and again.
     expect(await creations()).toEqual([200, 400])
     expect(waits).toBeGreaterThan(2)
     expect((await made())(input)).toMatchObject([{ CustomAttribute15: input.requestId }])
   })
 
-  test('and that two runs make at once is one, which both have', async () => {
+  test('is the same mailbox for two runs that create it at the same time', async () => {
     const input = mailboxInput()
-    const runs = await Promise.all([untilMade(slow, input), untilMade(slow, input)])
+    const runs = await Promise.all([untilDone(slow, input), untilDone(slow, input)])
     expect(runs[0]?.input.progress.mailboxId).toBe(runs[1]?.input.progress.mailboxId)
     await expect.poll(async () => (await made())(input), { timeout: 10_000 }).toHaveLength(1)
   })
 
-  /** Takes the step again and again, as the queue does, until it is done. */
-  async function untilMade(tenant: TestTenant, asked: MailboxStepInput) {
-    const request = ongoing(tenant.tenant, asked)
+  /** Repeats the step until it is done, as the queue does. */
+  async function untilDone(tenant: TestTenant, input: MailboxStepInput) {
+    const request = ongoing(tenant.tenant, input)
     const waiting = () => ({ done: false })
     let waits = 0
     while (!(await request.take('create-mailbox').catch(waiting)).done) {
       waits += 1
       await new Promise((resolve) => setTimeout(resolve, 50))
-      asked.signal.throwIfAborted()
+      input.signal.throwIfAborted()
     }
     return { input: request.input, waits }
   }
 })
 
-test('a mailbox that Exchange names by its object id is known for ours all the same', async () => {
+test('a mailbox whose Name is its object id is still recognised as ours', async () => {
   const renaming = await startTenant({ exchange: { nameIsObjectId: true } })
   try {
     await renaming.fault({ operation: 'exchange.new-mailbox', kind: 'resetAfterCommit' })

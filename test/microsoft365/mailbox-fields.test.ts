@@ -16,7 +16,7 @@ import { type ObservedCall, startTenant, type TestTenant } from '../support/simu
 import { exchangeOf } from '../support/simulator.ts'
 
 const priya = '11111111-aaaa-4aaa-8aaa-000000000007'
-/** A request that uses every field; what a kind does not have is left out for it. */
+/** A request with every field, except those that its kind does not have. */
 const everything = mailboxDetails.parse({
   name: 'field-test',
   displayName: 'Every field',
@@ -50,7 +50,7 @@ const everything = mailboxDetails.parse({
   alias: 'field-alias@contoso.example',
 })
 
-/** What the tenant holds of a field: parts of what its Get- cmdlets show. */
+/** The parts of the Get- cmdlets' output that show a field in the tenant. */
 type Held = 'request' | 'refused' | object
 const everywhere = (held: Held): Record<MailboxKind, Held> => ({
   sharedMailbox: held,
@@ -175,13 +175,13 @@ async function makeAndReadBack(kind: MailboxKind) {
 const inputOf = (call: ObservedCall | undefined): unknown => Reflect.get(Object(call?.body), 'CmdletInput')
 const parametersOf = (call: ObservedCall | undefined): unknown => Reflect.get(Object(inputOf(call)), 'Parameters')
 
-test('the API document has 32 fields, and each has its row', () => {
+test('the API document has 32 fields, and each has a row in the table', () => {
   expect(mailboxFields).toHaveLength(32)
   expect(Object.keys(mailboxFieldTable).sort()).toEqual([...mailboxFields].sort())
 })
 
 describe.each(mailboxKinds)('a %s', (kind) => {
-  test.each(mailboxFields)('holds %s where the table says', (field) => {
+  test.each(mailboxFields)('has the field %s where the table says', (field) => {
     const want = expected[field][kind]
     const destinations = destinationsOf(field, kind)
     if (typeof want === 'string') {
@@ -194,7 +194,7 @@ describe.each(mailboxKinds)('a %s', (kind) => {
     expect(held.get(kind)).toMatchObject(want)
   })
 
-  test('that was made with every field is found to be as it was asked for', () => {
+  test('with every field passes the ready check', () => {
     const { checks } = Object(Reflect.get(Object(held.get(kind)), 'check'))
     expect(checks.filter(({ ok }: { ok: boolean }) => !ok)).toEqual([])
     const names = checks.map(({ name }: { name: string }) => name)
@@ -207,31 +207,31 @@ describe.each(mailboxKinds)('a %s', (kind) => {
     expect(names.sort()).toEqual([...common, 'fullAccess', 'sendAs', 'automaticReply', ...own].sort())
   })
 
-  test('books by itself if it can be booked', () => {
+  test('accepts bookings automatically if it can be booked', () => {
     const automatic = kind === 'sharedMailbox' ? 'AutoUpdate' : 'AutoAccept'
     expect(held.get(kind)).toMatchObject({ calendar: { AutomateProcessing: automatic } })
   })
 
-  test('has an account that nobody signs in with', () => {
+  test('has an account with blocked sign-in', () => {
     expect(held.get(kind)).toMatchObject({ mailbox: { AccountDisabled: true } })
   })
 
-  test('keeps what no custom attribute is assigned to on the request', () => {
+  test('keeps metadata without a custom attribute on the request', () => {
     expect(JSON.stringify(held.get(kind))).not.toContain('kept-with-us')
   })
 })
 
-describe('every parameter is published for Exchange Online', () => {
+describe('each parameter is published for Exchange Online', () => {
   const known = (cmdlet: string): string[] => Object.keys(Reflect.get(published.cmdlets, cmdlet) ?? {})
 
   test.each(Object.entries(mailboxFieldTable).flatMap(([field, row]) => row.map((each) => [field, each] as const)))(
-    'of the row %s: %o',
+    'in the row %s: %o',
     (_, { cmdlet, parameter }) => {
       expect(known(cmdlet)).toContain(parameter)
     },
   )
 
-  test('of every call that making all kinds of mailbox needed, reading back too', () => {
+  test('in every call that creates or reads back any kind of mailbox', () => {
     const exchange = calls.filter(({ operation }) => operation.startsWith('exchange.'))
     expect(exchange.filter(({ status }) => status !== 200)).toEqual([])
     const used = new Set<string>()

@@ -17,7 +17,7 @@ const value = async (cmdlet: string, parameters: Record<string, unknown>): Promi
 const failureOf = (work: Promise<unknown>): Promise<unknown> => work.catch((error: unknown) => error)
 
 describe('an additional address', () => {
-  test('that somebody has by now stops the request, naming it', async () => {
+  test('that is taken in the meantime stops the request; the error names the address', async () => {
     const input = await runMailbox(contoso.tenant, mailboxInput({ aliasAddress: 'desk@contoso.example' }), [
       'create-mailbox',
     ])
@@ -30,7 +30,7 @@ describe('an additional address', () => {
 })
 
 describe.each([1, 2, 19, 100, 102_400])('a capacity of %i MB', (capacity) => {
-  test('is what the mailbox holds, its warnings in order before it', async () => {
+  test('is the size of the mailbox, with its warning limits in order below it', async () => {
     await contoso.modes({ mailboxesAreLicensed: true })
     const input = await runMailbox(contoso.tenant, mailboxInput({ details: { capacity } }))
     const [mailbox = {}] = await value('Get-Mailbox', { Identity: input.address })
@@ -43,7 +43,7 @@ describe.each([1, 2, 19, 100, 102_400])('a capacity of %i MB', (capacity) => {
   })
 })
 
-test('hostile texts arrive as they were written, in HTML escaped', async () => {
+test('hostile texts arrive unchanged, and escaped in HTML', async () => {
   const hostile = `Li'l "Bobby" \${1+1} <script>alert('x')</script> & $(Get-Mailbox)\nsecond line`
   const details = {
     state: hostile,
@@ -91,7 +91,7 @@ test('hostile texts arrive as they were written, in HTML escaped', async () => {
   expect(Object(check).checks.filter(({ ok }: { ok: boolean }) => !ok)).toEqual([])
 })
 
-test('the address of a room and what is in it are set apart', async () => {
+test('the address of a room and its equipment are set in separate calls', async () => {
   await contoso.forgetCalls()
   const details = {
     city: 'Bern',
@@ -102,8 +102,8 @@ test('the address of a room and what is in it are set apart', async () => {
   }
   await runMailbox(contoso.tenant, wholeMailbox({ kind: 'roomMailbox', details }))
   const set = (await contoso.calls()).filter(({ operation }) => operation === 'exchange.set-place')
-  const given = set.map(({ body }) => Object.keys(Object(body).CmdletInput.Parameters).sort())
-  expect(given).toEqual([
+  const parameterNames = set.map(({ body }) => Object.keys(Object(body).CmdletInput.Parameters).sort())
+  expect(parameterNames).toEqual([
     ['City', 'CountryOrRegion', 'Identity', 'Street'],
     ['Capacity', 'Identity', 'Tags'],
   ])
@@ -117,25 +117,25 @@ describe('a reply that is read back', () => {
     `<html>\r\n<head>\r\n<meta charset="utf-8">${head}</head>\r\n<body>\r\n${body}\r\n</body>\r\n</html>\r\n`
 
   test.each([
-    ['what stands in the page alone', page('Away'), 'Away'],
+    ['only the visible text of the page', page('Away'), 'Away'],
     ['no style', page('Away', '<style type="text/css"><!-- p {margin:0} --></style>'), 'Away'],
     ['no comment and no script', page('A<!-- <b>x</b> -->w<script>alert(1)</script>ay'), 'Away'],
-    ['lines by whatever ends them', page('<div>One</div><p>Two<br/>Three</p>'), 'One Two Three'],
+    ['lines that end with any element', page('<div>One</div><p>Two<br/>Three</p>'), 'One Two Three'],
     ['numeric entities', page('Gr&#252;&#xDF;e &#8211; &#x1F600;'), 'Grüße – 😀'],
     ['named entities', page('&Auml;&nbsp;&eacute; &ldquo;x&rdquo; &hellip; &euro; &apos;'), "Ä é “x” … € '"],
     ['entities once', page('&amp;lt;b&amp;gt; &amp;#39;'), '&lt;b&gt; &#39;'],
-    ['what is no entity as it stands', page('AT&T &nonsense; &#0; &#99999999;'), 'AT&T &nonsense; &#0; &#99999999;'],
-    ['what never ends up to there', page('Away<style>p {'), 'Away'],
-  ])('gives %s', (_, html, text) => {
+    ['invalid entities unchanged', page('AT&T &nonsense; &#0; &#99999999;'), 'AT&T &nonsense; &#0; &#99999999;'],
+    ['the text before an element without an end', page('Away<style>p {'), 'Away'],
+  ])('contains %s', (_, html, text) => {
     expect(visibleText(html)).toBe(text)
   })
 
-  test('is read in good time, whatever it is', () => {
+  test('is read within the time limit, whatever it contains', () => {
     for (const piece of ['<', '<!--', '<style', '<p ', '&#', '</style', ' '])
       expect(visibleText(piece.repeat(300_000)).length).toBeLessThanOrEqual(600_000)
   })
 
-  test('is what was set, in letters of all kinds', async () => {
+  test('equals the text that was set, in all scripts', async () => {
     const automaticReply = `Grüße, l'équipe – “Aurora” …  <b>&amp;</b>\n😀 €`
     const input = await runMailbox(contoso.tenant, wholeMailbox({ details: { automaticReply } }))
     const check = await contoso.tenant.mailboxSteps['ready-check'](input)

@@ -32,7 +32,7 @@ const writes = [
 ]
 
 describe('the steps of a mailbox', () => {
-  test('are those that have something to do, in order', () => {
+  test('are the necessary ones, in order', () => {
     const stepsOf = (input: MailboxStepInput) => contoso.tenant.mailboxStepsOf(input)
     const always = ['create-mailbox', 'block-sign-in', 'ready-check']
     expect(stepsOf(mailboxInput())).toEqual(always)
@@ -53,7 +53,7 @@ describe('the steps of a mailbox', () => {
     ])
   })
 
-  test.each(mailboxKinds)('make one %s when each runs twice, with and without what it made', async (kind) => {
+  test.each(mailboxKinds)('create one %s when each runs twice, with and without the stored progress', async (kind) => {
     let input = wholeMailbox({ kind })
     await contoso.forgetCalls()
     for (const step of contoso.tenant.mailboxStepsOf(input)) {
@@ -69,7 +69,7 @@ describe('the steps of a mailbox', () => {
   })
 
   test.each(mailboxKinds.flatMap((kind) => [[kind, 'resetAfterCommit'] as const, [kind, 'failBeforeCommit'] as const]))(
-    'make one whole %s though every write meets %s',
+    'create one complete %s although every write fails twice with %s',
     async (kind, fault) => {
       for (const operation of writes) await contoso.fault({ operation, kind: fault, count: 2 })
       const input = await persist(contoso.tenant, wholeMailbox({ kind }))
@@ -83,7 +83,7 @@ describe('the steps of a mailbox', () => {
     },
   )
 
-  test('wait for a mailbox that does not show yet, and fail for nothing', async () => {
+  test('wait for a mailbox that is not visible yet, and do not fail', async () => {
     const slow = await startTenant({ exchangeSettleSeconds: 0.4 })
     try {
       const input = wholeMailbox({ kind: 'roomMailbox' })
@@ -111,7 +111,7 @@ describe('the steps of a mailbox', () => {
     expect(await contoso.tenant.mailboxSteps[step](input)).toEqual({ done: false, retryAfterSeconds: 2 })
   })
 
-  test('wait as long as a throttling Exchange wishes', async () => {
+  test('wait as long as a throttling Exchange requires', async () => {
     await contoso.fault({ operation: 'exchange.new-mailbox', kind: 'status429', retryAfter: 23 })
     await expect(create(mailboxInput())).rejects.toMatchObject({ retryable: true, retryAfterSeconds: 23 })
   })

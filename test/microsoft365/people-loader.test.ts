@@ -10,15 +10,15 @@ afterEach(async () => {
   for (const server of open.splice(0)) await server.close()
 })
 
-/** A directory in which everybody is known whose id begins with a digit below 8; it can be told to hold its answers. */
+/** Creates a directory that knows everybody whose id begins with a digit below 8. It can hold its answers back. */
 async function directory() {
-  const asked: string[] = []
+  const received: string[] = []
   const held: (() => void)[] = []
   const state = { isHolding: false, isBroken: false }
   const server = await startServer((request, response) => {
     if (answersSignIn(request, response)) return
     const url = decodeURIComponent(request.url ?? '')
-    asked.push(url)
+    received.push(url)
     const answer = () => answerOf(url, response, state.isBroken)
     if (state.isHolding) held.push(answer)
     else answer()
@@ -28,7 +28,7 @@ async function directory() {
     state.isHolding = false
     for (const answer of held.splice(0)) answer()
   }
-  return { ...connectTo(server.url), asked, held, state, release }
+  return { ...connectTo(server.url), received, held, state, release }
 }
 
 function answerOf(url: string, response: ServerResponse, isBroken: boolean): void {
@@ -48,37 +48,37 @@ const known = () => `1${randomUUID().slice(1)}`
 const unknown = () => `f${randomUUID().slice(1)}`
 const as = <T>(caller: string, work: () => T): T => from({ from: 'rest', caller }, work)
 
-describe('people who are looked up', () => {
-  it('at the same time are asked for together, fifteen to a call, each once', async () => {
-    const { directory: people, asked } = await directory()
+describe('look-ups of people', () => {
+  it('at the same time are combined, fifteen to a call, each person once', async () => {
+    const { directory: people, received } = await directory()
     const ids = [...Array.from({ length: 20 }, known), ...Array.from({ length: 20 }, unknown)]
     const found = await as('kim', () => Promise.all([...ids, ...ids].map((id) => people.person(id))))
     expect(found.map((one) => one?.id)).toEqual([...ids, ...ids].map((id) => (id < '8' ? id : undefined)))
-    expect(asked.map((url) => url.match(/[0-9a-f]{8}-/g)?.length)).toEqual([15, 15, 10])
+    expect(received.map((url) => url.match(/[0-9a-f]{8}-/g)?.length)).toEqual([15, 15, 10])
   })
 
-  it('alone are asked for at their own address', async () => {
-    const { directory: people, asked } = await directory()
+  it("of one person use that person's own address", async () => {
+    const { directory: people, received } = await directory()
     const id = known()
     expect(await people.person(id.toUpperCase())).toMatchObject({ id })
-    expect(asked).toHaveLength(1)
-    expect(asked[0]).toMatch(new RegExp(`^/v1\\.0/users/${id}\\?`))
+    expect(received).toHaveLength(1)
+    expect(received[0]).toMatch(new RegExp(`^/v1\\.0/users/${id}\\?`))
   })
 
-  it('are asked for once while the answer is under way, and again after an error', async () => {
-    const { directory: people, asked, state } = await directory()
+  it('share a pending answer, and are repeated after an error', async () => {
+    const { directory: people, received, state } = await directory()
     const id = known()
     state.isBroken = true
     const failing = as('kim', () => [people.person(id), people.person(id)])
     for (const one of failing) await expect(one).rejects.toMatchObject({ status: 400 })
-    expect(asked).toHaveLength(1)
+    expect(received).toHaveLength(1)
     state.isBroken = false
     expect(await as('kim', () => people.person(id))).toMatchObject({ id })
-    expect(asked).toHaveLength(2)
+    expect(received).toHaveLength(2)
   })
 
-  it('are asked for by each caller, since a question waits in the line of its caller; what is known is shared', async () => {
-    const { directory: people, asked, held, state, release } = await directory()
+  it("are separate for each caller, because a call waits in its caller's line; known people are shared", async () => {
+    const { directory: people, received, held, state, release } = await directory()
     const id = known()
     state.isHolding = true
     const both = [as('kim', () => people.person(id)), as('dana', () => checkingIdentity(() => people.person(id)))]
@@ -86,13 +86,13 @@ describe('people who are looked up', () => {
     release()
     expect((await Promise.all(both)).map((one) => one?.id)).toEqual([id, id])
     expect((await as('omar', () => people.person(id)))?.id).toBe(id)
-    expect(asked).toHaveLength(2)
+    expect(received).toHaveLength(2)
   })
 })
 
 describe('a caller who hangs up', () => {
-  it('takes the calls that wait along, and leaves those alone that run', async () => {
-    const { directory: people, asked, held, state, release } = await directory()
+  it('cancels its waiting calls, but not those that already run', async () => {
+    const { directory: people, received, held, state, release } = await directory()
     state.isHolding = true
     const gone = new AbortController()
     const managers = as('kim', () =>
@@ -104,7 +104,7 @@ describe('a caller who hangs up', () => {
     release()
     const outcomes = (await ends).map(({ status }) => status)
     expect(outcomes.filter((status) => status === 'fulfilled')).toHaveLength(9)
-    expect(asked).toHaveLength(9)
+    expect(received).toHaveLength(9)
     for (const outcome of await ends)
       if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ code: 'unreachable', retryable: true })
   })

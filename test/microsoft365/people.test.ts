@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { answersSignIn, connectTo, dana, kim, sendJson, startServer } from '../support/microsoft365.ts'
 import { startTenant, type TestTenant } from '../support/simulated-tenant.ts'
 
-describe('a person, by what somebody types', () => {
+describe('the people found for a typed text', () => {
   let tenant: TestTenant
   beforeAll(async () => {
     tenant = await startTenant()
@@ -26,30 +26,30 @@ describe('a person, by what somebody types', () => {
     expect((await names(typed)).toSorted()).toEqual(found)
   })
 
-  it('tells who cannot decide: guests, and blocked accounts', async () => {
+  it('show who cannot decide: guests and blocked accounts', async () => {
     const [anna] = await tenant.directory.findPeople('Anna Kowalska')
     expect(anna).toMatchObject({ isGuest: true })
     const [ivo] = await tenant.directory.findPeople('ivo@contoso.example')
     expect(ivo).toMatchObject({ isBlocked: true })
   })
 
-  it('reads no more than the first page, however many there are', async () => {
-    const asked: string[] = []
+  it('come from the first page only, however many match', async () => {
+    const received: string[] = []
     const server = await startServer((request, response) => {
       if (answersSignIn(request, response)) return
-      asked.push(decodeURIComponent(request.url ?? ''))
+      received.push(decodeURIComponent(request.url ?? ''))
       sendJson(response, 200, { value: [kim, dana], '@odata.nextLink': `${server.url}/v1.0/users?$skiptoken=2` })
     })
     const { directory } = connectTo(server.url)
     expect((await directory.findPeople('A')).map(({ id }) => id)).toEqual([kim.id, dana.id])
-    expect(asked).toHaveLength(1)
-    expect(asked[0]).toContain("$filter=startswith(displayName,'A')")
-    expect(asked[0]).toContain('$top=10')
+    expect(received).toHaveLength(1)
+    expect(received[0]).toContain("$filter=startswith(displayName,'A')")
+    expect(received[0]).toContain('$top=10')
     await server.close()
   })
 })
 
-describe('a group, by what somebody types', () => {
+describe('the groups found for a typed text', () => {
   let tenant: TestTenant
   beforeAll(async () => {
     tenant = await startTenant()
@@ -68,17 +68,17 @@ describe('a group, by what somebody types', () => {
     expect(groups.map(({ displayName }) => displayName).toSorted()).toEqual(found)
   })
 
-  it('finds a whole name, however many groups begin with it', async () => {
-    const asked: string[] = []
+  it('include the exact name, however many groups begin with the text', async () => {
+    const received: string[] = []
     const group = { id: '22222222-bbbb-4bbb-8bbb-000000000001', displayName: 'IT' }
     const server = await startServer((request, response) => {
       if (answersSignIn(request, response)) return
-      asked.push(decodeURIComponent(request.url ?? ''))
+      received.push(decodeURIComponent(request.url ?? ''))
       sendJson(response, 200, { value: [group] })
     })
     const { directory } = connectTo(server.url)
     expect(await directory.findGroups('IT')).toEqual([group])
-    expect(asked).toEqual(["/v1.0/groups?$filter=displayName eq 'IT'&$select=id,displayName&$top=10"])
+    expect(received).toEqual(["/v1.0/groups?$filter=displayName eq 'IT'&$select=id,displayName&$top=10"])
     await server.close()
   })
 })

@@ -9,7 +9,6 @@ import { startTenant, type TestTenant } from '../support/simulated-tenant.ts'
 import { ask, consent } from '../support/simulator.ts'
 
 const docs = new URL('../../docs/permissions.md', import.meta.url)
-const readme = new URL('../../README.md', import.meta.url)
 const serviceNames = { graph: 'Microsoft Graph', sharePoint: 'SharePoint', exchange: 'Exchange Online' } as const
 const [teamsApp] = organisation.teamsApps
 let contoso: TestTenant
@@ -23,7 +22,7 @@ afterAll(() => contoso.close())
 const resourceOf = ({ service }: Pick<Permission, 'service'>) => service.toLowerCase()
 const grantedFor = (service: Permission['service']) =>
   permissions.filter((one) => one.service === service).map(({ name }) => name)
-/** Takes one permission away. New connections have tokens without it. */
+/** Removes one permission. New connections have tokens without it. */
 const remove = ({ name, service }: Permission) =>
   consent(
     contoso.simulator,
@@ -36,13 +35,13 @@ const problemsOf = async (connection: ReturnType<typeof connect>) =>
   (await connection.tenant.health()).flatMap(({ problem }) => problem ?? [])
 
 describe('the documented permissions', () => {
-  it('are what the simulated organisation has granted', async () => {
+  it('are those that the simulated organisation has granted', async () => {
     const { body } = await ask('GET', `${contoso.simulator.url}/control/consents`)
     for (const service of ['graph', 'sharePoint', 'exchange'] as const)
       expect(body[resourceOf({ service })]).toEqual(grantedFor(service))
   })
 
-  it('are sufficient for everything that the product does', async () => {
+  it('are sufficient for all functions of the product', async () => {
     await contoso.forgetCalls()
     expect(await brokenFeatures(connect())).toEqual(new Map())
     expect(await problemsOf(connect())).toEqual([])
@@ -51,13 +50,13 @@ describe('the documented permissions', () => {
     expect(callsOf(permissions)).toEqual([...new Set((await contoso.calls()).flatMap(documented))].toSorted())
   })
 
-  it('are not missing where an admin has granted a larger one', async () => {
+  it('are not reported as missing if an admin has granted a larger one', async () => {
     const larger = grantedFor('graph').map((name) => (name === 'Sites.Read.All' ? 'Sites.ReadWrite.All' : name))
     await consent(contoso.simulator, 'graph', larger)
     expect(await problemsOf(connect())).toEqual([])
   })
 
-  it('name for each call of Graph one that Microsoft accepts', () => {
+  it('include for each call of Graph a permission that Microsoft accepts', () => {
     const accepted: Readonly<Record<string, { application: string[] }>> = table.calls
     for (const { name, calls, orAnyOf = [] } of permissions.filter(({ service }) => service === 'graph')) {
       for (const call of calls) {
@@ -70,7 +69,7 @@ describe('the documented permissions', () => {
     }
   })
 
-  it('are each needed: the documentation shows what stops without it, and the messages', {
+  it('are each needed: the docs show the functions that stop without it, and the messages', {
     timeout: 60_000,
   }, async () => {
     const rows: string[] = []
@@ -102,19 +101,6 @@ describe('the documented permissions', () => {
       ],
     })
   })
-
-  it('are the same in the README', () => {
-    const rows = (['graph', 'sharePoint', 'exchange'] as const).map((service) => {
-      const names = permissions
-        .filter((one) => one.service === service)
-        .map(({ name, kind, setting }) => {
-          const role = kind === 'directory role' ? `the directory role ${name}` : `\`${name}\``
-          return setting === undefined ? role : `${role} (with \`${setting}\`)`
-        })
-      return `| ${serviceNames[service]} | ${names.join(', ')} |`
-    })
-    compare(readme, { permissions: ['| service | permissions |', '|---|---|', ...rows] })
-  })
 })
 
 describe('a permission that is granted while the service runs', () => {
@@ -133,7 +119,7 @@ describe('a permission that is granted while the service runs', () => {
     expect((await contoso.calls()).map(({ status }) => status)).toEqual([403, 200, 200])
   })
 
-  it('costs at most one fresh token in 15 seconds while it is missing, also for calls at the same time', async () => {
+  it('costs at most one fresh token in 15 seconds while it is missing, also for concurrent calls', async () => {
     for (const one of groups) await remove(one)
     let now = 0
     const { directory, tenant } = connection(() => now)
@@ -144,7 +130,7 @@ describe('a permission that is granted while the service runs', () => {
     expect(failure).toMatchObject({ code: 'permission-missing', retryable: false, status: 403 })
     await ask()
     await tenant.health()
-    // One by the calls, one by the check of the health, and SharePoint and Exchange sign in for the first time.
+    // One token for the calls, one for the health check, and the first sign-ins for SharePoint and Exchange.
     expect(await signIns()).toBe(4)
     await restore()
     expect(await ask()).toMatchObject({ code: 'permission-missing' })
@@ -152,7 +138,7 @@ describe('a permission that is granted while the service runs', () => {
     expect(await ask()).toBe('Site approvers')
   })
 
-  it('takes effect with a retry although the health has been checked just before the grant', async () => {
+  it('takes effect with a retry, although the health was checked just before the grant', async () => {
     for (const one of groups) await remove(one)
     let now = 0
     const { directory, tenant } = connection(() => now)
@@ -164,7 +150,7 @@ describe('a permission that is granted while the service runs', () => {
     expect(await ask()).toBe('Site approvers')
   })
 
-  it('is seen by the health report without any call that needs it', async () => {
+  it('appears in the health report without any call that needs it', async () => {
     for (const one of groups) await remove(one)
     let now = 0
     const connected = connection(() => now)
@@ -174,7 +160,7 @@ describe('a permission that is granted while the service runs', () => {
     expect(await problemsOf(connected)).toEqual([])
   })
 
-  it('is not what explains a refusal of a token that has all: one fresh token in five minutes', async () => {
+  it('does not explain a refusal of a token with all permissions: one fresh token in five minutes', async () => {
     let now = 0
     const { directory } = connection(() => now)
     const ask = () => directory.groupName(approversGroup).catch((error: unknown) => error)
@@ -202,7 +188,7 @@ describe('health', () => {
     expect(graph?.problem).toContain(`lacks the application permissions ${names}. Grant them with admin consent.`)
   })
 
-  it('is amber for a permission of an optional feature, and silent when the feature is off', async () => {
+  it('is amber for a missing permission of an optional feature, and healthy when the feature is off', async () => {
     await consent(contoso.simulator, 'graph', grantedFor('graph').slice(0, 4))
     const [graph] = await connect().tenant.health()
     expect(graph).toMatchObject({ trouble: 'optionalPermissionMissing' })
@@ -210,14 +196,14 @@ describe('health', () => {
   })
 })
 
-/** The documented calls of Graph. */
+/** Returns the documented calls of Graph. */
 const callsOf = (some: readonly Permission[]): string[] =>
   some
     .filter(({ service }) => service === 'graph')
     .flatMap(({ calls }) => calls)
     .toSorted()
 
-/** The documented call that a logged call is; a call that no permission documents stays as it is. */
+/** Returns the documented call for a logged call, or the logged call unchanged if no permission documents it. */
 function documented({ operation, method, path }: { operation: string; method: string; path: string }): string[] {
   if (!operation.startsWith('graph.')) return []
   const bare = path
@@ -232,18 +218,18 @@ function documented({ operation, method, path }: { operation: string; method: st
       .replace(/\{\w+\}/g, '[^/]+')
     return new RegExp(`^${escaped}$`).test(made)
   })
-  // `/sites/getAllSites` has the form of a site's id, too.
+  // The path `/sites/getAllSites` also matches the pattern of a site's id.
   return [known.find((call) => !call.includes('{')) ?? known[0] ?? made]
 }
 
-/** A call without the names of its parameters, as Microsoft's table and our list write them differently. */
+/** Replaces the names of a call's parameters, which differ between Microsoft's table and our list. */
 const shape = (call: string): string =>
   call
     .replace(/\{\w+\}/g, '{}')
     .replace('/$ref', '')
     .toLowerCase()
 
-/** Compares the marked tables of a document; UPDATE_DOCS writes them. */
+/** Compares the marked tables of a document. UPDATE_DOCS=1 writes them. */
 function compare(file: URL, tables: Readonly<Record<string, readonly string[]>>): void {
   const before = readFileSync(file, 'utf8')
   const wanted = Object.entries(tables).reduce((text, [name, lines]) => {

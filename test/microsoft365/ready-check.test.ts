@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => contoso.close())
 
 describe('the ready check', () => {
-  test('says what is missing or otherwise, in words, and throws nothing', async () => {
+  test('describes missing and different values and throws nothing', async () => {
     const input = wholeMailbox({
       kind: 'sharedMailbox',
       aliasAddress: 'ready-alias@contoso.example',
@@ -42,7 +42,7 @@ describe('the ready check', () => {
     })
   })
 
-  test('notices a room that was changed by hand', async () => {
+  test('detects manual changes of a room', async () => {
     const input = await runMailbox(contoso.tenant, wholeMailbox({ kind: 'roomMailbox' }))
     await run('Set-Place', { Identity: input.address, Tags: ['Loud'] })
     await run('Set-CalendarProcessing', { Identity: input.address, AutomateProcessing: 'None' })
@@ -56,7 +56,7 @@ describe('the ready check', () => {
     ])
   })
 
-  test('marks a place that differs as not visible yet: Exchange has accepted its values', async () => {
+  test('marks a different place as not visible yet, because Exchange has accepted its values', async () => {
     await contoso.modes({ placeLagSeconds: 86_400 })
     const input = await runMailbox(contoso.tenant, wholeMailbox({ kind: 'roomMailbox' }))
     await run('Set-CalendarProcessing', { Identity: input.address, AutomateProcessing: 'None' })
@@ -73,14 +73,14 @@ describe('the ready check', () => {
     ])
   })
 
-  test('names the licence where a capacity above 50 GB is not there', async () => {
+  test('names the licence when a capacity above 50 GB is missing', async () => {
     const input = await runMailbox(contoso.tenant, mailboxInput({ details: { capacity: 61_440 } }), ['create-mailbox'])
     const result = await contoso.tenant.mailboxSteps['ready-check'](input)
     const detail = 'it has 50 GB instead of 60 GB (more than 50 GB needs a licence)'
     expect(Object(result).checks).toContainEqual({ name: 'capacity', ok: false, detail })
   })
 
-  test('says of a mailbox that is gone that it is not there', async () => {
+  test('reports a deleted mailbox as missing', async () => {
     const input = await runMailbox(contoso.tenant, wholeMailbox())
     await run('Remove-Mailbox', { Identity: input.address, Confirm: false })
     const result = await contoso.tenant.mailboxSteps['ready-check'](input)
@@ -88,7 +88,7 @@ describe('the ready check', () => {
   })
 })
 
-describe('what is wrong', () => {
+describe('a fault of the ready check', () => {
   let patient: TestTenant
   beforeAll(async () => {
     patient = await startTenant({}, { settleSeconds: 300 })
@@ -96,7 +96,7 @@ describe('what is wrong', () => {
   afterAll(() => patient.close())
   const ago = (seconds: number) => ({ checkedSince: new Date(Date.now() - seconds * 1000).toISOString() })
 
-  test('with a mailbox is looked at again for minutes, and only then believed', async () => {
+  test('in a mailbox is checked again for minutes before it counts', async () => {
     const made = await runMailbox(patient.tenant, wholeMailbox(), ['create-mailbox'])
     const check = (progress: object) =>
       patient.tenant.mailboxSteps['ready-check']({ ...made, progress: { ...made.progress, ...progress } })
@@ -109,7 +109,7 @@ describe('what is wrong', () => {
     expect(Object(last).checks).toContainEqual({ name: 'fullAccess', ok: false, detail: 'Dana Fox is missing' })
   })
 
-  test('with a place alone is waited for two minutes', async () => {
+  test('in the place alone is awaited for two minutes', async () => {
     await patient.modes({ placeLagSeconds: 86_400 })
     const made = await runMailbox(patient.tenant, mailboxInput({ kind: 'roomMailbox', details: { tags: ['Quiet'] } }), [
       'create-mailbox',
@@ -126,7 +126,7 @@ describe('what is wrong', () => {
     expect(checks).toContainEqual(expect.objectContaining({ name: 'place', notVisibleYet: true }))
   })
 
-  test('with a mailbox and comes right meanwhile is no fault', async () => {
+  test('in a mailbox does not count if it disappears in the meantime', async () => {
     const request = ongoing(patient.tenant, await runMailbox(patient.tenant, wholeMailbox(), ['create-mailbox']))
     expect(await request.take('ready-check')).toMatchObject({ done: false })
     await runMailbox(patient.tenant, request.input, patient.tenant.mailboxStepsOf(request.input).slice(1, -1))
@@ -134,11 +134,11 @@ describe('what is wrong', () => {
     expect([done, checks.every(({ ok }: { ok: boolean }) => ok)]).toEqual([true, true])
   })
 
-  test('with a site is looked at again in the same way', async () => {
+  test('in a site is checked again in the same way', async () => {
     const made = await runSteps(patient.tenant, ['create-site', 'wait-for-site'], siteInput())
-    const asked = { ...made, owners: [{ ...made.requester, id: '11111111-aaaa-4aaa-8aaa-000000000002' }] }
+    const input = { ...made, owners: [{ ...made.requester, id: '11111111-aaaa-4aaa-8aaa-000000000002' }] }
     const check = (progress: object) =>
-      patient.tenant.siteSteps['ready-check']({ ...asked, progress: { ...made.progress, ...progress } })
+      patient.tenant.siteSteps['ready-check']({ ...input, progress: { ...made.progress, ...progress } })
     expect(await check({})).toMatchObject({
       done: false,
       retryAfterSeconds: 5,
@@ -148,7 +148,7 @@ describe('what is wrong', () => {
     expect(await check(ago(301))).toMatchObject({ done: true, checks: [{ ok: true }, { name: 'owners', ok: false }] })
   })
 
-  test('is not asked for any more once the work is broken off', async () => {
+  test('is not checked any more after an abort', async () => {
     const made = await runMailbox(patient.tenant, wholeMailbox(), ['create-mailbox'])
     await patient.forgetCalls()
     const broken = { ...made, signal: AbortSignal.abort() }

@@ -3,7 +3,7 @@ import type { ResourceKind } from '../../src/core/index.ts'
 import { answersSignIn, connectTo, dana, kim, sendJson, startServer } from '../support/microsoft365.ts'
 import { runSteps, siteInput, startTenant, type TestTenant } from '../support/simulated-tenant.ts'
 
-describe('what a tenant has with similar names', () => {
+describe('resources with similar names', () => {
   let tenant: TestTenant
   beforeAll(async () => {
     tenant = await startTenant()
@@ -17,12 +17,12 @@ describe('what a tenant has with similar names', () => {
     signal: AbortSignal.timeout(20_000),
   })
   async function seenBy(person: typeof kim, kind: ResourceKind, ...beginnings: string[]) {
-    const asked = query(kind, beginnings)
-    const found = await tenant.directory.visibleTo(person, await tenant.directory.similar(asked), asked)
+    const search = query(kind, beginnings)
+    const found = await tenant.directory.visibleTo(person, await tenant.directory.similar(search), search)
     return found.map(({ displayName }) => displayName).toSorted()
   }
 
-  it('are team sites, by any word of their names, with the address of the site', async () => {
+  it('include team sites by any part of their names, with the address of the site', async () => {
     const found = await tenant.directory.similar(query('teamSite', ['emea']))
     expect(found).toMatchObject([
       { of: 'group', displayName: 'Marketing EMEA', alias: 'marketing-emea', isPublic: true },
@@ -32,17 +32,17 @@ describe('what a tenant has with similar names', () => {
     expect(await seenBy(kim, 'teamSite', 'arketing')).toEqual([])
   })
 
-  it('are communication sites, for those alone who may open them', async () => {
+  it('include communication sites only for people who may open them', async () => {
     expect(await seenBy(kim, 'teamSite', 'news')).toEqual(['Company News'])
     expect(await seenBy(dana, 'teamSite', 'news')).toEqual(['Company News', 'Company News Drafts'])
   })
 
-  it('are none whose group hides its members, or is hidden from address lists', async () => {
+  it('omit groups that hide their members or are hidden from address lists', async () => {
     expect(await seenBy(kim, 'teamSite', 'merger')).toEqual([])
     expect(await seenBy(kim, 'teamSite', 'reorg')).toEqual([])
   })
 
-  it('are mailboxes of the kind that is asked for, and no people', async () => {
+  it('include mailboxes of the requested kind, and no people', async () => {
     expect(await seenBy(kim, 'sharedMailbox', 'sale', 'info')).toEqual(['Info', 'Sales'])
     expect(await seenBy(kim, 'roomMailbox', 'matter')).toEqual(['Matterhorn (Zürich, floor 2)'])
     expect(await seenBy(kim, 'roomMailbox', 'zür')).toEqual(['Matterhorn (Zürich, floor 2)'])
@@ -51,7 +51,7 @@ describe('what a tenant has with similar names', () => {
     expect(await seenBy(kim, 'sharedMailbox', 'dana')).toEqual([])
   })
 
-  it('finds what this service has made', async () => {
+  it('include resources that this service has created', async () => {
     const made = siteInput({ displayName: 'Glacier Watch', alias: 'glacier-watch' })
     await runSteps(tenant.tenant, ['create-site', 'wait-for-site'], made)
     const [found] = await tenant.directory.similar(query('teamSite', ['glac']))
@@ -59,7 +59,7 @@ describe('what a tenant has with similar names', () => {
     expect(found?.address).toBe(`${tenant.simulator.url}/sites/glacier-watch`)
   })
 
-  it('asks Graph as its pages say, and for no site of a group, which the question could make', async () => {
+  it("are found with Graph's documented calls, without a call for a group's site, which could create the site", async () => {
     await tenant.forgetCalls()
     await seenBy(kim, 'teamSite', 'market')
     const calls = (await tenant.calls()).filter(({ operation }) => !operation.startsWith('login'))
@@ -70,13 +70,13 @@ describe('what a tenant has with similar names', () => {
     ])
   })
 
-  it('sends nothing but letters and digits, whatever it is given', async () => {
+  it('are searched with letters and digits only, whatever the input', async () => {
     await tenant.forgetCalls()
     expect(await seenBy(kim, 'teamSite', '" OR "displayName:a', '*', "'", '')).toEqual([])
     expect((await tenant.calls()).filter(({ operation }) => operation.startsWith('graph'))).toEqual([])
   })
 
-  it('fails when Graph does not let it look, and tells of groups alone without the permission for sites', async () => {
+  it('cause an error when Graph refuses the search, and include only groups without the permission for sites', async () => {
     const refused = { kind: 'failBeforeCommit', count: undefined, status: 403 }
     await tenant.fault({ operation: 'graph.sites.search', ...refused })
     const found = await tenant.directory.similar(query('teamSite', ['emea', 'news']))
@@ -86,7 +86,7 @@ describe('what a tenant has with similar names', () => {
   })
 })
 
-it('takes no site for ours that is elsewhere, a page, or somebody’s own', async () => {
+it('similar sites omit other hosts, pages and personal sites', async () => {
   const server = await startServer((request, response) => {
     if (answersSignIn(request, response)) return
     const site = (webUrl: string) => ({ displayName: 'Aurora', webUrl })

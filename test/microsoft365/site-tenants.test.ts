@@ -21,7 +21,7 @@ const connect = (otherSharePointHosts?: OtherHosts) => connectTo(contoso.simulat
 const refusedCalls = async () => (await contoso.calls()).filter(({ status }) => status >= 400 && status !== 404)
 
 describe('a tenant whose manager of sites refuses odata-version', () => {
-  it('creates the site after one repeat without the header, and sends it no more', async () => {
+  it('creates the site after one repeat without the header, and omits the header from then on', async () => {
     await contoso.modes({ refusesODataVersion: true })
     const tenant = connect()
     for (const turn of ['first', 'second']) {
@@ -34,31 +34,28 @@ describe('a tenant whose manager of sites refuses odata-version', () => {
     expect(created.map(({ status }) => status)).toEqual([200, 200])
   })
 
-  it.each([400, 401, 403, 500])(
-    'is understood by the text of the refusal, which comes with status %i',
-    async (status) => {
-      const seen: (string | undefined)[] = []
-      const server = await startServer((request, response) => {
-        if (answersSignIn(request, response)) return
-        const version = request.headers['odata-version']
-        if (request.method === 'POST') seen.push(version?.toString())
-        const value = 'Elevated context should be used only to create service asserted level PoP'
-        const error = { 'odata.error': { code: '-1', message: { lang: 'en-US', value } } }
-        if (version !== undefined && request.method === 'POST') return sendJson(response, status, error)
-        const isPost = request.method === 'POST'
-        const SiteUrl = isPost ? `${server.url}/sites/a` : ''
-        sendJson(response, 200, { SiteId: '', SiteStatus: isPost ? 2 : 0, SiteUrl })
-      })
-      const { tenant } = connectTo(server.url)
-      const input = siteInput({ kind: 'communicationSite', alias: 'a' })
-      expect(await tenant.siteSteps['create-site'](input)).toMatchObject({ done: true })
-      expect(seen.at(-1)).toBeUndefined()
-      expect(seen.filter((version) => version === undefined)).toHaveLength(1)
-      await server.close()
-    },
-  )
+  it.each([400, 401, 403, 500])('is recognised by the text of the refusal with status %i', async (status) => {
+    const versions: (string | undefined)[] = []
+    const server = await startServer((request, response) => {
+      if (answersSignIn(request, response)) return
+      const version = request.headers['odata-version']
+      if (request.method === 'POST') versions.push(version?.toString())
+      const value = 'Elevated context should be used only to create service asserted level PoP'
+      const error = { 'odata.error': { code: '-1', message: { lang: 'en-US', value } } }
+      if (version !== undefined && request.method === 'POST') return sendJson(response, status, error)
+      const isPost = request.method === 'POST'
+      const SiteUrl = isPost ? `${server.url}/sites/a` : ''
+      sendJson(response, 200, { SiteId: '', SiteStatus: isPost ? 2 : 0, SiteUrl })
+    })
+    const { tenant } = connectTo(server.url)
+    const input = siteInput({ kind: 'communicationSite', alias: 'a' })
+    expect(await tenant.siteSteps['create-site'](input)).toMatchObject({ done: true })
+    expect(versions.at(-1)).toBeUndefined()
+    expect(versions.filter((version) => version === undefined)).toHaveLength(1)
+    await server.close()
+  })
 
-  it('repeats nothing after another refusal', async () => {
+  it('does not repeat the call after another refusal', async () => {
     await contoso.fault({ operation: 'sharepoint.site.create', kind: 'failBeforeCommit', status: 400 })
     const input = siteInput({ kind: 'communicationSite' })
     await expect(connect().siteSteps['create-site'](input)).rejects.toMatchObject({ status: 400 })
@@ -73,7 +70,7 @@ describe('a tenant with a second SharePoint host', () => {
     return url.origin
   }
 
-  it('has its sites completed at the host that SHAREPOINT_URL lists, with tokens for that host', async () => {
+  it('completes its sites at a host that SHAREPOINT_URL lists, with tokens for that host', async () => {
     await contoso.modes({ newSitesHost: 'localhost' })
     const tenant = connect([{ url: second(), adminUrl: contoso.simulator.url }])
     const input = siteInput()
@@ -83,7 +80,7 @@ describe('a tenant with a second SharePoint host', () => {
     expect(await refusedCalls()).toEqual([])
   })
 
-  it('gets no token of ours at a host that is not listed; the error names the setting, and a retry completes', async () => {
+  it('receives no token at a host that is not listed; the error names the setting, and a retry completes', async () => {
     await contoso.modes({ newSitesHost: 'localhost' })
     const input = await runSteps(connect(), ['create-site'], siteInput())
     const wait = runStep(connect(), 'wait-for-site', input)
@@ -96,7 +93,7 @@ describe('a tenant with a second SharePoint host', () => {
 })
 
 describe('a tenant with a group naming policy', () => {
-  it('has no free address where the name that the policy makes of it is held, and says so before the request', async () => {
+  it("refuses an address before the request if the policy's version of it is taken", async () => {
     const { alias, ...input } = siteInput()
     await contoso.modes({ groupPrefix: 'GRP ' })
     const directory = connectTo(contoso.simulator.url).directory
@@ -107,7 +104,7 @@ describe('a tenant with a group naming policy', () => {
     expect(await connectTo(contoso.simulator.url).directory.isSiteAddressFree(alias)).toBe(true)
   })
 
-  it('is not needed to be readable: a refusal leaves the check of the requested address', async () => {
+  it('may hide its policy: then only the requested address is checked', async () => {
     const { alias } = siteInput()
     await contoso.modes({ groupPrefix: 'GRP ' })
     await contoso.fault({ operation: 'graph.groupSettings.list', kind: 'failBeforeCommit', status: 403 })
@@ -115,7 +112,7 @@ describe('a tenant with a group naming policy', () => {
   })
 
   it.each(['refuses', 'adds'])(
-    'that %s names without the prefix: the site gets the names of the policy',
+    'that %s names without the prefix: the site receives the names of the policy',
     async (conduct) => {
       await contoso.modes({ groupPrefix: 'GRP ', groupPrefixConduct: conduct })
       const input = siteInput()
@@ -127,21 +124,21 @@ describe('a tenant with a group naming policy', () => {
       })
       expect(progress.url).toBe(`${contoso.simulator.url}/sites/${alias}`)
       expect(progress.securityGroupName).toBe(`SPO-${alias}`)
-      // The first steps again, as after a crash: the same group.
+      // Runs the first step again, as after a crash. It finds the same group.
       const again = await runStep(connect(), 'create-site', input)
       expect(again).toEqual({ groupId: progress.groupId, createdAs: progress.createdAs })
     },
   )
 
-  it('names the address that is taken when the policy leads to one', async () => {
+  it('reports the address that the policy produces when this address is taken', async () => {
     await contoso.modes({ groupPrefix: 'GRP-' })
     const { alias } = await runSteps(connect(), ['create-site'], siteInput())
     const other = connect().siteSteps['create-site'](siteInput({ alias }))
     await expect(other).rejects.toMatchObject({ code: 'name-taken' })
-    await expect(other).rejects.toThrow(`The address GRP-${alias} is held`)
+    await expect(other).rejects.toThrow(`The address GRP-${alias} is taken`)
   })
 
-  it('changes nothing where the names are as the policy wants them', async () => {
+  it('leaves names unchanged that already follow the policy', async () => {
     await contoso.modes({ groupPrefix: 'GRP-' })
     const input = siteInput({ alias: 'GRP-plans', displayName: 'GRP-Plans' })
     const progress = await runStep(connect(), 'create-site', input)
@@ -150,15 +147,12 @@ describe('a tenant with a group naming policy', () => {
 
   it.each([
     ['a blocked word', [{ code: 'ContainsBlockedWord', target: 'displayName' }]],
+    ['an invalid alias', [{ code: 'MissingPrefixSuffix', target: 'mailNickname', suggestedPropertyValue: 'a/b' }]],
     [
-      'an alias that cannot be one',
-      [{ code: 'MissingPrefixSuffix', target: 'mailNickname', suggestedPropertyValue: 'a/b' }],
-    ],
-    [
-      'the same name for ever',
+      'the same name again and again',
       [{ code: 'MissingPrefixSuffix', target: 'displayName', suggestedPropertyValue: 'Same' }],
     ],
-  ])('that refuses because of %s is an error that names the policy', async (_, details) => {
+  ])('causes an error that names the policy when it refuses because of %s', async (_, details) => {
     const server = await startServer((request, response) => {
       if (answersSignIn(request, response)) return
       if (request.method === 'GET') return sendJson(response, 404, { error: { code: 'Request_ResourceNotFound' } })
@@ -173,7 +167,7 @@ describe('a tenant with a group naming policy', () => {
 })
 
 describe('a tenant whose groups do not know the schema extension', () => {
-  it('waits with the last step, says which setting to check, and is completed when they do', async () => {
+  it('waits with the last step, shows which setting to check, and completes once they know it', async () => {
     await contoso.modes({ groupsAcceptExtension: false })
     const tenant = connect()
     const input = await runSteps(tenant, withoutLabel.slice(0, -1), siteInput())
@@ -183,7 +177,7 @@ describe('a tenant whose groups do not know the schema extension', () => {
     expect(await runStep(tenant, 'link-group', input)).toHaveProperty('securityGroupId')
   })
 
-  it('explains the refusal of the look-up of the provisioned group in the same way', async () => {
+  it('explains the refused look-up of the provisioned group in the same way', async () => {
     await contoso.modes({ groupsAcceptExtension: false })
     const found = contoso.directory.findProvisionedGroup(siteInput().requestId)
     await expect(found).rejects.toThrow('DIRECTORY_EXTENSION')

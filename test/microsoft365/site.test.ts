@@ -18,7 +18,7 @@ afterEach(() => contoso.healthy())
 afterAll(() => contoso.close())
 
 const everything = (kind: SiteKind): SiteStepInput => siteInput({ kind, owners: [dana, omar], labelId: confidential })
-/** Every write that a site with two further owners and a label needs, and how often. */
+/** Every write that a site with two further owners and a label needs, with its count. */
 const writes: { readonly [K in SiteKind]: readonly (readonly [operation: string, count: number])[] } = {
   teamSite: [
     ['graph.groups.upsert', 2],
@@ -35,7 +35,7 @@ const writes: { readonly [K in SiteKind]: readonly (readonly [operation: string,
     ['graph.groups.update', 1],
   ],
 }
-/** Runs all steps as the provisioning job does: a retryable error is tried again with what is stored. */
+/** Runs all steps like the provisioning job: repeats a step with the stored progress after a retryable error. */
 async function persist(input: SiteStepInput): Promise<SiteProgress> {
   let progress = input.progress
   for (const step of siteSteps) {
@@ -55,7 +55,7 @@ const callsOf = async (operation: string, containing: string) =>
   (await contoso.calls()).filter((call) => call.operation === operation && JSON.stringify(call).includes(containing))
 
 describe.each(siteKinds)('a %s', (kind) => {
-  test('is made whole by its steps, and the linked group is found by the request id', async () => {
+  test('is completed by its steps, and the linked group is found by the request id', async () => {
     const input = everything(kind)
     await contoso.forgetCalls()
     const { progress } = await runSteps(contoso.tenant, siteSteps, input)
@@ -70,12 +70,12 @@ describe.each(siteKinds)('a %s', (kind) => {
     expect(found).toEqual({ id, displayName, siteId, url })
   })
 
-  test('is made once when every step runs twice, with and without what it made', async () => {
+  test('is created once when every step runs twice, with and without the stored progress', async () => {
     const input = everything(kind)
     let progress = input.progress
     for (const step of siteSteps) {
       const first = await runStep(contoso.tenant, step, { ...input, progress })
-      // As after a crash between the call and the store: the step knows nothing of its own first run.
+      // As after a crash between the call and the store: the step does not know its first run.
       expect(await runStep(contoso.tenant, step, { ...input, progress })).toEqual(first)
       expect(await runStep(contoso.tenant, step, { ...input, progress: first })).toEqual(first)
       progress = first
@@ -87,27 +87,30 @@ describe.each(siteKinds)('a %s', (kind) => {
     expect(await callsOf('sharepoint.tenant.site.update', progress.siteId?.split(',')[1] ?? 'none')).toHaveLength(1)
   })
 
-  test.each(['resetAfterCommit', 'failBeforeCommit'])('is made once though every write meets %s', async (fault) => {
-    const input = everything(kind)
-    await contoso.forgetCalls()
-    for (const [operation, count] of writes[kind]) await contoso.fault({ operation, kind: fault, count })
-    const progress = await persist(input)
-    const url = `${contoso.simulator.url}/sites/${input.alias}`
-    expect(progress.url).toBe(url)
-    expect(await contoso.directory.findProvisionedGroup(input.requestId)).toMatchObject({
-      id: progress.securityGroupId,
-      url,
-    })
-    const calls = await contoso.calls()
-    for (const [operation, count] of writes[kind]) {
-      const own = calls.filter((call) => call.operation === operation)
-      expect(own.filter((call) => call.fault === fault)).toHaveLength(count)
-      // What was done and whose answer was lost is found by looking; what was not done is done at the second try.
-      expect(own).toHaveLength(fault === 'resetAfterCommit' ? count : count * 2)
-    }
-  })
+  test.each(['resetAfterCommit', 'failBeforeCommit'])(
+    'is created once although every write meets %s',
+    async (fault) => {
+      const input = everything(kind)
+      await contoso.forgetCalls()
+      for (const [operation, count] of writes[kind]) await contoso.fault({ operation, kind: fault, count })
+      const progress = await persist(input)
+      const url = `${contoso.simulator.url}/sites/${input.alias}`
+      expect(progress.url).toBe(url)
+      expect(await contoso.directory.findProvisionedGroup(input.requestId)).toMatchObject({
+        id: progress.securityGroupId,
+        url,
+      })
+      const calls = await contoso.calls()
+      for (const [operation, count] of writes[kind]) {
+        const own = calls.filter((call) => call.operation === operation)
+        expect(own.filter((call) => call.fault === fault)).toHaveLength(count)
+        // A completed write whose answer was lost is found by a check. Any other write succeeds in the second attempt.
+        expect(own).toHaveLength(fault === 'resetAfterCommit' ? count : count * 2)
+      }
+    },
+  )
 
-  test('whose address somebody else holds is refused as taken', async () => {
+  test('is refused as taken if another group or site has the address', async () => {
     const { alias, displayName } = await runSteps(contoso.tenant, ['create-site', 'wait-for-site'], siteInput({ kind }))
     expect(await contoso.directory.isSiteAddressFree(alias)).toBe(false)
     const other = siteInput({ kind, alias, displayName, requester: dana })
@@ -117,7 +120,7 @@ describe.each(siteKinds)('a %s', (kind) => {
     })
   })
 
-  test('has the owners and the label that were asked for', async () => {
+  test('has the requested owners and label', async () => {
     const input = everything(kind)
     const { progress } = await runSteps(contoso.tenant, siteSteps, input)
     const page = await (await fetch(progress.url ?? '')).text()
@@ -125,7 +128,7 @@ describe.each(siteKinds)('a %s', (kind) => {
       expect(page).toContain(text)
   })
 
-  test('is checked when it is ready: what is as it was asked for, and what is not', async () => {
+  test('passes or fails the ready check for each requested value', async () => {
     const input = everything(kind)
     const bare = await runSteps(contoso.tenant, ['create-site', 'wait-for-site'], input)
     expect(await contoso.tenant.siteSteps['ready-check'](bare)).toEqual({
@@ -146,7 +149,7 @@ describe.each(siteKinds)('a %s', (kind) => {
     })
   })
 
-  test('waits with the wish of a throttling service', async () => {
+  test('waits as long as a throttling service requires', async () => {
     const operation = kind === 'teamSite' ? 'graph.groups.upsert' : 'sharepoint.site.create'
     await contoso.fault({ operation, kind: 'status429', retryAfter: 23 })
     await expect(contoso.tenant.siteSteps['create-site'](siteInput({ kind }))).rejects.toMatchObject({
@@ -155,7 +158,7 @@ describe.each(siteKinds)('a %s', (kind) => {
     })
   })
 
-  test('is waited for while it is being made', async () => {
+  test('is awaited while it is being created', async () => {
     const slow = await startTenant({ siteReadySeconds: 0.5 })
     try {
       const input = await runSteps(slow.tenant, ['create-site'], siteInput({ kind }))
@@ -182,7 +185,7 @@ test('the group is found by the request id only when the directory shows it', as
   }
 })
 
-test('an owner who has left the directory stops the request, by name', async () => {
+test('an owner who has left the directory stops the request; the error names the owner', async () => {
   const gone = { ...dana, id: '99999999-aaaa-4aaa-8aaa-000000000001', displayName: 'Somebody Gone' }
   const input = await runSteps(contoso.tenant, ['create-site'], siteInput({ owners: [gone] }))
   const failure = await contoso.tenant.siteSteps['add-owners'](input).catch((error: unknown) => error)
@@ -190,14 +193,14 @@ test('an owner who has left the directory stops the request, by name', async () 
   expect(String(failure)).toContain('Somebody Gone')
 })
 
-test('a communication site that the address falls to by a group is refused as taken', async () => {
+test('a communication site is refused as taken when a group takes the address', async () => {
   const { alias } = await runSteps(contoso.tenant, ['create-site'], siteInput())
   expect(await contoso.directory.isSiteAddressFree(alias)).toBe(false)
   const input = siteInput({ kind: 'communicationSite', alias })
   await expect(contoso.tenant.siteSteps['create-site'](input)).rejects.toMatchObject({ code: 'name-taken' })
 })
 
-test('SharePoint takes our certificate where it refuses a secret', async () => {
+test('SharePoint accepts our certificate where it refuses a secret', async () => {
   const { url, tenantId } = contoso.simulator
   const form = { grant_type: 'client_credentials', client_id: kim.id, client_secret: 'x', scope: `${url}/.default` }
   const body = new URLSearchParams(form)
@@ -209,7 +212,7 @@ test('SharePoint takes our certificate where it refuses a secret', async () => {
 })
 
 describe('the directory', () => {
-  test('knows people, their managers and groups, through nesting too', async () => {
+  test('finds people, their managers and groups, including nested groups', async () => {
     const { directory } = contoso
     expect(await directory.person(kim.id)).toEqual(kim)
     expect(await directory.person('99999999-aaaa-4aaa-8aaa-000000000001')).toBeUndefined()
@@ -220,7 +223,7 @@ describe('the directory', () => {
     expect(await directory.groupsOf(kim.id)).not.toContain(approversGroup)
   })
 
-  test('never knows a group by a name with a quote for another', async () => {
+  test('never mistakes one group for another because of a quote in a name', async () => {
     expect(await contoso.directory.isSiteAddressFree("x' or mailNickname ne '")).toBe(true)
   })
 })

@@ -12,10 +12,10 @@ const days = 90
 describe('an address that belonged to somebody else', () => {
   const core = withCore()
   const at = (day: string) => ({ clock: { now: () => new Date(`${day}T09:00:00Z`) } })
-  /** The core on a day, a number of days after the first. */
+  /** Returns the core on a day, a number of days after the first. */
   const on = (later: number, parts: Parameters<typeof core.with>[0] = {}) =>
     core.with({ ...at(dayAfter(first, later)), ...parts }, { formerAddressDays: days })
-  const noted = (later: number) => on(later).system.noteAddresses(new AbortController().signal)
+  const recordAddresses = (later: number) => on(later).system.noteAddresses(new AbortController().signal)
   const run = { lastAttempt: true, signal: new AbortController().signal }
   const mailbox = async (name: string, template: object = {}) => {
     const { id: templateId } = await core.template({ kind: 'sharedMailbox', ...template })
@@ -26,18 +26,18 @@ describe('an address that belonged to somebody else', () => {
     return { templateId, displayName: 'Site', alias }
   }
 
-  it('is kept after a person has left, until the day that the answer names', async () => {
+  it('is not free after a person has left, until the day in the answer', async () => {
     core.world.inUse = [{ key: mailKey('Quinn@contoso.example'), holder: omar.id }]
-    await noted(0)
+    await recordAddresses(0)
     core.world.inUse = []
-    await noted(1)
+    await recordAddresses(1)
     const body = await mailbox('quinn')
     const { faults } = await refusal(() => on(days - 1).submitMailbox(asKim, { body }))
     expect(shownFaults(faults)).toEqual([
       {
         pointer: '/name',
         code: 'former-address',
-        detail: `quinn@contoso.example belonged to another person or resource. It is free from ${dayAfter(first, days)}. Try quinn-2.`,
+        detail: `The address quinn@contoso.example belonged to another person or resource. The address is free from ${dayAfter(first, days)}. Try quinn-2.`,
         suggestion: 'quinn-2',
       },
     ])
@@ -45,7 +45,7 @@ describe('an address that belonged to somebody else', () => {
     expect(named((await refusal(() => on(days - 1).submitMailbox(asKim, { body: alias }))).faults)).toEqual([
       '/alias former-address',
     ])
-    // A site's group has the address too.
+    // A site's group would get the same address.
     const group = await site('quinn')
     expect(named((await refusal(() => on(days - 1).submitSite(asKim, { body: group }))).faults)).toEqual([
       '/alias former-address',
@@ -53,35 +53,35 @@ describe('an address that belonged to somebody else', () => {
     expect((await on(days).submitMailbox(asKim, { body })).status).toBe('queued')
   })
 
-  it('is refused in another domain too, where the account would get it as its sign-in name', async () => {
+  it('is refused in another domain, because the account would get it as its sign-in name', async () => {
     core.world.inUse = [{ key: mailKey('opal@contoso.example'), holder: omar.id }]
-    await noted(0)
+    await recordAddresses(0)
     core.world.inUse = []
     const body = { ...(await mailbox('opal')), domain: 'contoso-labs.example' }
     expect(named((await refusal(() => on(1).submitMailbox(asKim, { body }))).faults)).toEqual(['/name former-address'])
     expect((await on(days).submitMailbox(asKim, { body })).status).toBe('queued')
   })
 
-  it('goes back at any time to the person whose it was, and to others by a template that allows it', async () => {
+  it('is free at any time for its former holder, and for others with a template that allows it', async () => {
     core.world.inUse = ['rene', 'remy'].map((name) => ({ key: mailKey(`${name}@contoso.example`), holder: kim.id }))
-    await noted(2)
+    await recordAddresses(2)
     core.world.inUse = []
     const body = await mailbox('rene')
     expect(named((await refusal(() => on(3).submitMailbox(asDana, { body }))).faults)).toEqual(['/name former-address'])
-    const lifted = await mailbox('remy', { naming: { allowFormerAddresses: true } })
-    expect((await on(3).submitMailbox(asDana, { body: lifted })).status).toBe('queued')
+    const allowed = await mailbox('remy', { naming: { allowFormerAddresses: true } })
+    expect((await on(3).submitMailbox(asDana, { body: allowed })).status).toBe('queued')
     expect((await on(3).submitMailbox(asKim, { body })).status).toBe('queued')
   })
 
-  it('is passed over where it was derived, and never suggested', async () => {
+  it('is skipped for a derived name and never suggested', async () => {
     core.world.inUse = ['sol', 'sol-2'].map((alias) => ({ key: siteKey(alias), holder: 'site' }))
-    await noted(4)
+    await recordAddresses(4)
     core.world.inUse = []
     const { id: templateId } = await core.template()
     expect(asSite(await on(5).submitSite(asKim, { body: { templateId, displayName: 'Sol' } })).alias).toBe('sol-3')
   })
 
-  it('of a resource that is gone is kept for its requester', async () => {
+  it('is free for the requester of a deleted resource, and for nobody else', async () => {
     const { requestId } = await on(6).submitMailbox(asKim, { body: await mailbox('taurus') })
     await on(6, { tenant: tenantWith() }).system.provision(requestId, run)
     const body = await mailbox('taurus')
@@ -93,11 +93,11 @@ describe('an address that belonged to somebody else', () => {
     expect(asMailbox(again).address).toBe('taurus@contoso.example')
   })
 
-  it('of a resource is counted from the last day on which it was there, not from the day of the request', async () => {
+  it('becomes free by the last day of the resource’s existence, not by the day of the request', async () => {
     const { requestId } = await on(0).submitSite(asKim, { body: await site('ursa') })
     await on(0, { tenant: tenantWith() }).system.provision(requestId, run)
     core.world.inUse = [{ key: siteKey('ursa'), holder: 'site' }]
-    await noted(days)
+    await recordAddresses(days)
     core.world.inUse = []
     const body = await site('ursa')
     expect(named((await refusal(() => on(days + 1).submitSite(asDana, { body }))).faults)).toEqual([
@@ -106,7 +106,7 @@ describe('an address that belonged to somebody else', () => {
     expect((await on(days + 1).submitSite(asKim, { body })).status).toBe('queued')
   })
 
-  it('that Microsoft 365 can restore is kept for its 30 days, also where the setting is off', async () => {
+  it('is not free for the 30 days in which Microsoft 365 can restore it, even with the setting off', async () => {
     core.world.taken.add('vega@contoso.example')
     core.world.deleted.set('vega@contoso.example', new Date(`${first}T08:00:00Z`))
     const body = await mailbox('vega')
@@ -119,10 +119,10 @@ describe('an address that belonged to somebody else', () => {
     ])
   })
 
-  it('is not given to a request that waited until somebody had left', async () => {
+  it('fails a request that waited until the holder had left', async () => {
     const stored = await on(9).submitSite(asDana, { body: await site('wega') })
     core.world.inUse = [{ key: siteKey('wega'), holder: 'another site' }]
-    await noted(10)
+    await recordAddresses(10)
     core.world.inUse = []
     await on(11, { tenant: tenantWith() }).system.provision(stored.requestId, run)
     const { status, problem } = await core.provisioning.readRequest(asDana, { requestId: stored.requestId })
@@ -130,13 +130,13 @@ describe('an address that belonged to somebody else', () => {
   })
 })
 
-describe('what is stored of addresses in use', () => {
+describe('the store of addresses in use', () => {
   const core = withCore()
   const key = Buffer.alloc(32, 7)
   const held = [{ key: mailKey('kim@contoso.example'), holder: kim.id }]
   const stored = async () => JSON.stringify((await core.database.query('SELECT * FROM former_addresses')).rows)
 
-  it('has no address and no id, and tells nobody who has another key', async () => {
+  it('contains no address and no id, and is unreadable with another key', async () => {
     const { addresses } = createStores(core.database, key)
     await addresses.note(tenantId, first, held)
     expect(await stored()).not.toMatch(new RegExp(`kim|contoso|${kim.id}`))
@@ -148,7 +148,7 @@ describe('what is stored of addresses in use', () => {
     expect(await createStores(core.database, Buffer.alloc(32, 8)).addresses.find(tenantId, keys)).toEqual([])
   })
 
-  it('has the last day and the last holder, and is forgotten when the period is over', async () => {
+  it('keeps the last day and the last holder until the end of the period', async () => {
     const { addresses } = createStores(core.database, key)
     await addresses.note(tenantId, dayAfter(first, 1), [{ key: mailKey('kim@contoso.example'), holder: dana.id }])
     const find = async () =>
@@ -163,7 +163,7 @@ describe('what is stored of addresses in use', () => {
     expect(await find()).toEqual([])
   })
 
-  it('is noted once a day, and again after a round that was stopped', async () => {
+  it('is updated once a day, and again after a stopped round', async () => {
     let rounds = 0
     const { directory } = core.ports
     const parts = {

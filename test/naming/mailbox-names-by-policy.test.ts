@@ -13,20 +13,20 @@ describe('the additional address of a shared mailbox', () => {
   const faults = async (body: object) =>
     named((await refusal(() => core.provisioning.submitMailbox(asKim, { body }))).faults)
 
-  it('has no blocked word, with a rule and without', async () => {
+  it('cannot contain a blocked word, with a rule and without', async () => {
     for (const naming of [{}, { alias: { pattern: 'x-{input}' } }]) {
       const body = await shared({ ...naming, blockedWords: ['payroll'] })
       expect(await faults({ ...body, alias: 'payroll-ch@contoso.example' })).toEqual(['/alias blocked-word'])
     }
   })
 
-  it('has the characters that its rule allows, and is never cut', async () => {
+  it('must have the characters that its rule allows, and is never cut', async () => {
     const body = await shared({ alias: { pattern: 'x-{input}', allowed: 'a-z0-9-' } })
     expect(await faults({ ...body, alias: 'a_b' })).toEqual(['/alias characters'])
     expect(await faults({ ...body, alias: 'a'.repeat(64) })).toEqual(['/alias too-long'])
   })
 
-  it('is never the address that the mailbox has already', async () => {
+  it('is never the primary address of the mailbox', async () => {
     const naming = { name: { pattern: '{input}-{counter}' }, alias: { pattern: '{input}' } }
     const body = { ...(await shared(naming)), name: 'desk' }
     for (const one of ['desk-1@contoso.example', 'desk@contoso.example']) core.world.taken.add(one)
@@ -35,10 +35,10 @@ describe('the additional address of a shared mailbox', () => {
   })
 })
 
-describe('the questions to Microsoft 365 about a mailbox', () => {
+describe('the checks of a mailbox in Microsoft 365', () => {
   const core = withCore()
 
-  it('about its people and its names are asked at the same time, so that nobody waits for one after the other', async () => {
+  it('run in parallel for its people and its names', async () => {
     const { id: templateId } = await core.template({ kind: 'sharedMailbox' })
     const { directory } = core.ports
     const named = Promise.withResolvers<void>()
@@ -57,9 +57,9 @@ describe('the questions to Microsoft 365 about a mailbox', () => {
   })
 })
 
-describe('a mailbox whose form does not ask for its address', () => {
+describe('a mailbox with a form without an address field', () => {
   const core = withCore()
-  const made = async (displayName: string, template: object = {}) => {
+  const addressOf = async (displayName: string, template: object = {}) => {
     const properties = { name: { shown: false } }
     const { id } = await core.template({ kind: 'roomMailbox', properties, ...template })
     const opened = await core.provisioning.openDraft(asKim, { templateId: id })
@@ -71,15 +71,17 @@ describe('a mailbox whose form does not ask for its address', () => {
     return view.step === 'details' ? named(view.faults).join() : view.step
   }
 
-  it('has one whatever is typed: long names are cut, taken ones numbered, and without a letter the id stands there', async () => {
-    expect(await made(`${'a'.repeat(63)} b`)).toBe(`${'a'.repeat(63)}@contoso.example`)
-    expect(await made('b'.repeat(70), { naming: { prefix: 'room-' } })).toBe(`room-${'b'.repeat(59)}@contoso.example`)
+  it('gets an address from any name: cut if long, numbered if taken, with the request’s id if no letter is left', async () => {
+    expect(await addressOf(`${'a'.repeat(63)} b`)).toBe(`${'a'.repeat(63)}@contoso.example`)
+    expect(await addressOf('b'.repeat(70), { naming: { prefix: 'room-' } })).toBe(
+      `room-${'b'.repeat(59)}@contoso.example`,
+    )
     core.world.taken.add('aurora@contoso.example')
-    expect(await made('Aurora')).toBe('aurora-2@contoso.example')
-    expect(await made('会議室')).toBe('mailbox-ID@contoso.example')
+    expect(await addressOf('Aurora')).toBe('aurora-2@contoso.example')
+    expect(await addressOf('会議室')).toBe('mailbox-ID@contoso.example')
   })
 
-  it('still takes the one that an integrator sends, as it stands', async () => {
+  it('accepts an address by REST unchanged', async () => {
     const { id: templateId } = await core.template({ kind: 'roomMailbox', properties: { name: { shown: false } } })
     core.world.taken.add('borealis@contoso.example')
     const body = { templateId, displayName: 'The borealis room', name: 'borealis' }

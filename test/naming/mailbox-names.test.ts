@@ -18,17 +18,17 @@ describe('the name of a mailbox', () => {
   const submit = async (body: unknown) => asMailbox(await core.provisioning.submitMailbox(asKim, { body }))
   const refused = (body: unknown) => refusal(() => core.provisioning.submitMailbox(asKim, { body }))
 
-  it('that is taken in the tenant comes with a free one, which is then accepted as it stands', async () => {
+  it('is refused with a free suggestion if taken in the tenant, and the suggestion is accepted unchanged', async () => {
     const naming = { prefix: 'room-', suffix: '' }
     core.world.taken.add('room-spree@contoso.example').add('room-spree-2')
     const body = await ask({ name: 'spree' }, { kind: 'roomMailbox', naming })
     const { code, faults } = await refused(body)
     expect([code, ...named(faults), faults[0]?.suggestion]).toEqual(['name-taken', '/name name-taken', 'room-spree-3'])
-    expect(detailOf(faults[0])).toBe('room-spree@contoso.example is taken. Try room-spree-3.')
+    expect(detailOf(faults[0])).toBe('The address room-spree@contoso.example is taken. Try room-spree-3.')
     expect((await submit({ ...body, name: faults[0]?.suggestion })).address).toBe('room-spree-3@contoso.example')
   })
 
-  it('that another request holds is taken in every domain, since it is one in Exchange', async () => {
+  it('is taken in all domains if another request holds it, because names in Exchange are unique', async () => {
     await submit(await ask({ name: 'held' }))
     for (const domain of ['contoso.example', 'contoso-labs.example', 'Contoso-Labs.example']) {
       const { code, faults } = await refused(await ask({ name: 'HELD', domain }))
@@ -37,21 +37,21 @@ describe('the name of a mailbox', () => {
     expect((await submit(await ask({ name: 'held-2' }))).address).toBe('held-2@contoso.example')
   })
 
-  it('may be what another request has as a further address in another domain, not in the same', async () => {
+  it('can equal another request’s additional address in another domain, but not in the same one', async () => {
     await submit(await ask({ name: 'further', alias: 'desk@contoso-labs.example' }))
     const { faults } = await refused(await ask({ name: 'desk', domain: 'contoso-labs.example' }))
     expect(named(faults)).toEqual(['/name name-taken'])
     expect((await submit(await ask({ name: 'desk' }))).address).toBe('desk@contoso.example')
   })
 
-  it('is free again when its request is cancelled, and so are all its addresses', async () => {
+  it('is free again after its request is cancelled, with all addresses', async () => {
     const body = await ask({ name: 'fleeting', alias: 'fleeting-too' })
     const { requestId } = await submit(body)
     await core.provisioning.cancelRequest(asKim, { requestId })
     expect((await submit(body)).aliasAddress).toBe('fleeting-too@contoso.example')
   })
 
-  it('and a site’s address are in each other’s way, as they are in Microsoft 365', async () => {
+  it('cannot equal the address of a site, as in Microsoft 365', async () => {
     const { id: templateId } = await core.template()
     await core.provisioning.submitSite(asKim, { body: { displayName: 'Plaza', alias: 'plaza', templateId } })
     expect((await refused(await ask({ name: 'plaza' }))).faults[0]?.suggestion).toBe('plaza-2')
@@ -67,7 +67,7 @@ describe('the alias of a mailbox', () => {
   const submit = async (body: unknown) => asMailbox(await core.provisioning.submitMailbox(asKim, { body }))
   const refused = (body: unknown) => refusal(() => core.provisioning.submitMailbox(asKim, { body }))
 
-  it('that is taken comes with a free one, which is then accepted as it stands', async () => {
+  it('is refused with a free suggestion if taken, and the suggestion is accepted unchanged', async () => {
     core.world.taken.add('sales@contoso.example').add('sales-2@contoso.example')
     for (const alias of ['sales', 'Sales@Contoso.example']) {
       const { code, faults } = await refused(await ask({ name: `${alias.length}-desk`, alias }))
@@ -78,7 +78,7 @@ describe('the alias of a mailbox', () => {
     expect(made.aliasAddress).toBe('sales-3@contoso.example')
   })
 
-  it('cannot be the address of another request, nor its alias', async () => {
+  it('cannot be the address or the alias of another request', async () => {
     await submit(await ask({ name: 'primary', alias: 'secondary' }))
     for (const alias of ['primary@contoso.example', 'secondary@contoso.example']) {
       const { code, faults } = await refused(await ask({ name: `of-${alias.slice(0, 4)}`, alias }))
@@ -87,7 +87,7 @@ describe('the alias of a mailbox', () => {
     expect(named((await refused(await ask({ name: 'secondary' }))).faults)).toEqual(['/name name-taken'])
   })
 
-  it('and the name, both taken, are both told', async () => {
+  it('is reported together with the name if both are taken', async () => {
     core.world.taken.add('both@contoso.example').add('too@contoso.example')
     const { code, faults } = await refused(await ask({ name: 'both', alias: 'too' }))
     expect([code, ...named(faults).sort()]).toEqual(['name-taken', '/alias name-taken', '/name name-taken'])
@@ -98,7 +98,7 @@ describe('the alias of a mailbox', () => {
 describe.each(engines)('many mailbox requests at once, %s', (engine) => {
   const core = withCore(engine)
 
-  it('of one name: one wins, all others are told, and nothing of them is left', async () => {
+  it('with one name: one succeeds, the others are refused and leave nothing behind', async () => {
     const { id: templateId } = await core.template({ kind: 'sharedMailbox' })
     const before = await core.rows()
     const body = { name: 'popular', displayName: 'Popular', templateId }
@@ -111,13 +111,13 @@ describe.each(engines)('many mailbox requests at once, %s', (engine) => {
     }
     const after = await core.rows()
     const more = Object.keys(after).map((table) => [table, (after[table] ?? 0) - (before[table] ?? 0)] as const)
-    // Its address, and its name for all domains.
+    // The reservations are its address, and its name for all domains.
     expect(Object.fromEntries(more.filter(([, count]) => count !== 0))).toEqual({
       ...{ requests: 1, reservations: 2, audit_log: 1, audit_heads: 1, ordered_jobs: 2, counters: 1 },
     })
   })
 
-  it('that want each other’s addresses: each address has one holder', async () => {
+  it('with swapped addresses: each address has one holder', async () => {
     const { id: templateId } = await core.template({ kind: 'sharedMailbox' })
     const body = (name: string, alias: string) => ({
       name,

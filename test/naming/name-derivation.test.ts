@@ -8,7 +8,7 @@ const requestId = '7d1c2b3a-4e5f-4a6b-8c7d-9e0f1a2b3c42'
 const plain = { prefix: '', suffix: '' }
 const allowed = /^[a-z0-9]([a-z0-9_-]*[a-z0-9])?$/
 
-/** Names as people give them: any script, signs, emoji, very long ones. */
+/** Names that people may type: any script, signs, emoji, very long ones. */
 const names = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 256 }),
   fc.string({ unit: 'binary', maxLength: 80 }),
@@ -27,7 +27,7 @@ const namings = fc.record({
   suffix: fc.stringMatching(/^([a-z0-9-]{0,19}[a-z0-9])?$/),
 })
 
-describe('a name as an address', () => {
+describe('slug', () => {
   it.each([
     ['Projekt Zürich (Süd)', 'projekt-zurich-sud'],
     ['Straße & Größe', 'strasse-grosse'],
@@ -42,7 +42,7 @@ describe('a name as an address', () => {
     expect(slug(name)).toBe(expected)
   })
 
-  it('is ASCII and its own address, whatever the name', () => {
+  it('returns ASCII for any name, and leaves its own result unchanged', () => {
     fc.assert(
       fc.property(names, (name) => {
         const made = slug(name)
@@ -55,11 +55,11 @@ describe('a name as an address', () => {
 })
 
 describe('the address of a request', () => {
-  it('has prefix and suffix, allowed characters and at most 64 of them, for 1,000 names', () => {
+  it('has prefix and suffix, and at most 64 allowed characters, for 1,000 names', () => {
     fc.assert(
       fc.property(namings, names, fc.option(aliases, { nil: '' }), (naming, displayName, alias) => {
         const address = addressOf({ kind: 'teamSite', naming }, { alias, displayName }, requestId)
-        expect(address.asked).toBe(alias !== '')
+        expect(address.isTyped).toBe(alias !== '')
         expect(address.alias).toMatch(allowed)
         expect(address.alias.length).toBeLessThanOrEqual(64)
         expect(address.alias.startsWith(naming.prefix) && address.alias.endsWith(naming.suffix)).toBe(true)
@@ -68,7 +68,7 @@ describe('the address of a request', () => {
     )
   })
 
-  it('given back as what is asked for, stays the same, and so does every alternative', () => {
+  it('stays the same when a person types it, and so does each alternative', () => {
     fc.assert(
       fc.property(namings, names, (naming, displayName) => {
         const { alias } = addressOf({ kind: 'teamSite', naming }, { alias: '', displayName }, requestId)
@@ -80,23 +80,23 @@ describe('the address of a request', () => {
     )
   })
 
-  it('of a name without a Latin letter is made of the id of the request', () => {
+  it('contains the request’s id if the name has no Latin letter', () => {
     expect(addressOf({ kind: 'teamSite', naming: plain }, { alias: '', displayName: '漢字' }, requestId).alias).toBe(
       'site-7d1c2b3a',
     )
   })
 
-  it('is the one that was asked for, in lower case', () => {
+  it('is the typed address in lower case', () => {
     expect(addressOf({ kind: 'teamSite', naming: plain }, { alias: 'Aurora_2', displayName: 'x' }, requestId)).toEqual({
       alias: 'aurora_2',
-      asked: true,
+      isTyped: true,
       around: { ...plain, separator: '-' },
     })
   })
 })
 
 describe('alternatives', () => {
-  it('are nine, all different, each allowed by the naming policy and by the API', () => {
+  it('are nine different addresses that the naming policy and the API allow', () => {
     fc.assert(
       fc.property(namings, names, (naming, displayName) => {
         const { alias } = addressOf({ kind: 'teamSite', naming }, { alias: '', displayName }, requestId)
@@ -114,7 +114,7 @@ describe('alternatives', () => {
     )
   })
 
-  it('count before the suffix', () => {
+  it('have their number before the suffix', () => {
     const naming = { prefix: 'prj-', suffix: '-ch' }
     expect([...alternatives({ ...naming, separator: '-' }, 'prj-aurora-ch', requestId)].slice(0, 3)).toEqual([
       'prj-aurora-ch',
@@ -129,7 +129,7 @@ it.each([
   ['suffix', 'a-'],
   ['prefix', 'A'],
   ['suffix', 'ü'],
-])('a template whose %s is %s is refused: no address may begin or end so', (side, affix) => {
+])('refuses a template with the %s %s: no address may begin or end with it', (side, affix) => {
   const parsed = template.safeParse({ ...projectSite, naming: { ...plain, [side]: affix } })
   expect(parsed.error?.issues.map(({ path }) => path.join('.'))).toEqual([`naming.${side}`])
 })

@@ -42,19 +42,19 @@ describe('two names', () => {
     ['Zürich', 'Zug'],
     ['🚀', '🚀'],
     ['', 'Marketing'],
-  ])('“%s” and “%s” are not', (one, other) => {
+  ])('“%s” and “%s” are not similar', (one, other) => {
     expect(likeness(one, other)).toBeLessThan(similarFrom)
     expect(likeness(other, one)).toBeLessThan(similarFrom)
   })
 
-  it('are the more alike, the more of their telling words they share', () => {
+  it('are more similar with more common words that are not frequent', () => {
     const order = ['Marketing', 'Marketing Team', 'Marketting', 'Marketing EMEA', 'Marketing EMEA North', 'Team']
     const alike = order.map((name) => likeness('Marketing', name))
     expect(alike).toEqual([...alike].sort((a, b) => b - a))
   })
 })
 
-describe('what is looked for', () => {
+describe('a search for similar names', () => {
   it.each([
     ['Marketting', ['market']],
     ['Project Aurora', ['auro']],
@@ -64,11 +64,11 @@ describe('what is looked for', () => {
     ['O’Brien’s', ['obrie']],
     ['"; DROP* (x) OR name:y', ['drop', 'name', 'or']],
     ['🚀', []],
-  ])('of “%s” are the beginnings of its telling words', (name, beginnings) => {
+  ])('for “%s” uses the beginnings of its least frequent words', (name, beginnings) => {
     expect(beginningsOf(name)).toEqual(beginnings)
   })
 
-  it('has letters and digits only, whatever the name', () => {
+  it('contains only letters and digits for any name', () => {
     const beginnings = beginningsOf(`a'b"c\\d(e)f*g?h:i ${'x'.repeat(300)} ÄÖÜ·ß`)
     expect(beginnings.join('')).toMatch(/^[\p{L}\p{M}\p{N}]+$/u)
   })

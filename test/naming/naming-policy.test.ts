@@ -67,8 +67,8 @@ const profiles = fc.record(
 )
 
 describe('names by a policy', () => {
-  it('satisfy the limits of Microsoft and the policy, whatever is typed that the policy takes', async () => {
-    let judged = 0
+  it('satisfy the limits of Microsoft and the policy for any accepted text', async () => {
+    let accepted = 0
     await fc.assert(
       fc.asyncProperty(
         fc.constantFrom(...resourceKinds),
@@ -83,33 +83,33 @@ describe('names by a policy', () => {
           if (!template || !parsed.success) return
           const made = await names(template, { displayName: parsed.data, address: typed }, profile)
           if (made.faults.length > 0) return
-          judged += 1
+          accepted += 1
           const field = isMailboxKind(kind) ? mailboxRequest.shape.name : siteRequest.shape.alias
           expect(field.safeParse(made.name), made.name).toMatchObject({ success: true, data: made.name })
           expect(made.name).toMatch(/^[a-z0-9]([a-z0-9_.-]*[a-z0-9])?$/)
           expect(made.name.length).toBeLessThanOrEqual(64)
           if (address.allowed !== '') expect(made.name).toMatch(new RegExp(`^[${address.allowed}]+$`, 'u'))
           expect(shape.displayName.safeParse(made.displayName)).toMatchObject({ success: true })
-          const said = [displayName, profile.city, profile.department].join(' ')
-          if (!/[(){}]/.test(said)) expect(made.displayName).not.toMatch(/[{}]|\(\s*\)/)
+          const inputs = [displayName, profile.city, profile.department].join(' ')
+          if (!/[(){}]/.test(inputs)) expect(made.displayName).not.toMatch(/[{}]|\(\s*\)/)
           for (const name of [made.name, made.displayName])
             expect(blockedWordsIn(name, policy.blockedWords), name).toEqual([])
         },
       ),
       { numRuns: 4_000, seed },
     )
-    // A test that takes nothing proves nothing.
-    expect(judged).toBeGreaterThan(800)
+    // Enough names must have been accepted, or the test proves nothing.
+    expect(accepted).toBeGreaterThan(800)
   })
 
   const site = (naming: object) => written('teamSite', naming)
   const by = (pattern: string, more: object = {}) => site({ alias: { pattern, ...more } })
   it.each([
     ['umlauts', by('{department}-{input}'), 'Größe', { department: 'Büro Süd' }, 'buro-sud-grosse'],
-    ['CJK keeps nothing, so the id stands for it', by('prj-{input}'), '漢字', {}, 'prj-site-7d1c2b3a'],
+    ['CJK leaves nothing, so the address contains the id', by('prj-{input}'), '漢字', {}, 'prj-site-7d1c2b3a'],
     ['emoji', by('{input}-{year}'), 'Launch 🚀 Team', {}, 'launch-team-2027'],
     ['spaces', by('{city}-{input}'), '  North   Sea  ', { city: 'Den  Haag' }, 'den-haag-north-sea'],
-    ['overflow cuts what is derived', by('{input}-zrh'), 'x'.repeat(80), {}, `${'x'.repeat(60)}-zrh`],
+    ['a derived name that is too long is cut', by('{input}-zrh'), 'x'.repeat(80), {}, `${'x'.repeat(60)}-zrh`],
     [
       'a token has twenty characters at most',
       by('{department}-{input}'),
@@ -117,15 +117,27 @@ describe('names by a policy', () => {
       { department: 'International Business Development' },
       'international-busine-aurora',
     ],
-    ['a token as long as it is told', by('{city:3}-{input}'), 'Aurora', { city: 'Zürich' }, 'zur-aurora'],
+    ['a token with a length', by('{city:3}-{input}'), 'Aurora', { city: 'Zürich' }, 'zur-aurora'],
     ['initials', by('{department:initials}-{input}'), 'Aurora', { department: 'Human Resources' }, 'hr-aurora'],
-    ['an empty token takes its hyphen along', by('{kind}-{city}-{input}'), 'Aurora', {}, 'team-aurora'],
+    ['an empty token removes its hyphen', by('{kind}-{city}-{input}'), 'Aurora', {}, 'team-aurora'],
     ['an empty token at the end', by('{input}-{city}'), 'Aurora', {}, 'aurora'],
     ['an answer', by('{metadata.costCentre}-{input}'), 'Aurora', {}, '4711-aurora'],
     ['a counter', by('prj-{counter:4}'), 'Aurora', {}, 'prj-0042'],
-    ['a counter beside a name', by('{input}-{counter:2}'), 'Aurora', {}, 'aurora-42'],
-    ['no hyphens where none are allowed', by('prj{input}', { allowed: 'a-z0-9' }), 'North Sea', {}, 'prjnorthsea'],
-    ['underscores where hyphens are not', by('prj_{input}', { allowed: 'a-z0-9_' }), 'North Sea', {}, 'prj_north_sea'],
+    ['a counter after a name', by('{input}-{counter:2}'), 'Aurora', {}, 'aurora-42'],
+    [
+      'no hyphens if the rule allows no separator',
+      by('prj{input}', { allowed: 'a-z0-9' }),
+      'North Sea',
+      {},
+      'prjnorthsea',
+    ],
+    [
+      'underscores if the rule allows no hyphens',
+      by('prj_{input}', { allowed: 'a-z0-9_' }),
+      'North Sea',
+      {},
+      'prj_north_sea',
+    ],
   ])('%s', async (_, template, displayName, profile, expected) => {
     if (!template) throw new Error('the template was refused')
     const made = await names(template, { displayName: displayName.trim(), address: '' }, profile)
@@ -140,7 +152,7 @@ describe('names by a policy', () => {
     ['{input:title}', 'north sea', {}, 'North Sea'],
     ['PRJ {input}', 'PRJ Aurora', {}, 'PRJ Aurora'],
     ['{input} 漢字', '🚀', {}, '🚀 漢字'],
-  ])('the display name %s of %s', async (pattern, displayName, profile, expected) => {
+  ])('build the display name %s from %s', async (pattern, displayName, profile, expected) => {
     const template = site({ displayName: { pattern } })
     if (!template) throw new Error('the template was refused')
     expect((await names(template, { displayName, address: '' }, profile)).displayName).toBe(expected)
@@ -176,12 +188,12 @@ describe('names by a policy', () => {
     expect(faults.map(({ pointer, code }) => `${pointer} ${code}`)).toContain(expected)
   })
 
-  it('whole words only are blocked', () => {
+  it('are blocked only for whole words', () => {
     expect(blockedWordsIn('Classified assets', ['class', 'ass', 'set'])).toEqual([])
   })
 })
 
-describe('a naming policy is refused when it is written,', () => {
+describe('a new naming policy is refused:', () => {
   it.each([
     ['teamSite', { alias: { pattern: '{town}-{input}' } }, 'naming.alias.pattern'],
     ['teamSite', { alias: { pattern: '{metadata.nothing}-{input}' } }, 'naming.alias.pattern'],

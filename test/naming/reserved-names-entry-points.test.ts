@@ -12,7 +12,7 @@ const made = z.object({ request: z.object({ requestId: z.uuid() }).optional(), r
 
 const mailTeam = '77777777-dddd-4ddd-8ddd-000000000001'
 
-describe('names that certificate authorities, registrars and mail systems trust', () => {
+describe('reserved names', () => {
   const service = withService({ PLAYGROUND: 'off' })
   const post = async (path: '/mail/v1/mailboxes/' | '/collab/v1/spo/' | '/collab/v1/spo/batches/', body: unknown) => {
     const scope = `${service.app.url}${path.slice(0, path.indexOf('/', 1))}/App.ReadWrite.All`
@@ -25,21 +25,21 @@ describe('names that certificate authorities, registrars and mail systems trust'
   }
   const site = { templateId: templates.newsSite, displayName: 'News', labelId: labels.internal }
 
-  it('are refused over REST as the address of a site, typed or derived, whatever separates their words', async () => {
+  it('are refused by REST as the address of a site, typed or derived, with any separator', async () => {
     expect(await refusedAt('/collab/v1/spo/', { ...site, alias: 'Web_Master' })).toEqual(['#/alias reserved-name'])
     expect(await refusedAt('/collab/v1/spo/', { ...site, displayName: 'Sécurity' })).toEqual(['#/alias reserved-name'])
   })
 
-  it('are refused as a row of a batch, without keeping another row from its turn', async () => {
+  it('are refused in a row of a batch, without an effect on other rows', async () => {
     const rows = ['noc', 'night-watch'].map((alias) => ({ key: alias, body: { ...site, alias } }))
-    const asked = { dryRun: true, resource: 'site', rows }
-    const { status, body } = await caller(service).call('kim', 'POST', '/requests/v1/batch', { body: asked })
+    const batch = { dryRun: true, resource: 'site', rows }
+    const { status, body } = await caller(service).call('kim', 'POST', '/requests/v1/batch', { body: batch })
     expect(status, JSON.stringify(body)).toBe(200)
     expect(JSON.stringify(body)).toContain('"code":"reserved-name"')
     expect(JSON.stringify(body)).not.toContain('night-watch is reserved')
   })
 
-  it('are given by a template of an admin that lists them, and a list of other names is refused', async () => {
+  it('are accepted by a template that allows them, and a template cannot allow names that are not reserved', async () => {
     const put = (allowReservedNames: string[]) => {
       const body = { kind: 'sharedMailbox', name: 'Mail team', naming: { allowReservedNames } }
       const headers = { 'if-none-match': '*' }
@@ -59,7 +59,7 @@ describe('names that certificate authorities, registrars and mail systems trust'
     expect(chain.text).toContain('"allowReservedNames":["postmaster"]')
   })
 
-  it('and the address of a person who has just left are refused, with the day from which it is free', async () => {
+  it('and a former address are refused; the latter with the day from which it is free', async () => {
     await service.account('omar', 'deleted')
     const wanted = { templateId: mailTeam, displayName: 'Omar', name: 'omar' }
     const { status, body } = await post('/mail/v1/mailboxes/', wanted)
@@ -70,14 +70,14 @@ describe('names that certificate authorities, registrars and mail systems trust'
         {
           pointer: '#/name',
           code: 'former-address',
-          detail: expect.stringContaining(`It is free from ${day.slice(0, 7)}`),
+          detail: expect.stringContaining(`The address is free from ${day.slice(0, 7)}`),
         },
       ],
     ])
     await service.account('omar', 'active')
   })
 
-  it('are given where the policy makes another address of them', async () => {
+  it('are accepted if the policy derives another address from them', async () => {
     const room = { templateId: templates.meetingRoom, displayName: 'Admin', name: 'admin' }
     const { status, body } = await post('/mail/v1/mailboxes/', room)
     expect([status, made.safeParse(body).success]).toEqual([202, true])
@@ -86,9 +86,9 @@ describe('names that certificate authorities, registrars and mail systems trust'
   it('are refused in chat, at the check of the name and at the review', async () => {
     const { id, card } = await opens(service.kim, 'news')
     const inputs = { displayName: 'Post', alias: 'post-master', reason: 'x' }
-    const said = 'post-master is reserved for mail administration. Choose another name, such as post-master-news.'
+    const refusal = 'post-master is reserved for mail administration. Choose another name, such as post-master-news.'
     const checked = cardOf(await service.kim.clicks({ id, card }, 'Check name', inputs))
-    expect(textOf(checked)).toContain(said)
-    expect(textOf(cardOf(await service.kim.clicks({ id, card: checked }, 'Review', inputs)))).toContain(said)
+    expect(textOf(checked)).toContain(refusal)
+    expect(textOf(cardOf(await service.kim.clicks({ id, card: checked }, 'Review', inputs)))).toContain(refusal)
   })
 })

@@ -7,7 +7,7 @@ import { named, refusal, shownFaults, textOf } from '../support/refusal.ts'
 import { seed } from '../support/seed.ts'
 
 const asKim = actorOf(kim)
-/** Names of one list for each purpose; each of them stands for its neighbours. */
+/** Examples from the list of each purpose. */
 const reserved = [
   ...['admin', 'administrator', 'webmaster', 'hostmaster', 'postmaster', 'root', 'security', 'abuse', 'noc'],
   ...[
@@ -22,7 +22,7 @@ const reserved = [
     'autodiscover',
   ],
 ]
-/** What people request for good reasons. */
+/** Names that people request for good reasons. */
 const business = ['info', 'sales', 'support', 'marketing', 'news', 'it', 'help', 'registrar', 'certification']
 const separators = fc.constantFrom('', '.', '-', '_')
 const separated = fc
@@ -30,7 +30,7 @@ const separated = fc
   .map(([name, between]) => [...name].map((letter, at) => (at === 0 ? '' : (between[at] ?? '')) + letter).join(''))
 
 describe('a reserved name', () => {
-  it('is known in any case, width and accents, and with any dots, hyphens and underscores', () => {
+  it('is recognised in any case, width and accents, and with any dots, hyphens and underscores', () => {
     const wide = (name: string) =>
       name.replace(/[a-z]/g, (letter) => String.fromCharCode(letter.charCodeAt(0) + 0xfee0))
     const accented = (name: string) => name.replace(/[aeou]/g, (letter) => `${letter}\u0301`)
@@ -43,7 +43,7 @@ describe('a reserved name', () => {
     )
   })
 
-  it('is none with a letter or a digit before or after it, but for those of certificates', () => {
+  it('is not reserved with a letter or digit before or after it, except names for certificates', () => {
     const open = reserved.filter((name) => !/^ssl/.test(name))
     fc.assert(
       fc.property(fc.constantFrom(...open), fc.stringMatching(/^[xyz0-9]{1,8}$/), (name, more) => {
@@ -54,11 +54,11 @@ describe('a reserved name', () => {
     expect(['sslovenia', 'dmarc-rua', 'd.marco'].map(reservedFor)).toEqual([...['certificates', 'mail'], undefined])
   })
 
-  it('is none that people request for good reasons', () => {
+  it('is never one of the common business names', () => {
     expect(business.filter((name) => reservedFor(name))).toEqual([])
   })
 
-  it('is lifted for itself alone, however a template writes it', () => {
+  it('can be allowed in any spelling, which allows no other name', () => {
     fc.assert(
       fc.property(separated, separated, (allowed, name) => {
         const same = reservedIn({ allowReservedNames: [allowed] }, allowed)
@@ -86,7 +86,7 @@ describe('a request for a reserved name', () => {
     named(await faultsOf(() => core.provisioning.submitMailbox(asKim, { body })))
   const ofSite = async (body: object) => named(await faultsOf(() => core.provisioning.submitSite(asKim, { body })))
 
-  it('is refused with what the name is for, a free name and the remedy', async () => {
+  it('is refused with the purpose of the name, a free name and the remedy', async () => {
     const body = await mailbox({ name: 'Post.Master' })
     core.world.taken.add('post.master-shared@contoso.example')
     expect(shownFaults(await faultsOf(() => core.provisioning.submitMailbox(asKim, { body })))).toEqual([
@@ -94,13 +94,13 @@ describe('a request for a reserved name', () => {
         pointer: '/name',
         code: 'reserved-name',
         detail:
-          'post.master is reserved for mail administration. Choose another name, such as post.master-shared-2. Or ask an admin for a template that allows it.',
+          'post.master is reserved for mail administration. Choose another name, such as post.master-shared-2. An admin can add a template that allows this name.',
         suggestion: 'post.master-shared-2',
       },
     ])
   })
 
-  it('is refused for the name, the additional address and the address of a site, typed or derived', async () => {
+  it('is refused for a mailbox name, an additional address and a site address, typed or derived', async () => {
     expect(await ofMailbox(await mailbox({ alias: 'no_reply@contoso-labs.example' }))).toEqual(['/alias reserved-name'])
     expect(await ofSite(await site({ alias: 'Host_Master' }))).toEqual(['/alias reserved-name'])
     expect(await ofSite(await site({ displayName: 'Sécurity' }))).toEqual(['/alias reserved-name'])
@@ -109,7 +109,7 @@ describe('a request for a reserved name', () => {
     expect(await ofMailbox(unnamed)).toEqual(['/displayName reserved-name'])
   })
 
-  it('is judged by the address that the policy makes of it', async () => {
+  it('is checked by the address from the policy', async () => {
     const room = await mailbox({ name: 'admin' }, { kind: 'roomMailbox', naming: { prefix: 'room-' } })
     expect(asMailbox(await core.provisioning.submitMailbox(asKim, { body: room })).address).toBe(
       'room-admin@contoso.example',
@@ -134,7 +134,7 @@ describe('a request for a reserved name', () => {
     expect(await ofMailbox(await mailbox({ name: 'hostmaster' }, template))).toEqual(['/name reserved-name'])
   })
 
-  it('is refused when it was accepted by a version that knew no reserved names, before anything is created', async () => {
+  it('fails before anything is created, if a version without reserved names accepted it', async () => {
     const body = await site({ displayName: 'Root' }, { naming: { allowReservedNames: ['root'] } })
     const stored = await core.provisioning.submitSite(asKim, { body })
     const { naming } = await core.template({})
@@ -154,8 +154,8 @@ describe('a request for a reserved name', () => {
   })
 })
 
-describe('a template that allows names', () => {
-  it('may allow only names that are reserved', () => {
+describe('a template that allows reserved names', () => {
+  it('cannot allow names that are not reserved', () => {
     const written = (allowReservedNames: string[]) =>
       templateWithin([]).safeParse({
         ...{ id: crypto.randomUUID(), version: 1, kind: 'sharedMailbox', name: 'Mail administration' },
@@ -165,7 +165,7 @@ describe('a template that allows names', () => {
     const { error } = written(['postmaster', 'sales'])
     const faults = (error?.issues ?? []).map((one) => [one.path, one.code === 'custom' && textOf(reasonOfIssue(one))])
     expect(faults).toEqual([
-      [['naming', 'allowReservedNames', '1'], 'sales is not reserved: every template may give it. Leave it out.'],
+      [['naming', 'allowReservedNames', '1'], 'sales is not reserved, so every template allows it. Leave it out.'],
     ])
   })
 })

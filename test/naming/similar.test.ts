@@ -3,7 +3,7 @@ import {
   type Candidate,
   type Context,
   type Ports,
-  type Sought,
+  type RequestedName,
   similarAmong,
   similarCandidates,
   similarResources,
@@ -16,9 +16,9 @@ const group = (displayName: string, more: Partial<Candidate> = {}): Candidate =>
   const alias = displayName.toLowerCase().replaceAll(' ', '-')
   return { of: 'group', id: alias, displayName, address: `${siteRoot}${alias}`, alias, isPublic: false, ...more }
 }
-/** Both halves of the search, as a preview runs them. */
-const findSimilar = async (context: Context<Ports>, sought: Sought) =>
-  similarAmong(context, sought, await similarCandidates(context.ports, sought))
+/** Runs both parts of the search, like a preview. */
+const findSimilar = async (context: Context<Ports>, wanted: RequestedName) =>
+  similarAmong(context, wanted, await similarCandidates(context.ports, wanted))
 const never = <T>() => new Promise<T>(() => undefined)
 
 describe('similar resources', () => {
@@ -28,24 +28,25 @@ describe('similar resources', () => {
     core.world.owners.clear()
     core.world.up = true
   })
-  const asked = (ports: Ports) => ({ ports, settings: core.provisioning.settings, actor: asKim })
+  const contextOf = (ports: Ports) => ({ ports, settings: core.provisioning.settings, actor: asKim })
   const marketing = { kind: 'teamSite', displayName: 'Marketing' } as const
-  const found = async (sought: Parameters<typeof findSimilar>[1] = marketing) => findSimilar(asked(core.ports), sought)
-  const names = async (sought?: Parameters<typeof findSimilar>[1]) =>
-    (await found(sought)).resources.map(({ displayName }) => displayName)
-  /** The core with a directory that answers otherwise. */
+  const found = async (wanted: Parameters<typeof findSimilar>[1] = marketing) =>
+    findSimilar(contextOf(core.ports), wanted)
+  const names = async (wanted?: Parameters<typeof findSimilar>[1]) =>
+    (await found(wanted)).resources.map(({ displayName }) => displayName)
+  /** Returns the ports with a changed directory. */
   const withDirectory = (change: Partial<Ports['directory']>): Ports => ({
     ...core.ports,
     directory: { ...core.ports.directory, ...change },
   })
 
-  it('are those with similar names, the most alike first', async () => {
+  it('have similar names, the most similar first', async () => {
     expect(await names()).toEqual(['Marketing', 'Marketting', 'Marketing EMEA'])
     expect(await names({ ...marketing, displayName: 'Sale' })).toEqual([])
     expect(await names({ ...marketing, displayName: '🚀' })).toEqual([])
   })
 
-  it('are three at most, with the number of the others', async () => {
+  it('are at most three, with the number of the others', async () => {
     const letters = ['Marketing A', 'Marketing B', 'Marketing C', 'Marketing D', 'Marketing E']
     core.world.similar = letters.map((name) => group(name))
     const { resources, more } = await found()
@@ -53,14 +54,14 @@ describe('similar resources', () => {
     expect(similarResources.parse({ resources, more })).toEqual({ resources, more })
   })
 
-  it('leave out what the request itself keeps, under its address or as its group', async () => {
+  it('leave out the resource of the request itself, by its address or its group', async () => {
     expect(await names({ ...marketing, address: `${siteRoot}marketing` })).toEqual(['Marketting', 'Marketing EMEA'])
     core.world.similar = [group('Marketing', { address: 'marketing@contoso.example' })]
     expect(await names({ ...marketing, address: `${siteRoot}Marketing/` })).toEqual([])
     expect(await names({ ...marketing, address: `${siteRoot}marketing-2` })).toEqual(['Marketing'])
   })
 
-  it('say whom to ask: three owners, nobody who is blocked', async () => {
+  it('name up to three owners who can give access, without blocked accounts', async () => {
     core.world.owners.set('marketing', [{ ...dana, isBlocked: true }, omar, priya])
     const [first, second] = (await found()).resources
     expect(first).toMatchObject({ access: 'ask', kind: 'teamSite', address: `${siteRoot}marketing` })
@@ -68,7 +69,7 @@ describe('similar resources', () => {
     expect(second).toMatchObject({ access: 'ask', owners: [] })
   })
 
-  it('say what the person can open already: as an owner, as a member, or as everybody', async () => {
+  it('show whether the person can open them as an owner, as a member or publicly', async () => {
     core.world.owners.set('marketing', [kim, dana])
     core.world.groups.set('marketting', [kim])
     core.world.similar = [group('Marketing'), group('Marketting'), group('Marketing EMEA', { isPublic: true })]
@@ -83,62 +84,62 @@ describe('similar resources', () => {
     ['sharedMailbox', 'ask'],
     ['roomMailbox', 'open'],
     ['equipmentMailbox', 'open'],
-  ] as const)('of a %s have no owners, and access is %s', async (kind, access) => {
+  ] as const)('of the kind %s have no owners and the access %s', async (kind, access) => {
     const address = 'marketing@contoso.example'
     core.world.similar = [group('Marketing', { of: 'account', alias: '', address })]
-    const sought = { kind, displayName: 'Marketing' }
-    expect((await found(sought)).resources).toEqual([{ kind, displayName: 'Marketing', address, access, owners: [] }])
-    expect(await names({ ...sought, address })).toEqual([])
+    const wanted = { kind, displayName: 'Marketing' }
+    expect((await found(wanted)).resources).toEqual([{ kind, displayName: 'Marketing', address, access, owners: [] }])
+    expect(await names({ ...wanted, address })).toEqual([])
   })
 
-  it('tell of nothing that the person may not know of', async () => {
-    const seen = core.world.similar.filter(({ displayName }) => displayName !== 'Marketing')
+  it('leave out resources that the person may not see', async () => {
+    const visible = core.world.similar.filter(({ displayName }) => displayName !== 'Marketing')
     const ports = withDirectory({ visibleTo: async () => [] })
-    expect(await findSimilar(asked(ports), marketing)).toEqual({ resources: [], more: 0 })
-    const some = withDirectory({ visibleTo: async (_, all) => all.filter((one) => seen.includes(one)) })
-    const { resources, more } = await findSimilar(asked(some), marketing)
+    expect(await findSimilar(contextOf(ports), marketing)).toEqual({ resources: [], more: 0 })
+    const some = withDirectory({ visibleTo: async (_, all) => all.filter((one) => visible.includes(one)) })
+    const { resources, more } = await findSimilar(contextOf(some), marketing)
     expect([resources.map(({ displayName }) => displayName), more]).toEqual([['Marketting', 'Marketing EMEA'], 0])
   })
 
   it.each([
-    ['does not look them up', { similar: never<readonly Candidate[]> }],
-    ['does not say who may see them', { visibleTo: never<readonly Candidate[]> }],
-    ['does not name their owners', { ownersOf: never<[]> }],
-  ])('are none while the directory %s in time', async (_, silent) => {
-    expect(await findSimilar(asked(withDirectory(silent)), marketing)).toEqual({
+    ['does not find them', { similar: never<readonly Candidate[]> }],
+    ['does not check their visibility', { visibleTo: never<readonly Candidate[]> }],
+    ['does not return their owners', { ownersOf: never<[]> }],
+  ])('are empty when the directory %s in time', async (_, silent) => {
+    expect(await findSimilar(contextOf(withDirectory(silent)), marketing)).toEqual({
       resources: [],
       more: 0,
     })
   })
 
-  it('are none while the directory is away; a defect is heard of', async () => {
+  it('are empty while the directory does not answer, but a defect is thrown', async () => {
     core.world.up = false
     expect(await found()).toEqual({ resources: [], more: 0 })
     const broken = withDirectory({ similar: async () => Promise.reject(new TypeError('a defect')) })
-    await expect(findSimilar(asked(broken), marketing)).rejects.toThrow('a defect')
+    await expect(findSimilar(contextOf(broken), marketing)).rejects.toThrow('a defect')
   })
 })
 
 describe('a review', () => {
   const core = withCore()
 
-  it('tells of what is similar each time it is shown, and sending does not ask again', async () => {
+  it('searches for similar resources each time it is shown, but not when it is sent', async () => {
     const { id } = await core.template()
     core.world.similar = [group('Drawings Archive')]
-    const asked: string[] = []
+    const searches: string[] = []
     const { directory } = core.ports
     const provisioning = core.with({
       directory: {
         ...directory,
         similar: (query) => {
-          asked.push(query.beginnings.join())
+          searches.push(query.beginnings.join())
           return directory.similar(query)
         },
       },
     })
     const opened = await provisioning.openDraft(asKim, { templateId: id })
     if (opened.step !== 'details') throw new Error(`the form is at ${opened.step}`)
-    expect(asked).toEqual([])
+    expect(searches).toEqual([])
     const { requestId } = opened.draft
     const review = await provisioning.reviewDraft(asKim, {
       requestId,
@@ -146,11 +147,11 @@ describe('a review', () => {
       values: { displayName: 'Archive of Drawings' },
     })
     expect(review).toMatchObject({ step: 'review', similar: { resources: [{ displayName: 'Drawings Archive' }] } })
-    expect(asked).toEqual(['drawi,archi'])
+    expect(searches).toEqual(['drawi,archi'])
     const card = { conversationId: 'chat', activityId: 'card' }
     expect(await provisioning.submitDraft(asKim, { requestId, version: 2, statusCard: card })).toMatchObject({
       step: 'submitted',
     })
-    expect(asked).toHaveLength(1)
+    expect(searches).toHaveLength(1)
   })
 })

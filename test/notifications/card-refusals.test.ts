@@ -8,10 +8,10 @@ import { chatPaceInMemory } from '../../src/store/notifications/chats.ts'
 import { kim, requests, tenantId, viewerOf } from '../support/card-requests.ts'
 import { type Connector, startConnector } from '../support/connector.ts'
 
-describe('a chat that does not take a card', () => {
+describe('a chat that rejects a card', () => {
   const logged: object[] = []
   const log = { info: () => undefined, error: () => undefined, warn: (facts: object) => void logged.push(facts) }
-  /** Each test begins when all that was sent before is long past. */
+  /** Each test starts long after the cards of the test before. */
   let now = 0
   let connector: Connector
   const serviceUrl = async () => connector.url
@@ -56,18 +56,18 @@ describe('a chat that does not take a card', () => {
     ['PUT', 502],
     ['PUT', 503],
     ['PUT', 504],
-  ] as const)('%s, %i: is tried again, not before the time that it asks for', async (method, status) => {
+  ] as const)('%s, %i: gets the card again after its Retry-After time', async (method, status) => {
     connector.fail({ method, how: status, count: 1, headers: { 'retry-after': '60' } })
     const error = await calls[method]().catch((thrown: unknown) => thrown)
     expect(error).toMatchObject({ retryable: true })
     const { retryAfterSeconds } = error as { retryAfterSeconds: number }
     expect(retryAfterSeconds).toBeGreaterThanOrEqual(60)
-    expect(retryAfterSeconds, 'and not all at once').toBeLessThanOrEqual(72)
+    expect(retryAfterSeconds, 'with some spread').toBeLessThanOrEqual(72)
     expect(connector.sent).toEqual([])
     expect(await calls[method]()).toEqual(method === 'PUT' ? 'updated' : expect.objectContaining({ state: 'sent' }))
   })
 
-  it('no address for a chat that nobody has written in: the connector’s own is used', async () => {
+  it('gets the connector’s default address if nobody has written in it', async () => {
     const found = { ...conversation, conversationId: '19:bot_kim@unq.gbl.spaces', reference: null }
     expect(await sender.send(found, card, 'a card')).toMatchObject({ state: 'sent' })
     expect(connector.sent).toMatchObject([{ conversationId: found.conversationId }])
@@ -77,7 +77,7 @@ describe('a chat that does not take a card', () => {
     })
   })
 
-  it('429: no other card goes to that chat before the time that it asks for', async () => {
+  it('429: gets no other card before its Retry-After time', async () => {
     connector.fail({ method: 'POST', how: 429, count: 1, headers: { 'retry-after': '30' } })
     await expect(calls.POST()).rejects.toMatchObject({ retryable: true })
     now += 29_999
@@ -86,7 +86,7 @@ describe('a chat that does not take a card', () => {
     expect(await calls.POST()).toMatchObject({ state: 'sent' })
   })
 
-  it('429 with a date, or without a time: it is left alone for that long, or for a moment', async () => {
+  it('429 with a date or without a time: gets no card until the date, or for two seconds', async () => {
     const date = new Date(Date.now() + 60_000).toUTCString()
     connector.fail({ method: 'POST', how: 429, count: 1, headers: { 'retry-after': date } })
     await expect(calls.POST()).rejects.toMatchObject({ retryAfterSeconds: expect.any(Number) })
@@ -101,13 +101,13 @@ describe('a chat that does not take a card', () => {
     expect(await calls.POST()).toMatchObject({ state: 'sent' })
   })
 
-  it.each([400, 413])('POST, %i: this card is never taken, and is given up', async (status) => {
+  it.each([400, 413])('POST, %i: does not get this card again', async (status) => {
     connector.fail({ method: 'POST', how: status, count: 1 })
     await expect(calls.POST()).rejects.toMatchObject({ retryable: false })
   })
 
   it.each([403, 404])(
-    'POST, %i without a word of the connector: something on the way says so, and it passes',
+    'POST, %i without an error code of the connector: gets the card again, because a proxy may have answered',
     async (status) => {
       connector.fail({ method: 'POST', how: status, count: 1 })
       await expect(calls.POST()).rejects.toMatchObject({ retryable: true })
@@ -115,7 +115,7 @@ describe('a chat that does not take a card', () => {
     },
   )
 
-  it('nor a card for which no token can be had: it has not left, and is tried again', async () => {
+  it('gets the card again if no token was available', async () => {
     const nowhere = new GuardedAdapter({ appId: tenantId, password: 'x', tenantId: 'no tenant', type: 'SingleTenant' })
     const chats = createPacedChats(
       chatPaceInMemory(() => now),
@@ -126,7 +126,7 @@ describe('a chat that does not take a card', () => {
     expect(connector.sent).toEqual([])
   })
 
-  it('nor one for which the store cannot say whether there is room: the same', async () => {
+  it('gets the card again if the store did not answer about the limit of the chat', async () => {
     const away = new ProvisioningError('unavailable', asWritten('The store does not answer.'))
     const store = { change: () => Promise.reject(away), forgetOld: () => Promise.resolve() }
     const adapter = new GuardedAdapter(undefined)
@@ -141,14 +141,14 @@ describe('a chat that does not take a card', () => {
     [403, 'BotDisabledByAdmin', true],
     [403, 'ForbiddenOperationException', false],
     [404, 'ConversationNotFound', true],
-  ] as const)('POST, %i %s: is not tried again, and the log is told', async (status, code, closed) => {
+  ] as const)('POST, %i %s: does not get the card again, and the log records it', async (status, code, closed) => {
     const fault = connector.fail({ method: 'POST', how: status, code, count: 2 })
     expect(await calls.POST()).toEqual({ state: 'undeliverable', why: code, closed })
     expect(fault.count, 'one call').toBe(1)
     expect(logged).toEqual([{ status, why: code, closed, personId: kim.id }])
   })
 
-  it('PUT: the chat is closed, or only this card is gone', async () => {
+  it('PUT: is closed, or only this card is gone', async () => {
     connector.fail({ method: 'PUT', how: 403, code: 'ConversationBlockedByUser', count: 1 })
     expect(await calls.PUT()).toMatchObject({ state: 'undeliverable', closed: true })
     connector.fail({ method: 'PUT', how: 404, code: 'ConversationNotFound', count: 1 })

@@ -16,29 +16,29 @@ import { approvedBy, requestOf, requests, siteRoot, stageOf, stepsUntil } from '
 import { textOf } from '../support/cards.ts'
 import { actorOf, dana, kim, omar, priya, tenantId, tenantWith, withCore } from '../support/core.ts'
 
-type Told = { how: 'send' | 'update'; to: string; card: CardJson }
+type Sent = { how: 'send' | 'update'; to: string; card: CardJson }
 const { signal } = new AbortController()
 
 describe('the cards of a request', () => {
   const core = withCore()
-  const told: Told[] = []
-  /** What the chats do instead of taking a card. */
+  const sentCards: Sent[] = []
+  /** How the chats answer a card. */
   let send: (personId: string) => Promise<SendResult>
   let update: (personId: string) => Promise<UpdateResult>
   const outbox = createOutbox(
     {
       send({ personId }, card) {
-        told.push({ how: 'send', to: personId, card })
+        sentCards.push({ how: 'send', to: personId, card })
         return send(personId)
       },
       update({ personId }, _, card) {
-        told.push({ how: 'update', to: personId, card })
+        sentCards.push({ how: 'update', to: personId, card })
         return update(personId)
       },
     },
     { now: () => new Date(), siteRoot, outlookRoot: 'https://outlook.office.com/' },
   )
-  const toldTo = () => told.map(({ how, to }) => [how, to])
+  const sentTo = () => sentCards.map(({ how, to }) => [how, to])
 
   beforeAll(async () => {
     for (const { id } of [kim, dana, omar]) {
@@ -47,8 +47,8 @@ describe('the cards of a request', () => {
     }
   })
   beforeEach(() => {
-    told.splice(0)
-    send = async () => ({ state: 'sent', activityId: `card-${told.length}` })
+    sentCards.splice(0)
+    send = async () => ({ state: 'sent', activityId: `card-${sentCards.length}` })
     update = async () => 'updated'
   })
   let number = 7000
@@ -71,7 +71,7 @@ describe('the cards of a request', () => {
   const refreshes = async (request: Request) =>
     (await core.orders(request.requestId)).filter(({ name }) => name === 'refresh-cards')
 
-  it('that was under way while the request moved on is brought to the present state', async () => {
+  it('are updated if the request changed while they were being sent', async () => {
     const request = await stored()
     send = async () => {
       await core.provisioning.cancelRequest(actorOf(kim), { requestId: request.requestId })
@@ -83,22 +83,22 @@ describe('the cards of a request', () => {
     expect(ofTheMove?.payload).toMatchObject({ version: 2 })
     expect(ofTheCard?.payload).toMatchObject({ version: 2, cards: 'all' })
     await refresh({ ...request, version: 2 }, 'all')
-    expect(toldTo()).toEqual([
+    expect(sentTo()).toEqual([
       ['send', kim.id],
       ['update', kim.id],
     ])
-    expect(textOf(told[1]?.card ?? {})).toContain('Cancelled')
+    expect(textOf(sentCards[1]?.card ?? {})).toContain('Cancelled')
   })
 
-  it('are forgotten, and not tried again, when the chat does not take them', async () => {
+  it('are deleted from the store and not sent again if the chat rejects them', async () => {
     const request = await stored()
     send = async () => ({ state: 'undeliverable', why: 'ForbiddenOperationException', closed: false })
     await deliver(request, 'status')
     expect(await core.ports.sentCards.find(request.requestId, kim.id, 'status')).toBeUndefined()
-    expect(toldTo()).toEqual([['send', kim.id]])
+    expect(sentTo()).toEqual([['send', kim.id]])
   })
 
-  it('are tried again for a person without a known chat while Graph is away, and in the end left until it is found', async () => {
+  it('are retried while Graph cannot find the chat, and later wait until the chat is found', async () => {
     const request = await stored()
     let findChat = (): Promise<string> =>
       Promise.reject(new TenantError('graph-503', 'Microsoft Graph is away.', { retryable: true }))
@@ -107,15 +107,15 @@ describe('the cards of a request', () => {
     const attempt = (number: number) => core.with({ tenant }).system.deliverCard(outbox, order, number)
     for (const number of [1, 2, 3]) await expect(attempt(number)).rejects.toThrow('Graph is away')
     await attempt(4)
-    expect(toldTo()).toEqual([])
+    expect(sentTo()).toEqual([])
     findChat = async () => 'chat-of-priya'
     await attempt(1)
-    expect(toldTo()).toEqual([['send', priya.id]])
+    expect(sentTo()).toEqual([['send', priya.id]])
     const { rows } = await core.database.query(`SELECT payload FROM ordered_jobs WHERE name = 'catch-up'`)
     expect(rows).toEqual([{ payload: { v: 1, tenantId, personId: priya.id } }])
   })
 
-  it('are sent at most twice when answers are lost, whatever happens in between', async () => {
+  it('are sent at most twice if answers are lost, even with other errors between', async () => {
     const request = await stored()
     const answers = ['unknown', 'refused', 'full', 'unknown']
     send = async () => {
@@ -130,10 +130,10 @@ describe('the cards of a request', () => {
     await deliver(request, 'status', 3)
     expect(answers).toEqual([])
     await deliver(request, 'status', 4)
-    expect(told, 'two that may have arrived, and two that did not').toHaveLength(4)
+    expect(sentCards, 'two that may have arrived, and two that did not').toHaveLength(4)
   })
 
-  it('wait where a chat was sent enough for now, and nowhere else', async () => {
+  it('wait only for a chat that has reached its message limit', async () => {
     const request = await stored()
     await shown(request, kim, 'status')
     for (const one of [dana, omar]) await shown(request, one, 'approval:1')
@@ -143,7 +143,7 @@ describe('the cards of a request', () => {
     }
     const before = (await refreshes(request)).length
     await refresh(request, 'all')
-    expect(toldTo()).toHaveLength(3)
+    expect(sentTo()).toHaveLength(3)
     const [later, ...more] = (await refreshes(request)).slice(before)
     expect(more).toEqual([])
     expect(later?.payload).toMatchObject({ requestId: request.requestId, cards: 'all', personId: dana.id })
@@ -151,10 +151,10 @@ describe('the cards of a request', () => {
     const { requestId, version } = request
     const order = { requestId, version, cards: 'all', personId: dana.id } as const
     await expect(core.provisioning.system.refreshCards(outbox, order)).rejects.toBeInstanceOf(PutOff)
-    expect(toldTo().slice(3)).toEqual([['update', dana.id]])
+    expect(sentTo().slice(3)).toEqual([['update', dana.id]])
   })
 
-  it('each get to their chat, though another chat throws; what is worth another try is what is thrown', async () => {
+  it('reach their chats even if another chat throws, and the retryable error is thrown', async () => {
     const request = await stored()
     await shown(request, kim, 'status')
     for (const one of [dana, omar]) await shown(request, one, 'approval:1')
@@ -163,8 +163,8 @@ describe('the cards of a request', () => {
       throw new TenantError(personId, 'This chat throws.', { retryable: personId === dana.id })
     }
     await expect(refresh(request, 'all')).rejects.toMatchObject({ code: dana.id, retryable: true })
-    expect(toldTo()).toHaveLength(3)
-    expect(toldTo()).toContainEqual(['update', omar.id])
+    expect(sentTo()).toHaveLength(3)
+    expect(sentTo()).toContainEqual(['update', omar.id])
   })
 
   describe('while a step waits', () => {
@@ -172,15 +172,15 @@ describe('the cards of a request', () => {
     const provision = ({ requestId }: Request) =>
       core.with({ tenant: waiting }).system.provision(requestId, { lastAttempt: false, signal })
 
-    it('nothing is written: version and attempts stay, and no card is rewritten', async () => {
+    it('nothing changes: neither version and attempts nor the cards', async () => {
       const request = await stored({ status: 'provisioning', steps: stepsUntil(1) })
       await provision(request)
-      const begun = await core.ports.requests.find(request.requestId)
-      expect(begun?.steps[1]).toMatchObject({ name: 'wait-for-site', status: 'running', attempts: 1 })
+      const first = await core.ports.requests.find(request.requestId)
+      expect(first?.steps[1]).toMatchObject({ name: 'wait-for-site', status: 'running', attempts: 1 })
       const refreshed = await refreshes(request)
       const audit = await core.ports.audit.timeline(request.requestId)
-      for (let look = 0; look < 3; look += 1) await provision(request)
-      expect(await core.ports.requests.find(request.requestId)).toEqual(begun)
+      for (let run = 0; run < 3; run += 1) await provision(request)
+      expect(await core.ports.requests.find(request.requestId)).toEqual(first)
       expect(await refreshes(request)).toEqual(refreshed)
       expect(await core.ports.audit.timeline(request.requestId)).toEqual(audit)
       expect((await core.orders(request.requestId)).filter(({ name }) => name === 'provision').length).toBeGreaterThan(
@@ -188,7 +188,7 @@ describe('the cards of a request', () => {
       )
     })
 
-    it('a step rewrites the requester’s card only, and not when a later change is on its way', async () => {
+    it('a step updates only the requester’s card, and not if a later update is ordered', async () => {
       const approvals = [stageOf(1, [dana, omar], { decisions: [approvedBy(dana, '09:31')] })]
       const request = await stored({ status: 'provisioning', steps: stepsUntil(0), approvals })
       await shown(request, kim, 'status')
@@ -196,15 +196,15 @@ describe('the cards of a request', () => {
       await provision(request)
       const orders = await refreshes(request)
       expect(orders.map(({ payload }) => payload['cards'])).toEqual(['status', 'status', 'status'])
-      const [begun, , latest] = orders.map(({ payload }) => ({ ...request, version: Number(payload['version']) }))
-      await refresh(begun ?? request, 'status')
-      expect(told).toEqual([])
+      const [first, , latest] = orders.map(({ payload }) => ({ ...request, version: Number(payload['version']) }))
+      await refresh(first ?? request, 'status')
+      expect(sentCards).toEqual([])
       await refresh(latest ?? request, 'status')
-      expect(toldTo()).toEqual([['update', kim.id]])
+      expect(sentTo()).toEqual([['update', kim.id]])
     })
   })
 
-  describe('when a process died while it sent the follow-up', () => {
+  describe('after a process stopped while sending the follow-up', () => {
     const announced = async () => {
       const { ready } = requests
       const request = await stored({ ...ready, requestId: randomUUID(), tenantId, number: number + 1000 })
@@ -215,32 +215,32 @@ describe('the cards of a request', () => {
     const stateOf = async ({ requestId }: Request, key: CardKey) =>
       (await core.ports.sentCards.find(requestId, kim.id, key))?.state
 
-    it('the status card shows the link, and nothing is sent again', async () => {
+    it('show the link on the status card, and nothing is sent again', async () => {
       const request = await announced()
       await deliver(request, 'outcome:succeeded', 2)
-      expect(toldTo()).toEqual([['update', kim.id]])
-      expect(textOf(told[0]?.card ?? {})).toContain('Ready')
-      expect(JSON.stringify(told[0]?.card)).toContain(requests.ready.resource?.url)
+      expect(sentTo()).toEqual([['update', kim.id]])
+      expect(textOf(sentCards[0]?.card ?? {})).toContain('Ready')
+      expect(JSON.stringify(sentCards[0]?.card)).toContain(requests.ready.resource?.url)
       expect(await stateOf(request, 'outcome:succeeded')).toBe('unknown')
       await deliver(request, 'outcome:succeeded', 3)
-      expect(told).toHaveLength(1)
+      expect(sentCards).toHaveLength(1)
     })
 
-    it('and the status card was deleted, the follow-up is sent once more', async () => {
+    it('include the follow-up once more if the status card was deleted', async () => {
       const request = await announced()
       update = async () => 'gone'
       await deliver(request, 'outcome:succeeded', 2)
-      expect(toldTo()).toEqual([
+      expect(sentTo()).toEqual([
         ['update', kim.id],
         ['send', kim.id],
       ])
-      expect(textOf(told[1]?.card ?? {})).toContain('Your site is ready')
+      expect(textOf(sentCards[1]?.card ?? {})).toContain('Your site is ready')
       expect([await stateOf(request, 'outcome:succeeded'), await stateOf(request, 'status')]).toEqual([
         'sent',
         undefined,
       ])
       await deliver(request, 'outcome:succeeded', 3)
-      expect(told).toHaveLength(2)
+      expect(sentCards).toHaveLength(2)
     })
   })
 })

@@ -10,18 +10,18 @@ const hour = 3_600_000
 /** A Friday in November, at midnight in Greenwich. */
 const friday = Date.parse('2026-11-20T00:00:00Z')
 
-describe('the summary of a day', () => {
+describe('the daily digest', () => {
   const core = withCore()
   let now = friday
   const at = (moment: string) => {
     now = Date.parse(moment)
   }
-  const told: { to: string; what: string; notice: DigestNotice }[] = []
+  const sentCards: { to: string; what: string; notice: DigestNotice }[] = []
   const outbox: Outbox = {
     update: () => Promise.reject(new Error('nobody expected an update')),
     send: async ({ personId }, notice, what) => {
       if (notice.kind !== 'digest') throw new Error(`nobody expected ${what}`)
-      told.push({ to: personId, what, notice })
+      sentCards.push({ to: personId, what, notice })
       return { state: 'sent', activityId: randomUUID() }
     },
   }
@@ -51,7 +51,7 @@ describe('the summary of a day', () => {
     now = before
     return requestId
   }
-  /** A turn of the timer, and all jobs that it ordered and that were not run yet. */
+  /** Runs the timer, and all ordered jobs that have not run yet. */
   const done = new Set<string>()
   const turn = async (settings = {}) => {
     await core9(settings).system.orderDigests()
@@ -67,7 +67,7 @@ describe('the summary of a day', () => {
         1,
       )
     }
-    return told.splice(0).map(({ to, what, notice }) => {
+    return sentCards.splice(0).map(({ to, what, notice }) => {
       const names = notice.digest.approvals.entries.map(({ request }) => request.details.displayName)
       return `${nameOf(to)} ${what}: ${names.join(', ')}${notice.digest.admin ? ` and ${notice.digest.admin.health}` : ''}`
     })
@@ -79,7 +79,7 @@ describe('the summary of a day', () => {
     await ask('Older', '2026-11-18T09:00:00Z', dana)
   })
   beforeEach(() => {
-    told.splice(0)
+    sentCards.splice(0)
   })
 
   it('goes to nobody without a chat', async () => {
@@ -87,7 +87,7 @@ describe('the summary of a day', () => {
     expect(await turn()).toEqual([])
   })
 
-  it('comes once in the morning of each, the longest wait first', async () => {
+  it('comes once in each person’s morning, with the longest wait first', async () => {
     await meets(dana)
     await meets(omar, 'America/New_York', 'en-US')
     at('2026-11-20T06:45:00Z')
@@ -102,13 +102,13 @@ describe('the summary of a day', () => {
     expect(await turn()).toEqual(['Omar digest:2026-11-20: Old'])
   })
 
-  it('is not sent again after a restart, or by a second replica', async () => {
+  it('is not sent again after a restart or by a second replica', async () => {
     at('2026-11-20T14:00:00Z')
     done.clear()
     expect(await turn()).toEqual([])
   })
 
-  it('leaves what came after the morning to the next one, and the weekend alone', async () => {
+  it('shows later requests on the next working day', async () => {
     await ask('Later', '2026-11-20T09:30:00Z', priya)
     await meets(priya, 'Europe/Zurich', 'de-CH')
     at('2026-11-20T12:00:00Z')
@@ -124,30 +124,30 @@ describe('the summary of a day', () => {
     ])
   })
 
-  it('keeps the weekend of where somebody lives', async () => {
+  it('respects the weekend of the person’s country', async () => {
     await meets(omar, 'Asia/Dubai', 'he-IL')
     at('2026-11-22T04:00:00Z')
     expect(await turn()).toEqual(['Omar digest:2026-11-22: Old'])
     await meets(omar, 'Europe/Zurich', 'en-GB')
   })
 
-  it('of a morning that was missed comes later that day, and never on the next one', async () => {
+  it('comes later on the same day after a missed morning, never on the next day', async () => {
     at('2026-11-24T21:50:00Z')
     expect((await turn()).map((one) => one.split(':')[0])).toEqual(['Dana digest', 'Omar digest', 'Priya digest'])
     const order = { tenantId, personId: dana.id, notice: 'digest:2026-11-25' } as const
     at('2026-11-26T07:00:00Z')
     await core9().system.deliverCard(outbox, order, 1)
-    expect(told).toEqual([])
+    expect(sentCards).toEqual([])
   })
 
-  it('comes at the same hour when the clocks have changed', async () => {
+  it('comes at the same hour after a change of daylight saving time', async () => {
     at('2027-03-29T05:45:00Z')
     expect(await turn()).toEqual([])
     at('2027-03-29T06:00:00Z')
     expect((await turn()).length).toBe(3)
   })
 
-  it('has nothing to say, and says nothing, when nothing is open', async () => {
+  it('is not sent if nothing is open', async () => {
     const { id } = await core.template({ approval: { stages: [{ approvers: [{ user: omar.id }] }] } })
     at('2027-03-30T12:00:00Z')
     const [{ requests }] = [await core9().listApprovals(actorOf(omar), { limit: 10 })]
@@ -157,7 +157,7 @@ describe('the summary of a day', () => {
     expect(orders).not.toContain('Omar')
   })
 
-  it('is switched off and on by each for themselves', async () => {
+  it('can be disabled and enabled by each person', async () => {
     const standing = (person: Person) => core9().readDigestSetting(actorOf(person))
     expect(await standing(dana)).toEqual({ hour: 8, isOn: true })
     expect(await core9().chooseDigest(actorOf(dana), { isOn: false })).toEqual({ hour: 8, isOn: false })
@@ -170,13 +170,13 @@ describe('the summary of a day', () => {
     expect((await turn()).map((one) => one.split(' ')[0])).toEqual(['Dana', 'Priya'])
   })
 
-  it('is switched off for all by the settings', async () => {
+  it('can be disabled for everybody by a setting', async () => {
     at('2027-04-02T07:00:00Z')
     expect(await turn({ digest: null })).toEqual([])
     expect(await core9({ digest: null }).readDigestSetting(actorOf(dana))).toEqual({ hour: null, isOn: false })
   })
 
-  it('goes to nobody who is let into nothing any more', async () => {
+  it('does not go to people without access', async () => {
     core.world.guests.add(dana.id)
     at('2027-04-05T07:00:00Z')
     expect((await turn()).map((one) => one.split(' ')[0])).toEqual(['Priya'])
@@ -191,7 +191,7 @@ describe('the summary of a day', () => {
     expect((await turn()).map((one) => one.split(' ')[0])).toEqual(['Dana', 'Priya'])
   })
 
-  it('of an admin is not lost because Microsoft Graph does not answer about the chat of another', async () => {
+  it('reaches an admin even if Microsoft Graph does not find another admin’s chat', async () => {
     const admins = [kim.id, omar.id]
     const away = new TenantError('graph-429', 'Microsoft Graph has too many calls.', { retryable: true })
     at('2027-04-08T10:00:00Z')
@@ -201,19 +201,19 @@ describe('the summary of a day', () => {
     expect((await turn({ admins })).map((one) => one.split(' ')[0])).toEqual(['Kim'])
   })
 
-  it('tells an admin what is stuck, and how the service does', async () => {
+  it('shows an admin stuck requests and the health of the service', async () => {
     at('2027-04-07T07:00:00Z')
     const digest = await core9().readDigest(actorOf(priya, true))
     expect(digest.admin).toMatchObject({ failed: 0, givenUp: 0, health: 'green' })
     expect(digest.admin?.stuck).toBeGreaterThan(0)
     const text = textOf(cards.digest(digest, { hour: 8, isOn: true }, viewerOf(priya, { isAdmin: true })))
     expect(text).toContain('For admins')
-    expect(text).toContain('The service does well')
+    expect(text).toContain('The service is healthy')
     expect((await core9().readDigest(actorOf(priya))).admin).toBeUndefined()
   })
 })
 
-describe('a reminder of whoever has the summary', () => {
+describe('a reminder to a person with the digest', () => {
   const core = withCore()
   const begin = Date.now()
   let now = begin
@@ -232,8 +232,8 @@ describe('a reminder of whoever has the summary', () => {
     const reminders = (await core.orders(requestId)).flatMap(({ name, payload }) =>
       name === 'notify' && String(payload['card']).startsWith('reminder:') ? [payload['personId']] : [],
     )
-    const said = (await core9().readTimeline(actorOf(kim), { requestId })).find(({ action }) => action === 'reminded')
-    return { reminders, said: said?.data }
+    const entry = (await core9().readTimeline(actorOf(kim), { requestId })).find(({ action }) => action === 'reminded')
+    return { reminders, recorded: entry?.data }
   }
   beforeAll(async () => {
     for (const { id: personId } of [dana, omar])
@@ -244,18 +244,18 @@ describe('a reminder of whoever has the summary', () => {
   })
   const ids = (people: readonly Person[]) => people.map(({ id }) => ({ id }))
 
-  it('is not sent, and the audit says where it stands', async () => {
+  it('is not sent, and the audit names the people with the digest', async () => {
     const requestId = await ask()
-    const { reminders, said } = await afterADay(requestId)
+    const { reminders, recorded } = await afterADay(requestId)
     expect(reminders).toEqual([])
-    expect(said).toMatchObject({ people: [], inDigest: ids([dana, omar]) })
+    expect(recorded).toMatchObject({ people: [], inDigest: ids([dana, omar]) })
     const [stage] = (await core9().readRequest(actorOf(kim), { requestId })).approvals
     expect(stage?.reminders).toMatchObject([{ by: null, inDigest: true }])
     const text = textOf(cards.requestStatus(await core9().readRequest(actorOf(kim), { requestId }), viewerOf(kim)))
     expect(text).toContain('They see it in their daily summary.')
   })
 
-  it('does not keep who asked from nudging, and that comes at once', async () => {
+  it('comes at once if the requester nudges', async () => {
     const requestId = await ask()
     await afterADay(requestId)
     await core9().nudge(actorOf(kim), { requestId })
@@ -263,28 +263,28 @@ describe('a reminder of whoever has the summary', () => {
     expect(reminders.sort()).toEqual([dana.id, omar.id].sort())
   })
 
-  it('is sent to those who have switched the summary off', async () => {
+  it('is sent to people who have disabled the digest', async () => {
     await core9().chooseDigest(actorOf(omar), { isOn: false })
     const requestId = await ask()
-    const { reminders, said } = await afterADay(requestId)
+    const { reminders, recorded } = await afterADay(requestId)
     expect(reminders).toEqual([omar.id])
-    expect(said).toMatchObject({ people: ids([omar]), inDigest: ids([dana]) })
+    expect(recorded).toMatchObject({ people: ids([omar]), inDigest: ids([dana]) })
     const request = await core9().readRequest(actorOf(kim), { requestId })
     const entries = await core9().readTimeline(actorOf(kim), { requestId })
     const text = textOf(cards.requestStatus(request, viewerOf(kim), { entries, isOpen: true }))
-    expect(text).toContain('I reminded Omar Haddad; Dana Fox see it in their daily summary')
+    expect(text).toContain('I reminded Omar Haddad; Dana Fox will find this in the daily summary')
     await core9().chooseDigest(actorOf(omar), { isOn: true })
   })
 
-  it('is sent to all where there is no summary', async () => {
+  it('is sent to everybody if a setting disables the digest', async () => {
     const requestId = await ask()
-    const { reminders, said } = await afterADay(requestId, { digest: null })
+    const { reminders, recorded } = await afterADay(requestId, { digest: null })
     expect(reminders.length).toBe(2)
-    expect(said).toMatchObject({ people: ids([dana, omar]) })
-    expect(said).not.toHaveProperty('inDigest')
+    expect(recorded).toMatchObject({ people: ids([dana, omar]) })
+    expect(recorded).not.toHaveProperty('inDigest')
   })
 
-  it('leaves the warning before the end as it is', async () => {
+  it('does not replace the warning before the expiry', async () => {
     const requestId = await ask()
     await afterADay(requestId)
     now = begin + 12.5 * 24 * hour

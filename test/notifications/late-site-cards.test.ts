@@ -37,13 +37,13 @@ describe('a site that stays in creation for more than 15 minutes', () => {
       const busy = counts.filter(({ name }) => ['notify', 'notify-admins', 'catch-up', 'refresh-cards'].includes(name))
       return busy.every(({ waiting, active }) => waiting + active === 0) || undefined
     }, 'the end of all sending')
-  /** The cards about a site in a person's chat that say this. */
+  /** The cards about a site in a person's chat that contain a text. */
   const cardsOf = (user: TeamsUser, displayName: string, text: string) =>
     user.chat().filter(({ card }) => card && textOf(card).includes(displayName) && textOf(card).includes(text))
-  const forRequester = 'Microsoft 365 is still working on your site. You need to do nothing.'
+  const forRequester = 'Microsoft 365 is still working on your site. You do not need to do anything.'
   const forAdmins = 'SharePoint has been working on this site since'
 
-  it('is announced once as late to the requester and to each admin, also when its job runs twice', async () => {
+  it('is reported as late to the requester and each admin once, even if its job runs twice', async () => {
     const { kim, sam } = service
     for (const one of [kim, sam]) await one.installs()
     const requestId = await request('Slow Harbour')
@@ -64,19 +64,19 @@ describe('a site that stays in creation for more than 15 minutes', () => {
     expect(cardsOf(kim, 'Slow Harbour', forAdmins)).toEqual([])
   })
 
-  it('is shown to an admin whose chat begins while it is late, once, and to no other person', async () => {
+  it('is shown once to an admin whose chat starts later, and to no other person', async () => {
     const { dana, omar } = service
     expect(omar.chat()).toEqual([])
     for (const one of [dana, omar]) await one.installs()
     await omar.sees(/Slow Harbour[\s\S]*SharePoint has been working on this site since/)
-    // The app is added again: the card is in the chat already.
+    // The app is installed again, and the card is already in the chat.
     await omar.installs()
     await settled()
     expect(cardsOf(omar, 'Slow Harbour', forAdmins)).toHaveLength(1)
     expect(cardsOf(dana, 'Slow Harbour', '')).toEqual([])
   })
 
-  it('is not shown as late to an admin whose chat begins after the site was created', async () => {
+  it('is not reported as late to an admin whose chat starts after its creation', async () => {
     const { dana } = service
     const { rows } = await service.app.database.query<{ id: string }>('SELECT request_id AS id FROM requests')
     const requestId = String(rows[0]?.id)

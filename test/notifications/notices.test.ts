@@ -2,27 +2,27 @@ import { describe, expect, it } from 'vitest'
 import type { Outbox, Person, SendResult } from '../../src/core/index.ts'
 import { kim, omar, priya, tenantId, withCore } from '../support/core.ts'
 
-describe('a card that tells of no one request', () => {
+describe('a notice', () => {
   const core = withCore()
-  const told: string[] = []
+  const deliveries: string[] = []
   const never = () => Promise.reject(new Error('nobody expected an update'))
   const outbox = (tell: () => Promise<SendResult>): Outbox => ({
     update: never,
     send: ({ personId }, content, name) => {
-      told.push(`${personId} ${content.kind} ${name}`)
+      deliveries.push(`${personId} ${content.kind} ${name}`)
       return tell()
     },
   })
   const sent = async (): Promise<SendResult> => ({ state: 'sent', activityId: 'a' })
   const lost = async (): Promise<SendResult> => ({ state: 'unknown' })
   const system = () => core.provisioning.system
-  /** The same while these are admins too. */
+  /** The core with more admins. */
   const systemOf = (...more: Person[]) => core.with({}, { admins: [priya, ...more].map(({ id }) => id) }).system
   const days = { one: '01', two: '02', three: '03', four: '04', five: '05' } as const
   const since = (day: keyof typeof days) => `2026-11-${days[day]}T10:00:00.000Z`
   const red = (day: keyof typeof days) => `health:red:${since(day)}` as const
-  /** The service has been red since that day, or was until now. */
-  const stands = async (day: keyof typeof days, state: 'red' | 'well' = 'red') => {
+  /** Stores that the service has been red since that day, or was red until now. */
+  const turns = async (day: keyof typeof days, state: 'red' | 'well' = 'red') => {
     const { healthWatch } = core.ports
     const parts = [{ name: 'graph', state: 'red', says: 'fails', problem: 'As told.' } as const]
     const until = state === 'red' ? since(day) : '2026-11-20T10:00:00.000Z'
@@ -35,9 +35,9 @@ describe('a card that tells of no one request', () => {
       ...{ locale: 'en-GB', timeZone: 'Europe/Berlin' },
     })
 
-  it('goes once to each admin who has a chat, however often it is ordered', async () => {
+  it('goes once to each admin with a chat, even if it is ordered several times', async () => {
     await meets(priya.id)
-    await stands('one')
+    await turns('one')
     await system().notifyAdmins({ notice: red('one') })
     await system().notifyAdmins({ notice: red('one') })
     const { rows } = await core.database.query<{ payload: object }>(
@@ -47,20 +47,20 @@ describe('a card that tells of no one request', () => {
     const tell = (attempt: number) => system().deliverCard(outbox(sent), order(red('one')), attempt)
     await Promise.all([tell(1), tell(1), tell(1)])
     await tell(2)
-    expect(told.splice(0)).toEqual([`${priya.id} health ${red('one')}`])
+    expect(deliveries.splice(0)).toEqual([`${priya.id} health ${red('one')}`])
   })
 
-  it('is sent once more where its answer was lost, and then no more', async () => {
-    await stands('two')
+  it('is sent once more after a lost answer, and then not again', async () => {
+    await turns('two')
     const tell = (attempt: number) => system().deliverCard(outbox(lost), order(red('two')), attempt)
     await expect(tell(1)).rejects.toThrow('was lost')
     await tell(2)
     await tell(3)
-    expect(told.splice(0)).toHaveLength(2)
+    expect(deliveries.splice(0)).toHaveLength(2)
   })
 
-  it('is tried again when it surely did not arrive', async () => {
-    await stands('three')
+  it('is sent again if it certainly did not arrive', async () => {
+    await turns('three')
     const refused = () =>
       system().deliverCard(
         outbox(() => Promise.reject(new Error('away'))),
@@ -69,36 +69,36 @@ describe('a card that tells of no one request', () => {
       )
     await expect(refused()).rejects.toThrow('away')
     await system().deliverCard(outbox(sent), order(red('three')), 2)
-    expect(told.splice(0)).toHaveLength(2)
+    expect(deliveries.splice(0)).toHaveLength(2)
   })
 
-  it('goes to nobody without a chat, and closes one that takes none', async () => {
-    await stands('four')
+  it('does not go to people without a chat, and closes a chat that rejects it', async () => {
+    await turns('four')
     await systemOf(kim).deliverCard(outbox(sent), order(red('four'), kim.id), 1)
-    expect(told.splice(0)).toEqual([])
+    expect(deliveries.splice(0)).toEqual([])
     await meets(omar.id)
     const closed = async (): Promise<SendResult> => ({ state: 'undeliverable', why: 'BotDisabled', closed: true })
     await systemOf(omar).deliverCard(outbox(closed), order(red('four'), omar.id), 1)
     expect(await core.provisioning.system.isClosed(tenantId, omar.id)).toBe(true)
   })
 
-  it('is not sent when there is nothing to say any more: it is over, or another trouble has begun', async () => {
-    told.splice(0)
-    await stands('five')
+  it('is not sent after the end of its trouble', async () => {
+    deliveries.splice(0)
+    await turns('five')
     await system().deliverCard(outbox(sent), order(red('four')), 1)
-    await stands('five', 'well')
+    await turns('five', 'well')
     await system().deliverCard(outbox(sent), order(red('five')), 1)
-    expect(told.splice(0)).toEqual([])
+    expect(deliveries.splice(0)).toEqual([])
   })
 
-  it('says that all is well again to those alone who were told that it was not', async () => {
+  it('reports a healthy service only to people who got the alert', async () => {
     const well = `health:well:${since('five')}` as const
-    await stands('five')
+    await turns('five')
     await system().deliverCard(outbox(sent), order(red('five')), 1)
-    await stands('five', 'well')
+    await turns('five', 'well')
     await meets(kim.id)
     await system().deliverCard(outbox(sent), order(well), 1)
     await systemOf(kim).deliverCard(outbox(sent), order(well, kim.id), 1)
-    expect(told.splice(0)).toEqual([`${priya.id} health ${red('five')}`, `${priya.id} health ${well}`])
+    expect(deliveries.splice(0)).toEqual([`${priya.id} health ${red('five')}`, `${priya.id} health ${well}`])
   })
 })

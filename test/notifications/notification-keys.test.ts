@@ -14,7 +14,7 @@ import { kim, tenantId } from '../support/core.ts'
 const since = '2026-11-20T10:00:00.000Z'
 const [personId, erasureId] = ['11111111-aaaa-4aaa-8aaa-000000000001', '22222222-bbbb-4bbb-8bbb-000000000002']
 
-/** Keys as stores and queued jobs of earlier versions have them. */
+/** The keys in stores and queued jobs of earlier versions. */
 const cards: [string, CardSubject][] = [
   ['status', { kind: 'status' }],
   ['approval:2', { kind: 'approval', stage: 2 }],
@@ -32,7 +32,7 @@ const notices: [string, NoticeSubject][] = [
   ['digest:2026-11-30', { kind: 'digest', day: '2026-11-30' }],
 ]
 
-describe('what a card that the service sends is about', () => {
+describe('the key of a sent card', () => {
   it.each(cards)('reads %s', (key, subject) => {
     expect(cardSubject(cardKey.parse(key))).toEqual(subject)
     const payload = { v: 1, requestId: personId, personId: kim.id, card: key }
@@ -45,7 +45,7 @@ describe('what a card that the service sends is about', () => {
     expect(jobPayloads.tell.parse(payload)).toEqual(payload)
   })
 
-  it('is a decision only in the first card to an approver and in reminders', () => {
+  it('is for an approver only in the approval card and in reminders', () => {
     const decided = cards.map(([key]) => cardKey.parse(key)).filter(isForApprover)
     expect(decided).toEqual(['approval:2', 'reminder:1:3'])
   })

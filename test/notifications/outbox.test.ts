@@ -22,41 +22,43 @@ async function card(request: Request, { id }: Person, key: CardKey): Promise<str
   return textOf(shown.at(-1) ?? {})
 }
 
-describe('a card of an approval that waits, by its key and the present state', () => {
+describe('a card about a waiting approval', () => {
   beforeEach(() => void shown.splice(0))
 
-  it('reminds an approver with a card that can be decided on, until somebody has decided', async () => {
+  it('reminds an approver with buttons to decide, until the request is decided', async () => {
     expect(await card(inTime.nudged, dana, 'reminder:1:2')).toContain('Kim Lee reminds you')
     expect(actionsOf(shown.at(-1) ?? {}).map(({ title }) => title)).toContain('Approve')
     expect(await card(requests.rejected, omar, 'reminder:1:1')).toContain('Rejected by Dana Fox')
     expect(await card(requests.expired, omar, 'reminder:1:1')).toContain('Nobody decided in time.')
   })
 
-  it('warns the requester, and is the status card once it is decided or over', async () => {
-    expect(await card(inTime.expiring, kim, 'warning:1')).toContain('It expires on 22 Nov, 10:02 if nobody decides.')
+  it('warns the requester, and is the status card after the decision or the expiry', async () => {
+    expect(await card(inTime.expiring, kim, 'warning:1')).toContain(
+      'The request expires on 22 Nov, 10:02 if nobody decides.',
+    )
     expect(shown.at(-1)?.['fallbackText']).toBe('REQ-1042: Expires soon')
     expect(actionsOf(shown.at(-1) ?? {}).map(({ title }) => title)).toContain('Nudge')
-    expect(await card(requests.expired, kim, 'warning:1')).toContain('You can change it and send it again.')
-    expect(await card(requests.queued, kim, 'warning:1')).toContain('It starts in a moment.')
+    expect(await card(requests.expired, kim, 'warning:1')).toContain('You can change the request and send it again.')
+    expect(await card(requests.queued, kim, 'warning:1')).toContain('The creation starts in a moment.')
   })
 
-  it('tells an admin who could not be reached, and lets them nudge; who stands in is no admin by that', async () => {
+  it('shows an admin the unreachable approver and a button to nudge', async () => {
     const today = { ...inTime.partlyUnreachable, submittedAt: '2026-11-20T09:00:00Z' }
     expect(await card(today, sam, 'status')).toContain('I could not reach Dana Fox.')
     expect(actionsOf(shown.at(-1) ?? {}).map(({ title }) => title)).toEqual(['Nudge', 'Timeline ▾', 'Refresh'])
     expect(await card(inTime.nobodyReached, sam, 'status')).toContain('I could not reach Dana Fox.')
-    // The buttons that mend it are the ones of "admin stuck".
+    // The same buttons as on the card of "admin stuck" fix it.
     expect(JSON.stringify(shown.at(-1))).toContain('"admin reassign REQ-')
     expect(actionsOf(shown.at(-1) ?? {}).map(({ title }) => title)).toEqual([
-      'Ask somebody else',
-      'Decide it',
+      'Reassign',
+      'Override',
       'Nudge',
       'Timeline ▾',
       'Refresh',
     ])
-    expect(await card(inTime.nobodyReached, kim, 'status')).not.toContain('Ask somebody else')
+    expect(await card(inTime.nobodyReached, kim, 'status')).not.toContain('Reassign')
     const failed = requestOf({ ...requests.failed, approvals: inTime.escalated.approvals })
-    expect(await card(failed, sam, 'status')).toContain('An admin has been told')
-    expect(await card(failed, priya, 'status')).toContain('An admin has been told')
+    expect(await card(failed, sam, 'status')).toContain('I notified an admin')
+    expect(await card(failed, priya, 'status')).toContain('I notified an admin')
   })
 })

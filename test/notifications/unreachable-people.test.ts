@@ -10,7 +10,7 @@ const line = z.object({ action: z.string(), data: z.record(z.string(), z.unknown
 const timeline = z.object({ value: z.array(line) })
 const metadata = { costCentre: '4711', audience: 'internal' }
 
-describe('a person whose chat does not take our cards', () => {
+describe('a person whose chat rejects our cards', () => {
   const service = withService()
   afterEach(() => service.connector.healthy())
 
@@ -20,7 +20,7 @@ describe('a person whose chat does not take our cards', () => {
     expect(answer.status).toBe(202)
     return String(answer.body['requestId'])
   }
-  /** What the timeline says of people who were not told. */
+  /** The timeline's entries about unreachable people. */
   const notTold = async (requestId: string) => {
     const { body } = await service.rest('kim', 'GET', `/requests/v1/${requestId}/timeline`)
     const { value } = timeline.parse(body)
@@ -42,7 +42,7 @@ describe('a person whose chat does not take our cards', () => {
       when: ({ conversation }) => JSON.stringify(conversation).includes(user.conversationId),
     })
 
-  it('an approver: nothing is tried again, the timeline says so, the admins are told once, others may decide', async () => {
+  it('gets no card again as an approver: the timeline has an entry, admins are notified once, others can decide', async () => {
     const { dana, omar, sam } = service
     for (const one of [dana, omar, sam]) await one.installs()
     await settled()
@@ -57,13 +57,13 @@ describe('a person whose chat does not take our cards', () => {
       { person, card: 'approval:1', why: 'ConversationBlockedByUser', stage: 1 },
     ])
     expect(about({ chat: () => sam.chat() }, 'Blocked by Dana')).toHaveLength(1)
-    const asked = await omar.sees(/Blocked by Dana/)
-    expect((await omar.clicks(asked, 'Approve', { comment: 'yes' })).status).toBe(200)
+    const approvalCard = await omar.sees(/Blocked by Dana/)
+    expect((await omar.clicks(approvalCard, 'Approve', { comment: 'yes' })).status).toBe(200)
     const state = await service.app.database.query(`SELECT status FROM requests WHERE request_id = $1`, [requestId])
     expect(state.rows).not.toEqual([{ status: 'pendingApproval' }])
   })
 
-  it('is sent nothing more, and told of it all when they write again', async () => {
+  it('gets no more cards, and all missed cards when they write again', async () => {
     const { dana } = service
     const before = callsTo(dana)
     const requestId = await ask('While she is away')
@@ -74,13 +74,13 @@ describe('a person whose chat does not take our cards', () => {
     await dana.sees(/While she is away/)
     await settled()
     expect(about({ chat: () => dana.chat() }, 'While she is away')).toHaveLength(1)
-    expect(await notTold(requestId), 'what was so is still told').toHaveLength(1)
+    expect(await notTold(requestId), 'the entry remains').toHaveLength(1)
     const another = await ask('She is back')
     await dana.sees(/She is back/)
     expect(await notTold(another)).toEqual([])
   })
 
-  it('a requester: the request is made all the same, and the card comes when the bot is back in the chat', async () => {
+  it('gets their resource as a requester, and the card when the bot is in the chat again', async () => {
     const { kim } = service
     await kim.installs()
     await settled()
@@ -100,7 +100,7 @@ describe('a person whose chat does not take our cards', () => {
     expect(about({ chat: () => kim.chat() }, 'Nobody at home')).toHaveLength(1)
   })
 
-  it('a card that cannot be brought up to date closes the chat, and is brought after when it is open again', async () => {
+  it('gets a failed card update when the closed chat is open again', async () => {
     const { kim, omar } = service
     const choose = await opens(kim, 'project')
     const review = await kim.clicks(choose, 'Review', {
@@ -108,13 +108,13 @@ describe('a person whose chat does not take our cards', () => {
       'metadata.audience': 'internal',
     })
     await kim.clicks({ id: choose.id, card: review.card }, 'Send')
-    const asked = await omar.sees(/Out of date/)
+    const approvalCard = await omar.sees(/Out of date/)
     await settled()
     service.connector.fail({
       ...{ method: 'PUT', how: 403, code: 'BotNotInConversationRoster', count: 1 },
       when: (activity) => JSON.stringify(activity).includes(kim.conversationId),
     })
-    await omar.clicks(asked, 'Reject', { comment: 'not now' })
+    await omar.clicks(approvalCard, 'Reject', { comment: 'not now' })
     await until(async () => {
       const { rows } = await service.app.database.query('SELECT closed_why FROM conversations WHERE person_id = $1', [
         kim.id,
@@ -125,7 +125,7 @@ describe('a person whose chat does not take our cards', () => {
     const card = await until(() => {
       const shown = service.connector.activity(choose.id)
       return shown?.card && /not now/.test(textOf(shown.card)) ? shown : undefined
-    }, 'the status card as it should be')
+    }, 'the updated status card')
     expect(card.updates).toBeGreaterThan(0)
   })
 })

@@ -10,20 +10,20 @@ import { templates, withService } from '../support/service.ts'
 import { people } from '../support/teams-user.ts'
 import { until } from '../support/until.ts'
 
-const noAdmin = 'You are no longer an admin. This card shows nothing more.'
-const noApprover = 'You are no longer an approver of this request. This card shows nothing more.'
+const noAdmin = 'You are no longer an admin. This card is empty.'
+const noApprover = 'You are no longer an approver of this request. This card is empty.'
 
-describe('a card that is kept up to date, of somebody who has lost the right that it needed', () => {
+describe('the card of a person who has lost the right that it needs', () => {
   const core = withCore()
-  const told: { how: string; to: string; card: CardJson }[] = []
+  const sentCards: { how: string; to: string; card: CardJson }[] = []
   const outbox = createOutbox(
     {
       send: async ({ personId }, card) => {
-        told.push({ how: 'send', to: personId, card })
+        sentCards.push({ how: 'send', to: personId, card })
         return { state: 'sent', activityId: randomUUID() }
       },
       update: async ({ personId }, _, card) => {
-        told.push({ how: 'update', to: personId, card })
+        sentCards.push({ how: 'update', to: personId, card })
         return 'updated'
       },
     },
@@ -34,8 +34,8 @@ describe('a card that is kept up to date, of somebody who has lost the right tha
     for (const { id } of [kim, dana, omar, priya])
       await core.ports.conversations.put({ tenantId, personId: id, conversationId: `chat-${id}`, ...chat })
   })
-  beforeEach(() => void told.splice(0))
-  /** The core while these are its admins. */
+  beforeEach(() => void sentCards.splice(0))
+  /** The core with these admins. */
   const ruledBy = (...admins: Person[]) => core.with({}, { admins: admins.map(({ id }) => id) }).system
   const stored = async (more: Partial<Request> = {}): Promise<Request> => {
     const known = requestOf({ requestId: randomUUID(), tenantId, alias: randomUUID(), approvals: [stageOf(1, [dana])] })
@@ -47,7 +47,7 @@ describe('a card that is kept up to date, of somebody who has lost the right tha
     return core.ports.sentCards.put({ ...card, state: 'sent' })
   }
   const order = ({ requestId, version }: Request) => ({ requestId, version, cards: 'all' }) as const
-  const read = () => told.splice(0).map(({ to, card }) => [to, textOf(card).includes('no longer')])
+  const read = () => sentCards.splice(0).map(({ to, card }) => [to, textOf(card).includes('no longer')])
   const neutral = (card: CardJson, sentence: string, { number, details }: Request) => {
     expect(textOf(card)).toContain(sentence)
     expect(actionsOf(card)).toEqual([])
@@ -56,7 +56,7 @@ describe('a card that is kept up to date, of somebody who has lost the right tha
   }
 
   it.each(['status', 'stuck:pendingApproval:x', 'outcome:failed:x'] as const)(
-    'of a former admin is replaced once, and then left alone: %s',
+    'is replaced once for a former admin, and then gets no updates: %s',
     async (key) => {
       const request = await stored()
       await shows(request, omar, key)
@@ -65,7 +65,7 @@ describe('a card that is kept up to date, of somebody who has lost the right tha
       expect(read()).toEqual(expect.arrayContaining([[omar.id, false]]))
       const after = ruledBy(priya)
       await after.refreshCards(outbox, order(request))
-      const ofOmar = told.filter(({ to }) => to === omar.id)
+      const ofOmar = sentCards.filter(({ to }) => to === omar.id)
       expect(ofOmar).toHaveLength(1)
       neutral(ofOmar[0]?.card ?? {}, noAdmin, request)
       expect(read()).toContainEqual([kim.id, false])
@@ -75,30 +75,30 @@ describe('a card that is kept up to date, of somebody who has lost the right tha
     },
   )
 
-  it('is sent anew to a person who has the right again', async () => {
+  it('is sent again to a person who has the right again', async () => {
     const request = await stored()
     await shows(request, omar, 'status')
     const card = { requestId: request.requestId, personId: omar.id, card: 'status' } as const
     await ruledBy(priya).refreshCards(outbox, order(request))
-    told.splice(0)
+    sentCards.splice(0)
     await ruledBy(priya).deliverCard(outbox, card, 1)
-    expect(told).toEqual([])
+    expect(sentCards).toEqual([])
     await ruledBy(omar).deliverCard(outbox, card, 1)
-    expect(told.map(({ how, to }) => [how, to])).toEqual([['send', omar.id]])
+    expect(sentCards.map(({ how, to }) => [how, to])).toEqual([['send', omar.id]])
     await ruledBy(omar).refreshCards(outbox, order(request))
-    expect(told.map(({ how }) => how)).toEqual(['send', 'update'])
+    expect(sentCards.map(({ how }) => how)).toEqual(['send', 'update'])
   })
 
-  it('about a webhook is withdrawn too, and otherwise left alone', async () => {
+  it('is withdrawn if it is about a webhook, and gets no other updates', async () => {
     const request = await stored()
     await shows(request, omar, 'webhook:failing:x')
     await ruledBy(omar).refreshCards(outbox, order(request))
-    expect(told).toEqual([])
+    expect(sentCards).toEqual([])
     await ruledBy(priya).refreshCards(outbox, order(request))
     expect(read()).toEqual([[omar.id, true]])
   })
 
-  it('stays with a delegate who has left the group that was asked', async () => {
+  it('stays for a delegate who has left the approvers’ group', async () => {
     const membership = { groups: [approversGroup], people: [omar.id, dana.id] }
     const standIns = [
       {
@@ -123,18 +123,18 @@ describe('a card that is kept up to date, of somebody who has lost the right tha
     }
   })
 
-  it('is not sent any more where it still waits', async () => {
+  it('is not sent if it is still in the queue', async () => {
     const request = await stored({ status: 'failed' })
     const waits = { requestId: request.requestId, personId: omar.id, card: 'outcome:failed:' } as const
     const { queuedAt } = request
     const card = `outcome:failed:${queuedAt ?? ''}` as const
     await ruledBy(priya).deliverCard(outbox, { ...waits, card }, 1)
-    expect(told).toEqual([])
+    expect(sentCards).toEqual([])
     await ruledBy(omar).deliverCard(outbox, { ...waits, card }, 1)
-    expect(told).toHaveLength(1)
+    expect(sentCards).toHaveLength(1)
   })
 
-  it('of a former member of the group that was asked is replaced; of whom the policy names, it is not', async () => {
+  it('is replaced for a former member of the approvers’ group, not for a person named by the policy', async () => {
     const membership = { groups: [approversGroup], people: [omar.id] }
     const request = await stored({ approvals: [stageOf(1, [dana, omar], { membership })] })
     for (const one of [dana, omar]) await shows(request, one, 'approval:1')
@@ -146,9 +146,9 @@ describe('a card that is kept up to date, of somebody who has lost the right tha
     try {
       const reminder = { requestId: request.requestId, personId: omar.id, card: 'reminder:1:1' } as const
       await system.deliverCard(outbox, reminder, 1)
-      expect(told).toEqual([])
+      expect(sentCards).toEqual([])
       await system.refreshCards(outbox, order(request))
-      neutral(told.find(({ to }) => to === omar.id)?.card ?? {}, noApprover, request)
+      neutral(sentCards.find(({ to }) => to === omar.id)?.card ?? {}, noApprover, request)
       expect(read()).toContainEqual([dana.id, false])
       await system.refreshCards(outbox, order(request))
       expect(read()).toEqual([[dana.id, false]])
@@ -157,7 +157,7 @@ describe('a card that is kept up to date, of somebody who has lost the right tha
     }
   })
 
-  it('of an approver who has decided, and has left the group since, goes on telling what became of it', async () => {
+  it('still shows the outcome to an approver who left the group after their decision', async () => {
     const membership = { groups: [approversGroup], people: [omar.id] }
     const request = await stored({ approvals: [stageOf(1, [dana, omar], { membership })] })
     await shows(request, omar, 'approval:1')
@@ -169,7 +169,7 @@ describe('a card that is kept up to date, of somebody who has lost the right tha
     expect(read()).toEqual([[omar.id, false]])
   })
 
-  it('shows nothing fresh while the directory does not say who is an admin, and keeps no other card from its own', async () => {
+  it('gets no update while the directory does not answer, and other cards do', async () => {
     const request = await stored()
     await shows(request, omar, 'status')
     await shows(request, kim, 'status')
@@ -181,7 +181,7 @@ describe('a card that is kept up to date, of somebody who has lost the right tha
     expect(read()).toContainEqual([omar.id, true])
   })
 
-  it('tells a former admin nothing of an erasure or of health, also where the card was ordered before', async () => {
+  it('is not sent to a former admin about the health, even if it was ordered before', async () => {
     const since = '2026-11-01T10:00:00.000Z'
     await core.ports.healthWatch.put(tenantId, {
       ...{ state: 'red', since, turning: null },
@@ -189,9 +189,9 @@ describe('a card that is kept up to date, of somebody who has lost the right tha
     })
     const health = { tenantId, personId: omar.id, notice: `health:red:${since}` } as const
     await ruledBy(priya).deliverCard(outbox, health, 1)
-    expect(told).toEqual([])
+    expect(sentCards).toEqual([])
     await ruledBy(omar).deliverCard(outbox, health, 1)
-    expect(told).toHaveLength(1)
+    expect(sentCards).toHaveLength(1)
   })
 })
 
@@ -207,7 +207,7 @@ describe('a former admin in chat', () => {
   const now = (id: string) => service.sam.chat().find((one) => one.id === id)
   const reads = (id: string) => textOf(now(id)?.card ?? {})
 
-  it('has a neutral card after the next change, or the next click, and nothing fresh afterwards', async () => {
+  it('gets a neutral card at the next change or click, and no updates afterwards', async () => {
     await service.kim.installs()
     const [one, two, three] = [await waits('Atlas'), await waits('Boreas'), await waits('Castor')]
     const [changed, clicked, list] = [
@@ -215,7 +215,7 @@ describe('a former admin in chat', () => {
       await service.sam.says(`status ${two.reference}`),
       await service.sam.says('admin queue'),
     ]
-    const asked = await service.sam.says(`admin cancel ${three.reference}`)
+    const confirmation = await service.sam.says(`admin cancel ${three.reference}`)
     await service.restart({ ADMINS: people.dana.id })
 
     await service.rest('dana', 'POST', `/requests/v1/${one.requestId}/approve`, {})
@@ -238,7 +238,7 @@ describe('a former admin in chat', () => {
 
     for (const [verb, data, on] of [
       ['admin.queue', { from: 6 }, list],
-      ['admin.cancel', { requestId: three.requestId, comment: 'Mine.' }, asked],
+      ['admin.cancel', { requestId: three.requestId, comment: 'Mine.' }, confirmation],
     ] as const) {
       const refused = await service.sam.invokes(on.id, verb, data)
       expect(textOf(refused.card ?? {})).toContain(noAdmin)

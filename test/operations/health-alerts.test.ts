@@ -22,31 +22,31 @@ const start = Date.parse('2026-11-20T10:00:00Z')
 const at = (second: number): string => new Date(start + second * 1000).toISOString()
 const part = { name: 'exchange', state: 'red', says: 'timesOut' } as const
 
-/** Looks at so many seconds, each `R` for red or anything else; what was told, in order. */
-function tells(looks: readonly (readonly [second: number, isRed: boolean])[]): string[] {
+/** Runs checks at these seconds, and returns the notices in their order. */
+function noticesOf(checks: readonly (readonly [second: number, isRed: boolean])[]): string[] {
   let watch: HealthWatch | undefined
-  return looks.flatMap(([second, isRed]) => {
+  return checks.flatMap(([second, isRed]) => {
     const after = afterCheck(watch, { at: at(second), parts: isRed ? [part] : [] })
     watch = after.watch
     return after.tell
   })
 }
 
-it('the times are those of the page for people', () => {
+it('docs/health.md has the times of the code', () => {
   const page = readFileSync('docs/health.md', 'utf8')
-  for (const said of [
+  for (const sentence of [
     `checked every ${watchTimes.checkEvery} seconds`,
     `two turns in a row, each of ${watchTimes.confirmAfter} seconds`,
     `for ${watchTimes.wellAfter} seconds no check`,
     `silent for more than ${silentAfterSeconds} seconds`,
   ])
-    expect(page).toContain(said)
+    expect(page).toContain(sentence)
 })
 
-describe('what looks at the health come to', () => {
-  it('one red look is none; two in a row are told once, and so is that all is well for a minute, of the same trouble', () => {
+describe('alerts about health', () => {
+  it('report two red checks in a row once, and a healthy minute after them once', () => {
     expect(
-      tells([
+      noticesOf([
         [0, false],
         [20, true],
         [40, false],
@@ -65,18 +65,18 @@ describe('what looks at the health come to', () => {
       [140, false],
       [160, false],
     ] as const
-    expect(tells(trouble)).toEqual([redNotice(at(20))])
-    expect(tells([...trouble, [180, false]])).toEqual([redNotice(at(20)), wellNotice(at(20))])
+    expect(noticesOf(trouble)).toEqual([redNotice(at(20))])
+    expect(noticesOf([...trouble, [180, false]])).toEqual([redNotice(at(20)), wellNotice(at(20))])
   })
 
-  it('what comes and goes is one trouble: nobody is told again and again', () => {
-    const looks = Array.from({ length: 100 }, (_, place) => [place * 20, place % 4 < 2] as const)
-    expect(tells(looks)).toEqual([redNotice(at(0))])
+  it('report an intermittent problem once', () => {
+    const checks = Array.from({ length: 100 }, (_, place) => [place * 20, place % 4 < 2] as const)
+    expect(noticesOf(checks)).toEqual([redNotice(at(0))])
   })
 
-  it('a clock that was set back keeps nobody from being told', () => {
+  it('report a problem also after the clock was set back', () => {
     expect(
-      tells([
+      noticesOf([
         [3600, true],
         [0, true],
         [20, true],
@@ -84,9 +84,9 @@ describe('what looks at the health come to', () => {
     ).toEqual([redNotice(at(0))])
   })
 
-  it('two looks that are not far apart are as one: another process may have looked between', () => {
+  it('count two checks in quick succession as one, because another process may check in between', () => {
     expect(
-      tells([
+      noticesOf([
         [0, false],
         [20, true],
         [25, true],
@@ -94,7 +94,7 @@ describe('what looks at the health come to', () => {
       ]),
     ).toEqual([])
     expect(
-      tells([
+      noticesOf([
         [0, false],
         [20, true],
         [25, true],
@@ -103,16 +103,16 @@ describe('what looks at the health come to', () => {
     ).toEqual([redNotice(at(20))])
   })
 
-  it('a service that begins red is told of as any other', () => {
+  it('report a service that is red from the start', () => {
     expect(
-      tells([
+      noticesOf([
         [0, true],
         [20, true],
       ]),
     ).toEqual([redNotice(at(0))])
   })
 
-  it('what was wrong is known when it is well again', () => {
+  it('know the earlier problem when all is healthy again', () => {
     const first = afterCheck(undefined, { at: at(0), parts: [part] })
     const second = afterCheck(first.watch, { at: at(20), parts: [part] })
     const third = afterCheck(second.watch, { at: at(40), parts: [] })
@@ -134,25 +134,27 @@ describe('what looks at the health come to', () => {
     return { watch, tell }
   }
 
-  /** What a card says to somebody who got the card that it is red. */
+  /** Returns the content of a card for a person who got the red card. */
   const shown = (watch: HealthWatch | undefined, notice: NoticeKey) => {
     const subject = noticeSubject(notice)
     if (subject.kind !== 'health') throw new Error(notice)
-    const told = (asked: NoticeOrder) => (asked.notice === redNotice(at(0)) ? { state: 'sent' } : undefined)
+    const stateOf = (order: NoticeOrder) => (order.notice === redNotice(at(0)) ? { state: 'sent' } : undefined)
     const stores = {
       healthWatch: { find: async () => watch, lock: async () => watch, put: async () => undefined },
-      notices: { find: async (asked: NoticeOrder) => told(asked) } as Parameters<typeof readHealthNotice>[0]['notices'],
+      notices: { find: async (order: NoticeOrder) => stateOf(order) } as Parameters<
+        typeof readHealthNotice
+      >[0]['notices'],
     }
     return readHealthNotice(stores, { tenantId: 'a', personId: 'b', notice }, subject)
   }
 
-  it('a secret that is about to expire is reported also while something else has been broken for long', () => {
+  it('report an expiring secret also during another long problem', () => {
     const long = [0, 20, 40].map((second) => [second, [part]] as const)
     const { tell } = checks([...long, [60, [part, secret]], [80, [part, secret]], [100, [part, secret]]])
     expect(tell).toEqual([redNotice(at(0)), redNotice(at(60))])
   })
 
-  it('other troubles come and go while a secret is about to expire, and are reported each', () => {
+  it('report each of several problems while a secret is expiring', () => {
     const broken = [40, 60].map((second) => [second, [part, secret]] as const)
     const repaired = [80, 100, 120, 140].map((second) => [second, [secret]] as const)
     const { tell } = checks([
@@ -166,7 +168,7 @@ describe('what looks at the health come to', () => {
     expect(tell).toEqual([redNotice(at(0)), redNotice(at(40)), wellNotice(at(40)), redNotice(at(160))])
   })
 
-  it('one card names a secret and another part that turned red at the same check', async () => {
+  it('name a secret and another part in one card if both turn red in the same check', async () => {
     const { watch, tell } = checks([
       [0, [part, secret]],
       [20, [part, secret]],
@@ -177,7 +179,7 @@ describe('what looks at the health come to', () => {
     })
   })
 
-  it('each that turned red at the same check has a card when it is well again, and both have one if they are at once', async () => {
+  it('report the recovery of such parts separately, or together if both recover in the same check', async () => {
     const red = [0, 20].map((second) => [second, [part, secret]] as const)
     const first = checks([...red, ...[40, 60, 80, 100].map((second) => [second, [secret]] as const)])
     const ofPart = wellNotice(at(0))
@@ -198,7 +200,7 @@ describe('what looks at the health come to', () => {
     expect(await shown(both.watch, ofPart)).toMatchObject({ until: at(40), parts: [part, secret] })
   })
 
-  it('credentials that an earlier version has reported are not reported again, and not as well before they are', () => {
+  it('do not repeat an earlier version’s report about credentials, and report their renewal once', () => {
     const stored: z.input<typeof healthWatch> = {
       state: 'red',
       since: at(-600),
@@ -213,21 +215,24 @@ describe('what looks at the health come to', () => {
     expect(checks(broken, stored).tell).toEqual([redNotice(at(0))])
   })
 
-  it('whatever the looks see, and whoever looks when: red and well are told by turns, each trouble by its own name', () => {
-    const looks = fc.array(fc.tuple(fc.integer({ min: 1, max: 60 }), fc.boolean()), { maxLength: 60 })
+  it('alternate between red and healthy for any checks at any times, with the same name for each problem', () => {
+    const anyChecks = fc.array(fc.tuple(fc.integer({ min: 1, max: 60 }), fc.boolean()), { maxLength: 60 })
     fc.assert(
-      fc.property(looks, (steps) => {
+      fc.property(anyChecks, (steps) => {
         let second = 0
-        const told = tells(
+        const notices = noticesOf(
           steps.map(([more, isRed]) => {
             second += more
             return [second, isRed] as const
           }),
         )
-        expect(told.map((notice) => notice.split(':')[1])).toEqual(told.map((_, index) => (index % 2 ? 'well' : 'red')))
-        expect(new Set(told).size).toBe(told.length)
-        for (const [index, notice] of told.entries())
-          if (index % 2) expect(notice.slice('health:well:'.length)).toBe(told[index - 1]?.slice('health:red:'.length))
+        expect(notices.map((notice) => notice.split(':')[1])).toEqual(
+          notices.map((_, index) => (index % 2 ? 'well' : 'red')),
+        )
+        expect(new Set(notices).size).toBe(notices.length)
+        for (const [index, notice] of notices.entries())
+          if (index % 2)
+            expect(notice.slice('health:well:'.length)).toBe(notices[index - 1]?.slice('health:red:'.length))
       }),
       { numRuns: 500 },
     )

@@ -13,7 +13,7 @@ const one = (more: Partial<SeenProcess> = {}): SeenProcess => {
 const says = (...all: SeenProcess[]) => processesParts(all).map(({ state, says }) => [state, says])
 
 describe('the processes of the service', () => {
-  it('are told by how many work, and since when the first does', () => {
+  it('are reported by the number that take jobs, and the start of the first', () => {
     const later = one({ startedAt: new Date(now - 60_000) })
     expect(processesParts([later, one()])).toEqual([
       { name: 'processes', state: 'green', says: 'processesWork', count: 2, sinceAt: '2026-11-20T09:00:00.000Z' },
@@ -21,13 +21,13 @@ describe('the processes of the service', () => {
     expect(processesParts([])).toEqual([])
   })
 
-  it('are of two versions while they are exchanged, which is no trouble', () => {
+  it('may have two versions during an update', () => {
     expect(says(one(), one({ version: '0.4.0' }))).toEqual([['green', 'processesMixed']])
-    // One that has ended is of no version any more.
+    // The version of a stopped process does not count.
     expect(says(one(), one({ version: '0.2.0', silentSeconds: 40 }))).toEqual([['amber', 'processSilent']])
   })
 
-  it('need somebody when one fell silent for more than half a minute', () => {
+  it('need attention when one is silent for more than 30 seconds', () => {
     expect(says(one(), one({ silentSeconds: 30 }))).toEqual([['green', 'processesWork']])
     expect(processesParts([one(), one({ silentSeconds: 31 })])).toEqual([
       {
@@ -41,7 +41,7 @@ describe('the processes of the service', () => {
     ])
   })
 
-  it('are broken when none of them takes jobs', () => {
+  it('are red when none of them takes jobs', () => {
     expect(says(one(), one({ works: false }))).toEqual([['amber', 'processesIdle']])
     expect(says(one({ works: false }))).toEqual([['red', 'processesStill']])
     expect(says(one({ works: false }), one({ silentSeconds: 100 }))).toEqual([['red', 'processesStill']])

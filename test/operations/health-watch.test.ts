@@ -19,16 +19,16 @@ import { loud } from '../support/loud.ts'
 const times = { checkEvery: 20, confirmAfter: 20, wellAfter: 60 }
 const away = () => new ProvisioningError('unavailable', asWritten('It is away.'), { cause: new Error('away') })
 
-/** A store that several processes share and that can be away, a tenant that can fail, and the cards that an admin gets. */
+/** A shared store that can be unavailable, a tenant that can fail, and the cards of an admin. */
 function world() {
   let now = Date.parse('2026-11-20T10:00:00Z')
   const state = { isAway: false, isBroken: false, isDirectoryAway: false, takesNoOrders: false }
-  const asked: string[] = []
+  const lookups: string[] = []
   let watch: HealthWatch | undefined
   const sent = new Set<NoticeKey>()
   const cards: NoticeKey[] = []
-  /** The people whom an order names. */
-  const told: string[] = []
+  /** The ids of the people in orders. */
+  const notified: string[] = []
   const here = <T>(answer: () => T): Promise<T> => (state.isAway ? Promise.reject(away()) : Promise.resolve(answer()))
   const send = (notice: NoticeKey) => {
     if (!sent.has(notice)) cards.push(notice)
@@ -57,19 +57,19 @@ function world() {
     },
     directory: {
       person: async (id: string) => {
-        asked.push(id)
+        lookups.push(id)
         if (state.isDirectoryAway) throw new Error('The directory is away.')
         return priya
       },
       isGuest: async () => false,
     },
     jobs: {
-      // What is ordered is done at once, and once.
+      // Orders are carried out immediately, and once.
       enqueue: (orders: readonly JobOrder[]) =>
         here(() => {
           if (state.takesNoOrders) throw new Error('The queue takes no orders.')
           for (const { name, payload } of orders) {
-            if (name === 'tell') told.push(payload.personId)
+            if (name === 'tell') notified.push(payload.personId)
             if (name === 'tell' || name === 'tell-admins') send(payload.notice)
           }
         }),
@@ -105,7 +105,7 @@ function world() {
   const settings = { tenantId, admins: [priya.id] } as Partial<Settings> as Settings
   const begin = () => createHealthWatcher({ ports: loud('ports', parts) as Ports, settings }, times)
   return {
-    ...{ state, cards, told, asked, begin },
+    ...{ state, cards, notified, lookups, begin },
     pass: (seconds: number) => {
       now += seconds * 1000
     },
@@ -115,7 +115,7 @@ function world() {
 const kinds = (cards: readonly NoticeKey[]): string[] => cards.map((card) => card.split(':')[1] ?? '')
 
 describe('the health watch', () => {
-  it('notifies once when something breaks and once when all works again, whichever process checks', async () => {
+  it('notifies once when a part breaks and once when all parts work again, in any process', async () => {
     const { state, cards, begin, pass } = world()
     const processes = [begin(), begin()]
     const checks = async (count: number) => {
@@ -144,7 +144,7 @@ describe('the health watch', () => {
     expect(kinds(cards)).toEqual(['red'])
   })
 
-  it('notifies nobody while the store is away, nor because it was', async () => {
+  it('notifies nobody while the store is unavailable, or because of that', async () => {
     const { state, cards, begin, pass } = world()
     const one = begin()
     await one.check()
@@ -161,18 +161,18 @@ describe('the health watch', () => {
     expect(cards).toEqual([])
   })
 
-  it('asks the directory every five minutes who is an admin, for alerts and for the check of ADMINS', async () => {
-    const { asked, begin, pass } = world()
+  it('reads the admins from the directory every five minutes, for alerts and for the check of ADMINS', async () => {
+    const { lookups, begin, pass } = world()
     const one = begin()
     for (let turn = 0; turn < 45; turn += 1) {
       await one.check()
       pass(20)
     }
-    expect(asked).toHaveLength(6)
+    expect(lookups).toHaveLength(6)
   })
 
-  it('notifies the people whom the settings name, in a process that starts while the directory is away', async () => {
-    const { state, cards, told, begin, pass } = world()
+  it('notifies the people in the settings if the process starts without the directory', async () => {
+    const { state, cards, notified, begin, pass } = world()
     Object.assign(state, { isDirectoryAway: true, isBroken: true })
     const one = begin()
     for (let turn = 0; turn < 3; turn += 1) {
@@ -180,10 +180,10 @@ describe('the health watch', () => {
       pass(20)
     }
     expect(kinds(cards)).toEqual(['red'])
-    expect(told).toEqual([priya.id])
+    expect(notified).toEqual([priya.id])
   })
 
-  it('keeps no change whose cards could not be ordered, so the next check orders them', async () => {
+  it('stores no change without its cards, so that the next check orders them', async () => {
     const { state, cards, begin, pass } = world()
     const one = begin()
     Object.assign(state, { isBroken: true, takesNoOrders: true })
@@ -199,7 +199,7 @@ describe('the health watch', () => {
     expect(kinds(cards)).toEqual(['red'])
   })
 
-  it('whatever goes wrong and whichever process checks: an admin gets the two cards by turns', async () => {
+  it('sends the two cards by turns after any sequence of faults and processes', async () => {
     let all = 0
     const step = fc.oneof(
       { weight: 6, arbitrary: fc.constantFrom('check one', 'check other') },
@@ -213,7 +213,7 @@ describe('the health watch', () => {
           const who = does.endsWith('other') ? 'other' : 'one'
           if (does === 'away' || does === 'back') state.isAway = does === 'away'
           if (does === 'break' || does === 'fix') state.isBroken = does === 'break'
-          // While the store is away no process can start.
+          // No process can start while the store is unavailable.
           if (does.startsWith('restart') && !state.isAway) processes[who] = begin()
           if (does.startsWith('check')) {
             pass(10)

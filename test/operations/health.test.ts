@@ -21,7 +21,7 @@ const ended = (days: number): HealthFacts['certificate'] => ({
   endsAt: new Date(at.getTime() + days * 86_400_000),
   problem: undefined,
 })
-/** Facts in which one measure is so much, and all else is well. */
+/** Facts with one given measure and otherwise healthy parts. */
 const measured: Readonly<Record<string, (value: number) => Parameters<typeof factsOf>[1]>> = {
   'database milliseconds': (value) => ({ own: { databaseMilliseconds: value } }),
   'queue oldestSeconds': (value) => ({ own: { queue: { waiting: 1, oldestSeconds: value } } }),
@@ -50,9 +50,9 @@ const endpoints = (count: number, disabledAt: string | null) =>
     ...{ failingSince: at.toISOString(), disabledAt },
   }))
 
-describe('each threshold of the table', () => {
+describe('each health threshold', () => {
   it.each(healthThresholds.map((rule: HealthThreshold) => [`${rule.part} ${rule.measure}`, rule] as const))(
-    '%s: the part is in the state that it says, from the bound on and not before',
+    '%s: changes the state of the part exactly from its limit on',
     (name, { part, amber, red, below }) => {
       const facts = measured[name]
       if (!facts) throw new Error(`nobody measures ${name}`)
@@ -64,7 +64,7 @@ describe('each threshold of the table', () => {
     },
   )
 
-  it('stands in the documentation', () => {
+  it('is in the documentation', () => {
     const file = new URL('../../docs/health.md', import.meta.url)
     const text = readFileSync(file, 'utf8')
     const rows = healthThresholds.map((rule: HealthThreshold) => {
@@ -104,8 +104,8 @@ const anyFacts = fc
   })
   .map((more) => factsOf(at, more))
 
-describe('a report', () => {
-  it('is as its worst part, which stands first, and says of each part something whole', () => {
+describe('a health report', () => {
+  it('has the state of its worst part, which is first, and a complete text for each part', () => {
     fc.assert(
       fc.property(anyFacts, (facts) => {
         const { state, parts } = judgeHealth(facts)
@@ -119,7 +119,7 @@ describe('a report', () => {
     )
   })
 
-  it('is never better when a measure gets worse', () => {
+  it('never improves when a measure gets worse', () => {
     const rank = (part: string, more: Parameters<typeof factsOf>[1]) =>
       healthStates.indexOf(partOf(more, part)?.state ?? 'green')
     for (const { part, measure, ...rule } of healthThresholds as readonly HealthThreshold[]) {
@@ -136,7 +136,7 @@ describe('a report', () => {
     }
   })
 
-  it('tells nothing of what lies in the database while that is away', () => {
+  it('has no facts from the database while it is unavailable', () => {
     const { parts } = judgeHealth(factsOf(at, { own: { databaseMilliseconds: null } }))
     const inside = ['queue', 'watchdog', 'deadLetters', 'webhooks', 'directory', 'processes']
     expect(parts.map(({ name }) => name).filter((name) => inside.includes(name))).toEqual([])
@@ -150,8 +150,8 @@ describe('a report', () => {
     ['it ends in 29 days', { botSecret: ended(29) }, 'amber', { says: 'secretSoon', daysLeft: 29 }],
     ['it ends in 6 days', { botSecret: ended(6) }, 'red', { says: 'secretSoon', daysLeft: 6 }],
     ['it has ended', { botSecret: ended(-1) }, 'red', { says: 'secretOver', daysLeft: -1 }],
-  ])('says how long the bot’s secret lasts: %s', (_, facts, state, said) => {
-    expect(partOf(facts, 'botSecret')).toMatchObject({ state, ...said })
+  ])('has the remaining time of the bot’s secret: %s', (_, facts, state, measures) => {
+    expect(partOf(facts, 'botSecret')).toMatchObject({ state, ...measures })
   })
 
   it('is red while the certificate is not valid yet', () => {
@@ -162,12 +162,12 @@ describe('a report', () => {
     })
   })
 
-  it('judges no service by a handful of calls', () => {
+  it('does not judge a service by few calls', () => {
     const few = (calls: number) => ({ traffic: [trafficOf('graph', at, { calls, failed: calls })] })
     expect([partOf(few(99), 'graph')?.state, partOf(few(100), 'graph')?.state]).toEqual(['green', 'amber'])
   })
 
-  it('has one message for all that is said of a part, by REST and on cards', () => {
+  it('has the same text for a part by REST and on cards', () => {
     expect(Object.keys(strings.health.says).toSorted()).toEqual(healthSayings.toSorted())
   })
 })

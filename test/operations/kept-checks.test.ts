@@ -6,7 +6,7 @@ type Ports = { readonly clock: { now(): Date }; readonly checkResults: ReturnTyp
 const good: HealthPart = { name: 'extension', state: 'green', says: 'extensionGood' }
 const bad: HealthPart = { name: 'extension', state: 'red', says: 'extensionUnknown', problem: 'It is unknown.' }
 
-/** A check that finds what it is told, over a clock that the test moves. */
+/** A check with a result of the test's choice, and a clock that the test moves. */
 function world(keptSeconds = 300) {
   let now = Date.parse('2026-11-23T08:00:00Z')
   const state = { finds: good as HealthPart | Error, runs: 0 }
@@ -31,8 +31,8 @@ function world(keptSeconds = 300) {
   }
 }
 
-describe('an expensive check', () => {
-  it('keeps a good result for five minutes, and says when it was found', async () => {
+describe('a periodic check', () => {
+  it('keeps a good result for five minutes with its time', async () => {
     const { state, read, pass } = world()
     expect(await read()).toEqual({ ...good, checkedAt: '2026-11-23T08:00:00.000Z' })
     pass(299)
@@ -57,7 +57,7 @@ describe('an expensive check', () => {
     expect(await read()).toMatchObject(good)
   })
 
-  it('that was red for one moment is green in the next report, so nobody is notified', async () => {
+  it('is green in the next report after a red moment, so nobody is notified', async () => {
     const { state, read, pass } = world()
     await read()
     pass(300)
@@ -68,7 +68,7 @@ describe('an expensive check', () => {
     expect(await read()).toMatchObject({ state: 'green' })
   })
 
-  it('keeps its last answer while it finds none, and asks again after a minute', async () => {
+  it('keeps its last answer without a new one, and runs again after a minute', async () => {
     const { state, read, pass } = world()
     await read()
     pass(300)
@@ -82,28 +82,28 @@ describe('an expensive check', () => {
     expect(await read()).toMatchObject({ state: 'red', checkedAt: '2026-11-23T08:06:00.000Z' })
   })
 
-  it('that never found an answer says so with the reason', async () => {
+  it('reports the reason if it never got an answer', async () => {
     const { state, read } = world()
     state.finds = new Error('The directory is away.', { cause: new Error('Microsoft Graph answered 503.') })
     expect(await read()).toMatchObject({ state: 'amber', says: 'notChecked', problem: 'Microsoft Graph answered 503.' })
   })
 
-  it('does not start while the service has just started, and then has no part', async () => {
+  it('has no part while it must not start yet', async () => {
     const { state, read } = world()
     expect([await read(false), state.runs]).toEqual([undefined, 0])
   })
 
-  it('runs once, however many ask at the same time', async () => {
+  it('runs once for concurrent reports', async () => {
     const { state, read } = world()
     await Promise.all([read(), read(), read()])
     expect(state.runs).toBe(1)
   })
 
-  it('that takes too long was not checked', async () => {
+  it('counts as not checked after its time limit', async () => {
     const { check, context } = world()
     const parts = await runCheck({ ...check, run: () => new Promise(() => undefined) }, context)
     expect(parts).toMatchObject([
-      { name: 'extension', says: 'notChecked', problem: 'There was no answer in 0.2 seconds.' },
+      { name: 'extension', says: 'notChecked', problem: 'There was no answer within 0.2 seconds.' },
     ])
   })
 })

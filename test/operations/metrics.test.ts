@@ -1,12 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { createFigures, createReadings, definitions } from '../../src/app/metrics.ts'
+import { createMetrics, createReadings, definitions } from '../../src/app/metrics.ts'
 import { openStates } from '../../src/core/index.ts'
 import { startIssuer, startRest } from '../support/rest.ts'
 import { templates, withService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-/** One line of the text as Prometheus reads it. */
+/** One sample of a text in Prometheus's format. */
 interface Sample {
   readonly name: string
   readonly labels: Readonly<Record<string, string>>
@@ -18,16 +18,16 @@ const samplesOf = (text: string): Sample[] =>
     .filter((line) => line !== '' && !line.startsWith('#'))
     .map((line) => {
       const [, name = '', labels = '', value = ''] = /^([a-z_]\w*)(?:\{(.*)\})? (\S+)$/.exec(line) ?? []
-      const pairs = [...labels.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, key = '', said = '']) => [key, said])
+      const pairs = [...labels.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, key = '', value = '']) => [key, value])
       return { name, labels: Object.fromEntries(pairs), value: Number(value) }
     })
-/** The sum of all samples of a name whose labels are these, among others. */
+/** Returns the sum of all samples of a name that have at least these labels. */
 const sum = (samples: readonly Sample[], name: string, labels: Record<string, string> = {}): number =>
   samples
     .filter((one) => one.name === name && Object.entries(labels).every(([key, value]) => one.labels[key] === value))
     .reduce((total, { value }) => total + value, 0)
 
-describe('the figures of a service at work', () => {
+describe('the metrics of a running service', () => {
   const service = withService()
   const read = async () => {
     const response = await fetch(`${service.app.url}/metrics`)
@@ -36,7 +36,7 @@ describe('the figures of a service at work', () => {
     return samplesOf(await response.text())
   }
 
-  it('count what is asked, clicked, made, called, sent and told', async () => {
+  it('count commands, clicks, created resources, calls and sent cards', async () => {
     const { kim } = service
     await kim.installs()
     await kim.says('help')
@@ -65,7 +65,7 @@ describe('the figures of a service at work', () => {
       expect(sum(samples, 'quartermaster_request_transitions_total', { state })).toBe(1)
     expect(sum(samples, 'quartermaster_job_attempts_total', { job: 'provision', outcome: 'done' })).toBeGreaterThan(0)
     expect(sum(samples, 'quartermaster_job_wait_seconds_count', { job: 'provision' })).toBeGreaterThan(0)
-    const made = { service: 'Microsoft Graph', purpose: 'making the group', status: '2xx' }
+    const made = { service: 'Microsoft Graph', purpose: 'creating the group', status: '2xx' }
     expect(sum(samples, 'quartermaster_outgoing_calls_total', made)).toBeGreaterThan(0)
     for (const name of ['quartermaster_outgoing_calls_running', 'quartermaster_outgoing_calls_waiting'])
       expect(samples.filter((one) => one.name === name)).toMatchObject([
@@ -80,7 +80,7 @@ describe('the figures of a service at work', () => {
       expect(sum(samples, name)).toBeGreaterThan(0)
   })
 
-  it('have help, a unit in the name, and labels of our own words only', async () => {
+  it('have a help text, a unit in the name, and only labels from fixed lists', async () => {
     const response = await fetch(`${service.app.url}/metrics`)
     const text = await response.text()
     for (const [name, { type, help }] of Object.entries(definitions)) {
@@ -96,7 +96,7 @@ describe('the figures of a service at work', () => {
       expect(value).not.toMatch(/[0-9a-f]{8}-|REQ-|@|http|Kim|Lyra|strange|no\.such|[0-9a-f]{32}/)
   })
 
-  it('say how many requests stand where, and how the queue does', async () => {
+  it('have the number of requests by state, and the state of the queue', async () => {
     await service.restart()
     const body = {
       displayName: 'Waiting Mensa',
@@ -111,7 +111,7 @@ describe('the figures of a service at work', () => {
     expect(sum(samples, 'quartermaster_queue_jobs')).toBeGreaterThan(0)
   })
 
-  it('count a change once it is stored, and none that was rolled back', async () => {
+  it('count a change after its commit, and never after a rollback', async () => {
     const transitions = async () => sum(await read(), 'quartermaster_request_transitions_total')
     const before = await transitions()
     const { database } = service.app
@@ -121,24 +121,24 @@ describe('the figures of a service at work', () => {
         throw new Error('no')
       }),
     ).rejects.toThrow('no')
-    let told = 0
+    let callbacks = 0
     await database.transaction(async () => {
       database.afterCommit(() => {
-        told += 1
+        callbacks += 1
       })
       await database.transaction(async () => {
         database.afterCommit(() => {
-          told += 1
+          callbacks += 1
         })
       })
-      expect(told).toBe(0)
+      expect(callbacks).toBe(0)
     })
-    expect(told).toBe(2)
+    expect(callbacks).toBe(2)
     expect(await transitions()).toBe(before)
   })
 })
 
-describe('who may read the figures', () => {
+describe('access to the metrics', () => {
   const text = async () => 'quartermaster_store_up 1\n'
   const token = 'correct horse battery staple'
   const start = async (metrics?: { token?: string; isOpen: boolean }, more = {}) =>
@@ -146,7 +146,7 @@ describe('who may read the figures', () => {
   const get = async (url: string, authorization?: string) =>
     fetch(`${url}/metrics`, authorization === undefined ? {} : { headers: { authorization } })
 
-  it('anybody on this machine in local mode; nobody elsewhere without a token in the settings', async () => {
+  it('is open on this machine in local mode, and closed elsewhere without a configured token', async () => {
     const open = await start({ isOpen: true })
     expect((await get(open.server.url)).status).toBe(200)
     for (const closed of [await start({ isOpen: false }), await start()]) {
@@ -155,7 +155,7 @@ describe('who may read the figures', () => {
     }
   })
 
-  it('whoever shows the token, where one is set, also in local mode', async () => {
+  it('requires a configured token, also in local mode', async () => {
     for (const isOpen of [true, false]) {
       const { server } = await start({ isOpen, token })
       const good = await get(server.url, `Bearer ${token}`)
@@ -167,7 +167,7 @@ describe('who may read the figures', () => {
     }
   })
 
-  it('whoever has it, however many before had it wrong, and while the service starts', async () => {
+  it('is granted by the token, also after many wrong tokens and during the start', async () => {
     const limits = {
       writesPerMinute: 1,
       writeBurst: 1,
@@ -182,14 +182,14 @@ describe('who may read the figures', () => {
   })
 })
 
-describe('what the store is asked for the figures', () => {
+describe('reading the store for metrics', () => {
   const about = { tenantId: '0c0ffee0-1111-4111-8111-000000000365', states: openStates }
 
-  it('is asked once in fifteen seconds, and by one at a time', async () => {
-    let [asked, time] = [0, 0]
+  it('happens once in 15 seconds, one reading at a time', async () => {
+    let [queries, time] = [0, 0]
     const requests = {
       countByState: async () => {
-        asked += 1
+        queries += 1
         return { queued: 2 }
       },
     }
@@ -200,18 +200,18 @@ describe('what the store is asked for the figures', () => {
       requests: { pendingApproval: 0, queued: 2, provisioning: 0, failed: 0 },
       queue: { waiting: 3, oldestSeconds: 4 },
     })
-    expect([other, asked]).toEqual([one, 1])
+    expect([other, queries]).toEqual([one, 1])
     time = 14_999
     await readings()
-    expect(asked).toBe(1)
+    expect(queries).toBe(1)
     time = 15_000
     await readings()
-    expect(asked).toBe(2)
+    expect(queries).toBe(2)
   })
 
-  it('has no part in the expiry of our credentials, which is shown where a date is known', async () => {
+  it('is not needed for the expiry of credentials, which is shown if the date is known', async () => {
     const name = 'quartermaster_credential_expiry_timestamp_seconds'
-    const figures = createFigures('1.2.3')
+    const figures = createMetrics('1.2.3')
     const expiries = { certificate: new Date('2027-01-01T00:00:00Z'), botSecret: null }
     const shown = async () => samplesOf(await figures.text(undefined, {}, expiries)).filter((one) => one.name === name)
     const certificate = {
@@ -227,8 +227,8 @@ describe('what the store is asked for the figures', () => {
     ])
   })
 
-  it('is not waited for: without it the rest is told, and none of its figures stands at nought', async () => {
-    const figures = createFigures('1.2.3')
+  it('does not delay the others: without an answer its metrics are missing, not 0', async () => {
+    const figures = createMetrics('1.2.3')
     const never = () => new Promise<never>(() => undefined)
     const silent = createReadings({ ...about, requests: { countByState: never }, queue: { state: never } })
     const failing = { countByState: () => Promise.reject(new Error('away')) }
@@ -254,7 +254,7 @@ describe('what the store is asked for the figures', () => {
 })
 
 describe('the page about telemetry', () => {
-  it('lists every figure as it is defined (UPDATE_DOCS=1 writes them)', () => {
+  it('lists every metric as defined (UPDATE_DOCS=1 writes them)', () => {
     const page = new URL('../../docs/telemetry.md', import.meta.url)
     const rows = Object.entries(definitions).map(([name, { type, help, labels }]) => {
       const named = labels.length === 0 ? '–' : labels.map((label) => `\`${label}\``).join(' ')

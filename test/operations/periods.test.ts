@@ -10,19 +10,19 @@ const shown = (name: PeriodName, place = zurich, at = now) => {
 }
 
 describe('a period', () => {
-  it('of so many days ends now, and is held against as many before it', () => {
+  it('of days ends now, and is compared with the same number of days before', () => {
     expect(shown('week')).toEqual(['2026-11-13T10:45', '2026-11-20T10:45', '2026-11-06T10:45', '2026-11-13T10:45'])
     expect(shown('month').slice(0, 3)).toEqual(['2026-10-21T10:45', '2026-11-20T10:45', '2026-09-21T10:45'])
   })
 
-  it('of the calendar begins where somebody is, and half of one is held against half of the last', () => {
+  it('of the calendar starts in the viewer’s time zone, and is compared with the same part of the previous period', () => {
     expect(shown('thisWeek')).toEqual(['2026-11-15T23:00', '2026-11-20T10:45', '2026-11-08T23:00', '2026-11-13T10:45'])
     expect(shown('lastWeek')).toEqual(['2026-11-08T23:00', '2026-11-15T23:00', '2026-11-01T23:00', '2026-11-08T23:00'])
     expect(shown('thisMonth')).toEqual(['2026-10-31T23:00', '2026-11-20T10:45', '2026-09-30T22:00', '2026-10-20T09:45'])
     expect(shown('lastMonth')).toEqual(['2026-09-30T22:00', '2026-10-31T23:00', '2026-08-31T22:00', '2026-09-30T22:00'])
   })
 
-  it('begins on the first day of a week as people have it', () => {
+  it('starts on the first day of the week in the viewer’s locale', () => {
     const american = { timeZone: 'America/New_York', locale: 'en-US' }
     expect(shown('thisWeek', american)[0]).toBe('2026-11-15T05:00')
     expect(shown('thisWeek', { ...zurich, locale: 'nobody knows' })[0]).toBe('2026-11-15T23:00')
@@ -31,13 +31,13 @@ describe('a period', () => {
     expect(shown('thisWeek', american, sunday)[0]).toBe('2026-11-22T05:00')
   })
 
-  it('in a longer month ends no later than the last one did', () => {
+  it('from 1 to 31 March is compared with the whole of February', () => {
     const end = new Date('2026-03-31T12:00:00Z')
     const { before } = periodOf('thisMonth', end, { timeZone: 'UTC', locale: 'en' })
     expect(before).toEqual({ from: new Date('2026-02-01T00:00:00Z'), until: new Date('2026-03-01T00:00:00Z') })
   })
 
-  it('of days holds both of them, and ends now at the latest', () => {
+  it('between two days includes both, and ends now at the latest', () => {
     const { from, until, before } = periodOfDays('2026-10-24', '2026-10-25', now, zurich)
     expect([from, until].map((at) => at.toISOString())).toEqual([
       '2026-10-23T22:00:00.000Z',
@@ -48,7 +48,7 @@ describe('a period', () => {
   })
 })
 
-describe('the moment of an hour of a day', () => {
+describe('the moment of an hour', () => {
   const at = (day: string, hour: number, timeZone: string) => momentOf(day, hour, timeZone).toISOString().slice(0, 16)
 
   it.each([
@@ -66,7 +66,7 @@ describe('the moment of an hour of a day', () => {
     ['2026-03-28', 23, 'Europe/Zurich', '2026-03-28T22:00'],
     // The clocks go from midnight to 1.
     ['2026-04-24', 0, 'Africa/Cairo', '2026-04-23T22:00'],
-  ])('%s, %i, %s is %s', (day, hour, timeZone, moment) => {
+  ])('on %s at %i in %s is %s UTC', (day, hour, timeZone, moment) => {
     expect(at(day, hour, timeZone)).toBe(moment)
     expect(dayIn(momentOf(day, hour, timeZone), timeZone)).toBe(day)
   })

@@ -7,8 +7,8 @@ import { discardStore, engines, newStoreOptions } from '../support/database.ts'
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} }
 
-describe.each(engines)('how the service does, %s', (engine) => {
-  it('is told by its store, its queue and itself, also when the store does not answer', async () => {
+describe.each(engines)('the health of the service itself, %s', (engine) => {
+  it('comes from its store, its queue and the process, also when the store does not answer', async () => {
     const options = await newStoreOptions(engine)
     const database = await openDatabase(options)
     const queue = await createQueue(database, silent)

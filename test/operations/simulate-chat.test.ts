@@ -7,7 +7,7 @@ describe('admin simulate', () => {
   const service = withService()
   const shown = async (text: string) => textOf((await service.sam.says(text)).card)
 
-  it('shows what somebody would see of a template: their access, names, approvals and what is left', async () => {
+  it('shows a template as a person would see it: access, names, approvals and remaining quota', async () => {
     const body = {
       ...{ kind: 'teamSite', name: 'Simulated club', quota: { openPerPerson: 3 } },
       audience: { people: [people.omar.id] },
@@ -23,35 +23,41 @@ describe('admin simulate', () => {
     const put = await service.rest('sam', 'PUT', `/templates/v1/${id}`, body, { 'if-none-match': '*' })
     expect(put.status).toBe(201)
     const asOmar = await shown('admin simulate simulated CLUB as Omar Haddad')
-    for (const part of ['Can use it', 'Omar Haddad', 'The audience names them.', 'Club Example', 'club-example-01'])
+    for (const part of [
+      'Can use it',
+      'Omar Haddad',
+      'The audience includes this person.',
+      'Club Example',
+      'club-example-01',
+    ])
       expect(asOmar).toContain(part)
     expect(asOmar).toContain('3 of 3 left')
-    expect(asOmar).toMatch(/Dana Fox decides\. ?\(only on a condition\)/)
+    expect(asOmar).toMatch(/Dana Fox decides\. ?\(conditional\)/)
     const asKim = await shown('admin simulate simulated club as kim@contoso.example')
     expect(asKim).toContain('Cannot use it')
-    expect(asKim).toContain('They are not in the audience')
+    expect(asKim).toContain('This person is not in the audience')
     const off = await shown(`admin simulate ${id} as ${people.omar.id}`)
     expect(off).toContain('Can use it')
   })
 
-  it('calls the groups that let somebody in by their names, and says what may be changed', async () => {
+  it('names the groups that give access, and the fields that may be changed', async () => {
     const desk = await shown('admin simulate Service desk as Kim Lee')
-    expect(desk).toContain('They are in a group of the audience: ')
+    expect(desk).toContain('This person is in a group of the audience: ')
     expect(desk).not.toContain('22222222-bbbb')
     expect(desk).toContain('10,000 MB (can be changed)')
-    expect(desk).toContain('Switzerland (always)')
+    expect(desk).toContain('Switzerland (fixed)')
   })
 
-  it('asks which template or person is meant, and tells how to type it', async () => {
-    expect(await shown('admin simulate')).toContain('Which template, for whom?')
+  it('asks which template or person is meant, and shows how to type the command', async () => {
+    expect(await shown('admin simulate')).toContain('Which template and which person?')
     expect(await shown('admin simulate site as Kim Lee')).toContain('Which template?')
-    expect(await shown('admin simulate xyzzy as Kim Lee')).toContain('No template is called that')
-    expect(await shown('admin simulate News site as Nobody Atall')).toContain('Nobody was found')
+    expect(await shown('admin simulate xyzzy as Kim Lee')).toContain('Template not found')
+    expect(await shown('admin simulate News site as Nobody Atall')).toContain('Person not found')
   })
 
-  it('is the admin themselves where nobody is named, and for admins alone', async () => {
+  it('simulates the admin without a named person, and is for admins only', async () => {
     expect(await shown('admin simulate News site')).toContain('Sam Roy')
     const refused = textOf((await service.kim.says(`admin simulate ${templates.newsSite} as Sam Roy`)).card)
-    expect(refused).toContain("This is for the service's admins")
+    expect(refused).toContain('Only admins of this service can use this')
   })
 })

@@ -8,30 +8,32 @@ import { caller } from '../support/rest-caller.ts'
 import { templates, withService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-/** What differs from run to run: how long it took. */
+/** Removes the durations, which differ from run to run. */
 const timeless = (value: unknown): unknown =>
   alike(JSON.parse(JSON.stringify(value, (key, member) => (['median', 'p95'].includes(key) ? '<seconds>' : member))))
 
-describe('the numbers of a period, of a service in its first week', () => {
+describe('the statistics of a service in its first week', () => {
   const service = withService()
   const { call } = caller(service)
   const path = '/admin/v1/stats'
 
-  it('are none before anything was asked for', async () => {
+  it('are empty before the first request', async () => {
     const answer = await call('sam', 'GET', path)
     expect(answer.status).toBe(200)
     expect(stats.parse(answer.body).now).toMatchObject({ asked: 0, decided: 0, made: 0, failed: 0 })
     await service.sam.installs()
-    expect(textOf((await service.sam.says('admin stats')).card ?? {})).toContain('That is fine.')
+    expect(textOf((await service.sam.says('admin stats')).card ?? {})).toContain(
+      'Nothing was requested, decided or created in this period.',
+    )
   })
 
-  it('are those of the example when one site was asked for, approved and made', async () => {
+  it('equal the example after one requested, approved and created site', async () => {
     const body = {
       ...{ displayName: 'Apollo', templateId: templates.projectSite },
       metadata: { costCentre: '4711', audience: 'internal' },
     }
-    const asked = await call('kim', 'POST', '/collab/v1/spo/', { body })
-    const { requestId } = z.object({ requestId: z.uuid() }).parse(asked.body)
+    const accepted = await call('kim', 'POST', '/collab/v1/spo/', { body })
+    const { requestId } = z.object({ requestId: z.uuid() }).parse(accepted.body)
     expect((await call('dana', 'POST', `/requests/v1/${requestId}/approve`, { body: {} })).status).toBe(200)
     const made = async () => stats.parse((await call('sam', 'GET', path)).body).now.made === 1 || undefined
     await until(made, 'that it is made')
@@ -47,9 +49,9 @@ describe('the numbers of a period, of a service in its first week', () => {
     ['admin stats', 'Last 7 days'],
     ['admin stats month', 'Last 30 days'],
     ['ADMIN STATS This Week', 'This week'],
-    ['admin stats today', 'What happened'],
-    ['admin stats 2026-01-01 to today', 'What happened'],
-  ])('%s: a card that says the same', async (typed, heading) => {
+    ['admin stats today', 'Stats'],
+    ['admin stats 2026-01-01 to today', 'Stats'],
+  ])('are the same on the card of %s', async (typed, heading) => {
     const text = textOf((await service.sam.says(typed)).card ?? {})
     expect(text).toContain(heading)
     expect(text).toContain('1 approved, 0 rejected')
@@ -61,11 +63,11 @@ describe('the numbers of a period, of a service in its first week', () => {
     'admin stats today to 2026-01-01',
     'admin stats 2999-01-01',
     'admin stats constructor',
-  ])('%s: says how to type it', async (typed) => {
-    expect(textOf((await service.sam.says(typed)).card ?? {})).toContain('Which time?')
+  ])('show how to type the command after %s', async (typed) => {
+    expect(textOf((await service.sam.says(typed)).card ?? {})).toContain('Which period?')
   })
 
-  it('are refused for a period that there is not, naming it', async () => {
+  it('are refused for an unknown period, which the error names', async () => {
     const answer = await call('sam', 'GET', `${path}?period=year`)
     expect(answer.status).toBe(422)
     expect(answer.text).toContain('period')

@@ -15,12 +15,12 @@ import { engines, withDatabase } from '../support/database.ts'
 
 const now = new Date('2026-11-20T10:45:00Z')
 const [minute, hour, day] = [60, 3600, 86_400]
-/** So many seconds ago. */
+/** Returns the time of so many seconds ago. */
 const ago = (seconds: number) => new Date(now.getTime() - seconds * 1000).toISOString()
 type Decided = Decision
 const system = { kind: 'system' } as const
 
-describe.each(engines)('what is counted of a period, %s', (engine) => {
+describe.each(engines)('the statistics of a period, %s', (engine) => {
   const store = withDatabase(engine)
   const core = withCore(engine)
   let stores: Stores
@@ -28,16 +28,16 @@ describe.each(engines)('what is counted of a period, %s', (engine) => {
     stores = createStores(store.database)
   })
 
-  const said = (requestId: string, at: string, action: string, more: Partial<AuditEntry> = {}): AuditEntry => ({
+  const entryOf = (requestId: string, at: string, action: string, more: Partial<AuditEntry> = {}): AuditEntry => ({
     ...{ requestId, tenantId, at, actor: system, action, ...more },
   })
-  /** A request as it is in the end, and what happened to it. */
+  /** Stores a request in its final state, with its entries. */
   async function history(more: Partial<RequestForSite>, ...lines: ((requestId: string) => AuditEntry)[]) {
     const request = provisioningRequest.parse(requestOf({ ...more, tenantId, requestId: randomUUID() }))
     await store.database.transaction(async () => {
       await stores.requests.insert(request)
       await stores.audit.append([
-        said(request.requestId, request.submittedAt, 'pendingApproval', { actor: kim }),
+        entryOf(request.requestId, request.submittedAt, 'pendingApproval', { actor: kim }),
         ...lines.map((line) => line(request.requestId)),
       ])
     })
@@ -46,7 +46,7 @@ describe.each(engines)('what is counted of a period, %s', (engine) => {
   const line =
     (at: string, action: string, more: Partial<AuditEntry> = {}) =>
     (requestId: string) =>
-      said(requestId, at, action, more)
+      entryOf(requestId, at, action, more)
   const decision = ({ by, decision, at }: Decided) => line(at, decision, { actor: by })
   const stage = (openedAt: string, ...decisions: Decided[]) => stageOf(1, [dana, omar], { openedAt, decisions })
   const read = async (name: 'week' | 'month' = 'week') => {
@@ -56,13 +56,13 @@ describe.each(engines)('what is counted of a period, %s', (engine) => {
     return provisioning.readStats(admin, { period: periodOf(name, now, { timeZone: 'UTC', locale: 'en' }) })
   }
 
-  it('is nothing where nothing happened', async () => {
+  it('are empty without entries', async () => {
     const { now, kinds, templates, approvers, approverCount, failures } = await read()
     expect(now).toMatchObject({ asked: 0, decided: 0, rejectionRate: null, toDecision: null, work: null })
     expect([kinds, templates, approvers, approverCount, failures]).toEqual([[], [], [], 0, []])
   })
 
-  it('is what was asked for, decided, made and failed in it, and how long that took', async () => {
+  it('count requests, decisions, created resources and failures in it, with their durations', async () => {
     const made = (submitted: number, took: number, worked: number, by = dana) => {
       const decided = { by, decision: 'approved' as const, at: ago(submitted - took) }
       const end = ago(submitted - took - worked)
@@ -76,18 +76,18 @@ describe.each(engines)('what is counted of a period, %s', (engine) => {
         line(end, 'succeeded'),
       )
     }
-    // Asked for before the week, decided and made in it.
+    // Submitted before the week, decided and created in it.
     await made(8 * day, 2 * day, 40)
     await made(day, hour, 20)
     await made(day, 3 * hour, 60, omar)
-    // All of it in the week before.
+    // Everything in the week before.
     await made(10 * day, day, 30)
     const no = { by: dana, decision: 'rejected' as const, at: ago(hour) }
     await history(
       { status: 'rejected', submittedAt: ago(2 * hour), approvals: [stage(ago(90 * minute), no)] },
       decision(no),
     )
-    // The first of two stages was approved, and nobody decided the second.
+    // The first of two stages was approved, and the second is undecided.
     const first = { by: dana, decision: 'approved' as const, at: ago(3 * hour) }
     await history(
       { status: 'expired', submittedAt: ago(4 * hour), approvals: [stage(ago(4 * hour), first)] },
@@ -98,7 +98,7 @@ describe.each(engines)('what is counted of a period, %s', (engine) => {
       { status: 'succeeded', submittedAt: ago(9 * day), queuedAt: over.at, approvals: [stage(ago(9 * day), over)] },
       decision(over),
     )
-    // No approval was needed; it failed, was tried again and failed for another reason.
+    // Without approval; it failed, was retried and failed for another reason.
     const problem = (code: string) => ({ data: { code, detail: 'No.' } })
     await history(
       {
@@ -136,7 +136,7 @@ describe.each(engines)('what is counted of a period, %s', (engine) => {
     expect(month.before).toMatchObject({ asked: 0, decided: 0 })
   })
 
-  it('counts what lost its words, and other organisations not at all', async () => {
+  it('count requests with removed details, and ignore other organisations', async () => {
     const before = await read()
     await store.database.query(`UPDATE audit_log SET body = NULL WHERE action = 'failed'`)
     const after = await read()
@@ -146,7 +146,7 @@ describe.each(engines)('what is counted of a period, %s', (engine) => {
     expect(elsewhere).toEqual([])
   })
 
-  it('calls a template as its newest request does', async () => {
+  it('name a template as its newest request does', async () => {
     const renamed = { ...requestOf().template, name: 'Project site, new' }
     await history({ template: renamed, submittedAt: ago(minute), status: 'queued', number: 1 })
     const [first] = (await read()).templates

@@ -30,7 +30,7 @@ const at = (seconds: number): string => new Date(start + seconds * 1000).toISOSt
 const admin = actorOf(priya, true)
 const { signal } = new AbortController()
 
-/** A request that has been in its state since the start. */
+/** Returns a request that has been in its state since the start. */
 const inState = (status: RequestState, more: object = {}): Request =>
   provisioningRequest.parse({
     ...requestOf({ requestId: randomUUID(), tenantId, status }),
@@ -48,8 +48,8 @@ const needs = {
   succeeded: { why: 'notFound', remedies: ['look'] },
 } as const
 
-describe('a request needs somebody', () => {
-  it.each(Object.entries(needs))('that is %s, once past the deadline of its state and not before', (status, need) => {
+describe('a request needs an admin', () => {
+  it.each(Object.entries(needs))('in the state %s exactly from its deadline on', (status, need) => {
     const request = inState(status as keyof typeof needs)
     const deadline = deadlines[status as keyof typeof needs]
     const when = (seconds: number) => attentionOf(request, new Date(start + seconds * 1000))
@@ -58,16 +58,16 @@ describe('a request needs somebody', () => {
     expect(when(deadline * 100)).toEqual({ ...need, since: at(0) })
   })
 
-  it.each(requestStates.filter((state) => deadlines[state] === null))('never when it is %s', (status) => {
+  it.each(requestStates.filter((state) => deadlines[state] === null))('never in the state %s', (status) => {
     expect(attentionOf(inState(status), new Date(start + 1e9))).toBeUndefined()
   })
 
-  it('no more when its resource is announced', () => {
-    const told = inState('succeeded', { followUp: { state: 'announced', by: 'state' } })
-    expect(attentionOf(told, new Date(start + 1e9))).toBeUndefined()
+  it('no longer after its announcement', () => {
+    const announced = inState('succeeded', { followUp: { state: 'announced', by: 'state' } })
+    expect(attentionOf(announced, new Date(start + 1e9))).toBeUndefined()
   })
 
-  it('counted from what last happened to it', () => {
+  it('after a time that counts from its last change', () => {
     const moving = inState('provisioning', { updatedAt: at(1000) })
     expect(attentionOf(moving, new Date(start + 1_500_000))).toBeUndefined()
     const approvedLate = inState('queued', { submittedAt: at(-9e5), queuedAt: at(0) })
@@ -87,7 +87,7 @@ describe('an admin', () => {
   }
   const later = (seconds: number) => core.with({ clock: { now: () => new Date(start + seconds * 1000) } })
 
-  it('sees all that is open, what needs somebody first and the oldest first, with what is in which state', async () => {
+  it('sees all open requests with counts by state, first those that need an admin, the oldest first', async () => {
     const fresh = await stored('queued', { queuedAt: at(3500) })
     const old = await stored('provisioning', { updatedAt: at(100) })
     const failed = await stored('failed', { updatedAt: at(50) })
@@ -108,7 +108,7 @@ describe('an admin', () => {
     expect([ids(stuck.entries), stuck.count]).toEqual([[unfound, failed, old], 3])
   })
 
-  it('sees the oldest fifty of a state, and how many there are', async () => {
+  it('sees the oldest fifty of a state, and the number of all', async () => {
     const first = await stored('failed')
     for (let more = 0; more < 54; more += 1) await stored('failed', { updatedAt: at(more + 1) })
     for (let more = 0; more < 52; more += 1) await stored('succeeded', { finishedAt: at(more + 100) })
@@ -118,7 +118,7 @@ describe('an admin', () => {
     expect([stuck.count, stuck.entries.length]).toEqual([107, 100])
   })
 
-  it('counts as stuck what the deadline of its state has passed, to the second, whatever was written since', async () => {
+  it('counts requests as stuck exactly from the deadline of their state, regardless of later writes', async () => {
     await stored('succeeded', { finishedAt: at(0), updatedAt: at(290) })
     await stored('queued', { queuedAt: at(0), updatedAt: at(290) })
     await stored('pendingApproval', { submittedAt: at(0), approvals: [] })
@@ -130,7 +130,7 @@ describe('an admin', () => {
     expect([await counted(299), await counted(300), await counted(4 * 86_400)]).toEqual([0, 2, 2])
   })
 
-  it('sees what needs somebody however many others are open', async () => {
+  it('sees requests that need an admin, also among many open ones', async () => {
     for (let more = 0; more < 54; more += 1) await stored('provisioning', { updatedAt: at(3000) })
     const old = await stored('provisioning', { updatedAt: at(100) })
     const { open, entries } = await later(3600).readQueue(admin)
@@ -138,7 +138,7 @@ describe('an admin', () => {
     expect(await later(3600).readStuck(admin)).toMatchObject({ count: 1, entries: [{ request: { requestId: old } }] })
   })
 
-  it('sees nothing where nothing is open', async () => {
+  it('sees nothing without open requests', async () => {
     const counts = { waiting: 0, creating: 0, failed: 0 }
     expect(await later(0).readQueue(admin)).toEqual({ counts, open: 0, entries: [], isDirectorySilent: false })
     expect(await later(0).readStuck(admin)).toEqual({
@@ -150,12 +150,12 @@ describe('an admin', () => {
     ['the requester', actorOf(kim)],
     ['an approver', actorOf(dana)],
     ['anybody', actorOf(stranger)],
-  ])('is meant: %s is told no', async (_, who) => {
-    for (const look of [core.provisioning.readQueue, core.provisioning.readStuck, core.provisioning.readHealth])
-      expect((await refusal(() => look(who))).code).toBe('forbidden')
+  ])('has access alone: %s is refused', async (_, who) => {
+    for (const read of [core.provisioning.readQueue, core.provisioning.readStuck, core.provisioning.readHealth])
+      expect((await refusal(() => read(who))).code).toBe('forbidden')
   })
 
-  it('sees how the service and Microsoft 365 do, also where a part does not answer', async () => {
+  it('sees the health of the service and Microsoft 365, also if a part does not answer', async () => {
     const own: OwnHealth = {
       ...{ databaseMilliseconds: null, queue: { waiting: 3, oldestSeconds: 7 }, watchedAt: null },
       ...{ version: '1.2.3', startedAt: new Date(start) },
@@ -171,7 +171,7 @@ describe('an admin', () => {
       tenant: { ...core.ports.tenant, health: async () => services },
     })
     const report = await provisioning.readHealth(admin)
-    // The parts of the installation have tests of their own.
+    // The parts of the installation have their own tests.
     const parts = report.parts.filter(({ checkedAt }) => checkedAt === undefined)
     expect({ ...report, parts }).toEqual({
       ...{ state: 'red', at: now, version: '1.2.3', startedAt: own.startedAt },
@@ -187,36 +187,36 @@ describe('an admin', () => {
     })
   })
 
-  describe('mends what stands still', () => {
+  describe('retries a stuck request', () => {
     const jobsOf = async (requestId: string) => (await core.orders(requestId)).map(({ name }) => name)
     it.each([
       ['queued', deadlines.queued],
       ['provisioning', deadlines.provisioning],
-    ] as const)('that is %s: it gets its job anew, and the timeline says so', async (status, deadline) => {
+    ] as const)('in the state %s: it gets a new job, and an entry in the timeline', async (status, deadline) => {
       const requestId = await stored(status)
       const early = await refusal(() => later(deadline - 1).retryRequest(admin, { requestId }))
       expect([early.code, await jobsOf(requestId)]).toEqual(['illegal-transition', []])
       const after = await later(deadline).retryRequest(admin, { requestId, comment: 'The job is gone' })
       expect([after.status, after.queuedAt]).toEqual([status, at(0)])
       expect(await jobsOf(requestId)).toContain('provision')
-      const [said] = await core.ports.audit.timeline(requestId)
-      expect(said).toMatchObject({ action: 'restarted', actor: { id: priya.id }, comment: 'The job is gone' })
+      const [last] = await core.ports.audit.timeline(requestId)
+      expect(last).toMatchObject({ action: 'restarted', actor: { id: priya.id }, comment: 'The job is gone' })
       await core.with({ tenant: tenantWith() }).system.provision(requestId, { lastAttempt: false, signal })
       expect((await core.provisioning.readRequest(admin, { requestId })).status).toBe('succeeded')
     })
 
-    it('that is made and was not told of: it is looked for at once, and the timeline says so', async () => {
+    it('that is created but not announced: it gets a directory poll at once, and an entry in the timeline', async () => {
       const requestId = await stored('succeeded', { finishedAt: at(0) })
       const early = await refusal(() => later(deadlines.succeeded - 1).retryRequest(admin, { requestId }))
       expect([early.code, await jobsOf(requestId)]).toEqual(['illegal-transition', []])
       for (const _ of [1, 2]) await later(deadlines.succeeded).retryRequest(admin, { requestId })
-      const looks = (await core.orders(requestId)).filter(({ name }) => name === 'follow-up')
-      expect(looks.map(({ startAfter }) => Number(startAfter) <= start + 300_000)).toEqual([true])
-      const [said] = await core.ports.audit.timeline(requestId)
-      expect(said).toMatchObject({ action: 'restarted', actor: { id: priya.id } })
+      const polls = (await core.orders(requestId)).filter(({ name }) => name === 'follow-up')
+      expect(polls.map(({ startAfter }) => Number(startAfter) <= start + 300_000)).toEqual([true])
+      const [last] = await core.ports.audit.timeline(requestId)
+      expect(last).toMatchObject({ action: 'restarted', actor: { id: priya.id } })
     })
 
-    it('however often, and two jobs at once make it once', async () => {
+    it('several times, and two concurrent jobs create the resource once', async () => {
       const { id: templateId } = await core.template({ kind: 'sharedMailbox' })
       const body = { name: 'stands', displayName: 'Stands', templateId }
       const { requestId } = await core.provisioning.submitMailbox(actorOf(kim), { body })
@@ -233,7 +233,7 @@ describe('an admin', () => {
       expect(ends).toHaveLength(1)
     })
 
-    it('but not what waits for a decision: that may be cancelled, or decided by whom it waits for', async () => {
+    it('but not a request that waits for approval, which can be cancelled', async () => {
       const { id: templateId } = await core.template({
         approval: { stages: [{ approvers: [{ group: approversGroup }] }] },
       })

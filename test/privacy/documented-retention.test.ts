@@ -6,27 +6,30 @@ import { readSources } from '../support/sources.ts'
 
 const page = await readFile(new URL('../../docs/retention.md', import.meta.url), 'utf8')
 const [, section = ''] = page.split('## All tables')
-const [tables = '', after = ''] = section.split('### What stays for ever')
+const [tables = '', after = ''] = section.split('### Permanent data')
 const kept = new Map([...tables.matchAll(/^\| `(\w+)` \| .+ \| (.+) \|$/gm)].map(([, name, text]) => [name, text]))
 
-/** Tables whose rows no DELETE removes, though they do not stay for ever: rows of a batch go with it, the other has one row. */
+/**
+ * Tables without a DELETE that do not stay for ever: rows of a batch are deleted with it, and the other table has one
+ * row.
+ */
 const withoutDelete = ['batch_rows', 'health_watch']
 
 describe('docs/retention.md', () => {
   const store = withDatabase('embedded')
 
-  it('says of every table how long it is kept, and of no other', async () => {
+  it('has the retention of every table, and no other tables', async () => {
     expect([...kept.keys()].toSorted()).toEqual(Object.keys(await rowCounts(store.database)).toSorted())
   })
 
-  it('lists as permanent the tables that the table calls permanent', () => {
+  it('lists the same permanent tables as its table', () => {
     const [permanent = ''] = after.split('Erasing a person')
     const listed = [...permanent.matchAll(/`([a-z_]+)`/g)].map(([, name]) => name)
     const forEver = [...kept].filter(([, text]) => text?.startsWith('for ever')).map(([name]) => name)
     expect(listed.toSorted()).toEqual(forEver.toSorted())
   })
 
-  it('calls permanent the tables from which the code deletes nothing', () => {
+  it('lists as permanent exactly the tables without deletions in code', () => {
     const code = readSources('src')
       .filter(({ path }) => path.startsWith('store/'))
       .map(({ text }) => text)

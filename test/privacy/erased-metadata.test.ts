@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { reasonText } from '../../src/cards/index.ts'
-import { type Core, erasedName, type Person, type PersonRecord, tellsOf, withoutPerson } from '../../src/core/index.ts'
+import { type Core, erasedName, mentions, type Person, type PersonRecord, withoutPerson } from '../../src/core/index.ts'
 import { personRecords } from '../../src/core/privacy/exporting.ts'
 import { provedAll } from '../../src/store/audit/chain.ts'
 import { createStores, type Stores } from '../../src/store/index.ts'
@@ -51,20 +51,20 @@ describe('metadata without a person', () => {
     ],
     ['lists and objects inside', { a: [{ name: [mail, 7] }] }, { a: [{ name: [erasedName, 7] }] }],
     ['JSON in a text', { a: JSON.stringify({ name: mail }) }, { a: JSON.stringify({ name: erasedName }) }],
-  ])('has not %s', (_, metadata, left) => {
+  ])('lacks %s', (_, metadata, left) => {
     expect(withoutPerson({ details: { metadata } }, known)).toEqual({ details: { metadata: left } })
   })
 
-  it('is also what a judged condition and an applied default keep of it', () => {
+  it('is also in judged conditions and applied defaults', () => {
     const of = (answer: string) => ({
       policy: [{ conditions: [{ condition: { field: 'metadata.contact', is: answer }, found: answer }] }],
       applied: [{ field: 'metadata.contact', value: answer }],
     })
     expect(withoutPerson(of(zoe.id), known)).toEqual(of(erasedName))
-    expect(tellsOf(withoutPerson(of(zoe.id), known), known)).toBe(false)
+    expect(mentions(withoutPerson(of(zoe.id), known), known)).toBe(false)
   })
 
-  it('keeps other people’s addresses, names of which theirs is a part, and what else is there', () => {
+  it('keeps other people’s addresses, longer names that contain theirs, and all other values', () => {
     const metadata = {
       a: 'a.zv@contoso.example, zv@contoso.example.org, zv2@contoso.example, xzv@contoso.example',
       b: 'Zoë Vánszkyová',
@@ -77,7 +77,7 @@ describe('metadata without a person', () => {
     })
   })
 
-  it('has no more characters than a request may have', () => {
+  it('does not exceed the limits of a request', () => {
     const bo = { ...zoe, displayName: 'Bo X', userPrincipalName: '' }
     const metadata = { a: 'Bo X '.repeat(204).trim(), ['Bo X '.repeat(12).trim()]: 'b' }
     const left = withoutPerson(metadata, bo, 'metadata')
@@ -86,7 +86,7 @@ describe('metadata without a person', () => {
     for (const key of Object.keys(Object(left))) expect(key.length).toBeLessThanOrEqual(64)
   })
 
-  it('has them nowhere, whatever it is, and loses nothing else; done twice is done once', () => {
+  it('never contains the person, loses nothing else, and stays the same when repeated', () => {
     const trace = fc.constantFrom(zoe.id, zoe.id.toUpperCase(), zoe.displayName, mail, zoe.userPrincipalName)
     const text = fc.oneof(
       trace,
@@ -158,7 +158,7 @@ describe('a person in other people’s metadata', () => {
     for await (const page of personRecords({ ...core.ports, ...stores }, tenantId, zoe.id)) all.push(...page)
     return all
   }
-  /** Whether a record of the export is of this row: its body, or its columns. */
+  /** Whether a record of the export is this row: its body, or its columns. */
   const isOf = (record: unknown, row: Record<string, unknown>): boolean => {
     if (isDeepStrictEqual(record, row['body'])) return true
     const columns = Object.entries(Object(record))
@@ -217,7 +217,7 @@ describe('a person in other people’s metadata', () => {
     await provisioning.system.erasePerson(order)
     const after = await allRows()
 
-    // Nothing is left, and of what nobody meant nothing is gone.
+    // No trace is left, and nothing else is missing.
     const traces = new RegExp(`${mail}|vánszky|marlowe|zv@contoso`, 'i')
     const left = Object.entries(after).flatMap(([name, rows]) =>
       rows.filter((one) => traces.test(JSON.stringify(one))).map((one) => `${name}: ${JSON.stringify(one)}`),
@@ -230,7 +230,7 @@ describe('a person in other people’s metadata', () => {
     for (const table of ['drafts', 'batch_rows', 'idempotency_keys'])
       expect(JSON.stringify(after[table])).toContain(erasedName)
 
-    // All that was changed or removed was in the export.
+    // All changed or removed records were in the export.
     const changed = Object.entries(before).flatMap(([table, rows]) => {
       const now = after[table] ?? []
       return rows
@@ -250,12 +250,12 @@ describe('a person in other people’s metadata', () => {
     for await (const { requestId, findings: all } of provedAll(core.database, auditKey))
       findings.push(...all.map(({ reason }) => `${requestId}: ${reasonText(reason)}`))
     expect(findings).toEqual([])
-    // Once more changes nothing.
+    // A repeated erasure changes nothing.
     await provisioning.system.erasePerson(order)
     expect(await allRows()).toEqual(after)
   })
 
-  it('is named on the card of the erasure where a template tells of them', async () => {
+  it('is reported on the card of the erasure if a template names them', async () => {
     const fields = [{ key: 'contact', type: 'text', label: 'Contact', default: mail }]
     const { name } = await core.template({ name: 'With a contact', fields })
     expect((await provisioning.readErasure(asAdmin, { personId: zoe.id })).templates).toContain(name)

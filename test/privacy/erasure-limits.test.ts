@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { type Core, erasedName, type Person, tellsOf, withoutPerson } from '../../src/core/index.ts'
+import { type Core, erasedName, mentions, type Person, withoutPerson } from '../../src/core/index.ts'
 import { actorOf, approversGroup, dana, kim, omar, priya, tenantId, tenantWith, withCore } from '../support/core.ts'
 
 const personOf = (digits: string, displayName: string, userPrincipalName: string): Person => ({
@@ -13,20 +13,20 @@ describe('a value without a person', () => {
   const lee = personOf('03', 'Ann Lee', 'ann@contoso.example')
   const mark = personOf('04', 'Mark', 'mark@contoso.example')
 
-  it('keeps whoever has the same name and another id', () => {
+  it('keeps a person with the same name and another id', () => {
     const both = { owners: [ann, namesake] }
     const gone = { ...ann, displayName: erasedName, userPrincipalName: '' }
     expect(withoutPerson(both, ann)).toEqual({ owners: [gone, namesake] })
-    expect(tellsOf({ actor: namesake }, ann)).toBe(false)
+    expect(mentions({ actor: namesake }, ann)).toBe(false)
   })
 
-  it('keeps words of which the name is only a part', () => {
-    const words = { says: 'Joann Leeds, joann@contoso.example; Marketing marks it: mark it. Markus' }
-    expect(withoutPerson(words, lee)).toEqual(words)
-    expect(withoutPerson(words, mark)).toEqual(words)
+  it('keeps texts that contain the name only inside other text', () => {
+    const value = { says: 'Joann Leeds, joann@contoso.example; Marketing marks it: mark it. Markus' }
+    expect(withoutPerson(value, lee)).toEqual(value)
+    expect(withoutPerson(value, mark)).toEqual(value)
   })
 
-  it('has not their name as whole words, in any case, nor their id with an older name, also in JSON in a string', () => {
+  it('does not contain their separate name in any case, or their id with an older name, also in JSON strings', () => {
     const older = JSON.stringify({ by: { ...lee, displayName: 'Ann Old' } })
     const left = JSON.stringify(
       withoutPerson({ says: 'For ANN LEE, (Ann Lee), ANN@contoso.example', body: older }, lee),
@@ -37,7 +37,7 @@ describe('a value without a person', () => {
   })
 })
 
-describe('erasing', () => {
+describe('an erasure', () => {
   const core = withCore()
   const asAdmin = actorOf(priya, true)
   let provisioning: Core
@@ -60,7 +60,7 @@ describe('erasing', () => {
     return { v: 1 as const, tenantId, personId: ann.id, by: priya.id, erasureId }
   }
 
-  it('waits for open requests of others that would be made with their account', async () => {
+  it('waits for open requests of others that would use the person’s account', async () => {
     const { requestId } = await ask(kim, { owners: [ann.id] })
     const { isBlocked, blocks } = await provisioning.readErasure(asAdmin, { personId: ann.id })
     expect([isBlocked, blocks.named.map((one) => one.requestId)]).toEqual([true, [requestId]])
@@ -68,7 +68,7 @@ describe('erasing', () => {
     expect((await provisioning.readErasure(asAdmin, { personId: ann.id })).isBlocked).toBe(false)
   })
 
-  it('is not done when something of theirs was begun since it was ordered, and says so', async () => {
+  it('does not run if the person started something after the order, and reports this', async () => {
     const order = await ordered()
     const { requestId } = await ask(ann)
     await provisioning.system.erasePerson(order)
@@ -82,7 +82,7 @@ describe('erasing', () => {
     await provisioning.reject(actorOf(dana), { requestId, comment: 'No.' })
   })
 
-  it('leaves what was begun when it had begun, and whoever has the same name', async () => {
+  it('keeps what the person started after its start, and people with the same name', async () => {
     const { requestId: theirs } = await ask(namesake, { owners: [ann.id] })
     await provisioning.reject(actorOf(omar), {
       requestId: theirs,

@@ -73,7 +73,7 @@ describe.each(engines)('a link to an export, %s', (engine) => {
     const body = isProblem && text !== '' ? JSON.parse(text) : text
     const answer = { status: response.status, headers: response.headers, text, body, code: body.code ?? '' }
     if (method !== 'HEAD') expect(contractFault({ method, path }, answer)).toBeUndefined()
-    // What the API document shows of the code is what the service says.
+    // The service returns the same code as the example of the API document.
     if (isProblem && text !== '') expect(shown[answer.code]?.value).toMatchObject({ detail: body.detail })
     return answer
   }
@@ -86,7 +86,7 @@ describe.each(engines)('a link to an export, %s', (engine) => {
     (await core.database.query('SELECT 1 FROM export_tickets WHERE used_at IS NOT NULL')).rowCount
   const change = (sql: string) => core.database.query(`UPDATE export_tickets SET ${sql}`)
 
-  it('shows people a page with a button, and gives scanners and previews nothing to use up', async () => {
+  it('shows people a page with a button, so that scanners and link previews do not use it', async () => {
     const token = await newLink()
     const before = await uses()
     for (const method of ['GET', 'HEAD', 'GET']) {
@@ -105,7 +105,7 @@ describe.each(engines)('a link to an export, %s', (engine) => {
     expect(isFile(await call('POST', token, html))).toBe(true)
   })
 
-  it('tells programs to send a POST', async () => {
+  it('requires a POST from programs', async () => {
     const token = await newLink()
     for (const accept of ['*/*', 'text/csv', '']) {
       const answer = await call('GET', token, { accept })
@@ -118,7 +118,7 @@ describe.each(engines)('a link to an export, %s', (engine) => {
     expect(isFile(await call('POST', token))).toBe(true)
   })
 
-  it('gives its file once, and records that', async () => {
+  it('returns its file once, and records the download', async () => {
     const token = await newLink()
     const before = await uses()
     expect(isFile(await call('POST', token))).toBe(true)
@@ -127,12 +127,12 @@ describe.each(engines)('a link to an export, %s', (engine) => {
     for (const method of ['GET', 'POST']) {
       const page = await call(method, token, html)
       expect(page.status).toBe(410)
-      expect(page.text).toContain('This link was used: it works once.')
+      expect(page.text).toContain('This link was already used. It works only once.')
     }
     expect([await used(), await uses()]).toEqual([1, before + 1])
   })
 
-  it('gives its file to one of many who open it at once', async () => {
+  it('returns its file to one of many concurrent callers', async () => {
     const token = await newLink()
     const before = await uses()
     const answers = await Promise.all(Array.from({ length: 10 }, () => call('POST', token)))
@@ -141,14 +141,14 @@ describe.each(engines)('a link to an export, %s', (engine) => {
     expect(await uses()).toBe(before + 1)
   })
 
-  it('is used up by a download that breaks off', async () => {
+  it('is used up by an aborted download', async () => {
     const token = await newLink()
     const opened = await provisioning.system.openExport(token)
     expect(opened.state).toBe('open')
     expect(await provisioning.system.openExport(token)).toEqual({ state: 'used' })
   })
 
-  it('works for a quarter of an hour and no longer', async () => {
+  it('works for 15 minutes', async () => {
     const token = await newLink()
     now = new Date(minutes(linkMinutes).getTime() - 1)
     expect((await call('GET', token, html)).status).toBe(200)
@@ -156,11 +156,11 @@ describe.each(engines)('a link to an export, %s', (engine) => {
     const answer = await call('POST', token)
     expect([answer.status, answer.code]).toEqual([410, 'link-expired'])
     expect(answer.text).not.toContain(token)
-    expect((await call('GET', token, html)).text).toContain('This link has expired: it worked for 15 minutes.')
+    expect((await call('GET', token, html)).text).toContain('This link has expired. It works for 15 minutes.')
     expect(await used()).toBe(0)
   })
 
-  it('opens nothing when it claims to work for longer', async () => {
+  it('opens nothing with a longer life in its row', async () => {
     const { token, ticket } = sealTicket(key, ticketOf({ until: minutes(linkMinutes + 1) }))
     await expect(core.ports.exportTickets.issue([ticket])).rejects.toThrow(/check/)
     const later = sealTicket(key, ticketOf({ issuedAt: minutes(1), until: minutes(linkMinutes + 1) }))
@@ -169,13 +169,13 @@ describe.each(engines)('a link to an export, %s', (engine) => {
     expect(await used()).toBe(0)
   })
 
-  it('opens nothing when it was sealed but not issued', async () => {
+  it('opens nothing if it was sealed but not issued', async () => {
     const { token } = sealTicket(key, ticketOf())
     expect((await call('POST', token)).code).toBe('link-changed')
     expect((await call('GET', token)).code).toBe('link-changed')
   })
 
-  it('cannot be made by somebody who reads and writes the database', async () => {
+  it('cannot be created by a person with access to the database', async () => {
     const token = await newLink()
     const { rows } = await core.database.query<{ row: string }>(
       'SELECT to_jsonb(t)::text AS row FROM export_tickets AS t',
@@ -201,7 +201,7 @@ describe.each(engines)('a link to an export, %s', (engine) => {
     ['the admin', `issued_by = '${dana.id}'`],
     ['the organisation', `tenant_id = '${randomUUID()}'`],
     ['its time', `issued_at = issued_at + interval '5 minutes', until = until + interval '5 minutes'`],
-  ])('opens nothing when its row has another value: %s', async (_, sql) => {
+  ])('opens nothing after a change of its row: %s', async (_, sql) => {
     const token = await newLink()
     await change(sql)
     now = minutes(5)
@@ -209,7 +209,7 @@ describe.each(engines)('a link to an export, %s', (engine) => {
     expect(await used()).toBe(0)
   })
 
-  it('opens nothing when it is changed in any one letter, cut, or spelled otherwise', async () => {
+  it('opens nothing after any change of a letter, shortened, or in another encoding', async () => {
     const token = await newLink()
     const state = async (text: string) => (await provisioning.system.openExport(text)).state
     for (let place = 0; place < token.length; place += 1) {
@@ -222,7 +222,7 @@ describe.each(engines)('a link to an export, %s', (engine) => {
     expect(await used()).toBe(0)
   })
 
-  it('opens nothing after its key was replaced, and says so', async () => {
+  it('opens nothing after its key was replaced, with the reason', async () => {
     const token = await newLink()
     const rotated = core.with({ clock }, { exportLinks: { root, key: exportKeyOf(Buffer.alloc(32, 4)) }, admins })
     expect(await rotated.system.openExport(token)).toEqual({ state: 'changed' })
@@ -230,7 +230,7 @@ describe.each(engines)('a link to an export, %s', (engine) => {
     expect(isFile(await call('POST', token))).toBe(true)
   })
 
-  it('opens nothing for an admin who is an admin no longer, or is blocked, and is not used up by that', async () => {
+  it('opens nothing for a former or blocked admin, and stays unused', async () => {
     const token = await newLink()
     admins.pop()
     for (const method of ['GET', 'POST']) {
@@ -244,7 +244,7 @@ describe.each(engines)('a link to an export, %s', (engine) => {
     expect(isFile(await call('POST', token))).toBe(true)
   })
 
-  it('follows the same rules for the data of a person, and goes when the person is erased', async () => {
+  it('follows the same rules for the data of a person, and is deleted with the person', async () => {
     const offer = await provisioning.offerPersonExport(asAdmin, { personId: kim.id })
     const token = tokenOf(offer.url)
     const page = await call('GET', token, html)
@@ -267,7 +267,7 @@ describe.each(engines)('a link to an export, %s', (engine) => {
     expect(await left()).toBe(0)
   })
 
-  it('is told to have expired for a day, and is forgotten then', async () => {
+  it('is reported as expired for a day, and deleted then', async () => {
     const token = await newLink()
     const stores = { ...core.ports, ...createStores(core.database) }
     await forgetOld(stores, minutes(linkMinutes + 24 * 60))
@@ -290,7 +290,7 @@ describe('the state of a link', () => {
     })
     .map(({ usedAt, ...more }) => ({ usedAt, ...sealTicket(key, ticketOf(more)) }))
 
-  it('is open only within a quarter of an hour of its issue and of its end, unused, under the key that sealed it', () => {
+  it('is open only for 15 minutes, unused, under the key that sealed it', () => {
     fc.assert(
       fc.property(stored, milliseconds.map(at), fc.boolean(), ({ token, ticket, usedAt }, now, isOurKey) => {
         const parts = partsOfToken(token)
@@ -306,7 +306,7 @@ describe('the state of a link', () => {
     )
   })
 
-  it('is sealed with a key from EXPORT_SECRET, else from the secret of the audit', async () => {
+  it('depends on a key from EXPORT_SECRET, or else from the audit secret', async () => {
     const auditKey = randomBytes(32)
     const secret = randomBytes(32)
     const keyOf = async (more: Record<string, string>) => {
@@ -323,7 +323,7 @@ describe('the state of a link', () => {
       expect(() => readConfig({ EXPORT_SECRET: short })).toThrow(/EXPORT_SECRET must be (at least 32 bytes in )?base64/)
   })
 
-  it('has a key of its own from the secret of something else', () => {
+  it('depends on a derived key, even if the secret has other uses', () => {
     const secret = randomBytes(32)
     expect(Buffer.from(exportKeyOf(secret)).equals(secret)).toBe(false)
     expect(exportKeyOf(secret)).toEqual(exportKeyOf(secret))
@@ -334,7 +334,7 @@ describe('the state of a link', () => {
 describe('the migration to issued links', () => {
   const store = withDatabase('embedded', { migrated: false })
 
-  it('removes the key from the database, and keys of calls that were refused more than an hour ago', async () => {
+  it('removes the key from the database, and keys of calls refused more than an hour ago', async () => {
     const { database } = store
     const folder = mkdtempSync(join(inject('runFolder'), 'migrations-'))
     cpSync('src/store/database/migrations', folder, { recursive: true })

@@ -16,7 +16,7 @@ describe('exports and a person’s data, in chat', () => {
     return answer
   }
 
-  it('gives links that a browser opens, by the days that were typed', async () => {
+  it('return links for the typed days, which a browser opens', async () => {
     const { kim, sam } = service
     exported = await asksFor(kim, { displayName: 'To be exported' })
     const { card } = await says(sam, 'admin export this month', /Your links are ready/)
@@ -31,36 +31,36 @@ describe('exports and a person’s data, in chat', () => {
     expect(await answer.text()).toContain('"To be exported"')
   })
 
-  it('asks for days in a form, and gives it back with what is wrong', async () => {
+  it('request days in a form, and show its errors', async () => {
     const { sam } = service
-    const form = await says(sam, 'admin export since Christmas', /I do not know which days/)
-    const returned = cardOf(await sam.clicks(form, 'Make links', { from: '2026-11-20', to: '2026-11-01' }))
-    expect(textOf(returned)).toContain('This is before the first day.')
+    const form = await says(sam, 'admin export since Christmas', /I do not understand the days/)
+    const returned = cardOf(await sam.clicks(form, 'Get links', { from: '2026-11-20', to: '2026-11-01' }))
+    expect(textOf(returned)).toContain('The last day is before the first day.')
     const links = cardOf(
-      await sam.clicks({ id: form.id, card: returned }, 'Make links', { from: '2026-11-01', to: '2026-11-20' }),
+      await sam.clicks({ id: form.id, card: returned }, 'Get links', { from: '2026-11-01', to: '2026-11-20' }),
     )
     expect(urlsOf(links)).toHaveLength(4)
   })
 
-  it('erases somebody after their address was typed, and says what was removed', async () => {
+  it('erase a person after the address is typed, and list the removed data', async () => {
     const { kim, sam } = service
     const sent = await asksFor(kim, { displayName: 'In the way' })
-    const blocked = await says(sam, `admin erase ${people.kim.name}`, /Not yet/)
+    const blocked = await says(sam, `admin erase ${people.kim.name}`, /I cannot erase the data yet/)
     expect(textOf(blocked.card)).toContain('In the way')
     for (const { id } of [sent, exported ?? sent])
       await kim.clicks({ id, card: kim.chat().find((one) => one.id === id)?.card }, 'Cancel request')
-    const asked = await says(sam, `admin erase ${people.kim.id}`, /Erase this person’s data\?/)
-    const mismatch = cardOf(await sam.clicks(asked, 'Erase', { address: 'kim' }))
-    expect(textOf(mismatch)).toContain('Nothing was removed.')
-    const address = /[\w.]+@[\w.-]+/.exec(textOf(asked.card))?.[0] ?? ''
-    const ordered = cardOf(await sam.clicks({ id: asked.id, card: mismatch }, 'Erase', { address }))
-    expect(textOf(ordered)).toContain('I am erasing it')
-    await sam.sees(/The data is erased[\s\S]*Parts of their chat with me/)
+    const confirm = await says(sam, `admin erase ${people.kim.id}`, /Erase this person’s data\?/)
+    const mismatch = cardOf(await sam.clicks(confirm, 'Erase', { address: 'kim' }))
+    expect(textOf(mismatch)).toContain('Nothing was erased.')
+    const address = /[\w.]+@[\w.-]+/.exec(textOf(confirm.card))?.[0] ?? ''
+    const ordered = cardOf(await sam.clicks({ id: confirm.id, card: mismatch }, 'Erase', { address }))
+    expect(textOf(ordered)).toContain('I am erasing the data')
+    await sam.sees(/The data is erased[\s\S]*Records of their chat with me/)
     const { rows } = await service.app.database.query('SELECT 1 FROM conversations WHERE person_id = $1', [
       people.kim.id,
     ])
     expect(rows).toEqual([])
-    const file = await says(sam, `admin export person ${people.omar.name}`, /A link to all that is stored/)
+    const file = await says(sam, `admin export person ${people.omar.name}`, /Your link is ready/)
     expect(await (await fetch(urlsOf(file.card)[0] ?? '', { method: 'POST' })).text()).toContain(people.omar.id)
   })
 })

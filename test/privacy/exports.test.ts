@@ -12,7 +12,10 @@ import { startIssuer, startRest } from '../support/rest.ts'
 
 const key = Buffer.alloc(32, 3)
 const root = 'https://quartermaster.contoso.example'
-/** What a spreadsheet would take for a formula, or for the end of a cell, and what a reader of the file has to find again. */
+/**
+ * Texts that a spreadsheet would read as a formula or as the end of a cell, and that readers of the file must find
+ * unchanged.
+ */
 const hostile = [
   '=HYPERLINK("https://evil.example","click")',
   '+41 44 123 45 67',
@@ -55,16 +58,16 @@ describe('an export', () => {
       await provisioning.reject(actorOf(omar), { requestId, comment: reason })
     }
   })
-  /** Reads what a link gives, over HTTP. */
+  /** Opens a link over HTTP. */
   async function opened(url: string | undefined) {
     const rest = await startRest(await startIssuer(), { core: provisioning })
     const response = await fetch(`${rest.server.url}/exports/v1/${tokenOf(url)}`, { method: 'POST' })
     return { status: response.status, headers: response.headers, text: await wholeText(response), lines: rest.lines }
   }
-  /** With the mark at its beginning, which `text()` would take away. */
+  /** Reads the text with the byte order mark, which `text()` would remove. */
   const wholeText = async (response: Response) =>
     new TextDecoder('utf-8', { ignoreBOM: true }).decode(await response.arrayBuffer())
-  it('has four links that say what they hold and work for a quarter of an hour', async () => {
+  it('has four links with their contents, which work for 15 minutes', async () => {
     const offer = await provisioning.offerExport(asAdmin, days)
     expect(offer).toMatchObject({ ...days, requests: hostile.length, until: '2026-11-20T12:15:00.000Z' })
     expect(offer.entries).toBeGreaterThan(hostile.length)
@@ -76,7 +79,7 @@ describe('an export', () => {
     expect(report.entries.at(-1)).toMatchObject({ action: 'exported', data: { ...days, until: offer.until } })
   })
 
-  it('gives a file that is kept by nobody on its way, and says in the audit that it was read', async () => {
+  it('returns a file that no cache may store, and records the download in the audit', async () => {
     const [csv] = await linksOf()
     const { status, headers, text, lines } = await opened(csv?.url)
     expect(status).toBe(200)
@@ -91,36 +94,36 @@ describe('an export', () => {
       actor: priya,
       data: { what: 'requests', format: 'csv' },
     })
-    // The log tells of the call, and not of the link.
+    // The log has the call, but not the link.
     expect(lines.map((line) => line['route'])).toContain('/exports/v1/:token')
     expect(JSON.stringify(lines)).not.toContain(tokenOf(csv?.url))
   })
 
-  it('holds hostile words as words: whole, in their cell, and never a formula', async () => {
+  it('contains hostile texts complete, in their cell, and never as a formula', async () => {
     const links = await linksOf()
     for (const column of ['comment', 'decisions'] as const) {
       const { text } = await opened(links[column === 'comment' ? 2 : 0]?.url)
       expect(text.startsWith('\ufeff')).toBe(true)
       const rows: Record<string, string>[] = parse(text, { bom: true, columns: true, record_delimiter: '\r\n' })
       const cells = rows.map((row) => row[column] ?? '')
-      for (const words of hostile) {
-        const held = cells.find((cell) => withoutDefusing(cell).includes(withoutDefusing(words.trim())))
-        expect(held, words).toBeDefined()
+      for (const original of hostile) {
+        const held = cells.find((cell) => withoutDefusing(cell).includes(withoutDefusing(original.trim())))
+        expect(held, original).toBeDefined()
       }
-      // Also where a semicolon, a tab or a line break ends a cell.
+      // Also if a semicolon, a tab or a line break ends a cell.
       for (const cell of rows.flatMap((row) => Object.values(row)))
         for (const part of cell.split(/[,;|\t\r\n]/)) expect(part).not.toMatch(/^[ "]*[=+\-@＝＋－＠]|^[\t\r]/)
     }
   })
   const withoutDefusing = (text: string) => text.replace(/(^|[,;|\t\r\n])'(?=[ '"]*[=+\-@＝＋－＠]|'*[\t\r])/g, '$1')
 
-  it('defuses also behind spaces, which some spreadsheets cut off', () => {
+  it('defuses formulas also after spaces, which some spreadsheets trim', () => {
     expect(csvLines([['  =1+1', '\u00a0@x', 'a;"=1"', 'plain - and =']])).toBe(
       `"'  =1+1","'\u00a0@x","a;'""=1""","plain - and ="\r\n`,
     )
   })
 
-  it('defuses the beginning of a cell as the command line does', async () => {
+  it('defuses the start of a cell in the same way as the command line', async () => {
     const path = join(mkdtempSync(join(inject('runFolder'), 'csv-')), 'results.csv')
     const plain = {
       key: '1',
@@ -146,7 +149,7 @@ describe('an export', () => {
     for (const { name } of theirs) expect(comments).toContain(name)
   })
 
-  it('as JSON of the audit proves itself away from here, word by word', async () => {
+  it('of the audit as JSON can be proved outside the service, with all texts', async () => {
     const { text } = await opened((await linksOf())[3]?.url)
     const { entries, from, to } = JSON.parse(text)
     expect([from, to]).toEqual([days.from, days.to])
@@ -160,7 +163,7 @@ describe('an export', () => {
     }
   })
 
-  it('as JSON of requests is what the API shows of them, and holds no secret', async () => {
+  it('of requests as JSON equals the API’s answer, without secrets', async () => {
     const { text } = await opened((await linksOf())[1]?.url)
     const { requests } = JSON.parse(text)
     expect(requests).toHaveLength(hostile.length)
@@ -169,7 +172,7 @@ describe('an export', () => {
     expect(text).not.toMatch(/whsec_|"attempt"|idempotency|formerSecrets/i)
   })
 
-  it('holds what was submitted on a day by UTC, from its first moment to its last', async () => {
+  it('contains all requests of a UTC day, from its start to its end', async () => {
     const { requestId } = await submittedAt('2026-11-21T00:00:00.000Z')
     const other = await submittedAt('2026-11-21T23:59:59.999Z')
     await submittedAt('2026-11-22T00:00:00.000Z')
@@ -188,7 +191,7 @@ describe('an export', () => {
     })
   }
 
-  it('of days that are none is refused by their field, and of an organisation by its own admins', async () => {
+  it('refuses invalid days by field, and contains only the admin’s own organisation', async () => {
     const pointers = async (from: string, to: string) =>
       (await refusal(() => provisioning.offerExport(asAdmin, { from, to }))).faults.map(
         ({ pointer, code }) => `${pointer} ${code}`,

@@ -9,7 +9,7 @@ import { actorOf, approversGroup, dana, kim, omar, priya, tenantId, tenantWith, 
 import { mulberry32 } from '../support/random.ts'
 import { refusal } from '../support/refusal.ts'
 
-/** Somebody whose name is nobody else's, and no part of any other word. */
+/** A person with a unique name, which is not a part of any other text. */
 const zora: Person = {
   id: '99999999-abcd-4abc-8abc-0000000000aa',
   displayName: 'Zora "Zz" Quibblewhistle',
@@ -45,8 +45,8 @@ describe('a person’s data', () => {
     templateId = template.id
   })
 
-  /** A request of somebody, with the person in it in any of the ways there are, driven to an end or left open. */
-  async function asked(by: Person, ends: boolean): Promise<string> {
+  /** Submits a request that contains the person in a random way, and ends it or leaves it open. */
+  async function submitted(by: Person, ends: boolean): Promise<string> {
     const { requestId } = await provisioning.submitSite(actorOf(by), {
       body: {
         ...{ displayName: `Site ${randomUUID().slice(0, 8)}`, templateId },
@@ -104,8 +104,8 @@ describe('a person’s data', () => {
   }
   const chat = `a:zora-${randomUUID()}`
 
-  it('is in many places after a while', async () => {
-    for (let n = 0; n < 16; n += 1) await asked([zora, kim, omar][n % 3] ?? kim, true)
+  it('is in many tables after a while', async () => {
+    for (let n = 0; n < 16; n += 1) await submitted([zora, kim, omar][n % 3] ?? kim, true)
     await stores.conversations.put({
       ...{ tenantId, personId: zora.id, conversationId: chat, locale: 'en-GB', timeZone: 'Europe/Zurich' },
       reference: { user: { id: '29:zora-account', aadObjectId: zora.id, name: zora.displayName } },
@@ -138,7 +138,7 @@ describe('a person’s data', () => {
     expect(await rowsWith(...traces)).not.toEqual([])
   })
 
-  it('can be taken out: every table that holds them, and no secret', async () => {
+  it('can be exported from every table, without secrets', async () => {
     const held = Object.groupBy(await records(), ({ table }) => table)
     expect(Object.keys(held).toSorted()).toEqual(
       [
@@ -162,7 +162,7 @@ describe('a person’s data', () => {
     expect([file.personId, file.records.length > 20]).toEqual([zora.id, true])
   })
 
-  it('is found by name, sign-in name and id, also of somebody who has left', async () => {
+  it('is found by name, sign-in name and id, also after the person has left', async () => {
     const find = async (typed: string) => (await provisioning.findPerson(asAdmin, { typed })).map(({ id }) => id)
     expect(await find('zora')).toEqual([zora.id])
     core.world.people.delete(zora.id)
@@ -173,9 +173,9 @@ describe('a person’s data', () => {
     core.world.people.set(zora.id, zora)
   })
 
-  it('is not erased while others count on them; nobody erases themselves', async () => {
-    const open = await asked(zora, false)
-    const waits = await asked(kim, false)
+  it('is not erased during open work, or by the person themselves', async () => {
+    const open = await submitted(zora, false)
+    const waits = await submitted(kim, false)
     const erasure = await provisioning.readErasure(asAdmin, { personId: zora.id })
     expect(erasure.isBlocked).toBe(true)
     const idsOf = (requests: readonly Request[]) => requests.map(({ requestId }) => requestId)
@@ -193,7 +193,7 @@ describe('a person’s data', () => {
     ).toBe('forbidden')
     expect((await refusal(() => provisioning.readErasure(asAdmin, { personId: randomUUID() }))).code).toBe('not-found')
 
-    // What is offered there is done: the delegations are ended, the requests finished, the batch has run.
+    // All listed work is finished: the delegations have ended, the requests too, and the batch has run.
     expect((await provisioning.endDelegationsOf(asAdmin, { personId: zora.id })).blocks.delegations).toEqual([])
     for (const { requestId } of erasure.blocks.open)
       await provisioning.cancelRequest(asAdmin, { requestId, comment: 'So.' })
@@ -207,7 +207,7 @@ describe('a person’s data', () => {
     expect((await provisioning.readErasure(asAdmin, { personId: zora.id })).isBlocked).toBe(false)
   })
 
-  it('is not erased without their address, and ordered once by one card', async () => {
+  it('is not erased without the typed address, and ordered once for each card', async () => {
     const erasureId = randomUUID()
     const click = (address: string) => provisioning.orderErasure(asAdmin, { personId: zora.id, address, erasureId })
     expect((await click('zora')).state).toBe('mismatch')
@@ -219,12 +219,12 @@ describe('a person’s data', () => {
     expect(rows).toEqual([{ payload: { v: 1, tenantId, personId: zora.id, by: priya.id, erasureId } }])
   })
 
-  it('is nowhere any more then, but for their id; and every chain still proves itself', async () => {
+  it('is then deleted except the id, and every chain still proves', async () => {
     expect(await findings()).toEqual([])
     const { rows: before } = await core.database.query('SELECT 1 FROM requests')
     const order = { v: 1 as const, tenantId, personId: zora.id, by: priya.id, erasureId: randomUUID() }
     core.world.people.delete(zora.id)
-    // Killed in the middle, and run again; then once more by a queue that did not hear that it was done.
+    // The job is killed and runs again, and then once more because the queue missed its completion.
     const erase = stores.audit.erase
     const dying = core.with({
       ...stores,
@@ -240,15 +240,15 @@ describe('a person’s data', () => {
     expect(await rowsWith(new RegExp(zora.id))).not.toEqual([])
     expect(await rowsWith(new RegExp(erasedName))).not.toEqual([])
     const { entries } = await provisioning.readAudit(asAdmin, { requestId: tenantId })
-    const said = entries.filter(({ action }) => action === 'person-erased')
-    expect(said).toHaveLength(1)
-    expect(said[0]?.data).toMatchObject({ personId: zora.id, removed: { drafts: 1 } })
-    // Who had it done keeps their name, also where the words of an entry are gone; who was erased has none.
+    const completed = entries.filter(({ action }) => action === 'person-erased')
+    expect(completed).toHaveLength(1)
+    expect(completed[0]?.data).toMatchObject({ personId: zora.id, removed: { drafts: 1 } })
+    // The admin keeps their name, also in entries without text; the erased person has no name.
     for (const { actor } of entries)
       if ('id' in actor) expect(actor.displayName).toBe(actor.id === priya.id ? priya.displayName : '')
   })
 
-  it('leaves requests that can be read, with their resource and without their words', async () => {
+  it('leaves readable requests with their resources and without texts', async () => {
     const { requests } = await provisioning.listRequests(asAdmin, { limit: 100 })
     const own = requests.filter(({ requester }) => requester.id === zora.id)
     expect(own.length).toBeGreaterThan(3)
@@ -259,14 +259,14 @@ describe('a person’s data', () => {
     expect(own.some(({ resource }) => resource !== null)).toBe(true)
   })
 
-  it('and what was told to whoever ordered it is in the notice that they get', async () => {
+  it('is counted in the notice for the admin who ordered the erasure', async () => {
     const { rows } = await core.database.query<{ payload: { notice: string } }>(
       `SELECT payload FROM ordered_jobs WHERE name = 'tell'`,
     )
     expect(rows.map(({ payload }) => payload.notice)).toEqual([expect.stringMatching(`^erased:${zora.id}:`)])
   })
 
-  it('is met anew when they come back', async () => {
+  it('is stored again when the person comes back', async () => {
     core.world.people.set(zora.id, zora)
     const conversation = {
       tenantId,
@@ -277,6 +277,6 @@ describe('a person’s data', () => {
       timeZone: 'UTC',
     }
     expect(await stores.conversations.put(conversation)).toBe(true)
-    expect((await asked(zora, false)).length).toBe(36)
+    expect((await submitted(zora, false)).length).toBe(36)
   })
 })

@@ -11,7 +11,7 @@ import { engines } from '../support/database.ts'
 const canary = 'Xylophon-canary'
 const never = new AbortController().signal
 
-describe.each(engines)('what ended long ago, %s', (engine) => {
+describe.each(engines)('a request that ended long ago, %s', (engine) => {
   const core = withCore(engine)
   let now = new Date('2026-01-05T10:00:00Z')
   let provisioning: Core
@@ -50,13 +50,13 @@ describe.each(engines)('what ended long ago, %s', (engine) => {
     await provisioning.reject(actorOf(omar), { requestId: await asks('later'), comment: canary })
   })
 
-  it('stays whole for as long as was decided', async () => {
+  it('stays complete during the retention', async () => {
     now = new Date('2027-01-05T09:00:00Z')
     expect(await provisioning.system.reduceOld(never)).toBe(0)
     expect(await core.with({ clock }, {}).system.reduceOld(never)).toBe(0)
   })
 
-  it('is reduced then to what the audit needs, once, and by one of two at the same time', async () => {
+  it('is then reduced to what the audit needs, once, by one of two concurrent runs', async () => {
     now = new Date('2027-01-06T10:00:00Z')
     const before = await find('rejected')
     await Promise.all([provisioning.system.reduceOld(never), provisioning.system.reduceOld(never)])
@@ -75,26 +75,26 @@ describe.each(engines)('what ended long ago, %s', (engine) => {
     expect(await provisioning.system.reduceOld(never)).toBe(0)
   })
 
-  it('leaves what is open, and what ended lately, as it was', async () => {
+  it('is reduced without changes to open and recently ended requests', async () => {
     for (const name of ['open', 'later']) expect(JSON.stringify(await find(name))).toContain(canary)
   })
 
-  it('can be read: by the API, on its card, in the list, and counted', async () => {
+  it('can be read by the API, on its card and in the list, and counts in statistics', async () => {
     const viewer = viewerOf(kim)
     for (const name of ['rejected', 'cancelled', 'made']) {
       const request = await find(name)
       const view = requestView.parse(viewOf(request))
       expect(view.reducedAt).toBe(request.reducedAt)
       const text = textOf(cards.requestStatus(request, { ...viewer, now }))
-      expect(text).toMatch(/Details were removed: .*\. Your organisation keeps them only for a time\./)
-      expect(text).not.toMatch(/Edit and send again|Another one/)
+      expect(text).toMatch(/Details were removed: .*\. Your organisation keeps details only for a limited time\./)
+      expect(text).not.toMatch(/Edit and send again|Copy request/)
     }
-    expect(JSON.stringify(cards.ready(await find('made'), viewer))).not.toContain('Another one')
+    expect(JSON.stringify(cards.ready(await find('made'), viewer))).not.toContain('Copy request')
     expect((await find('made')).resource).not.toBeNull()
     expect((await provisioning.listOwnRequests(actorOf(kim), { limit: 10 })).requests).toHaveLength(5)
   })
 
-  it('cannot be asked for again: it is shown as it stands', async () => {
+  it('cannot be requested again: the click shows its status', async () => {
     for (const [name, again] of [
       ['rejected', 'draftFromRequest'],
       ['made', 'draftLikeRequest'],
@@ -104,7 +104,7 @@ describe.each(engines)('what ended long ago, %s', (engine) => {
     }
   })
 
-  it('and every chain still proves itself', async () => {
+  it('leaves every chain with a valid proof', async () => {
     for await (const proof of provedAll(core.database, auditKey))
       expect(proof.findings.filter(({ kind }) => kind !== 'anchor')).toEqual([])
   })

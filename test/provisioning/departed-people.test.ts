@@ -16,24 +16,24 @@ import { startTenant, type TestTenant } from '../support/simulated-tenant.ts'
 const run = { lastAttempt: true, signal: new AbortController().signal }
 const isMailbox = (kind: ResourceKind): boolean => kind.endsWith('Mailbox')
 const asKim = actorOf(kim)
-/** Puts the directory's people back after a test. */
+/** The people that are restored in the directory after each test. */
 const everybody = [kim, dana, omar, priya, stranger]
 
-describe('the people of a request that is provisioned', () => {
+describe('the people of a request being created', () => {
   const core = withCore()
   const inputs: (SiteStepInput | MailboxStepInput)[] = []
-  const noted = async (input: SiteStepInput | MailboxStepInput): Promise<StepResult> => {
+  const recordSite = async (input: SiteStepInput | MailboxStepInput): Promise<StepResult> => {
     inputs.push(input)
     return { done: true, made: { url: 'https://contoso.sharepoint.com/sites/x', siteId: 's', securityGroupId: 'g' } }
   }
-  const made = { mailboxId: 'm', userId: 'u', userPrincipalName: 'made@contoso.example' }
-  const notedMailbox = async (input: MailboxStepInput) => {
+  const mailbox = { mailboxId: 'm', userId: 'u', userPrincipalName: 'made@contoso.example' }
+  const recordMailbox = async (input: MailboxStepInput) => {
     inputs.push(input)
-    return { done: true, made } as const
+    return { done: true, made: mailbox } as const
   }
   const tenant = tenantWith(
-    { 'create-site': noted, 'add-owners': noted },
-    { 'create-mailbox': notedMailbox, 'grant-access': notedMailbox },
+    { 'create-site': recordSite, 'add-owners': recordSite },
+    { 'create-mailbox': recordMailbox, 'grant-access': recordMailbox },
   )
   const provisioning = () => core.with({ tenant })
   afterEach(() => {
@@ -73,7 +73,7 @@ describe('the people of a request that is provisioned', () => {
       (['gone', 'blocked', 'guest', 'unread'] as const).flatMap((why) =>
         [kim, omar, dana].map((one): [Why, string, Person] => [why, one.displayName, one]),
       ),
-    )('fail it before anything is created: %s, %s', async (why, _, person) => {
+    )('let it fail before anything is created: %s, %s', async (why, _, person) => {
       const { requestId, number } = await submit(kind, await bodyOf(kind))
       becomes[why](person)
       const request = await provisioned(requestId)
@@ -86,7 +86,7 @@ describe('the people of a request that is provisioned', () => {
       for (const part of [displayName, `admin retry REQ-${number}`, `admin cancel REQ-${number}`])
         expect(request.problem?.detail).toContain(part)
       expect(await core.orderedJobs(requestId)).toEqual(expect.arrayContaining(['notify', 'notify-admins']))
-      // The account is restored: the retry checks again, and goes on.
+      // After the account is restored, the retry checks again and continues.
       expect((await provisioning().retryRequest(actorOf(priya, true), { requestId })).status).toBe('queued')
       expect((await provisioned(requestId)).status).toBe('failed')
       core.world.people.set(person.id, person)
@@ -95,7 +95,7 @@ describe('the people of a request that is provisioned', () => {
       expect((await provisioned(requestId)).status).toBe('succeeded')
     })
 
-    it('are named all at once', async () => {
+    it('are reported all at once', async () => {
       const { requestId } = await submit(kind, await bodyOf(kind))
       becomes.gone(omar)
       becomes.blocked(dana)
@@ -108,26 +108,26 @@ describe('the people of a request that is provisioned', () => {
       )
     })
 
-    it('have the names of today, by their id', async () => {
+    it('have their current names, found by id', async () => {
       const { requestId } = await submit(kind, await bodyOf(kind))
       const renamed = (one: Person, name: string): Account => ({ ...one, userPrincipalName: `${name}@contoso.example` })
       core.world.people.set(kim.id, renamed(kim, 'kim.new'))
       core.world.people.set(omar.id, renamed(omar, 'omar.new'))
-      // Somebody else has the name that Kim had.
+      // Another person now has Kim's former sign-in name.
       core.world.people.set(stranger.id, { ...stranger, userPrincipalName: kim.userPrincipalName })
       expect((await provisioned(requestId)).status).toBe('succeeded')
-      const seen = inputs.map((input) =>
+      const passed = inputs.map((input) =>
         'owners' in input
           ? [input.requester, ...input.owners].map(({ userPrincipalName }) => userPrincipalName)
           : input.access.map(({ person }) => person.userPrincipalName),
       )
-      const wanted = isMailbox(kind)
+      const expected = isMailbox(kind)
         ? ['omar.new@contoso.example']
         : ['kim.new', 'kim.new', 'omar.new', 'dana'].map((name) => `${name}@contoso.example`)
-      expect(seen).toEqual([wanted, wanted])
+      expect(passed).toEqual([expected, expected])
     })
 
-    it('are waited for while the directory does not answer', async () => {
+    it('are looked up again after the directory did not answer', async () => {
       const { requestId } = await submit(kind, await bodyOf(kind))
       core.world.up = false
       const again = { ...run, lastAttempt: false }
@@ -136,13 +136,13 @@ describe('the people of a request that is provisioned', () => {
       expect([inputs, (await provisioned(requestId)).status]).toEqual([expect.anything(), 'succeeded'])
     })
 
-    it('who vanish between two steps fail the step that would give them rights', async () => {
+    it('let the step fail that would give rights to a person who left after an earlier step', async () => {
       const { requestId } = await submit(kind, await bodyOf(kind))
       const before = isMailbox(kind)
         ? tenantWith({}, { 'grant-access': async () => Promise.reject(new Error('nobody gets access')) })
         : tenantWith({ 'add-owners': async () => Promise.reject(new Error('nobody becomes owner')) })
-      const dying = core.with({ tenant: before })
-      await expect(dying.system.provision(requestId, { ...run, lastAttempt: false })).rejects.toThrow('nobody')
+      const failing = core.with({ tenant: before })
+      await expect(failing.system.provision(requestId, { ...run, lastAttempt: false })).rejects.toThrow('nobody')
       becomes.gone(omar)
       const request = await provisioned(requestId)
       const step = isMailbox(kind) ? 'grant-access' : 'add-owners'
@@ -153,13 +153,13 @@ describe('the people of a request that is provisioned', () => {
     })
   })
 
-  it('who would get nothing do not matter', async () => {
+  it('are not checked if they get no access', async () => {
     const { requestId } = await submit('sharedMailbox', await bodyOf('sharedMailbox'))
     becomes.gone(stranger)
     expect((await provisioned(requestId)).status).toBe('succeeded')
   })
 
-  it('do not fail what is only read back', async () => {
+  it('are not checked again by the ready check', async () => {
     const { requestId } = await submit('teamSite', await bodyOf('teamSite'))
     const last = tenantWith({
       'add-owners': async () => {
@@ -171,7 +171,7 @@ describe('the people of a request that is provisioned', () => {
     expect((await core.ports.requests.find(requestId))?.status).toBe('succeeded')
   })
 
-  it('are none where an application asked', async () => {
+  it('do not include an application that requested it', async () => {
     const body = await bodyOf('sharedMailbox', { permissions: {}, primaryOwner: undefined })
     const application = { id: '77777777-aaaa-4aaa-8aaa-000000000001', displayName: 'Application x' }
     const actor = { ...application, userPrincipalName: '', tenantId, isAdmin: false, clientId: 'x' }
@@ -179,7 +179,7 @@ describe('the people of a request that is provisioned', () => {
     expect((await provisioned(requestId)).status).toBe('succeeded')
   })
 
-  it('may be guests whom the template allowed, and whom the approvers knew as guests', async () => {
+  it('may be guests if the template allows guests', async () => {
     core.world.guests.add(omar.id)
     const body = await bodyOf('teamSite')
     const { requestId } = await submit('teamSite', body)
@@ -191,7 +191,7 @@ describe('the people of a request that is provisioned', () => {
     core.world.external.clear()
   })
 
-  it('are refused at once where they could never get anything', async () => {
+  it('are refused at submission if they can never get access', async () => {
     becomes.blocked(omar)
     const site = await refusal(async () => submit('teamSite', await bodyOf('teamSite')))
     expect(named(site.faults)).toEqual(['/owners/0 person-blocked'])
@@ -212,11 +212,11 @@ describe('a communication site whose requester was renamed', () => {
   })
   afterAll(() => contoso.close())
 
-  it('is owned by the person who asked, not by who has their old name now', async () => {
+  it('belongs to the requester, not to the person who has their former name now', async () => {
     const { tenant, directory } = contoso
     const provisioning = core.with({ tenant, directory })
     const { id: templateId } = await core.template({ kind: 'communicationSite' })
-    // When she asked, Kim was called as Dana is now.
+    // At the submission Kim had the sign-in name that Dana has now.
     const former = { ...kim, userPrincipalName: dana.userPrincipalName }
     const body = { templateId, displayName: 'Renamed' }
     const { requestId } = await provisioning.submitSite(actorOf(former), { body })

@@ -8,7 +8,7 @@ const queuedAt = '2026-11-20T10:00:00.000Z'
 const since = (seconds: number) => new Date(Date.parse(queuedAt) + seconds * 1000)
 const hour = 3600
 
-describe('a look for the group of a site', () => {
+describe('a directory poll for the group of a site', () => {
   const core = withCore()
   let number = 6000
   const stored = async (more: Partial<RequestForSite> = {}): Promise<string> => {
@@ -17,8 +17,8 @@ describe('a look for the group of a site', () => {
     await core.ports.requests.insert({ ...asSite(requests.finding), requestId, number, tenantId, queuedAt, ...more })
     return requestId
   }
-  /** Looks at a moment; gives when the next look is, if there is one. */
-  const look = async (
+  /** Polls at a moment; returns the time of the next poll, if any. */
+  const poll = async (
     requestId: string,
     index: number,
     at: Date,
@@ -33,25 +33,25 @@ describe('a look for the group of a site', () => {
     return orders.find(({ payload }) => payload['look'] === index + 1)?.startAfter ?? undefined
   }
 
-  it.each([true, false])('that the directory refuses orders the next one; worth another try: %s', async (retryable) => {
+  it.each([true, false])('orders the next one after a refusal of the directory; retryable: %s', async (retryable) => {
     const requestId = await stored()
     const refuse = () => Promise.reject(new TenantError('refused', 'The directory refuses.', { retryable }))
-    await expect(look(requestId, 0, since(20), refuse)).rejects.toThrow('The directory refuses.')
+    await expect(poll(requestId, 0, since(20), refuse)).rejects.toThrow('The directory refuses.')
     expect(await nextAfter(requestId, 0)).toEqual(since(30))
-    expect(await look(requestId, 1, since(30))).toEqual(since(40))
+    expect(await poll(requestId, 1, since(30))).toEqual(since(40))
   })
 
-  it('after an outage of hours orders the next one no earlier than the usual distance from now', async () => {
+  it('orders the next one with the usual interval after an outage of hours', async () => {
     const requestId = await stored()
     const late = since(5 * hour)
-    expect(await look(requestId, 1, late)).toEqual(new Date(late.getTime() + 10_000))
+    expect(await poll(requestId, 1, late)).toEqual(new Date(late.getTime() + 10_000))
   })
 
-  it('is followed by others, at last one an hour, for a week and no longer', async () => {
+  it('is followed by others for a week, at last one an hour', async () => {
     const requestId = await stored()
     const times = [since(20)]
     for (let at: Date | undefined = times[0]; at; ) {
-      at = await look(requestId, times.length - 1, at)
+      at = await poll(requestId, times.length - 1, at)
       if (at) times.push(at)
     }
     expect(times.slice(0, 8)).toEqual([20, 30, 40, 50, 60, 300, 900, hour].map(since))
@@ -59,11 +59,11 @@ describe('a look for the group of a site', () => {
     expect(hourly).toEqual(Array.from({ length: 7 * 24 }, (_, index) => since((index + 2) * hour)))
   })
 
-  it('is the last when it finds the group, or when it was announced meanwhile', async () => {
+  it('is the last one if it finds the group, or if the resource was already announced', async () => {
     const requestId = await stored()
     const find = async () => ({ id: randomUUID(), displayName: 'SPO-project-aurora-2' })
-    expect(await look(requestId, 9, since(2 * hour), find)).toBeUndefined()
+    expect(await poll(requestId, 9, since(2 * hour), find)).toBeUndefined()
     expect((await core.ports.requests.find(requestId))?.followUp).toMatchObject({ state: 'announced', by: 'poll' })
-    expect(await look(requestId, 10, since(3 * hour))).toBeUndefined()
+    expect(await poll(requestId, 10, since(3 * hour))).toBeUndefined()
   })
 })

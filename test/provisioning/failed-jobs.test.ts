@@ -14,12 +14,12 @@ import { jobNamed } from '../support/job-scope.ts'
 const failure = { name: 'Error', message: 'the job died again and again' }
 const { signal } = new AbortController()
 
-describe('a request whose job the queue has given up', () => {
+describe('a request whose job became a dead letter', () => {
   const core = withCore()
   const stored = async (more: Partial<RequestForSite>): Promise<Request> => {
     const queuedAt = new Date().toISOString()
-    const asked = requestOf({ requestId: randomUUID(), tenantId, approvals: [], queuedAt, ...more })
-    const request = provisioningRequest.parse(asked)
+    const details = requestOf({ requestId: randomUUID(), tenantId, approvals: [], queuedAt, ...more })
+    const request = provisioningRequest.parse(details)
     return (await core.ports.requests.insert(request)) ?? request
   }
   const giveUp = ({ requestId }: Request) =>
@@ -34,16 +34,16 @@ describe('a request whose job the queue has given up', () => {
     ['queued', 0, 'create-site'],
     ['provisioning', 2, 'add-owners'],
   ] as const)(
-    'that is %s fails at its step; requester and admins are told, and a retry goes on',
+    'that is %s fails at its step, notifies requester and admins, and continues after a retry',
     async (status, done, step) => {
       const request = await stored({ status, steps: stepsUntil(done) })
       await giveUp(request)
       const failed = await now(request)
       expect(failed).toMatchObject({ status: 'failed', problem: { code: 'unexpected', step } })
       expect(failed.steps.find(({ name }) => name === step)).toMatchObject({ status: 'failed' })
-      const told = (await core.orders(request.requestId)).filter(({ name }) => name.startsWith('notify'))
+      const notifications = (await core.orders(request.requestId)).filter(({ name }) => name.startsWith('notify'))
       const card = `outcome:failed:${request.queuedAt}`
-      expect(told.map(({ name, payload }) => [name, payload['personId'], payload['card']])).toEqual([
+      expect(notifications.map(({ name, payload }) => [name, payload['personId'], payload['card']])).toEqual([
         ['notify', kim.id, card],
         ['notify-admins', undefined, card],
       ])
@@ -51,23 +51,23 @@ describe('a request whose job the queue has given up', () => {
       await giveUp(request)
       expect((await now(request)).version).toBe(failed.version)
       await core.provisioning.retryRequest(actorOf(priya, true), { requestId: request.requestId })
-      const made: string[] = []
+      const steps: string[] = []
       const { siteSteps } = tenantWith()
-      const noting = Object.entries(siteSteps).map(([name, run]) => [
+      const recording = Object.entries(siteSteps).map(([name, run]) => [
         name,
         (input: Parameters<typeof run>[0]) => {
-          made.push(name)
+          steps.push(name)
           return run(input)
         },
       ])
-      const tenant = tenantWith(Object.fromEntries(noting))
+      const tenant = tenantWith(Object.fromEntries(recording))
       await core.with({ tenant }).system.provision(request.requestId, { lastAttempt: false, signal })
       expect(await now(request)).toMatchObject({ status: 'succeeded', problem: null })
-      expect(made[0]).toBe(step)
+      expect(steps[0]).toBe(step)
     },
   )
 
-  it('is tried again when an admin runs the job again, by a retry that the timeline tells', async () => {
+  it('is retried when an admin retries the job, and its timeline shows the retry', async () => {
     const request = await stored({ status: 'provisioning', steps: stepsUntil(2) })
     await giveUp(request)
     const letter = { letterId: randomUUID(), job: 'provision', payload: { v: 1, requestId: request.requestId } }
@@ -93,7 +93,7 @@ describe('a request whose job the queue has given up', () => {
     })
   })
 
-  it('is on no list any more once somebody has retried it otherwise', async () => {
+  it('leaves the list after a retry of the request', async () => {
     const request = await stored({ status: 'provisioning', steps: stepsUntil(2) })
     await giveUp(request)
     const payload = { v: 1, requestId: request.requestId }
@@ -112,12 +112,13 @@ describe('a request whose job the queue has given up', () => {
     })
   })
 
-  it('is one of many: each is on one page, the newest first, and all are counted', async () => {
-    const went = await stored({ status: 'succeeded' })
+  it('is listed once across pages, newest first, and counted', async () => {
+    const succeeded = await stored({ status: 'succeeded' })
     const letters: DeadLetter[] = Array.from({ length: 130 }, (_, index) => {
-      // Three at each moment, so that a page ends among them; every tenth is of a request that has gone on.
+      // Three at each moment, so that a page ends between them. Every tenth belongs to a request that has succeeded.
       const at = new Date(Date.UTC(2026, 10, 20) + Math.floor(index / 3) * 1000)
-      const [job, payload] = index % 10 === 0 ? ['provision', { v: 1, requestId: went.requestId }] : ['catch-up', {}]
+      const [job, payload] =
+        index % 10 === 0 ? ['provision', { v: 1, requestId: succeeded.requestId }] : ['catch-up', {}]
       return { letterId: randomUUID(), job: String(job), payload, problem: `number ${index}`, at }
     })
     const provisioning = core.with({
@@ -128,23 +129,23 @@ describe('a request whose job the queue has given up', () => {
       },
     })
     const admin = actorOf(priya, true)
-    const seen: GivenUpJob[] = []
+    const listed: GivenUpJob[] = []
     let cursor: string | undefined
     do {
       const page = await provisioning.listDeadLetters(admin, { limit: 25, ...(cursor && { cursor }) })
       expect(page.total).toBe(117)
-      seen.push(...page.jobs)
+      listed.push(...page.jobs)
       cursor = page.nextCursor
     } while (cursor !== undefined)
-    expect(new Set(seen.map(({ letterId }) => letterId)).size).toBe(117)
-    expect(seen).toHaveLength(117)
-    const times = seen.map(({ at }) => at.getTime())
+    expect(new Set(listed.map(({ letterId }) => letterId)).size).toBe(117)
+    expect(listed).toHaveLength(117)
+    const times = listed.map(({ at }) => at.getTime())
     expect(times).toEqual([...times].sort((one, other) => other - one))
     const refused = provisioning.listDeadLetters(admin, { limit: 25, cursor: 'x' })
     await expect(refused).rejects.toMatchObject({ faults: [{ pointer: '/cursor' }] })
   })
 
-  it('of which an older version has said so: whom it is for cannot be read, nothing is thrown, and an admin sees it', async () => {
+  it('is listed even if an older version wrote the job and its payload cannot be read', async () => {
     const request = await stored({ status: 'provisioning', steps: stepsUntil(2) })
     const { requestId } = request
     for (const payload of [{ requestId }, { v: 0, requestId }, { v: 0, request: requestId }, null, 'x'])
@@ -168,18 +169,21 @@ describe('a request whose job the queue has given up', () => {
     expect(dismissed.toSorted()).toEqual(letters.map(({ letterId }) => letterId).toSorted())
   })
 
-  it.each(['succeeded', 'cancelled', 'rejected', 'pendingApproval'] as const)('that is %s stays so', async (status) => {
-    const request = await stored({ status })
-    await giveUp(request)
-    expect(await now(request)).toEqual(request)
-    expect(await core.orders(request.requestId)).toEqual([])
-  })
+  it.each(['succeeded', 'cancelled', 'rejected', 'pendingApproval'] as const)(
+    'that is %s does not change',
+    async (status) => {
+      const request = await stored({ status })
+      await giveUp(request)
+      expect(await now(request)).toEqual(request)
+      expect(await core.orders(request.requestId)).toEqual([])
+    },
+  )
 
-  it('whose steps are all done without its resource is tried again, and fails with the last attempt', async () => {
+  it('without a resource after all steps is retried, and fails with the last attempt', async () => {
     const request = await stored({ status: 'provisioning', steps: stepsUntil(6), progress: {} })
     const run = (lastAttempt: boolean) =>
       core.with({ tenant: tenantWith() }).system.provision(request.requestId, { lastAttempt, signal })
-    await expect(run(false)).rejects.toThrow('without its resource')
+    await expect(run(false)).rejects.toThrow('has no resource')
     expect((await now(request)).status).toBe('provisioning')
     await run(true)
     expect(await now(request)).toMatchObject({ status: 'failed', problem: { code: 'unexpected' } })

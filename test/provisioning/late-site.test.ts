@@ -27,11 +27,11 @@ const hour = 3600
 
 describe('the interval between polls', () => {
   const wait = fc.double({ min: 0, max: longestSiteWait, noNaN: true })
-  const asked = fc.double({ min: 0.1, max: hour, noNaN: true })
+  const required = fc.double({ min: 0.1, max: hour, noNaN: true })
 
-  it('is never shorter than what the tenant asks for, and else at most 15 minutes', () => {
+  it('is never shorter than the tenant requires, and otherwise at most 15 minutes', () => {
     fc.assert(
-      fc.property(wait, asked, (waited, least) => {
+      fc.property(wait, required, (waited, least) => {
         const seconds = pollAfter(waited, least)
         expect(seconds).toBeGreaterThanOrEqual(least)
         expect(seconds).toBeLessThanOrEqual(Math.max(least, longestInterval))
@@ -39,7 +39,7 @@ describe('the interval between polls', () => {
     )
   })
 
-  it('grows with the wait, except before the two moments that have a poll of their own', () => {
+  it('grows with the wait, except before the two fixed polls', () => {
     fc.assert(
       fc.property(wait, wait, (one, other) => {
         const [earlier, later] = [Math.min(one, other), Math.max(one, other)]
@@ -50,7 +50,7 @@ describe('the interval between polls', () => {
     )
   })
 
-  it('polls at 15 minutes and at 48 hours, some 250 times in all', () => {
+  it('gives polls at 15 minutes and at 48 hours, and about 250 polls in total', () => {
     const moments = [0]
     for (let at = 0; at < longestSiteWait; moments.push(at)) at += pollAfter(at, 2)
     expect(moments.some((at) => at >= quarter && at < quarter + 2)).toBe(true)
@@ -60,7 +60,7 @@ describe('the interval between polls', () => {
   })
 })
 
-describe('a site that takes long', () => {
+describe('a late site', () => {
   const core = withCore()
   let contoso: TestTenant
   beforeAll(async () => {
@@ -83,7 +83,7 @@ describe('a site that takes long', () => {
     core
       .with({ tenant, clock: { now: () => now } })
       .system.provision(requestId, { lastAttempt, signal: AbortSignal.timeout(60_000) })
-  /** Runs the work at these moments, in seconds from the start. */
+  /** Runs the job at these moments, in seconds from the start. */
   const runAt = async (requestId: string, seconds: readonly number[], tenant?: Tenant) => {
     for (const one of seconds) await provisionAt(requestId, atSecond(one), tenant)
   }
@@ -99,7 +99,7 @@ describe('a site that takes long', () => {
   const waitsForever = tenantWith({ 'wait-for-site': async () => ({ done: false, retryAfterSeconds: 2 }) })
 
   it.each(siteKinds)(
-    '%s: stays in the making for an hour, people are notified once, and it is completed',
+    '%s: is being created for an hour, people are notified once, and it is completed',
     async (kind) => {
       await contoso.modes({ siteReadySeconds: hour })
       const requestId = await submitted(kind)
@@ -112,7 +112,7 @@ describe('a site that takes long', () => {
         atSecond(quarter).toISOString(),
       ])
       expect(await cardsOf(requestId)).toEqual(['notify late', 'notify-admins late'])
-      // SharePoint has the site at last.
+      // SharePoint has now created the site.
       await contoso.modes({ siteReadySeconds: null })
       await runAt(requestId, [hour + 60])
       expect(await stored(requestId)).toMatchObject({ status: 'succeeded', resource: { url: expect.any(String) } })
@@ -122,14 +122,14 @@ describe('a site that takes long', () => {
     },
   )
 
-  it('tells the requester and the admins on their cards what happens and what to do', async () => {
+  it('shows the requester and the admins the status and the next action', async () => {
     const requestId = await submitted('teamSite')
     await runAt(requestId, [0, quarter], waitsForever)
     const late = await stored(requestId)
     const key = `late:${late.queuedAt}` as const
     expect(requestCard(late, key, kim.id, atSecond(quarter))).toMatchObject({ kind: 'status', isAdmin: false })
     expect(requestCard(late, key, priya.id, atSecond(quarter))).toMatchObject({ kind: 'status', isAdmin: true })
-    // Admins who are not the requester get a card of their own, and nobody gets one when the site is there.
+    // Admins who are not the requester get their own card. Nobody gets one after the site exists.
     await core.provisioning.system.notifyAdmins({ requestId, card: key })
     const sent = (await core.orders(requestId)).filter(({ name }) => name === 'notify')
     expect(sent.map(({ payload }) => [payload['personId'], payload['card']])).toEqual([
@@ -138,16 +138,16 @@ describe('a site that takes long', () => {
     ])
     expect(isStillDue(late, key)).toBe(true)
     expect(isStillDue({ ...late, status: 'succeeded' }, key)).toBe(false)
-    const asked = textOf(cards.requestStatus(late, viewerOf(kim)))
-    expect(asked).toContain('Taking longer than usual')
-    expect(asked).toContain('Microsoft 365 is still working on your site. You need to do nothing.')
+    const requesterCard = textOf(cards.requestStatus(late, viewerOf(kim)))
+    expect(requesterCard).toContain('Taking longer than usual')
+    expect(requesterCard).toContain('Microsoft 365 is still working on your site. You do not need to do anything.')
     const shown = textOf(cards.requestStatus(late, viewerOf(priya, { isAdmin: true })))
     expect(shown).toContain('SharePoint has been working on this site since')
     const why = await core.provisioning.readExplanation(asKim, { requestId })
     expect(why.map(({ code }) => code)).toContain('step-late')
   })
 
-  it('is listed for admins with its reason while it is polled, and can be retried when its polls stop', async () => {
+  it('is listed for admins with its reason, and can be retried after its polls stop', async () => {
     const requestId = await submitted('teamSite')
     let last = 0
     for (let at = 0; at <= 4 * hour; at += Math.max(pollAfter(at, 2), 60)) {
@@ -176,7 +176,7 @@ describe('a site that takes long', () => {
     })
   })
 
-  it('outlasts an outage of SharePoint that uses up the attempts of a poll, until 48 hours are over', async () => {
+  it('survives an outage of SharePoint that uses all attempts of a poll, until 48 hours are over', async () => {
     const requestId = await submitted('teamSite')
     await runAt(requestId, [0], waitsForever)
     const refuses = (code: string, retryable: boolean) =>
@@ -201,19 +201,19 @@ describe('a site that takes long', () => {
     expect(attention?.why).toBe('late')
     const entry = { request: late, since: atSecond(hour).toISOString(), attention }
     const shown = textOf(cards.adminStuck({ count: 1, entries: [entry] }, viewerOf(priya, { isAdmin: true })))
-    expect(shown).toContain('What happened last: SharePoint does not answer.')
+    expect(shown).toContain('Last error: SharePoint does not answer.')
     await lastAttemptAt(longestSiteWait + 2)
     const failed = await stored(requestId)
     expect([failed.status, failed.problem?.code]).toEqual(['failed', 'unavailable'])
-    expect(failed.problem?.detail).toBe('SharePoint does not answer. It was tried for 48 hours.')
-    // A refusal that lasts is an end at once.
+    expect(failed.problem?.detail).toBe('SharePoint does not answer. The service retried it for 48 hours.')
+    // A refusal that is not retryable ends the request at once.
     const other = await submitted('teamSite')
     await runAt(other, [0], waitsForever)
     await provisionAt(other, atSecond(600), refuses('forbidden', false), true)
     expect((await stored(other)).status).toBe('failed')
   })
 
-  it('is polled on when a process whose clock is behind runs the poll of a fixed moment too early', async () => {
+  it('is polled again after a process with a slow clock runs a fixed poll too early', async () => {
     const requestId = await submitted('teamSite')
     const polls = async () => (await core.orders(requestId)).filter(({ name }) => name === 'provision').length
     await runAt(requestId, [0, quarter - 60], waitsForever)
@@ -224,27 +224,27 @@ describe('a site that takes long', () => {
     expect(await polls()).toBe(before + 1)
   })
 
-  it('is looked for in the directory as soon as it is created, and keeps the delay of the directory true', async () => {
+  it('is polled in the directory after its creation, so that the delay of the directory is correct', async () => {
     const requestId = await submitted('teamSite')
     await runAt(requestId, [0, quarter, 3 * hour], waitsForever)
-    const made = 3 * hour + 600
-    const looks = async () => (await core.orders(requestId)).filter(({ name }) => name === 'follow-up')
-    const listed = (await looks()).length
-    await runAt(requestId, [made], tenantWith())
-    expect((await looks()).slice(listed)).toEqual([
-      { name: 'follow-up', payload: { v: 1, requestId, look: 0 }, startAfter: atSecond(made) },
+    const created = 3 * hour + 600
+    const polls = async () => (await core.orders(requestId)).filter(({ name }) => name === 'follow-up')
+    const listed = (await polls()).length
+    await runAt(requestId, [created], tenantWith())
+    expect((await polls()).slice(listed)).toEqual([
+      { name: 'follow-up', payload: { v: 1, requestId, look: 0 }, startAfter: atSecond(created) },
     ])
-    const lookAt = (index: number, seconds: number, group?: { id: string; displayName: string }) =>
+    const pollAt = (index: number, seconds: number, group?: { id: string; displayName: string }) =>
       core
         .with({
           directory: { ...core.ports.directory, findProvisionedGroup: async () => group },
           clock: { now: () => atSecond(seconds) },
         })
         .system.pollDirectory(requestId, index)
-    // Not there yet: the next looks are as close as after any creation.
-    await lookAt(0, made)
-    expect((await looks()).at(-1)).toMatchObject({ payload: { look: 1 }, startAfter: atSecond(made + 30) })
-    await lookAt(1, made + 30, { id: randomUUID(), displayName: 'SPO-late' })
+    // Not visible yet: the next polls have the usual intervals after a creation.
+    await pollAt(0, created)
+    expect((await polls()).at(-1)).toMatchObject({ payload: { look: 1 }, startAfter: atSecond(created + 30) })
+    await pollAt(1, created + 30, { id: randomUUID(), displayName: 'SPO-late' })
     expect((await stored(requestId)).followUp).toMatchObject({ state: 'announced', by: 'poll' })
     const { rows } = await core.database.query<{ seconds: number }>(
       'SELECT seconds::float AS seconds FROM directory_sightings WHERE request_id = $1',
@@ -253,7 +253,7 @@ describe('a site that takes long', () => {
     expect(rows).toEqual([{ seconds: 30 }])
   })
 
-  it('that is created soon gets no looks beside the listed ones', async () => {
+  it('gets only the usual directory polls if it was created in time', async () => {
     const requestId = await submitted('teamSite')
     await runAt(requestId, [0, 200], waitsForever)
     await runAt(requestId, [290], tenantWith())
@@ -261,7 +261,7 @@ describe('a site that takes long', () => {
     expect((await core.orders(requestId)).filter(({ name }) => name === 'follow-up')).toHaveLength(1)
   })
 
-  it('fails after 48 hours with what to do, and a retry adopts the site that has appeared', async () => {
+  it('fails after 48 hours with the next action, and a retry adopts the site that exists now', async () => {
     const requestId = await submitted('communicationSite')
     await contoso.modes({ siteReadySeconds: 100 * hour })
     await runAt(requestId, [0])
@@ -279,16 +279,16 @@ describe('a site that takes long', () => {
     await core.with({ clock: { now: () => again } }).retryRequest(admin, { requestId })
     await runAt(requestId, [50 * hour, 50 * hour + 60])
     expect((await stored(requestId)).status).toBe('succeeded')
-    const created = (await contoso.calls()).filter(
+    const creations = (await contoso.calls()).filter(
       (call) => call.operation === 'sharepoint.site.create' && JSON.stringify(call.body).includes(failed.alias),
     )
-    expect(created).toHaveLength(1)
+    expect(creations).toHaveLength(1)
   })
   const late: Partial<Tenant['siteSteps']> = {
     'wait-for-site': async () => ({ done: false, retryAfterSeconds: 2 }),
   }
 
-  it('whose group does not accept the schema extension waits, names the setting to admins, and is completed', async () => {
+  it('waits while its group does not accept the schema extension, names the setting to admins, and is completed', async () => {
     await contoso.modes({ groupsAcceptExtension: false })
     const requestId = await submitted('teamSite')
     await runAt(requestId, [0, 10, 60, quarter])
@@ -299,8 +299,8 @@ describe('a site that takes long', () => {
     expect(attentionOf(waiting, atSecond(quarter))).toMatchObject({ why: 'retrying' })
     const shown = textOf(cards.requestStatus(waiting, viewerOf(priya, { isAdmin: true })))
     expect(shown).toContain('DIRECTORY_EXTENSION')
-    const asked = textOf(cards.requestStatus(waiting, viewerOf(kim)))
-    expect(asked).not.toContain('DIRECTORY_EXTENSION')
+    const requesterCard = textOf(cards.requestStatus(waiting, viewerOf(kim)))
+    expect(requesterCard).not.toContain('DIRECTORY_EXTENSION')
     await contoso.modes({ groupsAcceptExtension: true })
     await runAt(requestId, [quarter + 60])
     expect((await stored(requestId)).status).toBe('succeeded')

@@ -23,7 +23,7 @@ type Steps = Partial<Tenant['mailboxSteps']>
 describe('a mailbox', () => {
   const core = withCore()
   let count = 0
-  const asked = async (more: object = {}) => {
+  const submitted = async (more: object = {}) => {
     const { id: templateId } = await core.template({
       kind: 'sharedMailbox',
       fields: [{ key: 'customer', type: 'text', label: 'Customer', customAttribute: 7 }],
@@ -32,31 +32,31 @@ describe('a mailbox', () => {
     const body = { name: `box-${count}`, displayName: `Box ${count}`, templateId, ...more }
     return asMailbox(await core.provisioning.submitMailbox(asKim, { body }))
   }
-  /** A tenant that notes what it is asked, and does as told where that is given. */
-  const noting = (steps: Steps = {}) => {
+  /** Returns a tenant that records its calls and runs the given steps instead of its own. */
+  const recording = (steps: Steps = {}) => {
     const calls: { step: MailboxStep; input: MailboxStepInput }[] = []
     const { mailboxSteps: usual } = tenantWith()
-    const noted = mailboxSteps.map((step) => [
+    const recorded = mailboxSteps.map((step) => [
       step,
       (input: MailboxStepInput): Promise<StepResult<MailboxProgress>> => {
         calls.push({ step, input })
         return (steps[step] ?? usual[step])(input)
       },
     ])
-    return { calls, tenant: tenantWith({}, Object.fromEntries(noted)), steps: () => calls.map(({ step }) => step) }
+    return { calls, tenant: tenantWith({}, Object.fromEntries(recorded)), steps: () => calls.map(({ step }) => step) }
   }
   const run = (tenant: Tenant, requestId: string, { lastAttempt = false, now = new Date() } = {}) =>
     core.with({ tenant, clock: { now: () => now } }).system.provision(requestId, { lastAttempt, signal })
   const stored = async (requestId: string) => asMailbox(await core.provisioning.readRequest(asKim, { requestId }))
-  const tellsOf = async (requestId: string) =>
+  const notificationsOf = async (requestId: string) =>
     (await core.orders(requestId)).filter(({ name }) => name.startsWith('notify')).map(({ name }) => name)
 
-  it('is made step by step in order, each with what the request says and what earlier steps made', async () => {
+  it('is created step by step, each with the request and the results of earlier steps', async () => {
     const permissions = { [dana.id]: 'FullAccess', [omar.id]: 'SendAs', [kim.id]: 'None' }
     const metadata = { customer: 'Alpine Tours', free: 'kept' }
-    const { requestId, details, address, aliasAddress } = await asked({ permissions, metadata, alias: 'desk' })
+    const { requestId, details, address, aliasAddress } = await submitted({ permissions, metadata, alias: 'desk' })
     const mailbox = { mailboxId: 'guid', userId: 'user', userPrincipalName: 'box@contoso.example' }
-    const { calls, tenant, steps } = noting({ 'create-mailbox': async () => ({ done: true, made: mailbox }) })
+    const { calls, tenant, steps } = recording({ 'create-mailbox': async () => ({ done: true, made: mailbox }) })
     const now = new Date('2026-11-20T10:00:00.000Z')
     await run(tenant, requestId, { now })
     expect(steps()).toEqual(mailboxSteps)
@@ -70,16 +70,16 @@ describe('a mailbox', () => {
       customAttributes: new Map([[7, 'Alpine Tours']]),
     })
     expect(calls[1]?.input.progress).toEqual(mailbox)
-    const made = await stored(requestId)
-    expect([made.status, made.resource]).toEqual(['succeeded', { address, mailboxId: 'guid' }])
-    expect(made.steps.every(({ status, attempts }) => status === 'done' && attempts === 1)).toBe(true)
-    expect(await tellsOf(requestId)).toEqual([])
+    const request = await stored(requestId)
+    expect([request.status, request.resource]).toEqual(['succeeded', { address, mailboxId: 'guid' }])
+    expect(request.steps.every(({ status, attempts }) => status === 'done' && attempts === 1)).toBe(true)
+    expect(await notificationsOf(requestId)).toEqual([])
   })
 
-  it('that a step waits for is put off, and goes on where it was', async () => {
-    const { requestId } = await asked()
+  it('defers its job at a waiting step and continues there', async () => {
+    const { requestId } = await submitted()
     let ready = false
-    const { tenant, steps } = noting({
+    const { tenant, steps } = recording({
       'apply-settings': async () => (ready ? { done: true, made: {} } : { done: false, retryAfterSeconds: 5 }),
     })
     const now = new Date()
@@ -94,12 +94,12 @@ describe('a mailbox', () => {
     expect((await stored(requestId)).status).toBe('succeeded')
   })
 
-  it('keeps what a step that waits has found out, and at once goes on with what it only wanted kept', async () => {
-    const { requestId } = await asked()
+  it('stores the results of a waiting step, and continues at once after a wait of 0 seconds', async () => {
+    const { requestId } = await submitted()
     const createSince = '2026-11-20T10:00:00.000Z'
     const heldSince = '2026-11-20T10:00:03.000Z'
     let isThere = false
-    const { calls, tenant } = noting({
+    const { calls, tenant } = recording({
       'create-mailbox': async ({ progress }) => {
         if (!progress.createSince) return { done: false, retryAfterSeconds: 0, made: { createSince } }
         if (!isThere) return { done: false, retryAfterSeconds: 5, made: { heldSince } }
@@ -109,20 +109,22 @@ describe('a mailbox', () => {
     await run(tenant, requestId)
     expect(calls.map(({ input }) => input.progress)).toEqual([{}, { createSince }])
     expect((await stored(requestId)).progress).toEqual({ createSince, heldSince })
-    const put = (await core.orders(requestId)).filter(({ name }) => name === 'provision')
-    expect(put).toHaveLength(2)
+    const orders = (await core.orders(requestId)).filter(({ name }) => name === 'provision')
+    expect(orders).toHaveLength(2)
     isThere = true
     await run(tenant, requestId)
-    const made = await stored(requestId)
-    expect([made.status, made.progress]).toEqual(['succeeded', { createSince, mailboxId: 'guid' }])
-    expect(made.steps[0]).toMatchObject({ status: 'done', attempts: 1 })
+    const request = await stored(requestId)
+    expect([request.status, request.progress]).toEqual(['succeeded', { createSince, mailboxId: 'guid' }])
+    expect(request.steps[0]).toMatchObject({ status: 'done', attempts: 1 })
   })
 
-  it('that is tried again after a failure keeps what was made, and waits anew for whatever it waited for', async () => {
-    const { requestId } = await asked()
+  it('keeps its results after a retry, but starts its waits again', async () => {
+    const { requestId } = await submitted()
     const kept = { mailboxId: 'guid', createSince: '2026-11-20T10:00:00.000Z' }
     const waited = { checkedSince: '2026-11-20T10:01:00.000Z', heldSince: '2026-11-20T10:02:00.000Z', triedAgain: true }
-    const { calls, tenant } = noting({ 'create-mailbox': async () => ({ done: true, made: { ...kept, ...waited } }) })
+    const { calls, tenant } = recording({
+      'create-mailbox': async () => ({ done: true, made: { ...kept, ...waited } }),
+    })
     const refuse = async () => Promise.reject(new TenantError('x', 'No.', { retryable: false }))
     await run({ ...tenant, mailboxSteps: { ...tenant.mailboxSteps, 'ready-check': refuse } }, requestId)
     expect((await stored(requestId)).progress).toEqual({ ...kept, ...waited })
@@ -132,21 +134,21 @@ describe('a mailbox', () => {
     expect(calls.at(-1)?.input.progress).toEqual(kept)
   })
 
-  it('that a ready check finds right keeps what was found', async () => {
-    const { requestId } = await asked()
+  it('stores the results of a successful ready check', async () => {
+    const { requestId } = await submitted()
     const checks: Check[] = [{ name: 'address', ok: true, detail: '' }]
-    await run(noting({ 'ready-check': async () => ({ done: true, made: {}, checks }) }).tenant, requestId)
+    await run(recording({ 'ready-check': async () => ({ done: true, made: {}, checks }) }).tenant, requestId)
     expect(await stored(requestId)).toMatchObject({ status: 'succeeded', checks, problem: null })
   })
 
-  it('that a ready check finds wrong has failed there, with the mailbox kept, and people are told', async () => {
-    const { requestId } = await asked()
+  it('fails at a ready check with faults, stays in the tenant, and people are notified', async () => {
+    const { requestId } = await submitted()
     const checks: Check[] = [
       { name: 'address', ok: true, detail: '' },
       { name: 'fullAccess', ok: false, detail: 'Dana Fox is missing' },
       { name: 'visibility', ok: false, detail: '' },
     ]
-    await run(noting({ 'ready-check': async () => ({ done: true, made: {}, checks }) }).tenant, requestId)
+    await run(recording({ 'ready-check': async () => ({ done: true, made: {}, checks }) }).tenant, requestId)
     const failed = await stored(requestId)
     expect(failed).toMatchObject({
       ...{ status: 'failed', checks, progress: { mailboxId: 'mailbox' }, resource: null },
@@ -154,35 +156,35 @@ describe('a mailbox', () => {
     })
     expect(failed.problem?.detail).toMatch(/fullAccess \(Dana Fox is missing\); visibility/)
     expect(failed.steps.map(({ status }) => status)).toEqual([...Array.from({ length: 8 }, () => 'done'), 'failed'])
-    expect(await tellsOf(requestId)).toEqual(['notify', 'notify-admins'])
+    expect(await notificationsOf(requestId)).toEqual(['notify', 'notify-admins'])
 
     const retried = asMailbox(await core.provisioning.retryRequest(admin, { requestId }))
     expect([retried.checks, retried.problem, retried.startedAt]).toEqual([[], null, failed.startedAt])
-    const { tenant, steps } = noting()
+    const { tenant, steps } = recording()
     await run(tenant, requestId)
     expect(steps()).toEqual(['apply-settings', 'grant-access', 'ready-check'])
     expect((await stored(requestId)).status).toBe('succeeded')
   })
 
   it.each(checkNames.filter((name) => mailboxSteps.some((step) => step === checkSteps[name])))(
-    'whose check %s failed is mended by its step alone',
+    'repeats only one step after the check %s failed',
     async (name: CheckName) => {
-      const { requestId } = await asked()
+      const { requestId } = await submitted()
       const checks: Check[] = [{ name, ok: false, detail: '' }]
-      await run(noting({ 'ready-check': async () => ({ done: true, made: {}, checks }) }).tenant, requestId)
+      await run(recording({ 'ready-check': async () => ({ done: true, made: {}, checks }) }).tenant, requestId)
       await core.provisioning.retryRequest(admin, { requestId })
-      const { tenant, steps } = noting()
+      const { tenant, steps } = recording()
       await run(tenant, requestId)
       expect(steps()).toEqual([checkSteps[name], 'ready-check'])
     },
   )
 
-  it('whose name turns out to be somebody else’s fails with one that is free', async () => {
-    const { requestId, address } = await asked()
+  it('fails with a free name if its name belongs to another mailbox', async () => {
+    const { requestId, address } = await submitted()
     const [name = ''] = address.split('@')
     core.world.taken.add(address)
     const taken = new TenantError('name-taken', `${address} belongs to somebody else.`, { retryable: false })
-    await run(noting({ 'create-mailbox': () => Promise.reject(taken) }).tenant, requestId)
+    await run(recording({ 'create-mailbox': () => Promise.reject(taken) }).tenant, requestId)
     const { status, problem } = await stored(requestId)
     expect([status, problem?.code, problem?.step, problem?.suggestion]).toEqual([
       ...['failed', 'name-taken', 'create-mailbox', `${name}-2`],
@@ -192,50 +194,50 @@ describe('a mailbox', () => {
     expect(again.step === 'details' && again.draft.values['name']).toBe(`${name}-2`)
   })
 
-  it('whose name is taken while nobody can be asked for another fails without a suggestion', async () => {
-    const { requestId } = await asked()
+  it('fails without a suggestion if its name is taken while the tenant does not answer', async () => {
+    const { requestId } = await submitted()
     const taken = new TenantError('name-taken', 'It belongs to somebody else.', { retryable: false })
     const refuse = async () => {
       core.world.up = false
       throw taken
     }
-    await run(noting({ 'create-mailbox': refuse }).tenant, requestId)
+    await run(recording({ 'create-mailbox': refuse }).tenant, requestId)
     core.world.up = true
     const { problem } = await stored(requestId)
     expect(problem).toEqual({ code: 'name-taken', detail: 'It belongs to somebody else.', step: 'create-mailbox' })
   })
 
-  it('keeps the moment at which work first began over failures and retries, so that it knows its own', async () => {
-    const { requestId } = await asked()
+  it('keeps its first start time after failures and retries, to recognise its own mailbox', async () => {
+    const { requestId } = await submitted()
     const began = new Date('2026-11-20T10:00:00.000Z')
     const away = new TenantError('unavailable', 'Exchange is away.', { retryable: true })
-    const { calls, tenant } = noting({ 'create-mailbox': () => Promise.reject(away) })
+    const { calls, tenant } = recording({ 'create-mailbox': () => Promise.reject(away) })
     await expect(run(tenant, requestId, { now: began })).rejects.toThrow('Exchange is away.')
     await run(tenant, requestId, { lastAttempt: true, now: new Date('2026-11-20T10:05:00.000Z') })
     expect((await stored(requestId)).status).toBe('failed')
     await core.provisioning.retryRequest(admin, { requestId })
-    const after = noting()
+    const after = recording()
     await run(after.tenant, requestId)
-    const seen = [...calls, ...after.calls].map(({ input }) => input.startedAt)
-    expect(new Set(seen.map((at) => at.toISOString()))).toEqual(new Set([began.toISOString()]))
+    const startTimes = [...calls, ...after.calls].map(({ input }) => input.startedAt)
+    expect(new Set(startTimes.map((at) => at.toISOString()))).toEqual(new Set([began.toISOString()]))
   })
 
-  it('takes only the steps that its kind and wishes need', async () => {
+  it('has only the steps for its kind and details', async () => {
     const some: readonly MailboxStep[] = ['create-mailbox', 'ready-check']
     const { id: templateId } = await core.template({ kind: 'roomMailbox' })
     const tenant: Tenant = { ...core.ports.tenant, mailboxStepsOf: () => [...some] }
     const body = { name: `few-${count}`, displayName: 'Few', templateId }
     const { requestId, steps } = await core.with({ tenant }).submitMailbox(asKim, { body })
     expect(steps.map(({ name }) => name)).toEqual(some)
-    const noted = noting()
-    await run(noted.tenant, requestId)
-    expect(noted.steps()).toEqual(some)
+    const recorded = recording()
+    await run(recorded.tenant, requestId)
+    expect(recorded.steps()).toEqual(some)
   })
 
-  it('that was made without telling its id is no success', async () => {
-    const { requestId } = await asked()
+  it('fails if its creation returned no id', async () => {
+    const { requestId } = await submitted()
     await run(
-      noting({ 'create-mailbox': done, 'block-sign-in': done, 'apply-settings': done, ...nothingMade }).tenant,
+      recording({ 'create-mailbox': done, 'block-sign-in': done, 'apply-settings': done, ...noResults }).tenant,
       requestId,
       {
         lastAttempt: true,
@@ -245,4 +247,4 @@ describe('a mailbox', () => {
   })
 })
 
-const nothingMade: Steps = Object.fromEntries(mailboxSteps.map((step) => [step, done]))
+const noResults: Steps = Object.fromEntries(mailboxSteps.map((step) => [step, done]))

@@ -4,20 +4,20 @@ import { detailOf, named, refusal, shownFaults } from '../support/refusal.ts'
 import { startTenant, type TestTenant } from '../support/simulated-tenant.ts'
 
 const asKim = actorOf(kim)
-/** Contoso's one person without a mailbox. */
+/** The only person at Contoso without a mailbox. */
 const max = '11111111-aaaa-4aaa-8aaa-000000000045'
 
 describe('access to a mailbox', () => {
   const core = withCore()
-  const good = async (more: object) => {
+  const validBody = async (more: object) => {
     const { id: templateId } = await core.template({ kind: 'sharedMailbox' })
     return { name: `box-${templateId.slice(0, 8)}`, displayName: 'Box', templateId, ...more }
   }
 
-  it('is refused to everybody whom Exchange does not know, each by name', async () => {
+  it('is refused for each person without a mailbox, by name', async () => {
     core.world.withoutMailbox.add(dana.id).add(omar.id).add(priya.id)
     const permissions = { [dana.id]: 'FullAccess', [omar.id]: 'SendAs', [priya.id]: 'None', [kim.id]: 'SendAs' }
-    const body = await good({ permissions, primaryOwner: priya.id })
+    const body = await validBody({ permissions, primaryOwner: priya.id })
     const { code, faults } = await refusal(() => core.provisioning.submitMailbox(asKim, { body }))
     core.world.withoutMailbox.clear()
     expect(code).toBe('validation-failed')
@@ -25,13 +25,13 @@ describe('access to a mailbox', () => {
       [dana, omar].map(({ id, displayName }) => ({
         pointer: `/permissions/${id}`,
         code: 'no-mailbox',
-        detail: `${displayName} has no mailbox, so nobody can give them access.`,
+        detail: `${displayName} has no mailbox and cannot get access. Choose somebody else.`,
       })),
     )
   })
 })
 
-describe('somebody without a mailbox', () => {
+describe('a person without a mailbox', () => {
   const core = withCore()
   let contoso: TestTenant
   beforeAll(async () => {
@@ -46,14 +46,14 @@ describe('somebody without a mailbox', () => {
   }
 
   it.each(['contoso.example', 'contoso-labs.example'])(
-    'keeps their sign-in name from a mailbox at %s',
+    'keeps their sign-in name, which no new mailbox at %s gets',
     async (domain) => {
       const { code, faults } = await refused({ name: 'max.frei', domain })
       expect([code, ...named(faults), faults[0]?.suggestion]).toEqual(['name-taken', '/name name-taken', 'max.frei-2'])
     },
   )
 
-  it('can be given no access', async () => {
+  it('cannot get access', async () => {
     const { faults } = await refused({ permissions: { [max]: 'SendAs', [dana.id]: 'FullAccess' } })
     expect(faults).toMatchObject([{ pointer: `/permissions/${max}`, code: 'no-mailbox' }])
     expect(detailOf(faults[0])).toContain('Max Frei')

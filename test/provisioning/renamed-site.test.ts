@@ -6,7 +6,7 @@ import { textOf } from '../support/cards.ts'
 import { actorOf, asSite, kim, priya, tenantId, withCore } from '../support/core.ts'
 import { startTenant, type TestTenant } from '../support/simulated-tenant.ts'
 
-describe('a site whose names the naming policy of the tenant changes', () => {
+describe('a site that the tenant’s naming policy renamed', () => {
   const core = withCore()
   let contoso: TestTenant
   beforeAll(async () => {
@@ -15,7 +15,7 @@ describe('a site whose names the naming policy of the tenant changes', () => {
   })
   afterAll(() => contoso.close())
   const asKim = actorOf(kim)
-  const madeOf = async (displayName: string) => {
+  const created = async (displayName: string) => {
     const { id: templateId } = await core.template({ kind: 'teamSite' })
     const { requestId } = await core.provisioning.submitSite(asKim, { body: { displayName, templateId } })
     const run = { lastAttempt: false, signal: AbortSignal.timeout(30_000) }
@@ -24,8 +24,8 @@ describe('a site whose names the naming policy of the tenant changes', () => {
     return asSite(await core.provisioning.readRequest(asKim, { requestId }))
   }
 
-  it('has these names in the REST answer, on its cards, in its explanation and in the audit', async () => {
-    const request = await madeOf('Harbour')
+  it('has its new names in the REST answer, on its cards, in its explanation and in the audit', async () => {
+    const request = await created('Harbour')
     const createdAs = { displayName: 'GRP Harbour', alias: 'GRPharbour', mail: 'GRPharbour@contoso.example' }
     const url = `${contoso.simulator.url}/sites/GRPharbour`
     expect(viewOf(request)).toMatchObject({
@@ -34,7 +34,7 @@ describe('a site whose names the naming policy of the tenant changes', () => {
     })
     expect(webhookBody.parse(webhookOf(request)).data).toMatchObject({ displayName: 'Harbour', createdAs, url })
     const sentence =
-      'Your organisation’s naming policy changed the name to GRP Harbour and the address to GRPharbour@contoso.example. The request was for Harbour.'
+      'Your organisation’s naming policy changed the name and the address. The name is GRP Harbour, and the address is GRPharbour@contoso.example. The request was for Harbour.'
     const viewer = viewerOf(kim, { siteRoot: `${contoso.simulator.url}/sites/` })
     for (const card of [cards.ready(request, viewer), cards.requestStatus(request, viewer)]) {
       expect(textOf(card)).toContain(sentence)
@@ -50,8 +50,8 @@ describe('a site whose names the naming policy of the tenant changes', () => {
     )
   })
 
-  it('is the last holder of the address that it got, and not of the one that was requested', async () => {
-    const { requestId } = await madeOf('Quay')
+  it('is the last holder of its new address, but not of the requested address', async () => {
+    const { requestId } = await created('Quay')
     const { requests } = core.ports
     const other = '7d1c2b3a-4e5f-4a6b-8c7d-9e0f1a2b3c99'
     expect((await requests.lastCreated(tenantId, { alias: 'GRPquay' }, other))?.requestId).toBe(requestId)
@@ -59,8 +59,8 @@ describe('a site whose names the naming policy of the tenant changes', () => {
     expect(await requests.lastCreated(tenantId, { alias: 'quay' }, other)).toBeUndefined()
   })
 
-  it('says nothing about names when its details were removed', async () => {
-    const left = reduced(await madeOf('Pier'), new Date().toISOString())
+  it('shows nothing about names after its details were removed', async () => {
+    const left = reduced(await created('Pier'), new Date().toISOString())
     expect(JSON.stringify(viewOf(left))).not.toContain('Pier')
     expect(textOf(cards.requestStatus(left, viewerOf(kim)))).not.toContain('naming policy')
   })

@@ -7,7 +7,7 @@ const timelineBody = z.object({
   value: z.array(z.object({ action: z.string(), data: z.record(z.string(), z.unknown()).optional() })),
 })
 
-describe('a request whose job is gone', () => {
+describe('the watchdog', () => {
   const service = withService()
   const turnOfWatchdog = async () => {
     const before = await service.app.queue.lastDone('watchdog')
@@ -18,7 +18,7 @@ describe('a request whose job is gone', () => {
     }, 'a turn of the watchdog')
   }
   const jobTable = () => `${service.app.database.queueConnection.schema}.job`
-  /** Something happens to jobs of this name in the moment in which they are ordered. */
+  /** Changes jobs of this name when they are enqueued. */
   async function meddling(name: string, what: string, work: () => Promise<void>): Promise<void> {
     const run = (sql: string) => service.app.database.query(sql)
     await run(`create or replace function meddle() returns trigger language plpgsql as
@@ -27,9 +27,9 @@ describe('a request whose job is gone', () => {
     await work()
     await run(`drop trigger meddle on ${jobTable()}`)
   }
-  /** They vanish. */
+  /** Loses jobs of this name when they are enqueued. */
   const losing = (name: string, work: () => Promise<void>) => meddling(name, 'return null', work)
-  /** As if it had come into its state so long ago. */
+  /** Makes a request this many minutes older. */
   const age = (requestId: string, minutes: number) =>
     service.app.database.query(
       `update requests set updated_at = updated_at - $2 * interval '1 minute', submitted_at = submitted_at - $2 * interval '1 minute',
@@ -49,7 +49,7 @@ describe('a request whose job is gone', () => {
   const overdue = async (requestId: string) => (await timeline(requestId)).filter(({ action }) => action === 'overdue')
   const stuckCards = () => service.sam.chat().filter(({ card }) => JSON.stringify(card ?? {}).includes('is stuck'))
 
-  it('approved, then nothing: it is made after all, and the admins are told once', async () => {
+  it('completes a request whose job was lost, and notifies the admins once', async () => {
     await service.sam.says('help')
     let requestId = ''
     await losing('provision', async () => {
@@ -62,9 +62,9 @@ describe('a request whose job is gone', () => {
       await Promise.all([turnOfWatchdog(), turnOfWatchdog()])
       await turnOfWatchdog()
     })
-    // Even the new job was lost, so within the same deadline it stays so; and it was said once.
+    // The new job was lost too, so nothing changes within the same deadline, and there is one notification.
     expect(await overdue(requestId)).toMatchObject([{ data: { status: 'queued' } }])
-    await until(() => stuckCards().length === 1 || undefined, 'the admins to be told')
+    await until(() => stuckCards().length === 1 || undefined, 'the admins to be notified')
     await service.app.database.query(`update audit_log set at = at - interval '6 minutes' where action = 'overdue'`)
     await age(requestId, 6)
     await turnOfWatchdog()
@@ -77,8 +77,8 @@ describe('a request whose job is gone', () => {
     expect(await overdue(requestId)).toHaveLength(2)
   })
 
-  it('its job still waits in a long queue: no alarm and no second job', async () => {
-    const told = stuckCards().length
+  it('does nothing for a request whose job waits in a long queue', async () => {
+    const earlier = stuckCards().length
     let requestId = ''
     await meddling('provision', `new.start_after := now() + interval '1 hour'`, async () => {
       requestId = await ask('In line', templates.openCommunity)
@@ -86,7 +86,7 @@ describe('a request whose job is gone', () => {
     await age(requestId, 6)
     await turnOfWatchdog()
     expect(await overdue(requestId)).toEqual([])
-    expect(stuckCards()).toHaveLength(told)
+    expect(stuckCards()).toHaveLength(earlier)
     const { rows } = await service.app.database.query(
       `update ${jobTable()} set start_after = now() where name = 'provision' and data ->> 'requestId' = $1 returning id`,
       [requestId],
@@ -94,17 +94,17 @@ describe('a request whose job is gone', () => {
     expect(rows).toHaveLength(1)
   })
 
-  it('an approval that nobody gives: admins are told once, and nothing is done for anybody', async () => {
-    const told = stuckCards().length
+  it('notifies the admins once about a request that nobody decides', async () => {
+    const earlier = stuckCards().length
     const requestId = await ask('Undecided', templates.projectSite, { costCentre: '4711', audience: 'internal' })
     await age(requestId, 4 * 24 * 60)
     await turnOfWatchdog()
     await turnOfWatchdog()
-    await until(() => stuckCards().length === told + 1 || undefined, 'the admins to be told')
+    await until(() => stuckCards().length === earlier + 1 || undefined, 'the admins to be notified')
     expect(await overdue(requestId)).toMatchObject([{ data: { status: 'pendingApproval' } }])
   })
 
-  it('one that cannot be read keeps no other from being seen to, and the watchdog has done its turn', async () => {
+  it('handles the other requests if one cannot be read', async () => {
     const lost: string[] = []
     await losing('provision', async () => {
       for (const name of ['Unreadable', 'Behind it']) lost.push(await ask(name, templates.openCommunity))
@@ -125,8 +125,8 @@ describe('a request whose job is gone', () => {
     expect(await overdue(unreadable)).toHaveLength(1)
   })
 
-  it('is no news to the health card: the watchdog is alive', async () => {
+  it('stays healthy on the health card', async () => {
     const { card } = await service.sam.says('admin health')
-    expect(JSON.stringify(card)).toContain('Looked for requests that stand still')
+    expect(JSON.stringify(card)).toContain('Checked for stuck requests')
   })
 })

@@ -5,7 +5,7 @@ import { actorOf, dana, kim, omar, withCore } from '../support/core.ts'
 
 const asKim = actorOf(kim)
 
-describe('what has changed since an earlier request', () => {
+describe('the changed fields since an earlier request', () => {
   const core = withCore()
   const { permissions, ...plain } = {
     displayName: 'Help desk',
@@ -13,13 +13,13 @@ describe('what has changed since an earlier request', () => {
     tags: ['Quiet', 'North'],
   }
   let names = 0
-  const asked = async (more: object = {}, of: object = {}) => {
+  const submitted = async (more: object = {}, of: object = {}) => {
     names += 1
     const template = await core.template({ kind: 'sharedMailbox', ...of })
     const body = { ...plain, permissions, name: `desk${names}`, templateId: template.id, ...more }
     return { template, request: await core.provisioning.submitMailbox(asKim, { body }) }
   }
-  /** The form as a client sends it back: every input that it has, boxes that nobody ticked as `false`. */
+  /** Returns the values that a client sends: all inputs of the form, with `false` for unticked boxes. */
   const filledIn = (template: Template, values: Readonly<Record<string, string>>) =>
     Object.fromEntries(
       formInputIds(template).map((id) => [
@@ -41,8 +41,8 @@ describe('what has changed since an earlier request', () => {
     return { draft, view }
   }
 
-  it('is nothing, when the form comes back as it was, whatever clients make of boxes and lists', async () => {
-    const { template, request } = await asked()
+  it('are empty for an unchanged form, with any format of boxes and lists', async () => {
+    const { template, request } = await submitted()
     await core.provisioning.cancelRequest(asKim, { requestId: request.requestId })
     const { view } = await reviewed(request.requestId, template, {
       'permissions.FullAccess': `${omar.id},${dana.id}`,
@@ -51,8 +51,8 @@ describe('what has changed since an earlier request', () => {
     expect(view.basedOn).toMatchObject({ how: 'resubmission', changed: [], ended: { status: 'cancelled' } })
   })
 
-  it('is each input that means something else, also one that was emptied, and a box that was ticked', async () => {
-    const { template, request } = await asked()
+  it('contain each input with another meaning, also emptied inputs and ticked boxes', async () => {
+    const { template, request } = await submitted()
     await core.provisioning.cancelRequest(asKim, { requestId: request.requestId })
     const changes = { tags: '', 'permissions.SendAs': omar.id, 'permissions.FullAccess': dana.id }
     const { view } = await reviewed(request.requestId, template, {
@@ -65,8 +65,8 @@ describe('what has changed since an earlier request', () => {
     )
   })
 
-  it('of another one like it: its form opens without the names that only one can have', async () => {
-    const { template, request } = await asked({ alias: 'hello' })
+  it('contain the names for a repeat, because its form opens without the unique names', async () => {
+    const { template, request } = await submitted({ alias: 'hello' })
     const made = { ...request, status: 'succeeded' as const, version: request.version + 1 }
     await core.ports.requests.update(made)
     const { draft, view } = await reviewed(request.requestId, template, { name: 'second' }, false)
@@ -76,8 +76,8 @@ describe('what has changed since an earlier request', () => {
     expect(view.basedOn?.changed).toHaveLength(2)
   })
 
-  it('leaves to the template what it decides by now: a property that is fixed or hidden, an access that is gone', async () => {
-    const { template, request } = await asked({ city: 'Bern', department: 'Sales' })
+  it('contain properties that the template now fixes or hides, and access that it no longer allows', async () => {
+    const { template, request } = await submitted({ city: 'Bern', department: 'Sales' })
     await core.provisioning.cancelRequest(asKim, { requestId: request.requestId })
     const { tenantId } = asKim
     const next = { ...template, version: 2, limits: { ...template.limits, accessLevels: ['FullAccess' as const] } }
@@ -87,13 +87,13 @@ describe('what has changed since an earlier request', () => {
     }
     await core.ports.templates.put(tenantId, { ...next, properties: rules }, 1)
     const { draft, view } = await reviewed(request.requestId, { ...next, properties: rules }, {})
-    for (const gone of ['city', 'department', 'permissions.SendAs'])
-      expect(Object.keys(draft.values)).not.toContain(gone)
+    for (const removed of ['city', 'department', 'permissions.SendAs'])
+      expect(Object.keys(draft.values)).not.toContain(removed)
     expect(view.basedOn?.changed.toSorted()).toEqual(['city', 'department', 'permissions.SendAs'])
   })
 
-  it('is not told by what is somebody else’s', async () => {
-    const { request } = await asked()
+  it('are not available for another person’s request: the status opens instead', async () => {
+    const { request } = await submitted()
     await core.provisioning.cancelRequest(asKim, { requestId: request.requestId })
     const asAdmin = actorOf(dana, true)
     for (const view of [

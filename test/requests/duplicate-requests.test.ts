@@ -18,7 +18,7 @@ describe('an equal body without an Idempotency-Key', () => {
   const count = async () =>
     (await service.app.database.query<{ n: number }>('SELECT count(*)::int AS n FROM requests')).rows[0]?.n
 
-  it('gets 409 with the first request’s id, and creates nothing', async () => {
+  it('gets 409 with the id of the first request and creates nothing', async () => {
     const site = siteOf('Apollo')
     const first = await post(site)
     const before = await count()
@@ -26,20 +26,20 @@ describe('an equal body without an Idempotency-Key', () => {
     const refused = problem(again)
     expect([again.status, refused.code, refused.requestId]).toEqual([409, 'duplicate-request', idOf(first.body)])
     expect(again.headers.get('location')).toBe(`/requests/v1/${idOf(first.body)}`)
-    expect(refused.detail).toMatch(/REQ-\d+.*Idempotency-Key or another=true/)
+    expect(refused.detail).toMatch(/REQ-\d+.*another=true or a new Idempotency-Key/)
     expect(await count()).toBe(before)
     const reordered = { description: 'One.', owners: null, templateId: site.templateId, displayName: 'Apollo' }
     expect((await post(reordered)).status).toBe(409)
   })
 
-  it('is one request, even if several come at once', async () => {
+  it('creates one request, even if several bodies arrive at once', async () => {
     const answers = await Promise.all([1, 2, 3, 4].map(() => post(siteOf('Minerva'))))
     expect(answers.map(({ status }) => status).sort()).toEqual([202, 409, 409, 409])
     for (const answer of answers.filter(({ status }) => status === 409))
       expect(problem(answer).code).toBe('duplicate-request')
   })
 
-  it('creates another site with a key or another=true, for another person, and with another body', async () => {
+  it('creates another site with a key, with another=true, for another person or with another body', async () => {
     const site = siteOf('Hermes')
     const first = idOf((await post(site)).body)
     const ways = [
@@ -65,7 +65,7 @@ describe('an equal body without an Idempotency-Key', () => {
     expect((await post(site)).status).toBe(202)
   })
 
-  it('is judged so for a mailbox too, before its name is found taken', async () => {
+  it('gets 409 as a duplicate also for a mailbox, not as a taken name', async () => {
     const asKim = { scope: `${service.app.url}/mail/App.ReadWrite.All`, userId: people.kim.id }
     const body = { name: 'echo', displayName: 'Echo', officeLocation: 'Hall' }
     const send = () => call(asKim, 'POST', '/mail/v1/mailboxes', { body, headers: json })
@@ -84,7 +84,7 @@ describe('the rule of repeats', () => {
     expect(repeated.toSorted()).toEqual(['pendingApproval', 'provisioning', 'queued', 'succeeded'])
   })
 
-  it('ends after its hours', () => {
+  it('applies for a limited number of hours', () => {
     const at = (hours: number) => isRepeated({ status: 'queued', submittedAt }, later(hours))
     expect([at(0), at(repeatHours - 0.001), at(repeatHours)]).toEqual([true, true, false])
   })

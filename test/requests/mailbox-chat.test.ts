@@ -15,10 +15,10 @@ const room = {
   'permissions.SendAs': people.omar.id,
 }
 
-describe('a mailbox that is asked for in chat', () => {
+describe('a mailbox request in chat', () => {
   const service = withService()
 
-  it('is a room: from a command to one card with its address and who has access', async () => {
+  it('creates a room and sends one card with its address and the people with access', async () => {
     const { kim, connector } = service
     const form = await opens(kim, 'room')
     const review = await kim.clicks(form, 'Review', room)
@@ -36,7 +36,7 @@ describe('a mailbox that is asked for in chat', () => {
     expect(connector.unexpected).toEqual([])
   })
 
-  it('is a shared mailbox that an approver has agreed to', async () => {
+  it('creates a shared mailbox after an approval', async () => {
     const { kim, dana } = service
     await dana.installs()
     const choose = await opens(kim, 'shared mailbox')
@@ -50,14 +50,14 @@ describe('a mailbox that is asked for in chat', () => {
     }
     const review = await kim.clicks({ id: choose.id, card: form.card }, 'Review', filled)
     await kim.clicks({ id: choose.id, card: review.card }, 'Send')
-    const asked = await dana.sees(/Your decision, please[\s\S]*Northwind orders/)
-    expect(textOf(asked.card)).toContain('cust-northwind@contoso.example')
-    await dana.clicks(asked, 'Approve')
+    const approval = await dana.sees(/Your decision, please[\s\S]*Northwind orders/)
+    expect(textOf(approval.card)).toContain('cust-northwind@contoso.example')
+    await dana.clicks(approval, 'Approve')
     const ready = await kim.sees(/Your mailbox is ready/)
     expect(textOf(ready.card)).toContain('cust-northwind@contoso.example')
   })
 
-  it('could not be finished: an admin reads why, lets it go on, and the requester gets the one card', async () => {
+  it('fails, is retried by an admin, and sends the requester one card when the equipment is ready', async () => {
     const { kim, sam, connector } = service
     await sam.installs()
     await service.fault({ operation: 'exchange.set-calendarprocessing', kind: 'failBeforeCommit', status: 405 })
@@ -68,12 +68,12 @@ describe('a mailbox that is asked for in chat', () => {
       'metadata.equipmentType': 'Projector',
     })
     await kim.clicks({ id: form.id, card: review.card }, 'Create')
-    const failed = await sam.sees(/Could not be finished[\s\S]*Projector 7/)
+    const failed = await sam.sees(/Failed[\s\S]*Projector 7/)
     const reference = /REQ-\d+/.exec(textOf(failed.card))?.[0] ?? ''
     const stuck = await sam.says('admin stuck')
     expect(textOf(stuck.card)).toContain(reference)
     const confirm = await sam.says(`admin retry ${reference}`)
-    const again = await sam.clicks(confirm, 'Try again')
+    const again = await sam.clicks(confirm, 'Retry')
     expect(textOf(again.card ?? {})).toContain(reference)
     const ready = await kim.sees(/Your equipment is ready/)
     expect(textOf(ready.card)).toContain('eq-projector-7@contoso.example')
@@ -88,7 +88,7 @@ describe('a mailbox that is asked for in chat', () => {
     expect(connector.unexpected).toEqual([])
   })
 
-  it('outlives a restart in the middle of its form', async () => {
+  it('survives a restart while the form is open', async () => {
     const { kim } = service
     const form = await opens(kim, 'room')
     expect(action(form.card, 'Review').data).toMatchObject({ version: 1 })

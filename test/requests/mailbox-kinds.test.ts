@@ -19,7 +19,7 @@ describe('a mailbox request without a template', () => {
     asMailbox(await core.provisioning.submitMailbox(asKim, { body: body(more) }))
   const refused = async (more: object) => {
     const { faults } = await refusal(() => core.provisioning.submitMailbox(asKim, { body: body(more) }))
-    return { faults: named(faults), said: faults.map(detailOf).join(' ') }
+    return { faults: named(faults), details: faults.map(detailOf).join(' ') }
   }
   beforeEach(async () => {
     await core.database.query('DELETE FROM templates')
@@ -36,8 +36,8 @@ describe('a mailbox request without a template', () => {
     ['roomMailbox', 'roomMailboxMetadata', { roomMailboxMetadata: {} }],
     ['roomMailbox', 'isWheelChairAccessible', { isWheelChairAccessible: false }],
     ['roomMailbox', 'officeLocation', { officeLocation: 'Hall' }],
-    ...kinds.map((kind): [MailboxKind, string, object] => [kind, 'all of its own', onlyFor[kind]]),
-  ])('is for a %s when it gives %s: that kind’s default template', async (kind, _, more) => {
+    ...kinds.map((kind): [MailboxKind, string, object] => [kind, 'all fields of this kind', onlyFor[kind]]),
+  ])('gets the default template of a %s if it contains %s', async (kind, _, more) => {
     const made = await submitted({ capacity: 1024, ...more })
     expect([made.kind, made.template.id]).toEqual([kind, ids.get(kind)])
   })
@@ -53,41 +53,41 @@ describe('a mailbox request without a template', () => {
       { ...onlyFor.equipmentMailbox, autoMapping: true, roomMailboxMetadata: { hasWhiteboard: true } },
     ],
   ])('is refused when %s imply two kinds', async (properties, more) => {
-    const { faults, said } = await refused(more)
+    const { faults, details } = await refused(more)
     expect(faults).toEqual(['/templateId required'])
-    expect(said).toContain(`${properties} belong to different kinds`)
+    expect(details).toContain(`belong to different kinds of mailbox: ${properties}`)
   })
 
   it.each<[string, object]>([
-    ['nothing', {}],
-    ['what all kinds have', { capacity: 1024, automaticReply: 'Soon.', permissions: {}, notes: 'x' }],
-    ['what is empty', { alias: '', officeLocation: '', metadata: { equipmentType: '' } }],
-  ])('is refused when %s tells the kind', async (_, more) => {
-    const { faults, said } = await refused(more)
+    ['no further fields', {}],
+    ['only fields of all kinds', { capacity: 1024, automaticReply: 'Soon.', permissions: {}, notes: 'x' }],
+    ['only empty fields of one kind', { alias: '', officeLocation: '', metadata: { equipmentType: '' } }],
+  ])('is refused with %s', async (_, more) => {
+    const { faults, details } = await refused(more)
     expect(faults).toEqual(['/templateId required'])
-    expect(said).toContain('unless a property of one kind alone tells it')
+    expect(details).toContain('You can omit templateId if a property belongs to one kind only')
   })
 
   it.each<[string, object]>([
     ['has no default template', { default: false }],
-    ['has one that is switched off', { active: false }],
+    ['has a disabled one', { active: false }],
     ['has one for other people', { audience: { people: [dana.id], groups: [] } }],
   ])('is refused when its kind %s', async (_, change) => {
     const templateId = ids.get('roomMailbox') ?? ''
     const admin = actorOf(priya, true)
     const known = await core.provisioning.readTemplate(admin, { id: templateId })
     await core.provisioning.putTemplate(admin, { id: templateId, body: { ...known, ...change }, expected: 1 })
-    const { faults, said } = await refused({ officeLocation: 'Hall' })
+    const { faults, details } = await refused({ officeLocation: 'Hall' })
     expect(faults).toEqual(['/templateId required'])
-    expect(said).toContain('no default template for a room mailbox')
+    expect(details).toContain('no default template for a room mailbox')
   })
 
-  it('is told of the template beside all else that is wrong', async () => {
+  it('gets the fault of the template together with all other faults', async () => {
     const { faults } = await refused({ capacity: 0, notes: 7 })
     expect(faults.sort()).toEqual(['/capacity too-small', '/notes wrong-type', '/templateId required'])
   })
 
-  it('cannot borrow a property that every object inherits', async () => {
+  it('does not imply a kind by inherited properties of objects', async () => {
     const { faults } = await refused({ metadata: JSON.parse('{"constructor": "x", "toString": "y"}') })
     expect(faults).toEqual(['/templateId required'])
   })
@@ -97,7 +97,7 @@ describe('a mailbox request of an application', () => {
   const core = withCore()
   const clientId = randomUUID()
 
-  it('is made in its name, is nothing to anybody’s manager, and waits for the admins when nobody else is named', async () => {
+  it('has the application as requester, and waits for the admins because an application has no manager', async () => {
     const app = await core.provisioning.actor({
       tenantId: core.provisioning.settings.tenantId,
       id: randomUUID(),
@@ -114,7 +114,7 @@ describe('a mailbox request of an application', () => {
     expect((await core.provisioning.cancelRequest(app, { requestId: made.requestId })).status).toBe('cancelled')
   })
 
-  it('is an admin’s in nothing, whatever the settings name, and uses no template of a group', async () => {
+  it('gives no admin role, even by the setting, and cannot use the template of a group', async () => {
     const id = randomUUID()
     const { tenantId } = core.provisioning.settings
     const provisioning = core.with({}, { admins: [id] })

@@ -14,7 +14,7 @@ const peopleOf = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, () => [randomUUID(), 'SendAs' as const]))
 const entries = (count: number) => Array.from({ length: count }, (_, index) => `entry ${index}`)
 
-/** The most that each field takes, and the fault of one more. Fields without a measure have none. */
+/** The maximum of each field and the fault of a larger value. Fields without a size are missing. */
 const most: Partial<Record<MailboxField, [limit: number, of: (size: number) => unknown, fault: string]>> = {
   name: [64, text, '/name too-long'],
   displayName: [256, text, '/displayName too-long'],
@@ -60,7 +60,7 @@ describe('a mailbox request', () => {
 
   const submitted = async (body: unknown) => asMailbox(await core.provisioning.submitMailbox(asKim, { body }))
 
-  it('has a measure of each field, or needs none', () => {
+  it('has a tested maximum for each field with a size', () => {
     expect([...Object.keys(most), ...unmeasured].sort()).toEqual([...mailboxFields].sort())
   })
 
@@ -95,7 +95,7 @@ describe('a mailbox request', () => {
       expect(await faults({ ...body, ...beyond })).toEqual([fault])
     })
 
-    it('name and displayName: one character is the least, and blanks are none', async () => {
+    it('name and displayName need one character that is not a blank', async () => {
       const body = await good()
       expect(await faults({ ...body, displayName: ' \t ' })).toEqual(['/displayName required'])
       expect(await faults({ ...body, name: ' ' })).toContain('/name required')
@@ -103,13 +103,13 @@ describe('a mailbox request', () => {
   })
 
   it.each(['CH', 'ch', 'Switzerland', 'switzerland', 'USA', 'Côte d’Ivoire', 'Türkiye', 'Hong Kong', 'UK'])(
-    'may name the country %s',
+    'accepts the country %s',
     async (country) => {
       expect((await submitted(await good({ country }))).details.country).toBe(country)
     },
   )
 
-  it('has seats only as a whole number, and only of a room', async () => {
+  it('accepts the seats of a room only as a whole number', async () => {
     const seats = async (value: unknown, kind: MailboxKind) => good({ metadata: { seats: value } }, { kind })
     for (const value of [12, '12', 1, '99999']) expect(await submitted(await seats(value, 'roomMailbox'))).toBeDefined()
     for (const value of [0, '0', -1, 1.5, 'many', true, '100000'])
@@ -117,7 +117,7 @@ describe('a mailbox request', () => {
     expect((await submitted(await seats('many', 'sharedMailbox'))).details.metadata).toEqual({ seats: 'many' })
   })
 
-  it('accepts its own address as alias, which adds nothing', async () => {
+  it('accepts its own address as alias without an additional address', async () => {
     for (const [name, alias] of [
       ['echo', 'echo'],
       ['reply', 'Reply@contoso.example'],
@@ -127,16 +127,16 @@ describe('a mailbox request', () => {
     expect((await submitted(await good({ name: 'mirror', alias: other }))).aliasAddress).toBe(other)
   })
 
-  it('that is accepted is kept and shown unchanged, whatever it says', async () => {
+  it('is stored and shown unchanged for any accepted body', async () => {
     const templates = new Map<MailboxKind, string>()
     for (const kind of kinds) templates.set(kind, (await core.template({ kind })).id)
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...kinds), anyDetails, async (kind, details) => {
         count += 1
         const others = Object.keys(notFor[kind]).map((pointer) => pointer.slice(1))
-        const asked = Object.fromEntries(Object.entries(details).filter(([field]) => !others.includes(field)))
+        const fields = Object.fromEntries(Object.entries(details).filter(([field]) => !others.includes(field)))
         const body = {
-          ...asked,
+          ...fields,
           name: `any-${count}`,
           displayName: details.displayName,
           templateId: templates.get(kind),
@@ -147,13 +147,13 @@ describe('a mailbox request', () => {
         const { alias, ...shown }: Record<string, unknown> = {
           permissions: {},
           metadata: {},
-          ...asked,
+          ...fields,
           name: body.name,
         }
         expect(viewOf(stored).details).toEqual({
           ...{ displayName: details.displayName, domain: mailDomains.default, ...shown },
           ...(alias !== undefined && {
-            alias: `${alias}@${'domain' in asked ? asked['domain'] : mailDomains.default}`,
+            alias: `${alias}@${'domain' in fields ? fields['domain'] : mailDomains.default}`,
           }),
         })
       }),
@@ -162,12 +162,12 @@ describe('a mailbox request', () => {
   })
 })
 
-/** Text as it is kept: without blanks at its ends, and not empty, since an emptied input is as good as none. */
+/** Text in its stored form: not empty and without blanks at its ends. An empty input counts as absent. */
 const kept = (maxLength: number) =>
   fc
     .string({ minLength: 1, maxLength, unit: 'grapheme' })
     .filter((one) => one.trim() === one && storable(one) && one.length <= maxLength)
-/** PostgreSQL keeps no U+0000 and no half of a character. */
+/** PostgreSQL cannot store U+0000 and half surrogate pairs. */
 const storable = (value: string): boolean => !value.includes('\u0000') && value.isWellFormed()
 const aPerson = fc.constantFrom(dana.id, omar.id, priya.id)
 const anyDetails = fc.record(

@@ -23,8 +23,8 @@ describe('a mailbox request', () => {
     expect([...Object.keys(goodValues), 'templateId'].sort()).toEqual([...mailboxFields].sort())
   })
 
-  describe('as the API document shows it', () => {
-    it('is accepted with the required fields alone, without permissions', async () => {
+  describe('by the API document', () => {
+    it('is accepted with only the required fields, without permissions', async () => {
       const made = await submitted(await good())
       expect(made.details).toEqual({
         name: made.details.name,
@@ -37,22 +37,19 @@ describe('a mailbox request', () => {
       ])
     })
 
-    it.each(kinds)(
-      'a %s is accepted with every field that it takes, and shows each as it was asked for',
-      async (kind) => {
-        const others = new Set(Object.keys(notFor[kind]).map((pointer) => pointer.slice(1)))
-        const asked = Object.fromEntries(Object.entries(goodValues).filter(([field]) => !others.has(field)))
-        const body = await good({ ...asked, name: `whole-${count}` }, { kind })
-        if (kind === 'sharedMailbox') Object.assign(body, { alias: `whole-${count}-help@contoso.example` })
-        const made = await submitted(body)
-        const { templateId, ...shown } = body
-        expect(viewOf(made)).toMatchObject({ kind, templateId, details: shown })
-        expect(made.address).toBe(`${body.name}@contoso-labs.example`)
-        expect(made.people.map(({ id }) => id).sort()).toEqual([kim.id, dana.id, omar.id].sort())
-      },
-    )
+    it.each(kinds)('is accepted with all fields of a %s, and shows them unchanged', async (kind) => {
+      const others = new Set(Object.keys(notFor[kind]).map((pointer) => pointer.slice(1)))
+      const fields = Object.fromEntries(Object.entries(goodValues).filter(([field]) => !others.has(field)))
+      const body = await good({ ...fields, name: `whole-${count}` }, { kind })
+      if (kind === 'sharedMailbox') Object.assign(body, { alias: `whole-${count}-help@contoso.example` })
+      const made = await submitted(body)
+      const { templateId, ...shown } = body
+      expect(viewOf(made)).toMatchObject({ kind, templateId, details: shown })
+      expect(made.address).toBe(`${body.name}@contoso-labs.example`)
+      expect(made.people.map(({ id }) => id).sort()).toEqual([kim.id, dana.id, omar.id].sort())
+    })
 
-    it('has its name by the naming policy, its own domain when none is given, and an alias in that domain', async () => {
+    it('gets its name by the naming policy, the default domain, and an alias in that domain', async () => {
       const naming = { prefix: 'cust-', suffix: '-ch' }
       const made = await submitted(await good({ name: 'Alpine.Tours', alias: 'Alpine' }, { naming }))
       expect([made.address, made.aliasAddress]).toEqual([
@@ -64,7 +61,7 @@ describe('a mailbox request', () => {
       })
     })
 
-    it('waits for approval when its template says so, and keeps its reason beside it', async () => {
+    it('waits for approval if its template requires it, and stores its reason', async () => {
       const approval = { stages: [{ approvers: [{ group: approversGroup }] }] }
       const made = await submitted(await good({ reason: ' Customers ask. ' }, { approval }))
       expect([made.status, made.reason, viewOf(made).details.reason]).toEqual([
@@ -73,7 +70,7 @@ describe('a mailbox request', () => {
     })
   })
 
-  describe('by rule 3, a property of another kind is refused at its pointer', () => {
+  describe('by rule 3, with a property of another kind, is refused at its pointer', () => {
     const refusals = kinds.flatMap((kind) =>
       Object.entries(notFor[kind]).map(([pointer, value]) => ({ kind, pointer, value })),
     )
@@ -82,28 +79,28 @@ describe('a mailbox request', () => {
       expect(await faults(await good(value, { kind }))).toEqual([`${pointer} not-applicable`])
     })
 
-    it.each(kinds)('%s takes all that is its own', async (kind) => {
+    it.each(kinds)('except all properties of a %s itself', async (kind) => {
       const made = await submitted(await good({ ...forAll, ...onlyFor[kind] }, { kind }))
       expect(made.details).toMatchObject(forAll)
     })
 
-    it('and what is empty is not given', async () => {
+    it('except empty values, which count as absent', async () => {
       const made = await submitted(await good({ alias: '', notes: ' ' }, { kind: 'roomMailbox' }))
       expect(Object.keys(made.details).sort()).toEqual(['displayName', 'metadata', 'name', 'permissions'])
     })
   })
 
-  describe('is refused, naming the field,', () => {
+  describe('is refused at the field for', () => {
     it.each<[string, object, string]>([
       ['a missing name', { name: undefined }, '/name required'],
       ['a missing displayName', { displayName: undefined }, '/displayName required'],
-      ['a field of no mailbox', { labelId: 'b2' }, '/labelId unknown-field'],
+      ['a field that mailboxes do not have', { labelId: 'b2' }, '/labelId unknown-field'],
       [
         'a misspelt room property',
         { roomMailboxMetadata: { hasTv: true } },
         '/roomMailboxMetadata/hasTv unknown-field',
       ],
-      ['null for what is needed', { displayName: null }, '/displayName null'],
+      ['null for a required field', { displayName: null }, '/displayName null'],
       ['null in a list', { tags: [null] }, '/tags/0 null'],
       ['null for a person’s access', { permissions: { [dana.id]: null } }, `/permissions/${dana.id} invalid`],
       ['a number for text', { notes: 7 }, '/notes wrong-type'],
@@ -113,8 +110,8 @@ describe('a mailbox request', () => {
       ['text for a list', { tags: 'quiet' }, '/tags wrong-type'],
       ['an empty tag', { tags: [''] }, '/tags/0 required'],
       ['a list of people', { permissions: [dana.id] }, '/permissions wrong-type'],
-      ['a level that is none', { permissions: { [dana.id]: 'Owner' } }, `/permissions/${dana.id} invalid`],
-      ['a level in other letters', { permissions: { [dana.id]: 'fullaccess' } }, `/permissions/${dana.id} invalid`],
+      ['an unknown level', { permissions: { [dana.id]: 'Owner' } }, `/permissions/${dana.id} invalid`],
+      ['a level in another case', { permissions: { [dana.id]: 'fullaccess' } }, `/permissions/${dana.id} invalid`],
       [
         'a person by name',
         { permissions: { 'dana@contoso.example': 'SendAs' } },
@@ -122,12 +119,12 @@ describe('a mailbox request', () => {
       ],
       ['an owner by name', { primaryOwner: 'Dana Fox' }, '/primaryOwner invalid'],
       ['an unknown template', { templateId: randomUUID() }, '/templateId unknown-template'],
-      ['a template id that is none', { templateId: 7 }, '/templateId wrong-type'],
+      ['a template id that is a number', { templateId: 7 }, '/templateId wrong-type'],
       ['an empty template id', { templateId: '' }, '/templateId required'],
-      ['no country', { country: 'Atlantis' }, '/country not-a-country'],
-      ['a domain that takes no mail', { domain: 'fabrikam.example' }, '/domain domain-not-accepted'],
-      ['a domain that is none', { domain: 'contoso' }, '/domain invalid'],
-      ['an alias elsewhere', { alias: 'help@fabrikam.example' }, '/alias domain-not-accepted'],
+      ['an unknown country', { country: 'Atlantis' }, '/country not-a-country'],
+      ['a domain outside of the organisation', { domain: 'fabrikam.example' }, '/domain domain-not-accepted'],
+      ['an invalid domain', { domain: 'contoso' }, '/domain invalid'],
+      ['an alias outside of the organisation', { alias: 'help@fabrikam.example' }, '/alias domain-not-accepted'],
     ])('%s', async (_, change, fault) => {
       const kind = 'roomMailboxMetadata' in change ? 'roomMailbox' : 'sharedMailbox'
       expect(await faults({ ...(await good({}, { kind })), ...change })).toEqual([fault])
@@ -169,7 +166,7 @@ describe('a mailbox request', () => {
       expect(await faults(await good({}, { kind }))).toEqual(['/templateId wrong-resource'])
     })
 
-    it('a template that is switched off, or is for other people', async () => {
+    it('a template that is disabled or for other people', async () => {
       expect(await faults(await good({}, { active: false }))).toEqual(['/templateId unknown-template'])
       const audience = { people: [dana.id], groups: [] }
       expect(await faults(await good({}, { audience }))).toEqual(['/templateId unknown-template'])
@@ -179,7 +176,7 @@ describe('a mailbox request', () => {
       expect((await faults(body)).map((one) => one.split(' ')[0])).toEqual([''])
     })
 
-    it('everything that is wrong at once: form, kind, template', async () => {
+    it('all faults at once: fields, kind, template', async () => {
       const field = { key: 'customer', type: 'text', label: 'Customer', required: true }
       const body = await good(
         {
@@ -203,7 +200,7 @@ describe('a mailbox request', () => {
       ])
     })
 
-    it('everything that is wrong at once: values, people, addresses', async () => {
+    it('all faults at once: values, people, addresses', async () => {
       core.world.taken.add('everything@contoso.example')
       const unknown = randomUUID()
       const permissions = { [unknown]: 'SendAs' }
@@ -216,7 +213,7 @@ describe('a mailbox request', () => {
       ])
     })
 
-    it('and leaves nothing', async () => {
+    it('an unknown country without any stored row', async () => {
       const body = await good()
       const before = await core.rows()
       await faults({ ...body, country: 'Atlantis' })
@@ -224,14 +221,14 @@ describe('a mailbox request', () => {
     })
   })
 
-  describe('says who has access', () => {
-    it('by ids in any case, at each level', async () => {
+  describe('with people', () => {
+    it('accepts ids in any case, with each level of access', async () => {
       const permissions = { [dana.id.toUpperCase()]: 'FullAccess', [omar.id]: 'None' }
       const made = await submitted(await good({ permissions }))
       expect(made.details.permissions).toEqual({ [dana.id]: 'FullAccess', [omar.id]: 'None' })
     })
 
-    it('and owners, who are people of the organisation', async () => {
+    it('accepts only people of the organisation as owners', async () => {
       const [one, other] = [randomUUID(), randomUUID()]
       expect(await faults(await good({ primaryOwner: one, secondaryOwner: other }))).toEqual([
         ...['/primaryOwner unknown-person', '/secondaryOwner unknown-person'],

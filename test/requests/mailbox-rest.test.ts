@@ -14,7 +14,7 @@ const accepted = z.strictObject({
   status: z.string(),
 })
 
-describe('a mailbox over REST', () => {
+describe('a mailbox request by REST', () => {
   const service = withService({
     ...{ RATE_LIMIT_READS_PER_MINUTE: '0', FOLLOW_UP_FIRST_SECONDS: '1', FOLLOW_UP_EVERY_SECONDS: '1' },
     MAIL_APP_CLIENTS: clientId.toUpperCase(),
@@ -38,7 +38,7 @@ describe('a mailbox over REST', () => {
       return view.status === status ? view : undefined
     }, `${requestId} to be ${status}`)
 
-  it('is accepted at once, and can be followed until it is there, as it was asked for', async () => {
+  it('is accepted at once and can be followed until the requested mailbox is ready', async () => {
     const body = {
       ...{ name: 'aurora', displayName: 'Aurora helpdesk', templateId: templates.sharedMailbox },
       ...{ alias: 'aurora-help@contoso.example', capacity: 2048, hideFromGAL: true, notes: 'For the move' },
@@ -86,7 +86,7 @@ describe('a mailbox over REST', () => {
       { roomMailboxMetadata: { hasWhiteboard: true } },
       'room-doc-room@contoso.example',
     ],
-  ])('%s: the API document’s example of %s is accepted, and made', async (kind, _, more, address) => {
+  ])('for a %s accepts the API document’s example of %s and creates the mailbox', async (kind, _, more, address) => {
     const name = address.replace(/^(eq|room)-/, '').split('@')[0]
     const body = { name, displayName: `A ${kind}`, ...more, ...(kind !== 'sharedMailbox' && { permissions: {} }) }
     const { requestId } = await ask('kim', body)
@@ -94,7 +94,7 @@ describe('a mailbox over REST', () => {
     expect([view.kind, view.resource?.address]).toEqual([kind, address])
   })
 
-  it('waits for its approver, and is listed by its kind', async () => {
+  it('waits for its approver and is listed by its kind', async () => {
     const body = {
       name: 'alpine',
       displayName: 'Alpine',
@@ -114,7 +114,7 @@ describe('a mailbox over REST', () => {
     expect((await ends(requestId, 'succeeded')).resource?.address).toBe('cust-alpine@contoso.example')
   })
 
-  it('tells all that is wrong at once, each at its pointer', async () => {
+  it('gets all faults at once, each at its pointer', async () => {
     const body = {
       ...{ displayName: '', templateId: templates.customerMailbox, capacity: 0, officeLocation: 'Hall', extra: 1 },
       ...{ permissions: { nobody: 'Owner' }, notes: 7 },
@@ -135,8 +135,8 @@ describe('a mailbox over REST', () => {
 
   it.each([
     ['a site’s template', { templateId: templates.workingGroup }, 'wrong-resource'],
-    ['no template and nothing that tells the kind', {}, 'required'],
-    ['two kinds', { alias: 'x', officeLocation: 'Hall' }, 'required'],
+    ['no template and no property of one kind', {}, 'required'],
+    ['properties of two kinds', { alias: 'x', officeLocation: 'Hall' }, 'required'],
   ])('is refused with %s, at #/templateId', async (_, more, code) => {
     const refused = problem(await post('kim', { name: 'x1', displayName: 'X', ...more }))
     expect([refused.status, refused.errors?.[0]?.pointer, refused.errors?.[0]?.code]).toEqual([
@@ -155,7 +155,7 @@ describe('a mailbox over REST', () => {
     expect(problem(await post('kim', body, { 'content-type': 'application/json' })).status).toBe(status)
   })
 
-  it('with a name that the tenant has is 409, with a suggestion that is then accepted', async () => {
+  it('gets 409 for a taken name, with a suggestion that is then accepted', async () => {
     const body = { name: 'room-zrh-matterhorn', displayName: 'Matterhorn', templateId: templates.meetingRoom }
     const refused = problem(await post('kim', body))
     expect([refused.status, refused.code]).toEqual([409, 'name-taken'])
@@ -165,7 +165,7 @@ describe('a mailbox over REST', () => {
     expect((await ends(requestId, 'succeeded')).resource?.address).toBe('room-zrh-matterhorn-2@contoso.example')
   })
 
-  it('asked for under an Idempotency-Key is one mailbox', async () => {
+  it('creates one mailbox for one Idempotency-Key', async () => {
     const headers = { 'idempotency-key': randomUUID() }
     const body = { name: 'once', displayName: 'Once', templateId: templates.sharedMailbox }
     const first = await post('kim', body, headers)
@@ -176,7 +176,7 @@ describe('a mailbox over REST', () => {
     expect([other.status, other.code]).toEqual([422, 'idempotency-key-reused'])
   })
 
-  it('that is completed says so in its timeline', async () => {
+  it('has an entry about its completion in the timeline', async () => {
     const body = { name: 'told', displayName: 'Told', templateId: templates.sharedMailbox }
     const { requestId } = await ask('kim', body)
     const lines = z.object({ value: z.array(z.looseObject({ action: z.string(), data: z.unknown().optional() })) })
@@ -188,7 +188,7 @@ describe('a mailbox over REST', () => {
   })
 
   describe('by an application', () => {
-    /** A token as an application gets it from Entra ID: by client credentials, for all that it was granted. */
+    /** Returns an application's token from Entra ID: by client credentials, with all granted permissions. */
     async function appToken(client: string, api: 'mail' | 'collab'): Promise<string> {
       const { loginUrl, tenantId } = service.app.endpoints
       const form = { grant_type: 'client_credentials', client_id: client, client_secret: 'any' }
@@ -210,7 +210,7 @@ describe('a mailbox over REST', () => {
     }
     const body = { name: 'by-app', displayName: 'By an application', templateId: templates.sharedMailbox }
 
-    it('that is listed is made, and the application may read it, but nobody else’s', async () => {
+    it('creates a mailbox if the setting lists the application, which may read only its own request', async () => {
       const token = await appToken(clientId, 'mail')
       const answer = await as(token, 'POST', '/mail/v1/mailboxes', body)
       expect(answer.status).toBe(202)
@@ -223,7 +223,7 @@ describe('a mailbox over REST', () => {
       expect((await as(token, 'GET', '/templates/v1/')).status).toBe(200)
     })
 
-    it('that is not listed, or asks for a site, is refused', async () => {
+    it('is refused if the application is not listed or requests a site', async () => {
       const stranger = await appToken(randomUUID(), 'mail')
       expect(await as(stranger, 'POST', '/mail/v1/mailboxes', body)).toMatchObject({
         ...{ status: 403, body: { code: 'insufficient-scope', detail: expect.stringContaining('MAIL_APP_CLIENTS') } },

@@ -9,16 +9,16 @@ import type { Card } from '../support/connector.ts'
 import { contosoTenant } from '../support/teams-user.ts'
 
 const referencesOf = (card: Card): string[] => [...new Set(textOf(card).match(/REQ-\d+/g) ?? [])]
-/** What pressing the button of a request's row does. */
-const nextOf = (card: Card, reference: string) => {
+/** Returns the action of the button in a request's row. */
+const buttonOf = (card: Card, reference: string) => {
   const rows = nodesOf(card).filter(({ type, columns }) => type === 'ColumnSet' && columns !== undefined)
   const row = rows.find((one) => JSON.stringify(one).includes(`${reference} ·`))
   const actions = nodesOf(row).filter(({ type, title }) => String(type).startsWith('Action.') && title !== undefined)
-  const [next] = actions.filter(({ title, fallback }) => title !== `Open ${reference}` || fallback !== undefined)
-  if (!next) throw new Error(`the row of ${reference} has no button`)
-  return next
+  const [button] = actions.filter(({ title, fallback }) => title !== `Open ${reference}` || fallback !== undefined)
+  if (!button) throw new Error(`The row of ${reference} has no button.`)
+  return button
 }
-/** What a button types for the person who presses it. */
+/** Returns the text that a button types for the person. */
 const typedBy = (action: Readonly<Record<string, unknown>>): string =>
   String((action['data'] as { msteams?: { value?: unknown } } | undefined)?.msteams?.value)
 
@@ -28,7 +28,7 @@ describe('my requests', () => {
     expect(world.logged.splice(0)).toEqual([])
   })
   let made = 0
-  /** A request of Kim's in the store, in any state, as its own steps would have left it. */
+  /** Stores a request of Kim in any state, as its steps would leave it. */
   async function stored(more: Partial<RequestForSite>) {
     made += 1
     const request = requestOf({
@@ -36,11 +36,11 @@ describe('my requests', () => {
       ...{ requestId: `7d1c2b3a-4e5f-4a6b-8c7d-${String(made).padStart(12, '0')}`, tenantId: contosoTenant },
     })
     const inStore = await world.stores.requests.insert(request)
-    if (!inStore) throw new Error('this id is known already')
+    if (!inStore) throw new Error('This id exists already.')
     return { ...inStore, reference: `REQ-${inStore.number}` }
   }
 
-  it('pages over fifteen requests, to the oldest and back, and none of them is somebody else’s', async () => {
+  it('show fifteen requests in pages, to the oldest and back, without requests of other people', async () => {
     const { types, clicks } = startBot(world)
     const others = [await requested(world, 'Not Omar’s', { who: 'dana', approval: false })]
     const mine: string[] = []
@@ -56,7 +56,7 @@ describe('my requests', () => {
     expect(textOf(third)).toContain('13–15 of 15')
     expect([first, second, third].flatMap(referencesOf)).toEqual(mine)
     expect(() => clicks('omar', third, 'Older')).toThrow()
-    // One more meanwhile moves nobody's page.
+    // A new request does not shift the pages.
     const newest = await requested(world, 'Meanwhile', { who: 'omar', approval: false })
     const back = await clicks('omar', third, 'Newer')
     expect(referencesOf(back)).toEqual(mine.slice(6, 12))
@@ -68,7 +68,7 @@ describe('my requests', () => {
     }
   })
 
-  it('a page from before the first, or past the last, is the first one', async () => {
+  it('show the first page for an edge outside of the list', async () => {
     const { sends, types } = startBot(world)
     const first = referencesOf(await types('omar', 'my requests'))
     for (const edge of [{ before: 0 }, { after: 999_999_999 }, {}, { before: '999999999' }])
@@ -76,99 +76,102 @@ describe('my requests', () => {
     expect(textOf(await sends('omar', 'requests.page', { before: -1 }))).not.toContain('REQ-')
   })
 
-  it('says how each stands, for how long, and whom it waits for', async () => {
+  it('show the status of each request, its age and the people it waits for', async () => {
     const { says } = startBot(world)
     const { reference } = await requested(world, 'Waits for Dana')
     const shown = await says('kim', 'my requests')
-    expect(shown).toContain('Waits for Dana Fox or Omar Haddad.')
+    expect(shown).toContain('Waiting for Dana Fox or Omar Haddad.')
     expect(shown).toMatch(new RegExp(`${reference} · \\d+ minutes?`))
     const [reply] = await startBot(world).turn({ ...saying('kim', 'my requests'), locale: 'de-CH' })
     expect(textOf(cardIn(reply))).toMatch(new RegExp(`${reference} · \\d+ Minuten?`))
   })
 
-  it('nudges what waits, once, and then opens it', async () => {
+  it('offer one nudge for a waiting request, and then its status', async () => {
     const { types, says } = startBot(world)
     const { reference } = await requested(world, 'Nudge me')
-    const nudge = nextOf(await types('kim', 'my requests'), reference)
+    const nudge = buttonOf(await types('kim', 'my requests'), reference)
     expect([nudge['title'], typedBy(nudge)]).toEqual(['Nudge', `nudge ${reference}`])
-    expect(await says('kim', typedBy(nudge))).toContain('You reminded them')
-    const open = nextOf(await types('kim', 'my requests'), reference)
+    expect(await says('kim', typedBy(nudge))).toContain('You sent a reminder')
+    const open = buttonOf(await types('kim', 'my requests'), reference)
     expect([open['title'], typedBy(open)]).toEqual(['Open', `status ${reference}`])
     expect(await says('kim', typedBy(open))).toContain('Nudge me')
   })
 
-  it.each<RequestState>(['rejected', 'expired', 'cancelled'])('brings the form of what was %s back', async (status) => {
-    const { types, sends } = startBot(world)
-    const { reference, requestId } = await stored({
-      status,
-      details: { ...requests.ready.details, displayName: status },
-    })
-    const next = nextOf(await types('kim', 'my requests'), reference)
-    expect(next).toMatchObject({ title: 'Edit', verb: 'request.edit', data: { requestId } })
-    const form = await sends('kim', 'request.edit', next['data'] as object)
-    expect(textOf(form)).toContain('Step 2 of 3')
-    expect(JSON.stringify(form)).toContain(`"value":"${status}"`)
-  })
+  it.each<RequestState>(['rejected', 'expired', 'cancelled'])(
+    'offer the form again for a request that is %s',
+    async (status) => {
+      const { types, sends } = startBot(world)
+      const { reference, requestId } = await stored({
+        status,
+        details: { ...requests.ready.details, displayName: status },
+      })
+      const button = buttonOf(await types('kim', 'my requests'), reference)
+      expect(button).toMatchObject({ title: 'Edit', verb: 'request.edit', data: { requestId } })
+      const form = await sends('kim', 'request.edit', button['data'] as object)
+      expect(textOf(form)).toContain('Step 2 of 3')
+      expect(JSON.stringify(form)).toContain(`"value":"${status}"`)
+    },
+  )
 
-  it('of what failed, the form only where nothing is half made; else how it stands', async () => {
+  it('offer the form for a failed request without a resource, else its status', async () => {
     const { types, says } = startBot(world)
     const early = await stored({ ...requests.failed, steps: stepsUntil(0, { status: 'failed', attempts: 5 }) })
     const late = await stored(requests.failed)
     const list = await types('kim', 'my requests')
-    expect(nextOf(list, early.reference)).toMatchObject({ title: 'Edit', verb: 'request.edit' })
-    const open = nextOf(list, late.reference)
+    expect(buttonOf(list, early.reference)).toMatchObject({ title: 'Edit', verb: 'request.edit' })
+    const open = buttonOf(list, late.reference)
     expect(open['title']).toBe('Open')
-    expect(await says('kim', typedBy(open))).toContain('An admin has been told')
+    expect(await says('kim', typedBy(open))).toContain('I notified an admin')
   })
 
-  it('opens what is ready, and how it stands of what is in work', async () => {
+  it('offer the site for a ready request, and the status for a request in progress', async () => {
     const { types, says } = startBot(world)
     const ready = await stored(requests.ready)
     const [queued, creating] = [await stored(requests.queued), await stored(requests.creating)]
     const list = await types('kim', 'my requests')
     const url = 'https://contoso.sharepoint.com/sites/project-aurora-2'
-    expect(nextOf(list, ready.reference)).toMatchObject({ type: 'Action.OpenUrl', title: 'Open site', url })
+    expect(buttonOf(list, ready.reference)).toMatchObject({ type: 'Action.OpenUrl', title: 'Open site', url })
     for (const { reference } of [queued, creating]) {
-      const open = nextOf(list, reference)
+      const open = buttonOf(list, reference)
       expect(open['title']).toBe('Open')
       expect(await says('kim', typedBy(open))).toContain(reference)
     }
     expect(textOf(list)).toContain('I am creating the site.')
   })
 
-  it('somebody else’s button does nothing for who is no part of it', async () => {
+  it('refuse the buttons of another person’s request', async () => {
     const { says, sends } = startBot(world)
     const { requestId, reference } = await stored({ status: 'cancelled', requester: kim, approvals: [] })
-    expect(await says('omar', `nudge ${reference}`)).toContain('There is no such request, or you may not see it.')
-    expect(textOf(await sends('omar', 'request.edit', { requestId }))).toContain('There is no such request')
+    expect(await says('omar', `nudge ${reference}`)).toContain('This request does not exist, or you may not see it.')
+    expect(textOf(await sends('omar', 'request.edit', { requestId }))).toContain('This request does not exist')
   })
 })
 
 describe('approvals', () => {
   const world = withBotWorld()
 
-  it('pages, and a page whose requests are all decided is the first one', async () => {
+  it('show pages, and the first page instead of a page without open decisions', async () => {
     const { types, clicks, says, sends } = startBot(world)
-    const asked: string[] = []
+    const references: string[] = []
     const ids: string[] = []
     for (let count = 0; count < 8; count += 1) {
       const { reference, requestId } = await requested(world, `Decide ${count}`)
-      asked.unshift(reference)
+      references.unshift(reference)
       ids.unshift(requestId)
     }
     await requested(world, 'Needs no decision', { approval: false })
     const first = await types('dana', 'approvals')
-    expect(referencesOf(first)).toEqual(asked.slice(0, 6))
+    expect(referencesOf(first)).toEqual(references.slice(0, 6))
     expect(textOf(first)).toContain('1–6 of 8')
     const second = await clicks('dana', first, 'Older')
-    expect(referencesOf(second)).toEqual(asked.slice(6))
-    expect(referencesOf(await clicks('dana', second, 'Newer'))).toEqual(asked.slice(0, 6))
+    expect(referencesOf(second)).toEqual(references.slice(6))
+    expect(referencesOf(await clicks('dana', second, 'Newer'))).toEqual(references.slice(0, 6))
     for (const requestId of ids.slice(6)) await sends('dana', 'approval.approve', { requestId })
     const after = await clicks('dana', first, 'Older')
-    expect(referencesOf(after)).toEqual(asked.slice(0, 6))
+    expect(referencesOf(after)).toEqual(references.slice(0, 6))
     expect(textOf(after)).toContain('6 waiting')
     for (const requestId of ids.slice(0, 6)) await sends('dana', 'approval.approve', { requestId })
-    expect(textOf(await clicks('dana', first, 'Older'))).toContain('Nothing waits for your decision.')
-    expect(await says('kim', 'approvals')).toContain('Nothing waits for your decision.')
+    expect(textOf(await clicks('dana', first, 'Older'))).toContain('No request waits for your decision.')
+    expect(await says('kim', 'approvals')).toContain('No request waits for your decision.')
   })
 })

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { caller } from '../support/rest-caller.ts'
 import { templates, withService } from '../support/service.ts'
 
-describe('the number of a request in an address', () => {
+describe('the number of a request in a URL', () => {
   const service = withService()
   const { call, problem } = caller(service)
   const made = async (who: 'kim' | 'omar' = 'kim') => {
@@ -20,7 +20,7 @@ describe('the number of a request in an address', () => {
     return { requestId, reference }
   }
 
-  it('reads, explains and decides the request, in any letter case', async () => {
+  it('finds the request for reads and decisions, in any case', async () => {
     const { requestId, reference } = await made()
     for (const path of [reference, reference.toLowerCase(), `${reference}/`])
       expect((await call('kim', 'GET', `/requests/v1/${path}`)).body).toMatchObject({ requestId, reference })
@@ -32,7 +32,7 @@ describe('the number of a request in an address', () => {
     }
   })
 
-  it('leaves the same entry in the audit as the id when somebody tries to decide who may not', async () => {
+  it('leads to the same audit entry as the id when a decision is refused', async () => {
     const tried = async (name: (one: { requestId: string; reference: string }) => string) => {
       const one = await made('omar')
       const answer = await call('kim', 'POST', `/requests/v1/${name(one)}/approve`, { body: {} })
@@ -47,7 +47,7 @@ describe('the number of a request in an address', () => {
     expect(byNumber).toEqual(await tried(({ requestId }) => requestId))
   })
 
-  it('is 404 for people who may not see the request, and for a number that nobody has', async () => {
+  it('gets 404 for a request that the caller may not see, and for an unknown number', async () => {
     const { requestId, reference } = await made('omar')
     for (const one of [reference, 'REQ-999999', requestId])
       expect(problem(await call('kim', 'GET', `/requests/v1/${one}`)).code).toBe('not-found')

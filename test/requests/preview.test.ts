@@ -17,19 +17,19 @@ describe('a preview by REST', () => {
   const { call, problem } = caller(service)
   afterEach(() => service.heal())
   const mail = (): Caller => ({ scope: `${service.app.url}/mail/App.ReadWrite.All`, userId: people.kim.id })
-  const asked = (who: Caller, body: unknown, as = '') => call(who, 'POST', `/requests/v1/preview${as}`, { body })
+  const post = (who: Caller, body: unknown, as = '') => call(who, 'POST', `/requests/v1/preview${as}`, { body })
   const preview = async (who: Caller, body: unknown, as?: string) => {
-    const { status, text, body: given } = await asked(who, body, as)
+    const { status, text, body: preview } = await post(who, body, as)
     expect(status, text).toBe(200)
-    return answer.parse(given)
+    return answer.parse(preview)
   }
-  /** Sends a body in earnest; what it made is cancelled again. */
+  /** Creates a request from a body. `end` cancels it. */
   async function create(body: object) {
     const isMailbox = 'name' in body
     const path = isMailbox ? '/mail/v1/mailboxes' : '/collab/v1/spo'
-    const { status, body: given } = await call(isMailbox ? mail() : 'kim', 'POST', path, { body })
+    const { status, body: created } = await call(isMailbox ? mail() : 'kim', 'POST', path, { body })
     if (status !== 202) return { status, details: undefined }
-    const { requestId } = z.object({ requestId: z.uuid() }).parse(given)
+    const { requestId } = z.object({ requestId: z.uuid() }).parse(created)
     const read = await call('kim', 'GET', `/requests/v1/${requestId}`)
     const { details, approvals } = z
       .looseObject({ details: z.looseObject({}), approvals: z.array(z.looseObject({})) })
@@ -52,7 +52,7 @@ describe('a preview by REST', () => {
     displayName: { pattern: 'Club {input} {counter}' },
   }
 
-  it('says what the create call then does, of bodies right and wrong', async () => {
+  it('predicts the result of the create call for valid and invalid bodies', async () => {
     const club = await template({ naming: counted })
     const held = await template({
       naming: { prefix: 'prj-', suffix: '', displayName: { pattern: '{input} ({year})' }, blockedWords: ['secret'] },
@@ -92,23 +92,23 @@ describe('a preview by REST', () => {
       { displayName: 'Matterhorn', name: 'room-zrh-matterhorn', templateId: templates.meetingRoom },
     ]
     for (const body of bodies) {
-      const seen = await preview('name' in body ? mail() : 'kim', body)
+      const found = await preview('name' in body ? mail() : 'kim', body)
       const made = await create(body)
-      const about = JSON.stringify([body, seen.errors])
-      expect(seen.valid, about).toBe(made.status === 202)
-      expect(seen.errors.length > 0, about).toBe(made.status !== 202)
+      const about = JSON.stringify([body, found.errors])
+      expect(found.valid, about).toBe(made.status === 202)
+      expect(found.errors.length > 0, about).toBe(made.status !== 202)
       if (!made.details) continue
       const { displayName, alias, name, domain } = made.details
-      expect(seen.names?.displayName).toBe(displayName)
-      if ('name' in body) expect(seen.names?.address).toBe(`${String(name)}@${String(domain)}`)
-      expect(seen.names?.alias).toEqual(alias)
+      expect(found.names?.displayName).toBe(displayName)
+      if ('name' in body) expect(found.names?.address).toBe(`${String(name)}@${String(domain)}`)
+      expect(found.names?.alias).toEqual(alias)
       const stages = made.approvals.map(({ stage, rule, approvers }) => ({ stage, rule, approvers }))
-      expect(seen.approvals.map(({ stage, rule, approvers }) => ({ stage, rule, approvers }))).toEqual(stages)
+      expect(found.approvals.map(({ stage, rule, approvers }) => ({ stage, rule, approvers }))).toEqual(stages)
       await made.end()
     }
   })
 
-  it('takes no number, however often it is asked, and writes nothing at all', async () => {
+  it('takes no number and writes nothing, also when repeated', async () => {
     const templateId = await template({ naming: counted })
     await preview('kim', { displayName: 'First', templateId })
     const before = await rowCounts(service.app.database)
@@ -128,13 +128,13 @@ describe('a preview by REST', () => {
     await made.end?.()
   })
 
-  it('says as much as can be said when something is wrong', async () => {
+  it('returns all readable results of an invalid body', async () => {
     const body = { displayName: 'Aurora', templateId: templates.partnerSite, owners: [nobody], alias: 7 }
-    const seen = await preview('kim', { ...body, alias: '' })
-    expect(seen.valid).toBe(false)
-    expect(seen.errors.map(({ pointer, code }) => `${pointer} ${code}`)).toContain('#/owners/0 unknown-person')
-    expect(seen.names).toMatchObject({ displayName: 'Aurora', free: true })
-    expect(seen.approvals.length).toBeGreaterThan(0)
+    const found = await preview('kim', { ...body, alias: '' })
+    expect(found.valid).toBe(false)
+    expect(found.errors.map(({ pointer, code }) => `${pointer} ${code}`)).toContain('#/owners/0 unknown-person')
+    expect(found.names).toMatchObject({ displayName: 'Aurora', free: true })
+    expect(found.approvals.length).toBeGreaterThan(0)
     const unreadable = await preview('kim', body)
     expect([unreadable.names, unreadable.errors.map(({ pointer }) => pointer)]).toEqual([
       null,
@@ -142,11 +142,15 @@ describe('a preview by REST', () => {
     ])
   })
 
-  it('suggests a name when one is taken, and tells of what is similar', async () => {
+  it('suggests a free name for a taken one', async () => {
     const made = await create({ displayName: 'Polaris', templateId: templates.openCommunity, alias: 'polaris' })
-    const seen = await preview('kim', { displayName: 'Polaris', templateId: templates.openCommunity, alias: 'polaris' })
-    expect(seen.names).toMatchObject({ alias: 'club-polaris', free: false, suggestion: 'club-polaris-2' })
-    expect(seen.errors).toEqual([
+    const found = await preview('kim', {
+      displayName: 'Polaris',
+      templateId: templates.openCommunity,
+      alias: 'polaris',
+    })
+    expect(found.names).toMatchObject({ alias: 'club-polaris', free: false, suggestion: 'club-polaris-2' })
+    expect(found.errors).toEqual([
       expect.objectContaining({ pointer: '#/alias', code: 'name-taken', suggestion: 'club-polaris-2' }),
     ])
     const derived = await preview('kim', { displayName: 'Polaris', templateId: templates.openCommunity })
@@ -155,7 +159,7 @@ describe('a preview by REST', () => {
     await made.end?.()
   })
 
-  it('tells who decides for whom is away, and that admins decide where nobody else is left', async () => {
+  it('shows delegates of absent approvers, and admins for a stage without other approvers', async () => {
     const templateId = await template({
       approval: { stages: [{ approvers: [{ user: people.kim.id }] }, { approvers: [{ user: people.dana.id }] }] },
     })
@@ -169,27 +173,27 @@ describe('a preview by REST', () => {
     expect(approvals[0]).toMatchObject({ resolvedTo: 'admins', resolvedFor: 'onlyRequester' })
     expect(approvals[1]?.standIns).toEqual([expect.objectContaining({ until, why: 'delegated' })])
     expect(warnings.map(({ code, detail }) => [code, detail])).toEqual([
-      ['admins-instead', 'The admins decide approval 1, since nobody approves their own request.'],
-      ['delegated', `Dana Fox is away until ${until}, and Omar Haddad decides approval 2 meanwhile.`],
+      ['admins-instead', 'Admins give approval 1 because the only approver is the requester.'],
+      ['delegated', `Dana Fox is away until ${until}. Omar Haddad can also give approval 2.`],
     ])
     await service.app.core.endDelegation(dana)
   })
 
-  it('says what a name has nothing of', async () => {
+  it('warns about an empty answer in a name', async () => {
     const fields = [{ key: 'area', type: 'text', label: 'Area' }]
     const templateId = await template({
       fields,
       naming: { prefix: '', suffix: '', alias: { pattern: '{metadata.area}-{company}-{input}' } },
     })
-    const seen = await preview('kim', { displayName: 'Aurora', templateId })
-    expect(seen.warnings).toContainEqual({
+    const found = await preview('kim', { displayName: 'Aurora', templateId })
+    expect(found.warnings).toContainEqual({
       code: 'empty-answer',
       field: 'metadata.area',
-      detail: 'Area is not answered, so the names have nothing of it.',
+      detail: 'Area has no answer, so the name does not contain it.',
     })
   })
 
-  it('refuses what is no request at all, and a template that is not theirs like one that is not there', async () => {
+  it('refuses an invalid body, and a template of other people like an unknown one', async () => {
     const hidden = await template({ audience: { people: [people.dana.id] } })
     const refusals = []
     for (const body of [
@@ -199,7 +203,7 @@ describe('a preview by REST', () => {
       { templateId: randomUUID() },
       { templateId: hidden, displayName: 'Mine' },
     ]) {
-      const { status, code, errors } = problem(await asked('kim', body))
+      const { status, code, errors } = problem(await post('kim', body))
       expect([status, code]).toEqual([422, 'validation-failed'])
       refusals.push(errors?.map(({ pointer, code, detail }) => ({ pointer, code, detail })))
     }
@@ -209,17 +213,17 @@ describe('a preview by REST', () => {
     )
   })
 
-  it('is for applications where they may ask: of mailboxes', async () => {
+  it('is available to applications for mailboxes only', async () => {
     const application: Caller = { scope: `${service.app.url}/mail/App.ReadWrite.All`, appOnly: true, clientId }
-    const seen = await preview(application, { displayName: 'Desk', name: 'desk', templateId: templates.sharedMailbox })
-    expect(seen.names?.address).toBe('shared-desk@contoso.example')
-    const refused = problem(await asked(application, { displayName: 'Aurora', templateId: templates.openCommunity }))
+    const found = await preview(application, { displayName: 'Desk', name: 'desk', templateId: templates.sharedMailbox })
+    expect(found.names?.address).toBe('shared-desk@contoso.example')
+    const refused = problem(await post(application, { displayName: 'Aurora', templateId: templates.openCommunity }))
     expect([refused.status, refused.code]).toEqual([403, 'forbidden'])
   })
 
-  it('asks to come again when the directory is away', async () => {
+  it('returns 503 with Retry-After when the directory does not answer', async () => {
     await service.fault({ operation: 'graph.*', kind: 'failBeforeCommit', status: 503, count: 1000 })
-    const away = await asked('kim', {
+    const away = await post('kim', {
       displayName: 'Nowhere to be seen',
       templateId: templates.partnerSite,
       owners: [people.sam.id],
@@ -227,8 +231,8 @@ describe('a preview by REST', () => {
     expect([away.status, away.headers.get('retry-after')]).toEqual([503, expect.stringMatching(/^\d+$/)])
   })
 
-  it('tells of the limit of open requests as the create call does', async () => {
-    // One of an earlier test needs no approval, so it is open until it is made.
+  it('reports the limit of open requests like the create call', async () => {
+    // A request of an earlier test needs no approval and is open until its site is created.
     await until(async () => {
       const { body } = await call('kim', 'GET', '/requests/v1/?limit=100')
       const { value } = z.object({ value: z.array(z.looseObject({ status: z.string() })) }).parse(body)
@@ -249,8 +253,8 @@ describe('a preview by REST', () => {
       templateId: templates.projectSite,
       metadata: { costCentre: '4711', audience: 'internal' },
     }
-    const seen = await preview('kim', body)
-    expect([seen.valid, seen.errors.map(({ pointer, code }) => [pointer, code])]).toEqual([
+    const found = await preview('kim', body)
+    expect([found.valid, found.errors.map(({ pointer, code }) => [pointer, code])]).toEqual([
       false,
       [['#', 'too-many-open-requests']],
     ])
@@ -258,8 +262,8 @@ describe('a preview by REST', () => {
     for (const { end } of made) await end?.()
   })
 
-  describe('as somebody else', () => {
-    it('is for admins, and shows that person’s manager and access', async () => {
+  describe('as another person', () => {
+    it('is available to admins, and shows that person’s manager and access', async () => {
       const approval = { stages: [{ approvers: [{ manager: true }] }] }
       const templateId = await template({
         approval,
@@ -267,7 +271,7 @@ describe('a preview by REST', () => {
         quota: { openPerPerson: 2 },
       })
       const body = { displayName: 'Aurora', templateId }
-      const forbidden = problem(await asked('kim', body, `?as=${people.omar.id}`))
+      const forbidden = problem(await post('kim', body, `?as=${people.omar.id}`))
       expect([forbidden.status, forbidden.code]).toEqual([403, 'forbidden'])
       const asOmar = await preview('sam', body, `?as=${people.omar.id}`)
       expect(asOmar.simulated).toMatchObject({
@@ -284,7 +288,7 @@ describe('a preview by REST', () => {
       expect(asKim.names?.alias).toBe('aurora')
       for (const one of [asOmar, asKim])
         expect(one.approvals[0]?.approvers.map(({ id }) => id)).not.toContain(one.simulated?.person.id)
-      const unknown = problem(await asked('sam', body, `?as=${nobody}`))
+      const unknown = problem(await post('sam', body, `?as=${nobody}`))
       expect([unknown.status, unknown.errors?.map(({ pointer }) => pointer)]).toEqual([422, ['#/as']])
     })
   })

@@ -4,8 +4,8 @@ import { asAdmin, coreWith, requestOf, startIssuer, startRest } from '../support
 
 const requestId = 'aaaaaaaa-0000-4000-8000-000000000001'
 const templateId = 'bbbbbbbb-0000-4000-8000-000000000001'
-describe('reading', () => {
-  test('If-None-Match of what is still so: 304 without a body', async () => {
+describe('reading requests', () => {
+  test('returns 304 without a body for If-None-Match with the current ETag', async () => {
     const rest = await startRest(await startIssuer(), {
       core: coreWith({ readRequest: async () => requestOf() }),
     })
@@ -19,7 +19,7 @@ describe('reading', () => {
     expect((await rest.call('GET', `/requests/v1/${requestId}`, { headers })).status).toBe(200)
   })
 
-  test('a list passes on its filters, and its cursor comes back', async () => {
+  test('passes the filters of a list on and returns the cursor', async () => {
     const filters: unknown[] = []
     const list = async (_: unknown, filter: unknown) => {
       filters.push(filter)
@@ -46,12 +46,12 @@ describe('reading', () => {
     ['waitingFor=dana', '#/waitingFor'],
     ['staus=queued', '#/staus'],
     ['__proto__=1', '#/__proto__'],
-  ])('a list by ?%s: 422 at %s', async (query, pointer) => {
+  ])('refuses a list by ?%s with 422 at %s', async (query, pointer) => {
     const answer = await (await startRest(await startIssuer())).call('GET', `/requests/v1/?${query}`)
     expect([answer.status, answer.body.errors[0].pointer]).toEqual([422, pointer])
   })
 
-  test('by its reference a list has the one request, if it may be seen and is what else was asked for', async () => {
+  test('lists one request by its reference, if it is visible and matches the other filters', async () => {
     const readRequestByReference = async (_: unknown, { reference }: { reference: string }) => {
       if (reference === 'req-1042') return requestOf()
       throw new ProvisioningError('not-found', asWritten('There is no such request.'))
@@ -67,7 +67,7 @@ describe('reading', () => {
     expect(await found('reference=REQ-7')).toEqual([200])
   })
 
-  test('a timeline shows who did what, without repeating the request', async () => {
+  test('shows the timeline without the ids of the request', async () => {
     const at = '2026-03-02T09:00:00.000Z'
     const entry = { requestId, tenantId: requestId, at, actor: { kind: 'system' }, action: 'queued' }
     const rest = await startRest(await startIssuer(), { core: coreWith({ readTimeline: async () => [entry] }) })
@@ -76,13 +76,13 @@ describe('reading', () => {
   })
 })
 
-describe('templates', () => {
+describe('reading templates', () => {
   const secret = 'whsec_c2VjcmV0IHNlY3JldCBzZWNyZXQgc2VjcmV0'
   const webhook = { url: 'https://flows.contoso.example/', secret, events: ['site.provisioned'] }
   const stored = { ...requestOf().template, version: 4, webhook }
   const templates = { listTemplates: async () => [stored], readTemplate: async () => stored }
 
-  test('show an admin all but the secret of the webhook', async () => {
+  test('shows an admin everything except the secret of the webhook', async () => {
     const rest = await startRest(await startIssuer(), { core: coreWith({ ...asAdmin, ...templates }) })
     const [list, one] = [await rest.call('GET', '/templates/v1'), await rest.call('GET', `/templates/v1/${templateId}`)]
     expect(one.body.webhook).toEqual({ url: webhook.url, events: webhook.events })
@@ -90,7 +90,7 @@ describe('templates', () => {
     expect(list.text + one.text).not.toContain('whsec_')
   })
 
-  test('show others what the form needs', async () => {
+  test('shows other people only the fields that the form needs', async () => {
     const rest = await startRest(await startIssuer(), { core: coreWith(templates) })
     const { body } = await rest.call('GET', `/templates/v1/${templateId.toUpperCase()}`)
     expect(body).toMatchObject({ id: templateId, approvalRequired: false })
@@ -113,13 +113,13 @@ describe('writing a template', () => {
     return { puts, write: (headers: Record<string, string>) => rest.call('PUT', url, { body, headers }) }
   }
 
-  test('takes the version that was read as If-Match', async () => {
+  test('accepts the current version in If-Match', async () => {
     const { puts, write } = await writing()
     const answer = await write({ 'if-match': '"4"' })
     expect([answer.status, answer.headers.get('etag'), puts]).toEqual([200, '"5"', [[templateId, 4]]])
   })
 
-  test('takes any version by *, and one of several', async () => {
+  test('accepts any version by *, and one of several', async () => {
     const { puts, write } = await writing()
     await write({ 'if-match': '*' })
     await write({ 'if-match': '"3", "4"' })
@@ -129,24 +129,24 @@ describe('writing a template', () => {
     ])
   })
 
-  test('creates with If-None-Match: *', async () => {
+  test('creates a template with If-None-Match: *', async () => {
     const { puts, write } = await writing()
     const answer = await write({ 'if-none-match': '*' })
     expect([answer.status, answer.headers.get('location'), puts]).toEqual([201, url, [[templateId, 0]]])
   })
 
   test.each([[{}], [{ 'if-none-match': '"4"' }], [{ 'if-match': '"4"', 'if-none-match': '*' }]])(
-    'with %j: 428',
+    'returns 428 with the headers %j',
     async (headers) => {
       expect((await (await writing()).write(headers as Record<string, string>)).status).toBe(428)
     },
   )
 
-  test.each([['W/"4"'], ['"1", "2"'], ['4'], ['"x"']])('with If-Match %s: 412', async (match) => {
+  test.each([['W/"4"'], ['"1", "2"'], ['4'], ['"x"']])('returns 412 with If-Match %s', async (match) => {
     expect((await (await writing()).write({ 'if-match': match })).status).toBe(412)
   })
 
-  test('by somebody who is no admin: 403, whatever the body', async () => {
+  test('returns 403 for people who are not admins', async () => {
     const { puts, write } = await writing(false)
     expect([(await write({ 'if-match': '"4"' })).status, puts]).toEqual([403, []])
   })

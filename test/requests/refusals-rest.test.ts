@@ -11,7 +11,7 @@ const withApproval = {
   metadata: { costCentre: '4711', audience: 'internal' },
 }
 
-describe('a site is refused before anything is written', () => {
+describe('a site request is refused before anything is written, because of', () => {
   const service = withService()
   const { call, problem } = caller(service)
   const counts = async () => {
@@ -30,7 +30,7 @@ describe('a site is refused before anything is written', () => {
       '400 duplicate-key #/alias',
     ],
     [
-      'what only claims to be gzip',
+      'a body that is not gzip despite its header',
       { body: text, headers: { ...json, 'content-encoding': 'gzip' } },
       '415 unsupported-media-type',
     ],
@@ -43,17 +43,17 @@ describe('a site is refused before anything is written', () => {
       '422 validation-failed #/templateId',
     ],
     ['wrong types', { body: { ...site, displayName: 1, owners: {} } }, '422 validation-failed #/displayName #/owners'],
-    ['null for what is needed', { body: { ...site, displayName: null } }, '422 validation-failed #/displayName'],
+    ['null for a required field', { body: { ...site, displayName: null } }, '422 validation-failed #/displayName'],
     ['an unknown field', { body: { ...site, siteType: 'team' } }, '422 validation-failed #/siteType'],
     ['a field of a mailbox', { body: { ...site, autoMapping: true } }, '422 validation-failed #/autoMapping'],
-    ['an owner of no organisation', { body: { ...site, owners: [randomUUID()] } }, '422 validation-failed #/owners/0'],
+    ['an unknown owner', { body: { ...site, owners: [randomUUID()] } }, '422 validation-failed #/owners/0'],
     [
-      'a label that the template has not',
+      'a label that the template does not allow',
       { body: { ...site, labelId: labels.public } },
       '422 validation-failed #/labelId',
     ],
     [
-      'no answer to a question',
+      'a missing answer',
       { body: { ...withApproval, metadata: { audience: 'x' } } },
       '422 validation-failed #/metadata/costCentre #/metadata/audience',
     ],
@@ -72,7 +72,7 @@ describe('a site is refused before anything is written', () => {
     expect(await counts()).toEqual(before)
   })
 
-  it('an address that is taken', async () => {
+  it('a taken address', async () => {
     const body = { ...withApproval, displayName: 'Project Gemini', alias: 'gemini' }
     expect((await call('kim', 'POST', '/collab/v1/spo/', { body })).status).toBe(202)
     const before = await counts()
@@ -82,7 +82,7 @@ describe('a site is refused before anything is written', () => {
     expect(await counts()).toEqual(before)
   })
 
-  it('a caller without a person, or with a token for mailboxes, which may still read requests', async () => {
+  it('a token without a person, or for mailboxes, which can still read requests', async () => {
     const before = await counts()
     const post = { method: 'POST', path: '/collab/v1/spo/', body: site }
     const collab = `${service.app.url}/collab/App.ReadWrite.All`

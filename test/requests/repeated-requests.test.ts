@@ -5,22 +5,22 @@ import { templates, withService } from '../support/service.ts'
 import { asksFor, cardOf, decisionAbout, opens } from '../support/site-request.ts'
 import { people } from '../support/teams-user.ts'
 
-describe('what is asked for again', () => {
+describe('a resubmission or repeat', () => {
   const service = withService()
   const shown = async (requestId: string) => (await service.rest('kim', 'GET', `/requests/v1/${requestId}`)).body
   const rejects = async (displayName: string, comment: string) => {
-    const asked = await asksFor(service.kim, { displayName })
+    const request = await asksFor(service.kim, { displayName })
     await service.dana.clicks(await decisionAbout(service.dana, displayName), 'Reject', { comment })
-    const card = cardOf(await service.kim.invokes(asked.id, 'request.refresh', { requestId: asked.requestId }))
-    return { ...asked, card }
+    const card = cardOf(await service.kim.invokes(request.id, 'request.refresh', { requestId: request.requestId }))
+    return { ...request, card }
   }
 
-  it('after a rejection says what has changed: to who sends it, to who decides, and by REST', async () => {
+  it('after a rejection shows its changes to the requester, to the approver and by REST', async () => {
     const { kim, dana } = service
     await dana.installs()
     const before = await rejects('Aurora', 'We have one already.')
     const form = cardOf(await kim.clicks(before, 'Edit and send again'))
-    expect(textOf(form)).toContain(`This is what ${before.reference} asked for.`)
+    expect(textOf(form)).toContain(`These are your answers from ${before.reference}.`)
     const same = cardOf(await kim.clicks({ id: before.id, card: form }, 'Review'))
     expect(textOf(same)).toContain(`Nothing has changed since ${before.reference} was rejected.`)
     const edit = cardOf(await kim.clicks({ id: before.id, card: same }, 'Edit'))
@@ -28,16 +28,16 @@ describe('what is asked for again', () => {
     const inputs = { reason, owners: people.omar.id, 'metadata.audience': 'partners' }
     const review = cardOf(await kim.clicks({ id: before.id, card: edit }, 'Review', inputs))
     expect(textOf(review)).toContain(`Changed since ${before.reference}: `)
-    for (const name of ['Owners', 'Why', 'Who works in it']) expect(textOf(review)).toContain(name)
+    for (const name of ['Owners', 'Reason', 'Who works in it']) expect(textOf(review)).toContain(name)
     expect(textOf(review).match(/changed$/gm)).toHaveLength(3)
     const sent = cardOf(await kim.clicks({ id: before.id, card: review }, 'Send'))
     const { requestId } = action(sent, 'Refresh').data as { requestId: string }
 
-    const asked = await dana.sees(/Sent again after/)
-    expect(textOf(asked.card)).toContain(
-      `Sent again after ${before.reference} was rejected by Dana Fox: “We have one already.”`,
+    const approval = await dana.sees(/The requester sent this again\. Dana Fox rejected/)
+    expect(textOf(approval.card)).toContain(
+      `Dana Fox rejected the earlier request ${before.reference}: “We have one already.”`,
     )
-    expect(textOf(asked.card)).toMatch(/Changed: .*Owners/)
+    expect(textOf(approval.card)).toMatch(/Changed: .*Owners/)
     expect(await shown(requestId)).toMatchObject({
       basedOn: {
         requestId: before.requestId,
@@ -52,7 +52,7 @@ describe('what is asked for again', () => {
     expect(await shown(before.requestId)).not.toHaveProperty('basedOn')
   })
 
-  it('is one request for one form, however often it is sent, and another form asks once more', async () => {
+  it('creates one request for one form, also when sent twice at once', async () => {
     const { kim } = service
     const before = await rejects('Twice', 'No.')
     const form = cardOf(await kim.clicks(before, 'Edit and send again'))
@@ -62,13 +62,13 @@ describe('what is asked for again', () => {
     expect(references.size).toBe(1)
   })
 
-  it('like a site that was made has a name and an address of its own, over a restart in between', async () => {
+  it('of a successful request needs its own name and address, also after a restart', async () => {
     const { kim } = service
     const { requestId, reference } = await asksFor(kim, { displayName: 'Choir', alias: 'choir' }, 'working')
     const ready = await kim.sees(/Your site is ready/)
-    expect(actionsOf(ready.card).map(({ title }) => title)).toEqual(['Open site', 'Another one'])
-    const form = cardOf(await kim.clicks(ready, 'Another one'))
-    expect(textOf(form)).toContain(`This is like ${reference}. Please give it a name of its own.`)
+    expect(actionsOf(ready.card).map(({ title }) => title)).toEqual(['Open site', 'Copy request'])
+    const form = cardOf(await kim.clicks(ready, 'Copy request'))
+    expect(textOf(form)).toContain(`This is a copy of ${reference}. Enter a new name and address.`)
     expect(valuesOf(form)).toMatchObject({ displayName: 'Choir' })
     expect(valuesOf(form)['alias'] ?? '').toBe('')
     await service.restart()
@@ -78,7 +78,7 @@ describe('what is asked for again', () => {
     const offer = await service.kim.says('new working')
     const again = cardOf(await service.kim.clicks(offer, 'Continue'))
     const review = cardOf(await service.kim.clicks({ id: offer.id, card: again }, 'Review'))
-    expect(textOf(review)).toContain(`Like ${reference}. Changed: `)
+    expect(textOf(review)).toContain(`Copy of ${reference}. Changed: `)
     const sent = cardOf(await service.kim.clicks({ id: offer.id, card: review }, 'Create'))
     const { requestId: other } = action(sent, 'Refresh').data as { requestId: string }
     expect((await shown(other))['basedOn']).toMatchObject({
@@ -88,7 +88,7 @@ describe('what is asked for again', () => {
     expect(await shown(other)).toMatchObject({ details: { displayName: 'Band', alias: 'wg-band' } })
   })
 
-  it('is for who asked only: anybody else is shown how the request stands', async () => {
+  it('is possible only for the requester: others see the status', async () => {
     const { kim, dana, omar } = service
     const before = await rejects('Mine alone', 'No.')
     for (const verb of ['request.again', 'request.edit']) {
@@ -105,7 +105,7 @@ describe('what is asked for again', () => {
     await kim.invokes(open.id, 'request.cancel', { requestId: open.requestId })
   })
 
-  it('leaves out what its template does not take any more', async () => {
+  it('leaves out values that its template no longer accepts', async () => {
     const { kim } = service
     const before = await rejects('Older template', 'No.')
     const path = `/templates/v1/${templates.projectSite}`

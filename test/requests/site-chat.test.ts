@@ -11,10 +11,10 @@ const filled = {
   reason: 'Four companies need one place for drawings.',
 }
 
-describe('a site that is asked for in chat', () => {
+describe('a site request in chat', () => {
   const service = withService()
 
-  it('goes from a command to a card with its URL, over an approval', async () => {
+  it('leads from a command through an approval to a card with the URL', async () => {
     const { kim, dana, connector } = service
     await dana.installs()
     const choose = await opens(kim, 'site')
@@ -27,9 +27,9 @@ describe('a site that is asked for in chat', () => {
     const sent = await kim.clicks({ id: choose.id, card: review.card }, 'Send')
     expect(textOf(sent.card ?? {})).toContain('Waiting for approval')
 
-    const asked = await dana.sees(/Your decision, please/)
-    expect(textOf(asked.card)).toContain('Four companies need one place for drawings.')
-    const decided = await dana.clicks(asked, 'Approve', { comment: 'Go ahead' })
+    const approval = await dana.sees(/Your decision, please/)
+    expect(textOf(approval.card)).toContain('Four companies need one place for drawings.')
+    const decided = await dana.clicks(approval, 'Approve', { comment: 'Go ahead' })
     expect(textOf(decided.card ?? {})).toMatch(/Approved by you/)
 
     const ready = await kim.sees(/Your site is ready/)
@@ -43,22 +43,22 @@ describe('a site that is asked for in chat', () => {
     expect(connector.unexpected).toEqual([])
   })
 
-  it('is explained to whoever asks why, by its number or as the newest, and to nobody else', async () => {
+  it('is explained by why with its number or as the newest request, but not to other people', async () => {
     const { kim, omar, sam } = service
     const status = await kim.says('status')
     const [reference = ''] = /REQ-\d+/.exec(textOf(status.card)) ?? []
-    for (const words of [`why ${reference}`, `WHY ${reference}?`, 'why', 'why?']) {
-      const text = textOf((await kim.says(words)).card)
-      expect(text).toContain('Approval 1 was given by Dana Fox')
-      expect(text).toContain('Asked for approval 1: Dana Fox and Omar Haddad')
+    for (const command of [`why ${reference}`, `WHY ${reference}?`, 'why', 'why?']) {
+      const text = textOf((await kim.says(command)).card)
+      expect(text).toContain('Dana Fox gave approval 1')
+      expect(text).toContain('Approval 1 went to Dana Fox and Omar Haddad')
       expect(text).toContain('The address is project-aurora.')
     }
-    expect(textOf((await sam.says(`why ${reference}`)).card)).toContain('Nothing was typed for it')
-    expect(textOf((await omar.says('why')).card)).toContain('You have not asked for anything yet.')
+    expect(textOf((await sam.says(`why ${reference}`)).card)).toContain('The requester entered no address')
+    expect(textOf((await omar.says('why')).card)).toContain('You have not requested anything yet.')
     expect(textOf((await kim.says('why is it so slow')).card)).toContain('why REQ-1042')
   })
 
-  it('keeps what was typed when something is wrong, and names each mistake beside its field', async () => {
+  it('keeps the typed values after a mistake, and shows each mistake at its field', async () => {
     const { kim } = service
     const choose = await opens(kim, 'site')
     const form = await kim.clicks(choose, 'Choose Project site')
@@ -73,7 +73,7 @@ describe('a site that is asked for in chat', () => {
     expect(valuesOf(back.card ?? {})).toMatchObject({ ...filled, alias: 'project-aurora', 'metadata.costCentre': '47' })
   })
 
-  it('takes an input that a client left out as emptied', async () => {
+  it('treats an input that the client omits as emptied', async () => {
     const { kim } = service
     const choose = await opens(kim, 'working')
     const { data } = action(choose.card, 'Review')
@@ -86,7 +86,7 @@ describe('a site that is asked for in chat', () => {
     expect(textOf(review.card ?? {})).not.toContain('Gone soon')
   })
 
-  it('is one request, however often Send is clicked', async () => {
+  it('creates one request for several clicks on Create', async () => {
     const { kim } = service
     const choose = await opens(kim, 'working')
     const review = await kim.clicks(choose, 'Review', { displayName: 'Twice' })
@@ -100,7 +100,7 @@ describe('a site that is asked for in chat', () => {
     expect(requests.filter(({ details }) => details.displayName === 'Twice')).toHaveLength(1)
   })
 
-  it('outlives a restart in the middle of the form', async () => {
+  it('survives a restart while the form is open', async () => {
     const { kim } = service
     const choose = await opens(kim, 'working')
     await service.restart()

@@ -14,7 +14,7 @@ const fields = [
 describe('a site request', () => {
   const core = withCore()
   let count = 0
-  /** What a body is refused with. */
+  /** Returns the faults of a refused body. */
   const faults = async (body: unknown): Promise<string[]> => {
     const error = await refusal(() => core.provisioning.submitSite(asKim, { body }))
     return named(error.faults)
@@ -27,14 +27,14 @@ describe('a site request', () => {
   const submitted = async (body: unknown) => asSite(await core.provisioning.submitSite(asKim, { body }))
   const accepted = async (body: unknown) => (await submitted(body)).details
 
-  describe('as the API document shows it', () => {
-    it('is accepted with the required fields alone, and every other has its default', async () => {
+  describe('by the API document', () => {
+    it('is accepted with only the required fields, and the others get their defaults', async () => {
       expect(await accepted(await good())).toEqual({
         ...{ displayName: `Site ${count}`, description: '', alias: '', owners: [], metadata: {}, labelId: '' },
       })
     })
 
-    it('is accepted whole, an empty alias and custom template fields among it; the requester is always an owner', async () => {
+    it('is accepted with all fields, and the requester is always an owner', async () => {
       const metadata = { costCentre: '4711', scope: 'internal', budget: 12.5, urgent: true }
       const body = await good(
         {
@@ -52,7 +52,7 @@ describe('a site request', () => {
       expect([made.kind, made.status]).toEqual(['teamSite', 'queued'])
     })
 
-    it('becomes what its template says: a team site or a communication site, with approval or without', async () => {
+    it('gets its kind and its approval from the template', async () => {
       const approval = { stages: [{ approvers: [{ group: approversGroup }] }] }
       const made = await core.provisioning.submitSite(asKim, {
         body: await good({}, { kind: 'communicationSite', approval }),
@@ -76,7 +76,7 @@ describe('a site request', () => {
       ['a metadata value', 1024, (size) => ({ metadata: { a: text(size) } }), '/metadata/a too-long'],
       ['labelId', 64, (size) => ({ labelId: text(size) }), '/labelId too-long'],
     ]
-    it.each(limits)('%s: %i is the most', async (what, limit, at, fault) => {
+    it.each(limits)('%s has the maximum %i', async (what, limit, at, fault) => {
       const body = await good()
       for (const size of [limit - 1, limit]) {
         const parsed = siteRequest.safeParse({ ...body, ...at(size) })
@@ -85,7 +85,7 @@ describe('a site request', () => {
       expect(await faults({ ...body, ...at(limit + 1) })).toEqual([fault])
     })
 
-    it('displayName and templateId: one character is the least, and blanks are none', async () => {
+    it('displayName and templateId need one character that is not a blank', async () => {
       const body = await good({ displayName: ' x ' })
       expect((await accepted(body)).displayName).toBe('x')
       expect(await faults({ ...body, displayName: '' })).toEqual(['/displayName required'])
@@ -94,13 +94,13 @@ describe('a site request', () => {
     })
   })
 
-  describe('is refused, naming the field,', () => {
+  describe('is refused at the field for', () => {
     it.each([
       ['a missing field', { displayName: undefined }, '/displayName required'],
       ['another missing field', { templateId: undefined }, '/templateId required'],
       ['an unknown field', { siteUrl: 'x' }, '/siteUrl unknown-field'],
       ['an unknown field with a slash', { 'a/b~c': 1 }, '/a~1b~0c unknown-field'],
-      ['null for what is needed', { displayName: null }, '/displayName null'],
+      ['null for a required field', { displayName: null }, '/displayName null'],
       ['null in a list', { owners: [null] }, '/owners/0 null'],
       ['a number for text', { displayName: 7 }, '/displayName wrong-type'],
       ['text for a list', { owners: kim.id }, '/owners wrong-type'],
@@ -108,11 +108,11 @@ describe('a site request', () => {
       ['an object in metadata', { metadata: { a: { b: 1 } } }, '/metadata/a wrong-type'],
       ['a list in metadata', { metadata: { a: ['x'] } }, '/metadata/a wrong-type'],
       ['an empty metadata key', { metadata: { '': 'x' } }, '/metadata/ invalid'],
-      ['an owner who is no id', { owners: [dana.id, 'dana'] }, '/owners/1 invalid'],
-      ['an owner whom nobody knows', { owners: [dana.id, randomUUID()] }, '/owners/1 unknown-person'],
-      ['a label that the template has not', { labelId: 'zz' }, '/labelId label-not-allowed'],
+      ['an owner without an id', { owners: [dana.id, 'dana'] }, '/owners/1 invalid'],
+      ['an unknown owner', { owners: [dana.id, randomUUID()] }, '/owners/1 unknown-person'],
+      ['a label that the template does not allow', { labelId: 'zz' }, '/labelId label-not-allowed'],
       ['an unknown template', { templateId: randomUUID() }, '/templateId unknown-template'],
-      ['a template id that is no id', { templateId: 'team site' }, '/templateId unknown-template'],
+      ['an invalid template id', { templateId: 'team site' }, '/templateId unknown-template'],
     ])('%s', async (_, change, fault) => {
       expect(await faults({ ...(await good()), ...change })).toEqual([fault])
     })
@@ -128,7 +128,7 @@ describe('a site request', () => {
       expect((await faults(body)).map((one) => one.split(' ')[0])).toEqual([''])
     })
 
-    it('everything that is wrong at once', async () => {
+    it('all faults at once', async () => {
       const body = { displayName: '', templateId: 7, alias: ' ä', extra: 1, owners: ['x'] }
       expect((await faults(body)).sort()).toEqual([
         '/alias invalid',
@@ -143,7 +143,7 @@ describe('a site request', () => {
       expect(await faults(await good({}, { kind }))).toEqual(['/templateId wrong-resource'])
     })
 
-    it('a template that is switched off, or is for other people', async () => {
+    it('a template that is disabled or for other people', async () => {
       expect(await faults(await good({}, { active: false }))).toEqual(['/templateId unknown-template'])
       const others = { people: [dana.id], groups: [] }
       expect(await faults(await good({}, { audience: others }))).toEqual(['/templateId unknown-template'])
@@ -153,8 +153,8 @@ describe('a site request', () => {
     })
   })
 
-  describe('answers the questions of its template', () => {
-    const asked = (metadata: object) => good({ metadata }, { fields })
+  describe('with answers to the questions of its template', () => {
+    const answered = (metadata: object) => good({ metadata }, { fields })
 
     it.each([
       [{}, '/metadata/costCentre required'],
@@ -164,23 +164,23 @@ describe('a site request', () => {
       [{ costCentre: '4711\n' }, '/metadata/costCentre pattern'],
       [{ costCentre: '4711', scope: 'Inside' }, '/metadata/scope not-a-choice'],
     ])('%j is refused: %s', async (metadata, fault) => {
-      expect(await faults(await asked(metadata))).toEqual([fault])
+      expect(await faults(await answered(metadata))).toEqual([fault])
     })
 
-    it('and may say more than was asked', async () => {
-      expect((await accepted(await asked({ costCentre: 4711, department: 'R&D' }))).metadata).toEqual({
+    it('may contain further metadata', async () => {
+      expect((await accepted(await answered({ costCentre: 4711, department: 'R&D' }))).metadata).toEqual({
         costCentre: 4711,
         department: 'R&D',
       })
     })
 
-    it('with a key that every object inherits is still unanswered', async () => {
+    it('does not count inherited properties of objects as answers', async () => {
       const inherited = [{ key: 'constructor', type: 'text', label: 'Builder', required: true }]
       expect(await faults(await good({}, { fields: inherited }))).toEqual(['/metadata/constructor required'])
     })
   })
 
-  it('has as many owners as its template wants, the requester and each person counted once', async () => {
+  it('needs the number of owners of its template, which counts the requester and each person once', async () => {
     const limits = { ownersMinimum: 2, ownersMaximum: 3 }
     const owned = (owners: object[]) => good({ owners: owners.map((one) => Reflect.get(one, 'id')) }, { limits })
     expect(await faults(await owned([]))).toEqual(['/owners owners-minimum'])
@@ -191,7 +191,7 @@ describe('a site request', () => {
     expect(await faults(await owned([dana, omar, priya, stranger]))).toEqual(['/owners owners-maximum'])
   })
 
-  it('that was refused leaves nothing', async () => {
+  it('stores nothing when refused', async () => {
     const body = await good()
     const before = await core.rows()
     await faults({ ...body, labelId: 'zz', alias: 'kept' })

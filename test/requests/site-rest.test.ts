@@ -19,7 +19,7 @@ const accepted = z.strictObject({
   status: z.string(),
 })
 
-describe('a site over REST', () => {
+describe('a site request by REST', () => {
   const service = withService({ RATE_LIMIT_READS_PER_MINUTE: '0' })
   const { call, problem } = caller(service)
   const ask = async (who: keyof typeof people, body: object) => {
@@ -41,7 +41,7 @@ describe('a site over REST', () => {
     return `${status} ${code}`
   }
 
-  it('is accepted at once, with or without the slash, and can be followed until it is there', async () => {
+  it('is accepted at once, with or without the final slash, and can be followed until the site is ready', async () => {
     const answer = await call('kim', 'POST', '/collab/v1/spo', { body: { ...site, owners: [people.dana.id] } })
     expect(answer.status).toBe(202)
     const { requestId, approvalRequired, status } = accepted.parse(answer.body)
@@ -55,12 +55,12 @@ describe('a site over REST', () => {
     expect([view.kind, view.tenantId, view.templateId]).toEqual(['teamSite', contosoTenant, templates.workingGroup])
   })
 
-  it('gets the label that its template gives when it names none', async () => {
+  it('gets the default label of its template', async () => {
     const { requestId } = await ask('kim', withApproval)
     expect((await read('kim', requestId)).details.labelId).toBe(labels.internal)
   })
 
-  it('is read again only when it has changed', async () => {
+  it('is returned again only after a change', async () => {
     const { requestId } = await ask('kim', withApproval)
     const first = await call('kim', 'GET', `/requests/v1/${requestId}`)
     const etag = first.headers.get('etag') ?? ''
@@ -73,7 +73,7 @@ describe('a site over REST', () => {
     expect(changed.headers.get('etag')).not.toBe(etag)
   })
 
-  it('is decided by an approver, with a timeline that says who did what', async () => {
+  it('is decided by an approver and has a timeline with the actors', async () => {
     const { requestId, approvalRequired, status } = await ask('kim', withApproval)
     expect([approvalRequired, status]).toEqual([true, 'pendingApproval'])
     const approved = await act('dana', requestId, 'approve', 'Go ahead')
@@ -91,7 +91,7 @@ describe('a site over REST', () => {
     expect(value.map(({ action }) => action)).toContain('succeeded')
   })
 
-  it('is refused every step that is not its caller’s to take, and says why', async () => {
+  it('refuses each action without the role for it, with a reason', async () => {
     const { requestId } = await ask('dana', withApproval)
     expect((await read('sam', requestId)).approvals[0]?.approvers.map(({ id }) => id)).toEqual([people.omar.id])
     expect(await refused('dana', requestId, 'approve')).toBe('403 self-approval')
@@ -115,7 +115,7 @@ describe('a site over REST', () => {
     expect(await refused('dana', requestId, 'cancel')).toBe('409 already-ended')
   })
 
-  it('is decided once, however many decide at once', async () => {
+  it('is decided once when several approvers decide at once', async () => {
     const { requestId } = await ask('kim', withApproval)
     const tries = (['dana', 'omar'] as const).flatMap((who) =>
       [1, 2, 3].flatMap(() => [act(who, requestId, 'approve'), act(who, requestId, 'reject', 'No.')]),
@@ -127,7 +127,7 @@ describe('a site over REST', () => {
     await ends(requestId, decisions[0]?.decision === 'approved' ? 'succeeded' : 'rejected')
   })
 
-  it('that failed is retried by an admin and goes on; twice cancelled is refused', async () => {
+  it('continues after an admin’s retry, and refuses a second cancellation', async () => {
     await service.fault({ operation: 'graph.groups.upsert', kind: 'failBeforeCommit', status: 405 })
     const { requestId } = await ask('kim', { ...site, displayName: 'Project Draco' })
     const failed = await ends(requestId, 'failed')
@@ -141,14 +141,14 @@ describe('a site over REST', () => {
     expect(await refused('kim', other.requestId, 'cancel')).toBe('409 already-ended')
   })
 
-  it('that is being made cannot be cancelled', async () => {
+  it('cannot be cancelled while the site is being created', async () => {
     await service.fault({ operation: 'graph.groups.upsert', kind: 'status429', retryAfter: 5 })
     const { requestId } = await ask('kim', { ...site, displayName: 'Project Eridanus' })
     await ends(requestId, 'provisioning')
     expect(await refused('kim', requestId, 'cancel')).toBe('409 illegal-transition')
   })
 
-  it('is listed newest first, page by page, and to an admin among everybody’s', async () => {
+  it('is listed newest first in pages, and for an admin together with all other requests', async () => {
     const page = z.object({ value: z.array(siteView), nextCursor: z.string().optional() })
     const made = []
     for (const name of ['One', 'Two', 'Three'])
@@ -169,7 +169,7 @@ describe('a site over REST', () => {
     expect([wrong.status, wrong.errors?.[0]?.pointer]).toEqual([422, '#/cursor'])
   })
 
-  it('asked for under an Idempotency-Key is one site, also after a restart', async () => {
+  it('creates one site for one Idempotency-Key, also after a restart', async () => {
     const headers = { 'idempotency-key': randomUUID() }
     const body = { ...withApproval, displayName: 'Project Fornax' }
     const first = await call('kim', 'POST', '/collab/v1/spo/', { body, headers })

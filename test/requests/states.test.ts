@@ -13,7 +13,7 @@ import { requestOf } from '../support/card-requests.ts'
 import { refusalOf } from '../support/refusal.ts'
 import { seed } from '../support/seed.ts'
 
-/** DESIGN §4, written out a second time, so that a slip in the code's table shows. */
+/** The moves of DESIGN §4. An independent copy, so that a mistake in the code's table shows. */
 const legalMoves = [
   'pendingApproval → queued',
   'pendingApproval → rejected',
@@ -30,7 +30,7 @@ const terminal = ['succeeded', 'rejected', 'expired', 'cancelled']
 const at = (step: number): string => new Date(Date.UTC(2026, 10, 20, 9, 0, step)).toISOString()
 
 describe('the states of a request', () => {
-  it('move as the design says, and in no other way', () => {
+  it('allow only the moves of the design', () => {
     const possible = requestStates.flatMap((from) =>
       requestStates.flatMap((to) => {
         const moved = (() => {
@@ -47,7 +47,7 @@ describe('the states of a request', () => {
     expect(possible.sort()).toEqual([...legalMoves].sort())
   })
 
-  it('hold in 10,000 random sequences of events: none changes what was, an ended request stays ended', () => {
+  it('hold in 10,000 random sequences of events: the input is unchanged, and an ended request stays ended', () => {
     const events = fc.array(fc.constantFrom(...requestStates), { maxLength: 12 })
     const start = fc.constantFrom<RequestState>('pendingApproval', 'queued')
     fc.assert(
@@ -80,11 +80,11 @@ describe('the states of a request', () => {
     expect([...openStates].sort()).toEqual(['failed', 'pendingApproval', 'provisioning', 'queued'])
   })
 
-  it('cannot be forgotten in a table: that does not compile', () => {
+  it('do not compile if a table omits one', () => {
     const { failed: _, ...without } = transitions
-    // @ts-expect-error: a table over the states that leaves one out
+    // @ts-expect-error: a table that omits a state
     const table: Record<RequestState, readonly RequestState[]> = without
-    // @ts-expect-error: a word that is no state
+    // @ts-expect-error: an unknown state
     const unknown: RequestState = 'approved'
     expect(requestStates).not.toContain(unknown)
     expect(Object.keys(table)).not.toContain('failed')

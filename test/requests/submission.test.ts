@@ -15,7 +15,7 @@ const isRequest = (one: PromiseSettledResult<Request>): one is PromiseFulfilledR
 describe.each(engines)('many submissions at once, %s', (engine) => {
   const core = withCore(engine)
 
-  it('with one address: one request, all others are told that the name is taken, and nothing of them is left', async () => {
+  it('with one address: one succeeds, the others get name-taken and leave nothing behind', async () => {
     const { id: templateId } = await core.template()
     const before = await core.rows()
     const body = { templateId, displayName: 'Aurora', alias: 'aurora' }
@@ -33,7 +33,7 @@ describe.each(engines)('many submissions at once, %s', (engine) => {
     expect(after['audit_log']).toBe((before['audit_log'] ?? 0) + 1)
   })
 
-  it('with one name and no address: each gets an address and a number of its own', async () => {
+  it('with one name and no address: each gets its own address and number', async () => {
     const { id: templateId } = await core.template({ naming: { prefix: 'prj-', suffix: '-ch' } })
     const body = { templateId, displayName: 'Same name' }
     const made = (await Promise.all(fifty.map(() => core.provisioning.submitSite(asKim, { body })))).map(asSite)
@@ -44,7 +44,7 @@ describe.each(engines)('many submissions at once, %s', (engine) => {
     expect(made.map(({ alias }) => alias)).not.toContain(another.alias)
   })
 
-  it('under one id: one request, and everybody gets it', async () => {
+  it('with one id: all return the same request', async () => {
     const { id: templateId } = await core.template()
     const requestId = randomUUID()
     const body = { templateId, displayName: 'Clicked often' }
@@ -69,7 +69,7 @@ describe.each(engines)('many submissions at once, %s', (engine) => {
   })
 })
 
-/** Every write of a submission, each done and then followed by a failure. */
+/** Each write of a submission, followed by a failure. */
 const writes = {
   'the name': (ports) => ({ reservations: { ...ports.reservations, reserve: after(ports.reservations.reserve) } }),
   'the request': (ports) => ({ requests: { ...ports.requests, insert: after(ports.requests.insert) } }),
@@ -82,15 +82,15 @@ const writes = {
 function after<A extends unknown[], R>(write: (...args: A) => Promise<R>, only = '') {
   return async (...args: A): Promise<R> => {
     const result = await write(...args)
-    if (JSON.stringify(args).includes(only)) throw new Error('as told')
+    if (JSON.stringify(args).includes(only)) throw new Error('injected')
     return result
   }
 }
 
-describe('a submission is one transaction', () => {
+describe('the transaction of a submission', () => {
   const core = withCore()
 
-  it.each(Object.keys(writes) as (keyof typeof writes)[])('when %s fails, nothing of it is left', async (part) => {
+  it.each(Object.keys(writes) as (keyof typeof writes)[])('is rolled back after a failure of %s', async (part) => {
     const { id: templateId } = await core.template({ approval: { stages: [{ approvers: [{ user: dana.id }] }] } })
     const { provisioning } = core
     const opened = await provisioning.openDraft(asKim, { templateId })
@@ -104,7 +104,7 @@ describe('a submission is one transaction', () => {
     const failing = core.with(writes[part](core.ports))
     await expect(
       failing.submitDraft(asKim, { requestId, version: reviewed.draft.version, statusCard: card }),
-    ).rejects.toThrow('as told')
+    ).rejects.toThrow('injected')
     expect(await core.rows()).toEqual(before)
     expect((await provisioning.readDraft(asKim, { requestId })).draft).toEqual(reviewed.draft)
     const sent = await provisioning.submitDraft(asKim, { requestId, version: reviewed.draft.version, statusCard: card })
@@ -112,7 +112,7 @@ describe('a submission is one transaction', () => {
     expect(await core.orderedJobs(requestId)).toEqual(['notify', 'refresh-cards', 'tend-approval'])
   })
 
-  it('asks nobody outside while it is open, and is refused as "try again" when the directory is away', async () => {
+  it('makes no outgoing call, and the submission is unavailable while the directory does not answer', async () => {
     const { id: templateId } = await core.template()
     const before = await core.rows()
     core.world.up = false
@@ -133,7 +133,7 @@ describe('a name', () => {
     return { body, request: await core.provisioning.submitSite(asKim, { body }) }
   }
 
-  it('that is taken comes with one that is free, which is then accepted as it stands', async () => {
+  it('is refused with a free suggestion if taken, and the suggestion is accepted unchanged', async () => {
     const naming = { prefix: 'prj-', suffix: '-ch' }
     const { id: templateId } = await core.template({ naming })
     core.world.taken.add('prj-atlas-ch').add('prj-atlas-2-ch')
@@ -145,18 +145,18 @@ describe('a name', () => {
     expect(made.alias).toBe('prj-atlas-3-ch')
   })
 
-  it('that was made of the name moves on to a free one, and those before it are kept and explained', async () => {
+  it('is replaced by a free one if derived, and the taken ones are stored and explained', async () => {
     const { id: templateId } = await core.template({ naming: { prefix: 'prj-', suffix: '' } })
     core.world.taken.add('prj-vega').add('prj-vega-2')
     const made = asSite(await core.provisioning.submitSite(asKim, { body: { templateId, displayName: 'Vega' } }))
     expect([made.alias, made.passedOver]).toEqual(['prj-vega-3', ['prj-vega', 'prj-vega-2']])
-    const told = await core.provisioning.readExplanation(asKim, { requestId: made.requestId })
-    expect(told.map(apiTexts.explanation)).toContain('Taken already when it was asked for: prj-vega, prj-vega-2.')
+    const explanation = await core.provisioning.readExplanation(asKim, { requestId: made.requestId })
+    expect(explanation.map(apiTexts.explanation)).toContain('These addresses were already taken: prj-vega, prj-vega-2.')
     const free = asSite(await core.provisioning.submitSite(asKim, { body: { templateId, displayName: 'Rigel' } }))
     expect([free.alias, free.passedOver]).toEqual(['prj-rigel', undefined])
   })
 
-  it('is compared without case', async () => {
+  it('is compared without regard to case', async () => {
     const { body } = await held('Nova')
     const error = await refusal(() => core.provisioning.submitSite(asKim, { body: { ...body, alias: 'nOVA' } }))
     expect(error.code).toBe('name-taken')
@@ -170,7 +170,7 @@ describe('a name', () => {
     expect(asSite(await core.provisioning.submitSite(asKim, { body })).alias).toBe(`ends-${end}`)
   })
 
-  it('is kept while its request has failed and may be retried; cancelling that frees it', async () => {
+  it('is held for a failed request that can be retried, and free after its cancellation', async () => {
     const { id: templateId } = await core.template()
     const body = { templateId, displayName: 'Fails', alias: 'fails' }
     const { requestId } = await core.provisioning.submitSite(asKim, { body })
@@ -185,7 +185,7 @@ describe('a name', () => {
   })
 })
 
-describe('who decides', () => {
+describe('the approvers of a request', () => {
   const core = withCore()
   const approversOf = async (...approvers: object[]) => {
     const { id: templateId } = await core.template({ approval: { stages: [{ approvers, rule: 'all' }] } })
@@ -193,12 +193,12 @@ describe('who decides', () => {
     return approvals[0]?.approvers.map(({ id }) => id)
   }
 
-  it('is everybody whom the policy names, each once, and never the requester', async () => {
+  it('are the people in the policy, each once, without the requester', async () => {
     const all = await approversOf({ group: approversGroup }, { user: dana.id }, { manager: true }, { user: kim.id })
     expect(all).toEqual([dana.id, omar.id])
   })
 
-  it('are the admins, when the policy leaves nobody', async () => {
+  it('are the admins if the policy leaves nobody', async () => {
     expect(await approversOf({ user: kim.id })).toEqual([priya.id])
   })
 })
@@ -206,7 +206,7 @@ describe('who decides', () => {
 describe('an edit of a template', () => {
   const core = withCore()
 
-  it('changes no request that runs', async () => {
+  it('does not change open requests', async () => {
     const before = await core.template({ approval: { stages: [{ approvers: [{ user: dana.id }] }] } })
     const request = await core.provisioning.submitSite(asKim, { body: { templateId: before.id, displayName: 'Runs' } })
     await core.provisioning.putTemplate(admin, {

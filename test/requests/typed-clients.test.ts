@@ -7,7 +7,7 @@ import { named, refusal } from '../support/refusal.ts'
 const asKim = actorOf(kim)
 const required = ['name', 'displayName']
 
-/** The bodies that typed clients send: every field of the class, with the language's value for "nobody set it". */
+/** Bodies of typed clients: all fields of the class, with the language's value for unset fields. */
 const unset: Record<string, Record<string, unknown>> = {
   null: Object.fromEntries(mailboxFields.map((field) => [field, null])),
   'false, "", [] and {}': {
@@ -15,14 +15,14 @@ const unset: Record<string, Record<string, unknown>> = {
     ...{ metadata: {}, permissions: {}, tags: [], businessPhones: [], notes: '', reason: '', phone: '' },
     ...{ primaryOwner: '', secondaryOwner: '', templateId: '', hideFromGAL: false },
   },
-  'nested values that nobody set': {
+  'unset nested values': {
     metadata: { equipmentType: '', note: null },
     roomMailboxMetadata: { hasConferencePhone: false, hasWhiteboard: null, hasVideoConferencing: false },
     isWheelChairAccessible: false,
   },
 }
 
-describe('a typed client, which sends every field,', () => {
+describe('a typed client, which sends all fields,', () => {
   const core = withCore()
   const ids = new Map<MailboxKind, string>()
   let count = 0
@@ -54,7 +54,7 @@ describe('a typed client, which sends every field,', () => {
     expect(made.people).toEqual([])
   })
 
-  it.each(cases)('and names no template, gets a $kind by its properties with $what', async ({ fields, kind }) => {
+  it.each(cases)('gets a $kind by its properties without a template, with $what', async ({ fields, kind }) => {
     const { alias: _, ...own } = onlyFor[kind] as { alias?: string }
     const alias = kind === 'sharedMailbox' && { alias: `other-${count}` }
     expect((await submitted(body(fields, own, alias || {}))).kind).toBe(kind)
@@ -70,7 +70,7 @@ describe('a typed client, which sends every field,', () => {
     expect(await faults(body({}, { templateId: ids.get(kind) }, more))).toEqual([`${pointer} not-applicable`])
   })
 
-  it('must still set what is needed, and send no unknown field', async () => {
+  it('must set required fields and cannot send unknown fields', async () => {
     const nothing = { ...unset['null'], templateId: ids.get('sharedMailbox'), color: null }
     expect((await faults(nothing)).sort()).toEqual(
       ['/color unknown-field', ...required.map((one) => `/${one} null`)].sort(),
@@ -85,7 +85,7 @@ describe('a typed client, which sends every field,', () => {
     expect(made.details).toMatchObject({ description: '', metadata: {}, labelId: '' })
   })
 
-  it('previews what it sends', async () => {
+  it('gets a preview of its body', async () => {
     const preview = await core.provisioning.previewRequest(asKim, {
       body: body(unset['null'] ?? {}, { officeLocation: 'Hall' }),
     })
@@ -96,7 +96,7 @@ describe('a typed client, which sends every field,', () => {
 describe('the faults of a body', () => {
   const core = withCore()
 
-  it('name each pointer once', async () => {
+  it('contain each pointer once', async () => {
     const { id: templateId } = await core.template({
       kind: 'sharedMailbox',
       properties: { notes: { required: true }, department: { fixed: 'Sales' } },
@@ -118,7 +118,7 @@ describe('the faults of a body', () => {
   })
 
   it.each(['active', 'Inactive', 'archived', ' DELETED ', 'disabled'])(
-    'refuse %j as the state of an address',
+    'refuse the status %j as the state of an address',
     async (state) => {
       const { id: templateId } = await core.template({ kind: 'sharedMailbox' })
       const sent = { name: 'box', displayName: 'Box', templateId, state }

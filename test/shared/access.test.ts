@@ -19,7 +19,7 @@ import { readSources } from '../support/sources.ts'
 
 const actors = { requester: actorOf(kim), approver: actorOf(dana), admin: actorOf(priya, true), other: actorOf(omar) }
 type Who = keyof typeof actors
-/** Who may do what with Kim's request, which Dana decides: written out a second time, so that a slip in the table shows. */
+/** The roles for each permission on Kim's request, which Dana decides. An independent copy, so that a mistake in the table shows. */
 const expected: Record<Permission, readonly Who[]> = {
   'template.read': ['requester', 'approver', 'admin', 'other'],
   'template.write': ['admin'],
@@ -72,7 +72,7 @@ describe('the access table', () => {
     expect(may(actors[who], permission, request)).toBe(allowed)
   })
 
-  it.each(permissions)('%s: nothing of another tenant, not even for its admin, its namesake or its approver', (one) => {
+  it.each(permissions)('%s: refuses all roles of another tenant', (one) => {
     const tenant = randomUUID()
     for (const actor of Object.values(actors)) {
       const foreign: Actor = { ...actor, tenantId: tenant, isAdmin: true }
@@ -81,18 +81,18 @@ describe('the access table', () => {
     }
   })
 
-  it('refuses what it does not list: that does not even compile', () => {
+  it('does not compile with an unknown permission', () => {
     expectTypeOf<Permission>().not.toEqualTypeOf<string>()
-    // @ts-expect-error: no such permission
+    // @ts-expect-error: unknown permission
     expect(() => may(actors.admin, 'request.delete', request)).toThrow()
     for (const roles of Object.values(access)) expect(roles.length).toBeGreaterThan(0)
   })
 })
 
-/** Every way to act for somebody. A new one that is missing here does not compile. What the core hands back shows no more than it does. */
-type Door = Exclude<keyof typeof useCases, 'likelyNames' | 'findNamedPeople' | 'readMailDomains'>
+/** Each use case for actors, except the helpers that check no request. A missing use case does not compile. */
+type UseCaseName = Exclude<keyof typeof useCases, 'likelyNames' | 'findNamedPeople' | 'readMailDomains'>
 const nowhere = { requestId: '', templateId: '', mailboxTemplateId: '', batchId: '' }
-type Doors = Record<Door, (to: Core, who: Actor, at: typeof nowhere) => Promise<unknown>>
+type UseCaseCalls = Record<UseCaseName, (to: Core, who: Actor, at: typeof nowhere) => Promise<unknown>>
 const page = { limit: 10 }
 const batchFrom = (templateId: string): BatchOrder => ({
   resource: 'site',
@@ -105,7 +105,7 @@ const started = (id: string) => ({
     ...{ people: [], group: '', owners: 1, capacity: 51_200 },
   },
 })
-const doors: Doors = {
+const useCaseCalls: UseCaseCalls = {
   submitSite: (to, who, at) =>
     to.submitSite(who, { body: { displayName: 'x', templateId: at.templateId }, requestId: at.requestId }),
   submitMailbox: (to, who, at) => {
@@ -196,7 +196,7 @@ const doors: Doors = {
   discardDraft: (to, who, at) => to.discardDraft(who, { requestId: at.requestId }),
   draftFromRequest: (to, who, at) => to.draftFromRequest(who, { requestId: at.requestId }),
   draftLikeRequest: (to, who, at) => to.draftLikeRequest(who, { requestId: at.requestId }),
-  listBegunDrafts: (to, who) => to.listBegunDrafts(who),
+  listDrafts: (to, who) => to.listDrafts(who),
   checkDraftNames: (to, who, at) => to.checkDraftNames(who, { requestId: at.requestId, version: 1, values: {} }),
   keepDraft: (to, who, at) => to.keepDraft(who, { requestId: at.requestId, version: 1, values: {} }),
   continueDraft: (to, who, at) => to.continueDraft(who, { requestId: at.requestId }),
@@ -207,7 +207,7 @@ const onlyAnswersLists = [
   'listApprovals',
   'pageOfOwnRequests',
   'pageOfApprovals',
-  'listBegunDrafts',
+  'listDrafts',
   'listTemplates',
   'listUsableTemplates',
   'withdrawOwnCard',
@@ -221,10 +221,10 @@ const onlyAnswersLists = [
   'chooseDigest',
 ]
 
-describe('every way into the core', () => {
+describe('each use case', () => {
   const core = withCore()
   const at = { ...nowhere }
-  /** Kim has a request, made of a draft, from a template that is for Kim and Dana only. Dana decides it. */
+  // Kim has a request from a draft. Its template is only for Kim and Dana, and Dana decides.
   beforeAll(async () => {
     const audience = { people: [kim.id, dana.id], groups: [] }
     const approval = { stages: [{ approvers: [{ user: dana.id }] }] }
@@ -244,19 +244,16 @@ describe('every way into the core', () => {
     await provisioning.submitDraft(actors.requester, { requestId: at.requestId, version: 2 })
   })
 
-  const nobodies: [string, Actor][] = [
-    ['somebody who is nothing to it', actorOf(stranger)],
-    [
-      'its requester’s namesake of another tenant, an admin there',
-      { ...actors.admin, id: kim.id, tenantId: randomUUID() },
-    ],
+  const outsiders: [string, Actor][] = [
+    ['a person without a role for the request', actorOf(stranger)],
+    ['an admin of another tenant with the requester’s id', { ...actors.admin, id: kim.id, tenantId: randomUUID() }],
   ]
-  it.each(nobodies.flatMap(([what, who]) => Object.keys(doors).map((door) => [door, what, who] as const)))(
-    '%s shows and does nothing to %s',
-    async (door, _, who) => {
-      const call = () => doors[door as keyof Doors](core.provisioning, who, at)
+  it.each(outsiders.flatMap(([what, who]) => Object.keys(useCaseCalls).map((name) => [name, what, who] as const)))(
+    '%s shows nothing to %s and changes nothing',
+    async (name, _, who) => {
+      const call = () => useCaseCalls[name as UseCaseName](core.provisioning, who, at)
       const before = await core.rows()
-      if (onlyAnswersLists.includes(door) && who.tenantId === tenantId)
+      if (onlyAnswersLists.includes(name) && who.tenantId === tenantId)
         expect(JSON.stringify((await call()) ?? null)).not.toMatch(/Hidden|Working group/)
       else {
         const refused = await refusal(call)
@@ -268,18 +265,21 @@ describe('every way into the core', () => {
     },
   )
 
-  it.each(Object.keys(doors))(
-    '%s is shut for whoever is of another tenant, known here or an admin there',
-    async (door) => {
+  it.each(Object.keys(useCaseCalls))(
+    '%s refuses a person of another tenant, even with a known id or as an admin',
+    async (name) => {
       const foreign = { ...actors.requester, tenantId: randomUUID(), isAdmin: true }
       const before = await core.rows()
-      const refused = await refusal(() => doors[door as keyof Doors](core.provisioning, foreign, at))
-      expect([refused.code, sentenceOf(refused)]).toEqual(['forbidden', 'You belong to another organisation.'])
+      const refused = await refusal(() => useCaseCalls[name as UseCaseName](core.provisioning, foreign, at))
+      expect([refused.code, sentenceOf(refused)]).toEqual([
+        'forbidden',
+        'You belong to another organisation. Sign in with an account of this organisation.',
+      ])
       expect(await core.rows()).toEqual(before)
     },
   )
 
-  it('tells an approver that a request cannot be cancelled or retried by them, and the requester that they cannot decide', async () => {
+  it('refuses cancel and retry by an approver, and a decision by the requester', async () => {
     const { provisioning } = core
     const code = async (work: () => Promise<unknown>) => (await refusal(work)).code
     expect(await code(() => provisioning.cancelRequest(actors.approver, { requestId: at.requestId }))).toBe('forbidden')
@@ -294,7 +294,7 @@ describe('every way into the core', () => {
     ).toBe('forbidden')
   })
 
-  it('takes people of our tenant only, and an admin is who is one now', async () => {
+  it('accepts only people of the tenant, and reads the admin role at each call', async () => {
     const code = async (identity: { tenantId: string; id: string }) =>
       (await refusal(() => core.provisioning.actor(identity))).code
     expect(await code({ tenantId: randomUUID(), id: kim.id })).toBe('forbidden')
@@ -310,7 +310,7 @@ describe('every way into the core', () => {
   })
 })
 
-describe('the edges', () => {
+describe('routes and chat handlers', () => {
   const open = [
     'GET /about',
     'GET /exports/v1/:token',
@@ -324,7 +324,7 @@ describe('the edges', () => {
     'POST /webhooks/provisioning',
   ]
 
-  it('every route names a permission of the table; public are only those that prove their callers otherwise, and pages for everybody', () => {
+  it('name a permission for each route, except public pages and routes with their own authentication', () => {
     const isPublic = routes.filter(({ permission }) => permission === 'public')
     const calls = isPublic
       .map(({ method, path }) => `${method} ${path}`)
@@ -338,7 +338,7 @@ describe('the edges', () => {
     }
   })
 
-  it('card actions and commands reach requests and templates through the core alone, as who is clicking', () => {
+  it('use only the core for requests and templates, with the actor of the turn', () => {
     const handlers = readSources('src').filter(({ path }) => /^bot\/(?!channel\/)\w+\//.test(path))
     expect(handlers.length).toBeGreaterThan(5)
     for (const { path, text } of handlers) {
@@ -346,7 +346,7 @@ describe('the edges', () => {
       expect(text, `${path} acts for the system`).not.toMatch(/\.system\b/)
       const calls = [...text.matchAll(/\bcore\.((?:\w+\.)?\w+)\((?!\s*\.\.\.)\s*([\w.]*)/g)]
       for (const [, call = '', first = ''] of calls) {
-        if (!Object.hasOwn(doors, call)) continue
+        if (!Object.hasOwn(useCaseCalls, call)) continue
         expect(first, `${path}: ${call}`).toMatch(/(^|\.)actor$/)
       }
     }

@@ -12,13 +12,13 @@ afterEach(async () => {
   for (const server of open.splice(0)) await server.close()
 })
 
-/** The real directory over a Graph that knows these people, and these groups of theirs; and what it was asked. */
+/** Starts the real directory on a Graph server with these people and groups. Records the calls. */
 async function directoryOf(groupsOf: () => readonly string[], people = [kim, dana]) {
-  const asked: string[] = []
+  const calls: string[] = []
   const server = await startServer((request, response) => {
     if (answersSignIn(request, response)) return
     const [, id, rest = ''] = /^\/v1\.0\/users\/([0-9a-f-]+)(\/\w+)?/.exec(request.url ?? '') ?? []
-    asked.push(`${rest}`)
+    calls.push(`${rest}`)
     const person = people.find((one) => one.id === id)
     if (rest === '/transitiveMemberOf')
       return sendJson(response, 200, { value: groupsOf().map((one) => ({ id: one })) })
@@ -26,7 +26,7 @@ async function directoryOf(groupsOf: () => readonly string[], people = [kim, dan
     sendJson(response, 404, { error: { code: 'Request_ResourceNotFound', message: 'There is none.' } })
   })
   open.push(server)
-  return { directory: connectTo(server.url).directory, asked, server }
+  return { directory: connectTo(server.url).directory, calls, server }
 }
 
 describe('an admin', () => {
@@ -36,7 +36,7 @@ describe('an admin', () => {
   const isAdmin = async (provisioning: ReturnType<typeof provisioningWith>, id = kim.id) =>
     (await provisioning.actor({ tenantId, id })).isAdmin
 
-  it('is a person whom the setting names, or a member of a group that it names, when they act', async () => {
+  it('is a person in the setting ADMINS, or a current member of a group in it', async () => {
     const { directory } = await directoryOf(() => [group])
     expect(await isAdmin(provisioningWith(directory, [kim.id]))).toBe(true)
     expect(await isAdmin(provisioningWith(directory, [dana.id]))).toBe(false)
@@ -44,17 +44,17 @@ describe('an admin', () => {
     expect(await isAdmin(provisioningWith(directory, []))).toBe(false)
   })
 
-  it('who left the group is none any more after the minute for which answers of the directory are kept', async () => {
+  it('loses the role one minute after leaving the group, when the cached answer expires', async () => {
     vi.useFakeTimers({ toFake: ['Date'] })
     const start = Date.now()
     let groups = [group]
-    const { directory, asked } = await directoryOf(() => groups)
+    const { directory, calls } = await directoryOf(() => groups)
     const provisioning = provisioningWith(directory, [group])
     expect(await isAdmin(provisioning)).toBe(true)
     groups = []
     vi.setSystemTime(start + 59_000)
     expect(await isAdmin(provisioning)).toBe(true)
-    expect(asked.filter((path) => path === '/transitiveMemberOf')).toHaveLength(1)
+    expect(calls.filter((path) => path === '/transitiveMemberOf')).toHaveLength(1)
     vi.setSystemTime(start + 60_000)
     expect(await isAdmin(provisioning)).toBe(false)
     const { code } = await refusal(async () =>
@@ -63,7 +63,7 @@ describe('an admin', () => {
     expect(code).toBe('forbidden')
   })
 
-  it('who was made one is one within the same minute, and at once if nobody had asked', async () => {
+  it('gets the role within one minute after joining the group, or at once without a cached answer', async () => {
     vi.useFakeTimers({ toFake: ['Date'] })
     const start = Date.now()
     let groups: string[] = []
@@ -76,7 +76,7 @@ describe('an admin', () => {
     expect(await isAdmin(provisioning)).toBe(true)
   })
 
-  it('nobody is one while the directory does not say, not even who was one a minute ago', async () => {
+  it('has no role while the directory does not answer, even after a recent check', async () => {
     vi.useFakeTimers({ toFake: ['Date'] })
     const start = Date.now()
     let away = false
@@ -94,7 +94,7 @@ describe('an admin', () => {
     core.world.up = true
   })
 
-  it('whose account was blocked or who left is known as none while the directory is away, also for the health', async () => {
+  it('cannot read the health report after a refusal, also while the directory does not answer', async () => {
     let people: { id: string }[] = [kim, dana]
     let away = false
     const { directory } = await directoryOf(() => [group])
@@ -106,18 +106,18 @@ describe('an admin', () => {
       },
     }
     const provisioning = provisioningWith(failing, [kim.id, group])
-    const asksForHealth = (id: string) => provisioning.actorForHealth({ tenantId, id })
+    const healthActor = (id: string) => provisioning.actorForHealth({ tenantId, id })
     for (const { id } of [kim, dana]) expect(await isAdmin(provisioning, id)).toBe(true)
     away = true
-    for (const { id } of [kim, dana]) expect((await asksForHealth(id)).isAdmin).toBe(true)
+    for (const { id } of [kim, dana]) expect((await healthActor(id)).isAdmin).toBe(true)
     people = []
     away = false
-    for (const { id } of [kim, dana]) expect((await refusal(() => asksForHealth(id))).code).toBe('forbidden')
+    for (const { id } of [kim, dana]) expect((await refusal(() => healthActor(id))).code).toBe('forbidden')
     away = true
-    for (const { id } of [kim, dana]) expect((await refusal(() => asksForHealth(id))).code).toBe('unavailable')
+    for (const { id } of [kim, dana]) expect((await refusal(() => healthActor(id))).code).toBe('unavailable')
   })
 
-  it('is no application, whatever the setting names; and no token can say that somebody is one', async () => {
+  it('is never an application, even by the setting, and never a claim in a token', async () => {
     const { directory } = await directoryOf(() => [])
     const client = randomUUID()
     const provisioning = provisioningWith(directory, [client, kim.id])

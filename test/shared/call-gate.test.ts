@@ -7,7 +7,7 @@ const limits: GateLimits = {
   ...{ patience: 60_000, patienceOfJobs: 60_000 },
 }
 
-/** A gate, and calls through it that end when the test says so. */
+/** Returns a gate and calls through it that the test ends. */
 function world(change: Partial<GateLimits> = {}) {
   const gate = createGate('calls to Microsoft Graph', { ...limits, ...change })
   const entered: string[] = []
@@ -26,8 +26,8 @@ function world(change: Partial<GateLimits> = {}) {
   return { gate, entered, call, end }
 }
 
-describe('the calls to one service', () => {
-  it('run so many at a time, and leave places for identity checks', async () => {
+describe('a gate for calls to one service', () => {
+  it('limits running calls and reserves places for identity checks', async () => {
     const { gate, entered, call, end } = world()
     const calls = ['kim', 'kim', 'omar', 'dana', 'sam'].map((who, index) => call(`${who} ${index}`, who))
     expect(entered).toEqual(['kim 0', 'kim 1', 'omar 2'])
@@ -39,7 +39,7 @@ describe('the calls to one service', () => {
     expect(gate.state()).toEqual({ running: 0, waiting: 0 })
   })
 
-  it('let callers in by turns, however many calls one of them has', async () => {
+  it('starts the calls of different callers in turn', async () => {
     const { entered, call, end } = world({ running: 2, runningOfOne: 1 })
     const calls = [...['a', 'b', 'c', 'd'].map((name) => call(name, 'kim')), call('dana', 'dana'), call('omar', 'omar')]
     expect(entered).toEqual(['a'])
@@ -53,7 +53,7 @@ describe('the calls to one service', () => {
     await Promise.all(calls)
   })
 
-  it('let identity checks in first', async () => {
+  it('starts identity checks first', async () => {
     const { entered, gate, call, end } = world({ running: 2, forIdentity: 1 })
     const first = call('first', 'kim')
     const second = call('second', 'omar')
@@ -68,7 +68,7 @@ describe('the calls to one service', () => {
     await Promise.all([first, second])
   })
 
-  it('are refused when too many of one caller wait, and only theirs', async () => {
+  it('refuses only the calls of a caller with too many waiting calls', async () => {
     const { call, end } = world({ running: 2, runningOfOne: 1, waitingOfOne: 1 })
     const running = call('a', 'kim')
     const waiting = call('b', 'kim')
@@ -80,7 +80,7 @@ describe('the calls to one service', () => {
     expect(await Promise.all([running, waiting, other])).toEqual(['a', 'b', 'dana'])
   })
 
-  it('are refused when too many wait in all, or one has waited too long', async () => {
+  it('refuses a call when too many calls wait, or when the call has waited too long', async () => {
     const { gate, call, end } = world({ running: 2, runningOfOne: 1, waiting: 1, patience: 1 })
     const running = call('a', 'kim')
     const late = expect(call('b', 'kim')).rejects.toMatchObject({ code: 'busy' })
@@ -91,7 +91,7 @@ describe('the calls to one service', () => {
     await running
   })
 
-  it('let identity checks wait however many other calls do', async () => {
+  it('accepts a waiting identity check when too many other calls wait', async () => {
     const { gate, call, end } = world({ running: 1, forIdentity: 0, runningOfOne: 1, waiting: 1 })
     const running = call('a', 'kim')
     const waiting = call('b', 'omar')
@@ -104,7 +104,7 @@ describe('the calls to one service', () => {
     expect(await Promise.all([running, waiting])).toEqual(['a', 'b'])
   })
 
-  it('leave the line when nobody waits for them any more', async () => {
+  it('removes an aborted call from the queue', async () => {
     const { gate, entered, call, end } = world({ running: 2, runningOfOne: 1 })
     const running = call('a', 'kim')
     const gone = new AbortController()
@@ -117,7 +117,7 @@ describe('the calls to one service', () => {
     expect(entered).toEqual(['a'])
   })
 
-  it('give their place back when they fail', async () => {
+  it('runs the next call after a failed call', async () => {
     const { gate } = world({ running: 1, forIdentity: 0, runningOfOne: 1 })
     const failing = gate.pass(() => Promise.reject(new Error('broken')))
     await expect(failing).rejects.toThrow('broken')

@@ -7,13 +7,13 @@ const pairs = letters.flatMap((one) => letters.map((other) => one + other))
 const codes = pairs.filter((code) => countryCode(code) === code)
 const english = new Intl.DisplayNames('en', { type: 'region' })
 
-describe('a country', () => {
-  it('is one of the 249 of ISO 3166-1', () => {
+describe('countryCode', () => {
+  it('knows the 249 countries of ISO 3166-1', () => {
     expect(codes).toHaveLength(249)
     for (const code of ['FX', 'SU', 'YU', 'DD', 'ZR', 'EU', 'ZZ', 'AC']) expect(countryCode(code)).toBeUndefined()
   })
 
-  it.each(codes)('%s is found by its code and by its name, in any case, and Exchange takes the code', (code) => {
+  it.each(codes)('finds %s by its code and by its name, in any case, and Exchange accepts the code', (code) => {
     const name = english.of(code) ?? ''
     expect(countryCode(name)).toBe(code)
     expect(countryCode(name.toUpperCase())).toBe(code)
@@ -29,9 +29,9 @@ describe('a country', () => {
     ['ivory coast', 'CI'],
     ['Bosnia and Herzegovina', 'BA'],
     ['The Netherlands', 'NL'],
-  ])('%s is known by that name too', (name, code) => expect(countryCode(name)).toBe(code))
+  ])('finds a country by its other name %s', (name, code) => expect(countryCode(name)).toBe(code))
 
-  it.each(['', ' ', 'Helvetien', 'Europe', 'C', 'CHE', '**', '中国'])('"%s" is none', (name) =>
+  it.each(['', ' ', 'Helvetien', 'Europe', 'C', 'CHE', '**', '中国'])('does not find "%s"', (name) =>
     expect(countryCode(name)).toBeUndefined(),
   )
 })

@@ -7,7 +7,7 @@ import { refusal } from '../support/refusal.ts'
 import { templates, withService } from '../support/service.ts'
 
 const hidden =
-  'Microsoft Graph does not show whether accounts are enabled, so nobody is let in. Grant the app registration the application permission User.Read.All, with admin consent'
+  'Microsoft Graph does not show whether accounts are enabled, so the service refuses everybody. Grant the app registration the application permission User.Read.All, with admin consent'
 
 describe('a directory that hides whether accounts are enabled', () => {
   const service = withService()
@@ -17,29 +17,28 @@ describe('a directory that hides whether accounts are enabled', () => {
   }
   const readable = async (users: 'User.Read.All' | 'User.ReadBasic.All', change: Record<string, string> = {}) => {
     await consent(users)
-    // What was read before is remembered for a minute.
+    // The directory caches answers for a minute.
     await service.restart(change)
   }
   afterEach(() => consent('User.Read.All'))
 
-  it('lets nobody in by REST, and says what an admin can do', async () => {
+  it('refuses everybody by REST and names the remedy', async () => {
     await readable('User.ReadBasic.All')
     const { status, headers, body } = await service.rest('kim', 'GET', '/requests/v1/')
     expect([status, headers.get('retry-after')]).toEqual([503, '60'])
     expect(body).toMatchObject({
       code: 'unavailable',
-      detail:
-        'Your account cannot be checked: the directory does not show whether accounts are enabled. Tell an admin that the service lacks the permission User.Read.All.',
+      detail: 'Your account cannot be checked. The service lacks the permission User.Read.All. Tell an admin.',
     })
   })
 
-  it('lets nobody in by chat, and says so', async () => {
+  it('refuses everybody in chat and names the missing permission', async () => {
     await readable('User.ReadBasic.All')
     const { card } = await service.dana.says('new site')
-    expect(textOf(card)).toContain('the service lacks the permission User.Read.All')
+    expect(textOf(card)).toContain('The service lacks the permission User.Read.All')
   })
 
-  it('makes the health report red, which names the permission and is there for admins by their own id', async () => {
+  it('makes the health report red, for admins by their own id, and names the permission', async () => {
     await readable('User.ReadBasic.All', { ADMINS: '11111111-aaaa-4aaa-8aaa-000000000004' })
     const { status, body } = await service.rest('sam', 'GET', '/admin/v1/health')
     expect(status).toBe(200)
@@ -47,7 +46,7 @@ describe('a directory that hides whether accounts are enabled', () => {
     expect(graph).toMatchObject({ state: 'red', problem: expect.stringContaining(hidden) })
   })
 
-  it('lets everybody in again as soon as the permission is there', async () => {
+  it('accepts everybody again after the permission is granted', async () => {
     await readable('User.ReadBasic.All')
     await readable('User.Read.All')
     expect((await service.rest('kim', 'GET', '/requests/v1/')).status).toBe(200)
@@ -57,19 +56,19 @@ describe('a directory that hides whether accounts are enabled', () => {
 describe('an account without a user type', () => {
   const service = withService()
 
-  it('is not let in, and its message names the remedy', async () => {
+  it('is refused with a message that names the remedy', async () => {
     await service.account('kim', 'unclassified')
     const { status, body } = await service.rest('kim', 'GET', '/requests/v1/')
     expect(status).toBe(403)
     expect(body).toMatchObject({
       code: 'forbidden',
       detail:
-        'Your account has no user type in the directory, so nothing shows that it belongs to this organisation. An administrator can set userType to Member.',
+        'Your account could be a guest: the directory shows no user type. A Microsoft 365 administrator can set userType to Member.',
     })
     expect((await service.rest('dana', 'GET', '/requests/v1/')).status).toBe(200)
   })
 
-  it('is not given a mailbox, and the fault names the field', async () => {
+  it('cannot get access to a mailbox, and the fault names the field', async () => {
     await service.account('omar', 'unclassified')
     const { body } = await service.rest('dana', 'POST', '/requests/v1/preview', {
       ...{ templateId: templates.sharedMailbox, displayName: 'Help', name: `help-${randomUUID().slice(0, 8)}` },
@@ -100,13 +99,13 @@ describe.each([['accountEnabled'], ['userType']] as const)('a person whose %s co
     }
   }
 
-  it('is let into nothing', () =>
+  it('is refused as a caller', () =>
     asUnread(async () => {
       const { code } = await refusal(() => core.provisioning.actor({ tenantId, id: dana.id }))
       expect(code).toBe(property === 'userType' ? 'forbidden' : 'unavailable')
     }))
 
-  it('is not asked to approve, as a member of a group or by name', () =>
+  it('is not an approver, as a member of a group or by name', () =>
     asUnread(async () => {
       const byGroup = await ask({ group: approversGroup })
       expect(byGroup.approvals[0]?.approvers.map(({ id }) => id)).toEqual([omar.id])
@@ -114,7 +113,7 @@ describe.each([['accountEnabled'], ['userType']] as const)('a person whose %s co
       expect(byName.approvals[0]).toMatchObject({ resolvedTo: 'admins', approvers: [{ id: priya.id }] })
     }))
 
-  it('owns no site', () =>
+  it('cannot own a site', () =>
     asUnread(async () => {
       const { id } = await core.template()
       const body = { displayName: `Site ${randomUUID()}`, templateId: id, owners: [omar.id, dana.id] }
@@ -122,7 +121,7 @@ describe.each([['accountEnabled'], ['userType']] as const)('a person whose %s co
       expect(faults).toMatchObject([{ pointer: '/owners/1', code: 'unreadable-person' }])
     }))
 
-  it('is no colleague to whom decisions can be delegated', () =>
+  it('cannot be a delegate', () =>
     asUnread(async () => {
       const until = new Date(Date.now() + 86_400_000).toISOString()
       const { faults } = await refusal(() => core.provisioning.beginDelegation(actorOf(omar), { to: dana.id, until }))

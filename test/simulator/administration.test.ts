@@ -11,7 +11,7 @@ import { ask, kim, temporaryFolder, tokenOf, userUrl } from '../support/simulato
 const sam = '11111111-aaaa-4aaa-8aaa-000000000004'
 const unrelated = ['Mail.Read']
 
-/** What the calls of the table need to exist. */
+/** The objects that the calls of the table need. */
 interface World {
   readonly app: { id: string; appId: string; principalId: string }
   readonly fresh: string
@@ -24,7 +24,7 @@ interface Row {
   readonly body: ((world: World) => object) | undefined
   /** The least privileged delegated permissions, from Microsoft's page of the call. */
   readonly scopes: readonly string[]
-  /** Whether an ordinary person may make the call. */
+  /** Whether people without a directory role may send the call. */
   readonly ordinary: boolean
   readonly status: number
 }
@@ -143,7 +143,7 @@ describe('a call of an administrator', () => {
   const call = async ({ method, path, body }: Row, token: string) =>
     ask(method, `${tenant.url}/v1.0${path(world)}`, { token, ...(body && { body: body(world) }) })
 
-  it.each(rows)('$operation needs its permission, and a directory role where Microsoft says so', async (row) => {
+  it.each(rows)('$operation needs its permission, and a directory role if Microsoft requires one', async (row) => {
     const stranger = await call(row, await delegatedToken(tenant, 'sam', unrelated))
     expect(stranger).toMatchObject({ status: 403 })
     for (const scope of row.scopes.length > 1 ? row.scopes : [])
@@ -151,7 +151,7 @@ describe('a call of an administrator', () => {
     const kimCalls = await call(row, await delegatedToken(tenant, 'kim', row.scopes))
     if (row.ordinary) expect(kimCalls.status).toBe(200)
     else expect(kimCalls).toMatchObject({ status: 403, body: { error: { code: 'Authorization_RequestDenied' } } })
-    // Every call can fail once, and then succeeds.
+    // Each call fails once, and then succeeds.
     const fault = { operation: row.operation, kind: 'failBeforeCommit', count: 1 }
     expect((await ask('POST', `${tenant.url}/control/faults`, { body: fault })).status).toBe(201)
     const token = await delegatedToken(tenant, 'sam', row.scopes)
@@ -160,7 +160,7 @@ describe('a call of an administrator', () => {
     expect([answer.status, answer.body.error]).toEqual([row.status, undefined])
   })
 
-  it('is in the log with its method, so that writing calls can be counted', async () => {
+  it('is in the log with its method, so that write calls can be counted', async () => {
     const token = await delegatedToken(tenant)
     const body = { displayName: 'Counted' }
     await ask('DELETE', `${tenant.url}/control/calls`)
@@ -192,7 +192,7 @@ describe('a call of an administrator', () => {
     const body = { displayName: 'By an application' }
     expect((await ask('POST', `${tenant.url}/v1.0/applications`, { token, body })).status).toBe(201)
     const grantRow = rows.find(({ operation }) => operation === 'graph.appRoleAssignments.create')
-    // Application.ReadWrite.All alone grants no permission of Graph.
+    // Application.ReadWrite.All alone does not allow grants of Graph's permissions.
     expect(grantRow && (await call(grantRow, token)).status).toBe(403)
     expect((await ask('GET', `${tenant.url}/v1.0/me`, { token })).status).toBe(403)
     await ask('DELETE', `${tenant.url}/control/consents`)
@@ -210,7 +210,7 @@ describe('the data folder of a simulated tenant', () => {
     await again.close()
   })
 
-  it('keeps what an older simulator wrote without the extension’s name', async () => {
+  it('keeps the data that an older simulator wrote without the extension’s name', async () => {
     const dataDir = await temporaryFolder()
     await prepareTenant(dataDir)
     const old = openTenant(dataDir)

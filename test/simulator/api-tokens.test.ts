@@ -32,8 +32,8 @@ describe('a token for an API of the organisation', () => {
     ['its App ID URI', scopes.collab],
     ['its client id', `${apiIds.collab}/App.ReadWrite.All`],
     ['the address of the service', `${baseUrl}/collab/App.ReadWrite.All`],
-    ['everything consented to', `api://${apiIds.collab}/.default`],
-  ])('has the client id as its audience, whatever the client names: %s', async (_, scope) => {
+    ['all scopes with consent', `api://${apiIds.collab}/.default`],
+  ])('has the client id as its audience if the client requests %s', async (_, scope) => {
     const claims = decodeJwt(await forPerson(scope))
     expect(claims).toMatchObject({
       ...{ aud: apiIds.collab, iss: `${simulator.url}/${contosoTenant}/v2.0`, ver: '2.0', tid: contosoTenant },
@@ -50,7 +50,7 @@ describe('a token for an API of the organisation', () => {
     expect(claims).not.toHaveProperty('idtyp')
   })
 
-  it('is of version 1 on demand: the URI that the client named, another issuer and other names of claims', async () => {
+  it('is of version 1 on demand: with the requested URI, another issuer and other names of claims', async () => {
     await version(1)
     const claims = decodeJwt(await forPerson(`${baseUrl}/collab/App.ReadWrite.All`))
     expect(claims).toMatchObject({
@@ -67,7 +67,7 @@ describe('a token for an API of the organisation', () => {
     expect(decodeJwt(await forPerson(scopes.collab))).toMatchObject({ ver: '2.0' })
   })
 
-  it('is refused for a resource that nobody has registered, until somebody does', async () => {
+  it('is refused for a resource until the resource is registered', async () => {
     const scope = 'api://payroll/App.ReadWrite.All'
     const refusal = { status: 400, body: { error: 'invalid_resource', error_codes: [500011] } }
     expect(await forApp('api://payroll/.default')).toMatchObject(refusal)

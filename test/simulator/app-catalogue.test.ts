@@ -12,7 +12,7 @@ import { ask, kim, tokenOf } from '../support/simulator.ts'
 const botId = '0b07b07b-1111-4222-8333-444455556666'
 const variables = { MICROSOFT_APP_ID: botId, BASE_URL: 'https://provisioning.contoso.example' }
 const icon = (name: string) => ({ name, content: readFileSync(new URL(`../../manifest/${name}`, import.meta.url)) })
-/** The product's package with changes of its manifest. */
+/** Returns the product's package with changes of its manifest. */
 const packageWith = (change: object) =>
   zip([
     { name: 'manifest.json', content: Buffer.from(JSON.stringify({ ...manifestFor(variables), ...change })) },
@@ -56,7 +56,7 @@ describe('the catalogue of Teams', () => {
     })
   })
 
-  it('takes an update with a higher version only', async () => {
+  it('accepts an update only with a higher version', async () => {
     const { body } = await upload('', packageWith({ version: '1.9.0' }))
     const update = (version: string, change = {}) =>
       upload(`/${body.id}/appDefinitions`, packageWith({ version, ...change }))
@@ -90,7 +90,7 @@ describe('the catalogue of Teams', () => {
       entry('manifest.json', Buffer.from(JSON.stringify(manifestFor(variables)))),
       ...['color.png', 'outline.png'].map((name) => entry(name, icon(name).content)),
     ]
-    // Our writer knows only stored files: the method is field 8 of a file's header, and field 10 in the directory.
+    // Our zip writer only stores files. The method is field 8 of a file's header, and field 10 in the directory.
     const archive = zip(files)
     for (let at = 0; at < archive.length - 4; at += 1) {
       if (archive.readUInt32LE(at) === 0x04034b50) archive.writeUInt16LE(8, at + 8)
@@ -99,7 +99,7 @@ describe('the catalogue of Teams', () => {
     expect((await upload('', archive)).status).toBe(201)
   })
 
-  it('lets only Teams administrators publish; other people submit for review', async () => {
+  it('lets only Teams administrators publish; other people submit an app for review', async () => {
     expect(await upload('', appPackage(variables), 'kim')).toMatchObject({
       status: 403,
       body: { error: { code: 'Forbidden' } },
@@ -112,7 +112,7 @@ describe('the catalogue of Teams', () => {
     expect(app?.appDefinitions).toMatchObject([{ publishingState: 'submitted' }])
   })
 
-  it('has the app that a service installs for people', async () => {
+  it('contains the app that a service installs for people', async () => {
     const { body } = await upload('', appPackage(variables))
     const url = `${tenant.url}/v1.0/users/${kim}/teamwork/installedApps`
     await ask('POST', `${tenant.url}/control/consents`, {

@@ -16,7 +16,7 @@ const oauth = (simulator: Simulator, path: string) => `${simulator.url}/${simula
 
 type Fields = Record<string, string>
 
-/** Opens the page for people with these parameters; `answers` submits its form and does not follow the redirect. */
+/** Opens the sign-in page with these parameters; `answers` submits its form and does not follow the redirect. */
 async function opens(simulator: Simulator, parameters: Fields) {
   const url = `${oauth(simulator, 'authorize')}?${new URLSearchParams(parameters)}`
   const shown = await fetch(url, { redirect: 'manual' })
@@ -46,7 +46,7 @@ const redeems = (simulator: Simulator, form: Fields, headers: Fields = {}) =>
 const pkce = await new CryptoProvider().generatePkceCodes()
 const challenged = { code_challenge: pkce.challenge, code_challenge_method: 'S256' }
 
-/** A tenant with a registered web page, and a code for it that belongs to Sam. */
+/** Creates a tenant with a registered web page, and a code for the page that belongs to Sam. */
 async function withPage() {
   const simulator = await emptyTenant()
   const graph = await administrator(simulator)
@@ -66,7 +66,7 @@ async function withPage() {
 }
 
 describe('MSAL with an authorization code and PKCE', () => {
-  it('signs a person of the page in, and renews the token', async () => {
+  it('signs a person in on the page, and renews the token', async () => {
     const simulator = await tenantFor()
     const { host } = new URL(simulator.url)
     const client = new PublicClientApplication({
@@ -96,12 +96,15 @@ describe('MSAL with an authorization code and PKCE', () => {
   })
 })
 
-describe('a web page that is registered', () => {
+describe('a registered web page', () => {
   it('redeems a code from its own origin, once', async () => {
     const { simulator, signedIn } = await withPage()
     const form = await signedIn({ scope: `${readMe} offline_access` })
-    const asked = { 'access-control-request-method': 'POST', 'access-control-request-headers': 'x-requested-with' }
-    const preflight = await ask('OPTIONS', oauth(simulator, 'token'), { headers: { origin, ...asked } })
+    const requestHeaders = {
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'x-requested-with',
+    }
+    const preflight = await ask('OPTIONS', oauth(simulator, 'token'), { headers: { origin, ...requestHeaders } })
     expect(preflight.status).toBe(200)
     expect(preflight.headers.get('access-control-allow-origin')).toBe('*')
     expect(preflight.headers.get('access-control-allow-headers')).toBe('x-requested-with')
@@ -126,7 +129,7 @@ describe('a web page that is registered', () => {
     [700025, { client_secret: 'x' }, { origin }],
     [9002326, {}, { origin: 'https://evil.example' }],
     [9002327, {}, {}],
-  ])('gets AADSTS%i for %j from %j, and keeps the code', async (number, wrong, headers) => {
+  ])('receives AADSTS%i for %j from %j, and the code stays valid', async (number, wrong, headers) => {
     const { simulator, signedIn } = await withPage()
     const form = await signedIn()
     const refused = await redeems(simulator, { ...form, ...wrong }, headers)
@@ -135,7 +138,7 @@ describe('a web page that is registered', () => {
     expect((await redeems(simulator, form, { origin })).status).toBe(200)
   })
 
-  it('needs the exact redirect URI: a person sees the error, and the foreign address gets nothing', async () => {
+  it('needs the exact redirect URI: a person sees the error, and the wrong address receives nothing', async () => {
     const { simulator, parameters } = await withPage()
     for (const redirect_uri of [`${page}/`, 'https://evil.example/', 'http://localhost.evil.example', '']) {
       const shown = await opens(simulator, { ...parameters, redirect_uri })
@@ -146,7 +149,7 @@ describe('a web page that is registered', () => {
     expect((await opens(simulator, { ...parameters, client_id: 'unknown' })).text).toContain('AADSTS700016')
   })
 
-  it('gets the other errors at its redirect URI, with the state', async () => {
+  it('receives the other errors at its redirect URI, with the state', async () => {
     const { simulator, parameters } = await withPage()
     const errorOf = async (more: Fields) => {
       const { location } = await opens(simulator, { ...parameters, state: 's', ...more })
@@ -165,7 +168,7 @@ describe('a web page that is registered', () => {
     expect(new URLSearchParams(location.hash.slice(1)).get('error')).toBe('access_denied')
   })
 
-  it('asks people for consent: an administrator gives it, others need one', async () => {
+  it('requires consent: an administrator consents, other people need an administrator', async () => {
     const { simulator, parameters } = await withPage()
     const shown = await opens(simulator, { ...parameters, scope: 'https://graph.microsoft.com/Group.ReadWrite.All' })
     const refused = await shown.answers({ person: kim })
@@ -177,7 +180,7 @@ describe('a web page that is registered', () => {
 })
 
 describe('a program', () => {
-  it('on the person’s computer redeems its code at any port, and not from a web page', async () => {
+  it('on the person’s computer redeems its code with any port, but not from a web page', async () => {
     const { simulator, signedIn } = await withPage()
     const form = await signedIn({ redirect_uri: 'http://localhost:5555' })
     const sent = { ...form, redirect_uri: 'http://localhost:5555' }
@@ -196,7 +199,7 @@ describe('a program', () => {
   })
 })
 
-it('gives web pages no other tokens, and an unregistered client codes for this computer only', async () => {
+it('the login returns only page tokens to web pages; an unregistered client receives codes for this computer only', async () => {
   const simulator = await tenantFor()
   const app = {
     grant_type: 'client_credentials',

@@ -7,8 +7,8 @@ const huelya = '11111111-aaaa-4aaa-8aaa-000000000042'
 const max = '11111111-aaaa-4aaa-8aaa-000000000045'
 const withExchange = (exchange: NonNullable<SimulatorOptions['exchange']>) => tenantFor({ exchange })
 
-describe('with a recipient lag', () => {
-  it('lists show a new mailbox late, and New-Mailbox knows it at once', async () => {
+describe('a recipient lag', () => {
+  it('delays a new mailbox in lists; New-Mailbox knows it at once', async () => {
     const run = await exchangeOf(await withExchange({ recipientLagSeconds: 0.6 }))
     const made = await run('New-Mailbox', aurora)
     const [{ Guid }] = made.body.value
@@ -25,14 +25,14 @@ describe('with a recipient lag', () => {
     expect((await run('Get-Recipient', { Identity: 'aurora' })).status).toBe(200)
   })
 
-  it('what was there before shows', async () => {
+  it('does not hide older mailboxes', async () => {
     const run = await exchangeOf(await withExchange({ recipientLagSeconds: 60 }))
     expect((await run('Get-Mailbox')).body.value).toHaveLength(5)
     expect((await run('Get-Recipient', { Filter: "Name -eq 'info'" })).body.value).toHaveLength(1)
   })
 })
 
-it('a new mailbox may be named by its object id', async () => {
+it('a new mailbox can have its object id as Name', async () => {
   const run = await exchangeOf(await withExchange({ nameIsObjectId: true }))
   const [{ Name, ExternalDirectoryObjectId, Alias }] = (await run('New-Mailbox', aurora)).body.value
   expect([Name, Alias]).toEqual([ExternalDirectoryObjectId, 'aurora'])
@@ -55,7 +55,7 @@ it.each([
   expect(read.body.value).toMatchObject([{ Trustee: shown }])
 })
 
-describe('somebody without a mailbox', () => {
+describe('a person without a mailbox', () => {
   it('is an account that Graph knows and Exchange does not', async () => {
     const simulator = await tenantFor()
     const run = await exchangeOf(simulator)
@@ -79,7 +79,7 @@ describe('somebody without a mailbox', () => {
   })
 })
 
-it('the account of a removed mailbox is among the deleted ones, by its address', async () => {
+it('the account of a removed mailbox is in the list of deleted accounts, by its address', async () => {
   const simulator = await tenantFor()
   const run = await exchangeOf(simulator)
   const graph = await clientOf(simulator)
@@ -94,7 +94,7 @@ it('the account of a removed mailbox is among the deleted ones, by its address',
   expect(await deleted()).toMatchObject([{ id, userPrincipalName, deletedDateTime: expect.any(String) }])
 })
 
-describe('lists come in pages', () => {
+describe('a list', () => {
   const inPages = async (size: string) => {
     const simulator = await tenantFor()
     const token = await tokenOf(simulator, undefined, scopes.exchange)
@@ -104,7 +104,7 @@ describe('lists come in pages', () => {
     return { post, url: `${simulator.url}/adminapi/beta/${simulator.tenantId}/InvokeCommand` }
   }
 
-  it('of the size that is preferred, each told where the next one is', async () => {
+  it('has pages of the preferred size, each with the address of the next page', async () => {
     const { post, url } = await inPages('2')
     const sizes: number[] = []
     for (let next: string | undefined = url; next !== undefined; ) {
@@ -115,7 +115,7 @@ describe('lists come in pages', () => {
     expect(sizes).toEqual([2, 2, 1])
   })
 
-  it('and not of one that makes no sense', async () => {
+  it('refuses an invalid page size or token', async () => {
     const { post, url } = await inPages('0')
     expect((await post(url)).status).toBe(400)
     const other = await inPages('2')
@@ -123,7 +123,7 @@ describe('lists come in pages', () => {
   })
 })
 
-it('an automatic reply is shown as a page with a style, its letters and entities written anew', async () => {
+it('an automatic reply is returned as a page with a style and with named entities', async () => {
   const run = await exchangeOf(await tenantFor())
   const reply = { InternalMessage: 'Gr\u00fc\u00dfe &amp; it&#39;s<br>me', ExternalMessage: '' }
   await run('Set-MailboxAutoReplyConfiguration', { Identity: 'info', AutoReplyState: 'Enabled', ...reply })

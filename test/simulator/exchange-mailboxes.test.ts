@@ -45,7 +45,7 @@ describe('a new mailbox', () => {
     })
   })
 
-  it('signs in by its alias in the default domain, wherever its address is', async () => {
+  it('has its alias in the default domain as sign-in name, whatever its address is', async () => {
     const run = await exchangeOf(await tenantFor())
     const made = await run('New-Mailbox', shared('lab', { PrimarySmtpAddress: 'lab@contoso-labs.example' }))
     expect(made.body.value[0].UserPrincipalName).toBe('lab@contoso.example')
@@ -60,14 +60,14 @@ describe('a new mailbox', () => {
     ['a mailbox as its name', { Name: 'Info' }, 'NameNotAvailableException'],
     ['a mailbox as its alias', { Alias: 'info' }, 'WLCDManagedMemberExistsException'],
     ['a person as sign-in name', { Alias: 'kim' }, 'WLCDManagedMemberExistsException'],
-  ])('cannot take what %s holds', async (_, changes, type) => {
+  ])('is refused if its name is taken by %s', async (_, changes, type) => {
     const run = await exchangeOf(await tenantFor())
     const refusal = refusalOf(await run('New-Mailbox', shared('aurora', changes)))
     expect(refusal).toMatchObject({ status: 400, type })
     expect(refusal.text).toMatch(/^The (proxy address "SMTP:|name ").* is already being used/)
   })
 
-  it('and a Microsoft 365 group cannot have one address', async () => {
+  it('cannot have the same address as a Microsoft 365 group', async () => {
     const simulator = await tenantFor()
     const run = await exchangeOf(simulator)
     const graph = await clientOf(simulator)
@@ -83,7 +83,7 @@ describe('a new mailbox', () => {
   it.each([
     ['two kinds', { Room: true }, 'ParameterBindingException'],
     ['no kind', { Shared: false }, 'ParameterBindingException'],
-    ['what only rooms have', { Office: 'ZRH 2' }, 'ParameterBindingException'],
+    ['a property that only rooms have', { Office: 'ZRH 2' }, 'ParameterBindingException'],
     ['a domain that is not ours', { PrimarySmtpAddress: 'a@fabrikam.example' }, 'NotAcceptedDomainException'],
     ['no address', { PrimarySmtpAddress: 'aurora' }, 'DataValidationException'],
     ['a name of 65 letters', { Name: 'x'.repeat(65) }, 'DataValidationException'],
@@ -97,7 +97,7 @@ describe('a new mailbox', () => {
 })
 
 describe('Set-Mailbox', () => {
-  it('is read back by Get-Mailbox, again when it is repeated', async () => {
+  it('is read back by Get-Mailbox, also after a repeat', async () => {
     const run = await exchangeOf(await tenantFor())
     const values = {
       DisplayName: 'Info desk',
@@ -130,7 +130,7 @@ describe('Set-Mailbox', () => {
     expect(refusal).toMatchObject({ status: 400, type: 'DataValidationException' })
   })
 
-  it('takes 50 GB without a licence and 100 GB with one', async () => {
+  it('accepts 50 GB without a licence and 100 GB with one', async () => {
     const simulator = await tenantFor()
     const run = await exchangeOf(simulator)
     const set = async (size: string) => run('Set-Mailbox', { Identity: 'info', ProhibitSendReceiveQuota: size })
@@ -146,7 +146,7 @@ describe('Set-Mailbox', () => {
     expect((await set('102400 MB')).status).toBe(200)
   })
 
-  it('takes a capacity only for resources', async () => {
+  it('accepts a capacity only for resources', async () => {
     const run = await exchangeOf(await tenantFor())
     const capacity = (Identity: string) => run('Set-Mailbox', { Identity, ResourceCapacity: 8 })
     expect((await capacity('info')).status).toBe(400)
@@ -154,7 +154,7 @@ describe('Set-Mailbox', () => {
     expect((await run('Get-Place', { Identity: 'room-ber-spree' })).body.value[0].Capacity).toBe(8)
   })
 
-  it('changes addresses by a hashtable or as a whole, each held once in the tenant', async () => {
+  it('changes addresses by a hashtable or as a whole; each address is unique in the tenant', async () => {
     const run = await exchangeOf(await tenantFor())
     const set = (EmailAddresses: unknown) => run('Set-Mailbox', { Identity: 'sales', EmailAddresses })
     const table = (add: string[], remove: string[] = []) => ({
@@ -175,7 +175,7 @@ describe('Set-Mailbox', () => {
 })
 
 describe('mailboxes and recipients', () => {
-  it('are found by every identity', async () => {
+  it('are found by every kind of identity', async () => {
     const run = await exchangeOf(await tenantFor())
     const { body } = await run('Get-Mailbox', { Identity: 'sales' })
     const { Guid, ExternalDirectoryObjectId, UserPrincipalName } = body.value[0]

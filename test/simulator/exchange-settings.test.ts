@@ -10,7 +10,7 @@ const fullAccess = (User: string, more: Record<string, unknown> = {}) => ({
 const sendAs = (Trustee: string) => ({ Identity: 'info', Trustee, AccessRights: ['SendAs'], Confirm: false })
 
 describe('access to a mailbox', () => {
-  it('is given to people and groups once, and taken away', async () => {
+  it('is granted to people and groups once, and removed', async () => {
     const simulator = await tenantFor()
     const run = await exchangeOf(simulator)
     const graph = await clientOf(simulator)
@@ -33,7 +33,7 @@ describe('access to a mailbox', () => {
     expect(gone.body['@adminapi.warnings']).toHaveLength(1)
   })
 
-  it('to send as it is a permission of its own, asked for without a prompt', async () => {
+  it('to send as the mailbox is a separate permission and requires a confirmation', async () => {
     const run = await exchangeOf(await tenantFor())
     const { Confirm: _, ...unconfirmed } = sendAs(dana)
     expect(refusalOf(await run('Add-RecipientPermission', unconfirmed)).text).toContain('prompts the user')
@@ -60,9 +60,9 @@ describe('access to a mailbox', () => {
   })
 
   it.each([
-    ['nobody', 'nobody@contoso.example'],
+    ['an unknown person', 'nobody@contoso.example'],
     ['a security group without mail', '22222222-bbbb-4bbb-8bbb-000000000001'],
-  ])('is not given to %s', async (_, user) => {
+  ])('is not granted to %s', async (_, user) => {
     const run = await exchangeOf(await tenantFor())
     for (const [cmdlet, parameters] of [
       ['Add-MailboxPermission', fullAccess(user)],
@@ -75,7 +75,7 @@ describe('access to a mailbox', () => {
   })
 })
 
-describe('what is set is read back', () => {
+describe('a setting is read back', () => {
   it.each([
     [
       'User',
@@ -139,7 +139,7 @@ describe('what is set is read back', () => {
     ['CH', 'Switzerland'],
     ['germany', 'Germany'],
     ['gb', 'United Kingdom'],
-  ])('a country given as %s is shown by its English name', async (CountryOrRegion, shown) => {
+  ])('shows a country given as %s by its English name', async (CountryOrRegion, shown) => {
     const run = await exchangeOf(await tenantFor())
     await run('Set-User', { Identity: 'info', CountryOrRegion })
     await run('Set-Place', { Identity: 'room-ber-spree', CountryOrRegion })
@@ -147,7 +147,7 @@ describe('what is set is read back', () => {
     expect((await run('Get-Place', { Identity: 'room-ber-spree' })).body.value[0].CountryOrRegion).toBe(shown)
   })
 
-  it('no regions that are not countries, and none that are no more', async () => {
+  it('regions that are not countries and former countries are refused', async () => {
     const run = await exchangeOf(await tenantFor())
     for (const CountryOrRegion of ['EU', 'UK', 'DD', 'ZZ']) {
       expect((await run('Set-User', { Identity: 'info', CountryOrRegion })).status).toBe(400)
@@ -169,7 +169,7 @@ describe('what is set is read back', () => {
     expect((await run('Set-MailboxAutoReplyConfiguration', reply)).status).toBe(400)
   })
 
-  it('an unknown identity is answered with all places', async () => {
+  it('an unknown identity returns all places', async () => {
     const run = await exchangeOf(await tenantFor())
     for (const Identity of ['nowhere', 'info'])
       expect((await run('Get-Place', { Identity })).body.value).toHaveLength(2)
@@ -200,7 +200,7 @@ describe('what is set is read back', () => {
     expect(await identities()).toEqual(['room-new@contoso.example'])
   })
 
-  it('a person is read and not changed', async () => {
+  it('a person can be read but not changed', async () => {
     const run = await exchangeOf(await tenantFor())
     const read = await run('Get-User', { Identity: 'kim@contoso.example' })
     expect(read.body.value[0]).toMatchObject({ DisplayName: 'Kim Lee', Manager: 'Dana Fox' })
@@ -266,7 +266,7 @@ describe('Graph', () => {
   })
 })
 
-it('a mailbox has a page that people can read', async () => {
+it('a mailbox has a web page for people', async () => {
   const simulator = await tenantFor()
   const run = await exchangeOf(simulator)
   await run('Add-MailboxPermission', fullAccess(kim, { AutoMapping: false }))
@@ -276,7 +276,7 @@ it('a mailbox has a page that people can read', async () => {
   expect(page.headers.get('content-type')).toContain('text/html')
   const html = await page.text()
   expect(html).toContain('&lt;b&gt;Info&lt;/b&gt;')
-  expect(html).toContain('<dt>Full access</dt><dd>Kim Lee (not opened by itself)</dd>')
+  expect(html).toContain('<dt>Full access</dt><dd>Kim Lee (does not open automatically)</dd>')
   expect(html).toContain('<dt>May send as</dt><dd>Dana Fox</dd>')
   expect(html).toContain('cost centre 7')
   const list = await (await fetch(`${simulator.url}/mailboxes`)).text()

@@ -17,7 +17,7 @@ const input = (CmdletName: string, Parameters: Record<string, unknown> = {}) => 
   CmdletInput: { CmdletName, Parameters },
 })
 
-describe('the door of Exchange', () => {
+describe('the endpoint of Exchange', () => {
   it('answers in the shape of InvokeCommand', async () => {
     const run = await exchangeOf(await tenantFor())
     const { status, body, headers } = await run('Get-Mailbox', { Identity: 'sales@contoso.example' })
@@ -32,7 +32,7 @@ describe('the door of Exchange', () => {
     expect(headers.get('rate-limit-limit')).toBe('30000')
   })
 
-  it('lets in an app by any of Exchange’s audiences, and nobody else', async () => {
+  it('accepts an app for each of Exchange’s audiences, and refuses all other callers', async () => {
     const simulator = await tenantFor()
     const url = simulator.url + path(simulator)
     const call = (token?: string, to = url) =>
@@ -57,7 +57,7 @@ describe('the door of Exchange', () => {
     expect(refused.at(-1)?.body.error.message).toBe('User is not allowed to call Get-Mailbox')
   })
 
-  it('knows only its own cmdlets, in any case', async () => {
+  it('knows only its own cmdlets, in any letter case', async () => {
     const run = await exchangeOf(await tenantFor())
     expect((await run('get-MAILBOX', { identity: 'info' })).body.value[0].Name).toBe('info')
     const unknown = refusalOf(await run('Make-Mailbox'))
@@ -70,13 +70,13 @@ describe('the door of Exchange', () => {
 describe('a parameter', () => {
   it.each([
     [
-      'that is published for Exchange Server alone',
+      'that is published for Exchange Server only',
       'New-Mailbox',
       { ...aurora, UserPrincipalName: 'a@contoso.example' },
     ],
     ['that no cmdlet has', 'New-Mailbox', { ...aurora, Colour: 'red' }],
     ['of another cmdlet', 'Set-Mailbox', { Identity: 'info', Notes: 'x' }],
-  ])('%s is refused by name', async (_, cmdlet, parameters) => {
+  ])('%s is refused, and the error names the parameter', async (_, cmdlet, parameters) => {
     const answer = await (await exchangeOf(await tenantFor()))(cmdlet, parameters)
     const name = Object.keys(parameters).at(-1)
     expect(refusalOf(answer)).toEqual({
@@ -92,7 +92,7 @@ describe('a parameter', () => {
     ['Set-Place', { Identity: '', Capacity: 4 }, 'Identity'],
     ['Add-MailboxPermission', { Identity: 'info', AccessRights: ['FullAccess'] }, 'User'],
     ['New-Mailbox', { Shared: true }, 'Name'],
-  ])('that %s cannot do without is asked for', async (cmdlet, parameters, missing) => {
+  ])('that %s requires is reported when it is missing', async (cmdlet, parameters, missing) => {
     const refusal = refusalOf(await (await exchangeOf(await tenantFor()))(cmdlet, parameters))
     expect(refusal).toMatchObject({ status: 400, type: 'ParameterBindingException' })
     expect(refusal.text).toContain(`mandatory parameters: ${missing}`)
@@ -107,13 +107,13 @@ describe('a parameter', () => {
     ['Set-User', { Identity: 'info', CountryOrRegion: 'Atlantis' }, 'CountryOrRegion'],
     ['Set-CalendarProcessing', { Identity: 'projector-1', AutomateProcessing: 'Always' }, 'AutomateProcessing'],
     ['Add-MailboxPermission', { Identity: 'info', User: 'kim', AccessRights: ['Everything'] }, 'AccessRights'],
-  ])('of %s takes no value of another type', async (cmdlet, parameters, name) => {
+  ])('of %s refuses a value of another type', async (cmdlet, parameters, name) => {
     const refusal = refusalOf(await (await exchangeOf(await tenantFor()))(cmdlet, parameters))
     expect(refusal).toMatchObject({ status: 400, type: 'ParameterTransformationException' })
     expect(refusal.text).toContain(`Cannot process argument transformation on parameter '${name}'.`)
   })
 
-  it('that is published and not simulated is refused aloud; Confirm is not in the way', async () => {
+  it('that is published but not simulated causes an error; Confirm is accepted', async () => {
     const run = await exchangeOf(await tenantFor())
     const limit = refusalOf(await run('Set-Mailbox', { Identity: 'info', LitigationHoldEnabled: true }))
     expect(limit.text).toBe('The simulator does not serve the parameter LitigationHoldEnabled of Set-Mailbox.')
@@ -123,7 +123,7 @@ describe('a parameter', () => {
   })
 })
 
-describe('faults and the log know cmdlets by name', () => {
+describe('faults and the log identify cmdlets by name', () => {
   const calls = async ({ url }: Simulator, operation: string) =>
     (await ask('GET', `${url}/control/calls?operation=${operation}`)).body.value
   const fault = ({ url }: Simulator, body: Record<string, unknown>) => ask('POST', `${url}/control/faults`, { body })
@@ -143,7 +143,7 @@ describe('faults and the log know cmdlets by name', () => {
     expect(await calls(simulator, 'exchange.get-recipient')).toHaveLength(1)
   })
 
-  it('exchange.* strikes them all, in Exchange’s words', async () => {
+  it('exchange.* affects all cmdlets, with Exchange’s error', async () => {
     const simulator = await tenantFor()
     const run = await exchangeOf(simulator)
     await fault(simulator, { operation: 'exchange.*', kind: 'status429', retryAfter: 7 })
@@ -156,7 +156,7 @@ describe('faults and the log know cmdlets by name', () => {
     expect(names).toEqual(expect.arrayContaining(['exchange.set-mailboxautoreplyconfiguration']))
   })
 
-  it('what cannot be read is logged too', async () => {
+  it('an unreadable call is logged too', async () => {
     const simulator = await tenantFor()
     const call = await clientOf(simulator)
     expect((await call('POST', path(simulator), new URLSearchParams({ a: 'b' }))).status).toBe(400)
@@ -165,7 +165,7 @@ describe('faults and the log know cmdlets by name', () => {
   })
 })
 
-it('the directory finds a new mailbox at once, other cmdlets only after it has settled', async () => {
+it('the directory finds a new mailbox at once, other cmdlets find it after a delay', async () => {
   const run = await exchangeOf(await tenantFor({ exchangeSettleSeconds: 0.5 }))
   const { body } = await run('New-Mailbox', aurora)
   const found = await run('Get-Recipient', { Filter: "Alias -eq 'aurora'" })
@@ -177,7 +177,7 @@ it('the directory finds a new mailbox at once, other cmdlets only after it has s
   await expect.poll(async () => (await set()).status, { timeout: 10_000 }).toBe(200)
 })
 
-it('mailboxes, their settings and removals are there after a restart', async () => {
+it('mailboxes, their settings and removals survive a restart', async () => {
   const dataDir = await temporaryFolder()
   const first = await tenantFor({ dataDir })
   const before = await exchangeOf(first)

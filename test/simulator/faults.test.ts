@@ -42,7 +42,7 @@ describe('a fault', () => {
     expect((await call('PATCH', path, group, upsert)).status).toBe(201)
   })
 
-  it('after the commit takes the answer away and keeps the change', async () => {
+  it('after the commit drops the answer and keeps the change', async () => {
     const simulator = await tenantFor()
     const call = await clientOf(simulator)
     await fault(simulator, { operation: 'graph.groups.upsert', kind: 'resetAfterCommit', count: 1 })
@@ -52,7 +52,7 @@ describe('a fault', () => {
     expect(value).toMatchObject([{ status: 201, fault: 'resetAfterCommit' }])
   })
 
-  it('can do what was asked and never answer, after letting calls pass', async () => {
+  it('can execute a call without an answer, after it has skipped other calls', async () => {
     const simulator = await tenantFor()
     const call = await clientOf(simulator)
     await fault(simulator, { operation: 'graph.groups.*', kind: 'holdAfterCommit', skip: 1, count: 1 })
@@ -68,7 +68,7 @@ describe('a fault', () => {
     expect(await held).toBe('cut off')
   })
 
-  it('of too many requests says when to come back, in the words of each service', async () => {
+  it('of too many requests shows the wait in the format of each service', async () => {
     const simulator = await tenantFor()
     const call = await clientOf(simulator)
     await fault(simulator, { operation: '*', kind: 'status429', retryAfter: 7 })
@@ -80,7 +80,7 @@ describe('a fault', () => {
     expect((await call('GET', '/v1.0/groups')).status).toBe(200)
   })
 
-  it('strikes its share of the calls, the same ones for the same seed', async () => {
+  it('affects its share of the calls, the same calls for the same seed', async () => {
     const simulator = await tenantFor()
     const call = await clientOf(simulator)
     const statuses = async () => {
@@ -127,7 +127,7 @@ describe('a fault', () => {
     expect([answer.status, await answer.text()]).toEqual([403, '\u0000'])
   })
 
-  it('must name an operation there is', async () => {
+  it('must name an existing operation', async () => {
     const simulator = await tenantFor()
     const answer = await fault(simulator, { operation: 'graph.planets.create', kind: 'delay' })
     expect(answer.status).toBe(400)
@@ -136,7 +136,7 @@ describe('a fault', () => {
     expect(value).toEqual(expect.arrayContaining(['login.token', 'graph.groups.upsert', 'sharepoint.site.create']))
   })
 
-  it('that delays does not hold up the end', async () => {
+  it('that delays calls does not delay the shutdown', async () => {
     const simulator = await tenantFor()
     const call = await clientOf(simulator)
     await fault(simulator, { operation: 'graph.groups.list', kind: 'delay', seconds: 600 })
@@ -147,8 +147,8 @@ describe('a fault', () => {
   })
 })
 
-describe('the conduct of the tenant', () => {
-  it('is changed field by field, refuses unknown fields, and is reset', async () => {
+describe('the modes of the tenant', () => {
+  it('change field by field, refuse unknown fields, and can be reset', async () => {
     const simulator = await tenantFor()
     const url = `${simulator.url}/control/tenant`
     const usual = (await ask('GET', url)).body
@@ -164,7 +164,7 @@ describe('the conduct of the tenant', () => {
 })
 
 describe('the log of calls', () => {
-  it('tells what was called, in order and without secrets', async () => {
+  it('lists calls in order and without secrets', async () => {
     const simulator = await tenantFor()
     const call = await clientOf(simulator)
     await ask('POST', `${simulator.url}/${simulator.tenantId}/oauth2/v2.0/token`, {
@@ -189,8 +189,8 @@ describe('the log of calls', () => {
   })
 })
 
-describe('the state', () => {
-  it('is there after a restart: groups, keys, log', async () => {
+describe('the stored state', () => {
+  it('survives a restart: groups, keys, log', async () => {
     const dataDir = await temporaryFolder()
     const first = await tenantFor({ dataDir })
     const call = await clientOf(first)
@@ -206,7 +206,7 @@ describe('the state', () => {
     expect(value.slice(0, 2)).toMatchObject([{ operation: 'graph.groups.upsert' }, { operation: 'login.keys' }])
   })
 
-  it('is there after the process was killed', async () => {
+  it('survives a killed process', async () => {
     const dataDir = await temporaryFolder()
     const env = { ...process.env, DATA_DIR: dataDir, SIMULATOR_PORT: '0' }
     const child = spawn(process.execPath, ['src/simulator/main.ts'], { env, stdio: ['ignore', 'pipe', 'inherit'] })
@@ -225,14 +225,14 @@ describe('the state', () => {
   })
 })
 
-it('a port in use is refused with its number', async () => {
+it('a port in use is refused, and the error contains its number', async () => {
   const simulator = await tenantFor()
   const port = Number(new URL(simulator.url).port)
   const second = startSimulator({ dataDir: await temporaryFolder(), port })
   await expect(second).rejects.toThrow(`port ${port} is in use`)
 })
 
-it('a web page elsewhere cannot steer the simulator', async () => {
+it('a web page of another origin cannot control the simulator', async () => {
   const simulator = await tenantFor()
   const form = new URLSearchParams({ operation: '*', kind: 'status429' })
   expect((await ask('POST', `${simulator.url}/control/faults`, { body: form })).status).toBe(415)
@@ -252,7 +252,7 @@ describe('the token command', () => {
     return { ...output, code }
   }
 
-  it('prints a token and nothing else, or says in words what is wrong', async () => {
+  it('prints only the token, or an error message', async () => {
     const simulator = await tenantFor()
     const env = { SIMULATOR_PORT: new URL(simulator.url).port, BASE_URL: '', PORT: '' }
     const good = await run(['kim@contoso.example', '--lifetime', '-60'], env)

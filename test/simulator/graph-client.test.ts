@@ -7,7 +7,7 @@ import { templates, tokenFor, withService } from '../support/service.ts'
 import { people } from '../support/teams-user.ts'
 import { until } from '../support/until.ts'
 
-/** What the API document says of the record ("Provisioned group record"). */
+/** The record in the API document ("Provisioned group record"). */
 const groups = z.object({
   '@odata.context': z.string(),
   value: z.array(
@@ -35,11 +35,11 @@ describe('Microsoft’s own Graph client', () => {
       .select('id,displayName,svc_group')
       .get()
 
-  /** A site that Kim asked for, as the API shows it when it has been made. */
+  /** Requests a site as Kim, and returns it as the API shows it once it is ready. */
   async function provisioned(displayName: string) {
     const body = { displayName, templateId: templates.workingGroup }
-    const asked = await call('kim', 'POST', '/collab/v1/spo/', { body })
-    const { requestId } = z.object({ requestId: z.uuid() }).parse(asked.body)
+    const response = await call('kim', 'POST', '/collab/v1/spo/', { body })
+    const { requestId } = z.object({ requestId: z.uuid() }).parse(response.body)
     return until(async () => {
       const request = siteView.parse((await call('kim', 'GET', `/requests/v1/${requestId}`)).body)
       return request.status === 'succeeded' ? request : undefined
@@ -57,7 +57,7 @@ describe('Microsoft’s own Graph client', () => {
     }
   })
 
-  it('finds nothing for a request that is none, and is refused without a token', async () => {
+  it('finds nothing for an unknown request, and is refused without a token', async () => {
     expect(groups.parse(await lookFor('6f2f8f0e-3a51-4c0b-9a57-0d6f3a1f7c11', 'kim')).value).toEqual([])
     const refusal = await lookFor('6f2f8f0e-3a51-4c0b-9a57-0d6f3a1f7c11').catch((error: unknown) => error)
     expect(refusal).toBeInstanceOf(GraphError)

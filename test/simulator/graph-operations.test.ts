@@ -8,10 +8,10 @@ import { ask, dana, kim, tokenOf } from '../support/simulator.ts'
 const requestId = '6f2f8f0e-3a51-4c0b-9a57-0d6f3a1f7c11'
 const teamsAppId = '66666666-ffff-4fff-8fff-000000000001'
 const people = (id: string) => `https://graph.microsoft.com/v1.0/users/${id}`
-/** Entries of a list. */
+/** Returns the entries of a list. */
 const list = async <T>(request: GraphRequest): Promise<T[]> => (await request.get()).value
 
-describe('Microsoft’s own Graph client, with each Graph operation of our connector', () => {
+describe('Microsoft’s own Graph client, with each Graph operation of our connector,', () => {
   let tenant: Awaited<ReturnType<typeof startTenant>>
   let graph: Client
   beforeAll(async () => {
@@ -36,7 +36,7 @@ describe('Microsoft’s own Graph client, with each Graph operation of our conne
     expect(organisation?.verifiedDomains.map(({ name }) => name)).toContain('contoso.example')
   })
 
-  it('creates a group by its alternate key once, with owners and extension, and finds it by filter', async () => {
+  it('creates a group once by its alternate key, with owners and extension, and finds it by filter', async () => {
     const group: Group = {
       displayName: 'Apollo Rockets',
       mailNickname: 'apollo-rockets',
@@ -82,7 +82,7 @@ describe('Microsoft’s own Graph client, with each Graph operation of our conne
     expect(await list<object>(graph.api('/sites/getAllSites').select('webUrl'))).not.toEqual([])
   })
 
-  it('blocks an account and reads what was deleted', async () => {
+  it('blocks an account and reads deleted objects', async () => {
     await graph.api(`/users/${kim}`).patch({ accountEnabled: false } satisfies User)
     expect((await graph.api(`/users/${kim}`).select('accountEnabled').get()).accountEnabled).toBe(false)
     for (const kind of ['group', 'user'])
@@ -115,12 +115,12 @@ describe('Microsoft’s own Graph client, with each Graph operation of our conne
     expect([chat.id, chat.chatType]).toEqual([expect.stringMatching(/^19:.+@unq\.gbl\.spaces$/), 'oneOnOne'])
   })
 
-  it('has used every Graph operation that the connector uses', async () => {
+  it('uses every Graph operation that the connector uses', async () => {
     const used = new Set((await tenant.calls()).map(({ operation }) => operation))
     const operations = (await ask('GET', `${tenant.simulator.url}/control/operations`)).body.value as string[]
     const ofConnector = /^graph\.(deletedItems|groups|groupSettings|installedApps|organization|sites|users)\./
     const unused = operations.filter((name) => ofConnector.test(name) && !used.has(name))
-    // The connector deletes nothing, and addresses groups and sites in other ways.
+    // The connector does not delete, and it addresses groups and sites in other ways.
     expect(unused.toSorted()).toEqual([
       'graph.groups.create',
       'graph.groups.delete',

@@ -17,7 +17,7 @@ const upsert = { Prefer: 'create-if-missing' }
 const keyed = (key: string) => `/v1.0/groups(uniqueName='${key}')`
 
 describe('people', () => {
-  it('are found by the beginning of a name, marks or none, only with ConsistencyLevel', async () => {
+  it('are found by the beginning of a name, with or without accents, only with ConsistencyLevel', async () => {
     const call = await clientOf(await tenantFor())
     const path = '/v1.0/users?$search="displayName:mull"&$select=id,displayName,department'
     expect((await call('GET', path)).status).toBe(400)
@@ -29,7 +29,7 @@ describe('people', () => {
     expect(filtered.body.value).toHaveLength(1)
   })
 
-  it('have a manager, and groups in groups', async () => {
+  it('have a manager and nested groups', async () => {
     const simulator = await tenantFor()
     await consent(simulator, 'graph', ['Directory.Read.All'])
     const call = await clientOf(simulator)
@@ -48,7 +48,7 @@ describe('people', () => {
     expect((await call('GET', '/v1.0/users/nobody')).body.error.code).toBe('Request_ResourceNotFound')
   })
 
-  it('come in pages', async () => {
+  it('are listed in pages', async () => {
     const simulator = await tenantFor()
     const call = await clientOf(simulator)
     const first = await call('GET', '/v1.0/users?$top=40')
@@ -58,8 +58,8 @@ describe('people', () => {
   })
 })
 
-describe('a group made by its uniqueName', () => {
-  it('is made once, however often it is asked for', async () => {
+describe('a group created by its uniqueName', () => {
+  it('is created once, however often it is requested', async () => {
     const call = await clientOf(await tenantFor())
     expect((await call('PATCH', keyed('r-1'), group())).status).toBe(404)
     const made = await call('PATCH', keyed('r-1'), group(), upsert)
@@ -78,7 +78,7 @@ describe('a group made by its uniqueName', () => {
     expect(owners.body.value).toEqual([{ '@odata.type': '#microsoft.graph.user', id: kim }])
   })
 
-  it('leaves nothing behind when an owner is unknown', async () => {
+  it('does not exist after an attempt with an unknown owner', async () => {
     const call = await clientOf(await tenantFor())
     const body = group({ 'owners@odata.bind': [userUrl(kim), userUrl('11111111-0000-4000-8000-000000000000')] })
     expect((await call('PATCH', keyed('r-1'), body, upsert)).status).toBe(404)
@@ -87,7 +87,7 @@ describe('a group made by its uniqueName', () => {
 })
 
 describe('a new group', () => {
-  it('may not take the mailNickname of another Microsoft 365 group', async () => {
+  it('cannot have the mailNickname of another Microsoft 365 group', async () => {
     const call = await clientOf(await tenantFor())
     await call('POST', '/v1.0/groups', group())
     const second = await call('POST', '/v1.0/groups', group({ mailNickname: 'Project-Aurora' }))
@@ -99,7 +99,7 @@ describe('a new group', () => {
     expect(second.body.error.innerError['request-id']).toBe(second.headers.get('request-id'))
   })
 
-  it('is silently a duplicate when it is a security group', async () => {
+  it('can be a duplicate without an error if it is a security group', async () => {
     const call = await clientOf(await tenantFor())
     expect((await call('POST', '/v1.0/groups', securityGroup())).status).toBe(201)
     expect((await call('POST', '/v1.0/groups', securityGroup())).status).toBe(201)
@@ -113,14 +113,14 @@ describe('a new group', () => {
     ['a space in the mailNickname', { mailNickname: 'project aurora' }],
     ['no displayName', { displayName: '' }],
     ['a displayName of 257 characters', { displayName: 'x'.repeat(257) }],
-    ['a property nobody knows', { colour: 'red' }],
+    ['an unknown property', { colour: 'red' }],
   ])('is refused with %s', async (_, changes) => {
     const call = await clientOf(await tenantFor())
     const answer = await call('POST', '/v1.0/groups', group(changes))
     expect(answer).toMatchObject({ status: 400, body: { error: { code: 'Request_BadRequest' } } })
   })
 
-  it('takes a sensitivity label from a person, not from an app', async () => {
+  it('accepts a sensitivity label from a person, not from an app', async () => {
     const simulator = await tenantFor()
     const app = await clientOf(simulator)
     const person = await clientOf(simulator, 'kim@contoso.example')
@@ -132,7 +132,7 @@ describe('a new group', () => {
     expect(read.body.assignedLabels[0].displayName).toBe('Confidential')
   })
 
-  it('takes owners and members one by one, each once', async () => {
+  it('accepts owners and members one by one, each once', async () => {
     const call = await clientOf(await tenantFor())
     const { body } = await call('POST', '/v1.0/groups', group())
     const path = `/v1.0/groups/${body.id}/members/$ref`
@@ -148,7 +148,7 @@ describe('the schema extension', () => {
   const value = { requestId: 'r-1', extensionAttribute1: 'host,a,b', extensionAttribute3: 'http://x/sites/y' }
   const find = "/v1.0/groups?$filter=svc_group/requestId eq 'r-1'&$select=id,displayName,svc_group"
 
-  it('shows in the filter only after the directory has caught up, in the documented shape', async () => {
+  it('appears in the filter only after the directory has caught up, in the documented shape', async () => {
     const simulator = await tenantFor({ directorySeconds: 0.3 })
     const call = await clientOf(simulator)
     const made = await call('POST', '/v1.0/groups', securityGroup({ svc_group: value }))
@@ -173,12 +173,12 @@ describe('the schema extension', () => {
         },
       ],
     })
-    // The same value again does not hide what the directory already shows.
+    // Writing the same value again does not hide a value that the directory already shows.
     expect((await call('PATCH', `/v1.0/groups/${made.body.id}`, { svc_group: value })).status).toBe(204)
     expect((await call('GET', find)).body.value).toHaveLength(1)
   })
 
-  it('can have another name, and refuses properties it does not declare', async () => {
+  it('can have another name, and refuses properties that it does not declare', async () => {
     const simulator = await tenantFor({ directoryExtension: 'ext1a2b3c4d_svcgroup' })
     await consent(simulator, 'graph', ['Group.ReadWrite.All', 'Application.Read.All'])
     const call = await clientOf(simulator)
@@ -193,7 +193,7 @@ describe('the schema extension', () => {
 })
 
 describe('the site of a group', () => {
-  it('is not there at first, then is, at an address that opens in a browser', async () => {
+  it('is missing at first, then exists at an address that opens in a browser', async () => {
     const simulator = await tenantFor({ siteReadySeconds: 0.3 })
     const call = await clientOf(simulator)
     const description = '<b>Northern lights</b>'
@@ -219,7 +219,7 @@ describe('the site of a group', () => {
     expect(html).toContain('Kim Lee')
   })
 
-  it('gets the next free address when another site holds its own', async () => {
+  it('has the next free address when its own address is taken', async () => {
     const simulator = await tenantFor()
     const call = await clientOf(simulator)
     const request = {
@@ -235,7 +235,7 @@ describe('the site of a group', () => {
   })
 })
 
-it('an address Graph does not have is refused in its shape', async () => {
+it('an address that Graph does not have is refused in Graph’s format', async () => {
   const call = await clientOf(await tenantFor())
   expect(await call('GET', '/v1.0/planets')).toMatchObject({ status: 400, body: { error: { code: 'BadRequest' } } })
   expect((await call('DELETE', '/v1.0/groups')).headers.get('allow')).toBe('GET, POST')

@@ -23,7 +23,7 @@ describe('an app of the catalogue', () => {
     expect((await call('GET', `${apps(kim)}${find}`)).body.value).toEqual([])
   })
 
-  it('has a chat with the person, with an id that the connector knows; nobody else has it', async () => {
+  it('has a chat with the person, with an id that the connector knows; other people have no chat', async () => {
     const call = await clientOf(await tenantFor())
     await call('POST', apps(dana), bind(app))
     const [{ id }] = (await call('GET', `${apps(dana)}?$expand=teamsApp`)).body.value
@@ -36,7 +36,7 @@ describe('an app of the catalogue', () => {
     expect((await call('GET', `${apps(kim)}/${encodeURIComponent(id)}/chat`)).status).toBe(404)
   })
 
-  it('comes by a setup policy of the organisation too, and then it is installed', async () => {
+  it('can be installed by a setup policy of the organisation', async () => {
     const simulator = await tenantFor()
     const call = await clientOf(simulator)
     const policy = (body: object) => ask('POST', `${simulator.url}/control/installed-apps`, { body })
@@ -47,18 +47,18 @@ describe('an app of the catalogue', () => {
   })
 
   it.each([
-    ['an app that the catalogue has not', dana, bind('66666666-ffff-4fff-8fff-000000000002'), 404],
+    ['an app that is not in the catalogue', dana, bind('66666666-ffff-4fff-8fff-000000000002'), 404],
     ['no app', dana, {}, 400],
-    ['something that is no app', dana, { 'teamsApp@odata.bind': 'https://evil.example/app' }, 400],
-    ['nobody', '11111111-0000-4000-8000-000000000000', bind(app), 404],
-    ['somebody without a licence', 'max.frei@contoso.example', bind(app), 404],
+    ['an address that is not an app', dana, { 'teamsApp@odata.bind': 'https://evil.example/app' }, 400],
+    ['an unknown person', '11111111-0000-4000-8000-000000000000', bind(app), 404],
+    ['a person without a licence', 'max.frei@contoso.example', bind(app), 404],
   ])('is refused: %s', async (_, who, body, status) => {
     const call = await clientOf(await tenantFor())
     const answer = await call('POST', apps(who), body)
     expect([answer.status, typeof answer.body.error.code]).toEqual([status, 'string'])
   })
 
-  it('may be forbidden, where a test says so', async () => {
+  it('can be refused by a fault', async () => {
     const simulator = await tenantFor()
     const call = await clientOf(simulator)
     const fault = { operation: 'graph.installedApps.add', kind: 'failBeforeCommit', status: 403, count: 1 }
@@ -72,7 +72,7 @@ describe('an app of the catalogue', () => {
   })
 })
 
-describe('people, by what somebody types of them', () => {
+describe('people found by a filter', () => {
   const find = async (filter: string) => {
     const call = await clientOf(await tenantFor())
     const { body } = await call('GET', `/v1.0/users?$filter=${encodeURIComponent(filter)}&$select=id,displayName`)

@@ -30,7 +30,7 @@ const assertion = (clientId: string, expires: string) =>
 const assertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
 
 describe('an app on its own', () => {
-  it('gets a token with roles and no scp for its certificate', async () => {
+  it('receives a token with roles and no scp for its certificate', async () => {
     const simulator = await tenantFor()
     const answer = await postForm(simulator, 'token', {
       grant_type: 'client_credentials',
@@ -47,7 +47,7 @@ describe('an app on its own', () => {
     expect(claims.sub).toBe(claims['oid'])
   })
 
-  it('is refused in Entra ID’s words when the proof or the scope is missing', async () => {
+  it('is refused with Entra ID’s error when the proof or the scope is missing', async () => {
     const simulator = await tenantFor()
     const base = { grant_type: 'client_credentials', client_id: 'service', scope: `${simulator.url}/.default` }
     const unproven = await postForm(simulator, 'token', base)
@@ -61,7 +61,7 @@ describe('an app on its own', () => {
     expect(nowhere).toMatchObject({ status: 400, body: { error_codes: [90002] } })
   })
 
-  it('with a secret is let into Graph and kept out of SharePoint', async () => {
+  it('with a secret is accepted by Graph and refused by SharePoint', async () => {
     const simulator = await tenantFor()
     const answer = await postForm(simulator, 'token', {
       grant_type: 'client_credentials',
@@ -86,7 +86,7 @@ describe('a device', () => {
   const poll = (simulator: Simulator, device_code: string) =>
     postForm(simulator, 'token', { grant_type: 'device_code', client_id, device_code })
 
-  it('waits until a person signs in on the page, then holds tokens of that person', async () => {
+  it('waits until a person signs in on the page, then receives tokens of that person', async () => {
     const simulator = await tenantFor()
     const started = await postForm(simulator, 'devicecode', { client_id, scope })
     expect(started.body).toMatchObject({ verification_uri: `${simulator.url}/devicelogin`, interval: 1 })
@@ -111,7 +111,7 @@ describe('a device', () => {
     expect((await poll(simulator, device_code)).body.error).toBe('bad_verification_code')
   })
 
-  it('that asks more often than it was told is slowed down, and still gets its tokens', async () => {
+  it('that polls too often is slowed down, and still receives its tokens', async () => {
     const simulator = await tenantFor()
     const { body } = await postForm(simulator, 'devicecode', { client_id, scope })
     const hurried = await Promise.all([1, 2, 3].map(() => poll(simulator, body.device_code)))
@@ -125,7 +125,7 @@ describe('a device', () => {
     expect((await poll(simulator, body.device_code)).status).toBe(200)
   })
 
-  it('is told when the person declines', async () => {
+  it('receives an error when the person declines', async () => {
     const simulator = await tenantFor()
     const { body } = await postForm(simulator, 'devicecode', { client_id, scope })
     const form = new URLSearchParams({ user_code: body.user_code, person: kim, answer: 'decline' })
@@ -133,7 +133,7 @@ describe('a device', () => {
     expect((await poll(simulator, body.device_code)).body.error).toBe('authorization_declined')
   })
 
-  it('renews its tokens, for another resource too, and gets a new refresh token each time', async () => {
+  it('renews its tokens, for another resource too, and receives a new refresh token each time', async () => {
     const simulator = await tenantFor()
     const { body } = await postForm(simulator, 'devicecode', { client_id, scope })
     const form = new URLSearchParams({ user_code: body.user_code, person: kim, answer: 'allow' })
@@ -148,8 +148,8 @@ describe('a device', () => {
   })
 })
 
-describe('a token from the control door', () => {
-  it('can be of any person, and can have expired already', async () => {
+describe('a token from the control service', () => {
+  it('can be for any person, and can have expired already', async () => {
     const simulator = await tenantFor()
     const request = { userPrincipalName: 'kim@contoso.example', scope: `${simulator.url}/User.Read`, lifetime: -10 }
     const { body } = await ask('POST', `${simulator.url}/control/token`, { body: request })
@@ -159,7 +159,7 @@ describe('a token from the control door', () => {
     expect(claims.exp).toBeGreaterThan(claims.iat ?? Number.POSITIVE_INFINITY)
   })
 
-  it('names the person it does not know', async () => {
+  it('is refused for an unknown person; the error contains the name', async () => {
     const simulator = await tenantFor()
     const request = { userPrincipalName: 'nobody@contoso.example', scope: 'User.Read' }
     const answer = await ask('POST', `${simulator.url}/control/token`, { body: request })
@@ -167,7 +167,7 @@ describe('a token from the control door', () => {
     expect(answer.body.error.message).toContain('nobody@contoso.example')
   })
 
-  it('for another audience is no key to Graph', async () => {
+  it('for another audience is refused by Graph', async () => {
     const simulator = await tenantFor()
     const token = await tokenOf(simulator, 'kim@contoso.example', scopes.collab)
     expect((await ask('GET', `${simulator.url}/v1.0/users`, { token })).status).toBe(401)

@@ -9,7 +9,7 @@ import { ask, kim } from '../support/simulator.ts'
 const clientId = '44444444-dddd-4ddd-8ddd-000000000001'
 const graph = 'https://graph.microsoft.com'
 
-describe('MSAL, with the metadata that the simulated Entra ID publishes', () => {
+describe('MSAL with the metadata that the simulated Entra ID publishes', () => {
   let tenant: Awaited<ReturnType<typeof startTenant>>
   let auth: { clientId: string; authority: string; knownAuthorities: string[] }
   beforeAll(async () => {
@@ -36,7 +36,7 @@ describe('MSAL, with the metadata that the simulated Entra ID publishes', () => 
     expect((await app.acquireTokenByClientCredential(request))?.fromCache).toBe(true)
   })
 
-  it('explains a refused scope in Entra ID’s words', async () => {
+  it('shows Entra ID’s error for a refused scope', async () => {
     const clientCertificate = { ...localCertificate() }
     const app = new ConfidentialClientApplication({
       auth: { ...auth, clientCertificate },

@@ -20,7 +20,7 @@ describe('permissions', () => {
     expect([...calls].toSorted()).toEqual(Object.keys(table.calls).toSorted())
   })
 
-  it('belong to one service: its token is refused by the others', async () => {
+  it('belong to one service: the other services refuse its token', async () => {
     const simulator = await tenantFor()
     const calls = {
       graph: (token: string) => ask('GET', `${simulator.url}/v1.0/groups`, { token }),
@@ -45,7 +45,7 @@ describe('permissions', () => {
     }
   })
 
-  it('stay in a token as they were when it was issued', async () => {
+  it('stay unchanged in an issued token', async () => {
     const simulator = await tenantFor()
     const early = await clientOf(simulator)
     await consent(simulator, 'graph', ['User.Read.All'])
@@ -57,7 +57,7 @@ describe('permissions', () => {
     expect((await (await clientOf(simulator))('GET', '/v1.0/groups')).status).toBe(200)
   })
 
-  it('that are missing are refused by Graph in the form of each workload', async () => {
+  it('that are missing cause Graph’s refusal in the format of each workload', async () => {
     const call = await without('graph', ['User.ReadBasic.All'])
     expect(await call('GET', '/v1.0/groups')).toMatchObject({
       status: 403,
@@ -77,7 +77,7 @@ describe('permissions', () => {
     expect(teams.body.error.message).toContain("Roles on the request 'User.ReadBasic.All'.")
   })
 
-  it('that are missing are refused by SharePoint, with 401 when there is no role at all', async () => {
+  it('that are missing cause SharePoint’s refusal, with 401 when the app has no role at all', async () => {
     const denied = { 'odata.error': { code: '-2147024891, System.UnauthorizedAccessException' } }
     const reader = await without('sharepoint', ['Sites.Read.All'])
     const status = "/_api/SPSiteManager/status?url='x'"
@@ -90,7 +90,7 @@ describe('permissions', () => {
   it.each([
     [401, ['Exchange Administrator'], 'User is not allowed to call Get-Mailbox'],
     [403, ['Exchange.ManageAsApp'], "isn't supported in this scenario"],
-  ])('that are missing are refused by Exchange: %i with only %j', async (status, roles, message) => {
+  ])('that are missing cause Exchange’s refusal: %i with only %j', async (status, roles, message) => {
     const simulator = await tenantFor()
     await consent(simulator, 'exchange', roles)
     const call = await clientOf(simulator)
@@ -120,7 +120,7 @@ describe('permissions', () => {
     expect(await Promise.all(statuses)).toEqual([403, 200, 200])
   })
 
-  it('are granted for the services that there are', async () => {
+  it('are granted for exactly the existing services', async () => {
     const simulator = await tenantFor()
     expect((await consent(simulator, 'teams', [])).status).toBe(400)
     expect((await consent(simulator, 'graph', ['Group.Read.All'])).body).toMatchObject({ graph: ['Group.Read.All'] })

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTenant } from '../support/simulated-tenant.ts'
 import { tokenOf } from '../support/simulator.ts'
 
-/** SharePoint Online's application id, which names it as the resource of a token. */
+/** SharePoint Online's application id, the resource of its tokens. */
 const sharePoint = '00000003-0000-0ff1-ce00-000000000000/.default'
 const owner = 'dana@contoso.example'
 const label = '33333333-cccc-4ccc-8ccc-000000000002'

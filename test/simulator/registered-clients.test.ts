@@ -31,7 +31,7 @@ const apiRole = {
 }
 const failure = (call: Promise<unknown>) => call.then(() => undefined).catch((error: unknown) => error)
 
-describe('MSAL in a tenant that knows only its registrations', () => {
+describe('MSAL in a tenant that accepts only registered clients', () => {
   let tenant: Simulator
   let graph: Client
   beforeEach(async () => {
@@ -67,7 +67,7 @@ describe('MSAL in a tenant that knows only its registrations', () => {
       },
     })
 
-  /** The last answer of Entra ID to a sign-in with a device code: MSAL hides the number of the error. */
+  /** Returns Entra ID's last answer to a sign-in with a device code: MSAL hides the number of the error. */
   async function answerTo(client_id: string, scope: string, person: string, pages: string[] = []) {
     const post = (path: string, form: Record<string, string>) =>
       ask('POST', `${tenant.url}/${path}`, { body: new URLSearchParams(form) })
@@ -84,7 +84,7 @@ describe('MSAL in a tenant that knows only its registrations', () => {
   }
 
   describe('with a device code of Microsoft Graph Command Line Tools', () => {
-    it('signs an administrator in, who consents, and Graph accepts what was consented to', async () => {
+    it('signs in an administrator, who consents; Graph accepts the scopes of the consent', async () => {
       const result = await signIn(publicClient(commandLineTools), graphScopes, sam)
       const token = result?.accessToken ?? ''
       expect(decodeJwt(token)['scp']).toBe([...setupScopes].toSorted().join(' '))
@@ -93,7 +93,7 @@ describe('MSAL in a tenant that knows only its registrations', () => {
       const me = await ask('GET', `${tenant.url}/v1.0/me`, { token })
       expect(me.body).toMatchObject({ id: sam, displayName: 'Sam Roy' })
       expect((await ask('GET', `${tenant.url}/v1.0/domains`, { token })).status).toBe(200)
-      // Consent for oneself is no consent for others.
+      // Consent for oneself does not apply to other people.
       const { value } = await graph.api('/oauth2PermissionGrants').get()
       expect(value).toMatchObject([{ consentType: 'Principal', principalId: sam }])
     })
@@ -119,7 +119,7 @@ describe('MSAL in a tenant that knows only its registrations', () => {
       expect(decodeJwt(result?.accessToken ?? '')['scp']).toBe('User.Read')
     })
 
-    it('asks for consent again for a further permission', async () => {
+    it('requires consent again for a further permission', async () => {
       const client = publicClient(commandLineTools)
       const [first = ''] = graphScopes
       const result = await signIn(client, [first], sam)
@@ -129,14 +129,14 @@ describe('MSAL in a tenant that knows only its registrations', () => {
       expect(await failure(client.acquireTokenSilent(further))).toMatchObject({ subError: 'consent_required' })
     })
 
-    it('names a permission that Graph does not have', async () => {
+    it('reports a permission that Graph does not have', async () => {
       const pages: string[] = []
       expect(await answerTo(commandLineTools, 'Weather.Read', sam, pages)).toMatchObject(consentRequired)
       expect(pages.join()).toMatch(/AADSTS650053.*Weather\.Read/)
     })
   })
 
-  it('refuses a client that nobody has registered', async () => {
+  it('refuses an unregistered client', async () => {
     const unknown = 'c0ffee00-0000-4000-8000-000000000001'
     const expected = { errorMessage: expect.stringMatching(/AADSTS700016/) }
     const secret = confidential(unknown, { clientSecret: 'x' })
@@ -172,7 +172,7 @@ describe('MSAL in a tenant that knows only its registrations', () => {
       await upload(id, own)
       expect((await token(own))?.accessToken).toBeTruthy()
       expect(await failure(token(other))).toMatchObject(refusal)
-      // The other's key with the right certificate's name.
+      // A forged credential: another certificate's key with the thumbprint of the right certificate.
       const forged = { ...other, thumbprint: own.thumbprint }
       expect(await failure(token(forged))).toMatchObject({
         errorMessage: expect.stringMatching(/AADSTS700027.*verify/),
@@ -181,7 +181,7 @@ describe('MSAL in a tenant that knows only its registrations', () => {
       expect(await failure(token(own))).toMatchObject(refusal)
     })
 
-    it('gives the roles that the service principal has at that time', async () => {
+    it('returns the roles that the service principal has at that time', async () => {
       const { id, appId, principalId } = await register(graph, {})
       const own = selfSigned()
       await upload(id, own)
@@ -250,7 +250,7 @@ describe('MSAL in a tenant that knows only its registrations', () => {
   })
 
   describe('for an API of the organisation', () => {
-    /** A registered API with a scope and a role, and a command line that is a public client. */
+    /** Registers an API with a scope and a role, and a command line that is a public client. */
     async function apiWith(change: Application = {}) {
       const api = await register(graph, {
         ...{ displayName: 'API', appRoles: [apiRole] },
@@ -262,7 +262,7 @@ describe('MSAL in a tenant that knows only its registrations', () => {
       return { api, cli, scope: `api://${api.appId}/App.ReadWrite.All` }
     }
 
-    it('gives a person a token of version 2, only with consent', async () => {
+    it('returns a person’s token of version 2, only with consent', async () => {
       const { api, cli, scope } = await apiWith()
       expect(await answerTo(cli.appId, scope, kim)).toMatchObject(consentRequired)
       const consent = { clientId: cli.principalId, resourceId: api.principalId, scope: 'App.ReadWrite.All' }
@@ -275,7 +275,7 @@ describe('MSAL in a tenant that knows only its registrations', () => {
       expect(claims).not.toHaveProperty('roles')
     })
 
-    it('gives a consent for one person to nobody else', async () => {
+    it('does not apply the consent of one person to other people', async () => {
       const { api, cli, scope } = await apiWith()
       const consent = { clientId: cli.principalId, resourceId: api.principalId, scope: 'App.ReadWrite.All' }
       await graph.api('/oauth2PermissionGrants').post({ ...consent, consentType: 'Principal', principalId: dana })
@@ -284,7 +284,7 @@ describe('MSAL in a tenant that knows only its registrations', () => {
       expect(await answerTo(cli.appId, scope, kim)).toMatchObject(consentRequired)
     })
 
-    it('trusts a client that the API has authorised in advance', async () => {
+    it('trusts a client that the API has pre-authorised', async () => {
       const { api, cli, scope } = await apiWith()
       const trusted = [{ appId: cli.appId, delegatedPermissionIds: [apiScope.id] }]
       await graph.api(`/applications/${api.id}`).patch({ api: { preAuthorizedApplications: trusted } })
@@ -293,7 +293,7 @@ describe('MSAL in a tenant that knows only its registrations', () => {
       })
     })
 
-    it('refuses a command line that is no public client', async () => {
+    it('refuses a command line that is not a public client', async () => {
       const { api, cli, scope } = await apiWith()
       const consent = { clientId: cli.principalId, resourceId: api.principalId, scope: 'App.ReadWrite.All' }
       await graph.api('/oauth2PermissionGrants').post({ ...consent, consentType: 'AllPrincipals' })
@@ -301,7 +301,7 @@ describe('MSAL in a tenant that knows only its registrations', () => {
       expect(await answerTo(cli.appId, scope, kim)).toMatchObject({ status: 401, body: { error_codes: [7000218] } })
     })
 
-    it('gives tokens of version 1 unless the registration requests version 2', async () => {
+    it('returns tokens of version 1 unless the registration requests version 2', async () => {
       const { cli, api } = await apiWith({ api: { oauth2PermissionScopes: [apiScope] } })
       const consent = { clientId: cli.principalId, resourceId: api.principalId, scope: 'App.ReadWrite.All' }
       await graph.api('/oauth2PermissionGrants').post({ ...consent, consentType: 'AllPrincipals' })
@@ -313,7 +313,7 @@ describe('MSAL in a tenant that knows only its registrations', () => {
       })
     })
 
-    it('gives an application the roles that it was granted, and idtyp on request', async () => {
+    it('returns the granted roles of an application, and idtyp on request', async () => {
       const { api } = await apiWith({ optionalClaims: { accessToken: [{ name: 'idtyp' }] } })
       const { id, appId, principalId } = await register(graph, { displayName: 'Program' })
       const { secretText }: PasswordCredential = await graph.api(`/applications/${id}/addPassword`).post({})
@@ -332,7 +332,7 @@ describe('MSAL in a tenant that knows only its registrations', () => {
       })
     })
 
-    it('refuses an API without a service principal, and a scope that it does not have', async () => {
+    it('refuses an API without a service principal, and a scope that the API does not have', async () => {
       const { cli, api } = await apiWith()
       const lonely: Application = await graph.api('/applications').post({ displayName: 'Lonely' })
       const refusal = await answerTo(cli.appId, `${lonely.appId}/App.ReadWrite.All`, kim)
@@ -342,7 +342,7 @@ describe('MSAL in a tenant that knows only its registrations', () => {
     })
   })
 
-  it('finds no registration, consent, role, extension, group or app in the beginning', async () => {
+  it('contains no registration, consent, role, extension, group or app at the start', async () => {
     const { value: apps } = await graph.api('/applications').get()
     const { value: principals }: { value: ServicePrincipal[] } = await graph.api('/servicePrincipals').get()
     const { value: groups } = await graph.api('/groups').filter('securityEnabled eq true').get()
@@ -358,7 +358,7 @@ describe('MSAL in a tenant that knows only its registrations', () => {
     const { value: roles } = await graph.api('/roleManagement/directory/roleAssignments').get()
     expect(roles).toMatchObject([{ principalId: sam }])
     expect((await graph.api('/users').get()).value.length).toBeGreaterThan(40)
-    // Contoso's own service has nothing here either.
+    // Contoso's own service has no roles here either.
     expect((await ask('GET', `${tenant.url}/control/consents`)).body).toEqual({
       graph: [],
       sharepoint: [],

@@ -29,7 +29,7 @@ const refused = (statusCode: number, code: string, message: string | RegExp) => 
 })
 const failure = (call: Promise<unknown>) => call.then(() => undefined).catch((error: unknown) => error)
 
-describe('a registration, by Microsoft’s own Graph client', () => {
+describe('a registration, used with Microsoft’s own Graph client,', () => {
   let tenant: Simulator
   let graph: Client
   beforeEach(async () => {
@@ -59,7 +59,7 @@ describe('a registration, by Microsoft’s own Graph client', () => {
     expect(listed.value).toEqual([{ id: created.id }])
   })
 
-  it('has owners, which Entra ID does not add for an administrator', async () => {
+  it('has owners; Entra ID does not add an administrator as owner', async () => {
     const { id } = await register(graph, {})
     const owners = () => graph.api(`/applications/${id}/owners`).get()
     expect((await owners()).value).toEqual([])
@@ -71,7 +71,7 @@ describe('a registration, by Microsoft’s own Graph client', () => {
     expect((await graph.api(`/applications/${bound.id}/owners`).get()).value).toMatchObject([{ id: sam }])
   })
 
-  it('takes an App ID URI of its own id or of a verified domain, and only once in the tenant', async () => {
+  it('accepts an App ID URI of its own id or of a verified domain, and only once in the tenant', async () => {
     const { id, appId } = await register(graph, {})
     const set = (one: string, uri: string) => graph.api(`/applications/${one}`).patch({ identifierUris: [uri] })
     for (const uri of [`api://${appId}`, 'https://contoso.example/api', 'api://sites.contoso.example/x'])
@@ -88,7 +88,7 @@ describe('a registration, by Microsoft’s own Graph client', () => {
     )
   })
 
-  it('offers scopes and app roles, which must be disabled before they are removed', async () => {
+  it('has scopes and app roles, which must be disabled before they are removed', async () => {
     const { id } = await register(graph, {})
     const texts = { adminConsentDisplayName: 'Use it', adminConsentDescription: 'Uses it.' }
     const scope = { id: scopeId, value: 'App.ReadWrite.All', type: 'User', isEnabled: true, ...texts }
@@ -104,7 +104,7 @@ describe('a registration, by Microsoft’s own Graph client', () => {
       refused(400, 'Request_BadRequest', /The following values must match/),
     )
     await patch({ appRoles: [role] })
-    // A complex property keeps what the body does not name.
+    // A complex property keeps the values that the body omits.
     await patch({ api: { requestedAccessTokenVersion: 2 } })
     const { api }: Application = await graph.api(`/applications/${id}`).get()
     expect(api).toMatchObject({ requestedAccessTokenVersion: 2, oauth2PermissionScopes: [scope] })
@@ -115,7 +115,7 @@ describe('a registration, by Microsoft’s own Graph client', () => {
     await remove()
   })
 
-  it('shows a secret once, and a certificate only where its property is selected', async () => {
+  it('shows a secret once, and a certificate only if its property is selected', async () => {
     const { id } = await register(graph, {})
     const secret: PasswordCredential = await graph
       .api(`/applications/${id}/addPassword`)
@@ -200,7 +200,7 @@ describe('a registration, by Microsoft’s own Graph client', () => {
     expect((await graph.api(`/servicePrincipals/${principalId}/appRoleAssignments`).get()).value).toHaveLength(2)
   })
 
-  it('gets a directory role once', async () => {
+  it('has a directory role at most once', async () => {
     const { principalId } = await register(graph, {})
     const definitions: { value: UnifiedRoleDefinition[] } = await graph
       .api('/roleManagement/directory/roleDefinitions')
@@ -256,7 +256,7 @@ describe('a registration, by Microsoft’s own Graph client', () => {
     })
   })
 
-  it('disappears with its service principal and everything granted to it', async () => {
+  it('disappears with its service principal and all its grants', async () => {
     const { id, principalId } = await register(graph, {})
     await grant(graph, principalId, microsoft.graph, 'User.Read.All')
     await graph.api(`/applications/${id}`).delete()
@@ -265,7 +265,7 @@ describe('a registration, by Microsoft’s own Graph client', () => {
     expect((await graph.api(`/servicePrincipals/${resource.id}/appRoleAssignedTo`).get()).value).toEqual([])
   })
 
-  it('cannot be created by an ordinary person, who may read it', async () => {
+  it('cannot be created by a person without a directory role, who may read it', async () => {
     const { id } = await register(graph, {})
     const ordinary = await administrator(tenant, 'kim')
     const denied = refused(403, 'Authorization_RequestDenied', 'Insufficient privileges to complete the operation.')

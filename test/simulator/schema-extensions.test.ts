@@ -20,18 +20,18 @@ describe('a schema extension', () => {
     await graph.api(`/applications/${app.id}/owners/$ref`).post({ '@odata.id': userUrl(sam) })
   })
   const properties = ['requestId', 'extensionAttribute1'].map((name) => ({ name, type: 'String' }))
-  const wish = (change: SchemaExtension = {}) => ({
+  const bodyOf = (change: SchemaExtension = {}) => ({
     ...{ id: 'quartermaster', description: 'Records', targetTypes: ['Group'], owner, properties },
     ...change,
   })
   const create = (change?: SchemaExtension): Promise<SchemaExtension> =>
-    graph.api('/schemaExtensions').post(wish(change))
+    graph.api('/schemaExtensions').post(bodyOf(change))
   const newGroup = (body: object): Promise<Group> =>
     graph
       .api('/groups')
       .post({ displayName: 'R', mailEnabled: false, mailNickname: 'r', securityEnabled: true, ...body })
 
-  it('gets a prefix, and belongs to a registration that the person owns', async () => {
+  it('receives a prefix, and belongs to a registration that the person owns', async () => {
     expect(await create()).toMatchObject({
       id: expect.stringMatching(/^ext[a-z0-9]{8}_quartermaster$/),
       ...{ status: 'InDevelopment', owner, targetTypes: ['Group'], properties },
@@ -41,8 +41,8 @@ describe('a schema extension', () => {
       statusCode: 403,
       code: 'Authorization_RequestDenied',
     })
-    // Without an owner, it would belong to the client, which is Microsoft's.
-    const { owner: _, ...ownerless } = wish()
+    // Without an owner, the extension would belong to the client, which is Microsoft's.
+    const { owner: _, ...ownerless } = bodyOf()
     expect(await failure(graph.api('/schemaExtensions').post(ownerless))).toMatchObject({ statusCode: 403 })
     const listed = await graph.api('/schemaExtensions').filter(`owner eq '${owner}'`).get()
     expect(listed.value).toHaveLength(1)
@@ -92,7 +92,7 @@ describe('a schema extension', () => {
     expect((await newGroup({ [id]: { requestId: 'r' } })).id).toBeDefined()
   })
 
-  it('becomes available for ever, and then only gets further properties', async () => {
+  it('stays available permanently, and then only accepts further properties', async () => {
     const { id } = await create()
     const patch = (body: object) => graph.api(`/schemaExtensions/${id}`).patch(body)
     await patch({ status: 'Available' })

@@ -17,7 +17,7 @@ const creation = (simulator: Simulator, changes: Record<string, unknown> = {}) =
 })
 
 describe('a communication site', () => {
-  it('is provisioning, then ready; a second one at its address is told that it exists', async () => {
+  it('is provisioning, then ready; a second one at its address receives "already exists"', async () => {
     const simulator = await tenantFor({ siteReadySeconds: 0.3 })
     const call = await clientOf(simulator)
     const status = `/_api/SPSiteManager/status?url='${encodeURIComponent(`${simulator.url}/sites/news`)}'`
@@ -38,14 +38,14 @@ describe('a communication site', () => {
     ['with an owner nobody knows', { Owner: 'nobody@contoso.example' }],
     ['outside /sites/', { Url: 'https://elsewhere.example/sites/news' }],
     ['with a label nobody knows', { SensitivityLabel: kim }],
-  ])('%s ends as SiteStatus 3 with HTTP 200', async (_, changes) => {
+  ])('%s ends with SiteStatus 3 and HTTP 200', async (_, changes) => {
     const simulator = await tenantFor()
     const call = await clientOf(simulator)
     const answer = await call('POST', '/_api/SPSiteManager/create', creation(simulator, changes))
     expect(answer).toMatchObject({ status: 200, body: { SiteStatus: 3 } })
   })
 
-  it('has owners, each once however often added', async () => {
+  it('has owners, each once however often it is added', async () => {
     const simulator = await tenantFor()
     const call = await clientOf(simulator)
     await call('POST', '/_api/SPSiteManager/create', creation(simulator))
@@ -90,7 +90,7 @@ describe('the label of a site', () => {
   })
 })
 
-it('an alias is offered as an address until something holds it', async () => {
+it('an alias is offered as an address until it is taken', async () => {
   const simulator = await tenantFor()
   const call = await clientOf(simulator)
   const path = "/_api/GroupSiteManager/GetValidSiteUrlFromAlias?alias='news'"

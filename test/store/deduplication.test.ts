@@ -8,14 +8,14 @@ const fifty = Array.from({ length: 50 }, (_, index) => index)
 const noon = Date.UTC(2026, 10, 20, 12)
 const keptSeconds = 7 * 86_400
 
-describe.each(engines)('what is done once, %s', (engine) => {
+describe.each(engines)('deduplication, %s', (engine) => {
   const store = withDatabase(engine)
   let stores: Stores
   beforeAll(() => {
     stores = createStores(store.database)
   })
 
-  describe('an activity that is delivered more than once', () => {
+  describe('an activity that is delivered repeatedly', () => {
     const activity = () => ({ channel: 'msteams', conversationId: 'chat', activityId: randomUUID() })
     const age = (activityId: string, seconds: number) =>
       store.database.query(
@@ -23,7 +23,7 @@ describe.each(engines)('what is done once, %s', (engine) => {
         [activityId, seconds],
       )
 
-    it('is heard by one of many deliveries', async () => {
+    it('is handled by one of many deliveries', async () => {
       const key = activity()
       const heard = await Promise.all(fifty.map(() => stores.inbox.claim(key)))
       expect(heard.filter(Boolean)).toHaveLength(1)
@@ -31,7 +31,7 @@ describe.each(engines)('what is done once, %s', (engine) => {
       expect(await stores.inbox.claim({ ...key, channel: 'emulator' })).toBe(true)
     })
 
-    it('gets the answer of the first delivery, once that has ended', async () => {
+    it('gets the answer of the first delivery after that has ended', async () => {
       const key = activity()
       await stores.inbox.claim(key)
       expect(await stores.inbox.answer(key)).toBeUndefined()
@@ -41,7 +41,7 @@ describe.each(engines)('what is done once, %s', (engine) => {
       expect(await stores.inbox.claim(key)).toBe(false)
     })
 
-    it('is not heard again when it ended without an answer', async () => {
+    it('is not handled again after it ended without an answer', async () => {
       const key = activity()
       await stores.inbox.claim(key)
       await stores.inbox.remember(key, null)
@@ -50,7 +50,7 @@ describe.each(engines)('what is done once, %s', (engine) => {
       expect(await stores.inbox.claim(key)).toBe(false)
     })
 
-    it('is heard again when handling failed, or when nothing came of it for long', async () => {
+    it('is handled again after a failure, or after a long time without a result', async () => {
       const [failed, abandoned, young] = [activity(), activity(), activity()]
       for (const key of [failed, abandoned, young]) await stores.inbox.claim(key)
       await stores.inbox.release(failed)
@@ -81,7 +81,7 @@ describe.each(engines)('what is done once, %s', (engine) => {
       ...{ tenantId: randomUUID(), personId: randomUUID(), route: 'POST /collab/v1/spo', key: 'once' },
       ...more,
     })
-    /** An attempt, `seconds` after noon, whose lease runs for a minute. */
+    /** Claims the key `seconds` after noon, with a lease of one minute. */
     const attempt = (fingerprint = 'a', seconds = 0): IdempotencyAttempt => ({
       ...{ fingerprint, requestId: randomUUID(), holder: randomUUID(), at: new Date(noon + seconds * 1000) },
       leaseUntil: new Date(noon + (seconds + 60) * 1000),
@@ -90,7 +90,7 @@ describe.each(engines)('what is done once, %s', (engine) => {
     const answer = { status: 202, headers: { Location: '/requests/v1/x' }, body: '{"a":"ü"}' }
     const idempotency = () => stores.idempotency
 
-    it('is claimed by one of many attempts, and is each caller’s and each route’s own', async () => {
+    it('is claimed by one of many attempts, separately for each caller and route', async () => {
       const key = keyOf()
       const claims = await Promise.all(fifty.map(() => idempotency().claim(key, attempt())))
       expect(claims.filter(({ state }) => state === 'claimed')).toHaveLength(1)
@@ -103,7 +103,7 @@ describe.each(engines)('what is done once, %s', (engine) => {
       }
     })
 
-    it('gives the first answer again; a second one does not replace it', async () => {
+    it('returns the first answer again, which a second answer does not replace', async () => {
       const key = keyOf()
       const first = attempt()
       await idempotency().claim(key, first)
@@ -114,14 +114,14 @@ describe.each(engines)('what is done once, %s', (engine) => {
       expect(await idempotency().claim(key, attempt('b', 3600))).toEqual({ state: 'reused' })
     })
 
-    it('with another body is a reuse, also while the first attempt runs', async () => {
+    it('counts as reused with another body, also while the first attempt runs', async () => {
       const key = keyOf()
       await idempotency().claim(key, attempt())
       expect(await idempotency().claim(key, attempt('b', 1))).toEqual({ state: 'reused' })
       expect(await idempotency().claim(key, attempt('b', 61))).toEqual({ state: 'reused' })
     })
 
-    it('of an attempt that died is taken over when the lease has ended, with the id it always had', async () => {
+    it('of a dead attempt is taken over with the same id when the lease has ended', async () => {
       const key = keyOf()
       const dead = attempt()
       await idempotency().claim(key, dead)
@@ -131,7 +131,7 @@ describe.each(engines)('what is done once, %s', (engine) => {
       expect(claimed).toEqual([{ state: 'claimed', requestId: dead.requestId }])
     })
 
-    it('that was released lets the same body in at once; a refusal leaves nothing of it', async () => {
+    it('accepts the same body again at once after a release, and is deleted by a refusal', async () => {
       const [unknown, refused] = [keyOf(), keyOf()]
       const first = attempt()
       for (const key of [unknown, refused]) await idempotency().claim(key, first)
@@ -145,7 +145,7 @@ describe.each(engines)('what is done once, %s', (engine) => {
       expect(await idempotency().claim(refused, attempt('a', 2))).toEqual({ state: 'reused' })
     })
 
-    it('is not released by who holds it no longer', async () => {
+    it('is not released by an attempt that has lost it', async () => {
       const key = keyOf()
       const dead = attempt()
       await idempotency().claim(key, dead)
@@ -156,7 +156,7 @@ describe.each(engines)('what is done once, %s', (engine) => {
       expect(await idempotency().claim(key, attempt('a', 63))).toEqual({ state: 'answered', answer })
     })
 
-    it('is forgotten after its time: by whoever comes next, and when old ones are thrown away', async () => {
+    it('is forgotten after its time, by the next attempt and by the cleanup', async () => {
       const [key, other] = [keyOf(), keyOf()]
       for (const one of [key, other]) {
         await idempotency().claim(one, attempt())

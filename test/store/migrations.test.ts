@@ -32,7 +32,7 @@ describe.each(engines)('migrations, %s', (engine) => {
     ])
   })
 
-  it('leave nothing of one that fails, and keep those before it', async () => {
+  it('roll back a failed migration and keep the earlier ones', async () => {
     file('001-fruit.sql', 'create table fruit (name text)')
     file('002-tree.sql', 'create table tree (name text); insert into nowhere values (1)')
     await expect(migrate(store.database, folder)).rejects.toThrow(/Migration 2 \(tree\) failed.*nowhere/)
@@ -40,7 +40,7 @@ describe.each(engines)('migrations, %s', (engine) => {
     expect(await migrate(store.database, folder)).toEqual([2])
   })
 
-  it('refuse two files with one number, and names that are none', async () => {
+  it('refuse two files with the same number, and invalid file names', async () => {
     file('001-fruit.sql', '')
     file('001-tree.sql', '')
     await expect(migrate(store.database, folder)).rejects.toThrow('Two migrations have the number 001: fruit and tree')
@@ -54,10 +54,12 @@ describe.each(engines)('migrations, %s', (engine) => {
     file('002-tree.sql', 'create table tree (name text)')
     await migrate(store.database, folder)
     rmSync(join(folder, '002-tree.sql'))
-    await expect(migrate(store.database, folder)).rejects.toThrow(/migration 2 \(tree\).*older than the store/)
+    await expect(migrate(store.database, folder)).rejects.toThrow(
+      /migration 2 \(tree\).*Start a version that is at least as new as the store/,
+    )
   })
 
-  it('run once although several replicas start at the same time', async () => {
+  it('run once when several replicas start at the same time', async () => {
     file('001-fruit.sql', 'create table fruit (name text)')
     file('002-fill.sql', "insert into fruit select 'apple' from pg_sleep(0.05)")
     const others = engine === 'server' ? await Promise.all([1, 2, 3].map(() => openDatabase(store.options))) : []
@@ -68,9 +70,9 @@ describe.each(engines)('migrations, %s', (engine) => {
     await Promise.all(others.map((other) => other.close()))
   })
 
-  // The embedded store has one connection, which nobody can be in the way of.
+  // The embedded store has one connection, so deadlocks are impossible.
   if (engine === 'server')
-    it('run anew after a deadlock with a replica that is at work', async () => {
+    it('run again after a deadlock with a running replica', async () => {
       await store.database.query('create table fruit (name text); create table tree (name text)')
       file('001-both.sql', 'alter table fruit add column sweet boolean; alter table tree add column high boolean')
       const other = await openDatabase(store.options)
@@ -85,7 +87,7 @@ describe.each(engines)('migrations, %s', (engine) => {
         await other.query(`insert into tree values ('apple tree')`)
         migrated = migrate(store.database, folder)
         await vi.waitFor(() => other.outside(isBlocked), { timeout: 10_000, interval: 20 })
-        // Whoever began to wait first gives in first: the migration.
+        // PostgreSQL ends the transaction that started to wait first: the migration.
         await other.query(`insert into fruit values ('apple')`)
       })
       expect(await migrated).toEqual([1])

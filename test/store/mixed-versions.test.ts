@@ -7,7 +7,7 @@ import { createStores, migrate, openDatabase } from '../../src/store/index.ts'
 import { withDatabase } from '../support/database.ts'
 
 const own = fileURLToPath(new URL('../../src/store/database/migrations/', import.meta.url))
-/** What a next version may do to a store that the present one still works on. */
+/** Changes that the next version may make while the present version still runs. */
 const additive = `
   ALTER TABLE requests ADD COLUMN colour text;
   ALTER TABLE idempotency_keys ADD COLUMN colour text NOT NULL DEFAULT 'grey';
@@ -17,10 +17,10 @@ const additive = `
   CREATE TABLE colours (name text PRIMARY KEY);
   CREATE INDEX requests_by_colour ON requests (colour);`
 
-describe('while replicas are exchanged one by one', () => {
+describe('a rolling update', () => {
   const store = withDatabase('server')
 
-  it('an old process goes on over a store that a newer one has migrated, and starts no more', async () => {
+  it('lets a running old process continue on a migrated store, and refuses its restart', async () => {
     const newer = mkdtempSync(join(inject('runFolder'), 'newer-'))
     cpSync(own, newer, { recursive: true })
     writeFileSync(join(newer, '900-colours.sql'), additive)
@@ -42,7 +42,7 @@ describe('while replicas are exchanged one by one', () => {
     const goOn = async () => {
       while (going) await work().catch((error: unknown) => failures.push(error))
     }
-    // Several connections, so that each has plans of its own from before.
+    // Several connections, each with prepared plans from before the migration.
     const workers = Array.from({ length: 8 }, goOn)
     const later = await openDatabase(store.options)
     await expect.poll(() => rounds).toBeGreaterThan(50)
@@ -54,7 +54,7 @@ describe('while replicas are exchanged one by one', () => {
     expect(failures).toEqual([])
     await later.close()
     await expect(migrate(store.database)).rejects.toThrow(
-      'The store has migration 900 (colours), which this version does not know: it is older than the store.',
+      'The store has migration 900 (colours), which this version does not know. Start a version that is at least as new as the store.',
     )
   })
 })

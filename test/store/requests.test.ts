@@ -29,7 +29,7 @@ describe.each(engines)('stored requests, %s', (engine) => {
     return stored
   }
 
-  it('are found as they were stored, by id and by number, and not by another tenant', async () => {
+  it('are found unchanged by id and by number, and not by another tenant', async () => {
     const request = await insert()
     const { requestId, tenantId, number } = request
     expect(await stores.requests.find(requestId)).toEqual(request)
@@ -38,23 +38,23 @@ describe.each(engines)('stored requests, %s', (engine) => {
     expect(await stores.requests.find(randomUUID())).toBeUndefined()
   })
 
-  it('of one id are stored once', async () => {
+  it('with the same id are stored once', async () => {
     const request = await insert()
     expect(await stores.requests.insert({ ...request, reason: 'Again' })).toBeUndefined()
     expect(await stores.requests.find(request.requestId)).toEqual(request)
   })
 
-  it('change by one version at a time; who read an older one is refused', async () => {
+  it('change by one version at a time, and refuse a change of an older version', async () => {
     const request = await insert()
     const next: Request = { ...request, status: 'cancelled', version: 2 }
     await stores.requests.update(next)
     expect(await stores.requests.find(request.requestId)).toEqual(next)
-    await expect(stores.requests.update({ ...request, version: 2 })).rejects.toThrow(/changed by somebody else/)
-    await expect(stores.requests.update({ ...request, version: 4 })).rejects.toThrow(/changed by somebody else/)
+    await expect(stores.requests.update({ ...request, version: 2 })).rejects.toThrow(/was changed concurrently/)
+    await expect(stores.requests.update({ ...request, version: 4 })).rejects.toThrow(/was changed concurrently/)
     expect(await stores.requests.find(request.requestId)).toEqual(next)
   })
 
-  it('that are locked wait for each other, so no change is lost', async () => {
+  it('are changed one after the other under a lock, so no change is lost', async () => {
     const { requestId } = await insert({ reason: '' })
     const add = (index: number) =>
       store.database.transaction(async () => {
@@ -68,7 +68,7 @@ describe.each(engines)('stored requests, %s', (engine) => {
     expect(after?.reason.split(',').filter(Boolean).map(Number).sort(byNumber)).toEqual(fifty)
   })
 
-  it('get 50 different numbers when 50 are made at once, each tenant from 1001 on', async () => {
+  it('get 50 different numbers when 50 are stored at the same time, from 1001 for each tenant', async () => {
     const tenants = [randomUUID(), randomUUID()]
     for (const tenant of tenants) {
       const made = await Promise.all(fifty.map(() => insert({ tenantId: tenant })))
@@ -116,7 +116,7 @@ describe.each(engines)('stored requests, %s', (engine) => {
     expect(pages.flat()).toEqual(ids(all))
   })
 
-  it('wait for the approvers of the open stage who have not decided, as long as they are pending', async () => {
+  it('wait for the undecided approvers of the open stage while they are pending', async () => {
     const tenantId = randomUUID()
     const decisions = [{ by: dana, decision: 'approved' as const, at: at('09:31') }]
     const approvals = [stageOf(1, [dana, omar], { rule: 'all', decisions }), stageOf(2, [priya])]
@@ -130,7 +130,7 @@ describe.each(engines)('stored requests, %s', (engine) => {
     expect(await waits(omar.id)).toEqual([])
   })
 
-  it('are listed in one state or several, the oldest first when that is asked for', async () => {
+  it('are listed by one state or several, optionally the oldest first', async () => {
     const tenantId = randomUUID()
     const states: RequestState[] = ['queued', 'succeeded', 'failed', 'provisioning', 'queued']
     const all: Request[] = []
@@ -153,7 +153,7 @@ describe.each(engines)('stored requests, %s', (engine) => {
     expect(await stores.requests.countByState(randomUUID(), requestStates)).toEqual({})
   })
 
-  it('that are made are listed until somebody was told, by an index of their own', async () => {
+  it('are listed after success until they are announced, by a separate index', async () => {
     const tenantId = randomUUID()
     const made = (followUp: Request['followUp']['state'], status: RequestState = 'succeeded') =>
       insert({ tenantId, status, followUp: { state: followUp } })

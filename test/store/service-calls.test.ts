@@ -12,7 +12,7 @@ describe.each(engines)('calls to Microsoft 365, counted in %s stores', (engine) 
   }
   const replica = () => createCallCounts(store.database, () => now)
 
-  it('are known to all processes once they are written, and to their own at once', async () => {
+  it('are known to their own process at once, and to all processes after a write', async () => {
     const [one, other] = [replica(), replica()]
     for (const outcome of ['answered', 'answered', 'throttled', 'refused', 'timedOut'] as const)
       one.count({ service: 'graph', outcome })
@@ -34,7 +34,7 @@ describe.each(engines)('calls to Microsoft 365, counted in %s stores', (engine) 
     for (const each of [one, other, replica()]) expect(await each.lately()).toEqual([{ ...counts, calls: 6 }])
   })
 
-  it('count for 15 minutes; when the last good answer was is known for two days, and then no more', async () => {
+  it('count for 15 minutes, and keep the time of the last success for two days', async () => {
     const last = now
     minutesLater(16)
     const none = { calls: 0, failed: 0, throttled: 0, timedOut: 0 }
@@ -47,7 +47,7 @@ describe.each(engines)('calls to Microsoft 365, counted in %s stores', (engine) 
     expect(await reader.lately()).toEqual([])
   })
 
-  it('are still told by their own process while the store is away, and written when it is back', async () => {
+  it('are reported by their own process while the store does not answer, and written afterwards', async () => {
     const one = replica()
     one.count({ service: 'exchange', outcome: 'answered' })
     await store.database.query('ALTER TABLE service_calls RENAME TO service_calls_away')
@@ -59,10 +59,10 @@ describe.each(engines)('calls to Microsoft 365, counted in %s stores', (engine) 
     expect(await replica().lately()).toMatchObject([{ name: 'exchange', calls: 2, failed: 1 }])
   })
 
-  it('are written by several processes at the same time, each in its own order, and none is broken off', async () => {
+  it('are written by several processes at the same time without deadlocks', async () => {
     const before = (await replica().lately()).find(({ name }) => name === 'sharePoint')?.calls ?? 0
     const names = ['graph', 'sharePoint', 'exchange'] as const
-    // Rows that wait for one another hold them long enough to meet.
+    // Rows that are locked long enough for the transactions to meet.
     await store.database.query(
       `CREATE FUNCTION slowly() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(0.05); RETURN NEW; END'`,
     )
@@ -81,13 +81,13 @@ describe.each(engines)('calls to Microsoft 365, counted in %s stores', (engine) 
     await store.database.query('DROP FUNCTION slowly CASCADE')
   })
 
-  it('are written one time after the other: what is counted meanwhile waits for the next', async () => {
-    const asked: string[] = []
+  it('are written one write at a time: later counts wait for the next write', async () => {
+    const queries: string[] = []
     let answer = (): void => undefined
     const slow = {
       ...store.database,
       query: async (sql: string) => {
-        asked.push(sql)
+        queries.push(sql)
         await new Promise<void>((resolve) => {
           answer = resolve
         })
@@ -99,16 +99,16 @@ describe.each(engines)('calls to Microsoft 365, counted in %s stores', (engine) 
     const first = one.write()
     one.count({ service: 'graph', outcome: 'answered' })
     const second = one.write()
-    expect(asked).toHaveLength(1)
+    expect(queries).toHaveLength(1)
     answer()
     await Promise.all([first, second])
     const third = one.write()
-    expect(asked).toHaveLength(2)
+    expect(queries).toHaveLength(2)
     answer()
     await third
   })
 
-  it('beside them is kept how long the directory took, once for each site, for two days', async () => {
+  it('are stored together with the delays of the directory, one for each site, for two days', async () => {
     const sightings = createDirectorySightings(store.database)
     const ids = [10, 20, 30, 400].map(
       (seconds, place) => [`00000000-0000-4000-8000-00000000000${place}`, seconds] as const,

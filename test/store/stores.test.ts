@@ -14,7 +14,7 @@ describe.each(engines)('the stores, %s', (engine) => {
     stores = createStores(store.database)
   })
 
-  it('a name has one holder, however many reach for it at once, in any case of its letters', async () => {
+  it('give a name to one of many concurrent holders, regardless of case', async () => {
     const tenantId = randomUUID()
     const ids = fifty.map(() => randomUUID())
     const got = await Promise.all(
@@ -27,14 +27,14 @@ describe.each(engines)('the stores, %s', (engine) => {
     expect(await stores.reservations.reserve(tenantId, ['aurora'], holder)).toEqual([])
     expect(await stores.reservations.reserve(randomUUID(), ['aurora'], randomUUID())).toEqual([])
     expect(await stores.reservations.reserve(tenantId, ['Borealis', 'AURORA'], randomUUID())).toEqual(['AURORA'])
-    // Whatever language the store takes letters to be of: each has its own idea of small ones.
+    // Independent of the store's locale, which has its own rules for lower case.
     expect(await stores.reservations.reserve(tenantId, ['\u0130zmir'], holder)).toEqual([])
     expect(await stores.reservations.reserve(tenantId, ['\u0130zmir'], randomUUID())).toEqual(['\u0130zmir'])
     await stores.reservations.release(holder)
     expect(await stores.reservations.holder(tenantId, 'aurora')).toBeUndefined()
   })
 
-  it('a template that another process has changed is read as it is now', async () => {
+  it('read the present version of a template that another process has changed', async () => {
     const tenantId = randomUUID()
     const other = createStores(store.database).templates
     await stores.templates.put(tenantId, { ...projectSite, version: 1 }, 0)
@@ -45,7 +45,7 @@ describe.each(engines)('the stores, %s', (engine) => {
     expect(await other.find(randomUUID(), projectSite.id)).toBeUndefined()
   })
 
-  it('a template that is written twice in one transaction is read as it was written last, or not at all', async () => {
+  it('read the last of two writes of a template in one transaction, or neither after a rollback', async () => {
     const tenantId = randomUUID()
     const { put, find } = stores.templates
     const named = async () => (await find(tenantId, projectSite.id))?.name
@@ -63,7 +63,7 @@ describe.each(engines)('the stores, %s', (engine) => {
     expect(await named()).toBe('Second')
   })
 
-  it('a template that was read cannot be changed by whoever reads it: others are given the same', async () => {
+  it('return templates that readers cannot change, because they share them', async () => {
     const tenantId = randomUUID()
     await stores.templates.put(tenantId, { ...projectSite, version: 1 }, 0)
     const read = await stores.templates.find(tenantId, projectSite.id)
@@ -72,7 +72,7 @@ describe.each(engines)('the stores, %s', (engine) => {
     expect(await stores.templates.find(tenantId, projectSite.id)).toEqual({ ...projectSite, version: 1 })
   })
 
-  it('a template is written only over the version that was read, and by one of many at once', async () => {
+  it('write a template only over the version that was read, for one of many concurrent writers', async () => {
     const tenantId = randomUUID()
     const made = (version: number, more: Partial<Template> = {}): Template => ({ ...projectSite, version, ...more })
     const put = (version: number, expected: number) => stores.templates.put(tenantId, made(version), expected)
@@ -91,7 +91,7 @@ describe.each(engines)('the stores, %s', (engine) => {
     expect((await stores.templates.list(tenantId)).map(({ name }) => name)).toEqual(['Project site', 'A', 'B'])
   })
 
-  it('a draft changes by one version at a time, by one of many clicks', async () => {
+  it('change a draft by one version at a time, for one of many clicks', async () => {
     const draft: Draft = {
       ...{ v: 1, requestId: randomUUID(), tenantId: randomUUID(), personId: kim.id, templateId: projectSite.id },
       ...{ version: 1, step: 'details', values: { displayName: 'Aurora “Süd” 🚀' }, updatedAt: at('09:00') },
@@ -106,17 +106,17 @@ describe.each(engines)('the stores, %s', (engine) => {
     expect(await stores.drafts.find(draft.requestId)).toEqual(next)
   })
 
-  it('the timeline keeps its order and its words', async () => {
+  it('keep the order and the texts of a timeline', async () => {
     const entry = { requestId: randomUUID(), tenantId: randomUUID(), at: at('09:00'), actor: kim, action: 'queued' }
     const system = { ...entry, actor: { kind: 'system' as const }, action: 'provisioning', data: { why: ['a', 1] } }
-    const said = { ...entry, action: 'cancelled', comment: '“Nein” – 漢字' }
+    const cancelled = { ...entry, action: 'cancelled', comment: '“Nein” – 漢字' }
     await stores.audit.append([entry, system])
-    await stores.audit.append([said])
-    expect(await stores.audit.timeline(entry.requestId)).toEqual([entry, system, said])
+    await stores.audit.append([cancelled])
+    expect(await stores.audit.timeline(entry.requestId)).toEqual([entry, system, cancelled])
     expect(await stores.audit.timeline(randomUUID())).toEqual([])
   })
 
-  it('a delivery is found as it stands now', async () => {
+  it('find the present status of a delivery', async () => {
     const subscriber = { templateId: projectSite.id }
     const delivery = {
       ...{ deliveryId: randomUUID(), requestId: randomUUID(), tenantId: randomUUID(), subscriber },
@@ -130,7 +130,7 @@ describe.each(engines)('the stores, %s', (engine) => {
     expect(await stores.deliveries.find(delivery.deliveryId)).toEqual(delivered)
   })
 
-  it('a sent card is one for each request, person and occasion, and says last what became of it', async () => {
+  it('keep one sent card for each request, person and occasion, with its last status', async () => {
     const card: SentCard = {
       ...{ requestId: randomUUID(), personId: kim.id, key: 'status' as const, conversationId: 'chat' },
       ...{ activityId: null, state: 'sending' as const },
@@ -142,7 +142,7 @@ describe.each(engines)('the stores, %s', (engine) => {
     const { requestId, personId, key } = card
     const sent = { ...card, activityId: 'b', state: 'sent' }
     expect(await stores.sentCards.find(requestId, personId, key)).toMatchObject(sent)
-    // A key of a later version, whose replica works beside this one.
+    // A key of a later version, whose replica runs at the same time.
     const later = { ...other, key: 'later:1' as SentCard['key'] }
     await stores.sentCards.put(later)
     expect(await stores.sentCards.ofRequest(requestId)).toHaveLength(2)
@@ -150,7 +150,7 @@ describe.each(engines)('the stores, %s', (engine) => {
     expect(await stores.sentCards.ofRequest(requestId)).toMatchObject([other])
   })
 
-  it('a chat is new once; afterwards its last reference counts', async () => {
+  it('report a new chat once, and keep its last reference', async () => {
     const chat = {
       ...{ tenantId: randomUUID(), personId: kim.id, conversationId: 'chat', reference: { serviceUrl: 'https://a' } },
       ...{ locale: 'en-GB', timeZone: 'Europe/Zurich' },
@@ -163,7 +163,7 @@ describe.each(engines)('the stores, %s', (engine) => {
     expect(await stores.conversations.ofPerson(randomUUID(), kim.id)).toBeUndefined()
   })
 
-  it('a chat that Microsoft 365 names never replaces one that the bot heard from', async () => {
+  it('never replace a chat with messages by a chat that Microsoft 365 names', async () => {
     const { conversations } = stores
     const tenantId = randomUUID()
     const found = { tenantId, personId: kim.id, conversationId: '19:x', reference: null, locale: 'en', timeZone: 'UTC' }
@@ -181,7 +181,7 @@ describe.each(engines)('the stores, %s', (engine) => {
     expect(await conversations.lastReference(tenantId)).toBeUndefined()
   })
 
-  it('the state of the bot is read, replaced and deleted by its keys', async () => {
+  it('read, replace and delete the state of the bot by its keys', async () => {
     const [one, two] = [randomUUID(), randomUUID()]
     await stores.botState.write({ [one]: { a: [1, { b: null }] }, [two]: 'text' })
     await stores.botState.write({ [one]: { a: 2 } })
@@ -190,13 +190,13 @@ describe.each(engines)('the stores, %s', (engine) => {
     expect(await stores.botState.read([one, two])).toEqual({ [two]: 'text' })
   })
 
-  describe('forget what is old', () => {
+  describe('delete old data:', () => {
     const now = new Date('2026-11-20T09:00:00.000Z')
     const daysAgo = (days: number) => new Date(now.getTime() - days * 86_400_000).toISOString()
     const kept = async <T>(ids: readonly string[], find: (id: string) => Promise<T | undefined>) =>
       (await Promise.all(ids.map(find))).map((one) => one !== undefined)
 
-    it('drafts that ended 30 days ago, and others after 90', async () => {
+    it('drafts 30 days after their end, and other drafts after 90 days', async () => {
       const drafted = async (step: Draft['step'], days: number) => {
         const requestId = randomUUID()
         const ids = { tenantId: randomUUID(), personId: kim.id, templateId: projectSite.id }
@@ -215,7 +215,7 @@ describe.each(engines)('the stores, %s', (engine) => {
       expect(await kept(ids, stores.drafts.find)).toEqual([false, false, true, true, true, false])
     })
 
-    it('deliveries that ended 90 days ago; one that is pending stays', async () => {
+    it('deliveries 90 days after their end, but no pending ones', async () => {
       const delivered = async (status: Delivery['status'], days: number) => {
         const [deliveryId, updatedAt] = [randomUUID(), daysAgo(days)]
         await stores.deliveries.insert({
@@ -242,7 +242,7 @@ describe.each(engines)('the stores, %s', (engine) => {
       expect(await kept(ids, stores.deliveries.find)).toEqual([false, false, true, true])
     })
 
-    it('the state of conversations that nobody has continued for 90 days', async () => {
+    it('the state of conversations without activity for 90 days', async () => {
       const [old, recent] = [randomUUID(), randomUUID()]
       await stores.botState.write({ [old]: 1, [recent]: 2 })
       const aged = 'UPDATE bot_state SET updated_at = $2 WHERE key = $1'
@@ -253,7 +253,7 @@ describe.each(engines)('the stores, %s', (engine) => {
     })
   })
 
-  it('a setting of its own is made once, whoever asks first, and is still there after a restart', async () => {
+  it('create an own setting once, which is the same after a restart', async () => {
     let made = 0
     const ask = () =>
       ownSetting(store.database, 'secret', () => {

@@ -19,7 +19,7 @@ function withFacts(engine: EngineName) {
 describe.each(engines)('transactions, %s', (engine) => {
   const { store, insert, kept } = withFacts(engine)
 
-  it('keep all of their work or nothing', async () => {
+  it('store all of their work or nothing', async () => {
     await store.database.transaction(async () => {
       await Promise.all([insert(1), insert(2)])
     })
@@ -31,7 +31,7 @@ describe.each(engines)('transactions, %s', (engine) => {
     expect(await kept()).toEqual([1, 2])
   })
 
-  it('join the one around them, and a part that failed takes the whole with it', async () => {
+  it('join the surrounding transaction, and a failed part rolls back all of it', async () => {
     await store.database.transaction(async () => {
       await insert(1)
       await store.database.transaction(() => insert(2))
@@ -49,7 +49,7 @@ describe.each(engines)('transactions, %s', (engine) => {
     expect(await kept()).toEqual([1, 2])
   })
 
-  it('do not pretend to commit when a failed statement was swallowed', async () => {
+  it('fail to commit when the error of a statement was ignored', async () => {
     const failure = store.database.transaction(async () => {
       await insert(1)
       await insert(1).catch(() => undefined)
@@ -58,7 +58,7 @@ describe.each(engines)('transactions, %s', (engine) => {
     expect(await kept()).toEqual([])
   })
 
-  it('throw when work that outlived them goes on', async () => {
+  it('throw when their work continues after their end', async () => {
     let resume: () => void = () => undefined
     const paused = new Promise<void>((resolve) => {
       resume = resolve
@@ -73,7 +73,7 @@ describe.each(engines)('transactions, %s', (engine) => {
     expect(await kept()).toEqual([1])
   })
 
-  it('may be left by work that has a life of its own', async () => {
+  it('can start work outside of themselves', async () => {
     let later: Promise<unknown> | undefined
     await store.database.transaction(async () => {
       later = store.database.outside(async () => {
@@ -85,7 +85,7 @@ describe.each(engines)('transactions, %s', (engine) => {
     expect(await kept()).toEqual([7])
   })
 
-  it('admit no outgoing call', async () => {
+  it('refuse outgoing calls', async () => {
     store.database.assertOutside('Microsoft Graph')
     const calling = store.database.transaction(async () => store.database.assertOutside('Microsoft Graph'))
     await expect(calling).rejects.toThrow('Microsoft Graph must not be called while a transaction is open')
@@ -94,7 +94,7 @@ describe.each(engines)('transactions, %s', (engine) => {
     })
   })
 
-  it('leave a connection in good order after every kind of failure', async () => {
+  it('leave a usable connection after every kind of failure', async () => {
     const circle: Record<string, unknown> = {}
     circle['self'] = circle
     const { database } = store
@@ -113,7 +113,7 @@ describe.each(engines)('transactions, %s', (engine) => {
     expect(await kept()).toEqual([1])
   })
 
-  it('read bigint as number, timestamps as Date and jsonb as what was written', async () => {
+  it('read bigint as number, timestamps as Date and jsonb as the written value', async () => {
     const at = new Date('2026-02-03T04:05:06.789Z')
     await store.database.query('insert into facts values ($1, $2, $3)', [2 ** 40, at, { nested: [1, null] }])
     const { rows, rowCount } = await store.database.query('select *, count(*) over () as many from facts')
@@ -122,11 +122,11 @@ describe.each(engines)('transactions, %s', (engine) => {
   })
 })
 
-// The embedded store has one connection: nobody can cut it, and nobody can lock what another waits for.
-describe('transactions of many connections, server', () => {
+// The embedded store has one connection: it cannot be cut, and locks cannot wait for each other.
+describe('transactions on many connections, server', () => {
   const { store, insert, kept } = withFacts('server')
 
-  it('say that the store is unavailable when its connections are cut, and go on after', async () => {
+  it('report an unavailable store when its connections are cut, and work again afterwards', async () => {
     const { database, options } = store
     const cutting = new pg.Client(options.databaseUrl)
     await cutting.connect()

@@ -5,16 +5,16 @@ import { textOf } from './cards.ts'
 import type { Card } from './connector.ts'
 import { tenantId } from './rest.ts'
 
-/** An application says nothing in chats. */
+/** The people who can write in chats. An application cannot. */
 export type Chatter = Exclude<Who, 'application'>
 
 export interface Heard {
   readonly status: number
-  /** What the person reads, or the refusal of the door. */
+  /** The text that the person reads, or the refusal of the endpoint. */
   readonly text: string
 }
 
-/** Talks to the bot at its own door, over HTTP. Activities have no id, so that the inbox notes nothing of them. */
+/** Creates calls to the bot's own endpoint over HTTP. Activities have no id, so the inbox stores nothing about them. */
 export function chatting(world: AccessWorld) {
   async function post(activity: object): Promise<{ status: number; text: string }> {
     const response = await fetch(`${world.doors.rest.server.url}/api/messages`, {
@@ -51,7 +51,7 @@ export function chatting(world: AccessWorld) {
       const replies = sent.slice(before).flatMap(({ card }) => (card ? [textOf(card)] : []))
       return { status: answer.status, text: answer.status === 200 ? replies.join('\n') : answer.text }
     },
-    /** An id that no request has. */
+    /** Returns an id that no request has. */
     nothing: () => randomUUID(),
   }
 }

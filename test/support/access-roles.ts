@@ -8,12 +8,13 @@ import {
 } from '../../src/core/index.ts'
 
 /**
- * Who somebody can be to one request that is in its second of three stages of approval:
+ * The relations of people to one request that is in its second of three stages of approval:
  * - `former` decided the first stage, `approver` is asked by name in the second, `later` in the third;
- * - `removed` was asked in the second as a member of a group, and has left it;
- * - `admin` is one as a member of a group; `stranger` is nothing to the request; `guest` is a member of the group of
- *   admins too, and nobody here;
- * - `gone` has a good token and is no longer in the directory; `foreign` is of another tenant; `anonymous` shows nothing;
+ * - `removed` was asked in the second as a member of a group, and has left the group;
+ * - `admin` is an admin as a member of a group; `stranger` has no relation to the request; `guest` is a member of the
+ * group of admins too, but has no role;
+ * - `gone` has a valid token and is no longer in the directory; `foreign` is of another tenant; `anonymous` has no
+ * token;
  * - `application` acts for itself.
  */
 export const everybody = [
@@ -23,7 +24,7 @@ export const everybody = [
 export type Who = (typeof everybody)[number]
 
 type Role = 'member' | 'requester' | 'approver' | 'admin'
-/** What the access table calls them, of the request; nobody of the directory is nothing at all. */
+/** Their roles in the access table, for the request. People who are not in the directory have no role. */
 const roles: Readonly<Record<Who, readonly Role[]>> = {
   requester: ['member', 'requester'],
   approver: ['member', 'approver'],
@@ -40,11 +41,11 @@ const roles: Readonly<Record<Who, readonly Role[]>> = {
 }
 export const isMember = (who: Who): boolean => roles[who].includes('member')
 
-/** What the access table says of somebody and a permission: nothing else decides it. */
+/** Returns whether the access table gives somebody a permission: nothing else decides it. */
 export const mayBy = (who: Who, permission: Permission): boolean =>
   access[permission].some((role) => roles[who].includes(role))
 
-/** What a call does to the request that it is about. */
+/** The effect of a call on its request. */
 export type Act =
   | 'read'
   | 'approve'
@@ -56,22 +57,25 @@ export type Act =
   | 'over-approve'
   | 'over-reject'
 
-/** What has to come of a call: a refusal by who is asking, one by the state, or the state that the request has then. */
+/**
+ * The expected result of a call: a refusal by the caller's role, a refusal by the state, or the new state of the
+ * request.
+ */
 export type Outcome =
   | { readonly kind: 'nobody' }
   | { readonly kind: 'hidden' }
   | { readonly kind: 'refused'; readonly code: ErrorCode; readonly unread?: true }
   | { readonly kind: 'late'; readonly code: ErrorCode }
-  /** What was sent does not say enough. */
+  /** The call lacks necessary data. */
   | { readonly kind: 'incomplete' }
   | { readonly kind: 'done'; readonly status: RequestState }
 
-/** What has to come of an act on the request in a state, by the access table first and the state machine then. */
+/** Returns the expected result of an act on a request: first by the access table, then by the state machine. */
 export function outcomeOf(who: Who, permission: Permission, act: Act, state: RequestState): Outcome {
   if (!isMember(who)) return { kind: 'nobody' }
-  // What somebody is to the request does not matter here, so it is not even looked for: nothing is told by the refusal.
+  // The caller's relation to the request does not matter here, so it is not checked and the refusal reveals nothing.
   if (isOfAdmins(permission) && !mayBy(who, permission)) return { kind: 'refused', code: 'forbidden', unread: true }
-  // Whether there is such a request is not told to whoever may not see it.
+  // A caller without read access does not learn whether the request exists.
   if (!mayBy(who, 'request.read')) return { kind: 'hidden' }
   if (!mayBy(who, permission)) return { kind: 'refused', code: refusalOf(who, permission) }
   if (act === 'approve' || act === 'reject') return decisionOf(who, act, state)
@@ -99,13 +103,13 @@ function decisionOf(who: Who, act: 'approve' | 'reject', state: RequestState): O
   return { kind: 'done', status: act === 'reject' ? 'rejected' : 'pendingApproval' }
 }
 
-/** An admin decides whatever waits, whoever is asked. */
+/** An admin may override any waiting stage. */
 function overrideIn(state: RequestState, status: RequestState): Outcome {
   if (state === 'pendingApproval') return { kind: 'done', status }
   return { kind: 'late', code: state === 'cancelled' || state === 'expired' ? 'already-ended' : 'already-decided' }
 }
 
-/** Only what waits for one's own decision can be given away; an admin says in whose place, where it can be several. */
+/** People may reassign only their own decisions. An admin must choose the approver if several are possible. */
 function reassignmentOf(who: Who, state: RequestState): Outcome {
   if (state === 'cancelled' || state === 'expired') return { kind: 'late', code: 'already-ended' }
   if (state !== 'pendingApproval') return { kind: 'late', code: 'already-decided' }

@@ -40,7 +40,7 @@ const persons = {
 } satisfies Partial<Record<Who, Person>>
 const groups = { admins: randomUUID(), approvers: randomUUID() }
 export const foreignTenant = randomUUID()
-/** In the name of all that not everybody may see. */
+/** Part of the name of every object that not everybody may see. */
 export const secret = 'Merger'
 
 const stages = (): ApprovalStage[] => [
@@ -55,16 +55,16 @@ const stages = (): ApprovalStage[] => [
   { stage: 3, rule: 'any', approvers: [priya], decisions: [] },
 ]
 
-/** Somebody who can be asked in an approver's place. */
+/** A new approver for a reassigned decision. */
 const colleague = personOf('Cole League', 'cole@contoso.example')
 
-/** The object id by which somebody is known; nobody's for those who show none. */
+/** Returns the object id of a role; undefined for callers who do not show an id. */
 export const idOf = (who: Who): string | undefined =>
   who === 'anonymous' ? undefined : who === 'foreign' ? kim.id : who === 'application' ? appClientId : persons[who].id
 
 /**
- * The product behind its real doors, REST over HTTP and the bot at `/api/messages`, with everybody of `access-roles.ts` in
- * its directory. No job runs, so that only calls change anything.
+ * Creates the product with its real endpoints, REST over HTTP and the bot at `/api/messages`, with everybody of
+ * `access-roles.ts` in its directory. No job runs, so only calls change data.
  */
 export function withAccessWorld() {
   const core = withCore()
@@ -142,26 +142,26 @@ export function withAccessWorld() {
     },
     letters,
     colleague,
-    /** A batch of Kim's that is under way. */
+    /** Creates a running batch of Kim. */
     async batch(): Promise<string> {
       const batchId = randomUUID()
       const { provisioning, templates } = known()
       const actor = await provisioning.actor({ tenantId, id: kim.id })
       const rows = [{ key: secret, body: { displayName: secret, templateId: templates.hidden.id } }]
       await provisioning.beginBatch(actor, { batchId, resource: 'site', rows })
-      // Nobody has so many under way that the next one is refused.
+      // Ends Kim's other batches, so that the next one is not refused.
       for (const other of batches.splice(0))
         await provisioning.cancelBatch(actor, { batchId: other }).catch(() => undefined)
       batches.push(batchId)
       return batchId
     },
     rows: () => rowCounts(core.database),
-    /** Whether somebody has switched their summary off. */
+    /** Returns whether a person has disabled the digest. */
     async wantsNoDigest(who: Who): Promise<boolean> {
       const id = idOf(who) ?? ''
       return (await createStores(core.database).digests.without(tenantId, [id])).has(id)
     },
-    /** Kim's request in a state, as fresh as can be, so that nothing about it is overdue. */
+    /** Creates Kim's request in a state, just now, so that none of its timers is overdue. */
     async request(status: RequestState): Promise<Request> {
       const at = new Date().toISOString()
       const problem = status === 'failed' ? { code: 'quota', detail: 'The quota is used up.' } : null
@@ -174,7 +174,7 @@ export function withAccessWorld() {
       return (await core.ports.requests.insert(request)) ?? request
     },
     find: (requestId: string) => core.ports.requests.find(requestId),
-    /** A job about the request that was given up. */
+    /** Creates a dead letter for the request. */
     letter({ requestId }: Request): string {
       const letterId = randomUUID()
       const job = { job: 'notify', payload: { requestId }, problem: 'It failed.', at: new Date() }
@@ -197,7 +197,7 @@ export function withAccessWorld() {
       await core.ports.deliveries.insert(delivery)
       return delivery.deliveryId
     },
-    /** The draft of Kim's that waits to be sent. */
+    /** Creates Kim's draft, ready to be sent. */
     async draft(): Promise<{ requestId: string; version: number }> {
       const { provisioning, templates } = known()
       const actor = await provisioning.actor({ tenantId, id: kim.id })
@@ -218,7 +218,7 @@ const own = {
   startedAt: new Date(),
 }
 
-/** A token as Entra ID gives it to them; undefined for those who have none. */
+/** Returns a token as Entra ID issues it for this role; undefined for roles without a token. */
 async function tokenOf(issuer: Issuer, who: Who, audience: 'collab' | 'mail'): Promise<string | undefined> {
   if (who === 'anonymous') return undefined
   const aud = `api://contoso/${who === 'application' ? 'mail' : audience}`

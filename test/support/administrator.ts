@@ -13,7 +13,7 @@ export const microsoft = {
   exchange: '00000002-0000-0ff1-ce00-000000000000',
 } as const
 
-/** What a setup of an organisation needs, by Microsoft's permission table. */
+/** The scopes that an organisation's setup needs, by Microsoft's permission table. */
 export const setupScopes = [
   'Application.ReadWrite.All',
   'AppRoleAssignment.ReadWrite.All',
@@ -25,11 +25,11 @@ export const setupScopes = [
   'User.Read',
 ] as const
 
-/** An empty tenant for one test. Its servers know everything at once unless told otherwise. */
+/** Starts an empty tenant for one test. By default its servers know new objects at once. */
 export const emptyTenant = (replicationSeconds = 0): Promise<Simulator> =>
   tenantFor({ tenant: 'empty', replicationSeconds })
 
-/** A token of a person for the command-line tools, from the control endpoint: without a sign-in and without consent. */
+/** Returns a person's token for the command-line tools from the control endpoint, without a sign-in and consent. */
 export async function delegatedToken(
   { url }: Pick<Simulator, 'url'>,
   person = 'sam',
@@ -45,7 +45,7 @@ export async function delegatedToken(
   return body.access_token
 }
 
-/** Microsoft's Graph client with a person's token. The default person is the Global Administrator. */
+/** Creates Microsoft's Graph client with a person's token. The default person is the Global Administrator. */
 export const administrator = async (
   simulator: Pick<Simulator, 'url'>,
   person?: string,

@@ -1,7 +1,7 @@
-/** Ids that mean the same in every run of local mode: its tenant, people, groups, labels and templates. */
+/** Ids that are equal in every run of local mode: its tenant, people, groups, labels and templates. */
 const lasting = /^(0c0ffee0|11111111|22222222|33333333|4f6b1f0a|c3d1e5f7|5a7c9e1b|e1f2a3b4)-/
 
-/** What differs from run to run, and what stands for it. */
+/** Patterns of values that differ from run to run, with their placeholders. */
 const passing: readonly (readonly [RegExp, string])[] = [
   [/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, '<time>'],
   [/\b[0-9a-f]{64}\b/g, '<hash>'],
@@ -10,18 +10,18 @@ const passing: readonly (readonly [RegExp, string])[] = [
   [/[\w.-]+(:\d+)?,<id>,<id>/g, '<site>'],
   [/REQ-\d+/g, 'REQ-<number>'],
   [/\b\d+ ms\b/g, '<quickness>'],
-  [/(?<=Waiting or at work: )\d+/g, '<number>'],
+  [/(?<=Waiting or running: )\d+/g, '<number>'],
   [/\b(\d+ (second|minute)s?|less than a second)\b/g, '<duration>'],
   [/\b(apollo|hermes|minerva)(-\d+)?(-[0-9a-f]{8})?\b/g, '$1'],
 ]
 
-/** Measures of one run. */
+/** Names of measurements. */
 const measured = new Set([
   ...['milliseconds', 'seconds', 'version', 'uptimeSeconds', 'waiting', 'oldestSeconds', 'watchedSecondsAgo'],
   ...['calls', 'failed', 'throttled', 'timedOut', 'errorRate'],
 ])
 
-/** A value of an answer with what differs from run to run left out, so that two can be compared. */
+/** Replaces the values of an answer that differ from run to run, so that two answers can be compared. */
 export function alike(value: unknown, key = ''): unknown {
   if (Array.isArray(value)) return value.map((one) => alike(one))
   if (typeof value === 'object' && value !== null)

@@ -4,17 +4,17 @@ import {
   type ChainedEntry,
   chain,
   headOf,
+  newEntryOf,
   type SealedHead,
   type StoredChain,
   sealOf,
   system,
   verify,
-  wordsOf,
 } from '../../src/core/index.ts'
 import { requestOf } from './card-requests.ts'
 import { dana, kim, tenantId } from './card-world.ts'
 
-/** A chain as it was written, with the request that its last entry tells of. */
+/** A valid chain, with the request of its last entry. */
 export interface Written extends StoredChain {
   readonly entries: readonly ChainedEntry[]
   readonly head: SealedHead
@@ -22,14 +22,14 @@ export interface Written extends StoredChain {
 
 export const auditKey = Buffer.alloc(32, 7)
 
-/** What the proof finds of a chain, told by kind and place. */
+/** Returns the findings of the proof, by kind and place. */
 export const found = (stored: StoredChain): string[] => {
   const { head, requestId } = stored
   const isSealed = head !== null && head.seal === sealOf(auditKey, requestId, head)
   return verify(stored, isSealed).map(({ kind, entry }) => (entry === null ? kind : `${kind} ${entry}`))
 }
 
-/** A chain of so many entries, by changes of one or two entries each. */
+/** Creates a chain with a number of entries, by changes of one or two entries each. */
 export function chainOf(count: number, random: () => number): Written {
   const requestId = randomUUID()
   const from = () => (['chat', 'rest', 'job'] as const)[Math.floor(random() * 3)] ?? 'job'
@@ -40,7 +40,7 @@ export function chainOf(count: number, random: () => number): Written {
     const before = version === 0 ? undefined : request
     version += 1
     request = requestOf({ requestId, version, number: 1042, status: 'rejected', reason: `${random()}` })
-    const words: AuditEntry[] = [
+    const additions: AuditEntry[] = [
       {
         ...{ requestId, tenantId, at: new Date(1.8e12 + version * 1000).toISOString() },
         actor: random() < 0.5 ? system : random() < 0.5 ? person(kim) : person(dana),
@@ -50,8 +50,8 @@ export function chainOf(count: number, random: () => number): Written {
       },
     ]
     if (random() < 0.3)
-      words.push({
-        ...words[0],
+      additions.push({
+        ...additions[0],
         requestId,
         tenantId,
         at: new Date(1.8e12).toISOString(),
@@ -60,8 +60,8 @@ export function chainOf(count: number, random: () => number): Written {
       })
     const origin = { from: from(), ...(random() < 0.7 && { trace: randomUUID() }) }
     const state =
-      random() < 0.8 || entries.length + words.length >= count ? { version, before, after: request } : undefined
-    entries = [...entries, ...chain(entries.at(-1), words.map(wordsOf), origin, state)]
+      random() < 0.8 || entries.length + additions.length >= count ? { version, before, after: request } : undefined
+    entries = [...entries, ...chain(entries.at(-1), additions.map(newEntryOf), origin, state)]
   }
   const head = headOf(auditKey, entries, true)
   if (!head) throw new Error('a chain has an entry')
@@ -72,7 +72,7 @@ export function chainOf(count: number, random: () => number): Written {
 const person = ({ id, displayName, userPrincipalName }: typeof kim) => ({ id, displayName, userPrincipalName })
 const asStored = (value: object): Record<string, unknown> => JSON.parse(JSON.stringify(value))
 
-/** Another value in the place of one, of the same kind. */
+/** Returns another value of the same kind. */
 export function another(value: unknown, random: () => number): unknown {
   if (typeof value === 'number') return value + 1 + Math.floor(random() * 3)
   if (typeof value === 'string') {

@@ -3,7 +3,7 @@ import type { Activity } from 'botbuilder'
 import type { Card } from './connector.ts'
 import { contosoTenant, people } from './teams-user.ts'
 
-/** What Teams tells of a person in their personal chat with the bot, for adapters that run without HTTP. */
+/** Creates an activity of a person in their personal chat with the bot, for adapters that run without HTTP. */
 export function activityOf(who: keyof typeof people, change: Partial<Activity>): Partial<Activity> {
   const { id, name } = people[who]
   return {
@@ -29,7 +29,7 @@ export function activityOf(who: keyof typeof people, change: Partial<Activity>):
 export const saying = (who: keyof typeof people, text: string, change: Partial<Activity> = {}): Partial<Activity> =>
   activityOf(who, { type: 'message', text, ...change })
 
-/** The invoke of an Action.Execute. Without `replyToId` there is no card to bring up to date, only the answer. */
+/** Creates the invoke of an Action.Execute. Without `replyToId` only the answer shows a card. */
 export const clicking = (
   who: keyof typeof people,
   verb: string,
@@ -43,7 +43,7 @@ export const clicking = (
     ...change,
   })
 
-/** The card that an activity of the bot shows: as an attachment, or as the answer of an invoke. */
+/** Returns the card of an activity of the bot: an attachment, or the answer of an invoke. */
 export function cardIn(activity: Partial<Activity> | undefined): Card {
   const card: unknown =
     activity?.type === 'invokeResponse' ? activity.value?.body?.value : activity?.attachments?.[0]?.content

@@ -29,10 +29,10 @@ import { localConnection, soundInstallation } from './core.ts'
 import { withLentDatabase } from './database.ts'
 import { people as contoso, contosoTenant } from './teams-user.ts'
 
-/** The sample templates of mailboxes: two shared ones, the second with approval, a room and equipment. */
+/** The sample templates of mailboxes: two shared mailboxes, the second with approval, a room and equipment. */
 const mailboxTemplates = samples.map((one) => template.parse(one)).filter(({ kind }) => isMailboxKind(kind))
 const domains = { default: 'contoso.example', accepted: ['contoso.example', 'contoso-labs.example'] }
-/** The groups of the small directory, by the names that admins type. */
+/** The groups of the small directory, by the names that admins enter. */
 const groups = [
   { id: '22222222-bbbb-4bbb-8bbb-000000000001', displayName: 'Site approvers' },
   { id: '22222222-bbbb-4bbb-8bbb-000000000002', displayName: 'Mail approvers' },
@@ -45,30 +45,30 @@ export interface BotWorld {
   readonly stores: Stores
   readonly provisioning: Core
   readonly services: BotServices
-  /** Jobs in the order in which they were asked for; none of them runs. */
+  /** Jobs in the order of their submission. None of them runs. */
   readonly jobs: JobOrder[]
-  /** Jobs that were given up; one that is run again is among `jobs`. */
+  /** Dead letters. A retried one is in `jobs`. */
   readonly letters: DeadLetter[]
-  /** What the bot logged as a warning or an error. */
+  /** Warnings and errors in the bot's log. */
   readonly logged: string[]
-  /** Addresses that something in the tenant holds: a site's alias, a whole mail address. */
+  /** Taken addresses in the tenant: a site's alias, a whole mail address. */
   readonly takenAddresses: Set<string>
-  /** People who are found beside ours when a name is looked up. */
+  /** Further people in the results of a name look-up. */
   readonly alike: Person[]
-  /** Ids of people who are not in the directory any more. */
+  /** Ids of people who have left the directory. */
   readonly gone: Set<string>
-  /** Ids of the people whom the directory was asked for. */
-  readonly asked: string[]
-  /** The directory answers nothing while this is true, or does not tell the domains. */
+  /** Ids of people that were requested from the directory. */
+  readonly keyRequests: string[]
+  /** Whether the directory does not answer at all, or does not return the domains. */
   directoryAway: boolean
   mailDomainsAway: boolean
-  /** What the tenant answers to every step; nobody expects a step to be taken while there is none. */
+  /** The tenant's answer to every step. Without an answer, no step is expected. */
   stepRefusal: TenantError | undefined
 }
 
 /**
- * The provisioning core over an embedded database, with a small directory and a tenant that nothing may be made in:
- * an unexpected call in a test throws with its name.
+ * Creates the provisioning core with an embedded database, a small directory and a tenant without steps: an unexpected
+ * call in a test throws with its name.
  */
 export function withBotWorld(): BotWorld {
   const store = withLentDatabase('embedded')
@@ -97,7 +97,7 @@ export function withBotWorld(): BotWorld {
     letters,
     logged,
     alike: [],
-    asked: [],
+    keyRequests: [],
     gone: new Set(),
     takenAddresses,
     directoryAway: false,
@@ -120,11 +120,11 @@ export function withBotWorld(): BotWorld {
       jobs: { enqueue: async (orders) => void jobs.push(...orders), dueAt: async () => new Map() },
       resolveHost: async () => [],
       sendWebhook: unexpected('a webhook to be sent now'),
-      limitsOfUse: { takeWrite: async () => ({ taken: true, againInMilliseconds: 0 }), takeReads: async () => 0 },
+      rateLimits: { takeWrite: async () => ({ taken: true, againInMilliseconds: 0 }), takeReads: async () => 0 },
       deadLetters: deadLettersIn(letters, jobs),
       directory: {
         person: (id) => {
-          world.asked.push(id)
+          world.keyRequests.push(id)
           return inDirectory([kim, dana, omar, sam].find((one) => one.id === id))
         },
         people: (ids) =>
@@ -212,7 +212,7 @@ export function withBotWorld(): BotWorld {
 
 type Who = keyof typeof contoso
 
-/** The whole bot behind botbuilder's own test adapter; gives all that it sent in a turn. */
+/** Creates the whole bot with botbuilder's own test adapter, and collects the activities of each turn. */
 export function startBot(world: BotWorld, storage = new MemoryStorage()) {
   const bot = new Bot(world.services, new ConversationState(storage))
   const adapter = new TestAdapter((context) => bot.run(context))
@@ -220,37 +220,37 @@ export function startBot(world: BotWorld, storage = new MemoryStorage()) {
     await adapter.receiveActivity(activity)
     return adapter.activeQueue.splice(0)
   }
-  /** The one card that comes back. */
+  /** Sends an activity, and returns the single card of the answer. */
   const cardOf = async (activity: Partial<Activity>): Promise<Card> => {
     const sent = await turn(activity)
     if (sent.length !== 1) throw new Error(`one answer was expected, not ${JSON.stringify(sent)}`)
     return cardIn(sent[0])
   }
-  /** What a person reads on it. */
+  /** Returns the text of that card. */
   const answer = async (activity: Partial<Activity>): Promise<string> => textOf(await cardOf(activity))
   return {
     turn,
     answer,
     says: (who: Who, text: string) => answer(saying(who, text)),
-    /** The card that comes back when somebody types something. */
+    /** Types a text, and returns the card of the answer. */
     types: (who: Who, text: string) => cardOf(saying(who, text)),
-    /** The empty form of a command with one template, whatever was begun before. */
+    /** Opens the empty form of a command with one template, whatever drafts exist. */
     async opens(who: Who, words: string): Promise<Card> {
       const card = await cardOf(saying(who, words))
-      const anew = actionsOf(card).find(({ title }) => title === 'New')
-      return anew ? cardOf(clicking(who, String(anew.verb), anew.data)) : card
+      const newForm = actionsOf(card).find(({ title }) => title === 'New')
+      return newForm ? cardOf(clicking(who, String(newForm.verb), newForm.data)) : card
     },
-    /** The card that a button brings, with the values in its inputs changed as given. */
+    /** Clicks a button with changed inputs, and returns the card of the answer. */
     clicks(who: Who, card: Card, title: string, inputs: Record<string, string> = {}): Promise<Card> {
       const { verb, data } = action(card, title)
       return cardOf(clicking(who, String(verb), { ...data, ...valuesOf(card), ...inputs }))
     },
-    /** The card that any verb with any data brings, also such as no card of ours has. */
+    /** Sends any verb with any data, including those that no card has, and returns the card of the answer. */
     sends: (who: Who, verb: string, data: object) => cardOf(clicking(who, verb, data)),
   }
 }
 
-/** A request that is in the store, with or without an approval before it. */
+/** Stores a request, with or without a pending approval. */
 export async function requested(
   world: BotWorld,
   displayName: string,
@@ -264,7 +264,7 @@ export async function requested(
   return { ...request, reference: `REQ-${request.number}` }
 }
 
-/** A request that the tenant has refused to make, in these words. */
+/** Stores a request that the tenant refused to create, with this error text. */
 export async function failedRequest(world: BotWorld, displayName: string, { who = 'kim' as Who } = {}) {
   const { requestId, reference } = await requested(world, displayName, { who, approval: false })
   world.stepRefusal = new TenantError('quota', 'The quota of sites is used up.', { retryable: false })

@@ -11,22 +11,25 @@ interface Due {
   readonly run: (attempt: number) => Promise<void>
 }
 
-/** As the queue does it (`src/jobs`): attempts after the first, and the seconds before the second, doubled for each further. */
-export interface JobManners {
+/**
+ * The queue's retry settings (`src/jobs`): attempts after the first, and the seconds before the second, doubled for
+ * each further attempt.
+ */
+export interface RetrySettings {
   readonly retries: number
   readonly retryDelaySeconds: number
   readonly workers: number
 }
 
 /**
- * Works on jobs by a fake clock, in rounds of as many as there are workers, until all are done. A job that throws `PutOff`
- * comes again when it asks to, and that is no attempt; any other failure is one, with backoff, jitter and `Retry-After`.
- * Gives how many were given up, and how often a job was put off. `between` is called after each round.
+ * Runs jobs with a fake clock, in rounds of as many jobs as workers, until all are done. A job that throws `PutOff`
+ * returns when it asks to, which is no attempt. Any other failure is an attempt, with backoff, jitter and
+ * `Retry-After`. Returns the numbers of dead letters and postponements. `between` runs after each round.
  */
 export async function workOff(
   clock: FakeClock,
   jobs: readonly ((attempt: number) => Promise<void>)[],
-  { retries, retryDelaySeconds, workers }: JobManners,
+  { retries, retryDelaySeconds, workers }: RetrySettings,
   random: () => number,
   between: () => void,
 ): Promise<{ givenUp: unknown[]; putOff: number }> {
@@ -42,9 +45,9 @@ export async function workOff(
         agenda.push({ ...job, at: clock.now + Math.max(500, error.putOffMilliseconds) })
       } else if (job.attempt > retries || (error instanceof TenantError && !error.retryable)) givenUp.push(error)
       else {
-        const asked = error instanceof TenantError ? (error.retryAfterSeconds ?? 0) : 0
+        const waitSeconds = error instanceof TenantError ? (error.retryAfterSeconds ?? 0) : 0
         const backoff = retryDelaySeconds * 2 ** (job.attempt - 1) * (1 + random())
-        agenda.push({ ...job, attempt: job.attempt + 1, at: clock.now + Math.max(asked, backoff) * 1000 })
+        agenda.push({ ...job, attempt: job.attempt + 1, at: clock.now + Math.max(waitSeconds, backoff) * 1000 })
       }
     }
   }

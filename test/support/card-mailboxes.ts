@@ -15,7 +15,7 @@ export const meetingRoom = templateOf({
   version: 1,
   kind: 'roomMailbox',
   name: 'Meeting room',
-  description: 'A room that people book by inviting it',
+  description: 'A room that people book with an invitation',
   naming: { prefix: 'room-', suffix: '' },
 })
 export const supportMailbox = templateOf({
@@ -163,7 +163,7 @@ export const sharedOf = (more: Partial<RequestForMailbox> = {}): RequestForMailb
     ...more,
   })
 
-/** One request for a mailbox in each situation that looks different from a site's. */
+/** One request for a mailbox in each situation whose card differs from a site's. */
 export const mailboxes = {
   creating: mailboxOf({
     status: 'provisioning',
@@ -221,7 +221,7 @@ export const mailboxes = {
     ],
     problem: {
       code: 'ready-check',
-      detail: 'It was made, but this is not as it was asked for: sendAs (Nobody has it).',
+      detail: 'The resource was created, but differs from the request: sendAs (Nobody has it).',
       step: 'ready-check',
     },
     updatedAt: at('09:12'),

@@ -2,15 +2,15 @@ import { isDeepStrictEqual } from 'node:util'
 import { isNode, type Node } from './card-rules.ts'
 
 /**
- * Returns a card as plain text that a person can review: one line for each element, indented by nesting. A line shows
- * the element's type, its main text, and all its other members. Two cards with the same outline are equal as JSON,
- * apart from the order of members.
+ * Returns a card as plain text for a reviewer: one line for each element, indented by nesting. A line shows the
+ * element's type, its main text, and all its other members. Two cards with the same outline are equal as JSON, apart
+ * from the order of members.
  *
- * - A member with its usual value is left out. Any other value is shown; a missing member is shown as `without …`.
+ * - A member with its usual value is omitted. Any other value is shown; a missing member is shown as `without …`.
  * - A member that is `true` is shown as its key alone. `a.b=1` is the member `b` of the member `a`.
- * - `key:` before an element names the member that holds the element. The main list of a type needs no such name.
- * - A rich text with one run shares its line with the run: the run's members stand after the colon.
- * - If a line has more than 200 characters, each long member takes a line of its own, marked by `|`.
+ * - `key:` before an element names the member that contains the element. The main list of a type needs no such name.
+ * - A rich text with one run shares its line with the run: the run's members follow the colon.
+ * - If a line has more than 200 characters, each long member has its own line, marked by `|`.
  */
 export const outlineOf = (card: Node): string => `${linesOf(card, '', '').join('\n')}\n`
 
@@ -27,7 +27,7 @@ const mainLists: Readonly<Record<string, string>> = {
   RichTextBlock: 'inlines',
 }
 
-/** Returns the members that a reviewer need not see, because every element of the type has them with these values. */
+/** Returns the members that a reviewer does not need, because every element of the type has these values. */
 function usualMembers({ type, ...members }: Node): Node {
   if (type === 'TextBlock' || type === 'Input.Toggle') return { wrap: true }
   if (type === 'AdaptiveCard')
@@ -70,7 +70,9 @@ function fitted(start: string, parts: readonly string[]): string[] {
   return [`${start}${short.join(' ')}`, ...parts.filter(isLong).map((part) => `${indent}| ${part}`)]
 }
 
-/** Returns the elements inside an element, each with the name that its line shows: none in the type's main list. */
+/**
+ * Returns the elements inside an element with the names in their lines; elements of the type's main list have no name.
+ */
 function childrenOf(element: Node): [string, unknown][] {
   const main = mainLists[String(element['type'])]
   const all = shownMembers(element).filter(([, value]) => holdsElements(value))
@@ -90,7 +92,7 @@ const isTyped = (value: unknown): value is Node =>
 const holdsElements = (value: unknown) => (Array.isArray(value) ? value.some(isNode) : isTyped(value))
 const byName = ([one]: [string, unknown], [other]: [string, unknown]) => (one < other ? -1 : 1)
 
-/** Returns what the element's own line shows: its type, its main text, and its other members by name. */
+/** Returns the parts of the element's own line: its type, its main text, and its other members by name. */
 function partsOf(element: Node, key: string): string[] {
   const { type } = element
   const main = mainText(type, key)
@@ -115,14 +117,14 @@ function mainText(type: unknown, key: string): string {
   return kind === 'Action' ? 'title' : kind === 'Input' ? 'label' : 'text'
 }
 
-/** Returns the members of an element that are not as usual. */
+/** Returns the members of an element with unusual values. */
 function shownMembers(element: Node): [string, unknown][] {
   const usual = usualMembers(element)
   const isUsual = (key: string, value: unknown) => key in usual && isDeepStrictEqual(value, usual[key])
   return Object.entries(element).filter(([key, value]) => value !== undefined && !isUsual(key, value))
 }
 
-/** Members in the order of a review: what an element is and does, then all others by name. */
+/** Members in the order of a review: first the type and effect of an element, then all others by name. */
 const firstMembers = ['id', 'verb', 'url', 'data', 'value']
 function byPlace(one: [string, unknown], other: [string, unknown]): number {
   const place = ([name]: [string, unknown]) => firstMembers.indexOf(name) + 1 || firstMembers.length + 1
@@ -138,7 +140,9 @@ function memberParts(name: string, value: unknown): string[] {
 
 const memberName = (key: string): string => (/^[\w$]+$/.test(key) ? key : quoted(key))
 
-/** Writes a value so that no two values are written alike. Words of letters, digits and `.:/@-` need no quotes. */
+/**
+ * Writes a value so that different values have different texts. Texts of letters, digits and `.:/@-` need no quotes.
+ */
 function written(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(written).join(', ')}]`
   if (typeof value !== 'string') return quoted(value)
@@ -146,7 +150,7 @@ function written(value: unknown): string {
   return isWord && !['true', 'false', 'null'].includes(value) ? value : quoted(value)
 }
 
-/** Writes JSON that shows invisible characters, such as a word joiner, by their code. */
+/** Writes JSON with the codes of invisible characters, such as U+2060. */
 const quoted = (value: unknown): string =>
   JSON.stringify(value ?? null).replaceAll(/(?! )[\p{Cf}\p{Z}]/gu, (one) =>
     [...one].map((letter) => `\\u{${letter.codePointAt(0)?.toString(16)}}`).join(''),

@@ -7,9 +7,9 @@ import { themes } from './teams-themes.ts'
 const renderer = readFileSync(createRequire(import.meta.url).resolve('adaptivecards/dist/adaptivecards.min.js'), 'utf8')
 
 /**
- * A page that draws cards as a chat does. `draw(card)` says what came of one: `tags`, its elements with how often each is
- * there; `runs`, what stands in each block of plain text; `read`, all else that is read in it. The processor of markdown
- * is greedier than any client's: it links whatever looks like an address and lets HTML through.
+ * A page that draws cards like a chat. `draw(card)` returns the result: `tags`, the elements with their counts; `runs`,
+ * the texts in each block of plain text; `read`, all other readable texts. Its markdown processor is greedier than that
+ * of any client: it links everything that resembles an address and allows HTML.
  */
 export const cardPage = `<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><script>${renderer}</script><script>
 const greedy = (text) => text
@@ -56,7 +56,7 @@ window.draw = (json) => {
 }
 </script>`
 
-/** What came of a card on {@link cardPage}. */
+/** The result of a card on {@link cardPage}. */
 export interface Drawn {
   readonly tags: Readonly<Record<string, number>>
   readonly links: readonly string[]
@@ -64,7 +64,7 @@ export interface Drawn {
   readonly read: readonly string[]
 }
 
-/** The same of the card itself: what must be read of it. */
+/** Returns the texts of the card itself that must be readable. */
 export function written(card: CardJson): Pick<Drawn, 'runs' | 'read'> {
   const runs: string[] = []
   const read: string[] = []
@@ -81,7 +81,7 @@ export function written(card: CardJson): Pick<Drawn, 'runs' | 'read'> {
   return { runs, read }
 }
 
-/** Clients draw people pickers by themselves and show names in it; the renderer would make check boxes of it. */
+/** Replaces people pickers, which clients draw with names; the renderer would draw check boxes. */
 export const withNamesForPickers = (card: CardJson): CardJson =>
   JSON.parse(JSON.stringify(card), (_, value: unknown) => {
     if (!isNode(value) || !('choices.data' in value) || !Array.isArray(value['choices'])) return value

@@ -8,7 +8,7 @@ const approvals = [
   stageOf(3, [sam], { resolvedTo: 'admins', resolvedFor: 'noManager' }),
 ]
 
-/** A plan to which the template has done all that it can, and what may surprise in it. */
+/** A plan on which the template has its maximum effect, with all surprises. */
 export const foreseen: { readonly plan: SitePlan; readonly outlook: Outlook } = {
   plan: planOf({
     details: { ...planOf().details, displayName: 'PRJ Project Aurora 0042' },

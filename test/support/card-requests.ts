@@ -35,7 +35,7 @@ const details = {
 }
 const reason = 'The move starts in January; four companies need one place for drawings.'
 
-/** The first `done` steps are finished, a minute after each other; the next one is as `current` says. */
+/** Returns steps of which the first `done` are finished, a minute apart; `current` describes the next one. */
 export function stepsUntil(done: number, current: Partial<RequestStep> = {}): RequestStep[] {
   return stepsOfSite(details, kim.id).map((name, index) => {
     if (index < done) {
@@ -103,7 +103,7 @@ const createdAs = {
 }
 const renamedUrl = `${siteRoot}${createdAs.alias}`
 
-/** One request in each situation that looks different to people. */
+/** One request in each situation with a different card. */
 export const requests = {
   waiting: requestOf(),
   secondStage: requestOf({
@@ -115,7 +115,7 @@ export const requests = {
     updatedAt: at('09:31'),
   }),
   queued: requestOf({ ...queued, status: 'queued', updatedAt: at('09:40') }),
-  /** SharePoint takes long. */
+  /** SharePoint is slow. */
   delayed: requestOf({
     ...queued,
     status: 'provisioning',
@@ -132,7 +132,7 @@ export const requests = {
       problem: {
         code: 'extension-not-accepted',
         detail:
-          'Microsoft Graph does not know the schema extension svc_group on groups. Groups accept a new extension only after a delay, so this is retried. If it lasts, check that DIRECTORY_EXTENSION is the id of the extension in this tenant.',
+          'Microsoft Graph does not know the schema extension svc_group on groups. Groups accept a new extension only after a delay, so the service retries. If this error stays, check that DIRECTORY_EXTENSION is the id of the extension in this tenant.',
         step: 'link-group',
       },
     }),
@@ -154,7 +154,7 @@ export const requests = {
     status: 'succeeded',
     followUp: { state: 'announced', by: 'webhook', url, at: at('09:47') },
   }),
-  /** The tenant's own naming policy made other names of those that were approved. */
+  /** The tenant's own naming policy changed the approved names. */
   renamed: requestOf({
     ...made,
     status: 'succeeded',
@@ -207,7 +207,7 @@ export const requests = {
     },
     updatedAt: at('09:44'),
   }),
-  /** People who were chosen cannot get what the request gives them. */
+  /** Chosen people cannot receive their roles. */
   peopleUnavailable: requestOf({
     ...queued,
     status: 'failed',
@@ -224,7 +224,7 @@ export const requests = {
     },
     updatedAt: at('09:44'),
   }),
-  /** What was made is not what was asked for. */
+  /** The created site differs from the request. */
   checkFailed: requestOf({
     ...queued,
     status: 'failed',
@@ -236,7 +236,7 @@ export const requests = {
     ],
     problem: {
       code: 'ready-check',
-      detail: 'It was made, but this is not as it was asked for: owners (The group has the owners Kim Lee.).',
+      detail: 'The resource was created, but differs from the request: owners (The group has the owners Kim Lee.).',
       step: 'ready-check',
     },
     updatedAt: at('09:46'),
@@ -257,7 +257,7 @@ export const requests = {
   cancelled: requestOf({ status: 'cancelled', cancelledBy: kim, finishedAt: at('09:15'), updatedAt: at('09:15') }),
 } as const satisfies Record<string, RequestForSite>
 
-/** A list of these and no others. */
+/** A list with exactly these requests. */
 export const onePage = (...shown: readonly Request[]): ListPage => ({ requests: shown, newer: 0, older: 0 })
 
 export const draftOf = (values: Draft['values'], more: Partial<Draft> = {}): Draft => ({

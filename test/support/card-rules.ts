@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import { verbs } from '../../src/cards/index.ts'
 
-/** The rules of the card style that a test can hold, each broken one as a sentence; an empty list is a good card. */
+/** Checks the rules of the card style that a test can check. Returns one sentence for each broken rule. */
 export function brokenRules(card: object): string[] {
   const nodes = nodesOf(card)
   const text = JSON.stringify(card)
@@ -46,7 +46,7 @@ function brokenIn(node: Node): string[] {
 
 function brokenExecute(node: Node, at: string): string[] {
   const { verb, title, data, fallback } = node
-  // `of` is a command of ours.
+  // `of` is a known command.
   const known = [
     'requestId',
     'version',
@@ -76,7 +76,10 @@ function brokenExecute(node: Node, at: string): string[] {
   ]
 }
 
-/** What the Adaptive Cards parser says. A people picker needs no choices: the one message to ignore. */
+/**
+ * Returns the messages of the Adaptive Cards parser. It requires choices in people pickers, which is the only message
+ * to ignore.
+ */
 function rendererMessages(card: object): string[] {
   const context = new renderer.SerializationContext()
   const drawn = new renderer.AdaptiveCard()
@@ -94,7 +97,7 @@ interface Renderer {
 }
 const renderer: Renderer = createRequire(import.meta.url)('adaptivecards/dist/adaptivecards.js')
 
-/** Every object of a card, outermost first. */
+/** Returns every object of a card, outermost first. */
 export function nodesOf(value: unknown): Node[] {
   if (Array.isArray(value)) return value.flatMap(nodesOf)
   return isNode(value) ? [value, ...Object.values(value).flatMap(nodesOf)] : []

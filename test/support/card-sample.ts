@@ -1,11 +1,11 @@
 import type { CardJson } from '../../src/cards/index.ts'
 
-/** One card as people meet it: which template, in which situation, with which data; `name` is the name of its files. */
+/** One card in one situation: its template and data; `name` is the name of its files. */
 export interface Sample {
   readonly name: string
   readonly card: string
   readonly data: Readonly<Record<string, unknown>>
-  /** The data as the sample's file has it: as JSON. */
+  /** The data as JSON, as in the sample's file. */
   readonly json: unknown
   render(data: unknown): CardJson
   /** Returns the card of the sample's own data. A worker expands it once for all tests; do not change the card. */
@@ -19,7 +19,7 @@ export function sample<D extends Record<string, unknown>>(
 ): Sample {
   const name = variant ? `${card.name}.${variant}` : card.name
   const json: unknown = JSON.parse(JSON.stringify(data))
-  const render = (given: unknown) => card.render(card.data.parse(given))
+  const render = (data: unknown) => card.render(card.data.parse(data))
   let known: CardJson | undefined
   const rendered = () => {
     known ??= render(json)

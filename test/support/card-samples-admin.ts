@@ -81,7 +81,7 @@ const givenUp = (more: Partial<GivenUpJob>): GivenUpJob => ({
 export const givenUpJobs: readonly GivenUpJob[] = [
   givenUp({}),
   givenUp({ job: 'provision', problem: 'the process died each time it ran', request: requests.failed }),
-  givenUp({ job: 'catch-up', problem: 'The store does not answer just now.', request: undefined }),
+  givenUp({ job: 'catch-up', problem: 'The database does not answer.', request: undefined }),
 ]
 
 const person = ({ id, displayName, userPrincipalName }: typeof sam) => ({ id, displayName, userPrincipalName })
@@ -109,7 +109,7 @@ export const audited = (findings: AuditReport['findings'] = [], count = lines.le
   entries: lines.slice(0, count).map((line, index) => ({
     ...line,
     entry: index + 1,
-    // Entries of the version before had none.
+    // Entries of the previous version do not have a trace.
     traceId: index < 2 ? null : `4bf92f3577b34da6a3ce929d0e0e47${index.toString().padStart(2, '3')}`,
     ...{ version: index + 1, erased: false },
     ...hashes(index + 1),

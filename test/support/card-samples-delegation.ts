@@ -45,7 +45,7 @@ const waiting = (count: number, more = false): DelegationNow => ({ step: 'saved'
 const shown = (variant: string, now: DelegationNow, known: Parameters<typeof delegationView>[1] = nothing) =>
   sample(variant, delegationCard, delegationView(now, known, asDana))
 
-/** Who decides while Dana Fox is away: asked for, saved, changed and ended. */
+/** Delegations of Dana Fox: the question, saved, changed and ended. */
 export const delegationSamples: readonly Sample[] = [
   shown('', form()),
   shown(
@@ -71,8 +71,8 @@ export const delegationSamples: readonly Sample[] = [
     form({
       ...{ values: { to: kim.id, until: '2026-11-19' }, people: [kim] },
       faults: [
-        faultSaying('/to', 'cannot-decide', 'Kim Lee cannot decide here. Please choose somebody else.'),
-        faultSaying('/until', 'past', 'That day is over. Please choose a later one.'),
+        faultSaying('/to', 'cannot-decide', 'Kim Lee cannot be an approver. Choose somebody else.'),
+        faultSaying('/until', 'past', 'This day is in the past. Choose a later day.'),
         faultSaying('/more', 'unknown-field', 'more is not a field of this form.'),
       ],
     }),

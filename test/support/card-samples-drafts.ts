@@ -42,18 +42,22 @@ const begun = [
   draftWith('Choir', 4, '2026-10-12T08:00:00Z'),
 ]
 
-/** What was begun, and what is asked for again. */
+/** Drafts, and forms from earlier requests. */
 export const draftSamples: readonly Sample[] = [
   sample(
     '',
     continueDraftCard,
-    continueDraftView({ says: 'offer', drafts: begun.slice(0, 1), anew: { templateId: projectSite.id } }, asKim),
+    continueDraftView({ says: 'offer', drafts: begun.slice(0, 1), startNew: { templateId: projectSite.id } }, asKim),
   ),
-  sample('several', continueDraftCard, continueDraftView({ says: 'offer', drafts: begun, anew: { of: 'new' } }, asKim)),
+  sample(
+    'several',
+    continueDraftCard,
+    continueDraftView({ says: 'offer', drafts: begun, startNew: { command: 'new' } }, asKim),
+  ),
   sample(
     'list',
     continueDraftCard,
-    continueDraftView({ says: 'list', drafts: begun.slice(1, 2), anew: { of: 'new' } }, asKim),
+    continueDraftView({ says: 'list', drafts: begun.slice(1, 2), startNew: { command: 'new' } }, asKim),
   ),
   sample('kept', continueDraftCard, continueDraftView({ says: 'kept', drafts: begun.slice(0, 1) }, asKim)),
   sample(

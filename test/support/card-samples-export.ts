@@ -22,14 +22,14 @@ const form = (more: Partial<Extract<ExportNow, { step: 'form' }>> = {}): ExportN
   ...more,
 })
 const until = '2026-11-20T10:59:00.000Z'
-/** The links of samples lead to a host that cards know; what they say is nothing. */
+/** The links in samples lead to a host that cards know. Their contents do not matter. */
 const url = `${new URL(siteRoot).origin}/exports/v1/${'A'.repeat(86)}`
 const links = (['requests', 'audit'] as const).flatMap((what) =>
   (['csv', 'json'] as const).map((format) => ({ what, format, url })),
 )
 const offer = { from: '2026-11-01', to: '2026-11-20', requests: 312, entries: 12_048, until, links }
 
-const asked = (variant: string, now: ErasureNow) => sample(variant, adminEraseCard, adminEraseView(now, asSam))
+const eraseSample = (variant: string, now: ErasureNow) => sample(variant, adminEraseCard, adminEraseView(now, asSam))
 const nothing = { open: [], waiting: [], named: [], delegations: [], batches: 0 }
 const erasure = (more: Partial<Erasure> = {}): Erasure => ({
   ...{
@@ -52,7 +52,7 @@ const removed: ErasureCounts = {
   ...{ requests: 14, entries: 61, drafts: 2, delegations: 1, batches: 0, chats: 9, copies: 23 },
 }
 const at = '2026-11-19T03:00:00.000Z'
-/** What is taken out of the store, what is removed from it, and what is left of requests then. */
+/** Exports, erasures, and reduced requests. */
 export const exportSamples: readonly Sample[] = [
   shown('', form()),
   shown('unclear', form({ typed: 'since Christmas' })),
@@ -60,7 +60,7 @@ export const exportSamples: readonly Sample[] = [
     'returned',
     form({
       days: { from: '2026-11-20', to: '2026-11-01' },
-      faults: [faultSaying('/to', 'past', 'This is before the first day.')],
+      faults: [faultSaying('/to', 'past', 'The last day is before the first day.')],
     }),
   ),
   shown('links', { step: 'links', offer }),
@@ -73,16 +73,16 @@ export const exportSamples: readonly Sample[] = [
   sample('', adminPersonCard, adminPersonView({ purpose: 'export', typed: '', people: [] })),
   sample('nobody', adminPersonCard, adminPersonView({ purpose: 'erase', typed: 'Dnaa', people: [] })),
   sample('which', adminPersonCard, adminPersonView({ purpose: 'erase', typed: 'o', people: [omar, longName] })),
-  asked('', { step: 'confirm', erasure: erasure({ templates: [projectSite.name] }) }),
-  asked('mismatch', {
+  eraseSample('', { step: 'confirm', erasure: erasure({ templates: [projectSite.name] }) }),
+  eraseSample('mismatch', {
     step: 'mismatch',
     erasure: erasure({ person: longName, confirmWith: longName.userPrincipalName }),
   }),
-  asked('gone', {
+  eraseSample('gone', {
     step: 'confirm',
     erasure: erasure({ person: { ...kim, displayName: '', userPrincipalName: '' }, confirmWith: kim.id }),
   }),
-  asked('blocked', {
+  eraseSample('blocked', {
     step: 'blocked',
     erasure: erasure({
       isBlocked: true,
@@ -95,14 +95,14 @@ export const exportSamples: readonly Sample[] = [
       },
     }),
   }),
-  asked('blocked-delegation', {
+  eraseSample('blocked-delegation', {
     step: 'blocked',
     erasure: erasure({ isBlocked: true, blocks: { ...nothing, delegations: [delegationOf(kim, longName)] } }),
   }),
-  asked('you', { step: 'blocked', erasure: erasure({ person: sam, isYou: true }) }),
-  asked('ordered', { step: 'ordered', erasure: erasure() }),
-  asked('done', { step: 'done', personId: kim.id, removed }),
-  asked('done-nothing', {
+  eraseSample('you', { step: 'blocked', erasure: erasure({ person: sam, isYou: true }) }),
+  eraseSample('ordered', { step: 'ordered', erasure: erasure() }),
+  eraseSample('done', { step: 'done', personId: kim.id, removed }),
+  eraseSample('done-nothing', {
     step: 'done',
     personId: kim.id,
     removed: { requests: 0, entries: 0, drafts: 0, delegations: 0, batches: 0, chats: 0, copies: 0 },

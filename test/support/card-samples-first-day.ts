@@ -86,8 +86,8 @@ export const firstDaySamples: readonly Sample[] = [
     answers: answersOf('sharedMailbox', { prefix: '-x', approvedBy: 'chosen', people: [dana.id], group: 'site' }),
     people: [dana],
     faults: [
-      faultSaying('/name', 'name-taken', 'Shared mailbox is taken. Try another.', 'Shared mailbox 2'),
-      faultSaying('/prefix', 'invalid', 'naming.prefix does not have the right form.'),
+      faultSaying('/name', 'name-taken', 'Shared mailbox is taken. Try another name.', 'Shared mailbox 2'),
+      faultSaying('/prefix', 'invalid', 'naming.prefix does not have the right format.'),
       {
         ...{ pointer: '/group', code: 'invalid' },
         reason: because('groupUnclear', { typed: 'site', names: ['Site approvers', 'Site owners'] }),

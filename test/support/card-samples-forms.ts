@@ -6,7 +6,7 @@ import { dana, draftOf, openCommunity, projectSite, siteRoot, templateOf } from 
 import { type Sample, sample } from './card-sample.ts'
 import { faultSaying } from './refusal.ts'
 
-/** A room that an organisation has thought about: all types of question, properties of each kind, and limits. */
+/** A room template with all types of questions, properties of each kind, and limits. */
 export const boardRoom = templateOf({
   id: 'a1b2c3d4-2d3c-4e5f-9a8b-7c6d5e4f3a77',
   version: 4,
@@ -64,7 +64,7 @@ export const boardRoom = templateOf({
       type: 'person',
       label: 'Who keeps it in order',
       required: true,
-      help: 'They get no access by this.',
+      help: 'They get no access.',
     },
   ],
 })
@@ -89,17 +89,17 @@ const opened = {
 const unknown: NamePreview = {
   displayName: '{city} … (Board)',
   address: 'room-{city}-…@contoso.example',
-  stands: 'sketch',
+  status: 'sketch',
   isNumbered: false,
 }
 const known: NamePreview = {
   displayName: 'ZÜR Aurora (Board)',
   address: 'room-zur-aurora@contoso.example',
-  stands: 'likely',
+  status: 'likely',
   isNumbered: false,
 }
-const form = (variant: string, template: Template, given: Omit<Parameters<typeof requestForm>[0], 'template'>) =>
-  sample(variant, requestFormCard, requestFormView(requestForm({ template, ...given })))
+const form = (variant: string, template: Template, options: Omit<Parameters<typeof requestForm>[0], 'template'>) =>
+  sample(variant, requestFormCard, requestFormView(requestForm({ template, ...options })))
 const checked = (variant: string, names: Partial<NamePreview>) =>
   form(`name-${variant}`, boardRoom, {
     names: { ...known, ...names },
@@ -125,7 +125,10 @@ const limited = templateOf({
   quota: { openPerPerson: 1 },
 })
 
-/** Forms that follow their template: questions of all types, what is decided, mistakes of each kind, and how names stand. */
+/**
+ * Forms that follow their template: questions of all types, fixed values, faults of each kind, and names that are free,
+ * taken or reserved.
+ */
 export const formSamples: readonly Sample[] = [
   form('every-type', boardRoom, { draft: draftOf(opened), names: unknown }),
   form('every-type-german', inLocale(boardRoom, 'de-CH'), { draft: draftOf(opened), names: unknown }),
@@ -146,10 +149,10 @@ export const formSamples: readonly Sample[] = [
   ]),
   form('counted', limited, {
     draft: draftOf({ displayName: 'Aurora' }, { version: 2 }),
-    names: { displayName: 'PRJ Aurora', address: `${siteRoot}prj-0042`, stands: 'free', isNumbered: true },
+    names: { displayName: 'PRJ Aurora', address: `${siteRoot}prj-0042`, status: 'free', isNumbered: true },
   }),
-  checked('free', { stands: 'free' }),
-  checked('silent', { stands: 'silent' }),
+  checked('free', { status: 'free' }),
+  checked('silent', { status: 'silent' }),
   sample(
     'icons',
     chooseTemplateCard,

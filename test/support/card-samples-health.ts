@@ -36,7 +36,7 @@ const endpoint = {
 }
 const ofTemplate = (templateId: string, more: object = {}) => ({ ...endpoint, templateId, ...more })
 const signInProblem =
-  'Entra ID refused to sign the service in (AADSTS700027). An administrator has to look at its registration.'
+  'Entra ID refused to sign the service in (AADSTS700027). An administrator has to check its registration.'
 const permission = health({
   services: [
     {
@@ -72,7 +72,7 @@ const troubles = health({
       name: 'sharePoint',
       milliseconds: 80,
       trouble: 'throttled',
-      problem: 'SharePoint answered 429 while asking how it does.',
+      problem: 'SharePoint answered 429 while checking its health.',
     },
     {
       name: 'exchange',
@@ -106,7 +106,7 @@ const everything = health({
   endpoints: [endpoint],
   directory: { seen: 3, p50Seconds: 400, p95Seconds: 5400 },
 })
-/** An installation in which most is missing. */
+/** An installation with most parts missing. */
 const unfinished = installationParts(asSam.now, [
   ...judgePermissions([
     {
@@ -128,10 +128,10 @@ const unfinished = installationParts(asSam.now, [
       problem: 'Set-Place: Exchange Online does not know Set-Place for this registration.',
     },
   ]),
-  ...judgeBotToken({ name: 'secret', trouble: 'refused', problem: 'Entra ID refused it (AADSTS7000215).' }),
+  ...judgeBotToken({ name: 'secret', trouble: 'refused', problem: 'Entra ID refused the secret (AADSTS7000215).' }),
   ...judgeEndpoint({
     answer: 'none',
-    problem: 'https://quartermaster.example/healthz cannot be reached (ECONNREFUSED).',
+    problem: 'Cannot reach https://quartermaster.example/healthz (ECONNREFUSED).',
   }),
   ...judgeAdmins([{ id: '22222222-bbbb-4bbb-8bbb-000000000009', people: 0 }]),
   ...judgeTemplates({ count: 0, missing: [] }),
@@ -140,7 +140,7 @@ const unfinished = installationParts(asSam.now, [
     keyProbe({ fits: false, fingerprint: '77d0-51ce-09ab-4f3e', needed: '3f2a-91bc-77e0-12d4' }, 'data/audit.key'),
   ),
 ])
-/** How the service does: well, not so well, and as badly as can be. */
+/** The health of the service: healthy, with trouble, and in the worst case. */
 export const healthSamples: readonly Sample[] = [
   sample('', adminHealthCard, adminHealthView(health(), asSam)),
   sample('permission', adminHealthCard, adminHealthView(permission, asSam)),

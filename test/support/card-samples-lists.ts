@@ -1,5 +1,5 @@
 import { approvalsCard, approvalsView, myRequestsCard, myRequestsView } from '../../src/cards/requests/lists.ts'
-import { mostCounted, type Request } from '../../src/core/index.ts'
+import { maxCounted, type Request } from '../../src/core/index.ts'
 import { mailboxes } from './card-mailboxes.ts'
 import { dana, kim, omar, onePage, priya, requestOf, requests, stageOf, viewerOf } from './card-requests.ts'
 import { type Sample, sample } from './card-sample.ts'
@@ -7,13 +7,13 @@ import { type Sample, sample } from './card-sample.ts'
 const asKim = viewerOf(kim)
 const asDana = viewerOf(dana)
 
-/** A request of this number, sent then, and with this name if one is given. */
+/** Returns a request with this number and submission time, and with this name if it is set. */
 function numbered<R extends Request>(request: R, number: number, submittedAt: string, displayName?: string): R {
   const details = displayName === undefined ? request.details : { ...request.details, displayName }
   return { ...request, number, submittedAt, details }
 }
 
-/** Just reminded, so not to be nudged before tomorrow. */
+/** A request with a recent reminder, so it cannot be nudged before tomorrow. */
 const reminded = requestOf({
   approvals: [stageOf(1, [dana, omar], { reminders: [{ at: '2026-11-20T08:00:00Z', by: kim }] })],
 })
@@ -39,12 +39,12 @@ const older = [
 ]
 const toDecide = [requests.waiting, requestOf({ number: 1040, submittedAt: '2026-11-19T08:00:00Z' })]
 
-/** Lists in each way they can look. */
+/** Lists in each variant. */
 export const listSamples: readonly Sample[] = [
   sample('', myRequestsCard, myRequestsView({ requests: newest, newer: 0, older: 14 }, asKim)),
   sample('older', myRequestsCard, myRequestsView({ requests: older, newer: 6, older: 8 }, asKim)),
-  sample('far', myRequestsCard, myRequestsView({ requests: older, newer: mostCounted, older: mostCounted }, asKim)),
-  sample('many', myRequestsCard, myRequestsView({ requests: newest, newer: 0, older: mostCounted }, asKim)),
+  sample('far', myRequestsCard, myRequestsView({ requests: older, newer: maxCounted, older: maxCounted }, asKim)),
+  sample('many', myRequestsCard, myRequestsView({ requests: newest, newer: 0, older: maxCounted }, asKim)),
   sample('all', myRequestsCard, myRequestsView(onePage(...newest.slice(0, 3)), asKim)),
   sample('', approvalsCard, approvalsView(onePage(...toDecide), asDana)),
   sample('older', approvalsCard, approvalsView({ requests: toDecide, newer: 6, older: 0 }, asDana)),

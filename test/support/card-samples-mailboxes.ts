@@ -50,7 +50,7 @@ export const mailboxSamples: readonly Sample[] = [
           faultSaying(
             `/permissions/${omar.id}`,
             'chosen-twice',
-            'One person has one kind of access; choose one of the two.',
+            'A person is in both access fields. Keep this person in one field only.',
           ),
           faultSaying('/country', 'not-a-country', 'Give a country by its English name or its two-letter code.'),
         ],

@@ -21,7 +21,7 @@ const kinds = {
   room: 'roomMailbox',
   device: 'equipmentMailbox',
 } as const
-const asked = (
+const statsSample = (
   place: number,
   name: string,
   kind: keyof typeof kinds,
@@ -54,13 +54,13 @@ export const usual: Stats = {
     { kind: 'equipmentMailbox', count: 1 },
   ],
   templates: [
-    asked(1, 'Project site', 'site', { succeeded: 9, pendingApproval: 3, rejected: 2, cancelled: 1 }),
-    asked(2, 'Shared mailbox', 'mail', { succeeded: 8, provisioning: 1, failed: 1 }),
-    asked(3, 'Meeting room', 'room', { succeeded: 6, queued: 1 }),
-    asked(4, 'Partner site', 'site', { pendingApproval: 3, expired: 1 }),
-    asked(5, 'News site', 'news', { succeeded: 2, rejected: 1 }),
-    asked(6, 'Service desk mailbox', 'mail', { succeeded: 2 }),
-    asked(7, 'Equipment', 'device', { succeeded: 1 }),
+    statsSample(1, 'Project site', 'site', { succeeded: 9, pendingApproval: 3, rejected: 2, cancelled: 1 }),
+    statsSample(2, 'Shared mailbox', 'mail', { succeeded: 8, provisioning: 1, failed: 1 }),
+    statsSample(3, 'Meeting room', 'room', { succeeded: 6, queued: 1 }),
+    statsSample(4, 'Partner site', 'site', { pendingApproval: 3, expired: 1 }),
+    statsSample(5, 'News site', 'news', { succeeded: 2, rejected: 1 }),
+    statsSample(6, 'Service desk mailbox', 'mail', { succeeded: 2 }),
+    statsSample(7, 'Equipment', 'device', { succeeded: 1 }),
   ],
   approvers: [
     { person: person(dana), decisions: 17, rejections: 2, median: 2 * hour },
@@ -76,7 +76,7 @@ export const usual: Stats = {
 }
 
 const longName = 'Working group of the regional councils for procurement, sustainability and facilities'
-/** One huge, many tiny; long names; a number of codes; nobody's name. */
+/** One huge value and many tiny ones; long names; several codes; unknown people. */
 export const awkward: Stats = {
   ...usual,
   period: 'lastMonth',
@@ -93,9 +93,9 @@ export const awkward: Stats = {
     { kind: 'sharedMailbox', count: 1 },
   ],
   templates: [
-    asked(1, longName, 'news', { succeeded: 12_370, pendingApproval: 1, failed: 104, expired: 1 }),
+    statsSample(1, longName, 'news', { succeeded: 12_370, pendingApproval: 1, failed: 104, expired: 1 }),
     ...Array.from({ length: 30 }, (_, index) =>
-      asked(
+      statsSample(
         index + 2,
         index === 0 ? 'Donaudampfschifffahrtsgesellschaftskapitänsmützenfabrik' : `Template ${index}`,
         'site',
@@ -125,14 +125,14 @@ export const nothing: Stats = {
   ...{ kinds: [], templates: [], approvers: [], approverCount: 0, failures: [] },
 }
 
-/** Nothing needed approval, and nothing was made by now. */
+/** A week without approvals and before the first completion. */
 const begun: Stats = {
   ...nothing,
   period: 'days',
   now: figures({ from: '2026-11-18T23:00:00.000Z', until: '2026-11-19T23:00:00.000Z', asked: 1 }),
   before: figures({ from: '2026-11-17T23:00:00.000Z', until: '2026-11-18T23:00:00.000Z', asked: 3 }),
   kinds: [{ kind: 'roomMailbox', count: 1 }],
-  templates: [asked(1, 'Meeting room', 'room', { queued: 1 })],
+  templates: [statsSample(1, 'Meeting room', 'room', { queued: 1 })],
 }
 
 export const statsSamples: readonly Sample[] = [

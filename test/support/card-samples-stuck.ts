@@ -17,7 +17,7 @@ import { queue } from './card-samples-admin.ts'
 import { inTime } from './card-stages.ts'
 import { faultSaying } from './refusal.ts'
 
-/** Some of them: the list is made of the commands that there are. */
+/** Some commands. The list is generated from the existing ones. */
 const commandsOfAdmins = [
   ...['admin stuck', 'admin queue', 'admin status', 'admin health', 'admin help', 'admin retry', 'admin cancel'],
   ...['admin jobs', 'admin reassign', 'admin approve', 'admin reject', 'admin delegations', 'admin templates'],
@@ -44,8 +44,8 @@ const throttled = {
   code: 'TooManyRequests',
   detail: 'Exchange has too much to do just now (429) and asks for patience.',
 }
-/** One for each reason that there is beside the deadlines. */
-const inVain: readonly QueueEntry[] = [
+/** One entry for each reason besides the deadlines. */
+const blockedEntries: readonly QueueEntry[] = [
   attended({ ...requestOf({ number: 1050 }), approvals: [stageOf(1, [dana])] }, new Map([[dana.id, 'gone']])),
   attended(
     { ...requestOf({ number: 1051 }), approvals: [stageOf(1, [dana, omar], { rule: 'all' })] },
@@ -77,10 +77,10 @@ const inVain: readonly QueueEntry[] = [
     nextTryAt: new Date('2026-11-20T10:47:00Z'),
   },
 ]
-const many = Array.from({ length: 14 }, (_, index) => inVain[index % 5] as QueueEntry)
+const many = Array.from({ length: 14 }, (_, index) => blockedEntries[index % 5] as QueueEntry)
 
-/** Overrides and reassignments, asked for. */
-export const mendingSamples: readonly Sample[] = [
+/** Confirmations of overrides and reassignments. */
+export const overrideSamples: readonly Sample[] = [
   sample('', adminHelpCard, adminHelpView(commandsOfAdmins)),
   sample(
     'approve',
@@ -112,17 +112,17 @@ export const mendingSamples: readonly Sample[] = [
       ...chosen(kim),
       comment: 'Dana has *left* us.',
       faults: [
-        faultSaying('/to', 'asked-for-it', 'Kim Lee asked for it. Please choose somebody else.'),
+        faultSaying('/to', 'asked-for-it', 'Kim Lee requested this and cannot approve it. Choose somebody else.'),
         faultSaying(
           '/from',
           'required',
-          'Several people have not decided: Omar Haddad, Priya Nair. Please name the one to replace.',
+          'Several people have not decided: Omar Haddad, Priya Nair. Name the person to replace.',
         ),
       ],
     }),
   ),
   sample('approve', adminWhichCard, adminWhichView('approve', { entries: waitingEntries, total: 9 }, asSam)),
-  sample('in-vain', adminStuckCard, adminStuckView({ count: 5, entries: inVain, deadLetters: 3 }, asSam)),
+  sample('in-vain', adminStuckCard, adminStuckView({ count: 5, entries: blockedEntries, deadLetters: 3 }, asSam)),
   sample(
     'silent',
     adminStuckCard,
@@ -132,7 +132,7 @@ export const mendingSamples: readonly Sample[] = [
   sample(
     'page',
     adminQueueCard,
-    adminQueueView({ ...queue, entries: [...inVain, ...queue.entries], isDirectorySilent: true }, asSam, 6),
+    adminQueueView({ ...queue, entries: [...blockedEntries, ...queue.entries], isDirectorySilent: true }, asSam, 6),
   ),
   sample('nothing', adminWhichCard, adminWhichView('reassign', { entries: [], total: 0 }, asSam)),
   sample('retry', adminWhichCard, adminWhichView('retry', { entries: queue.entries.slice(0, 2), total: 2 }, asSam)),

@@ -14,7 +14,7 @@ const decided = (variant: string, situation: Situation, who: Person) =>
 const status = (variant: string, situation: Situation, viewer = viewerOf(kim)) =>
   sample(variant, requestStatusCard, requestStatusView(inTime[situation], viewer))
 
-/** The cards of approvals that have waited for a while. */
+/** The cards of approvals that have waited for some time. */
 export const timeSamples: readonly Sample[] = [
   asks('delegate', 'delegated', omar),
   asks('delegate-of-delegate', 'delegatedOn', sam),
@@ -34,8 +34,8 @@ export const timeSamples: readonly Sample[] = [
   decided('approved-by-other-for', 'approvedFor', sam),
   decided('rejected-by-other-for', 'rejectedFor', priya),
   decided('rejected-for-you', 'rejectedFor', dana),
-  decided('approved-over', 'approvedOver', dana),
-  decided('approved-over-by-you', 'approvedOver', sam),
+  decided('approved-over', 'overridden', dana),
+  decided('approved-over-by-you', 'overridden', sam),
   decided('rejected-over', 'rejectedOver', dana),
   decided('rejected-over-by-you', 'rejectedOver', sam),
   decided('second-admin', 'handedSelf', sam),
@@ -43,7 +43,7 @@ export const timeSamples: readonly Sample[] = [
   decided('given-away', 'handedOwn', dana),
   decided('not-yours', 'delegated', sam),
   status('delegated', 'delegated'),
-  status('approved-over', 'approvedOver'),
+  status('approved-over', 'overridden'),
   status('rejected-over', 'rejectedOver'),
   status('nudged', 'nudged'),
   status('escalated', 'escalated'),

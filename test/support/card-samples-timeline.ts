@@ -3,7 +3,7 @@ import { type AuditAction, type AuditEntry, type Person, system } from '../../sr
 import { at, dana, kim, omar, priya, requestId, requests, sam, tenantId, viewerOf } from './card-requests.ts'
 import { type Sample, sample } from './card-sample.ts'
 
-/** A line of a timeline. */
+/** Creates an entry of a timeline. */
 export const lineOf = (
   action: AuditAction,
   by: Person | typeof system,
@@ -12,7 +12,7 @@ export const lineOf = (
 ): AuditEntry => ({ requestId, tenantId, at: at(time), actor: by, action, ...more })
 
 const yesterday = { at: '2026-11-19T08:00:00Z' }
-/** More than a card has room for, and steps that the progress tells. */
+/** A timeline with more entries than a card can show, and steps that the progress shows. */
 export const longTimeline: readonly AuditEntry[] = [
   lineOf('pendingApproval', kim, yesterday),
   lineOf('not-told', system, { ...yesterday, data: { person: dana, card: 'approval:1' } }),
@@ -34,7 +34,7 @@ const rejected = [
 ]
 const asKim = viewerOf(kim)
 
-/** Status cards that were asked for: with their timeline, folded or open. */
+/** Status cards on request: with their timeline, folded or open. */
 export const timelineSamples: readonly Sample[] = [
   sample(
     'timeline-folded',

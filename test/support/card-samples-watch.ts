@@ -34,7 +34,7 @@ const withSilent = reportOf(
   { at: asSam.now, version: '0.3.0', startedAt: new Date('2026-11-14T10:44:00Z') },
 )
 
-/** What admins are told when the health of the service turns. */
+/** Notices for admins when the health of the service changes. */
 export const watchSamples: readonly Sample[] = [
   sample('', healthTurnedCard, healthTurnedView(turned([database]), asSam)),
   sample('many', healthTurnedCard, healthTurnedView(turned([still, late, exchange]), asSam)),

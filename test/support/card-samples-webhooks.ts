@@ -43,7 +43,7 @@ const longNamed = templateOf({
   name: 'Working group of the regional offices for procurement',
 })
 
-/** How a receiver does, with what differs from one that does well. */
+/** Creates a receiver's status, by default healthy. */
 export function receiver(
   template: Template | undefined,
   url: string,
@@ -93,7 +93,7 @@ const result = (status: string, milliseconds: number): WebhookTestResult => ({
   milliseconds,
 })
 
-/** A delivery of a finished site, with what differs from one that arrived. */
+/** Creates a delivery about a finished site, by default delivered. */
 export const deliveryWith = (more: Partial<Delivery> = {}): Delivery => ({
   deliveryId: '5d1c2b3a-4e5f-4a6b-8c7d-9e0f1a2b3c01',
   requestId: requests.ready.requestId,
@@ -122,10 +122,10 @@ export const deliveryWith = (more: Partial<Delivery> = {}): Delivery => ({
   nextAttemptAt: null,
   ...more,
 })
-const said = ['503', 'not reachable (ECONNREFUSED)', 'no answer in 15 s', '500', '302', '429', '401', '503']
+const failures = ['503', 'not reachable (ECONNREFUSED)', 'no answer in 15 s', '500', '302', '429', '401', '503']
 const failed = deliveryWith({
   ...{ status: 'failed', attempts: 10, lastStatus: '503' },
-  history: said.map((status, index) => ({
+  history: failures.map((status, index) => ({
     ...{ at: `2026-11-20T${String(index + 1).padStart(2, '0')}:32:00.000Z`, status, milliseconds: 15_000 },
   })),
   replays: [{ at: '2026-11-20T07:30:00.000Z', by: person(dana), after: 6 }],
@@ -141,7 +141,7 @@ const still = deliveryWith({
 })
 const unsent = deliveryWith({
   ...{ status: 'failed', attempts: 0, history: [] },
-  lastStatus: 'not sent: the receiver was switched off, since it said 410 Gone',
+  lastStatus: 'not sent: the receiver was disabled because it answered 410 Gone',
 })
 const names = new Map([rich, projectSite, longNamed].map((one) => [one.id, one]))
 const log = (more: Partial<DeliveriesPage> = {}): DeliveriesPage => ({
@@ -167,7 +167,7 @@ const acts = [
   act(4, 'webhook-tested', { about: 'Service desk', status: 'not reachable (ECONNREFUSED)' }),
   act(5, 'webhook-switched-on', { about: 'Service desk', reason: 'gone' }),
   act(6, 'webhook-all-replayed', { about: 'Service desk', sent: 12 }),
-  act(7, 'job-replayed', { about: 'catch-up', job: 'catch-up', problem: 'The store does not answer just now.' }),
+  act(7, 'job-replayed', { about: 'catch-up', job: 'catch-up', problem: 'The database does not answer.' }),
   act(8, 'job-dismissed', { about: 'run-batch', job: 'run-batch', problem: 'the process died each time it ran' }),
   act(9, 'exported', {}),
 ]

@@ -4,7 +4,7 @@ import { mailboxes } from './card-mailboxes.ts'
 import { at, dana, kim, omar, priya, requestOf, requests, sam, stageOf, viewerOf } from './card-requests.ts'
 import { type Sample, sample } from './card-sample.ts'
 
-/** It waits, one approver is away, another could not be told, and one approval was left out. */
+/** A waiting request: one approver is away, another is unreachable, and one approval was omitted. */
 const waiting = requestOf({
   passedOver: ['project-aurora'],
   policy: [
@@ -36,7 +36,7 @@ const why = (variant: string, request: Request, isAdmin = false) => {
   return sample(variant, whyCard, whyView(request, explain(request, [], viewer.now), viewer))
 }
 
-/** Why a request is as it is, in situations that look different. */
+/** Explanations of requests in situations with different texts. */
 export const whySamples: readonly Sample[] = [
   why('', waiting),
   why('ready', requests.ready),

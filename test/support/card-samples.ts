@@ -40,7 +40,7 @@ import { listSamples } from './card-samples-lists.ts'
 import { mailboxSamples } from './card-samples-mailboxes.ts'
 import { simulateSamples } from './card-samples-simulate.ts'
 import { statsSamples } from './card-samples-stats.ts'
-import { mendingSamples } from './card-samples-stuck.ts'
+import { overrideSamples } from './card-samples-stuck.ts'
 import { timeSamples } from './card-samples-time.ts'
 import { timelineSamples } from './card-samples-timeline.ts'
 import { watchSamples } from './card-samples-watch.ts'
@@ -52,18 +52,18 @@ import { faultSaying } from './refusal.ts'
 const offers = ['newSite', 'newSharedMailbox', 'newRoom', 'newEquipment'] as const
 const asKim = viewerOf(kim)
 const asDana = viewerOf(dana)
-const form = (given: Partial<Parameters<typeof requestForm>[0]> & Pick<Parameters<typeof requestForm>[0], 'draft'>) =>
-  requestFormView(requestForm({ template: projectSite, ...given }))
+const form = (options: Partial<Parameters<typeof requestForm>[0]> & Pick<Parameters<typeof requestForm>[0], 'draft'>) =>
+  requestFormView(requestForm({ template: projectSite, ...options }))
 const choiceOf = (template: typeof projectSite, more: { id?: string; name?: string; description?: string } = {}) => ({
   ...template,
   ...more,
   approvalRequired: template.approval !== null,
 })
-const notice = (variant: string, given: Notice) => sample(variant, noticeCard, noticeView(given, asDana))
+const notice = (variant: string, options: Notice) => sample(variant, noticeCard, noticeView(options, asDana))
 const about = { reference: 'REQ-1042', requestId }
 
 const judged = (condition: Condition, found: string): JudgedCondition => ({ condition, found, holds: true })
-/** The second of two stages: there for what was asked, and gone to the admins. */
+/** The second of two stages: it shows a question card, and it was reassigned to the admins. */
 const toAdmins = requestOf({
   approvals: [
     stageOf(1, [dana], { decisions: [approvedBy(dana, '09:31')] }),
@@ -223,12 +223,12 @@ const ofSites: readonly Sample[] = [
   notice('nothing-to-nudge', { code: 'nothingToNudge' }),
   notice('too-many-open', {
     code: 'tooManyOpen',
-    detail: 'You have 10 open requests, and no more are allowed. Wait until one is done, or cancel one.',
+    detail: 'You have 10 open requests. More are not allowed. Wait until a request ends, or cancel a request.',
   }),
   notice('no-requests', { code: 'noRequests' }),
 ]
 
-/** Every card in every situation that looks different. */
+/** Every card in every situation with a different look. */
 export const samples: readonly Sample[] = [
   ...ofSites,
   ...formSamples,
@@ -239,7 +239,7 @@ export const samples: readonly Sample[] = [
   ...delegationSamples,
   ...mailboxSamples,
   ...adminSamples,
-  ...mendingSamples,
+  ...overrideSamples,
   ...webhookSamples,
   ...exportSamples,
   ...simulateSamples,

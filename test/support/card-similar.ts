@@ -9,10 +9,10 @@ interface Shown {
   readonly siteRoot: string
   readonly viewer: Viewer
 }
-/** A review that found nothing with a similar name. */
+/** A review without similar names. */
 export const notSimilar: Shown = { siteRoot, viewer, similar: { resources: [], more: 0 } }
 
-/** One of each way to get at a site, and more of them. */
+/** One site for each way to get access, and more. */
 export const similarSites: Shown = {
   siteRoot,
   viewer,
@@ -38,7 +38,7 @@ export const similarSites: Shown = {
   },
 }
 
-/** A shared mailbox, whose owner nobody knows. */
+/** A shared mailbox without a known owner. */
 export const similarMailbox: Shown = {
   siteRoot,
   viewer,
@@ -63,7 +63,7 @@ export const similarRooms: Shown = {
   },
 }
 
-/** Three of this name, with owners of this name, at addresses of it or of this alias. */
+/** Three resources and owners with this name, at addresses with this name or alias. */
 export const similarNamed = (name: string, alias = name): Shown => ({
   siteRoot,
   viewer,

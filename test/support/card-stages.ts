@@ -25,11 +25,14 @@ const untilMonday = { until: '2026-11-30T23:00:00.000Z' }
 const omarForDana = standIn({ person: omar, insteadOf: [dana.id], why: 'delegated', by: dana, ...untilMonday })
 const nobody = { by: null, at: '2026-11-17T09:02:00Z' }
 
-/** Requests that have waited for a while, each in a situation that looks different. Kim asks, Dana and Priya decide. */
+/**
+ * Requests that have waited for some time, each in a situation with a different look. Kim requests, Dana and Priya
+ * decide.
+ */
 export const inTime = {
   /** Dana is away, and Omar decides. */
   delegated: waits({ standIns: [omarForDana] }),
-  /** Omar is away himself, and Sam decides for both. */
+  /** Omar is away too, and Sam decides for both. */
   delegatedOn: waits({
     rule: 'all',
     standIns: [
@@ -56,7 +59,7 @@ export const inTime = {
     },
     [dana],
   ),
-  /** Whoever can be reached is enough, so nobody else was asked. */
+  /** The reachable approver suffices, so no other person was asked. */
   partlyUnreachable: waits({ unreachable: [{ person: dana, why: 'NoChat', at: '2026-11-15T09:32:00Z' }] }),
   nobodyReached: waits({ unreachable: [{ person: dana, why: 'NoChat', at: '2026-11-15T09:32:00Z' }] }, [dana]),
   handed: waits(
@@ -86,8 +89,8 @@ export const inTime = {
       stageOf(1, [dana, priya], { decisions: [{ ...rejectedBy(omar, '09:31', 'Too large.'), insteadOf: [dana] }] }),
     ],
   }),
-  /** Sam, an admin, decided both stages; Dana and Priya had been asked in the first. */
-  approvedOver: requestOf({
+  /** Sam, an admin, overrode both stages; Dana and Priya had been asked in the first. */
+  overridden: requestOf({
     status: 'queued',
     queuedAt: at('09:31'),
     approvals: [[dana, priya], [omar]].map((approvers, index) =>

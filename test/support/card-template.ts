@@ -3,7 +3,7 @@ import { dana, kim, templateOf } from './card-world.ts'
 /** A group that decides. */
 export const approvers = '22222222-bbbb-4bbb-8bbb-000000000001'
 
-/** A template that decides about all there is to decide. */
+/** A template with every setting. */
 export const rich = templateOf({
   id: '7e57ed00-0000-4000-8000-000000000001',
   version: 3,

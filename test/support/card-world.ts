@@ -7,7 +7,7 @@ import {
   template as templateSchema,
 } from '../../src/core/index.ts'
 
-/** The people and requests that card samples show: Kim Lee asks for Project Aurora, Dana Fox and Omar Haddad decide. */
+/** The people and requests of the card samples: Kim Lee requests Project Aurora, Dana Fox and Omar Haddad decide. */
 const personOf = (number: number, displayName: string): Person => ({
   id: `11111111-aaaa-4aaa-8aaa-${String(number).padStart(12, '0')}`,
   displayName,
@@ -34,7 +34,7 @@ export const viewerOf = ({ id }: Person, more: Partial<Viewer> = {}): Viewer => 
   ...more,
 })
 
-/** A moment of the sample's day. 10:02 in Zurich is 09:02 in UTC. */
+/** Returns a time on the sample's day. 10:02 in Zurich is 09:02 in UTC. */
 export const at = (time: string): string => `2026-11-20T${time}:00Z`
 
 export const templateOf = (body: object): Template => templateSchema.parse(body)
@@ -60,7 +60,7 @@ export const projectSite = templateOf({
       type: 'choice',
       label: 'Who works in it',
       required: true,
-      help: 'Guests from outside need an approved partner',
+      help: 'Guests can join only from approved partner companies',
       choices: [
         { title: 'Only people in Contoso', value: 'internal' },
         { title: 'Contoso and named partners', value: 'partners' },
@@ -78,7 +78,7 @@ export const projectSite = templateOf({
   approval: { stages: [{ approvers: [{ user: dana.id }, { user: omar.id }] }] },
 })
 
-/** The other kind of site, without approval, labels or fields of its own. */
+/** A communication site template without approval, labels or own fields. */
 export const openCommunity = templateOf({
   id: 'd9e8f7a6-1c2b-4d3e-a4f5-6b7c8d9e0f44',
   version: 1,

@@ -2,7 +2,7 @@ import type { Card } from './connector.ts'
 
 type Node = Record<string, unknown>
 
-/** Every object in a card, outermost first. */
+/** Yields every object in a card, outermost first. */
 export function* nodesOf(value: unknown): Generator<Node> {
   if (Array.isArray(value)) for (const one of value) yield* nodesOf(one)
   else if (typeof value === 'object' && value !== null) {
@@ -11,7 +11,7 @@ export function* nodesOf(value: unknown): Generator<Node> {
   }
 }
 
-/** All that a person reads on a card, line by line. */
+/** Returns all texts that a person reads on a card, line by line. */
 export function textOf(card: Card): string {
   const lines: string[] = []
   for (const node of nodesOf(card['body'])) {
@@ -24,7 +24,7 @@ export function textOf(card: Card): string {
   return lines.join('\n')
 }
 
-/** The actions of a card that a person can press, rows included. */
+/** Returns the actions of a card that a person can press, including those of rows. */
 export function actionsOf(
   card: Card,
 ): { title: string; type: string; verb: string | undefined; data: Node; url: string | undefined }[] {
@@ -44,13 +44,13 @@ function isFallback(card: Card, action: Node): boolean {
   return [...nodesOf(card)].some((node) => node['fallback'] === action)
 }
 
-/** The values that a form holds, by input id. */
+/** Returns the values in a form, by input id. */
 export function valuesOf(card: Card): Record<string, string> {
   const inputs = [...nodesOf(card)].filter((node) => String(node['type']).startsWith('Input.'))
   return Object.fromEntries(inputs.map((input) => [String(input['id']), String(input['value'] ?? '')]))
 }
 
-/** The one action with this title; says what there is when it is not there. */
+/** Returns the single action with this title. The error lists the existing actions. */
 export function action(card: Card, title: string) {
   const all = actionsOf(card)
   const found = all.find((one) => one.title === title)
@@ -60,8 +60,8 @@ export function action(card: Card, title: string) {
 }
 
 /**
- * What a client sends when somebody presses a button with these answers in the inputs. Throws where no client sends anything:
- * an answer without an input, an empty required input, or an answer that its input does not take.
+ * Returns what a client sends when a person presses a button with these answers. Throws when no client sends anything:
+ * an answer without an input, an empty required input, or an answer that its input does not accept.
  */
 export function pressed(card: Card, title: string, answers: Record<string, string> = {}): { verb: string; data: Node } {
   const { verb, data } = action(card, title)
@@ -80,7 +80,7 @@ export function pressed(card: Card, title: string, answers: Record<string, strin
   return { ...sends, data: { ...data, ...values } }
 }
 
-/** Whether a client lets this answer stand in an input, by the rules of Adaptive Cards 1.5. */
+/** Returns whether a client accepts this answer in an input, by the rules of Adaptive Cards 1.5. */
 function takes(input: Node, value: string): boolean {
   const { type, isRequired, regex, maxLength, min, max, choices, isMultiSelect } = input
   if (type === 'Input.Toggle') return isRequired !== true || value === String(input['valueOn'] ?? 'true')

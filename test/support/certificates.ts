@@ -1,7 +1,7 @@
 import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { isIPv4 } from 'node:net'
 
-/** DER: one value with its tag and length (X.690 §8.1). */
+/** Encodes one DER value with its tag and length (X.690 §8.1). */
 function der(tag: number, ...parts: Uint8Array[]): Buffer {
   const body = Buffer.concat(parts)
   const size = body.length < 128 ? [body.length] : [0x82, body.length >> 8, body.length & 0xff]
@@ -9,16 +9,16 @@ function der(tag: number, ...parts: Uint8Array[]): Buffer {
 }
 const hex = (digits: string) => Buffer.from(digits, 'hex')
 
-/** A moment as UTCTime (X.690 §11.8): two digits of the year, of this century. */
+/** Encodes a time as UTCTime (X.690 §11.8): two digits of the year, of this century. */
 const utcTime = (at: Date): Buffer => der(0x17, Buffer.from(`${at.toISOString().slice(2, 19).replace(/[-:T]/g, '')}Z`))
 
-/** A distinguished name that is a common name alone. */
+/** Encodes a distinguished name that has only a common name. */
 const nameOf = (text: string): Buffer =>
   der(0x30, der(0x31, der(0x30, hex('0603550403'), der(0x0c, Buffer.from(text)))))
 
 const sha256WithRsa = der(0x30, hex('06092a864886f70d01010b0500'))
 
-/** One certificate (RFC 5280 §4.1): version 3 when it has extensions, else version 1. */
+/** Creates a certificate (RFC 5280 §4.1): version 3 with extensions, otherwise version 1. */
 export function certificateOf(content: {
   subject?: string
   issuer?: string
@@ -52,7 +52,7 @@ const pemOf = (key: KeyObject): string => key.export({ type: 'pkcs8', format: 'p
 const past = new Date('2025-01-01T00:00:00Z')
 const far = new Date('2045-01-01T00:00:00Z')
 
-/** The smallest self-signed certificate, so that no key has to lie in the repository. */
+/** Creates the smallest self-signed certificate, so that the repository contains no key. */
 export function selfSigned(endsAt = far, startsAt = past) {
   const { privateKey, publicKey } = newKeys()
   const { pem, bytes } = certificateOf({ startsAt, endsAt, publicKey, signedBy: privateKey })
@@ -65,13 +65,13 @@ export function selfSigned(endsAt = far, startsAt = past) {
 }
 
 export interface Authority {
-  /** Its own certificate: what `sslrootcert` names. */
+  /** The authority's own certificate, the value of `sslrootcert`. */
   readonly certificate: string
-  /** A key and a certificate for a server that is reached under these host names or IPv4 addresses. */
+  /** Issues a key and a certificate for a server with these host names or IPv4 addresses. */
   issue(hosts: readonly string[], endsAt?: Date): { key: string; certificate: string }
 }
 
-/** An authority that signs certificates of servers. */
+/** Creates an authority that signs certificates of servers. */
 export function newAuthority(name: string): Authority {
   const own = newKeys()
   const isAuthority = der(0x30, hex('0603551d13'), hex('0101ff'), der(0x04, hex('30030101ff')))

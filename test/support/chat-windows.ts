@@ -22,22 +22,22 @@ const args = [
   '--disable-sync',
 ]
 export const screenshots = 'test/screenshots'
-/** How long a card may take to come, in milliseconds. */
+/** Maximum time until a card arrives, in milliseconds. */
 export const patience = 60_000
 
 interface LocalMode {
   readonly child: ChildProcess
-  /** Address of a window by its person's first name. */
+  /** Addresses of the windows by first names. */
   readonly windows: ReadonlyMap<string, string>
   readonly simulatorUrl: string
   readonly url: string
 }
 
-/** Local mode as `npm start` runs it, in a process of its own; the addresses are those that it prints. */
+/** Runs local mode like `npm start`, in its own process, and reads the addresses that it prints. */
 async function startLocalMode(variables: Record<string, string>): Promise<LocalMode> {
   const dataDir = mkdtempSync(join(inject('runFolder'), 'browser-'))
   cpSync(await emptyStore(), join(dataDir, 'postgres'), { recursive: true })
-  // Not our own environment: vitest sets MODE and BASE_URL for its own ends.
+  // Does not pass the environment of the tests: vitest sets MODE and BASE_URL for its own purposes.
   const env = {
     ...bareEnvironment,
     PORT: '0',
@@ -53,7 +53,7 @@ async function startLocalMode(variables: Record<string, string>): Promise<LocalM
   for await (const line of createInterface({ input: child.stdout })) {
     const [, url = '', name = ''] = /^\s+(http:\S+)\s+(\w+)/.exec(line) ?? []
     if (name !== '') windows.set(name.toLowerCase(), url)
-    simulatorUrl = /simulated: (\S+)/.exec(line)?.[1] ?? simulatorUrl
+    simulatorUrl = /Simulated Microsoft 365: (\S+)/.exec(line)?.[1] ?? simulatorUrl
     serviceUrl = /answers at (\S+)/.exec(line)?.[1] ?? serviceUrl
     if (line.startsWith('Ctrl-C')) break
   }
@@ -62,8 +62,8 @@ async function startLocalMode(variables: Record<string, string>): Promise<LocalM
 
 const tokenAnswer = z.object({ access_token: z.string() })
 
-/** The body of an answer; one that is no success is an error. */
-async function asked(url: string, method: string, headers: Record<string, string>, body?: object): Promise<unknown> {
+/** Sends a call, and returns the body of the answer. Throws for an answer without success. */
+async function callJson(url: string, method: string, headers: Record<string, string>, body?: object): Promise<unknown> {
   const json = body && { body: JSON.stringify(body) }
   const typed = body && { 'content-type': 'application/json' }
   const response = await fetch(url, { method, headers: { ...headers, ...typed }, ...json })
@@ -71,7 +71,7 @@ async function asked(url: string, method: string, headers: Record<string, string
   return response.status === 204 ? undefined : response.json()
 }
 
-/** One window of the Playground, used as a person would. */
+/** One window of the Playground, used like a person does. */
 export class Window {
   readonly page: Page
   readonly #name: string
@@ -86,13 +86,13 @@ export class Window {
     const box = this.page.locator('[contenteditable]').first()
     await box.click()
     await this.page.keyboard.type(text)
-    // Without these two waits, a command that the window lost looks like a bot that does not answer.
+    // Without these two waits, a command that the window lost would seem like a bot that does not answer.
     await box.filter({ hasText: text }).waitFor({ timeout: 5000 })
     await this.page.getByRole('button', { name: 'Send Message' }).click()
     await box.filter({ hasNotText: text }).waitFor({ timeout: 5000 })
   }
 
-  /** Opens a list of the form (the `place`th of that name), searches if a search is given, and takes one entry. */
+  /** Opens a list of the form (number `place` with that name), searches if a search is set, and selects one entry. */
   async picks(form: Locator, list: string, entry: string, search = '', place = 0): Promise<void> {
     const box = form.getByRole('combobox', { name: list }).nth(place)
     await box.click()
@@ -101,12 +101,12 @@ export class Window {
     await this.page.keyboard.press('Escape')
   }
 
-  /** The newest card that shows this text. */
+  /** Returns the newest card that shows this text. */
   card(text: string | RegExp): Locator {
     return this.page.locator('.ac-adaptiveCard').filter({ hasText: text }).last()
   }
 
-  /** Waits for a card, keeps a picture of the window, and gives the card. */
+  /** Waits for a card, stores a picture of the window, and returns the card. */
   async sees(text: string | RegExp, picture: string): Promise<Locator> {
     const card = this.card(text)
     await card.waitFor({ timeout: patience }).catch((error: unknown) => this.#missing(picture, error))
@@ -116,7 +116,7 @@ export class Window {
     return card
   }
 
-  /** Keeps a picture and the text of the window beside the error, so that a failure in CI can be understood. */
+  /** Stores a picture and the text of the window with the error, so that a failure in CI can be analysed. */
   async #missing(picture: string, cause: unknown): Promise<never> {
     await this.page.screenshot({ path: join(screenshots, `${this.#name}-missing-${picture}.png`) })
     const text = await this.page.locator('body').innerText()
@@ -126,7 +126,7 @@ export class Window {
   }
 }
 
-/** Closes the log panel of the Playground, which takes a third of the window and covers the button that sends. */
+/** Closes the log panel of the Playground, which covers a third of the window and the button that sends. */
 async function closeLogPanel(page: Page): Promise<void> {
   const title = page.getByText('Log Panel')
   for (let attempt = 1; attempt <= 10; attempt += 1) {
@@ -143,16 +143,17 @@ async function closeLogPanel(page: Page): Promise<void> {
 
 export interface ChatWindows {
   open(name: string): Promise<Window>
-  /** A new page of the browser, whose addresses begin at the service. */
+  /** Opens a page of the browser, whose addresses begin at the service. */
   page(): Promise<Page>
-  /** Asks the simulated tenant's control door for something; gives the answer's body. */
+  /** Calls the control API of the simulated tenant, and returns the answer's body. */
   control(method: string, path: string, body?: object): Promise<unknown>
-  /** Calls the REST API as somebody of Contoso, by their first name; gives the answer's body. */
+  /** Calls the REST API as a person of Contoso, by first name, and returns the answer's body. */
   rest(name: string, method: string, path: string, body?: object): Promise<unknown>
 }
 
 /**
- * Local mode and a browser for the tests of a block. Without Chromium one test says so and is skipped, not each of them.
+ * Starts local mode and a browser for the tests of a block. Without Chromium one test reports this and is skipped,
+ * instead of each one.
  */
 export function inChatWindows(
   title: string,
@@ -160,7 +161,7 @@ export function inChatWindows(
   conversation: (windows: ChatWindows) => void,
 ): void {
   if (!executablePath) {
-    it(`${title}: left out, since there is no Chromium here (apt-get install chromium)`, ({ skip }) =>
+    it(`${title}: left out, because there is no Chromium here (apt-get install chromium)`, ({ skip }) =>
       skip('there is no Chromium here'))
     return
   }
@@ -181,23 +182,24 @@ export function inChatWindows(
     conversation({
       async open(name) {
         const page = await browser.newPage({ viewport: { width: 900, height: 1000 }, reducedMotion: 'reduce' })
-        // The window shows only what arrives after it has opened its stream.
+        // The window only shows messages that arrive after it has opened its stream.
         const stream = page.waitForEvent('websocket', (socket) => socket.url().includes('/conversations/stream'))
         await page.goto(local.windows.get(name) ?? '')
         await stream
-        // Whoever opens a window is welcomed. Until then it still loads, and may open again what was closed.
+        // A person who opens a window receives a welcome. Before that the window still loads, and may open closed parts
+        // again.
         await page.locator('.ac-adaptiveCard').first().waitFor({ timeout: patience })
         await closeLogPanel(page)
         return new Window(page, name)
       },
       page: () =>
         browser.newPage({ baseURL: local.url, viewport: { width: 1000, height: 1100 }, reducedMotion: 'reduce' }),
-      control: (method, path, body) => asked(`${local.simulatorUrl}/control/${path}`, method, {}, body),
+      control: (method, path, body) => callJson(`${local.simulatorUrl}/control/${path}`, method, {}, body),
       async rest(name, method, path, body) {
         const person = { userPrincipalName: `${name}@contoso.example`, scope: scopes.collab }
-        const token = await asked(`${local.simulatorUrl}/control/token`, 'POST', {}, person)
+        const token = await callJson(`${local.simulatorUrl}/control/token`, 'POST', {}, person)
         const { access_token } = tokenAnswer.parse(token)
-        return asked(`${local.url}${path}`, method, { authorization: `Bearer ${access_token}` }, body)
+        return callJson(`${local.url}${path}`, method, { authorization: `Bearer ${access_token}` }, body)
       },
     })
   })

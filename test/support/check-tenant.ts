@@ -18,7 +18,7 @@ export interface CheckRun {
   readonly errors: string
 }
 
-/** A simulated tenant, an address where a service would answer, and the command over both. */
+/** Starts a simulated tenant and an address where a service would answer, and runs the command with both. */
 export async function startChecked() {
   const folder = mkdtempSync(join(tmpdir(), 'quartermaster-check-'))
   await prepareTenant(folder)
@@ -82,13 +82,13 @@ export async function startChecked() {
     control,
     file,
     usual,
-    /** Runs with `--json`. */
+    /** Runs the command with `--json`. */
     async report(variables: Record<string, string> = {}): Promise<CheckReport & { code: ExitCode }> {
       const { code, output, errors } = await run(['--json'], variables)
       if (output === '') throw new Error(errors)
       return { ...checkReport.parse(JSON.parse(output)), code }
     },
-    /** What answers at BASE_URL; undefined: nobody. */
+    /** Sets the answer at BASE_URL; undefined means no answer. */
     answers: (next: { status: number; body: string } | undefined) => {
       answer = next
     },

@@ -5,18 +5,18 @@ import { fileURLToPath } from 'node:url'
 
 export interface Child {
   readonly pid: number
-  /** Settles when it is gone. */
+  /** Settles when the process has ended. */
   readonly ended: Promise<unknown>
-  /** The next so many lines that it prints; throws with what it said when it ends before. */
+  /** Returns the next lines that it prints. Throws with its error output when it ends before. */
   lines(count: number): Promise<string[]>
-  /** Ends it as a power cut would, and returns every line it printed. */
+  /** Kills the process like a power cut, and returns every line that it printed. */
   kill(): Promise<string[]>
 }
 
-/** Starts a script of this folder in a process of its own. */
-export function startChild(script: string, ...words: string[]): Child {
+/** Starts a script of this folder in its own process. */
+export function startChild(script: string, ...args: string[]): Child {
   const path = fileURLToPath(new URL(`./${script}`, import.meta.url))
-  const child: ChildProcessWithoutNullStreams = spawn(process.execPath, [path, ...words])
+  const child: ChildProcessWithoutNullStreams = spawn(process.execPath, [path, ...args])
   const printed: string[] = []
   let complaints = ''
   child.stderr.on('data', (data) => {

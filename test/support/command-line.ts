@@ -11,34 +11,34 @@ import { bareEnvironment } from './bare-environment.ts'
 import { people } from './teams-user.ts'
 import { until } from './until.ts'
 
-/** What a command line came to. */
+/** The result of a command line. */
 export interface Outcome {
   readonly exit: number
-  /** What it printed as its result, and what it told beside that. */
+  /** Its result on standard output, and its messages on standard error. */
   readonly printed: string
-  readonly told: string
+  readonly errorText: string
 }
 
 export interface RunOptions {
   readonly home: string
   readonly variables?: Record<string, string>
-  /** What comes in by standard input, until it ends. */
+  /** The standard input, until its end. */
   readonly input?: string
   readonly signal?: AbortSignal
   readonly fetch?: typeof fetch
-  /** Somebody at a terminal: what is printed until now goes in, what they type comes out. */
-  readonly typing?: (told: string) => string | undefined
+  /** A person at a terminal: receives the text printed so far, and returns the typed text. */
+  readonly typing?: (errorText: string) => string | undefined
 }
 
-/** A folder for settings and tokens that is gone after the test. */
+/** Creates a folder for settings and tokens, which is removed after the test. */
 export function newHome(): { readonly path: string; remove(): void } {
   const path = mkdtempSync(join(tmpdir(), 'quartermaster-'))
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
 }
 
-/** Runs a command line in this process, with streams of its own. */
+/** Runs a command line in this process, with its own streams. */
 export async function runQuartermaster(args: readonly string[], options: RunOptions): Promise<Outcome> {
-  const { streams, printed, told } = streamsFor(options.typing)
+  const { streams, printed, errorText } = streamsFor(options.typing)
   if (!options.typing) streams.input.end(options.input ?? '')
   const exit = await runCommandLine({
     args,
@@ -49,19 +49,19 @@ export async function runQuartermaster(args: readonly string[], options: RunOpti
     signal: options.signal ?? new AbortController().signal,
     fetch: options.fetch ?? fetch,
   })
-  return { exit, printed: printed(), told: told() }
+  return { exit, printed: printed(), errorText: errorText() }
 }
 
-/** Streams of a command, with or without a person at a terminal. */
-export function streamsFor(typing?: (told: string) => string | undefined) {
+/** Creates the streams of a command, with or without a person at a terminal. */
+export function streamsFor(typing?: (errorText: string) => string | undefined) {
   const isTerminal = typing !== undefined
   const streams = { input: terminal(isTerminal), output: terminal(isTerminal), errors: terminal(isTerminal) }
-  const [printed, told] = [collected(streams.output), collected(streams.errors)]
-  if (typing) answerQuestions(streams, told, typing)
-  return { streams, printed, told }
+  const [printed, errorText] = [collected(streams.output), collected(streams.errors)]
+  if (typing) answerQuestions(streams, errorText, typing)
+  return { streams, printed, errorText }
 }
 
-/** Like the streams of a process, which a prompt does not end: `pipe` knows them by `_isStdio`. */
+/** Like the streams of a process, which a prompt does not end: `pipe` recognises them by `_isStdio`. */
 const terminal = (isTTY: boolean): PassThrough & { isTTY: boolean; columns: number } =>
   Object.assign(new PassThrough(), { isTTY, columns: 80, _isStdio: true })
 
@@ -74,25 +74,25 @@ function collected(stream: PassThrough): () => string {
 }
 
 /**
- * Types an answer whenever a question waits for one: the question begins with `?` until it is answered, and shows what was typed
- * until that is refused.
+ * Types an answer to each question. A question begins with `?` until it is answered, and shows the typed text until
+ * that text is refused.
  */
 function answerQuestions(
   { input, errors }: { input: PassThrough; errors: PassThrough },
-  told: () => string,
-  typing: (told: string) => string | undefined,
+  errorText: () => string,
+  typing: (errorText: string) => string | undefined,
 ): void {
   let [answered, typed] = [0, '']
   errors.on('data', () => {
-    // A question is drawn in parts; it is whole when nothing more comes.
+    // A question is drawn in parts. It is complete when no more output follows.
     setImmediate(() => {
-      const text = told()
-      // Each drawing begins where the cursor goes back to the first column.
+      const text = errorText()
+      // Each drawing begins where the cursor returns to the first column.
       const lines = stripVTControlCharacters(text.slice(answered).split('\u001b[G').at(-1) ?? '').split('\n')
       const drawn = lines.slice(lines.findLastIndex((line) => line.startsWith('? ')))
       const [question = ''] = drawn
       const isRefused = drawn.some((line) => line.startsWith('> '))
-      // What was typed stands behind the question, perhaps over two lines.
+      // The typed text follows the question, perhaps over two lines.
       const isTyped = typed !== '' && (question.endsWith(typed) || drawn.join('').endsWith(typed))
       if (!question.startsWith('? ') || (isTyped && !isRefused)) return
       const line = typing(question)
@@ -103,7 +103,7 @@ function answerQuestions(
   })
 }
 
-/** What a person does in the browser: opens the page, types the code, chooses who they are. */
+/** Completes the sign-in in the browser: opens the page, enters the code, chooses the person. */
 export async function answerCode(page: string, code: string, who: keyof typeof people, answer: 'allow' | 'decline') {
   const form = await (await fetch(page)).text()
   if (!form.includes(people[who].name)) throw new Error('the page does not offer this person')
@@ -112,7 +112,7 @@ export async function answerCode(page: string, code: string, who: keyof typeof p
   if (!response.ok) throw new Error(`the page answered ${response.status}`)
 }
 
-/** Signs somebody in by `quartermaster login`, with more flags if given, by the page and the code that it shows. */
+/** Signs a person in with `quartermaster login` and more flags, by the page and the code that it shows. */
 export async function signIn(
   home: string,
   baseUrl: string,
@@ -120,7 +120,7 @@ export async function signIn(
   flags: readonly string[] = [],
 ): Promise<Outcome> {
   const streams = { input: terminal(false), output: terminal(false), errors: terminal(false) }
-  const [printed, told] = [collected(streams.output), collected(streams.errors)]
+  const [printed, errorText] = [collected(streams.output), collected(streams.errors)]
   const running = runCommandLine({
     args: ['login', '--base-url', baseUrl, ...flags],
     variables: { QUARTERMASTER_HOME: home },
@@ -130,32 +130,32 @@ export async function signIn(
     signal: new AbortController().signal,
     fetch,
   })
-  const shown = await until(async () => /Open (\S+) .* code ([A-Z]+)\./.exec(told()) ?? undefined, 'a code')
+  const shown = await until(async () => /Open (\S+) .* code ([A-Z]+)\./.exec(errorText()) ?? undefined, 'a code')
   await answerCode(shown[1] ?? '', shown[2] ?? '', who, 'allow')
-  return { exit: await running, printed: printed(), told: told() }
+  return { exit: await running, printed: printed(), errorText: errorText() }
 }
 
-/** `quartermaster …` as a process. */
+/** Starts `quartermaster …` as a process. */
 export function startQuartermaster(args: readonly string[], home: string, variables: Record<string, string> = {}) {
   const path = fileURLToPath(new URL('../../src/client/cli.ts', import.meta.url))
   const env = { ...bareEnvironment, QUARTERMASTER_HOME: home, ...variables }
   return watchProcess(spawn(process.execPath, [path, ...args], { env, stdio: ['pipe', 'pipe', 'pipe'] }))
 }
 
-/** A process with all that it says. */
+/** Collects the output of a process. */
 export function watchProcess(child: ChildProcess) {
   const endWithUs = () => child.kill('SIGKILL')
   process.once('exit', endWithUs)
-  let [printed, told] = ['', '']
+  let [printed, errorText] = ['', '']
   child.stdout?.on('data', (data) => {
     printed += String(data)
   })
   child.stderr?.on('data', (data) => {
-    told += String(data)
+    errorText += String(data)
   })
   const ended = once(child, 'close').then((): Outcome => {
     process.removeListener('exit', endWithUs)
-    return { exit: child.exitCode ?? -1, printed, told }
+    return { exit: child.exitCode ?? -1, printed, errorText }
   })
-  return { child, ended, printed: () => printed, told: () => told }
+  return { child, ended, printed: () => printed, errorText: () => errorText }
 }

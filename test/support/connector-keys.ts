@@ -7,7 +7,7 @@ import { afterAll, beforeAll } from 'vitest'
 export interface ConnectorKey {
   readonly kid: string
   readonly privateKey: CryptoKey
-  /** As published: with the channels that it may sign for, unless it endorses none. */
+  /** The key as published: with the channels that it may sign for, unless it endorses none. */
   readonly jwk: JWK & { endorsements?: string[] }
 }
 
@@ -21,14 +21,14 @@ export async function makeConnectorKey(endorsements?: string[]): Promise<Connect
 export const connectorUrl = 'https://smba.trafficmanager.net/emea/'
 export const botAppId = '5b0a0c7e-0000-4c86-8f0f-3a1d5f1a2b99'
 
-/** Keys as the Bot connector publishes them, on a server of our own, from `beforeAll` to `afterAll` of the block. */
+/** Publishes keys like the Bot connector, on our own server, from `beforeAll` to `afterAll` of the block. */
 export function withConnectorKeys() {
-  const asked: string[] = []
+  const keyRequests: string[] = []
   let keys: { good: ConnectorKey; webchat: ConnectorKey; unendorsed: ConnectorKey } | undefined
   let url = ''
   let away = false
   const server = createServer((request, response) => {
-    asked.push(request.url ?? '')
+    keyRequests.push(request.url ?? '')
     const published = keys ? [keys.good.jwk, keys.webchat.jwk, keys.unendorsed.jwk] : []
     // No chained calls on the response: restify, in the same process, makes writeHead return nothing.
     // The path is `/v1/.well-known/keys` at Microsoft's host.
@@ -55,9 +55,9 @@ export function withConnectorKeys() {
   })
   const now = () => Math.floor(Date.now() / 1000)
   return {
-    /** Every path that was asked for. */
-    asked,
-    /** Whether the keys can be had. */
+    /** Every requested path. */
+    keyRequests,
+    /** Sets whether the keys are published. */
     publish(yes: boolean): void {
       away = !yes
     },
@@ -68,7 +68,7 @@ export function withConnectorKeys() {
       return known()
     },
     now,
-    /** A token as the connector gives it, changed as said; `undefined` takes a claim away. */
+    /** Creates a token of the connector with changes; `undefined` removes a claim. */
     async token(
       claims: Record<string, unknown> = {},
       { key = known().good, header = {} }: { key?: ConnectorKey; header?: Record<string, unknown> } = {},

@@ -2,52 +2,52 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 
-/** An activity as a chat shows it now. */
+/** An activity in its current form in a chat. */
 export interface ShownActivity {
   readonly id: string
   readonly conversationId: string
   readonly text: string | undefined
   readonly card: Card | undefined
-  /** How often it was updated after it was sent. */
+  /** Number of updates since it was sent. */
   readonly updates: number
-  /** The activity that it answers; undefined for what comes of the bot's own accord. */
+  /** The activity that it answers; undefined for a proactive activity. */
   readonly replyToId: string | undefined
 }
 export type Card = Record<string, unknown>
 
-/** What the connector does instead of what is usual. */
+/** An unusual behaviour of the connector. */
 export interface Misbehaviour {
   /**
-   * A status to answer without doing anything; `lose` neither does anything nor answers; `drop` does nothing and drops the
-   * line; `reset` does it and drops the line; `hold` does it and never answers.
+   * A status to answer without any effect. `lose`: no effect and no answer. `drop`: no effect, and the connection is
+   * cut. `reset`: the effect, then the connection is cut. `hold`: the effect, but no answer.
    */
   readonly how: number | 'lose' | 'drop' | 'reset' | 'hold'
-  /** The connector's word for it, beside a status; `Fault` unless given. */
+  /** The connector's error code for a status; default `Fault`. */
   readonly code?: string
-  /** What else a status is answered with. */
+  /** Further headers of an answer with a status. */
   readonly headers?: Readonly<Record<string, string>>
 }
-/** What the connector is told to do with the next matching call. */
+/** The behaviour for the next matching calls. */
 export interface ConnectorFault extends Misbehaviour {
   readonly method: 'POST' | 'PUT'
   count: number
   readonly when?: (activity: Record<string, unknown>) => boolean
 }
 
-/** One call as it arrived, whatever became of it. */
+/** One call as it arrived, whatever its result. */
 export interface ConnectorCall {
   readonly method: 'POST' | 'PUT'
   readonly conversationId: string
   readonly activity: Readonly<Record<string, unknown>>
   readonly traceparent: string | undefined
-  /** By the connector's clock, in milliseconds. */
+  /** Time by the connector's clock, in milliseconds. */
   readonly at: number
   readonly misbehaviour: Misbehaviour | undefined
 }
 
 /**
- * A Bot connector for tests: it takes what the bot sends to chats, keeps each activity as it stands now, and can fail.
- * Anything it does not know is answered 500 and remembered, so that a test can demand that there was nothing.
+ * Starts a Bot connector for tests: it accepts the bot's messages, stores each activity in its current form, and can
+ * fail. It answers unknown calls with 500 and records them, so that a test can check that there were none.
  */
 export async function startConnector(port = 0, now: () => number = Date.now) {
   const activities = new Map<string, ShownActivity>()
@@ -77,9 +77,9 @@ export async function startConnector(port = 0, now: () => number = Date.now) {
     }
     const activity = (await json(request)) as Record<string, unknown>
     const conversationId = decodeURIComponent(match[1] ?? '')
-    const told = faults.find((one) => one.method === method && one.count > 0 && (one.when?.(activity) ?? true))
-    if (told) told.count -= 1
-    const fault = told ?? unsteady()
+    const matching = faults.find((one) => one.method === method && one.count > 0 && (one.when?.(activity) ?? true))
+    if (matching) matching.count -= 1
+    const fault = matching ?? unsteady()
     const { traceparent } = request.headers
     calls.push({
       method,
@@ -125,29 +125,29 @@ export async function startConnector(port = 0, now: () => number = Date.now) {
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   return {
     url,
-    /** Every activity that was sent, as it was when it was sent, in order. */
+    /** Every sent activity in its original form, in order. */
     sent,
     unexpected,
     /** Every call that arrived, in order. */
     calls,
-    /** From now on each call that nothing else is told of asks what to do. */
+    /** Chooses the behaviour for each later call without another fault. */
     misbehave(choose: () => Misbehaviour | undefined): void {
       unsteady = choose
     },
-    /** The fault is over when its count is 0: the connector has met it then. */
+    /** Adds a fault. The fault has ended when its count is 0. */
     fail(fault: ConnectorFault): ConnectorFault {
       faults.push(fault)
       return fault
     },
-    /** From now on everything works. */
+    /** Removes all faults. */
     healthy(): void {
       faults.splice(0)
       unsteady = () => undefined
     },
-    /** A chat as it looks now. */
+    /** Returns the current activities of a chat. */
     chat: (conversationId: string): ShownActivity[] =>
       [...activities.values()].filter((one) => one.conversationId === conversationId),
-    /** A card that a person's client shows without the connector having seen it: the one that a test clicks on. */
+    /** Adds a card that a client shows without the connector's knowledge, for a click by a test. */
     activity: (id: string): ShownActivity | undefined => activities.get(id),
     async close() {
       server.closeAllConnections()

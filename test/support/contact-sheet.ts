@@ -2,17 +2,17 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { chromium, type Page } from 'playwright-core'
 import { strings } from '../../src/cards/shared/messages.ts'
-import { longer } from './longer-words.ts'
+import { longer } from './longer-texts.ts'
 import { themes } from './teams-themes.ts'
 
 /**
- * Draws every sample card with the Adaptive Cards renderer, in Teams' light and dark theme, onto one picture, and says
- * which elements are wider than their card. `node test/support/contact-sheet.ts <out.png or .webp> [width] [name …]`; with
- * `LONG_WORDS=1` every word of ours is 35 % longer, as other languages are; with `TEMPLATES=1` the cards are those of the
- * sample templates: the choice and each form (docs/templates).
+ * Draws every sample card with the Adaptive Cards renderer, in Teams' light and dark theme, into one picture, and lists
+ * the elements that are wider than their card. `node test/support/contact-sheet.ts <out.png or .webp> [width] [name
+ * …]`; with `LONG_TEXTS=1` our texts are 35 % longer, as in other languages; with `TEMPLATES=1` the cards are those of
+ * the sample templates: the choice and each form (docs/templates).
  */
-// Views take their texts from the catalogue, so it is longer before they are loaded.
-if (process.env['LONG_WORDS'] === '1') Object.assign(strings, longer(strings))
+// Views read their texts from the catalogue, so it must be longer before they are loaded.
+if (process.env['LONG_TEXTS'] === '1') Object.assign(strings, longer(strings))
 const { samples: cardSamples } = await import('./card-samples.ts')
 const { templateSamples } = await import('./template-samples.ts')
 const samples = process.env['TEMPLATES'] === '1' ? await templateSamples() : cardSamples
@@ -20,7 +20,7 @@ const [out, widthGiven = '320', ...names] = process.argv.slice(2)
 if (out === undefined) throw new Error('usage: node test/support/contact-sheet.ts <out.png> [width] [name …]')
 const width = Number(widthGiven)
 const shown = samples.filter(({ card, name }) => names.length === 0 || names.includes(card) || names.includes(name))
-/** The renderer knows no people picker: Teams shows the names of those chosen. */
+/** Replaces people pickers, which the renderer does not support, by the names of the selected people, as in Teams. */
 const withNames = (card: object): unknown =>
   JSON.parse(JSON.stringify(card), (_, value) =>
     value !== null && typeof value === 'object' && 'choices.data' in value
@@ -75,7 +75,7 @@ const browser = await chromium.launch({
 try {
   const tab = await browser.newPage({ viewport: { width: 2700, height: 1200 } })
   tab.on('pageerror', (error) => console.error(error.message))
-  await tab.setContent(page)
+  await tab.setContent(page, { timeout: 180_000 })
   await (out.endsWith('.webp') ? photographed(tab, out) : tab.locator('#sheet').screenshot({ path: out }))
   const faults = await tab.evaluate('window.faults')
   console.log(Array.isArray(faults) && faults.length > 0 ? [...new Set(faults)].join('\n') : 'nothing is too wide')
@@ -83,7 +83,7 @@ try {
   await browser.close()
 }
 
-/** The sheet as WebP, which is a fraction of the bytes: for pictures that are kept. */
+/** Returns the sheet as WebP, which is much smaller than PNG, for pictures that are stored. */
 async function photographed(tab: Page, path: string): Promise<void> {
   const box = await tab.locator('#sheet').boundingBox()
   if (!box) throw new Error('there is no sheet')

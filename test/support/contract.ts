@@ -23,7 +23,7 @@ const openApi = z.looseObject({
   }),
 })
 
-/** The API document as the service serves it, read by what the tests need of it. */
+/** The API document that the service publishes, reduced to the parts that the tests need. */
 export const contract = openApi.parse(
   openApiOf(routes, {
     baseUrl: 'https://provisioning.contoso.example',
@@ -44,14 +44,14 @@ export interface Answered {
   readonly body: unknown
 }
 
-/** What a call is answered that gets to no route. */
+/** Answers to calls that reach no route. */
 const outside = ['no-such-address', 'method-not-allowed', 'malformed-request', 'starting', 'draining']
 /** Headers of HTTP itself. */
 const transport = ['content-type', 'content-length', 'date', 'connection', 'keep-alive', 'transfer-encoding']
 
 /**
- * What an answer has that the API document does not declare: its status, its content type, its headers or its body; or
- * that a body was taken which is not as documented. undefined when all is as it says.
+ * Returns the parts of an answer that the API document does not declare: status, content type, headers or body; or an
+ * accepted body that differs from the document. Returns undefined without a difference.
  */
 export function contractFault(call: Call, answer: Answered): string | undefined {
   const about = `${call.method} ${call.path} → ${answer.status} ${answer.headers.get('content-type') ?? ''}`
@@ -66,11 +66,12 @@ type Operation = z.output<typeof operation>
 type Response = z.output<typeof response>
 
 function operationOf({ method, path }: Call): Operation | undefined {
-  const asked = path.replace(/[?#].*$/, '').replace(/\/$/, '')
+  const requestPath = path.replace(/[?#].*$/, '').replace(/\/$/, '')
   const verb = method === 'HEAD' ? 'get' : method.toLowerCase()
   const [, operations] =
-    Object.entries(contract.paths).find(([one]) => new RegExp(`^${one.replace(/\{\w+\}/g, '[^/]+')}$`).test(asked)) ??
-    []
+    Object.entries(contract.paths).find(([one]) =>
+      new RegExp(`^${one.replace(/\{\w+\}/g, '[^/]+')}$`).test(requestPath),
+    ) ?? []
   return operations?.[verb]
 }
 
@@ -94,36 +95,41 @@ function resolved(one: Operation['responses'][string] | undefined): Response | u
   return contract.components.responses[one.$ref.replace('#/components/responses/', '')]
 }
 
-function headerFault(declared: Response, given: Headers): string | undefined {
+function headerFault(declared: Response, actual: Headers): string | undefined {
   const names = Object.entries(declared.headers)
   const required = names.filter(([, { $ref }]) => contract.components.headers[$ref.replace(/.*\//, '')]?.required)
-  const missing = required.find(([name]) => !given.has(name))
+  const missing = required.find(([name]) => !actual.has(name))
   if (missing) return `the header ${missing[0]} is declared, and missing`
   const known = new Set([...names.map(([name]) => name.toLowerCase()), ...transport])
-  const more = [...given.keys()].find((name) => !known.has(name))
+  const more = [...actual.keys()].find((name) => !known.has(name))
   return more && `the header ${more} is not declared`
 }
 
-/** What was taken must be as it is documented, or the document would have clients leave out what they may send. */
+/**
+ * Returns the difference between an accepted body and the document. Otherwise the document would hide fields that
+ * clients may send.
+ */
 function faultOfBody({ requestBody }: Operation, { body }: Call, { status }: Answered): string | undefined {
   const media = requestBody?.content['application/json']
   if (!media || status >= 300 || body === undefined || typeof body === 'string') return undefined
   return misfit(media.schema, JSON.parse(JSON.stringify(body)), 'open')
 }
 
-// Without inlining or optimizing: most checks run a few times, and compiling them is what takes long.
+// Without inlining or optimization: most checks run a few times, and compiling is the slow part.
 const ajv = formats.default(
   new Ajv2020({ strict: false, allErrors: true, inlineRefs: false, code: { optimize: false } }),
 )
-// Of zod: the pattern beside it says the same.
+// A format of zod; the pattern has the same meaning.
 ajv.addFormat('starts_with', true)
 const { schemas } = contract.components
-// Once for all checks: a schema that many answers share is compiled once.
+// Compiles a schema that many answers share only once.
 ajv.addSchema({ $id: 'open:', components: { schemas } })
 ajv.addSchema({ $id: 'closed:', components: { schemas: closed(schemas) } })
 const checks = new Map<object, ReturnType<typeof ajv.compile>>()
 
-/** How a value differs from a schema of the document. `closed`: a field that it does not name is a difference too. */
+/**
+ * Returns the difference between a value and a schema of the document. `closed`: additional fields are differences too.
+ */
 function misfit(named: object, value: unknown, how: 'open' | 'closed'): string | undefined {
   const check = checks.get(named) ?? ajv.compile(within(how, how === 'closed' ? closed(named) : named))
   checks.set(named, check)
@@ -131,11 +137,11 @@ function misfit(named: object, value: unknown, how: 'open' | 'closed'): string |
   return ajv.errorsText(check.errors, { separator: '\n' })
 }
 
-/** A schema whose references lead into the components that were added. */
+/** Returns a schema whose references lead to the added components. */
 const within = (how: 'open' | 'closed', schema: unknown): object =>
   JSON.parse(JSON.stringify(schema).replaceAll('"$ref":"#/', `"$ref":"${how}:#/`))
 
-/** The same schemas, with no other fields than they name. The document leaves answers open, so that they can get more. */
+/** Returns the same schemas without additional fields. The document leaves answers open for later fields. */
 function closed(value: unknown, isPart = false): unknown {
   if (Array.isArray(value)) return value.map((one) => closed(one, isPart))
   if (typeof value !== 'object' || value === null) return value
@@ -144,7 +150,7 @@ function closed(value: unknown, isPart = false): unknown {
   return { ...Object.fromEntries(entries), ...(isOpen && isSchema(value) && { unevaluatedProperties: false }) }
 }
 
-/** A schema, and not a map of fields one of which is called `properties`. */
+/** Returns whether a value is a schema, not a map of fields with the name `properties`. */
 function isSchema(value: object): boolean {
   return 'allOf' in value || ('type' in value && value.type === 'object')
 }

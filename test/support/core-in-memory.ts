@@ -1,10 +1,10 @@
 import type { AuditEntry, Delegation, Ports, Request } from '../../src/core/index.ts'
 
-/** What one transaction wrote of one request. */
+/** The changes of one transaction to one request. */
 export interface Written {
   readonly before: Request | undefined
   readonly after: Request
-  readonly said: readonly AuditEntry[]
+  readonly recorded: readonly AuditEntry[]
 }
 
 const unexpected = (what: string) => (): never => {
@@ -12,18 +12,18 @@ const unexpected = (what: string) => (): never => {
 }
 
 /**
- * A store in memory, quick enough for tens of thousands of changes, that keeps what each transaction wrote. A transaction
- * that throws leaves nothing behind. One at a time: whoever asks for a lock has it.
+ * Creates a store in memory, fast enough for tens of thousands of changes, that records the changes of each
+ * transaction. A transaction that throws leaves no change. Transactions run one at a time, so each lock is free.
  */
 export function storeInMemory(): Pick<
   Ports,
   'work' | 'requests' | 'audit' | 'reservations' | 'deliveries' | 'sentCards' | 'jobs' | 'conversations' | 'delegations'
 > & {
   readonly written: Written[]
-  /** What each attempt of whoever may not is noted as. */
+  /** Audit entries of refused attempts. */
   readonly refused: AuditEntry[]
   put(request: Request): void
-  /** Who has no open chat with the bot. */
+  /** Ids of people without an open chat with the bot. */
   readonly lost: Set<string>
 } {
   const requests = new Map<string, Request>()
@@ -34,7 +34,7 @@ export function storeInMemory(): Pick<
   const away = new Map<string, Delegation>()
   const current = (at: string) => [...away.values()].filter(({ until }) => until > at)
   let changed: Map<string, { before: Request | undefined; after: Request }> | undefined
-  let said: AuditEntry[] = []
+  let recorded: AuditEntry[] = []
   const open = () => changed ?? unexpected('a change outside of a transaction')()
   const write = (request: Request) => {
     const before = open().get(request.requestId)?.before ?? requests.get(request.requestId)
@@ -50,16 +50,16 @@ export function storeInMemory(): Pick<
       async transaction(work) {
         if (changed) return work()
         changed = new Map()
-        said = []
+        recorded = []
         try {
           const result = await work()
           for (const [id, { before, after }] of changed) {
-            written.push({ before, after, said: said.filter(({ requestId }) => requestId === id) })
+            written.push({ before, after, recorded: recorded.filter(({ requestId }) => requestId === id) })
             requests.set(id, after)
           }
-          const tried = said.filter(({ action }) => action === 'refused')
+          const tried = recorded.filter(({ action }) => action === 'refused')
           refused.push(...tried)
-          if (changed.size === 0 && said.length > tried.length)
+          if (changed.size === 0 && recorded.length > tried.length)
             throw new Error('the timeline tells of a change that was none')
           return result
         } finally {
@@ -81,7 +81,7 @@ export function storeInMemory(): Pick<
       },
       findByNumber: unexpected('findByNumber'),
       list: async () => [...requests.values()].slice(-1),
-      standing: unexpected('standing'),
+      statuses: unexpected('statuses'),
       versions: unexpected('versions'),
       count: unexpected('count'),
       overdue: unexpected('overdue'),
@@ -94,8 +94,8 @@ export function storeInMemory(): Pick<
     audit: {
       append: async (entries) => {
         open()
-        // What is about no one request stands in a chain of its own.
-        said.push(...entries.filter(({ requestId, tenantId }) => requestId !== tenantId))
+        // Entries without a request have their own chain.
+        recorded.push(...entries.filter(({ requestId, tenantId }) => requestId !== tenantId))
       },
       timeline: async () => [],
       prove: unexpected('prove'),
@@ -138,9 +138,9 @@ export function storeInMemory(): Pick<
           : { tenantId, personId, conversationId: personId, reference: {}, locale: 'en', timeZone: 'UTC' },
     },
     delegations: {
-      put: async (given) => {
-        const former = away.get(given.person.id)
-        away.set(given.person.id, given)
+      put: async (added) => {
+        const former = away.get(added.person.id)
+        away.set(added.person.id, added)
         return former
       },
       end: async (_, personId) => {

@@ -35,28 +35,28 @@ export const approversGroup = '22222222-bbbb-4bbb-8bbb-000000000001'
 
 export const mailDomains = { default: 'contoso.example', accepted: ['contoso.example', 'contoso-labs.example'] }
 
-/** The organisation of these tests. A question that is asked inside a transaction fails loudly. */
+/** The organisation of these tests. A call inside a transaction fails with an error. */
 export interface World {
   readonly people: Map<string, Account>
   readonly groups: Map<string, Account[]>
   readonly owners: Map<string, Account[]>
-  /** Ids of people from outside. */
+  /** Ids of external people. */
   readonly external: Set<string>
   readonly profiles: Map<string, Profile>
   readonly managers: Map<string, Account>
   /** Mail addresses of people, by id. */
   readonly addresses: Map<string, string[]>
-  /** What the tenant holds already: addresses of sites, names of mailboxes, mail addresses. */
+  /** Taken names in the tenant: addresses of sites, names of mailboxes, mail addresses. */
   readonly taken: Set<string>
-  /** What was deleted and can be restored, by its address or alias. */
+  /** Deleted objects that can be restored, by address or alias. */
   readonly deleted: Map<string, Date>
-  /** The addresses that are in use. */
+  /** The addresses in use. */
   inUse: readonly HeldAddress[]
-  /** What the tenant has whose names begin like what is asked for, whatever that is. */
+  /** The tenant's resources with similar names, for every query. */
   similar: readonly Candidate[]
-  /** Ids of people whom Exchange does not know. */
+  /** Ids of people who are unknown to Exchange. */
   readonly withoutMailbox: Set<string>
-  /** Ids of people who are only invited. */
+  /** Ids of guests. */
   readonly guests: Set<string>
   /** Whether the directory answers. */
   up: boolean
@@ -67,14 +67,14 @@ export interface CoreFixture {
   readonly world: World
   readonly ports: Ports
   readonly provisioning: Core
-  /** The same core with some of its parts or settings changed. */
+  /** Returns the same core with some parts or settings changed. */
   with(parts: Partial<Ports>, settings?: Partial<Settings>): Core
-  /** Stores a template that is as given, by default a team site without approval. */
+  /** Stores a template, by default a team site without approval. */
   template(more?: object): Promise<Template>
-  /** How many rows each table has. */
+  /** Returns the number of rows of each table. */
   rows(): Promise<Record<string, number>>
   orderedJobs(requestId: string): Promise<string[]>
-  /** The jobs that were ordered for a request, in that order. */
+  /** Returns the jobs of a request in the order of their submission. */
   orders(requestId: string): Promise<Ordered[]>
 }
 export interface Ordered {
@@ -84,14 +84,14 @@ export interface Ordered {
 }
 
 export const actorOf = (person: Person, isAdmin = false): Actor => ({ ...person, tenantId, isAdmin })
-/** Somebody of the organisation who is nothing to anything. */
+/** A person of the organisation without a role. */
 export const stranger: Person = {
   id: '11111111-aaaa-4aaa-8aaa-000000000099',
   displayName: 'Sasha Moreau',
   userPrincipalName: 'sasha@contoso.example',
 }
 
-/** A request that a test knows to be for a site, or for a mailbox. */
+/** Returns a request as a site request. Throws for other kinds. */
 export function asSite(request: Request): RequestForSite {
   if (isForSite(request)) return request
   throw new Error(`${request.requestId} is for a ${request.kind}`)
@@ -101,7 +101,10 @@ export function asMailbox(request: Request): RequestForMailbox {
   throw new Error(`${request.requestId} is for a ${request.kind}`)
 }
 
-/** The core on a real store for the tests of a block. Ordered jobs are rows of a table: they come to be with their transaction. */
+/**
+ * Creates the core with a real store for the tests of a block. Submitted jobs are rows of a table, which their
+ * transaction commits.
+ */
 export function withCore(engine: EngineName = 'embedded'): CoreFixture {
   const store = withLentDatabase(engine)
   let ports: Ports | undefined
@@ -147,9 +150,9 @@ export function withCore(engine: EngineName = 'embedded'): CoreFixture {
       tenant: noTenant,
       resolveHost: async () => [],
       sendWebhook: unexpected('a webhook to be sent now'),
-      limitsOfUse: { takeWrite: async () => ({ taken: true, againInMilliseconds: 0 }), takeReads: async () => 0 },
+      rateLimits: { takeWrite: async () => ({ taken: true, againInMilliseconds: 0 }), takeReads: async () => 0 },
       connection: localConnection,
-      ownHealth: { read: unexpected('the service to be asked how it does') },
+      ownHealth: { read: unexpected('a health check of the service') },
       installation: soundInstallation,
       checkResults: createCheckResults(),
     }
@@ -194,7 +197,7 @@ export function withCore(engine: EngineName = 'embedded'): CoreFixture {
   }
 }
 
-/** A queue that has given nothing up. */
+/** A queue without dead letters. */
 export const noDeadLetters: Ports['deadLetters'] = {
   list: async () => [],
   find: async () => undefined,
@@ -202,7 +205,7 @@ export const noDeadLetters: Ports['deadLetters'] = {
   replay: async () => false,
 }
 
-/** A way into the tenant as in local mode: nothing was signed in for yet, and the key does not end. */
+/** The tenant connection of local mode: no sign-in yet, and a key that does not expire. */
 export const localConnection: Ports['connection'] = {
   signIn: () => ({ tokens: [], refusal: undefined }),
   certificate: () => ({ endsAt: null, problem: undefined }),
@@ -299,7 +302,7 @@ function directoryOf(world: World, database: Database): Directory {
   }
 }
 
-/** A tenant in which every step ends as given; those that are not given are done at once. */
+/** Creates a tenant with the given results of steps. All other steps are done at once. */
 export function tenantWith(
   steps: Partial<Tenant['siteSteps']> = {},
   stepsOfMailbox: Partial<Tenant['mailboxSteps']> = {},
@@ -323,7 +326,7 @@ const everyStep = <S extends string, T>(names: readonly S[], step: T): { [N in S
 const unexpected = (what: string) => async (): Promise<never> => {
   throw new Error(`nobody expected ${what}`)
 }
-/** A tenant in which nothing is made. Which steps a mailbox needs is the connector's matter: here it is all of them. */
+/** A tenant that creates nothing. The connector determines a mailbox's steps; here these are all steps. */
 const noTenant: Tenant = {
   siteRoot,
   outlookRoot: 'https://outlook.office.com/',
@@ -331,5 +334,5 @@ const noTenant: Tenant = {
   mailboxSteps: everyStep(mailboxSteps, unexpected('a mailbox to be made')),
   mailboxStepsOf: () => [...mailboxSteps],
   findChat: async () => undefined,
-  health: unexpected('Microsoft 365 to be asked how it does'),
+  health: unexpected('a health check of Microsoft 365'),
 }

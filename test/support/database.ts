@@ -16,17 +16,17 @@ export type EngineName = Database['engine']
 export const engines: readonly EngineName[] = ['embedded', 'server']
 
 export interface TestStore {
-  /** Open from `beforeAll` to `afterAll` of the block. */
+  /** The database, open from `beforeAll` to `afterAll` of the block. */
   readonly database: Database
-  /** What it was opened with, to open it once more or from another process. */
+  /** Its options, to open it again or from another process. */
   readonly options: DatabaseOptions
-  /** Closes and opens it again, as a restart does. */
+  /** Closes and opens the database again, like a restart. */
   reopen(): Promise<Database>
 }
 
 /**
- * A store of its own for the tests of a file or `describe` block: a folder, or a schema on the server that all tests share.
- * Opened before them and thrown away after. `migrated: false` leaves it empty.
+ * Creates a store for the tests of a file or `describe` block: a folder, or a schema on the shared server. It is opened
+ * before the tests and removed after them. `migrated: false` leaves it empty.
  */
 export function withDatabase(engine: EngineName, { migrated = true }: { migrated?: boolean } = {}): TestStore {
   let options: DatabaseOptions | undefined
@@ -62,25 +62,25 @@ export function withDatabase(engine: EngineName, { migrated = true }: { migrated
 interface SharedStore {
   readonly options: DatabaseOptions
   readonly database: Database
-  /** What the tables looked like when it was new. */
+  /** The shape of the tables when the store was new. */
   readonly shape: string
-  /** The queue's own row when it was new, as JSON. */
+  /** The queue's own row when the store was new, as JSON. */
   readonly version: string
 }
 let shared: SharedStore | undefined
 let isLent = false
 
-/** A store without rows that a block has lent. */
+/** A store without rows, lent to a block. */
 export interface LentStore {
   readonly database: Database
-  /** Closes and opens it again, as a restart does. */
+  /** Closes and opens the store again, like a restart. */
   reopen(): Promise<Database>
   giveBack(): Promise<void>
 }
 
 /**
- * Lends an embedded store without rows to a block that changes no table. The blocks of a worker that run one after another
- * lend the same one: to open a store takes longer than most tests. A block within such a block gets one of its own.
+ * Lends an embedded store without rows to a block that changes no table. Consecutive blocks of a worker use the same
+ * store, because opening one takes longer than most tests. A nested block has its own store.
  */
 export async function lendStore(): Promise<LentStore> {
   const isBeside = isLent
@@ -104,7 +104,10 @@ export async function lendStore(): Promise<LentStore> {
   }
 }
 
-/** A store without rows for the tests of a block that change no table and do not close it: see {@link lendStore}. */
+/**
+ * Provides a store without rows for the tests of a block that change no table and do not close it: see {@link
+ * lendStore}.
+ */
 export function withLentDatabase(engine: EngineName): Pick<TestStore, 'database'> {
   if (engine === 'server') return withDatabase(engine)
   let lent: LentStore | undefined
@@ -130,7 +133,10 @@ async function openShared(): Promise<SharedStore> {
   return { options, database, shape: await shapeOf(database), version: rows[0]?.version ?? '' }
 }
 
-/** Deletes every row: a tenth of what TRUNCATE takes. A store whose tables the block before has changed is thrown away. */
+/**
+ * Deletes every row, which takes a tenth of the time of TRUNCATE. Removes the store if the previous block has changed
+ * its tables.
+ */
 async function emptied(store: SharedStore | undefined): Promise<SharedStore | undefined> {
   if (!store) return undefined
   const { database, options, shape, version } = store
@@ -152,7 +158,7 @@ async function emptied(store: SharedStore | undefined): Promise<SharedStore | un
   return store
 }
 
-/** Every column, index, constraint and trigger, as one text. A table of a test's own (`ordered_jobs`) may come and stay. */
+/** Returns every column, index, constraint and trigger as one text. A test may add the table `ordered_jobs`. */
 async function shapeOf(database: Database): Promise<string> {
   const { rows } = await database.query<{ shape: string }>(
     `SELECT md5(string_agg(line, ';' ORDER BY line)) AS shape FROM (
@@ -167,7 +173,9 @@ async function shapeOf(database: Database): Promise<string> {
   return rows[0]?.shape ?? ''
 }
 
-/** What to open a fresh store with: for tests that open and close it themselves. Removed after the run. */
+/**
+ * Returns options to open a new store, for tests that open and close it themselves. The store is removed after the run.
+ */
 export async function newStoreOptions(engine: EngineName, { migrated = false } = {}): Promise<DatabaseOptions> {
   const dataDir = mkdtempSync(join(inject('runFolder'), 'store-'))
   if (engine === 'server') {
@@ -177,7 +185,7 @@ export async function newStoreOptions(engine: EngineName, { migrated = false } =
   return { dataDir }
 }
 
-/** Closes a store that a test opened itself, and leaves nothing of it. */
+/** Closes and removes a store that a test opened itself. */
 export async function discardStore(database: Database, { schema, dataDir }: DatabaseOptions): Promise<void> {
   if (schema !== undefined) {
     await database.query(`drop schema if exists ${schema} cascade`)
@@ -193,7 +201,10 @@ const versionOf = (name: string): string => {
   return (JSON.parse(readFileSync(join(packageFolder, 'package.json'), 'utf8')) as { version: string }).version
 }
 
-/** The folder of an initialised store to copy: making one takes seconds. Kept between runs, for each version of PGlite. */
+/**
+ * Returns the folder of an initialised store for copies, because creating one takes seconds. It is kept between runs,
+ * for each version of PGlite.
+ */
 export function emptyStore(): Promise<string> {
   return storeOnce(`empty-store-${versionOf('@electric-sql/pglite')}`, async (dataDir) => {
     const { close } = await openEmbedded({ dataDir })
@@ -202,8 +213,8 @@ export function emptyStore(): Promise<string> {
 }
 
 /**
- * The folder of a store to copy that has all tables, the queue's too, and no rows: the migrations take longer than most
- * tests. Kept between runs, for each version of the migrations.
+ * Returns the folder of a store with all tables, including the queue's, without rows, for copies: the migrations take
+ * longer than most tests. It is kept between runs, for each version of the migrations.
  */
 export function migratedStore(): Promise<string> {
   const migrations = globSync('src/store/**/*.sql').sort()
@@ -223,7 +234,7 @@ export function migratedStore(): Promise<string> {
   })
 }
 
-/** A store that is made once and kept in the temporary folder; `make` fills the data folder that it is given. */
+/** Creates a store once in the temporary folder; `make` fills the data folder. */
 async function storeOnce(name: string, make: (dataDir: string) => Promise<void>): Promise<string> {
   const folder = join(tmpdir(), `quartermaster-${name}`)
   if (existsSync(folder)) return folder
@@ -232,14 +243,14 @@ async function storeOnce(name: string, make: (dataDir: string) => Promise<void>)
   try {
     renameSync(join(making, 'postgres'), folder)
   } catch (error) {
-    // Another worker was faster; its folder is as good.
+    // Another worker was faster. Its folder can be used as well.
     if (!existsSync(folder)) throw error
   }
   rmSync(making, { recursive: true, force: true })
   return folder
 }
 
-/** A database of its own on the server that all tests share, empty: for processes that know of no schema. */
+/** Creates an empty database on the shared server, for processes that know no schema. */
 export async function newDatabaseUrl(): Promise<string> {
   const url = new URL(await serverUrl())
   const name = `test_${randomBytes(6).toString('hex')}`
@@ -251,7 +262,7 @@ export async function newDatabaseUrl(): Promise<string> {
   return url.href
 }
 
-/** The PostgreSQL server of this run. */
+/** Returns the address of this run's PostgreSQL server. */
 export async function serverUrl(): Promise<string> {
   const answer = JSON.parse(await text(connect(inject('databaseServerSocket')))) as { url?: string; error?: string }
   if (answer.url === undefined) throw new Error(answer.error)

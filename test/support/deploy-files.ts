@@ -3,31 +3,31 @@ import { parser } from '@prometheus-io/lezer-promql'
 import { parse, parseAllDocuments } from 'yaml'
 import { z } from 'zod'
 
-/** The files in `deploy/`, read as their programs read them. */
+/** Returns a file of `deploy/`. */
 export const deployFile = (name: string): string => readFileSync(`deploy/${name}`, 'utf8')
 
-/** A command with its arguments, and the settings that are given with it. */
+/** A command with its arguments and settings. */
 export interface Start {
   readonly command: readonly string[]
   readonly settings: Readonly<Record<string, string>>
 }
 
-const words = z.array(z.string())
+const texts = z.array(z.string())
 
-/** What the image runs: its CMD, its health check and its settings. */
+/** Returns the command of the image: its CMD, its health check and its settings. */
 export function imageStart(): Start & { readonly healthCheck: readonly string[]; readonly port: string } {
   const text = deployFile('Dockerfile').replaceAll(/\\\n\s*/g, '')
   const one = (expression: RegExp): string => expression.exec(text)?.[1] ?? ''
   const settings = [...one(/^ENV (.+)$/m).matchAll(/(\w+)=(\S+)/g)].map(([, name = '', value = '']) => [name, value])
   return {
-    command: words.parse(JSON.parse(one(/^CMD (\[.+\])$/m))),
-    healthCheck: words.parse(JSON.parse(one(/^HEALTHCHECK .*CMD (\[.+\])$/m))),
+    command: texts.parse(JSON.parse(one(/^CMD (\[.+\])$/m))),
+    healthCheck: texts.parse(JSON.parse(one(/^HEALTHCHECK .*CMD (\[.+\])$/m))),
     settings: Object.fromEntries(settings),
     port: one(/^EXPOSE (\d+)$/m),
   }
 }
 
-/** The lines `Name=value` of the systemd unit, by their names. */
+/** Returns the lines `Name=value` of the systemd unit, by their names. */
 export function unit(): ReadonlyMap<string, readonly string[]> {
   const lines = deployFile('quartermaster.service')
     .replaceAll(/\\\n\s*/g, '')
@@ -40,7 +40,9 @@ export function unit(): ReadonlyMap<string, readonly string[]> {
   return values
 }
 
-/** The unit's command without `/usr/bin/env` and its settings, which are given apart. `%d` is the folder of credentials. */
+/**
+ * Returns the unit's command without `/usr/bin/env`, and its settings separately. `%d` is the folder of credentials.
+ */
 export function unitStart(credentials: string): Start {
   const [first, ...rest] = (unit().get('ExecStart')?.[0] ?? '').replaceAll('%d', credentials).split(/\s+/)
   const isSetting = (word: string): boolean => /^\w+=/.test(word)
@@ -57,9 +59,9 @@ const composeFile = z.looseObject({
     z.string(),
     z.looseObject({
       environment: environment.optional(),
-      ports: words.optional(),
-      secrets: words.optional(),
-      volumes: words.optional(),
+      ports: texts.optional(),
+      secrets: texts.optional(),
+      volumes: texts.optional(),
     }),
   ),
   secrets: z.record(z.string(), z.object({ file: z.string() })),
@@ -78,12 +80,12 @@ const container = z.object({
   startupProbe: probe.optional(),
   readinessProbe: probe.optional(),
   livenessProbe: probe.optional(),
-  lifecycle: z.object({ preStop: z.object({ exec: z.object({ command: words }) }) }).optional(),
+  lifecycle: z.object({ preStop: z.object({ exec: z.object({ command: texts }) }) }).optional(),
   probes: z.array(probe.extend({ type: z.string() })).optional(),
 })
 const pods = z.object({ template: z.looseObject({ spec: z.looseObject({ containers: z.tuple([container]) }) }) })
 
-/** The container of the Kubernetes deployment, and of Azure's container app. */
+/** Returns the container of the Kubernetes deployment, or of Azure's container app. */
 export function podContainer(): z.output<typeof container> {
   const deployment = kubernetes().find(({ kind }) => kind === 'Deployment')
   return pods.parse(deployment?.['spec']).template.spec.containers[0]
@@ -143,7 +145,7 @@ const dashboardFile = z.looseObject({
 export const dashboard = (): z.output<typeof dashboardFile> =>
   dashboardFile.parse(JSON.parse(deployFile('monitoring/grafana-dashboard.json')))
 
-/** What a PromQL expression asks for: its metrics with the labels they are selected by, and all labels it groups by. */
+/** The parts of a PromQL expression: its metrics with the labels of their selectors, and all labels of its groups. */
 export interface Query {
   readonly faults: readonly string[]
   readonly metrics: readonly { readonly name: string; readonly labels: readonly string[] }[]
@@ -168,7 +170,7 @@ export function queryOf(expression: string): Query {
   return { faults, metrics, groupedBy }
 }
 
-/** All queries of alerts and panels, with the place of each. */
+/** Returns all queries of alerts and panels, with their places. */
 export const queries = (): { readonly place: string; readonly expression: string }[] => [
   ...alerts().map(({ alert, expr }) => ({ place: alert, expression: expr })),
   ...dashboard().panels.flatMap(({ title, targets = [] }) =>

@@ -1,18 +1,18 @@
-/** A fenced block of a page: what it is, and what its opening line says of it beside the language. */
+/** A fenced block of a page: its language and the marks in its opening line. */
 export interface Block {
   readonly page: string
-  /** The line of the page that opens it, from 1. */
+  /** The line of the page that opens the block, from 1. */
   readonly line: number
   readonly language: string
   /**
-   * `not-run="why"`; `keeps-running`: in another terminal; `receiver`: what that one shows in the end; `file="…"`: a file beside
-   * the page, whole; `continues`: not run, and uses what the page's program has above it.
+   * `not-run="why"`; `keeps-running`: in another terminal; `receiver`: the final output of that terminal; `file="…"`:
+   * the complete content of a file of the page; `continues`: not run, uses the page's program above.
    */
   readonly marks: Readonly<Record<string, string>>
   readonly text: string
 }
 
-/** A block that runs, and what the page says that it prints. */
+/** A block that runs, with its output on the page. */
 export interface Example {
   readonly block: Block
   readonly answer: Block | undefined
@@ -22,7 +22,7 @@ const fence = /^```(\S+)([^\n]*)\n([\s\S]*?)^```$/gm
 const mark = /([\w-]+)(?:="([^"]*)")?/g
 export const answerLanguages = ['json', 'http', 'text']
 
-/** All fenced blocks of a page, in order. */
+/** Returns all fenced blocks of a page, in order. */
 export function blocksOf(page: string, text: string): Block[] {
   return [...text.matchAll(fence)].map((match) => {
     const [, language = '', rest = '', inside = ''] = match
@@ -31,7 +31,7 @@ export function blocksOf(page: string, text: string): Block[] {
   })
 }
 
-/** What runs, each with the answer that stands below it. Throws where a block would be in no test. */
+/** Returns the blocks that run, each with the answer below it. Throws if a block would be in no test. */
 export function examplesOf(blocks: readonly Block[]): Example[] {
   return blocks.flatMap((block, place) => {
     const { page, line, language, marks } = block
@@ -48,5 +48,5 @@ export function examplesOf(blocks: readonly Block[]): Example[] {
   })
 }
 
-/** Why a block is not run, if it says so. */
+/** Returns the reason why a block does not run, if it has one. */
 export const reasonOf = ({ marks }: Block): string | undefined => marks['not-run']

@@ -9,31 +9,34 @@ import type { Block, Example } from './docs-blocks.ts'
 import type { PromisedNode } from './promised-nodes.ts'
 import { until } from './until.ts'
 
-/** Where what the pages call by local mode's own addresses is in a test. */
+/** The addresses in a test for local mode's own addresses on the pages. */
 export type Addresses = Readonly<Record<string, string>>
 
-/** A terminal in which the blocks of a page run one after the other and share their variables. */
+/** A terminal in which the blocks of a page run one after another and share their variables. */
 export interface Terminal {
-  /** What the block prints; throws with what it complains of when it fails. */
+  /** Returns the output of the block. Throws with its error output when it fails. */
   run(block: Block): Promise<string>
-  /** Starts what the block starts, in another terminal; comes back when it has printed a line. */
+  /** Starts the block in another terminal. Returns after its first line. */
   keepRunning(block: Block): Promise<void>
-  /** All that the other terminal shows. */
+  /** Returns the output of the other terminal. */
   other(): string
   close(): Promise<void>
 }
 
-/** `sleep 20` and `firstSeconds: 20` take a tenth: a test has no need of the real time, and the steps stay in proportion. */
+/**
+ * Divides times such as `sleep 20` and `firstSeconds: 20` by ten: tests do not need real times, and proportions stay
+ * the same.
+ */
 const quick = (text: string): string =>
   text.replace(/\b(sleep |\w+Seconds: )(\d+)/g, (_, what: string, seconds: string) => what + Number(seconds) / 10)
 
-/** A block as it runs here: the addresses of this test, and time in small. */
+/** Returns a block with the addresses and shorter times of this test. */
 const placed = ({ text }: Pick<Block, 'text'>, addresses: Addresses): string =>
   Object.entries(addresses).reduce((now, [shown, real]) => now.replaceAll(shown, real), quick(text))
 
 export function openTerminal(node: PromisedNode, addresses: Addresses, variables: Record<string, string>): Terminal {
   const kept: ChildProcess[] = []
-  // What an example keeps in the temporary folder is this terminal's own.
+  // Each terminal has its own temporary folder for the files of examples.
   const own = { TMPDIR: mkdtempSync(join(tmpdir(), 'docs-')) }
   let environment: Record<string, string | undefined> = { ...process.env, ...own, PATH: node.path, ...variables }
   let shown = ''
@@ -83,7 +86,7 @@ export function openTerminal(node: PromisedNode, addresses: Addresses, variables
 
 const placeOf = ({ page, line }: Block): string => `${page}:${line}`
 
-/** In a group of its own, so that what it has started can be ended with it. */
+/** Runs in its own process group, so that its children can be ended with it. */
 const runShell = (script: string, env: Record<string, string | undefined>, detached = false): ChildProcess =>
   spawn('bash', ['-c', script], { env, detached, stdio: ['ignore', 'pipe', 'pipe'] })
 
@@ -109,22 +112,22 @@ async function finish(child: ChildProcess, block: Block): Promise<string> {
   return printed
 }
 
-/** A printed text without ids, times, hosts and codes of people, which differ from run to run. */
+/** Removes ids, times, hosts and codes of people from a printed text, because they differ from run to run. */
 export const codeAlike = (text: string): unknown =>
   alike(text.replace(/\b[BCDFGHJKLMNPQRSTVWXZ]{9}\b/g, '<code>').trim())
 
-/** What a repeat may show differently: a request has gone on meanwhile. */
+/** Values that may differ in a repeat, because requests continue in the meantime. */
 const moving = new Set(['status', 'resource'])
 const isState = (value: unknown): boolean => value === null || ['queued', 'pendingApproval'].includes(String(value))
 
-/** JSON of a page without the states that a repeat finds passed. */
+/** Removes the states that a repeat may have passed from a page's JSON. */
 function withoutStates(shown: string): string {
   return JSON.stringify(JSON.parse(shown, (key, value) => (moving.has(key) && isState(value) ? undefined : value)))
 }
 
 /**
- * Holds what was printed against what the page shows: all that is shown has to be there; ids, times and hosts differ. `isAgain`:
- * the example has run before, so requests may have ended.
+ * Checks that the output contains everything that the page shows; ids, times and hosts may differ. `isAgain`: the
+ * example has run before, so requests may have ended.
  */
 export function expectShown({ block, answer }: Example, printed: string, isAgain = false): void {
   if (answer === undefined) return
@@ -133,18 +136,18 @@ export function expectShown({ block, answer }: Example, printed: string, isAgain
   if (answer.language === 'text') expect(codeAlike(printed), place).toEqual(codeAlike(answer.text))
   else if (answer.language === 'json') expectJson(printed, answer.text)
   else {
-    const [given, shown] = [partsOf(printed), partsOf(answer.text)]
+    const [actual, shown] = [partsOf(printed), partsOf(answer.text)]
     const [status, ...headers] = shown.head
-    expect(given.head[0], place).toBe(status)
-    expect(alike(given.head), place).toEqual(expect.arrayContaining(Object(alike(headers))))
-    if (shown.body !== '') expectJson(given.body, shown.body)
+    expect(actual.head[0], place).toBe(status)
+    expect(alike(actual.head), place).toEqual(expect.arrayContaining(Object(alike(headers))))
+    if (shown.body !== '') expectJson(actual.body, shown.body)
   }
 }
 
 const expectWithin = (printed: string, shown: string, place: string): void =>
   expect(alike(JSON.parse(printed)), place).toMatchObject(Object(alike(JSON.parse(shown))))
 
-/** A status line, headers and a body. Names of headers are in any case. */
+/** Splits a text into status line, headers and body. Names of headers may have any letter case. */
 function partsOf(text: string): { head: string[]; body: string } {
   const [head = '', body = ''] = text
     .trim()

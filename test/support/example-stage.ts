@@ -9,13 +9,13 @@ import { endPatience } from './unreadable.ts'
 import { until } from './until.ts'
 import { startSubscriber } from './webhook-subscriber.ts'
 
-/** Who makes the call of an example, and what stands in it in place of the ids of the example. */
+/** The caller of an example, and the values that replace the example's ids. */
 export interface Cast {
   readonly who: Caller
   readonly params?: Readonly<Record<string, string>>
   readonly headers?: Record<string, string>
-  /** What is sent in place of the body of the example. */
-  readonly sent?: (given: unknown) => Sent
+  /** The body that replaces the example's body. */
+  readonly sent?: (body: unknown) => Sent
 }
 interface Sent {
   readonly body: unknown
@@ -33,7 +33,9 @@ export const webhookSecret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 const withApproval = { templateId: templates.projectSite, metadata: { costCentre: '4711', audience: 'internal' } }
 const fields = z.looseObject({})
 
-/** What has to be there before the example of a route can be called, by the route's id, and the example's name where it matters. */
+/**
+ * Returns the preparations for the example of each route, by the route's id, and by the example's name if necessary.
+ */
 export function stages(service: Service, call: Call): Readonly<Record<string, Stage>> {
   const list = z.object({ value: z.array(z.looseObject({})) })
   const subscribers: { close(): Promise<void> }[] = []
@@ -70,7 +72,7 @@ export function stages(service: Service, call: Call): Readonly<Record<string, St
     const letters = async () => list.parse((await call('sam', 'GET', '/admin/v1/dead-letters')).body).value
     const known = new Set((await letters()).map(({ id }) => id))
     const requestId = await made('Hermes')
-    // Its payload is of another version, so it cannot succeed.
+    // Its payload has another version, so it cannot succeed.
     await service.app.queue.enqueue('refresh-cards', { v: 2, requestId, version: 1, cards: 'all' })
     const { id } = await until(async () => {
       await endPatience(service.app.database, 'refresh-cards')
@@ -115,7 +117,7 @@ export function stages(service: Service, call: Call): Readonly<Record<string, St
     }, 'both rooms')
     return { who: 'kim' as const, params: { batchId } }
   }
-  /** One more may not be open, and the one that is waits for Dana. */
+  /** Only one batch may be open, and the open one waits for Dana. */
   const waitingBatch = async () => {
     const templateId = randomUUID()
     const approval = { stages: [{ approvers: [{ user: people.dana.id }] }] }
@@ -125,16 +127,16 @@ export function stages(service: Service, call: Call): Readonly<Record<string, St
     await call(mail().who, 'POST', '/mail/v1/mailboxes', { body: one() })
     return { who: 'kim' as const, params: { batchId: await batched([one(), one()]) } }
   }
-  /** What other examples gave up is looked after, and something waits for its time. */
+  /** Dismisses the dead letters of other examples, and leaves a postponed job. */
   const well = async () => {
     const { queue, core, endpoints } = service.app
     const sam = await core.actor({ tenantId: endpoints.tenantId, id: people.sam.id })
     for (const { letterId } of (await core.listDeadLetters(sam, { limit: 100 })).jobs)
       await core.dismissDeadLetter(sam, { letterId })
     await queue.enqueue('watchdog', { turn: 0 }, { startAfter: new Date(Date.now() + 3_600_000) })
-    // One call that failed is counted, whatever other examples did.
+    // One failed call is counted, whatever other examples did.
     await service.fault({ operation: 'graph.users.list', kind: 'failBeforeCommit', status: 403 })
-    // An answer of a moment ago may serve again, so the failure is not always met by the first report.
+    // A recent answer may be cached, so the first report does not always meet the fault.
     await until(async () => {
       const { state, parts } = await core.readHealth(sam)
       const graph = parts.find(({ name }) => name === 'graph')
@@ -142,7 +144,7 @@ export function stages(service: Service, call: Call): Readonly<Record<string, St
     }, 'all to be well after a failure')
     return { who: 'sam' as const }
   }
-  /** A receiver on the template of working groups. */
+  /** Creates a receiver in the template of working groups. */
   const withReceiver = async () => {
     const subscriber = await startSubscriber()
     subscribers.push(subscriber)
@@ -181,7 +183,7 @@ export function stages(service: Service, call: Call): Readonly<Record<string, St
     nudgeRequest: () => waiting('kim', 'Apollo'),
     explainRequest: () => waiting('kim', 'Prometheus'),
     retryRequest: async () => {
-      // The work of earlier examples would meet the fault first.
+      // Otherwise the jobs of earlier examples would meet the fault first.
       await until(async () => {
         const states = "status in ('queued', 'provisioning')"
         return (await service.app.database.query(`select 1 from requests where ${states}`)).rows.length === 0
@@ -215,19 +217,19 @@ export function stages(service: Service, call: Call): Readonly<Record<string, St
     },
     sendWaitingDeliveries: withReceiver,
     testWebhook: withReceiver,
-    'receiveWebhook test': () => ({ who: 'kim', sent: (given) => signed(fields.parse(given)) }),
+    'receiveWebhook test': () => ({ who: 'kim', sent: (body) => signed(fields.parse(body)) }),
     receiveWebhook: async () => {
       const requestId = await made('Apollo')
-      return { who: 'kim', sent: (given) => signed({ ...fields.parse(given), requestId }) }
+      return { who: 'kim', sent: (body) => signed({ ...fields.parse(body), requestId }) }
     },
     receiveActivity: () => ({
       who: 'kim',
-      sent: (given) => ({ body: { ...fields.parse(given), serviceUrl: service.connector.url } }),
+      sent: (body) => ({ body: { ...fields.parse(body), serviceUrl: service.connector.url } }),
     }),
   }
 }
 
-/** A webhook as we send it (Standard Webhooks 1.0.0). */
+/** Signs a webhook as the service does (Standard Webhooks 1.0.0). */
 function signed(message: object): Sent {
   const body = JSON.stringify(message)
   const [id, at] = [randomUUID(), new Date()]

@@ -3,20 +3,20 @@ import { onTestFinished } from 'vitest'
 import { answersSignIn, connectTo, sendJson, startServer } from './microsoft365.ts'
 
 /** A cmdlet that the connector ran. */
-export interface Asked {
+export interface ReceivedCall {
   readonly url: string
   readonly headers: IncomingMessage['headers']
   readonly cmdlet: string
   readonly parameters: Record<string, unknown>
 }
-export type ExchangeAnswer = (asked: Asked, response: ServerResponse, url: string) => void
+export type ExchangeAnswer = (received: ReceivedCall, response: ServerResponse, url: string) => void
 
-/** An Exchange that answers as it is told; everything that is no cmdlet gets `otherwise`. */
+/** Starts an Exchange with the given answers; `otherwise` answers calls that are not cmdlets. */
 export async function exchangeThat(
   answer: ExchangeAnswer,
   otherwise: ExchangeAnswer = (_, response) => sendJson(response, 404, {}),
 ) {
-  const asked: Asked[] = []
+  const received: ReceivedCall[] = []
   const hear = async (request: IncomingMessage, response: ServerResponse) => {
     let text = ''
     for await (const part of request) text += part
@@ -24,14 +24,14 @@ export async function exchangeThat(
     const { url = '', headers } = request
     const call = { url, headers, cmdlet: input?.CmdletName ?? '', parameters: input?.Parameters ?? {} }
     if (call.cmdlet === '') return otherwise(call, response, server.url)
-    asked.push(call)
+    received.push(call)
     answer(call, response, server.url)
   }
   const server = await startServer((request, response) => {
     if (!answersSignIn(request, response)) hear(request, response).catch(() => response.destroy())
   })
   onTestFinished(server.close)
-  return { ...connectTo(server.url), asked, url: server.url }
+  return { ...connectTo(server.url), received, url: server.url }
 }
-/** Finds nothing, and does what it is told. */
+/** Finds nothing, and accepts all writes. */
 export const nothing: ExchangeAnswer = (_, response) => sendJson(response, 200, { value: [] })

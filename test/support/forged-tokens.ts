@@ -3,20 +3,20 @@ import { exportSPKI, importJWK, type JWK } from 'jose'
 
 type Parts = readonly [header: string, claims: string, signature: string]
 
-/** A part of a JWT as it stands in the token. */
+/** Encodes a part of a JWT. */
 export const encoded = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url')
 
-/** The same token with its parts changed, which its signature does not cover any more. */
+/** Returns a token with changed parts, which its signature no longer covers. */
 export async function tampered(token: string | Promise<string>, change: (parts: Parts) => Parts): Promise<string> {
   const [header = '', claims = '', signature = ''] = (await token).split('.')
   return change([header, claims, signature]).join('.')
 }
 
-/** The same claims under a header that names another algorithm; `sign` makes the signature of what stands before it. */
+/** Returns the same claims with a header of another algorithm; `sign` signs them. */
 export const under = (token: string | Promise<string>, header: object, sign: (signed: string) => string = () => '') =>
   tampered(token, ([, claims]) => [encoded(header), claims, sign(`${encoded(header)}.${claims}`)])
 
-/** The old trick of taking the public key, which everybody has, for a shared secret (RFC 8725 §2.1). */
+/** Signs a token with the public key, which everybody has, as a shared secret (RFC 8725 §2.1). */
 export async function signedWithPublicKey(token: string | Promise<string>, jwk: JWK): Promise<string> {
   const key = await importJWK(jwk, 'RS256')
   if (key instanceof Uint8Array) throw new Error('an RSA key was expected')
@@ -25,7 +25,7 @@ export async function signedWithPublicKey(token: string | Promise<string>, jwk: 
   return under(token, { alg: 'HS256', typ: 'JWT', kid: jwk.kid }, sign)
 }
 
-/** A token that costs nothing to make and is different each time: of another tenant, under a key id that nobody has. */
+/** Creates a cheap token that is different each time: of another tenant, with an unknown key id. */
 export function cheapForgery(claims: object): string {
   const tid = randomUUID()
   const header = { alg: 'RS256', typ: 'JWT', kid: randomUUID() }

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net'
 
-/** A port that nothing listens on now. */
+/** Returns a port without a listener. */
 export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer()

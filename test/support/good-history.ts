@@ -1,12 +1,12 @@
 import { violationsIn } from '../laboratory/checker.ts'
 import type { HistoryEvent } from '../laboratory/history.ts'
 
-/** A request, and another one. */
+/** Ids of a request and of another one. */
 export const id = '77777777-1111-4111-8111-000000000001'
 export const other = '77777777-1111-4111-8111-000000000002'
-/** Who asks, and who may approve it. */
+/** The requester and the two approvers. */
 export const [kim, dana, omar] = ['kim', 'dana', 'omar']
-/** So many seconds after the history begins. */
+/** Returns the time this many seconds after the start of the history. */
 export const second = (at: number) => 1_800_000_000_000 + at * 1000
 
 export const timelineOf = (...actions: string[]) =>
@@ -16,10 +16,10 @@ export const wholeTimeline = timelineOf(
   'announced',
 )
 
-/** A team site that was asked for, approved, made and told of, while the service was killed twice. */
+/** A team site that was requested, approved, created and announced, while the service was killed twice. */
 export const good = {
   up: { event: 'up', at: second(0), replica: 0 },
-  asked: { event: 'asked', at: second(1), n: 1, channel: 'rest', kind: 'teamSite', approval: true, by: kim },
+  submitted: { event: 'submitted', at: second(1), n: 1, channel: 'rest', kind: 'teamSite', approval: true, by: kim },
   killed: { event: 'killed', at: second(2), replica: 0 },
   upAgain: { event: 'up', at: second(4), replica: 0 },
   acknowledged: { event: 'acknowledged', at: second(10), n: 1, requestId: id },
@@ -40,12 +40,12 @@ export const good = {
 } as const satisfies Record<string, HistoryEvent>
 
 type Part = keyof typeof good
-/** The good history with parts left out or changed, and further events. */
+/** Returns the complete history with changed or omitted parts, and further events. */
 export function history(change: Partial<Record<Part, HistoryEvent | null>>, ...more: HistoryEvent[]): HistoryEvent[] {
   const parts = Object.entries({ ...good, ...change }).flatMap(([, event]) => (event === null ? [] : [event]))
   return [...parts, ...more].sort((one, next) => one.at - next.at)
 }
-/** What the checker finds, each in one line. */
+/** Returns the checker's violations, one in each line. */
 export const found = (events: readonly HistoryEvent[]): string[] =>
   violationsIn(events).map(({ rule, n, what }) => `${n}: ${rule}: ${what}`)
 export const withTimeline = (status: string, ...actions: string[]) => ({

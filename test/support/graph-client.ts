@@ -1,8 +1,8 @@
 import { Client, type Context, HTTPMessageHandler, RetryHandler } from '@microsoft/microsoft-graph-client'
 
 /**
- * Microsoft's own Graph client for the simulated directory. The client's step for tokens removes the header from calls
- * that are not https, and the simulator is http, so a step of ours adds it.
+ * Creates Microsoft's own Graph client for the simulated directory. The client removes tokens from calls that are not
+ * https, and the simulator uses http, so an own step adds the header.
  */
 export function graphClient(directoryUrl: string, token?: string): Client {
   const retries = new RetryHandler()

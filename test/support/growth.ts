@@ -1,15 +1,15 @@
 import { setTimeout } from 'node:timers/promises'
 import { queryObjects } from 'node:v8'
 
-/** What this process holds on to, by counting and not by weighing. */
+/** The memory of this process, by counts instead of sizes. */
 interface Held {
-  /** Objects that a collection of garbage leaves: entries of caches are made of them, or are in maps that are. */
+  /** Objects that survive a garbage collection: entries of caches consist of them, or are in maps of them. */
   readonly objects: number
   readonly sockets: number
   readonly timers: number
 }
 
-/** Counts what is held now, when what just ended has settled. Collects the garbage first. */
+/** Counts surviving objects after pending work has settled. Collects the garbage first. */
 async function held(): Promise<Held> {
   await setTimeout(300)
   const resources = process.getActiveResourcesInfo()
@@ -22,8 +22,9 @@ async function held(): Promise<Held> {
 }
 
 /**
- * What has grown with the calls, in words. Anything that is kept of each call is at least one object; the runtime's own ups
- * and downs were up to 600 here, however many calls there were, so half an object a call tells the two apart.
+ * Returns everything that has grown with the calls, as sentences. Data that is kept for each call consists of at least
+ * one object. The runtime's own variation was at most 600 here, for any number of calls, so half an object a call
+ * separates the two.
  */
 function growth(start: Held, end: Held, calls: number): string[] {
   const most: Held = { objects: calls / 2, sockets: 2 * atOnce, timers: 2 * atOnce }
@@ -32,12 +33,12 @@ function growth(start: Held, end: Held, calls: number): string[] {
     .map((what) => `${what}: ${start[what]}, after ${calls} calls ${end[what]}`)
 }
 
-/** How many calls are under way in `repeatedly`. */
+/** Number of concurrent calls in `repeatedly`. */
 const atOnce = 16
 
 /**
- * Does something so many times, a few at once, so that no connection is opened for each. What fails once is done again: a
- * connection may be closed as idle in the moment in which it is used.
+ * Repeats work, a few calls at once, so that not every call opens a connection. Repeats a failed call once: a
+ * connection may be closed as idle at the moment of its use.
  */
 export async function repeatedly(times: number, work: (round: number) => Promise<void>): Promise<void> {
   let next = 0
@@ -52,8 +53,8 @@ export async function repeatedly(times: number, work: (round: number) => Promise
 }
 
 /**
- * What is kept of each call, in words. What begins meanwhile and goes on, such as the upkeep of the queue, grows once; what is
- * kept of each call grows again with as many more.
+ * Returns the data that is kept for each call, as sentences. Work that starts in the meantime, such as queue
+ * maintenance, grows once; data that is kept for each call grows again with as many further calls.
  */
 export async function keptOf(calls: number, work: (round: number) => Promise<void>): Promise<string[]> {
   const start = await held()

@@ -9,17 +9,20 @@ export const refusals = {
   401: 'The token is missing or not valid.',
 } as const
 
-/** The service with an app id, so that its bot takes only what the connector has signed: with keys of our own. */
+/**
+ * Starts the service with an app id, so that its bot accepts only activities that the connector has signed, with our
+ * own keys.
+ */
 export function withGuardedBot(variables: Record<string, string> = {}) {
   const keys = withConnectorKeys()
   const credentials = { MICROSOFT_APP_ID: botAppId, MICROSOFT_APP_PASSWORD: 'not a real secret' }
   const service = withService({ ...credentials, ...variables }, () => ({
     connectorKeysUrl: `${keys.url}/keys`,
-    // The watch over the health asks Microsoft 365 at times of its own, which the tests that count calls cannot tell from others.
+    // The health watch calls Microsoft 365 at its own times. Tests that count calls cannot distinguish those.
     watchTimes: { checkEvery: 86_400, confirmAfter: 86_400, wellAfter: 86_400 },
   }))
 
-  /** A click that needs nothing sent: its answer is the form, and a draft. */
+  /** A click without data: its answer is the form, and it creates a draft. */
   const click = (change: Record<string, unknown> = {}): Record<string, unknown> => ({
     ...clicking('kim', 'request.choose', { templateId: templates.projectSite }, { serviceUrl: connectorUrl }),
     ...change,
@@ -34,7 +37,7 @@ export function withGuardedBot(variables: Record<string, string> = {}) {
   }
   const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
   const postWith = async (token: string | Promise<string>, body: unknown = click()) => post(body, bearer(await token))
-  /** How many rows each table has: what a turn leaves behind, and everything else. */
+  /** Returns the number of rows of each table, to compare before and after a turn. */
   const rows = async (): Promise<Record<string, number>> => rowCounts(service.app.database)
   async function refused(
     status: 400 | 401 | 403 | 503,

@@ -20,7 +20,7 @@ import {
 
 const minutes = (count: number): number => count * 60_000
 
-/** What a service that does well has counted. */
+/** The counts of a healthy service. */
 export const trafficOf = (
   name: ServiceHealth['name'],
   at: Date,
@@ -32,7 +32,7 @@ export const trafficOf = (
   ...more,
 })
 
-/** Facts of a service that does well in every part, with some changed. */
+/** The facts of a healthy service, with some changed. */
 export const factsOf = (
   at: Date,
   { own, ...more }: Partial<Omit<HealthFacts, 'own'>> & { own?: Partial<HealthFacts['own']> } = {},
@@ -72,7 +72,7 @@ export const factsOf = (
   ...more,
 })
 
-/** What the questions about an installation find where all is well. */
+/** The probe results of a healthy installation. */
 const sound = {
   database: { engine: 'server', version: '17.2', major: 17, isPlain: false, isReadOnly: false, lacks: [] },
   permissions: ['Group.ReadWrite.All', 'User.Read.All', 'User.EnableDisableAccount.All', 'Sites.Read.All'],
@@ -83,7 +83,7 @@ const sound = {
 } as const
 const probes = (names: readonly string[]): Probe[] => names.map((name) => ({ name }))
 
-/** The parts of an installation without any fault, with some replaced. */
+/** The parts of an installation without faults, with some replaced. */
 export function installationParts(at: Date, changed: readonly HealthPart[] = []): HealthPart[] {
   const checkedAt = new Date(at.getTime() - minutes(3)).toISOString()
   const parts = [

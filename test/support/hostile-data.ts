@@ -4,12 +4,13 @@ import { isNode, type Node } from './card-rules.ts'
 import type { Sample } from './card-sample.ts'
 
 /**
- * Texts of a card's data that nobody but us writes: references, moments, ids, keys of our strings, links that links.ts has
- * judged, numbers and sentences about them. All other texts count as people's, so that a new field is tested before anybody thinks of it.
+ * Texts in a card's data that only the service writes: references, times, ids, keys of our strings, links checked by
+ * links.ts, numbers and sentences about them. All other texts count as people's, so that a new field is tested
+ * automatically.
  */
 const ours = new Set([
-  ...['reference', 'at', 'age', 'gaveUpAt', 'waited', 'retry', 'words', 'group', 'command'],
-  ...['quantity', 'delta', 'told', 'rest', 'compared'],
+  ...['reference', 'at', 'age', 'gaveUpAt', 'waited', 'retry', 'group', 'command'],
+  ...['quantity', 'delta', 'figures', 'rest', 'compared'],
   ...[
     'fallback',
     'heading',
@@ -47,7 +48,10 @@ const schemas = new Map<string, Node>(
   }),
 )
 
-/** A sample whose fields of people are filled: all of them, or, since some show only while others are empty, not the empty ones. */
+/**
+ * A sample whose text fields of people are filled: all fields, or without empty ones, because some fields appear only
+ * while others are empty.
+ */
 export interface Filling {
   readonly sample: Sample
   readonly emptyToo: boolean
@@ -58,11 +62,14 @@ export const fillings = (samples: readonly Sample[]): Filling[] =>
     { sample, emptyToo: false },
   ])
 
-/** The data so filled. `textOf` is asked once for each field, by its path with `[]` for any place in a list. */
+/**
+ * Returns the filled data. `textOf` is called once for each field, with its path, in which `[]` is any position of a
+ * list.
+ */
 export function withText({ sample, emptyToo }: Filling, textOf: (path: string) => string): unknown {
   const filled = (value: unknown, schema: Node | undefined, path: string): unknown => {
     if (Array.isArray(value)) return value.map((one) => filled(one, memberOf(schema, 'items'), `${path}[]`))
-    // What holds no words is no place for them: on, off, a day or a number.
+    // Values without text are no fields for text: on, off, a day or a number.
     if (isNode(value))
       return wordless.has(String(value['type'])) ? value : object(value, memberOf(schema, 'properties'), path)
     const isFree = schema?.['type'] === 'string' && !('enum' in schema || 'format' in schema || 'const' in schema)
@@ -79,7 +86,7 @@ export function withText({ sample, emptyToo }: Filling, textOf: (path: string) =
   return filled(sample.data, schemas.get(sample.card), '')
 }
 
-/** The fields of people that a filling shows, by their paths. */
+/** Returns the paths of people's fields that a filling shows. */
 export function shownFields(filling: Filling): Set<string> {
   const paths: string[] = []
   const data = withText(filling, (path) => `field ${paths.push(path)},`)
@@ -87,8 +94,8 @@ export function shownFields(filling: Filling): Set<string> {
   return new Set(paths.filter((_, index) => card.includes(`field ${index + 1},`)))
 }
 
-/** As few of them for each card as show every field that any of them shows. */
-export function telling(all: readonly Filling[]): Filling[] {
+/** Returns as few fillings for each card as necessary to show every field. */
+export function coveringFillings(all: readonly Filling[]): Filling[] {
   const known = new Set<string>()
   return all
     .map((filling) => ({ filling, fields: shownFields(filling) }))
@@ -101,7 +108,7 @@ export function telling(all: readonly Filling[]): Filling[] {
     .map(({ filling }) => filling)
 }
 
-/** Fields of people that no filling shows: their card and path. */
+/** Returns people's fields that no filling shows: card and path. */
 export function neverShown(all: readonly Filling[]): string[] {
   const known = new Set<string>()
   const shown = new Set<string>()

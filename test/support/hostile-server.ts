@@ -4,17 +4,17 @@ import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
 import { type ClientOptions, createClient, type Timing } from '../../src/client/index.ts'
 
-/** How one call is answered. */
+/** The answer to one call. */
 export type Reply = (response: ServerResponse, request: IncomingMessage) => void
 
-/** What a server heard of one call. */
+/** The content of one call. */
 export interface Heard {
   readonly call: string
   readonly headers: IncomingMessage['headers']
   readonly body: string
 }
 
-/** A server that answers call after call as a test says, and everything after the last in its way. */
+/** Starts a server that answers call after call as a test says; the last answer repeats. */
 export async function hostileServer(...replies: readonly Reply[]) {
   const heard: Heard[] = []
   const server = createServer((request, response) => {
@@ -36,7 +36,7 @@ export async function hostileServer(...replies: readonly Reply[]) {
   return { heard, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
 }
 
-/** Answers JSON. */
+/** Creates a JSON answer. */
 export const reply =
   (status: number, body: unknown, headers: Record<string, string> = {}): Reply =>
   (response) => {
@@ -47,7 +47,7 @@ export const reply =
     response.end(status === 304 ? undefined : JSON.stringify(body))
   }
 
-/** Time that passes only while a client waits; each wait is written down, in seconds. */
+/** Creates a clock that advances only while a client waits, and records each wait in seconds. */
 export function slowMotion() {
   const waits: number[] = []
   let at = Date.parse('2026-11-20T09:00:00Z')
@@ -66,7 +66,7 @@ export function slowMotion() {
   return { timing, waits, pass }
 }
 
-/** A client of such servers. */
+/** Creates a client of such servers. */
 export function clientOf(url: string, more: Partial<ClientOptions> = {}) {
   const time = slowMotion()
   const token = async () => 'token-of-kim'

@@ -1,8 +1,7 @@
 /**
- * Text that somebody could write into any field, because a renderer, a template, a log, a page or a spreadsheet might
- * take it for more than text. `shown` is what people must read where it is not the text itself: controls and marks of
- * direction are taken out, and a date function is parted by a word joiner (src/cards/shared/render.ts). Each is short enough to
- * stand uncut on a card, but for those named long.
+ * A text for any field that a renderer, template, log, page or spreadsheet might interpret. `shown` is the text that
+ * people must read if it differs: control and direction characters are removed, and the character U+2060 splits a date
+ * function (src/cards/shared/render.ts). Each text is short enough to be complete on a card, except those named long.
  */
 export interface HostileText {
   readonly what: string
@@ -11,7 +10,7 @@ export interface HostileText {
 }
 
 const evil = 'https://evil.example'
-/** Written so that no template literal of ours is meant. */
+/** Writes an expression without a template literal. */
 const expression = (inner: string): string => `$\{${inner}}`
 const joiner = '\u2060'
 
@@ -71,7 +70,7 @@ const cleaned: readonly HostileText[] = [
   { what: 'time function', text: '{{TIME(2026-01-01T00:00:00Z)}}', shown: `{${joiner}{TIME(2026-01-01T00:00:00Z)}}` },
 ]
 
-/** Longer than most fields are shown. */
+/** Longer than most fields show. */
 const long: Readonly<Record<string, string>> = {
   'long word': 'Donaudampfschiff'.repeat(20),
   'long text': 'Wörter **und** [mehr](https://evil.example) '.repeat(25),
@@ -80,7 +79,7 @@ const long: Readonly<Record<string, string>> = {
 
 const entries = Object.entries(asTheyAre).flatMap(([what, texts]) => texts.map((text) => ({ what, text, shown: text })))
 
-/** Those that fit every place of a card. */
+/** Texts that fit into every field of a card. */
 export const shortHostileTexts: readonly HostileText[] = [...entries, ...cleaned]
 
 export const hostileTexts: readonly HostileText[] = [
@@ -88,7 +87,10 @@ export const hostileTexts: readonly HostileText[] = [
   ...Object.entries(long).map(([what, text]) => ({ what, text, shown: text })),
 ]
 
-/** Addresses that a webhook or the directory could give for a site of https://contoso.sharepoint.com, and that are not there. */
+/**
+ * Addresses that a webhook or the directory could return for a site of https://contoso.sharepoint.com, but that belong
+ * elsewhere.
+ */
 export const foreignUrls: readonly string[] = [
   ...[
     'javascript:alert(1)',

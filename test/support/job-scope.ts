@@ -11,7 +11,7 @@ export const firstAttempt = (signal: AbortSignal = new AbortController().signal)
   requestsOf: async () => [],
 })
 
-/** A job of the service with the parts that it works with. */
+/** Returns a job of the service with these parts. */
 export function jobNamed(name: string, parts: Partial<JobParts>): Job {
   const job = jobsOf(parts as JobParts).get(name)
   if (!job) throw new Error(`there is no job ${name}`)

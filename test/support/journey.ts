@@ -7,7 +7,7 @@ export type JourneyKind = 'team' | 'communication' | 'room'
 export const journeyKinds: readonly JourneyKind[] = ['team', 'communication', 'room']
 
 const site = { owners: people.dana.id, labelId: labels.internal }
-/** What is filled in beside the name, so that no step of the work is left out: of a room one input for each cmdlet. */
+/** Inputs besides the name, so that no step is omitted: for a room one input for each cmdlet. */
 export const inputsOf: { readonly [K in JourneyKind]: Readonly<Record<string, string>> } = {
   team: { ...site, 'metadata.costCentre': '4711', 'metadata.audience': 'internal' },
   communication: site,
@@ -21,7 +21,10 @@ export const inputsOf: { readonly [K in JourneyKind]: Readonly<Record<string, st
   },
 }
 
-/** Where a card says that the finished thing is: its button to the site, or a room's address; undefined before. */
+/**
+ * Returns the location of the finished resource on a card: the target of its button, or a room's address; undefined
+ * before.
+ */
 export function linkOf(shown: ShownActivity | undefined): string | undefined {
   const card = shown?.card ?? {}
   const text = textOf(card)
@@ -38,7 +41,7 @@ const steps: { readonly [K in JourneyKind]: readonly string[] } = {
     ...['apply-automatic-reply', 'grant-access', 'ready-check'],
   ],
 }
-/** What the timeline says in the end of what was approved and made with every step that it has, each line once. */
+/** The final timeline of an approved request whose resource was created with every step, each entry once. */
 export const wholeTimeline = (kind: JourneyKind): string[] => [
   ...['pendingApproval', 'approved', 'queued', 'provisioning'],
   ...steps[kind].map((step) => `step:${step}`),

@@ -1,12 +1,12 @@
 import type { JourneyKind } from './journey.ts'
 
-/** What a journey is at when a kill is aimed at it. Later parts come after earlier ones. */
+/** The parts of a journey in their order, at which a kill can be aimed. */
 export const parts = ['Send', 'Approve', 'work', 'end'] as const
 export type Part = (typeof parts)[number]
 
 /**
- * One call to the tenant, in the step that it belongs to. `nth` (from 1) says which of several within the step; `again`
- * whether it is another than the first that the step ever made for the request.
+ * One call to the tenant, with its step. `nth` (from 1) is its number within the step; `again` means a repeat of a call
+ * that the step has already made for the request.
  */
 export interface TenantCall {
   readonly step: string
@@ -14,33 +14,36 @@ export interface TenantCall {
   readonly nth?: number
   readonly again?: boolean
 }
-/** Before the tenant got the call; after it did what it was asked; or before, and the dead process's call comes late. */
+/**
+ * When the kill hits: before the tenant received the call; after its effect; or before, and the dead process's call
+ * arrives late.
+ */
 export type TenantMode = 'before' | 'after' | 'late'
 
-/** A card's way to or in a chat: the call of the connector, and what becomes of it. */
+/** A card on its way to a chat or in it: the call of the connector, and its result. */
 export interface CardCall {
   readonly method: 'POST' | 'PUT'
-  /** `hold`: it arrived and its sender does not hear so; `lose`: it never arrived. */
+  /** `hold`: the card arrived without an acknowledgement; `lose`: it never arrived. */
   readonly how: 'hold' | 'lose'
   readonly says: RegExp
 }
 
-/** Where the service is when it dies, as the outside can tell. */
+/** The position of the service at its death, as far as it is visible from outside. */
 export type Place =
   | { readonly at: 'tenant'; readonly mode: TenantMode; readonly call: TenantCall }
-  /** While Send asks whether the address is free. */
+  /** While Send checks whether the address is free. */
   | { readonly at: 'lookUp' }
-  /** Inside the look into the directory, with the webhook switched off. */
-  | { readonly at: 'look' }
+  /** During the directory poll, with the webhook disabled. */
+  | { readonly at: 'poll' }
   | { readonly at: 'card'; readonly card: CardCall }
-  /** The click's answer has just come. */
+  /** Just after the click's answer. */
   | { readonly at: 'answered' }
-  /** Between two jobs: the tenant is not ready and the work was put off. */
+  /** Between two jobs: the tenant is not ready and the job was postponed. */
   | { readonly at: 'putOff' }
-  /** `hold`: the webhook does not get through; `deafen`: it does, and its sender does not hear so. */
+  /** `hold`: the webhook does not arrive; `deafen`: it arrives without an acknowledgement. */
   | { readonly at: 'webhook'; readonly mode: 'hold' | 'deafen' }
 
-/** A moment of a journey at which the service is killed. */
+/** A position of a journey at which the service is killed. */
 export interface KillPoint {
   readonly kind: JourneyKind
   readonly part: Part
@@ -55,24 +58,24 @@ const card = (method: CardCall['method'], how: CardCall['how'], says: RegExp): P
   card: { method, how, says },
 })
 
-/** The points beside the tenant's calls. A mailbox is looked up elsewhere, and nobody looks for it in the directory. */
+/** The points besides the tenant's calls. Mailboxes have another address look-up, and no directory poll. */
 const others: readonly (Omit<KillPoint, 'kind'> & { readonly sitesOnly?: true })[] = [
-  { part: 'Send', name: 'while Send looks the address up', place: { at: 'lookUp' }, sitesOnly: true },
+  { part: 'Send', name: 'while Send looks up the address', place: { at: 'lookUp' }, sitesOnly: true },
   { part: 'Send', name: 'before Send was answered', place: card('PUT', 'hold', /Waiting for approval/) },
   { part: 'Send', name: 'right after Send was answered', place: { at: 'answered' } },
   {
     part: 'Send',
-    name: 'inside the sending of the approval card, which arrived',
+    name: 'while the approval card is sent, which arrives',
     place: card('POST', 'hold', question),
   },
   {
     part: 'Send',
-    name: 'inside the sending of the approval card, which was lost',
+    name: 'while the approval card is sent, which is lost',
     place: card('POST', 'lose', question),
   },
   { part: 'Approve', name: 'before Approve was answered', place: card('PUT', 'hold', /Approved by you/) },
   { part: 'Approve', name: 'right after Approve was answered', place: { at: 'answered' } },
-  { part: 'work', name: 'while the work waits for the tenant', place: { at: 'putOff' } },
+  { part: 'work', name: 'while the job waits for the tenant', place: { at: 'putOff' } },
   {
     part: 'end',
     name: 'between the last step and the delivery of the webhook',
@@ -80,38 +83,38 @@ const others: readonly (Omit<KillPoint, 'kind'> & { readonly sitesOnly?: true })
   },
   {
     part: 'end',
-    name: 'after the webhook was received and before its sender knows',
+    name: 'after the webhook was received, before its acknowledgement',
     place: { at: 'webhook', mode: 'deafen' },
   },
   {
     part: 'end',
-    name: 'inside the look into the directory, with the webhook switched off',
-    place: { at: 'look' },
+    name: 'during the directory poll, with webhooks disabled',
+    place: { at: 'poll' },
     sitesOnly: true,
   },
   {
     part: 'end',
-    name: 'inside the update of the status card',
+    name: 'while the status card is updated',
     place: card('PUT', 'hold', /Open site|@contoso\.example.*All checks passed/),
   },
   {
     part: 'end',
-    name: 'inside the sending of the follow-up card, which arrived',
+    name: 'while the follow-up card is sent, which arrives',
     place: card('POST', 'hold', followUp),
   },
   {
     part: 'end',
-    name: 'inside the sending of the follow-up card, which was lost',
+    name: 'while the follow-up card is sent, which is lost',
     place: card('POST', 'lose', followUp),
   },
 ]
 
 const isWrite = ({ operation }: TenantCall): boolean =>
   /\.(upsert|add|update|create|(new|set|add)-\w+)$/.test(operation)
-const words: { readonly [M in TenantMode]: string } = {
-  before: 'before the tenant got',
-  after: 'after the tenant did',
-  late: 'and late comes',
+const phrases: { readonly [M in TenantMode]: string } = {
+  before: 'before the tenant received',
+  after: 'after the tenant executed',
+  late: 'with a late',
 }
 
 function atTenant(kind: JourneyKind, call: TenantCall): KillPoint[] {
@@ -120,37 +123,37 @@ function atTenant(kind: JourneyKind, call: TenantCall): KillPoint[] {
   return modes.map((mode) => ({
     kind,
     part: 'work',
-    name: `in ${call.step}, ${words[mode]} ${call.operation}${number}`,
+    name: `in ${call.step}, ${phrases[mode]} ${call.operation}${number}`,
     place: { at: 'tenant', mode, call },
   }))
 }
 
-/** Every point at which a journey of this kind is killed, those of the work in the order in which they come. */
+/** Returns every kill point of this kind of journey; those of the provisioning job are in order. */
 export const pointsOf = (kind: JourneyKind): KillPoint[] => [
   ...tenantCalls[kind].flatMap((call) => atTenant(kind, call)),
   ...others.filter(({ sitesOnly }) => !(sitesOnly && kind === 'room')).map((point) => ({ ...point, kind })),
 ]
 
-/** The hardest to survive, for every run. */
+/** The most critical points, for every run. */
 export const hardest: { readonly [K in JourneyKind]: readonly string[] } = {
   team: [
     'right after Send was answered',
-    'inside the sending of the approval card, which arrived',
-    'in create-site, after the tenant did graph.groups.upsert',
+    'while the approval card is sent, which arrives',
+    'in create-site, after the tenant executed graph.groups.upsert',
     'between the last step and the delivery of the webhook',
   ],
   communication: [
-    'inside the sending of the approval card, which was lost',
-    'in create-site, after the tenant did sharepoint.site.create',
-    'inside the sending of the follow-up card, which arrived',
+    'while the approval card is sent, which is lost',
+    'in create-site, after the tenant executed sharepoint.site.create',
+    'while the follow-up card is sent, which arrives',
   ],
   room: [
-    'in create-mailbox, after the tenant did exchange.new-mailbox',
-    'in grant-access, after the tenant did exchange.add-mailboxpermission',
+    'in create-mailbox, after the tenant executed exchange.new-mailbox',
+    'in grant-access, after the tenant executed exchange.add-mailboxpermission',
   ],
 }
 
-/** Every call that the steps of a site or a room make, in order; a test holds it against what is called. */
+/** Every call of the steps of a site or a room, in order. A test compares the list with the real calls. */
 export const tenantCalls: { readonly [K in JourneyKind]: readonly TenantCall[] } = {
   team: [
     { step: 'create-site', operation: 'graph.groups.getByUniqueName' },
@@ -197,7 +200,7 @@ export const tenantCalls: { readonly [K in JourneyKind]: readonly TenantCall[] }
     { step: 'create-mailbox', operation: 'exchange.get-mailbox', nth: 2 },
     { step: 'create-mailbox', operation: 'exchange.get-recipient', nth: 2 },
     { step: 'create-mailbox', operation: 'exchange.new-mailbox' },
-    // The first one finds that Exchange does not know the mailbox yet; a later one stamps it.
+    // The first call finds that Exchange does not know the mailbox yet; a later one stamps it.
     { step: 'create-mailbox', operation: 'exchange.set-mailbox', again: false },
     { step: 'create-mailbox', operation: 'exchange.set-mailbox', again: true },
     { step: 'block-sign-in', operation: 'graph.users.update' },

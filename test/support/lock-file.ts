@@ -15,14 +15,14 @@ const locked = z.object({
   dev: z.boolean().optional(),
 })
 export interface LockedPackage extends z.output<typeof locked> {
-  /** `@scarf/scarf`, wherever in node_modules it lies. */
+  /** The name, such as `@scarf/scarf`, at any depth of node_modules. */
   readonly name: string
   readonly folder: string
 }
 
 const read = (path: string): unknown => JSON.parse(readFileSync(path, 'utf8'))
 
-/** Every package that `npm ci` can install, on any platform. */
+/** Returns every package that `npm ci` can install, on any platform. */
 export function lockedPackages(): LockedPackage[] {
   const { packages } = z.object({ packages: z.record(z.string(), locked) }).parse(read('package-lock.json'))
   return Object.entries(packages).flatMap(([folder, entry]) =>
@@ -30,7 +30,7 @@ export function lockedPackages(): LockedPackage[] {
   )
 }
 
-/** The licence that a package claims: in the lock file, else in its own package.json, in one of its older forms too. */
+/** Returns a package's licence: from the lock file, or from its own package.json, also in older formats. */
 export function licenceOf({ folder, license }: LockedPackage): string | undefined {
   if (license !== undefined || !existsSync(`${folder}/package.json`)) return license
   const form = z.object({

@@ -1,6 +1,8 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** Files that take 15 s or more, most of it waiting: begun last, they would keep one worker busy and the others idle. */
+/**
+ * Files that take 15 s or more, most of it waiting. If they started last, one worker would be busy and the others idle.
+ */
 const longest = [
   'system/setup-resume',
   'system/bench',
@@ -35,7 +37,7 @@ const place = ({ moduleId }: TestSpecification): number => {
   return index < 0 ? longest.length : index
 }
 
-/** The order of the files of a run: also where no earlier run has left their times, as after a clone. */
+/** Orders the files of a run, also without the times of an earlier run, as in a new clone. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     return (await super.sort(files)).toSorted((one, other) => place(one) - place(other))

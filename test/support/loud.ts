@@ -1,4 +1,4 @@
-/** The parts of something that a test expects to be used; any other fails loudly, by its name. */
+/** Returns an object with the parts that a test expects. The use of any other part fails with its name. */
 export function loud(name: string, parts: object): object {
   return new Proxy(parts, {
     get(target, property) {

@@ -1,7 +1,7 @@
 import type { MailboxField, MailboxKind } from '../../src/core/index.ts'
 import { dana, kim, omar } from './core.ts'
 
-/** A good value of each of the 32 fields but for the template. */
+/** A valid value of each of the 32 fields except the template. */
 export const goodValues = {
   name: 'aurora',
   displayName: 'Aurora',
@@ -38,7 +38,7 @@ export const goodValues = {
 
 export const kinds: readonly MailboxKind[] = ['sharedMailbox', 'equipmentMailbox', 'roomMailbox']
 
-/** The API document's rule 3, written out a second time: what each kind does not take, and a value of it. */
+/** Rule 3 of the API document as a second copy: the fields that each kind does not have, with values. */
 export const notFor: Readonly<Record<MailboxKind, Readonly<Record<string, object>>>> = {
   sharedMailbox: {
     '/roomMailboxMetadata': { roomMailboxMetadata: { hasWhiteboard: true } },
@@ -59,7 +59,7 @@ export const notFor: Readonly<Record<MailboxKind, Readonly<Record<string, object
     '/metadata/equipmentType': { metadata: { equipmentType: 'Projector' } },
   },
 }
-/** What each kind takes of the table, with a value of it. */
+/** The fields of the table that only each kind has, with values. */
 export const onlyFor: Readonly<Record<MailboxKind, object>> = {
   sharedMailbox: { autoMapping: true, alias: 'other' },
   equipmentMailbox: { metadata: { equipmentType: 'Projector' } },

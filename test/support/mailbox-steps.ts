@@ -12,7 +12,7 @@ import { dana, omar } from './microsoft365.ts'
 let requests = 0
 type Change = Partial<Omit<MailboxStepInput, 'details'>> & { readonly details?: Partial<MailboxDetails> }
 
-/** A mailbox request with an id and an address of its own; nothing is asked for but its name. */
+/** Creates a mailbox request with its own id and address, and by default without further fields. */
 export function mailboxInput({ details, ...change }: Change = {}): MailboxStepInput {
   requests += 1
   const address = change.address ?? `aurora-${requests}@contoso.example`
@@ -37,7 +37,7 @@ export function mailboxInput({ details, ...change }: Change = {}): MailboxStepIn
   }
 }
 
-/** One that needs every step that its kind has: Dana opens it, Omar sends as it. */
+/** Creates a request that needs every step of its kind: Dana has full access, Omar may send as the mailbox. */
 export function wholeMailbox({ details, ...change }: Change = {}): MailboxStepInput {
   return mailboxInput({
     access: [
@@ -56,14 +56,14 @@ export function wholeMailbox({ details, ...change }: Change = {}): MailboxStepIn
   })
 }
 
-/** A request under way, which keeps what its steps made and found out, as the core does. */
+/** Creates a running request that stores the results of its steps, as the core does. */
 export function ongoing(tenant: Tenant, input: MailboxStepInput) {
   let known = input
   return {
     get input() {
       return known
     },
-    /** Takes a step; one that only wanted something kept goes on at once. */
+    /** Runs a step; repeats it at once if it only stored progress. */
     async take(step: MailboxStep): Promise<StepResult<MailboxProgress>> {
       for (;;) {
         const result = await tenant.mailboxSteps[step](known)
@@ -74,7 +74,7 @@ export function ongoing(tenant: Tenant, input: MailboxStepInput) {
   }
 }
 
-/** Runs a step until it is done, and gives the input with what it made. */
+/** Runs a step until it is done, and returns the input with its results. */
 export async function runMailboxStep(tenant: Tenant, step: MailboxStep, input: MailboxStepInput) {
   const request = ongoing(tenant, input)
   while (!(await request.take(step)).done) {
@@ -91,7 +91,7 @@ export async function runMailbox(tenant: Tenant, input: MailboxStepInput, steps 
   return known
 }
 
-/** Runs all steps as the provisioning job does: what may pass is tried again, with what is kept. */
+/** Runs all steps like the provisioning job: repeats a step with the stored progress after a retryable error. */
 export async function persist(tenant: Tenant, input: MailboxStepInput, tries = 12): Promise<MailboxStepInput> {
   const request = ongoing(tenant, input)
   for (const step of tenant.mailboxStepsOf(input)) {

@@ -1,9 +1,9 @@
 import tls from 'node:tls'
 
 /**
- * Loaded into a process of the service before its own code (`NODE_OPTIONS=--import=…`): connections by TLS to the hosts of
- * `MICROSOFT_HOSTS` (JSON: ports by host) go to servers of the test on this machine. All else stays: the service checks the
- * certificate for Microsoft's name, so the test's authority must be among those that the process trusts.
+ * Loaded into a process of the service before its own code (`NODE_OPTIONS=--import=…`). Redirects TLS connections to
+ * the hosts of `MICROSOFT_HOSTS` (JSON: ports by host) to servers of the test on this machine. The service still checks
+ * the certificate for Microsoft's name, so the process must trust the test's authority.
  */
 const ports = JSON.parse(process.env['MICROSOFT_HOSTS'] ?? '{}') as Record<string, number>
 const connect = tls.connect as (options: tls.ConnectionOptions, ...rest: unknown[]) => tls.TLSSocket

@@ -18,7 +18,7 @@ export const confidential = '33333333-cccc-4ccc-8ccc-000000000003'
 
 export type OtherHosts = Microsoft365Options['otherSharePointHosts']
 
-/** The connector to a server that plays all four parts of Microsoft 365 at one root. */
+/** Connects to one server that acts as all four parts of Microsoft 365. */
 export function connectTo(
   url: string,
   options: Partial<
@@ -44,7 +44,7 @@ export function connectTo(
   })
 }
 
-/** A server that answers as it is told: an unwilling or hostile service. */
+/** Starts a server with the given answers, for failing or hostile services. */
 export async function startServer(
   answer: (request: IncomingMessage, response: ServerResponse) => void,
 ): Promise<{ url: string; close(): Promise<void> }> {
@@ -60,14 +60,14 @@ export async function startServer(
   return { url: `http://127.0.0.1:${address.port}`, close }
 }
 
-/** Answers the token call of the sign-in; true when this was one. */
+/** Answers the token call of the sign-in. Returns true if the call was one. */
 export function answersSignIn(request: IncomingMessage, response: ServerResponse, token = 'token'): boolean {
   if (!request.url?.includes('/oauth2/v2.0/token')) return false
   sendJson(response, 200, { token_type: 'Bearer', expires_in: 3600, ext_expires_in: 3600, access_token: token })
   return true
 }
 
-/** Of two statements: with restify in the process, `writeHead` gives nothing to go on with. */
+/** Sends an answer in two statements: with restify in the process, `writeHead` returns nothing to chain. */
 export function send(
   response: ServerResponse,
   status: number,

@@ -3,8 +3,8 @@ import type { INetworkModule, NetworkRequestOptions } from '@azure/msal-node'
 export const http = (url: string): string => url.replace(/^https:/, 'http:')
 
 /**
- * MSAL accepts only https authorities and issuers, and the simulator is http: this maps the scheme, as a proxy that ends TLS
- * does, and nothing else.
+ * MSAL accepts only https authorities and issuers, and the simulator uses http. This maps the scheme, like a proxy that
+ * terminates TLS, and nothing else.
  */
 export const network: INetworkModule = {
   sendGetRequestAsync: (url, options) => exchange('GET', url, options),

@@ -3,7 +3,7 @@ import type { JsonObject } from './mutations.ts'
 import { labels } from './service.ts'
 import { people } from './teams-user.ts'
 
-/** What signs the webhooks of these tests. */
+/** The secret that signs the webhooks of these tests. */
 export const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 /** Templates of these tests. */
 export const ids = {
@@ -14,7 +14,7 @@ export const ids = {
   written: '5eed0000-0000-4000-8000-000000000005',
 }
 
-/** A site with all that it takes, and a name of its own. */
+/** Creates a site body with every field and a unique name. */
 export const site = (count: number): JsonObject => ({
   displayName: `Mutation ${count}`,
   description: 'What came of a good body',
@@ -25,7 +25,7 @@ export const site = (count: number): JsonObject => ({
   labelId: labels.internal,
 })
 
-/** In turn a shared mailbox, equipment and a room, with all that their kind takes. */
+/** Creates a shared mailbox, equipment or room in turn, with every field of its kind. */
 export function mailbox(count: number): JsonObject {
   const kind = (['sharedMailbox', 'equipmentMailbox', 'roomMailbox'] as const)[count % 3] ?? 'roomMailbox'
   const name = `mutation-${count}-${randomUUID().slice(0, 8)}`
@@ -53,7 +53,7 @@ export function mailbox(count: number): JsonObject {
   }
 }
 
-/** A template with all that it can have. */
+/** Creates a template with every setting. */
 export function goodTemplate(): JsonObject {
   return {
     ...{ kind: 'teamSite', name: 'Club', description: 'For clubs', active: false, default: false, order: 7 },
@@ -83,12 +83,15 @@ export function goodTemplate(): JsonObject {
         { approvers: [{ group: '22222222-bbbb-4bbb-8bbb-000000000001' }, { manager: true }], rule: 'any' },
       ],
     },
-    // An address by number: a name would be looked up.
+    // An IP address, because a name would be looked up.
     webhook: { url: 'https://93.184.216.34/hook', secret, events: ['site.provisioned', 'request.failed'] },
   }
 }
 
-/** An approver is a user, a group or a manager; a default is one of those allowed; a minimum is below its maximum. */
+/**
+ * Returns other fields that a refusal of this field may name: an approver is a user, a group or a manager; a default is
+ * one of the allowed values; a minimum is below its maximum.
+ */
 export function tiedInTemplate(pointer: string): readonly string[] {
   const approver = /^\/approval\/stages\/\d+\/approvers\/\d+/.exec(pointer)?.[0]
   const stage = /^(\/approval\/stages\/\d+)\/(rule|quorum)$/.exec(pointer)?.[1]
@@ -97,7 +100,7 @@ export function tiedInTemplate(pointer: string): readonly string[] {
   return ['/labels', '/limits'].filter((group) => pointer.startsWith(group))
 }
 
-/** Our own webhook about a request. */
+/** Creates the service's own webhook for a request. */
 export const webhook = (requestId: string): JsonObject => ({
   ...{ type: 'site.provisioned', timestamp: new Date().toISOString(), requestId },
   tenantId: '0c0ffee0-1111-4111-8111-000000000365',

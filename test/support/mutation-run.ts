@@ -10,12 +10,12 @@ import { mutateAddress, mutateHeader, mutateWhole } from './mutations-whole.ts'
 import { mulberry32 } from './random.ts'
 import { seed } from './seed.ts'
 
-/** How many mutations each endpoint gets; the long run (`npm run test:mutations`) asks for 5,000. */
+/** Number of mutations for each endpoint; the long run (`npm run test:mutations`) uses 5,000. */
 export const rounds = Number(process.env['MUTATIONS'] ?? 150)
 export const isLongRun = rounds >= 1000
-/** How many are under way at a time: one, since all of it runs in one process, and each answer is timed. */
+/** Number of concurrent mutations: one, because everything runs in one process, and each answer is timed. */
 const lanes = 1
-/** The longest that an answer may take, in milliseconds (issue 5); only the long run insists. */
+/** Maximum time of an answer in milliseconds (issue 5). Only the long run asserts it. */
 export const longestAnswer = 500
 
 export interface WireAnswer {
@@ -24,44 +24,44 @@ export interface WireAnswer {
   readonly headers: Headers
   readonly text: string
 }
-/** What is other than usual beside the body. */
+/** Unusual parts of a call besides the body. */
 interface Change {
   readonly path?: (path: string) => string
   readonly headers?: Record<string, string>
 }
-/** One thing that can be written to, and what it takes. */
+/** One endpoint that writes, with its valid bodies. */
 export interface Endpoint {
-  /** The method and path of its route, and the verb, if it is a card's. */
+  /** The method and path of its route, and the verb of a card. */
   readonly name: string
-  /** A good body, another one each time; undefined for a route that takes none. */
+  /** Creates a valid body, different each time; undefined for a route without a body. */
   good(count: number): JsonObject | undefined | Promise<JsonObject>
-  /** Sends a body, and the address and headers, if something else than usual. */
+  /** Sends a body, with an unusual address and headers if they are set. */
   send(mutation: Mutation, change: Change): Promise<WireAnswer>
-  /** What is wrong with an answer that is no 5xx, if anything; problems are judged by `run`. */
+  /** Returns the fault of an answer that is no 5xx, if it has one. `run` judges problems. */
   judge?(answer: WireAnswer): string | undefined
-  /** Where in what is sent the good body stands; a JSON pointer. */
+  /** The JSON pointer of the valid body within the sent data. */
   readonly at?: string
-  /** How many mutations it gets, where that differs. */
+  /** The number of mutations, if it differs. */
   readonly rounds?: number
-  /** Further places that a refusal may name in place of this one, since one rule speaks of both. */
+  /** Returns further fields that a refusal may name instead of this one, because one rule concerns both. */
   tied?(pointer: string): readonly string[]
-  /** Answers that need not be problems, such as a card's. */
+  /** Whether refusals may be something other than problems, such as a card. */
   readonly otherRefusals?: true
 }
 
-/** A status and content type that a route has answered with. */
+/** A status and content type that a route has returned. */
 export interface SeenAnswer {
   readonly route: string
   readonly status: number
-  /** Without its parameters; empty when there was no body. */
+  /** The content type without its parameters; empty without a body. */
   readonly type: string
 }
-const seen = new Map<string, SeenAnswer>()
+const answers = new Map<string, SeenAnswer>()
 
-/** Every status and content type that came in this file's tests. */
-export const seenAnswers = (): readonly SeenAnswer[] => [...seen.values()]
+/** Returns every status and content type in this file's tests. */
+export const seenAnswers = (): readonly SeenAnswer[] => [...answers.values()]
 
-/** Writes them as JSON into `SEEN_ANSWERS`, a folder, or else into that of this run; gives the file. */
+/** Writes them as JSON into the folder `SEEN_ANSWERS`, or into the folder of this run. Returns the file. */
 export function writeSeenAnswers(name: string): string {
   const folder = process.env['SEEN_ANSWERS'] ?? join(inject('runFolder'), 'seen-answers')
   mkdirSync(folder, { recursive: true })
@@ -74,12 +74,12 @@ const key = ({ route, status, type }: SeenAnswer) => `${route} ${status} ${type}
 
 function note(route: string, { status, type }: WireAnswer): void {
   const answer = { route, status, type: type.split(';')[0] ?? '' }
-  seen.set(key(answer), answer)
+  answers.set(key(answer), answer)
 }
 
 const agent = new Agent({ keepAlive: true, maxSockets: lanes * 2 })
 
-/** One call with exactly this path and these headers: fetch would put both in order first. */
+/** Sends one call with exactly this path and these headers: fetch would normalise both. */
 export async function wire(
   url: string,
   call: { method: string; path: string; headers: Record<string, string>; body?: string | Buffer },
@@ -105,23 +105,23 @@ export async function wire(
   return answer
 }
 
-/** What came of an endpoint's mutations. */
+/** The results of an endpoint's mutations. */
 export interface Figures {
   readonly name: string
   sent: number
   accepted: number
-  /** Refusals for what stands in one field, and those of them that name it. */
+  /** Refusals of a single field, and how many of them name it. */
   ofField: number
   named: number
   readonly milliseconds: number[]
   readonly statuses: Map<number, number>
-  /** Those that took longer than they may, each time that they were sent. */
+  /** Calls that were too slow each time they were sent. */
   readonly slow: string[]
   readonly failures: string[]
   readonly unnamed: string[]
 }
 
-/** Sends so many mutations of its good bodies to an endpoint: four of five of one field. */
+/** Sends mutations of an endpoint's valid bodies: four of five change one field. */
 export async function run(endpoint: Endpoint): Promise<Figures> {
   const { name } = endpoint
   const random = mulberry32(seed ^ [...name].reduce((sum, one) => Math.imul(sum, 31) + one.charCodeAt(0), 7))
@@ -169,7 +169,7 @@ async function one(endpoint: Endpoint, figures: Figures, count: number, random: 
   else countNamed(endpoint, figures, mutation, answer as WireAnswer, whole)
 }
 
-/** A pause of the machine passes; what a body itself makes slow is slow again. */
+/** Returns whether a call is slow again. A pause of the machine is temporary; a slow body is always slow. */
 async function isSlowAgain(endpoint: Endpoint, mutation: Mutation, change: Change): Promise<boolean> {
   for (let again = 0; again < 3; again += 1) {
     const began = performance.now()
@@ -179,7 +179,7 @@ async function isSlowAgain(endpoint: Endpoint, mutation: Mutation, change: Chang
   return true
 }
 
-/** Refusals that are no matter of one field: of the state of things, of what was done before, of the size of it all. */
+/** Refusals that do not concern one field: the state, earlier calls, the total size. */
 const stateCodes = ['already-decided', 'already-ended', 'illegal-transition', 'stale-version', 'body-too-large']
 
 function countNamed(
@@ -195,13 +195,18 @@ function countNamed(
   figures.ofField += 1
   const { at = '' } = endpoint
   const wanted = [...pointers, ...pointers.flatMap((one) => endpoint.tied?.(one) ?? [])].map((one) => at + one)
-  const told = problem.errors?.map(({ pointer }) => pointer.slice(1)) ?? []
-  if (told.some((one) => wanted.some((place) => one === place || (place !== '' && one.startsWith(`${place}/`)))))
+  const pointersNamed = problem.errors?.map(({ pointer }) => pointer.slice(1)) ?? []
+  if (
+    pointersNamed.some((one) => wanted.some((place) => one === place || (place !== '' && one.startsWith(`${place}/`))))
+  )
     figures.named += 1
-  else figures.unnamed.push(`${told.join(' ') || problem.code} in place of ${pointers.join(' or ')}: ${whole}`)
+  else figures.unnamed.push(`${pointersNamed.join(' ') || problem.code} instead of ${pointers.join(' or ')}: ${whole}`)
 }
 
-/** What of an answer the API document does not declare. An address that was changed is another one, or nobody's. */
+/**
+ * Returns the parts of an answer that the API document does not declare. With a changed address, another route or none
+ * answers.
+ */
 function undeclared({ name }: Endpoint, change: Change, { status, headers, text }: WireAnswer): string | undefined {
   if (change.path) return undefined
   const [method = '', path = ''] = name.split(' ')
@@ -211,9 +216,9 @@ function undeclared({ name }: Endpoint, change: Change, { status, headers, text 
 function faultOf(endpoint: Endpoint, answer: WireAnswer): string | undefined {
   const { status, type, text } = answer
   if (status >= 500) return 'a failure of ours'
-  // The random part of a link to an export can look like anything, the beginning of a token too.
-  const said = text.replaceAll(/\/exports\/v1\/[\w-]{86}/g, '')
-  if (/\bat .+:\d+:\d+|node_modules|\/src\/|select .+ from|eyJ[\w-]{20}/i.test(said)) return 'tells of our inside'
+  // The random part of an export link can resemble anything, also the beginning of a token.
+  const content = text.replaceAll(/\/exports\/v1\/[\w-]{86}/g, '')
+  if (/\bat .+:\d+:\d+|node_modules|\/src\/|select .+ from|eyJ[\w-]{20}/i.test(content)) return 'shows internals'
   if (status < 400 || endpoint.otherRefusals) return endpoint.judge?.(answer)
   if (!type.startsWith('application/problem+json')) return 'no problem'
   const problem = problemBody.safeParse(safelyParsed(text)).data
@@ -229,8 +234,8 @@ export function safelyParsed(text: string): unknown {
   }
 }
 
-/** One line of figures. */
-export function told(figures: Figures): string {
+/** Returns one line of figures. */
+export function figuresLine(figures: Figures): string {
   const { name, sent, accepted, ofField, named, milliseconds, statuses } = figures
   const sorted = milliseconds.toSorted((one, other) => one - other)
   const at = (share: number) => (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0).toFixed(1)

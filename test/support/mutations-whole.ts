@@ -10,7 +10,7 @@ const types = [
   '*/*',
 ]
 
-/** The same body in a form that nobody should read. */
+/** The same body in formats that nobody should accept. */
 const wholeChanges: Readonly<Record<string, (text: string, random: Random) => Omit<Mutation, 'what' | 'pointers'>>> = {
   'cut off': (text, random) => ({ body: text.slice(0, Math.max(1, Math.floor(random() * text.length))) }),
   'garbage behind': (text, random) => ({ body: text + pick(random, ['}', ',', 'x', '\0', text, '//x', ';', ']']) }),
@@ -49,7 +49,7 @@ const wholeChanges: Readonly<Record<string, (text: string, random: Random) => Om
 const bomb = gzipSync(Buffer.alloc(4_000_000))
 const wholeChangeNames = Object.keys(wholeChanges)
 
-/** A good body written in a way that no reader of JSON has to take. */
+/** Returns a valid body in a format that a JSON parser need not accept. */
 export function mutateWhole(good: JsonObject, random: Random): Mutation {
   const name = pick(random, wholeChangeNames)
   const changed = wholeChanges[name]?.(JSON.stringify(good), random)
@@ -75,7 +75,7 @@ const addressParts = [
   ],
   ...['a'.repeat(3000), '__proto__', 'constructor', `${someId}%0a`, `{${someId}}`.replace(/[{}]/g, '%7B'), 'REQ-1042'],
 ]
-/** The ids in an address changed, or something put behind it. */
+/** Returns an address with changed ids, or with an addition at the end. */
 export const mutateAddress = (path: string, random: Random): string =>
   random() < 0.7 && /[0-9a-f]{8}-[0-9a-f-]{27}/i.test(path)
     ? path.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/i, pick(random, addressParts))
@@ -98,7 +98,7 @@ const headerValues = [
   ', ,',
   'é',
 ]
-/** A header that the service reads, with a value that it does not expect. */
+/** Returns a header that the service reads, with an unexpected value. */
 export const mutateHeader = (random: Random): Record<string, string> => ({
   [pick(random, [
     'idempotency-key',

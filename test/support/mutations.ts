@@ -3,11 +3,11 @@ import { oddNumbers, oddTexts, pick, prototypeKeys, type Random, someId } from '
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 export type JsonObject = { [key: string]: Json }
 
-/** A body that was good until one thing in it was changed. */
+/** A valid body with one change. */
 export interface Mutation {
-  /** What was done, and where. */
+  /** The change and its place. */
   readonly what: string
-  /** The JSON pointers (RFC 6901) one of which a refusal has to name; none when it is no matter of one field. */
+  /** The JSON pointers (RFC 6901) one of which a refusal must name; empty if the change does not concern one field. */
   readonly pointers: readonly string[]
   readonly body: string | Buffer
   readonly headers?: Readonly<Record<string, string>>
@@ -22,7 +22,7 @@ interface Place {
 
 const escaped = (key: string | number): string => String(key).replaceAll('~', '~0').replaceAll('/', '~1')
 
-/** Every member and element of a value, the deepest too. */
+/** Returns every member and element of a value, at any depth. */
 function placesIn(holder: JsonObject | Json[], at = ''): Place[] {
   const keys: (string | number)[] = Array.isArray(holder) ? [...holder.keys()] : Object.keys(holder)
   return keys.flatMap((key) => {
@@ -34,11 +34,11 @@ function placesIn(holder: JsonObject | Json[], at = ''): Place[] {
 }
 
 function put(holder: JsonObject | Json[], key: string | number, value: Json): void {
-  // A plain assignment to `__proto__` would set the prototype and leave nothing to send.
+  // A plain assignment to `__proto__` would set the prototype, and the body would not contain it.
   Object.defineProperty(holder, key, { value, enumerable: true, configurable: true, writable: true })
 }
 
-/** Words that JSON.stringify would not write as they are; they stand in the body until it is text. */
+/** Placeholders for texts that JSON.stringify would escape. They are replaced in the final text. */
 const raw = { token: '@@raw@@', key: '@@key@@' }
 
 const nested = (levels: number): Json => {
@@ -78,7 +78,7 @@ const otherId = (random: Random, id: string): Json =>
   ])
 const isId = (value: Json): value is string => typeof value === 'string' && /^[0-9a-f]{8}-[0-9a-f-]{27}$/i.test(value)
 
-/** One change of one place, made in place; gives what a refusal may name besides the place itself. */
+/** Changes one place, and returns other pointers that a refusal may name. */
 type FieldChange = (place: Place, random: Random, root: JsonObject) => readonly string[] | undefined
 
 const instead =
@@ -87,7 +87,7 @@ const instead =
     put(holder, key, make(value, random))
     return []
   }
-/** A further member, beside the place or inside it. */
+/** Adds a member next to the place or inside it. */
 const beside = (place: Place, root: JsonObject, key: string, value: Json): readonly string[] => {
   const inside = typeof place.value === 'object' && place.value !== null && !Array.isArray(place.value)
   const [holder, at] = inside
@@ -96,7 +96,7 @@ const beside = (place: Place, root: JsonObject, key: string, value: Json): reado
       ? [root, '']
       : [place.holder, place.pointer.slice(0, place.pointer.lastIndexOf('/'))]
   put(holder, key, value)
-  // In a map of people or of metadata the map itself has too many, or a wrong key.
+  // In a map of people or of metadata, the map itself has too many members, or a wrong key.
   return [`${at}/${escaped(key)}`, ...(at === '' ? [] : [at])]
 }
 
@@ -138,7 +138,7 @@ const fieldChanges: Readonly<Record<string, FieldChange>> = {
       'x',
     ),
   'key of a prototype': (place, random, root) => beside(place, root, pick(random, prototypeKeys), { isAdmin: true }),
-  // What is no text is in no pointer: its object is named.
+  // A key that is no text has no pointer, so the refusal names its object.
   'key that is no text': (place, random, root) => {
     const [pointer = '', holder = ''] = beside(
       place,
@@ -156,7 +156,7 @@ const fieldChanges: Readonly<Record<string, FieldChange>> = {
 }
 const fieldChangeNames = Object.keys(fieldChanges)
 
-/** The one field of a good body changed, at a place and in a way that `random` chooses. */
+/** Changes one field of a valid body, at a place and in a way that `random` chooses. */
 export function mutateField(good: JsonObject, random: Random): Mutation {
   for (;;) {
     const root = structuredClone(good)

@@ -1,4 +1,4 @@
-/** A number from 0 to 1, not including 1. */
+/** Returns a number from 0 to 1, not including 1. */
 export type Random = () => number
 
 export const pick = <T>(random: Random, from: readonly T[]): T => {
@@ -7,7 +7,7 @@ export const pick = <T>(random: Random, from: readonly T[]): T => {
   return found
 }
 
-/** An id that nobody has. */
+/** An id without an object. */
 export const someId = '9f8e7d6c-5b4a-4321-8fed-cba987654321'
 
 export const oddTexts = [

@@ -9,7 +9,7 @@ const siteSteps: readonly SiteStep[] = [
 ]
 const signal = AbortSignal.timeout(60_000)
 
-/** Everything that the product does in a tenant, by what people call it. Each function makes all calls of its feature. */
+/** All features of the product in a tenant, by their names for people. Each function makes all calls of its feature. */
 export function featuresOf({ tenant, directory }: Microsoft365): Readonly<Record<string, () => Promise<unknown>>> {
   const site = (kind: 'teamSite' | 'communicationSite') => async () => {
     const input = siteInput({ kind, owners: [dana], labelId: confidential })
@@ -57,14 +57,14 @@ export function featuresOf({ tenant, directory }: Microsoft365): Readonly<Record
       if (!keys.some((key) => key.startsWith('site:'))) throw new TypeError('Addresses of sites are missing.')
     },
     'app installation': async () => {
-      // The second call finds the app installed, and looks for its chat.
+      // The second call finds the installed app, and looks up its chat.
       await tenant.findChat(dana.id, { install: true })
       await tenant.findChat(dana.id, { install: false })
     },
   }
 }
 
-/** Runs every feature, and returns the error of each that does not work: its message if it is one for admins. */
+/** Runs every feature. Returns the error of each one that fails, with its message if it is for admins. */
 export async function brokenFeatures(microsoft365: Microsoft365): Promise<ReadonlyMap<string, string>> {
   const broken = new Map<string, string>()
   for (const [name, run] of Object.entries(featuresOf(microsoft365))) {

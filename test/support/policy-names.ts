@@ -7,14 +7,14 @@ import { loud } from './loud.ts'
 const requestId = '7d1c2b3a-4e5f-4a6b-8c7d-9e0f1a2b3c42'
 const answers = { costCentre: '4711', project: 'Größe & Maß' }
 
-/** A template with these names, as it may be written; undefined when it is refused. */
+/** Returns a template with these names; undefined when they are refused. */
 export function written(kind: Template['kind'], naming: object): Template | undefined {
   const fields = Object.keys(answers).map((key) => ({ key, type: 'text', label: key }))
   return templateWithin([]).safeParse({ ...projectSite, kind, naming, fields, labels: {}, approval: null, limits: {} })
     .data
 }
 
-/** Names without a service: nobody else is there, and the directory knows what it is told. */
+/** Derives names without a service: without other requests, in a directory with the given answers. */
 export async function names(
   template: Template,
   typed: { displayName: string; address: string },

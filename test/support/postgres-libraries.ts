@@ -7,8 +7,8 @@ import { z } from 'zod'
 const links = z.array(z.object({ source: z.string(), target: z.string() }))
 
 /**
- * Creates the symbolic links between the libraries of the tests' PostgreSQL server, which npm packages cannot hold. Its
- * package would do it in an install script, and those never run here (.npmrc). Links that exist stay.
+ * Creates the symbolic links between the libraries of the tests' PostgreSQL server, which npm packages cannot contain.
+ * The package itself would use an install script, and install scripts never run here (.npmrc). Existing links stay.
  */
 export function linkLibraries(): void {
   const system = platform() === 'win32' ? 'windows' : platform()
@@ -27,7 +27,7 @@ export function linkLibraries(): void {
   }
 }
 
-/** The package for Windows has no links, and no list. */
+/** Returns the list of links. The package for Windows has neither links nor a list. */
 function listed(path: string): z.output<typeof links> {
   try {
     return links.parse(JSON.parse(readFileSync(path, 'utf8')))

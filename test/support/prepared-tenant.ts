@@ -8,8 +8,8 @@ const file = 'simulator.sqlite'
 let prepared: Promise<string> | undefined
 
 /**
- * Gives a new data folder of the simulator its tables and its signing key, which the tests of a worker share: making the
- * key takes longer than most tests. A folder that has a tenant keeps it.
+ * Adds tables and a signing key to a new data folder of the simulator. The tests of a worker share the key, because
+ * creating one takes longer than most tests. A folder with a tenant keeps it.
  */
 export async function prepareTenant(dataDir: string): Promise<void> {
   if (existsSync(join(dataDir, file))) return

@@ -4,40 +4,41 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { bareEnvironment } from './bare-environment.ts'
 
-/** An entry point of the product in a process of its own. */
+/** An entry point of the product in its own process. */
 export interface ProductProcess {
   readonly pid: number | undefined
-  /** Every line that it printed until now. */
+  /** The lines printed so far. */
   readonly printed: readonly string[]
-  /** Asks it to stop (SIGTERM), and gives the code that it ended with; null when it had to be killed after 15 s. */
+  /** Stops the process (SIGTERM), and returns its exit code; null when it had to be killed after 15 s. */
   stop(): Promise<number | null>
-  /** Ends it as a power cut would, and waits until it is gone. */
+  /** Kills the process like a power cut, and waits until it has ended. */
   kill(): Promise<void>
 }
 
 interface ProcessOptions {
   readonly cwd: string
   readonly variables: Readonly<Record<string, string>>
-  /** A line that says that it is up. */
+  /** Matches the line that the process prints when it is ready. */
   readonly up: RegExp
-  /** Another user to run as; only root can. */
+  /** Another user for the process; only root can set it. */
   readonly user?: { readonly uid: number; readonly gid: number }
 }
 
 /**
- * Runs `node src/<entry>`, or the program at an absolute path, with exactly these variables, and waits for a line that says it is up. It runs in `cwd`, so
- * that no `.env` of a developer reaches it. What it complains of is in the error when it ends before.
+ * Runs `node src/<entry>`, or the program at an absolute path, with exactly these variables, and waits until it prints
+ * that it is ready. It runs in `cwd`, so that a developer's `.env` has no effect. If it ends before, the error contains
+ * its error output.
  */
 export function startProduct(entry: string, options: ProcessOptions): Promise<ProductProcess> {
   const path = fileURLToPath(new URL(entry, new URL('../../src/', import.meta.url)))
   return startProcess([process.execPath, path], options)
 }
 
-/** The same for any command. */
+/** Starts any command in the same way. */
 export async function startProcess(command: readonly string[], options: ProcessOptions): Promise<ProductProcess> {
-  const [file = '', ...words] = command
+  const [file = '', ...args] = command
   const env = { ...bareEnvironment, ...options.variables }
-  const child = spawn(file, words, { cwd: options.cwd, env, stdio: ['ignore', 'pipe', 'pipe'], ...options.user })
+  const child = spawn(file, args, { cwd: options.cwd, env, stdio: ['ignore', 'pipe', 'pipe'], ...options.user })
   const endWithUs = () => child.kill('SIGKILL')
   process.once('exit', endWithUs)
   const printed: string[] = []

@@ -11,13 +11,13 @@ import { tokenFor } from './service.ts'
 import { people, scopes, TeamsUser } from './teams-user.ts'
 import { startWebhookRelay, type WebhookRelay } from './webhook-relay.ts'
 
-/** A line of the simulator's call log, and a fault in force there. */
+/** A line of the simulator's call log, or an active fault. */
 export interface TenantCall {
   readonly operation: string
   readonly status: number
   readonly method: string
 }
-/** What the simulated tenant holds for one request, read from its own file. */
+/** The objects in the simulated tenant for one request, read from its own file. */
 export interface Made {
   readonly unifiedGroups: number
   readonly securityGroups: number
@@ -30,18 +30,18 @@ export interface Processes {
   readonly relay: WebhookRelay
   readonly kim: TeamsUser
   readonly dana: TeamsUser
-  /** Ends the service as a power cut would. */
+  /** Kills the service like a power cut. */
   kill(): Promise<void>
-  /** Asks the service to stop (SIGTERM); gives the code that it ended with. */
+  /** Stops the service (SIGTERM), and returns its exit code. */
   stop(): Promise<number | null>
-  /** Starts it again over the same data, at the same address. */
+  /** Starts the service again with the same data and address. */
   start(change?: Record<string, string>): Promise<void>
-  /** `POST` of the REST API as Kim: the answer, whatever it is. */
+  /** Sends a `POST` of the REST API as Kim, and returns any answer. */
   post(path: string, body: object): Promise<Response>
-  /** `GET` of the REST API as Kim. */
+  /** Sends a `GET` of the REST API as Kim. */
   get(path: string): Promise<Record<string, unknown>>
   fault(fault: Record<string, unknown>): Promise<{ id: number }>
-  /** How often a fault has struck. */
+  /** Returns how many calls a fault has affected. */
   struck(id: number): Promise<number>
   healthy(): Promise<void>
   calls(): Promise<TenantCall[]>
@@ -49,8 +49,8 @@ export interface Processes {
 }
 
 /**
- * The product as people run it, each part in a process of its own: `node src/main.ts` and `node src/simulator/main.ts`.
- * Only the chats (connector) and what stands before the service (relay) are in the test's process.
+ * Starts the product as in production, each part in its own process: `node src/main.ts` and `node
+ * src/simulator/main.ts`. Only the chats (connector) and the relay in front of the service are in the test's process.
  */
 export function withProcesses(variables: Record<string, string> = {}): Processes {
   let world: Awaited<ReturnType<typeof open>> | undefined
@@ -177,7 +177,7 @@ async function open(variables: Record<string, string>) {
   }
 }
 
-/** Contoso's templates, and rooms wait for Dana or Omar too: so every journey has the same clicks. */
+/** Returns Contoso's templates. Rooms need approval by Dana or Omar too, so that every journey has the same clicks. */
 function templatesWithApproval(): object[] {
   const approvers = [{ user: people.dana.id }, { user: people.omar.id }]
   const approval = { stages: [{ approvers, rule: 'any' }] }
@@ -186,7 +186,7 @@ function templatesWithApproval(): object[] {
 
 const logLevel = process.env['TEST_LOG_LEVEL'] ?? 'fatal'
 
-/** Counts by every mark that a duplicate could bear: its key, its name, its address, the request id it carries. */
+/** Counts objects by every mark that a duplicate could have: key, name, address, request id. */
 export function madeIn(file: string, requestId: string, displayName: string, alias: string): Made {
   const tenant = new DatabaseSync(file, { readOnly: true })
   const count = (sql: string, ...values: string[]): number => Number(tenant.prepare(sql).get(...values)?.['n'])

@@ -2,10 +2,13 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { selfSigned } from './certificates.ts'
 
-/** Where nothing answers: a tenant that is away. */
+/** An address without a listener, as of an unavailable tenant. */
 const nowhere = 'https://127.0.0.1:9'
 
-/** What production asks for, as setup writes it, beside a certificate and templates in `folder`. The tenant is away. */
+/**
+ * Returns the settings that production requires, as setup writes them, with a certificate and templates in `folder`.
+ * The tenant is unavailable.
+ */
 export function productionSettings(folder: string, databaseUrl: string): Record<string, string> {
   const { key, certificate } = selfSigned()
   const files = {

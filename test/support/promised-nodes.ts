@@ -5,12 +5,15 @@ import { delimiter, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { inject } from 'vitest'
 
-/** A Node that the README promises to people who use the examples, as their shell finds it. */
+/** A Node version that the README supports for the examples, as a shell finds it. */
 export interface PromisedNode {
   readonly name: string
   readonly command: string
   readonly path: string
-  /** Where TypeScript of the pages runs, and what runs: the source, or JavaScript where Node cannot strip types. */
+  /**
+   * Returns the folder where TypeScript of the pages runs: the source, or JavaScript for a Node that cannot strip
+   * types.
+   */
   readonly folder: () => string
   readonly program: (typescript: string) => string
   readonly flag: '--input-type=module-typescript' | '--input-type=module'
@@ -19,13 +22,13 @@ export interface PromisedNode {
 const folders = (process.env['PATH'] ?? '').split(delimiter)
 const foreign = folders.filter((folder) => !folder.includes('node_modules'))
 
-/** A text that takes the client from its sources. */
+/** Returns a text that imports the client from its sources. */
 export const fromSources = (text: string): string =>
   text
     .replaceAll("'quartermaster'", `'${pathToFileURL('src/client/index.ts')}'`)
     .replaceAll("'quartermaster/sign-in'", `'${pathToFileURL('src/client/sign-in.ts')}'`)
 
-/** The Node that comes with the packages: it runs the sources. */
+/** The Node in our packages, which runs the sources. */
 const own: PromisedNode = {
   name: `Node ${process.versions.node}`,
   command: process.execPath,
@@ -35,7 +38,7 @@ const own: PromisedNode = {
   flag: '--input-type=module-typescript',
 }
 
-/** The oldest promised version, as people have it on their machines: outside of our packages. */
+/** The oldest supported version, as on people's machines: outside of our packages. */
 const oldest = 20
 function findOldest(): PromisedNode | undefined {
   const versionOf = (folder: string) =>
@@ -56,7 +59,7 @@ function findOldest(): PromisedNode | undefined {
   }
 }
 
-/** A folder with the package of the client as `npm run package:client` builds it, and the libraries that it names. */
+/** Creates a folder with the client package of `npm run package:client` and its libraries. */
 function installClient(): string {
   const folder = mkdtempSync(join(inject('runFolder'), 'client-'))
   const home = join(folder, 'node_modules/quartermaster')

@@ -6,7 +6,7 @@ export interface Statement {
   readonly values: readonly unknown[] | undefined
 }
 
-/** The same store, and every statement that goes through it from now on. */
+/** Returns the same store, and records every later statement. */
 export function recording(database: Database): { database: Database; statements: Statement[] } {
   const statements: Statement[] = []
   const query: Database['query'] = (sql, values) => {
@@ -16,11 +16,11 @@ export function recording(database: Database): { database: Database; statements:
   return { database: { ...database, query }, statements }
 }
 
-/** How PostgreSQL does a statement. */
+/** PostgreSQL's execution plan of a statement. */
 export interface QueryPlan {
-  /** Tables that are read from end to end. */
+  /** Tables that are read completely. */
   readonly scanned: readonly string[]
-  /** Rows of tables and indexes that were looked at, those that did not fit among them. */
+  /** Rows of tables and indexes that were read, including those that did not match. */
   readonly rowsRead: number
 }
 
@@ -48,7 +48,7 @@ const explained = z.tuple([z.object({ 'QUERY PLAN': z.tuple([z.object({ Plan: no
 
 class Undo extends Error {}
 
-/** Runs a statement to see how it is done, and undoes what it did. */
+/** Runs a statement to get its plan, and rolls it back. */
 export async function explain(database: Database, { sql, values }: Statement): Promise<QueryPlan> {
   let plan: QueryPlan = { scanned: [], rowsRead: 0 }
   await database
@@ -65,7 +65,7 @@ export async function explain(database: Database, { sql, values }: Statement): P
 
 function read(top: Node): QueryPlan {
   const nodes = flat(top)
-  // A node below another hands its rows on: they are looked at once, where they come from.
+  // A lower node passes its rows to the node above; rows count once, at their source.
   const sources = nodes.filter((one) => one['Node Type'].includes('Scan') && one['Actual Loops'] > 0)
   const rowsOf = (one: Node): number =>
     one['Actual Loops'] *

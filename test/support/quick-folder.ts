@@ -1,11 +1,11 @@
 import { statfsSync } from 'node:fs'
 
-/** What the stores and servers of a whole run need at most, in bytes. */
+/** Maximum space for the stores and servers of a whole run, in bytes. */
 const enough = 4 * 2 ** 30
 
 /**
- * Where the run's files are made when nobody says it (`TMPDIR`): in memory, where there is room. The embedded stores flush
- * each commit, and tests that end a process need no more than that its files outlive it. Undefined = the usual folder.
+ * Returns the folder for the run's files without `TMPDIR`: in memory, if there is space. The embedded stores flush each
+ * commit, and tests that end a process only need files that survive the process. Undefined: the usual folder.
  */
 export function quickFolder(): string | undefined {
   if (process.env['TMPDIR'] !== undefined) return undefined

@@ -1,4 +1,4 @@
-/** mulberry32: numbers from 0 to 1, the same for the same seed on every machine. */
+/** Creates a random generator (mulberry32): numbers from 0 to 1, the same for the same seed on every machine. */
 export function mulberry32(seed: number): () => number {
   let state = seed >>> 0
   return () => {

@@ -5,8 +5,9 @@ import { connectMicrosoft365 } from '../../src/microsoft365/index.ts'
 import { certificate } from './microsoft365.ts'
 
 /**
- * Runs the checks of the tenant and the trial over a recording: each call gets the answer that a call of the same shape got,
- * in the recorded order. Returns what differs: problems, calls that nobody recorded, and recorded writes that nobody made.
+ * Runs the checks of the tenant and the trial with a recording: each call receives the answer of a recorded call with
+ * the same shape, in the recorded order. Returns the differences: problems, calls without a recording, and recorded
+ * writes without a call.
  */
 export async function replayed(json: unknown) {
   const known: Recording = recording.parse(json)
@@ -53,7 +54,7 @@ export async function replayed(json: unknown) {
     await probes.extension(signal),
   ]
   const steps = await runTrial(known.input as unknown as TrialInput, {
-    ...{ tenant, removals, signal, tell: () => undefined, patienceSeconds: 20 },
+    ...{ tenant, removals, signal, show: () => undefined, patienceSeconds: 20 },
     findGroup: (requestId) => directory.findProvisionedGroup(requestId),
   })
   const left = [...answers.values()].flat()

@@ -10,18 +10,21 @@ const source = (path: string): string => fileURLToPath(new URL(`../${path}`, imp
 
 type Variables = Record<string, string | undefined>
 
-/** A process of ours apart from our process group: Ctrl-C reaches us alone, and we end the others in their order. */
+/** A process outside of our process group: Ctrl-C reaches only this process, which stops the others in order. */
 export interface Apart {
   readonly child: ChildProcess
-  /** The lines that it printed until it was up. */
+  /** The lines that it printed until it was ready. */
   readonly printed: readonly string[]
-  /** Resolves when it is gone, however that came. */
+  /** Resolves when the process has ended for any reason. */
   readonly ended: Promise<void>
-  /** Asks it to end in order, and waits; after 15 s it is killed. */
+  /** Stops the process in order, and waits. Kills it after 15 s. */
   stop(): Promise<void>
 }
 
-/** Starts `node <path below test/>` and waits for a line that says it is up. Throws with its complaints when it ends before. */
+/**
+ * Starts `node <path below test/>` and waits until it prints that it is ready. Throws with its error output when it
+ * ends before.
+ */
 export async function startApart(
   path: string,
   up: RegExp,
@@ -58,7 +61,9 @@ export async function startApart(
   }
 }
 
-/** A PostgreSQL server that is thrown away in the end; without `fsync` it does not flush, with `tls` it takes nothing else. */
+/**
+ * Starts a PostgreSQL server that is deleted at the end; without `fsync` it does not flush, with `tls` it requires TLS.
+ */
 export async function startDatabase(
   cwd: string,
   { fsync = false, tls }: { fsync?: boolean; tls?: ServerCertificate } = {},
@@ -70,35 +75,35 @@ export async function startDatabase(
   return { url: printed[0] ?? '', stop }
 }
 
-/** The simulated tenant; `variables` say where it is, for the service. */
+/** Starts the simulated tenant; `variables` contain its address for the service. */
 export async function startTenant(cwd: string, env: Variables) {
   const { printed, stop } = await startApart('../src/simulator/main.ts', /^EXCHANGE_URL=/, { cwd, env })
   return { variables: Object.fromEntries(printed.map((line) => line.split('=') as [string, string])), stop }
 }
 
-/** Several processes of the service over one database, behind one address. */
+/** Several processes of the service with one database and one address. */
 export interface ReplicaSet {
   readonly proxy: RoundRobin
-  /** Each replica's own address. */
+  /** The address of each replica. */
   readonly urls: readonly string[]
   pid(replica: number): number | undefined
-  /** Restarts one after another, each when the one before takes calls again. */
+  /** Restarts the replicas one after another; each restart waits until the previous replica accepts calls. */
   restartAll(): Promise<void>
-  /** Resolves when all of them take calls. */
+  /** Resolves when all replicas accept calls. */
   allReady(): Promise<void>
   stop(): Promise<void>
 }
 
 export interface ReplicaOptions {
   readonly count: number
-  /** Of the address that callers know. */
+  /** The port of the common address. */
   readonly port?: number
   readonly cwd: string
   readonly env: Variables
   readonly log: (line: string) => void
 }
 
-/** Starts all replicas at once. One that dies is started again, after a second. */
+/** Starts all replicas at the same time. Starts a dead replica again after a second. */
 export async function startReplicas({ count, port, cwd, env, log }: ReplicaOptions): Promise<ReplicaSet> {
   const ports = await Promise.all(Array.from({ length: count }, () => freePort()))
   const urls = ports.map((one) => `http://127.0.0.1:${one}`)
@@ -109,7 +114,7 @@ export async function startReplicas({ count, port, cwd, env, log }: ReplicaOptio
   async function start(replica: number): Promise<void> {
     const variables = { ...env, PORT: String(ports[replica]), BASE_URL: proxy.url, PLAYGROUND: 'off' }
     const apart = await startApart('../src/main.ts', /^Quartermaster answers/, { cwd, env: variables })
-    // Told to stop while this one was starting.
+    // The set was stopped while this replica started.
     if (stopping) return apart.stop()
     running[replica] = apart
     apart.ended.then(() => running[replica] === apart && revive(replica)).catch(() => undefined)
@@ -134,7 +139,7 @@ export async function startReplicas({ count, port, cwd, env, log }: ReplicaOptio
   async function restart(replica: number): Promise<void> {
     const url = urls[replica] ?? ''
     await proxy.leaveOut(url)
-    // One that has just died is being started: two of them would want the same port.
+    // A replica that has just died starts already. Two of them would need the same port.
     while (!stopping && running[replica] === undefined) await new Promise((resolve) => setTimeout(resolve, 25))
     const before = running[replica]
     running[replica] = undefined

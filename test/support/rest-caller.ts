@@ -6,10 +6,10 @@ import { contractFault } from './contract.ts'
 import type { Service } from './service.ts'
 import { people, scopes } from './teams-user.ts'
 
-/** A request as the API shows it, for one resource. */
+/** The API's view of a request, for one resource. */
 export const [siteView, mailboxView] = requestView.options
 
-/** A person of Contoso by name, or what a token is to be made of. */
+/** A person of Contoso by name, or the contents of a token. */
 export type Caller =
   | keyof typeof people
   | { readonly scope: string; readonly userId?: string; readonly appOnly?: boolean; readonly clientId?: string }
@@ -21,7 +21,7 @@ export interface RestAnswer {
   readonly body: unknown
 }
 
-/** Calls the REST API of the whole service over HTTP, with a token that the simulated tenant made. */
+/** Creates calls of the REST API of the whole service over HTTP, with tokens of the simulated tenant. */
 export function caller(service: Service) {
   const tokens = new Map<string, Promise<string>>()
   function token(who: Caller): Promise<string> {
@@ -31,11 +31,11 @@ export function caller(service: Service) {
     return made
   }
   async function newToken(who: Caller): Promise<string> {
-    const asked = typeof who === 'string' ? { userId: people[who].id, scope: scopes.collab } : who
+    const tokenRequest = typeof who === 'string' ? { userId: people[who].id, scope: scopes.collab } : who
     const response = await fetch(`${service.app.endpoints.simulator?.url}/control/token`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(asked),
+      body: JSON.stringify(tokenRequest),
     })
     return z.object({ access_token: z.string() }).parse(await response.json()).access_token
   }
@@ -63,7 +63,7 @@ export function caller(service: Service) {
       expect(contractFault({ method, path, body }, answer)).toBeUndefined()
       return answer
     },
-    /** The answer as a problem; fails when it is none. */
+    /** Parses the answer as a problem; fails for any other answer. */
     problem({ status, headers, body, text }: RestAnswer): z.output<typeof problemBody> {
       expect(headers.get('content-type'), text).toMatch(/^application\/problem\+json/)
       const problem = problemBody.parse(body)

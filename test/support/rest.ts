@@ -12,7 +12,7 @@ import { loud } from './loud.ts'
 
 export const tenantId = '0a1b2c3d-1111-4111-8111-000000000001'
 export const personId = '11111111-aaaa-4aaa-8aaa-000000000001'
-/** The application that may ask for mailboxes without a person. */
+/** The application that may request mailboxes without a person. */
 export const appClientId = 'a0000000-0000-4000-8000-000000000001'
 export const baseUrl = 'https://provisioning.contoso.example'
 export const webhookSecret = `whsec_${Buffer.from('a secret of thirty-two bytes, yes').toString('base64')}`
@@ -21,14 +21,16 @@ const v1Issuer = `https://sts.windows.net/${tenantId}/`
 
 type Key = Awaited<ReturnType<typeof generateKeyPair>> & { readonly kid: string }
 
-/** The keys of a worker: to make one takes longer than most tests, and issuers of different tests may have the same. */
+/**
+ * The key pairs of a worker. Creating one takes longer than most tests, and issuers of different tests may share them.
+ */
 const pairs: ReturnType<typeof generateKeyPair>[] = []
 
-/** When what a test has started ends: with the test, unless it is for all tests of a block. */
+/** Registers the end of a resource: with the test, or with the block. */
 export type AtEnd = (close: () => unknown) => void
 const withTheTest: AtEnd = (close) => onTestFinished(async () => void (await close()))
 
-/** A token issuer of our own: its keys over HTTP, and tokens as good or as bad as a test wants them. */
+/** Starts our own token issuer: its keys over HTTP, and any valid or invalid token. */
 export async function startIssuer(atEnd: AtEnd = withTheTest) {
   let made = 0
   const makeKey = async (kid: string): Promise<Key> => {
@@ -40,9 +42,9 @@ export async function startIssuer(atEnd: AtEnd = withTheTest) {
   const first = await makeKey('first')
   let published: readonly Key[] = [first]
   let status = 200
-  let asked = 0
+  let requestCount = 0
   const server = createServer((_, response) => {
-    asked += 1
+    requestCount += 1
     void Promise.all(published.map(async (key) => ({ ...(await exportJWK(key.publicKey)), kid: key.kid, use: 'sig' })))
       .then((keys) => {
         // Two statements: restify replaces writeHead of every Node response, and its own returns nothing.
@@ -70,15 +72,15 @@ export async function startIssuer(atEnd: AtEnd = withTheTest) {
     claims,
     v1Issuer,
     now,
-    /** How often the keys were fetched. */
-    asked: () => asked,
+    /** Returns how often the keys were fetched. */
+    keyRequests: () => requestCount,
     publish: (...keys: Key[]) => {
       published = keys
     },
     answerWith: (next: number) => {
       status = next
     },
-    /** A token that is good but for what is said; `undefined` takes a claim away. */
+    /** Creates a valid token with changes; `undefined` removes a claim. */
     token: (more: Record<string, unknown> = {}, header: Record<string, unknown> = {}, key: Key = first) =>
       new SignJWT(JSON.parse(JSON.stringify(claims(more))))
         .setProtectedHeader({ alg: 'RS256', typ: 'JWT', kid: key.kid, ...header })
@@ -100,7 +102,7 @@ export async function startIssuer(atEnd: AtEnd = withTheTest) {
 export type Issuer = Awaited<ReturnType<typeof startIssuer>>
 
 type Known<Calls> = { readonly [Name in keyof Calls]?: unknown }
-/** The parts of the core that a test expects to be called; any other call fails loudly, naming it. */
+/** Creates a core with the use cases that a test expects. Any other call fails with its name. */
 export function coreWith(parts: Known<Omit<Core, 'system'>> & { readonly system?: Known<Core['system']> } = {}): Core {
   const known = {
     settings: { tenantId, followUp: { firstSeconds: 20, everySeconds: 10, stopSeconds: 30 } },
@@ -110,12 +112,12 @@ export function coreWith(parts: Known<Omit<Core, 'system'>> & { readonly system?
   return loud('provisioning', known) as Core
 }
 const kim = { displayName: 'Kim Lee', userPrincipalName: 'kim@contoso.example' }
-/** What `coreWith` makes of an admin. */
+/** Makes the caller of `coreWith` an admin. */
 export const asAdmin = {
   actor: async (identity: { tenantId: string; id: string }) => ({ ...identity, ...kim, isAdmin: true }),
 }
 
-/** A store of keys for tests that are not about it: no key is expected. */
+/** An idempotency store for tests without keys: no call is expected. */
 const noKeys = loud('idempotency', {}) as IdempotencyStore
 
 export interface LogLine {
@@ -124,7 +126,7 @@ export interface LogLine {
   readonly [field: string]: unknown
 }
 
-/** A server on a port of its own until the test ends, with the log that it writes. */
+/** Starts a server on its own port until the test ends, and records its log. */
 export async function startRest(issuer: Issuer, options: Partial<HttpOptions> = {}, atEnd: AtEnd = withTheTest) {
   const lines: LogLine[] = []
   const note = (level: string) => (fields: object, message: string) => void lines.push({ ...fields, level, message })
@@ -151,7 +153,7 @@ export async function startRest(issuer: Issuer, options: Partial<HttpOptions> = 
   return {
     server,
     lines,
-    /** One call, signed in unless `authorization` says otherwise; its answer is held against the contract. */
+    /** Sends one call, signed in unless `authorization` is set, and checks the answer against the contract. */
     async call(
       method: string,
       path: string,
@@ -169,14 +171,16 @@ export async function startRest(issuer: Issuer, options: Partial<HttpOptions> = 
       if (!invented) expect(contractFault({ method, path, body }, answer)).toBeUndefined()
       return answer
     },
-    /** Bytes as they are, on a connection of their own; gives all that comes back until the server ends it. */
+    /** Sends raw bytes on their own connection, and returns all data until the server ends it. */
     raw: (text: string | Buffer) => exchange(server.port, text),
   }
 }
 export interface CallOptions {
   readonly body?: unknown
   readonly headers?: Record<string, string>
-  /** The core of this test does what no core does, so the API document knows nothing of it. */
+  /**
+   * Whether the core of this test does something that no core does, so the API document does not declare the answer.
+   */
   readonly invented?: boolean
 }
 export interface RestAnswer {
@@ -201,7 +205,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Every answer: it tells nothing of our inside, and has an id; a problem has that of the trace that began with it. */
+/** Checks every answer: it contains no internals and has an id; a problem has the id of its trace. */
 function conforms(method: string, path: string, { status, headers, text, body }: RestAnswer): void {
   const about = `${method} ${path} answered ${status} ${text}`
   expect(headers.get('x-request-id'), about).toMatch(/^[0-9a-f-]{36}$/)
@@ -228,7 +232,7 @@ async function exchange(port: number, text: string | Buffer): Promise<string> {
   return Buffer.concat(chunks).toString()
 }
 
-/** A request as the core hands it out. */
+/** Creates a request as the core returns it. */
 export function requestOf(more: Partial<Request> = {}): Request {
   const at = '2026-03-02T09:00:00.000Z'
   const template = { id: 'bbbbbbbb-0000-4000-8000-000000000001', version: 1, kind: 'teamSite', name: 'Project site' }

@@ -8,14 +8,14 @@ import {
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 
-/** Replicas behind one address, each in its turn. */
+/** Replicas behind one address, used in turn. */
 export interface RoundRobin {
   readonly url: string
-  /** Those that get calls now. */
+  /** Returns the replicas that receive calls now. */
   ready(): string[]
-  /** No more calls for this one; resolves when none of them is under way there. */
+  /** Excludes a replica from further calls. Resolves when none of its calls is running. */
   leaveOut(target: string): Promise<void>
-  /** Calls again, once it says that it is ready. */
+  /** Includes a replica again as soon as it reports that it is ready. */
   takeBack(target: string): void
   close(): Promise<void>
 }
@@ -27,12 +27,12 @@ interface Target {
   underWay: number
 }
 
-/** How often each replica is asked whether it is ready, in milliseconds. */
-const lookMilliseconds = 250
+/** How often each replica's readiness is checked, in milliseconds. */
+const checkMilliseconds = 250
 
 /**
- * A small load balancer. A replica whose `/readyz` is not 200 gets no calls. One that takes no connection has done nothing,
- * so the call goes to the next; when none is ready the answer is 503 with Retry-After.
+ * Starts a small load balancer. A replica whose `/readyz` is not 200 receives no calls. A refused connection has no
+ * effect, so the call goes to the next replica. Without a ready replica the answer is 503 with Retry-After.
  */
 export async function startRoundRobin(urls: readonly string[], port = 0): Promise<RoundRobin> {
   const targets: Target[] = urls.map((url) => ({ url, ready: false, leftOut: false, underWay: 0 }))
@@ -47,7 +47,7 @@ export async function startRoundRobin(urls: readonly string[], port = 0): Promis
     if (!target) throw new Error(`${url} is no replica`)
     return target
   }
-  const looks = targets.map((target) => look(target))
+  const watches = targets.map((target) => watchReadiness(target))
   const server = createServer((request, response) => {
     serve(request, response, next).catch(() => response.destroy())
   })
@@ -64,7 +64,7 @@ export async function startRoundRobin(urls: readonly string[], port = 0): Promis
       Object.assign(named(url), { leftOut: false, ready: false })
     },
     async close() {
-      for (const stop of looks) stop()
+      for (const stop of watches) stop()
       const closed = new Promise((resolve) => server.close(resolve))
       server.closeIdleConnections()
       await closed
@@ -72,7 +72,7 @@ export async function startRoundRobin(urls: readonly string[], port = 0): Promis
   }
 }
 
-function look(target: Target): () => void {
+function watchReadiness(target: Target): () => void {
   let asking = false
   const timer = setInterval(() => {
     if (asking) return
@@ -88,7 +88,7 @@ function look(target: Target): () => void {
       .finally(() => {
         asking = false
       })
-  }, lookMilliseconds)
+  }, checkMilliseconds)
   return () => clearInterval(timer)
 }
 
@@ -115,7 +115,7 @@ async function serve(request: IncomingMessage, response: ServerResponse, next: N
   }
 }
 
-/** Hands a call on and its answer back. Rejects when the replica ends before its answer does. */
+/** Forwards a call and its answer. Rejects when the replica ends before its answer. */
 function forward(target: Target, request: IncomingMessage, body: Buffer, response: ServerResponse): Promise<void> {
   const { 'transfer-encoding': _, ...headers } = request.headers
   const sent: OutgoingHttpHeaders = { ...headers, 'content-length': body.length, connection: 'close' }

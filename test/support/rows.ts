@@ -5,15 +5,15 @@ import type { Service } from './service.ts'
 const tablesOf = new WeakMap<Database, Promise<string[]>>()
 
 /**
- * How many rows each table of ours has; the queue's own tables, which have a schema of their own, are not among them. The
- * statement has a value, so that the embedded store keeps its plan: to plan it takes longer than to run it.
+ * Returns the number of rows of each of our tables; the queue's tables are in their own schema and are omitted. The
+ * statement has a value, so that the embedded store keeps its plan: planning takes longer than running.
  */
 export async function rowCounts(database: Database): Promise<Record<string, number>> {
   const tables = await (tablesOf.get(database) ?? readTables(database))
   const besides: Readonly<Record<string, string>> = {
-    // What the service writes of itself, at times of its own: how calls to Microsoft 365 went, who is at work, and how it does.
+    // Rows that the service writes at its own times: calls to Microsoft 365, running processes, and the health watch.
     ...{ service_calls: 'WHERE false', processes: 'WHERE false', health_watch: 'WHERE false' },
-    // That somebody tried who may not is written down, and changes nothing: refused-deciders.test.ts is about it.
+    // Attempts without permission are recorded and change nothing; refused-deciders.test.ts tests them.
     audit_log: 'WHERE action <> $1',
     audit_heads: 'WHERE request_id IN (SELECT request_id FROM audit_log WHERE action <> $1)',
   }
@@ -34,7 +34,7 @@ function readTables(database: Database): Promise<string[]> {
   return reading
 }
 
-/** What the store holds, past all code of ours. */
+/** Reads the store directly, without our own code. */
 export function rowsOf(service: Service) {
   const query = async <Row>(sql: string, ...values: unknown[]): Promise<Row[]> =>
     (await service.app.database.query<Row>(sql, values)).rows

@@ -1,16 +1,16 @@
 import { z } from 'zod'
 
-/** One place in a schema: `fields[].key`, `naming.name.pattern`, `properties.*.fixed`. */
+/** One path in a schema: `fields[].key`, `naming.name.pattern`, `properties.*.fixed`. */
 export interface SchemaPath {
   readonly path: string
   readonly schema: z.ZodType
-  /** What stands there when nothing is given; undefined where something must be, or may be missing. */
+  /** The default value; undefined for a required or an optional value. */
   readonly usual: unknown
   readonly isOptional: boolean
   readonly description: string
 }
 
-/** The places of a schema in their order, those inside others after them. */
+/** Returns the paths of a schema in order; nested paths follow their parents. */
 export function schemaPaths(schema: z.ZodType, path = ''): SchemaPath[] {
   const { inner, usual, isOptional, description } = unwrapped(schema)
   const own = path === '' ? [] : [{ path, schema: inner, usual, isOptional, description }]
@@ -28,7 +28,7 @@ function innerPaths(inner: z.ZodType, path: string): SchemaPath[] {
   return [...new Map(all.map((one) => [one.path, one])).values()]
 }
 
-/** A schema without what stands around it: whether it may be missing, and its default. */
+/** Removes the wrappers of a schema: optional and default. */
 function unwrapped(schema: z.ZodType): Omit<SchemaPath, 'path' | 'schema'> & { readonly inner: z.ZodType } {
   let [inner, usual, isOptional] = [schema, undefined as unknown, false]
   let description = inner.description
@@ -42,7 +42,7 @@ function unwrapped(schema: z.ZodType): Omit<SchemaPath, 'path' | 'schema'> & { r
   return { inner, usual, isOptional, description: description ?? '' }
 }
 
-/** The places of a schema that a value fills in. */
+/** Returns the paths of a schema that a value uses. */
 export function usedPaths(value: unknown, schema: z.ZodType, path = ''): string[] {
   const { inner } = unwrapped(schema)
   const at = (key: string) => (path === '' ? key : `${path}.${key}`)

@@ -2,8 +2,8 @@ import { readConfig } from '../../src/app/config.ts'
 import { createApp } from '../../src/app/index.ts'
 
 /**
- * The service in a process of its own, with the variables of its environment, the Bot connector's keys from the address
- * given as its word: prints where it is and where its simulated tenant is, and ends in order on SIGTERM.
+ * The service in its own process, with the variables of its environment. The argument is the address of the Bot
+ * connector's keys. Prints its own address and the tenant's, and stops in order on SIGTERM.
  */
 const [, , connectorKeysUrl] = process.argv
 const app = await createApp(readConfig(process.env), connectorKeysUrl ? { connectorKeysUrl } : {})

@@ -36,7 +36,7 @@ export interface Service {
   readonly dana: TeamsUser
   readonly omar: TeamsUser
   readonly sam: TeamsUser
-  /** Calls the REST API as somebody. */
+  /** Calls the REST API as a person. */
   rest(
     who: keyof typeof people,
     method: string,
@@ -44,35 +44,37 @@ export interface Service {
     body?: unknown,
     headers?: Record<string, string>,
   ): Promise<{ status: number; headers: Headers; body: Record<string, never> }>
-  /** Tells the simulated tenant to fail. */
+  /** Adds a fault to the simulated tenant. */
   fault(fault: Record<string, unknown>): Promise<void>
-  /** Blocks or deletes somebody's account in the simulated directory, makes it a guest's, takes its user type away, or restores it. */
+  /**
+   * Changes a person's account in the simulated directory: blocked, deleted, a guest, without a user type, or restored.
+   */
   account(who: keyof typeof people, state: 'active' | 'blocked' | 'guest' | 'deleted' | 'unclassified'): Promise<void>
   /** Sets the roles that an admin has granted to the service's registration. */
   consent(resource: 'graph' | 'sharepoint' | 'exchange', roles: readonly string[]): Promise<void>
-  /** An admin of the simulated tenant installs the app for a person by a setup policy. The bot hears nothing about it. */
+  /** Installs the app for a person by a setup policy of the simulated tenant. The bot is not notified. */
   installedByPolicy(userId: string, teamsAppId: string): Promise<void>
-  /** Sets what the simulated tenant does, as for example how long a site takes. `null` sets the default. */
+  /** Sets modes of the simulated tenant, such as the time until a site is ready. `null` sets the default. */
   modes(modes: Record<string, unknown>): Promise<void>
-  /** The simulated tenant does everything again. */
+  /** Removes all faults of the simulated tenant. */
   heal(): Promise<void>
-  /** What the simulated tenant was asked: of one operation, or of all. */
+  /** Returns the calls to the simulated tenant: of one operation, or all. */
   calls(
     operation?: string,
   ): Promise<{ operation: string; status: number; at: string; body?: unknown; path: string; traceparent?: string }[]>
-  /** Ends the service and starts it again over the same data. */
+  /** Stops the service and starts it again with the same data. */
   restart(change?: Record<string, string>): Promise<void>
 }
 
-/** The tests' connector has no limits, so nothing has to wait for it; the pace has tests of its own. */
+/** The tests' connector has no limits, so no call has to wait for it. Other tests check the pace. */
 export const anyPace: NonNullable<Substitutes['chatPace']> = {
   change: async (_, decide) => decide({ sent: [], waiting: [], heldUntil: 0 }, Date.now()).result,
   forgetOld: async () => undefined,
 }
 
 /**
- * The whole service for the tests of a block: embedded PostgreSQL, simulated Microsoft 365, a connector of its own.
- * The directory shows groups at once and sites are ready at once, unless the variables say otherwise.
+ * Starts the whole service for the tests of a block: embedded PostgreSQL, simulated Microsoft 365, and its own
+ * connector. By default the directory shows groups at once, and sites are ready at once.
  */
 export function withService(
   variables: Record<string, string> = {},
@@ -96,7 +98,7 @@ export function withService(
     RATE_LIMIT_READS_PER_MINUTE: '0',
     RATE_LIMIT_TENANT_WRITES_PER_MINUTE: '0',
     OPEN_REQUESTS_PER_PERSON: '0',
-    // Summaries go by the time of day; they have tests of their own.
+    // Digests depend on the time of day. Other tests check them.
     DIGEST_HOUR: 'off',
   }
   const start = async (database: Database, change: Record<string, string> = {}) => {
@@ -105,7 +107,7 @@ export function withService(
       connectorUrl: known(connector).url,
       refusalsPerMinute: 0,
       database: untilClosed(database),
-      // Tests count the calls to Microsoft 365.
+      // The tests count the calls to Microsoft 365.
       reportsAccess: false,
       ...substitutes(),
     })
@@ -196,11 +198,11 @@ export function withService(
   }
 }
 
-/** A store that its service can close, as one of its own: nothing that is still under way then gets into it any more. */
+/** Returns a store that its service can close like its own: pending work can no longer use it after that. */
 function untilClosed(database: Database): Database {
   let isClosed = false
   const open = (): Database => {
-    const away = 'The store does not answer just now.'
+    const away = 'The database does not answer.'
     if (isClosed) throw new ProvisioningError('unavailable', asWritten(away), { cause: new Error('closed') })
     return database
   }
@@ -215,7 +217,7 @@ function untilClosed(database: Database): Database {
   }
 }
 
-/** A user token of the simulated tenant. */
+/** Returns a user token of the simulated tenant. */
 export async function tokenFor(simulatorUrl: string, userId: string, scope: string): Promise<string> {
   const answer = (await control(simulatorUrl, 'POST', 'token', { userId, scope })) as { access_token: string }
   return answer.access_token

@@ -24,23 +24,23 @@ export interface ReceivedCall {
 
 interface Run {
   readonly exit: number
-  /** All that was printed, results and the rest. */
+  /** All output, results and messages. */
   readonly text: string
   readonly calls: readonly ReceivedCall[]
-  /** Calls to the directory that change something. */
+  /** Calls that change the directory. */
   readonly writes: readonly ReceivedCall[]
 }
 
 interface How extends Partial<Pick<SetupEnvironment, 'signal' | 'now' | 'steps' | 'patience' | 'fetch'>> {
   readonly who?: keyof typeof people
-  /** A person at a terminal: the question goes in, the answer comes out. */
+  /** A person at a terminal: receives the question, returns the answer. */
   readonly typing?: (question: string) => string | undefined
   /** Options of the command line. Default: all answers, and no questions. */
   readonly args?: readonly string[]
   readonly variables?: Readonly<Record<string, string>>
 }
 
-/** An installation in a folder of its own. */
+/** Creates an installation in its own folder. */
 export async function installation(tenant: Simulator) {
   const folder = await temporaryFolder()
   const path = join(folder, '.env')
@@ -51,13 +51,13 @@ export async function installation(tenant: Simulator) {
     /** The options of a run without questions. */
     answers: ['--yes', ...answers(tenant.sharePointUrl)],
     settings: (): NodeJS.Dict<string> => parseEnv(readFileSync(path, 'utf8')),
-    /** Runs setup in this process, and signs in on the page as soon as a code is shown. */
+    /** Runs setup in this process, and signs in on the page as soon as the code appears. */
     async run(how: How = {}): Promise<Run> {
       await ask('DELETE', `${tenant.url}/control/calls`)
-      const { streams, printed, told } = streamsFor(how.typing)
+      const { streams, printed, errorText } = streamsFor(how.typing)
       let isSignedIn = false
       streams.output.on('data', () => {
-        const [, page, code] = /open (\S+) and enter the code ([A-Z]+)/.exec(printed()) ?? []
+        const [, page, code] = /Open (\S+) and enter the code ([A-Z]+)/.exec(printed()) ?? []
         if (isSignedIn || page === undefined || code === undefined) return
         isSignedIn = true
         void answerCode(page, code, how.who ?? 'sam', 'allow').catch(() => undefined)
@@ -72,7 +72,7 @@ export async function installation(tenant: Simulator) {
       })
       const calls = await received()
       const writes = calls.filter(({ operation, method }) => operation.startsWith('graph.') && method !== 'GET')
-      return { exit, text: printed() + told(), calls, writes }
+      return { exit, text: printed() + errorText(), calls, writes }
     },
   }
 }

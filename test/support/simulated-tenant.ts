@@ -16,7 +16,7 @@ export interface ObservedCall {
   body?: unknown
 }
 
-/** A running simulator with its state in a folder of its own, and what tests ask of its control door. */
+/** Starts a simulator with its state in its own folder, and provides its control API. */
 export async function startTenant(
   options: Partial<Omit<SimulatorOptions, 'dataDir' | 'port'>> = {},
   connection: Partial<Pick<Microsoft365Options, 'settleSeconds' | 'workSeconds' | 'teamsAppId' | 'warn'>> = {},
@@ -43,7 +43,7 @@ export async function startTenant(
   return {
     simulator,
     ...connectTo(simulator.url, connection),
-    /** Strikes once unless told; `count: undefined` is for good. */
+    /** Adds a fault: by default once; `count: undefined` is permanent. */
     fault: (fault: {
       operation: string
       kind: string
@@ -56,7 +56,7 @@ export async function startTenant(
       inner?: string
       ran?: boolean
     }) => control('POST', 'faults', { count: 1, ...fault }),
-    /** Changes the lasting conduct of the tenant. */
+    /** Changes the modes of the tenant. */
     modes: (changes: object) => control('POST', 'tenant', changes),
     forgetCalls: () => control('DELETE', 'calls'),
     healthy: () => control('DELETE', 'faults'),
@@ -74,7 +74,7 @@ export async function startTenant(
 export type TestTenant = Awaited<ReturnType<typeof startTenant>>
 
 let requests = 0
-/** A site request of Kim's with an id and an address of its own. */
+/** Creates Kim's site request with its own id and address. */
 export function siteInput(change: Partial<SiteStepInput> = {}): SiteStepInput {
   requests += 1
   return {
@@ -92,7 +92,7 @@ export function siteInput(change: Partial<SiteStepInput> = {}): SiteStepInput {
   }
 }
 
-/** Runs a step until it is done, and gives the request's progress after it. */
+/** Runs a step until it is done, and returns the request's progress. */
 export async function runStep(tenant: Tenant, step: SiteStep, input: SiteStepInput): Promise<SiteProgress> {
   let { progress } = input
   for (;;) {
@@ -104,7 +104,7 @@ export async function runStep(tenant: Tenant, step: SiteStep, input: SiteStepInp
   }
 }
 
-/** Runs steps in order, each with what the earlier ones made. */
+/** Runs steps in order, each with the results of the earlier ones. */
 export async function runSteps(tenant: Tenant, steps: readonly SiteStep[], input: SiteStepInput) {
   let progress = input.progress
   for (const step of steps) progress = await runStep(tenant, step, { ...input, progress })

@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest'
 import { type Simulator, type SimulatorOptions, startSimulator } from '../../src/simulator/index.ts'
 import { prepareTenant } from './prepared-tenant.ts'
 
-/** An answer over HTTP: JSON when it is JSON, else text. */
+/** An answer over HTTP: its body is parsed if it is JSON, otherwise it is text. */
 export interface Answer {
   readonly status: number
   readonly headers: Headers
@@ -13,14 +13,14 @@ export interface Answer {
   readonly body: any
 }
 
-/** A folder that lives as long as the test. */
+/** Creates a folder that is removed after the test. */
 export async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'simulator-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
   return folder
 }
 
-/** A tenant of its own for one test; sites, groups and mailboxes are ready at once unless told otherwise. */
+/** Starts a tenant for one test; by default sites, groups and mailboxes are ready at once. */
 export async function tenantFor(options: Partial<SimulatorOptions> = {}): Promise<Simulator> {
   const dataDir = options.dataDir ?? (await temporaryFolder())
   await prepareTenant(dataDir)
@@ -30,7 +30,7 @@ export async function tenantFor(options: Partial<SimulatorOptions> = {}): Promis
   return simulator
 }
 
-/** One request; an object body goes as JSON, URLSearchParams as a form. */
+/** Sends one request: an object body as JSON, URLSearchParams as a form. */
 export async function ask(
   method: string,
   url: string,
@@ -53,8 +53,8 @@ export async function ask(
 }
 
 /**
- * A token from the simulator's control endpoint: of a person, or app-only with a certificate when no person is named. The
- * default scope is Graph's.
+ * Returns a token from the simulator's control endpoint: for a person, or app-only with a certificate without a person.
+ * The default scope is Graph's.
  */
 export async function tokenOf(simulator: Simulator, person?: string, scope?: string): Promise<string> {
   const answer = await ask('POST', `${simulator.url}/control/token`, {
@@ -66,14 +66,14 @@ export async function tokenOf(simulator: Simulator, person?: string, scope?: str
   return answer.body.access_token
 }
 
-/** The scopes of Microsoft's services. A token of one is refused by the others. */
+/** The scopes of Microsoft's services. Each service refuses the tokens of the others. */
 export const scopes = {
   graph: 'https://graph.microsoft.com/.default',
   sharePoint: '00000003-0000-0ff1-ce00-000000000000/.default',
   exchange: 'https://outlook.office365.com/.default',
 } as const
 
-/** A caller of Microsoft's services that holds a token for each: `call('GET', '/v1.0/users')`. */
+/** Creates a caller of Microsoft's services with a token for each: `call('GET', '/v1.0/users')`. */
 export async function clientOf(simulator: Simulator, person?: string) {
   const graph = await tokenOf(simulator, person)
   const sharePoint = await tokenOf(simulator, person, scopes.sharePoint)
@@ -84,11 +84,11 @@ export async function clientOf(simulator: Simulator, person?: string) {
   }
 }
 
-/** Sets the roles that tokens of the service's registration carry from now on. */
+/** Sets the roles in later tokens of the service's registration. */
 export const consent = (simulator: Pick<Simulator, 'url'>, resource: string, roles: readonly string[]) =>
   ask('POST', `${simulator.url}/control/consents`, { body: { resource, roles } })
 
-/** A caller of Exchange's cmdlets, app-only: `run('Get-Mailbox', { Identity: 'info@contoso.example' })`. */
+/** Creates an app-only caller of Exchange's cmdlets: `run('Get-Mailbox', { Identity: 'info@contoso.example' })`. */
 export async function exchangeOf(simulator: Simulator) {
   const token = await tokenOf(simulator, undefined, scopes.exchange)
   const url = `${simulator.url}/adminapi/beta/${simulator.tenantId}/InvokeCommand`
@@ -96,7 +96,10 @@ export async function exchangeOf(simulator: Simulator) {
     ask('POST', url, { token, body: { CmdletInput: { CmdletName, Parameters } } })
 }
 
-/** The exception's last name and the text of a cmdlet's refusal, by the places where clients look (facts 4.3). */
+/**
+ * Returns the exception's last name and the text of a cmdlet's refusal, from the places where clients read them (facts
+ * 4.3).
+ */
 export function refusalOf({ status, body }: Answer): { status: number; type: string; text: string } {
   const [, type, text] = (body.error?.details?.[0]?.message ?? '').split('|')
   const inner = body.error?.innererror?.internalexception

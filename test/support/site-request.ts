@@ -9,29 +9,29 @@ export const filled = {
   reason: 'Four companies need one place for drawings.',
 }
 
-/** A card in a chat, with the activity that it sits on. */
+/** A card in a chat, with its activity. */
 export interface OnCard {
   readonly id: string
   readonly card: Card
 }
 
-/** Opens an empty form of a template: "new" and a part of its name that no other has. What was begun before stays. */
+/** Opens an empty form of a template: "new" and a unique part of its name. Existing drafts stay. */
 export async function opens(user: TeamsUser, template = 'project'): Promise<OnCard> {
   const { id, card } = await user.says(`new ${template}`)
   const isOffer = textOf(card).includes('your draft?') || textOf(card).includes('a draft?')
   return isOffer ? { id, card: cardOf(await user.clicks({ id, card }, 'New')) } : { id, card }
 }
 
-/** Fills a form in and gets to its review. */
+/** Fills in a form and opens its review. */
 export async function reviews(user: TeamsUser, inputs: Record<string, string>, template = 'project'): Promise<OnCard> {
   const { id, card } = await opens(user, template)
-  const given = template === 'project' ? { ...filled, ...inputs } : inputs
-  const review = cardOf(await user.clicks({ id, card }, 'Review', given))
+  const answers = template === 'project' ? { ...filled, ...inputs } : inputs
+  const review = cardOf(await user.clicks({ id, card }, 'Review', answers))
   if (!textOf(review).includes('Is this right?')) throw new Error(`no review, but:\n${textOf(review)}`)
   return { id, card: review }
 }
 
-/** Asks for a site in chat; gives the status card with the ids that people and programs use. */
+/** Requests a site in chat. Returns the status card with the ids for people and programs. */
 export async function asksFor(user: TeamsUser, inputs: Record<string, string>, template = 'project') {
   const { id, card } = await reviews(user, inputs, template)
   const { requestId } = subject(card, template === 'project' ? 'Send' : 'Create')
@@ -41,19 +41,19 @@ export async function asksFor(user: TeamsUser, inputs: Record<string, string>, t
   return { id, card: sent, requestId, reference }
 }
 
-/** The card that asks this person to decide about the site of this name. */
+/** Returns the card that asks this person to decide about the site with this name. */
 export const decisionAbout = (user: TeamsUser, displayName: string): Promise<OnCard> =>
   user.sees(new RegExp(`Your decision, please[\\s\\S]*${displayName}`), `the decision about ${displayName}`)
 
-/** What a button's data names. */
+/** Returns the request and version in a button's data. */
 export const subject = (card: Card, title: string): { requestId: string; version?: number | undefined } =>
   z.object({ requestId: z.uuid(), version: z.int().optional() }).parse(action(card, title).data)
 
-/** The card that a click was answered with. */
+/** Returns the card in the answer to a click. */
 export function cardOf({ card, text }: InvokeAnswer): Card {
   if (!card) throw new Error(`no card, but: ${text}`)
   return card
 }
 
-/** What a person reads after a click: the card or the sentence. */
+/** Returns the text of the answer to a click: of the card, or the sentence. */
 export const readsAfter = ({ card, text }: InvokeAnswer): string => (card ? textOf(card) : (text ?? ''))

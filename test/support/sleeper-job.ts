@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { defineJob, type JobScope } from '../../src/jobs/queue/define-job.ts'
 
-/** A job for tests whose handler is given; no retries, so what is tried again was tried again for another reason. */
+/** Creates a job with this handler for tests. It has no retries, so a second run has another reason. */
 export const sleeperJob = (handle: (payload: { note: string }, scope: JobScope) => Promise<void>) =>
   defineJob({
     name: 'sleeper',

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, normalize, relative } from 'node:path'
 
-/** A source file with what it imports: `from` as written, `to` as a path below the root for files of ours. */
+/** A source file with its imports: `from` as written, `to` as a path below the root for our own files. */
 export interface Source {
   readonly path: string
   readonly text: string
@@ -26,7 +26,7 @@ export function sourceOf(path: string, text: string): Source {
   return { path, text, imports }
 }
 
-/** The room of a file: its first folder, or its name when it stands beside the rooms. */
+/** Returns the room of a file: its first folder, or its name if it is next to the rooms. */
 export const roomOf = (path: string): string =>
   path.includes('/') ? (path.split('/')[0] ?? '') : path.replace(/\.ts$/, '')
 
@@ -41,7 +41,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   http: ['core'],
   client: ['core'],
 }
-/** The composition root and the process, which wire the rooms. */
+/** The composition root and the process, which connect the rooms. */
 const composition = new Set(['app', 'main', 'private-umask'])
 
 const vendorRooms: readonly { readonly vendor: RegExp; readonly rooms: readonly string[] }[] = [
@@ -68,7 +68,7 @@ const vendorRooms: readonly { readonly vendor: RegExp; readonly rooms: readonly 
 const largestFile = 350
 const largestRoom = 25
 
-/** The rooms of the core, from the ground up: each imports only rooms above it, through their index. */
+/** The rooms of the core in order: each imports only rooms above it, through their index. */
 export const coreRooms: readonly string[] = [
   'shared',
   'resources',
@@ -87,7 +87,7 @@ export const coreRooms: readonly string[] = [
   'operations',
   'notifications',
 ]
-/** Layers whose rooms are capabilities, with the rooms that only they have. */
+/** Layers with capabilities as rooms, and the rooms that only they have. */
 const ownRooms: Readonly<Record<string, readonly string[]>> = {
   core: [],
   store: ['database'],
@@ -96,7 +96,7 @@ const ownRooms: Readonly<Record<string, readonly string[]>> = {
   bot: ['channel'],
   routes: [],
 }
-/** Rooms inside of a layer that stand in an order: which rooms each may import. */
+/** Layers whose rooms have an order, with the rooms that each one may import. */
 const insideLayer: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   core: Object.fromEntries(coreRooms.map((room, index) => [room, coreRooms.slice(0, index)])),
   microsoft365: { wire: [], directory: ['wire'], sites: ['wire'], mailboxes: ['wire', 'directory'] },
@@ -111,13 +111,13 @@ const insideLayer: Readonly<Record<string, Readonly<Record<string, readonly stri
   },
 }
 
-/** Everything in which sources leave DESIGN §3, one sentence each. */
+/** Returns every violation of DESIGN §3 in the sources, one sentence each. */
 export function faultsOf(sources: readonly Source[]): string[] {
   const loops = cycles(sources).map((cycle) => `import cycle: ${cycle.join(' → ')}`)
   return [...sources.flatMap(faultsOfFile), ...loops, ...faultsOfFolders(sources.map(({ path }) => path))]
 }
 
-/** Folders that are too large or have another name than their capability. */
+/** Returns folders that are too large or not named after a capability. */
 function faultsOfFolders(paths: readonly string[]): string[] {
   const counts = new Map<string, number>()
   for (const path of paths) counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1)
@@ -132,7 +132,7 @@ function faultsOfFolders(paths: readonly string[]): string[] {
   })
 }
 
-/** Within a layer whose rooms stand in an order, an import goes to a room above, by its index. */
+/** Returns the fault of an import that goes to a lower room of its layer, or bypasses the index of a room. */
 function orderFault(path: string, to: string): string[] {
   const [[layer = '', room = '', ...file], [, target = '']] = [path.split('/'), to.split('/')]
   const allowed = insideLayer[layer]?.[room]
@@ -158,18 +158,18 @@ function faultsOfFile(source: Source): string[] {
 
 function roomFault(path: string, to: string): string[] {
   const [room, target] = [roomOf(path), roomOf(to)]
-  // It imports nothing and comes first in every entry point, also in that of a room.
+  // This file imports nothing and comes first in every entry point, including the entry point of a room.
   if (to === 'private-umask.ts') return []
   if (room === target && !composition.has(room)) return orderFault(path, to)
   if (to.startsWith('..')) {
     const isCatalogue = to.startsWith('../cards/strings/') && room === 'cards'
-    // Setup makes the app package as `npm run manifest` does.
+    // Setup builds the app package like `npm run manifest`.
     const isManifest = to === '../manifest/build.ts' && path === 'app/setup/steps/teams-app.ts'
     return isCatalogue || isManifest ? [] : [`${path} imports ${to}, outside the sources`]
   }
   if (composition.has(room)) return []
   const allowed = mayImport[room]
-  if (!allowed) return [`${path} stands in a room that the design does not know`]
+  if (!allowed) return [`${path} is in a room that the design does not know`]
   if (!allowed.includes(target))
     return [`${path} imports ${to}; ${room} may import ${allowed.join(' and ') || 'no other room'}`]
   return to === `${target}/index.ts` ? [] : [`${path} imports ${to} past the door ${target}/index.ts`]
@@ -184,7 +184,7 @@ function vendorFault(path: string, from: string): string[] {
     : [`${path} imports ${from}, which belongs to ${rule.rooms.join(', ')}`]
 }
 
-/** Cycles of imports, those of types too. */
+/** Returns cycles of imports, including imports of types. */
 function cycles(sources: readonly Source[]): string[][] {
   const next = new Map(sources.map((source) => [source.path, source.imports.flatMap(({ to }) => to ?? [])]))
   const done = new Set<string>()

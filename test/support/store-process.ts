@@ -4,8 +4,8 @@ import { type DatabaseOptions, openDatabase } from '../../src/store/database/dat
 import { sleeperJob } from './sleeper-job.ts'
 
 /**
- * A process to be killed: `node store-process.ts write|work <options as JSON>`. Every line it prints is a fact that is
- * committed: a row that was written, or a job that has begun.
+ * A process for kills: `node store-process.ts write|work <options as JSON>`. Every line that it prints is committed: a
+ * written row, or a started job.
  */
 const [, , role, options] = process.argv
 const database = await openDatabase(JSON.parse(options ?? '') as DatabaseOptions)

@@ -1,22 +1,22 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-/** What stands between a client and a server, and can be as bad as a network is. */
+/** A proxy between a client and a server that simulates network faults. */
 export interface TcpProxy {
   readonly port: number
-  /** Connections that are open through it now. */
+  /** Number of open connections. */
   readonly open: number
-  /** Bytes of both directions arrive later, by so many milliseconds; 0 = as they come. */
+  /** Delays the bytes of both directions by these milliseconds; 0 means no delay. */
   delay(milliseconds: number): void
-  /** Cuts every open connection with a reset. New ones come through. */
+  /** Cuts every open connection with a reset. New ones are accepted. */
   reset(): void
-  /** Half-open: what is open stays open and nothing comes through any more; new connections are taken, and silent too. */
+  /** Simulates half-open connections: open ones stay open without data; new ones are accepted without data. */
   hold(): void
-  /** Only what is open now goes silent, for good, as when a firewall forgets it; new connections come through. */
+  /** Silences the open connections permanently, like a firewall that forgets them. New ones work. */
   forget(): void
-  /** New connections are refused, and those that are open are cut. */
+  /** Refuses new connections, and cuts open ones. */
   refuse(): Promise<void>
-  /** As it should be. Connections that have been silent are cut, as bytes of theirs are lost. */
+  /** Removes all faults. Cuts silent connections, because they have lost data. */
   heal(): Promise<void>
   close(): Promise<void>
 }
@@ -27,7 +27,7 @@ interface Pair {
   silent: boolean
 }
 
-/** Starts a proxy on a free loopback port before `host:port`. */
+/** Starts a proxy on a free loopback port in front of `host:port`. */
 export async function startTcpProxy(port: number, host = '127.0.0.1'): Promise<TcpProxy> {
   const pairs = new Set<Pair>()
   let delay = 0
@@ -39,7 +39,7 @@ export async function startTcpProxy(port: number, host = '127.0.0.1'): Promise<T
     carry(pair, pair.server, client, () => delay)
     const end = () => {
       pairs.delete(pair)
-      // Who holds a half-open connection does not hear that the other side is gone.
+      // The client of a half-open connection does not notice that the server has closed it.
       if (pair.silent) return
       client.destroy()
       pair.server.destroy()
@@ -94,7 +94,7 @@ export async function startTcpProxy(port: number, host = '127.0.0.1'): Promise<T
   }
 }
 
-/** One direction of a pair. What a silent one sends is read and lost: its sender sees no difference. */
+/** Forwards one direction of a pair. Data of a silent one is read and dropped: its sender notices no difference. */
 function carry(pair: Pair, from: Socket, to: Socket, delay: () => number): void {
   from.on('data', (bytes) => {
     if (pair.silent) return

@@ -1,4 +1,7 @@
-/** The parts of Teams' host configurations that decide how a card reads (spacing, sizes, colours), light and dark. */
+/**
+ * The parts of Teams' host configurations that affect the readability of a card (spacing, sizes, colours), light and
+ * dark.
+ */
 const spacing = { small: 8, default: 12, medium: 12, large: 16, extraLarge: 20, padding: 16 }
 const font = {
   fontFamily: '"Segoe UI", "Noto Sans", sans-serif',

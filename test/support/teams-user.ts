@@ -10,7 +10,7 @@ export const people = {
   sam: { id: '11111111-aaaa-4aaa-8aaa-000000000004', name: 'Sam Roy' },
 } as const
 export const contosoTenant = '0c0ffee0-1111-4111-8111-000000000365'
-/** The client ids of the simulated tenant's APIs, which version 2 tokens have as their audience, and their scopes. */
+/** The client ids and scopes of the simulated tenant's APIs. Version 2 tokens have the client ids as audience. */
 export const apiIds = {
   collab: '0c0ffee0-3333-4333-8333-000000000001',
   mail: '0c0ffee0-3333-4333-8333-000000000002',
@@ -20,7 +20,7 @@ export const scopes = {
   mail: `api://${apiIds.mail}/App.ReadWrite.All`,
 } as const
 
-/** What an invoke was answered with. */
+/** The answer to an invoke. */
 export interface InvokeAnswer {
   readonly status: number
   readonly type: string | undefined
@@ -28,7 +28,7 @@ export interface InvokeAnswer {
   readonly text: string | undefined
 }
 
-/** Somebody in Teams: types, clicks and looks at their personal chat, over HTTP as the Bot connector does. */
+/** A person in Teams who types, clicks and reads their personal chat, over HTTP like the Bot connector. */
 export class TeamsUser {
   readonly conversationId: string
   readonly #botUrl: () => string
@@ -51,7 +51,7 @@ export class TeamsUser {
     return this.#person.id
   }
 
-  /** Everything an activity of this person carries. */
+  /** Returns an activity with everything that this person's activities contain. */
   activity(change: Record<string, unknown> = {}): Record<string, unknown> {
     return {
       id: randomUUID(),
@@ -67,7 +67,7 @@ export class TeamsUser {
     }
   }
 
-  /** Posts an activity as it stands, and gives the raw answer. */
+  /** Posts an unchanged activity, and returns the raw answer. */
   post(activity: Record<string, unknown>): Promise<Response> {
     const headers = { 'content-type': 'application/json' }
     return fetch(`${this.#botUrl()}/api/messages`, { method: 'POST', headers, body: JSON.stringify(activity) })
@@ -77,11 +77,11 @@ export class TeamsUser {
     await this.#must(this.activity({ type: 'installationUpdate', action: 'add' }))
   }
 
-  /** Types something, and gives the card that came back. */
+  /** Types a text, and returns the card of the answer. */
   async says(text: string): Promise<ShownActivity & { card: Card }> {
     const id = randomUUID()
     await this.#must(this.activity({ type: 'message', id, text }))
-    // Cards that come of the bot's own accord meanwhile are no answers.
+    // Proactive cards that arrive in the meantime are not answers.
     const reply = await until(
       () => this.chat().findLast(({ card, replyToId }) => card !== undefined && replyToId === id),
       `an answer to "${text}"`,
@@ -89,7 +89,7 @@ export class TeamsUser {
     return withCard(reply)
   }
 
-  /** Presses a button of a card in this chat, with the values in its inputs changed as given. */
+  /** Presses a button of a card in this chat, with changed inputs. */
   async clicks(
     on: { id: string; card?: Card | undefined },
     title: string,
@@ -101,7 +101,7 @@ export class TeamsUser {
     return this.invokes(on.id, String(verb), { ...data, ...valuesOf(card), ...inputs })
   }
 
-  /** An invoke with any verb and data, also such as no card of ours has. */
+  /** Sends an invoke with any verb and data, including those that no card has. */
   async invokes(
     replyToId: string,
     verb: string,
@@ -115,12 +115,12 @@ export class TeamsUser {
     return readAnswer(verb, response)
   }
 
-  /** This person's chat as it looks now. */
+  /** Returns this person's current chat. */
   chat(): ShownActivity[] {
     return this.#connector.chat(this.conversationId)
   }
 
-  /** Waits until a card in the chat reads as given. */
+  /** Waits for a card in the chat with this text. */
   async sees(pattern: RegExp, what = String(pattern)): Promise<ShownActivity & { card: Card }> {
     const found = await until(() => this.chat().find(({ card }) => card && pattern.test(textOf(card))), what)
     return withCard(found)
@@ -132,7 +132,7 @@ export class TeamsUser {
   }
 }
 
-/** Reads the answer of a click, which must have the form that Teams asks for, whatever was clicked. */
+/** Reads the answer to a click. It must have the format that Teams requires, whatever the click. */
 async function readAnswer(verb: string, response: Response): Promise<InvokeAnswer> {
   const text = await response.text()
   const { statusCode, type, value } = JSON.parse(text || '{}') as Record<string, unknown>

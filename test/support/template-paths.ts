@@ -1,8 +1,8 @@
 import { isNode, type Node } from './card-rules.ts'
 
 /**
- * Paths that a template names and its data does not have. `$when` on a missing field drops its element without a word,
- * so nothing else would find a misspelt one.
+ * Returns the paths in a template that its data does not have. `$when` with a missing field silently drops its element,
+ * so only this check finds a misspelt path.
  */
 export function unknownPaths(template: unknown, schema: Node, strings: Node): string[] {
   const root = { ...schema, properties: { ...propertiesOf(schema), strings: asSchema(strings) } }
@@ -22,7 +22,7 @@ function walk(value: unknown, scope: Node, root: Node): string[] {
   return Object.values(rest).flatMap((inner) => walk(inner, item, root))
 }
 
-/** The data paths in a text: what stands in `${…}`, without literals, functions and words of the language. */
+/** Returns the data paths in a text: the contents of `${…}`, without literals, functions and keywords. */
 function pathsOf(text: string): string[] {
   const bare = [...text.replaceAll(/'[^']*'/g, ' ').matchAll(/\$\{([^}]*)\}/g)].map(([, inside]) => inside ?? '')
   const inBrackets = bare.flatMap((one) => [...one.matchAll(/\[([^\]]+)\]/g)].map(([, inside]) => inside ?? ''))
@@ -34,7 +34,9 @@ function pathsOf(text: string): string[] {
 
 const known = (path: string, scope: Node, root: Node): boolean => resolve(path, scope, root).length > 0
 
-/** The schemas that a path can mean; `[key]` means any of the children, and each of them must have what follows. */
+/**
+ * Returns the possible schemas of a path; `[key]` matches any child, and each child must have the rest of the path.
+ */
 function resolve(path: string, scope: Node, root: Node): Node[] {
   const parts = path.replaceAll(/\[[^\]]+\]/g, '.*').split('.')
   const fromRoot = parts[0] === '$root'
@@ -44,7 +46,7 @@ function resolve(path: string, scope: Node, root: Node): Node[] {
       const properties = propertiesOf(schema)
       return part === '*' ? Object.values(properties).filter(isNode) : [properties[part]].filter(isNode)
     })
-    // Below `[key]`, plain sentences stand beside groups (`notice.trace`); the schema's enum never means those.
+    // Below `[key]`, plain texts are next to groups (`notice.trace`). The schema's enum never selects the texts.
     here = next.flat()
     if (here.length === 0) return []
   }

@@ -10,7 +10,7 @@ import { type Sample, sample } from './card-sample.ts'
 import { kim, mailDomain, siteRoot, tenantId } from './card-world.ts'
 import { loud } from './loud.ts'
 
-/** The sample templates as an employee meets them: the choice between them, then the empty form of each. */
+/** Creates the sample templates as employees see them: the choice between them, then the empty form of each. */
 export async function templateSamples(): Promise<readonly Sample[]> {
   const all = catalogue.map((one) => template.parse(one))
   const choices = all.map((one) => ({ ...one, approvalRequired: one.approval !== null }))
@@ -22,7 +22,7 @@ export async function templateSamples(): Promise<readonly Sample[]> {
   return [sample('', chooseTemplateCard, chooseTemplateView(choices)), ...(await Promise.all(forms))]
 }
 
-/** What an empty form says of its names to Kim, who works in Zürich. */
+/** Returns the sketch of the names in an empty form for Kim, who works in Zürich. */
 async function namesOf(one: Template) {
   const ports = loud('ports', {
     clock: { now: () => new Date('2026-11-20T09:00:00Z') },

@@ -6,7 +6,7 @@ import { startSimulator } from '../../src/simulator/index.ts'
 import { newAuthority } from './certificates.ts'
 import { freePort } from './free-port.ts'
 
-/** The simulated tenant behind an address with TLS, as production requires. */
+/** Starts the simulated tenant behind a TLS address, as production requires. */
 export async function tenantWithTls(folder: string) {
   const authority = newAuthority('Contoso authority')
   const trusted = join(folder, 'authority.pem')

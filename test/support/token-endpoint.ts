@@ -1,6 +1,6 @@
 import { coreWith, requestOf, startIssuer, startRest } from './rest.ts'
 
-/** The addresses that each audience's tokens open, each with a call that the core behind this door answers. */
+/** The APIs of each audience, each with a call that the core of this test answers. */
 export const calls = {
   mailbox: ['POST', '/mail/v1/mailboxes/', { name: 'info', displayName: 'Info' }],
   site: ['POST', '/collab/v1/spo/', { displayName: 'Apollo', templateId: 'bbbbbbbb-0000-4000-8000-000000000001' }],
@@ -9,10 +9,10 @@ export const calls = {
 } as const
 export type Call = keyof typeof calls
 export const callNames = Object.keys(calls) as Call[]
-/** What a call is answered with that is let in. */
+/** The status of an accepted call. */
 export const granted = { mailbox: 202, site: 202, requests: 200, templates: 200 } as const
 
-/** The REST API before a core that lets everybody in and notes who they are: for what is decided by the token alone. */
+/** Starts the REST API with a core that accepts everybody and records the callers, for tests of the token alone. */
 export async function startTokenDoor({ now }: { now?: () => Date } = {}) {
   const issuer = await startIssuer()
   const actors: unknown[] = []
@@ -30,7 +30,7 @@ export async function startTokenDoor({ now }: { now?: () => Date } = {}) {
   return {
     issuer,
     rest,
-    /** Who came to the core: nobody whose token was refused. */
+    /** The callers that reached the core. Callers with a refused token are not among them. */
     actors,
     call: async (name: Call, token: string) => {
       const [method, path, body] = calls[name]

@@ -1,5 +1,5 @@
-/** The most of these times, in milliseconds, that lie in any window of this length, both ends included. */
-export function mostIn(times: readonly number[], milliseconds: number): number {
+/** Returns the maximum number of these times (milliseconds) in any window of this length, both ends included. */
+export function maxIn(times: readonly number[], milliseconds: number): number {
   const sorted = [...times].sort((one, other) => one - other)
   let [first, most] = [0, 0]
   for (const [index, time] of sorted.entries()) {

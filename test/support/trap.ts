@@ -2,14 +2,14 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll } from 'vitest'
 
-/** An address that nobody has a reason to call, and everybody that did: what an attacker would listen on. */
+/** An address that nobody should call, with the calls that it received: the server of an attacker. */
 export interface Trap {
   readonly url: string
   /** Method and path of every call, in order. */
   readonly hits: readonly string[]
 }
 
-/** A trap that stands from `beforeAll` to `afterAll` of the block. It answers with keys, as whoever lays it would. */
+/** Runs a trap from `beforeAll` to `afterAll` of the block. It returns keys, as an attacker would. */
 export function withTrap(keys: () => readonly object[] = () => []): Trap {
   const hits: string[] = []
   let url = ''

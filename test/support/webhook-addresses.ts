@@ -1,4 +1,4 @@
-/** URLs that no webhook may go to when nothing is allowed: each network, and each way to write an address. */
+/** URLs that no webhook may have by default: each network, and each way to write an address. */
 export const addressesToRefuse: readonly string[] = [
   'http://hooks.contoso.example/',
   'http://93.184.216.34/',
@@ -45,7 +45,7 @@ export const addressesToRefuse: readonly string[] = [
   'https://0x7f.0x0.0x0.0x1/',
   'https://127.0.0.0x1/',
   'https://0xa9fea9fe/latest/meta-data',
-  // What a reader of URLs takes for a host all the same
+  // Texts that URL parsers still accept as hosts
   'https:127.0.0.1',
   'https:\\\\127.0.0.1\\',
   'https://127.0.0.1\\@hooks.contoso.example/',
@@ -84,7 +84,7 @@ export const addressesToRefuse: readonly string[] = [
   'https://[::1%25lo]/',
   'https://[2606:4700::1111%25eth0]/',
   'https://[5f00::1]/',
-  // A name before @ is a user's, and the host is behind it
+  // A name before @ is a user name; the host follows it
   'https://hooks.contoso.example@127.0.0.1/',
   'https://hooks.contoso.example:443@127.0.0.1/',
   'https://user@hooks.contoso.example/',

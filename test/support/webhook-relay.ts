@@ -2,14 +2,16 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 
-/** What becomes of the next webhook: `hold` keeps it from the service, `deafen` hands it over and keeps the answer. */
+/** The behaviour for the next webhook: `hold` keeps it from the service, `deafen` delivers it and drops the answer. */
 export type RelayMode = 'pass' | 'hold' | 'deafen'
-/** Decides over one webhook by its body; `met` is told when it is held, or when its answer is kept. */
+/**
+ * Chooses the behaviour for one webhook by its body; `met` is called when the webhook is held or its answer is dropped.
+ */
 export type RelayChoice = (body: string) => { readonly mode: RelayMode; met?(): void }
 
 /**
- * Stands before the service as its public address, and hands webhooks on, so that a test can stop one on its way. What
- * is held is held until the line breaks.
+ * Starts a relay as the service's public address. It forwards webhooks, so that a test can stop one on its way. A held
+ * webhook stays until the connection breaks.
  */
 export async function startWebhookRelay(target: () => string) {
   let choose: RelayChoice = () => ({ mode: 'pass' })
@@ -40,7 +42,7 @@ export async function startWebhookRelay(target: () => string) {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    /** How many webhooks met something else than `pass` since the mode was set. */
+    /** Returns how many webhooks had another behaviour than `pass` since the mode was set. */
     met: () => met,
     set(next: RelayMode | RelayChoice) {
       choose = typeof next === 'string' ? () => ({ mode: next }) : next

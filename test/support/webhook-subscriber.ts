@@ -2,13 +2,13 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 
-/** A webhook as it came, byte for byte. */
+/** A received webhook, byte for byte. */
 export interface ReceivedWebhook {
   readonly headers: Record<string, string>
   readonly body: string
 }
 
-/** Somebody who subscribed to webhooks: keeps what comes, and answers as told (204 when not told anything). */
+/** Starts a webhook receiver that stores deliveries and returns the given answers (default 204). */
 export async function startSubscriber() {
   const received: ReceivedWebhook[] = []
   const answers: number[] = []

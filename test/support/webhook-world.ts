@@ -11,43 +11,43 @@ export const hour = 3_600_000
 export const secretOf = (byte: number): string => `whsec_${Buffer.alloc(32, byte).toString('base64')}`
 export const admin = actorOf(priya, true)
 
-/** One attempt that a receiver saw, `seconds` after the start. */
+/** One attempt at a receiver, `seconds` after the start. */
 export interface Seen extends WebhookPost {
   readonly seconds: number
 }
 type Receiver = (post: WebhookPost) => WebhookAnswer | Promise<WebhookAnswer>
 
-/** Deliveries on a real store with a clock that jumps from job to job, and receivers that answer as told. */
+/** Deliveries in a real store with a clock that jumps from job to job, and receivers with given answers. */
 export interface WebhookWorld {
   readonly core: CoreFixture
   readonly provisioning: Core
   readonly ports: Ports
-  readonly seen: Seen[]
+  readonly received: Seen[]
   /** Cards that were ordered for the admins. */
-  readonly told: string[]
-  /** Jobs that wait, the next first. */
+  readonly alerts: string[]
+  /** Returns the waiting jobs, the next first. */
   waiting(): JobOrder[]
-  /** Orders jobs, as if a process had died before it said that they are done. */
+  /** Submits jobs, as if a process had died before it reported their success. */
   order(orders: readonly JobOrder[]): Promise<void>
-  /** Where the time stands, in milliseconds after the start. */
+  /** The current time, in milliseconds after the start. */
   time: number
-  /** 0 to 1, as Math.random. */
+  /** Returns a number from 0 to 1, like Math.random. */
   random: () => number
   answer(url: string, receiver: Receiver): void
   template(webhook: Partial<NonNullable<Template['webhook']>> & { url: string }): Promise<Template>
-  /** Stores a delivery and its first job, as a request that has just ended does. */
+  /** Stores a delivery and its first job, like a request that has just ended. */
   deliver(template: Template | 'bot', url?: string): Promise<string>
   find(deliveryId: string): Promise<Delivery>
   /** Runs jobs in the order of their times until none is due by then (milliseconds after the start). */
   runUntil(end: number): Promise<void>
-  /** Runs the job that is next, and waits for nothing else: several may be at work. */
+  /** Starts the next job without waiting for others: several may run. */
   runNext(): Promise<void>
-  /** A new process over the same store and queue. */
+  /** Simulates a new process with the same store and queue. */
   restart(): void
 }
 
 export const answers = (status: number, retryAfter?: string): WebhookAnswer => ({ status, retryAfter })
-export const timeout: WebhookAnswer = { problem: 'timeout', words: 'no answer in 15 s' }
+export const timeout: WebhookAnswer = { problem: 'timeout', text: 'no answer in 15 s' }
 
 export function withWebhooks(): WebhookWorld {
   const core = withCore()
@@ -59,7 +59,7 @@ export function withWebhooks(): WebhookWorld {
       for (const order of more) {
         if (order.id !== undefined && known.has(order.id)) continue
         if (order.id !== undefined) known.add(order.id)
-        if (order.name === 'notify-admins') world.told.push(order.payload.card)
+        if (order.name === 'notify-admins') world.alerts.push(order.payload.card)
         else orders.push({ order, due: order.startAfter?.getTime() ?? start + world.time })
       }
     },
@@ -68,10 +68,10 @@ export function withWebhooks(): WebhookWorld {
     },
   }
   const known = new Set<string>()
-  const post: PostWebhook = async (given) => {
+  const post: PostWebhook = async (delivery) => {
     core.database.assertOutside('a webhook')
-    world.seen.push({ ...given, seconds: world.time / 1000 })
-    return (receivers.get(given.url) ?? (() => answers(204)))(given)
+    world.received.push({ ...delivery, seconds: world.time / 1000 })
+    return (receivers.get(delivery.url) ?? (() => answers(204)))(delivery)
   }
   const newProcess = () =>
     deliverWebhookJob({
@@ -93,15 +93,15 @@ export function withWebhooks(): WebhookWorld {
             headers: { 'webhook-id': id },
             body,
           } as never)
-          return { status: 'status' in answer ? String(answer.status) : answer.words, milliseconds: 1 }
+          return { status: 'status' in answer ? String(answer.status) : answer.text, milliseconds: 1 }
         },
       })
     },
     get ports() {
       return core.ports
     },
-    seen: [],
-    told: [],
+    received: [],
+    alerts: [],
     waiting: () => inOrder().map(({ order }) => order),
     order: (more) => jobs.enqueue(more.map(({ id: _, ...order }) => order as JobOrder)),
     time: 0,
@@ -150,8 +150,8 @@ export function withWebhooks(): WebhookWorld {
     orders = []
     known.clear()
     receivers.clear()
-    world.seen.splice(0)
-    world.told.splice(0)
+    world.received.splice(0)
+    world.alerts.splice(0)
     world.time = 0
     world.random = () => 0.5
     world.restart()

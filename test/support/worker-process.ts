@@ -4,8 +4,8 @@ import { type DatabaseOptions, openDatabase } from '../../src/store/database/dat
 import { sleeperJob } from './sleeper-job.ts'
 
 /**
- * A replica to be ended: `node worker-process.ts <options as JSON>`. It prints what it begins and what it has done, never
- * ends a job whose note begins with `hang`, and stops in order on SIGTERM.
+ * A replica for kills: `node worker-process.ts <options as JSON>`. It prints the jobs that it starts and finishes,
+ * never ends a job whose note begins with `hang`, and stops in order on SIGTERM.
  */
 const [, , options] = process.argv
 const database = await openDatabase(JSON.parse(options ?? '') as DatabaseOptions)

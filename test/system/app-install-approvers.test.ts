@@ -19,7 +19,7 @@ const stage = z.object({
 })
 const shown = z.object({ status: z.string(), approvals: z.array(stage) })
 
-/** The chat with the bot of a person who has never written, as Graph and the connector know it. */
+/** Returns the chat of the bot with a person who has never written, as Graph and the connector know it. */
 const chatIn = (service: Service, person: { id: string; name: string }) =>
   new TeamsUser(
     () => service.app.url,
@@ -28,10 +28,10 @@ const chatIn = (service: Service, person: { id: string; name: string }) =>
     `19:66666666-ffff-4fff-8fff-000000000002_${person.id}@unq.gbl.spaces`,
   )
 
-/** What these tests do with a service, in words. */
+/** Helpers of these tests for a service. */
 function tools(service: Service) {
   const user = (person: { id: string; name: string }) => new TeamsUser(() => service.app.url, service.connector, person)
-  /** A template with this policy, and a request of Kim's for it. */
+  /** Creates a template with this policy, and a request by Kim for it. Returns the request's id. */
   const ask = async (displayName: string, ...stages: object[]): Promise<string> => {
     const { core } = service.app
     const admin = await core.actor({ tenantId: contosoTenant, id: people.sam.id })
@@ -45,11 +45,11 @@ function tools(service: Service) {
   const read = async (requestId: string) =>
     shown.parse((await service.rest('kim', 'GET', `/requests/v1/${requestId}`)).body)
   const stageOf = async (requestId: string) => stage.parse((await read(requestId)).approvals[0])
-  const told = async (requestId: string) => {
+  const approversOf = async (requestId: string) => {
     const { body } = await service.rest('kim', 'GET', `/requests/v1/${requestId}/timeline`)
     return z.object({ value: z.array(line) }).parse(body).value
   }
-  /** Until the stage says who cannot be told; gives the stage. */
+  /** Waits until the stage lists unreachable approvers, and returns the stage. */
   const lost = (requestId: string, count = 1) =>
     until(async () => {
       const now = await stageOf(requestId)
@@ -65,16 +65,16 @@ function tools(service: Service) {
     }, 'the end of all sending')
   const cardsAbout = (one: TeamsUser, name: string) =>
     one.chat().filter(({ card }) => card && textOf(card).includes(name)).length
-  return { user, ask, read, stageOf, told, lost, found, settled, cardsAbout }
+  return { user, ask, read, stageOf, approversOf, lost, found, settled, cardsAbout }
 }
 const of = (...ids: string[]) => ({ approvers: ids.map((user) => ({ user })) })
 
-describe('an approver who has no chat with the bot, where the app may be installed', () => {
+describe('an approver without a chat with the bot, if the app may be installed,', () => {
   const service = withService({ TEAMS_APP_ID: teamsAppId })
   const { ask, read, stageOf, settled } = tools(service)
   const installs = () => service.calls('graph.installedApps.add')
 
-  it('gets it once, then the card, and decides', async () => {
+  it('receives the app once, then the card, and decides', async () => {
     const { dana } = service
     const requestId = await ask('Never heard of Dana', of(dana.id))
     const [call] = await until(async () => {
@@ -82,7 +82,7 @@ describe('an approver who has no chat with the bot, where the app may be install
       return calls.length > 0 ? calls : undefined
     }, 'the installation')
     expect(call).toMatchObject({ status: 201, path: `/v1.0/users/${dana.id}/teamwork/installedApps` })
-    // Teams tells the bot of the new chat, as of every other one.
+    // Teams notifies the bot about the new chat, as about every chat.
     await dana.installs()
     const card = await decisionAbout(dana, 'Never heard of Dana')
     expect(readsAfter(await dana.clicks(card, 'Approve', { comment: 'Fine.' }))).toContain('Approved by you')
@@ -92,7 +92,7 @@ describe('an approver who has no chat with the bot, where the app may be install
     expect(await installs()).toHaveLength(1)
   })
 
-  it('is asked for no more when they have a chat, or when it is no matter of approving', async () => {
+  it('is not looked up when they have a chat, or when the message is not about an approval', async () => {
     const { kim, dana } = service
     const before = (await installs()).length
     const requestId = await ask('Dana has one', of(dana.id))
@@ -104,7 +104,7 @@ describe('an approver who has no chat with the bot, where the app may be install
     expect(await installs()).toHaveLength(before)
   })
 
-  it('is installed when Graph answers again', { timeout: 30_000 }, async () => {
+  it('receives the app when Graph answers again', { timeout: 30_000 }, async () => {
     const { omar } = service
     await service.fault({ operation: 'graph.installedApps.add', kind: 'failBeforeCommit', status: 503 })
     await ask('Graph is busy', of(omar.id))
@@ -117,16 +117,16 @@ describe('an approver who has no chat with the bot, where the app may be install
   })
 })
 
-describe('a person whose chat only Microsoft 365 knows', () => {
+describe('a person whose chat only Microsoft 365 knows,', () => {
   const service = withService({ TEAMS_APP_ID: teamsAppId, ADMINS: people.sam.id }, () => ({ reachMinutes: 0.03 }))
   const { user, ask, read, stageOf, lost, settled } = tools(service)
 
-  it('has the app by a setup policy and has never written: gets the approval card and approves it', async () => {
+  it('who has the app by a setup policy and has never written, receives the approval card and approves', async () => {
     await service.installedByPolicy(rajesh.id, teamsAppId)
     const chat = chatIn(service, rajesh)
     const requestId = await ask('By policy', of(rajesh.id))
     const card = await decisionAbout(chat, 'By policy')
-    // The activity of a click names the chat by another id, as Teams does.
+    // The activity of a click identifies the chat by another id, as in Teams.
     const answer = await user(rajesh).clicks(card, 'Approve', { comment: 'Fine.' })
     expect(readsAfter(answer)).toContain('Approved by you')
     expect((await read(requestId)).status).not.toBe('pendingApproval')
@@ -136,7 +136,7 @@ describe('a person whose chat only Microsoft 365 knows', () => {
       'graph.installedApps.add 409',
       'graph.installedApps.list 200',
       'graph.installedApps.chat 200',
-      // The requester does not have the app, and gets none.
+      // The requester does not have the app, and does not receive it.
       ...statuses.slice(3).map(() => 'graph.installedApps.list 200'),
     ])
     await ask('Once more', of(rajesh.id))
@@ -144,13 +144,13 @@ describe('a person whose chat only Microsoft 365 knows', () => {
     expect(await service.calls('graph.installedApps.add')).toHaveLength(1)
   })
 
-  it('got the app from the service, but the message of Teams to the bot was lost: is found before others are asked', async () => {
+  it('who received the app from the service without Teams’ message to the bot, is found before other people are asked', async () => {
     const requestId = await ask('Lost message', of(astrid.id))
     await decisionAbout(chatIn(service, astrid), 'Lost message')
     expect(await stageOf(requestId)).toEqual({ unreachable: [], standIns: [] })
   })
 
-  it('was known before the loss of all chats: approver and admin get their cards again', async () => {
+  it('who was known before the loss of all chats, receives approver and admin cards again', async () => {
     const { dana, sam } = service
     for (const one of [dana, sam]) {
       await one.installs()
@@ -166,7 +166,7 @@ describe('a person whose chat only Microsoft 365 knows', () => {
     await decisionAbout(chatIn(service, people.dana), 'After the loss')
   })
 
-  it('has blocked the bot: the chat that is found again is closed, and somebody else is asked at once', async () => {
+  it('who has blocked the bot: the found chat is closed, and another person is asked at once', async () => {
     const { omar } = service
     await user(rajesh).installs()
     await service.installedByPolicy(omar.id, teamsAppId)
@@ -183,25 +183,25 @@ describe('a person whose chat only Microsoft 365 knows', () => {
   })
 })
 
-describe('an approver who cannot be told', () => {
+describe('an approver who cannot be reached', () => {
   const service = withService(
     { APPROVAL_REMINDER_HOURS: '0', APPROVAL_ESCALATION_HOURS: '0', ADMINS: people.sam.id },
     () => ({ reachMinutes: 0.02 }),
   )
-  const { user, ask, read, told, lost, found, settled, cardsAbout } = tools(service)
+  const { user, ask, read, approversOf, lost, found, settled, cardsAbout } = tools(service)
   const [manager, backup] = [() => user(rajesh), () => user(astrid)]
 
-  it('in time: their manager is asked, the admins are told once, the request says so; a chat makes it good', async () => {
+  it('in time: their manager is asked, the admins are notified once, the request shows it, and a chat resolves it', async () => {
     const { dana, sam } = service
     for (const one of [manager(), sam]) await one.installs()
     const requestId = await ask('Dana is nowhere', of(dana.id))
-    const asked = await decisionAbout(manager(), 'Dana is nowhere')
+    const approvalCard = await decisionAbout(manager(), 'Dana is nowhere')
     const stage = await lost(requestId)
     expect(stage.unreachable).toEqual([{ person: expect.objectContaining({ id: dana.id }), why: 'NoChat' }])
     expect(stage.standIns).toEqual([
       { person: expect.objectContaining({ id: rajesh.id }), insteadOf: [dana.id], as: 'manager' },
     ])
-    const lines = await told(requestId)
+    const lines = await approversOf(requestId)
     expect(lines.filter(({ action }) => action === 'not-told')).toHaveLength(1)
     expect(lines.filter(({ action }) => action === 'escalated')).toMatchObject([{ data: { why: 'unreachable' } }])
     await sam.sees(/Dana is nowhere/)
@@ -210,12 +210,14 @@ describe('an approver who cannot be told', () => {
     await dana.installs()
     await decisionAbout(dana, 'Dana is nowhere')
     await found(requestId)
-    expect((await told(requestId)).map(({ action }) => action)).toContain('reached')
-    expect(readsAfter(await manager().clicks(asked, 'Approve', { comment: 'For Dana.' }))).toContain('Approved by you')
+    expect((await approversOf(requestId)).map(({ action }) => action)).toContain('reached')
+    expect(readsAfter(await manager().clicks(approvalCard, 'Approve', { comment: 'For Dana.' }))).toContain(
+      'Approved by you',
+    )
     expect((await read(requestId)).status).not.toBe('pendingApproval')
   })
 
-  it('in time: who can be told decides alone, and nobody else is asked', async () => {
+  it('in time: the reachable approver decides alone, and no other person is asked', async () => {
     const { dana, omar } = service
     await dana.installs()
     const requestId = await ask('Omar is nowhere', of(dana.id, omar.id))
@@ -226,7 +228,7 @@ describe('an approver who cannot be told', () => {
     expect(readsAfter(await dana.clicks(card, 'Approve'))).toContain('Approved by you')
   })
 
-  it('in time: the backup that the policy names is asked, in place of the manager', async () => {
+  it('in time: the policy’s backup is asked instead of the manager', async () => {
     const { omar } = service
     await backup().installs()
     const requestId = await ask('Backup of Omar', { ...of(omar.id), backup: [{ user: astrid.id }] })
@@ -235,10 +237,10 @@ describe('an approver who cannot be told', () => {
     expect(readsAfter(await backup().clicks(card, 'Reject', { comment: 'Not now.' }))).toContain('Rejected by you')
   })
 
-  it('in time: who is asked instead has no chat either, so the admins are asked', { timeout: 30_000 }, async () => {
+  it('in time: the replacement has no chat either, so the admins are asked', { timeout: 30_000 }, async () => {
     const { sam } = service
     const matteo = '11111111-aaaa-4aaa-8aaa-000000000021'
-    // Matteo's manager is Chiara; neither has ever met the bot.
+    // Matteo's manager is Chiara; both have never met the bot.
     const requestId = await ask('Nobody of theirs', of(matteo))
     const card = await decisionAbout(sam, 'Nobody of theirs')
     const { unreachable, standIns } = await lost(requestId, 2)
@@ -248,9 +250,9 @@ describe('an approver who cannot be told', () => {
   })
 })
 
-describe('an approver whose chat takes no cards', () => {
+describe('an approver whose chat refuses cards', () => {
   const service = withService({ ADMINS: people.sam.id })
-  const { user, ask, lost, found, told, settled, stageOf } = tools(service)
+  const { user, ask, lost, found, approversOf, settled, stageOf } = tools(service)
   const manager = () => user(rajesh)
   afterEach(() => service.connector.healthy())
   const refuses = (one: TeamsUser, code: string) =>
@@ -260,7 +262,7 @@ describe('an approver whose chat takes no cards', () => {
     })
 
   it.each(['ConversationBlockedByUser', 'MessageWritesBlocked', 'BotNotInConversationRoster'])(
-    '%s: somebody else is asked at once; they get the card when they are back',
+    'by %s: another person is asked at once, and the approver receives the card after their return',
     async (code) => {
       const { dana } = service
       for (const one of [dana, manager()]) await one.installs()
@@ -277,7 +279,7 @@ describe('an approver whose chat takes no cards', () => {
     },
   )
 
-  it('blocked after the card came: seen at the reminder, and over when they write again', async () => {
+  it('after a first card: the reminder detects it, and it ends when they write again', async () => {
     const { dana } = service
     const requestId = await ask('Blocked later', of(dana.id))
     await decisionAbout(dana, 'Blocked later')
@@ -291,7 +293,7 @@ describe('an approver whose chat takes no cards', () => {
     service.connector.healthy()
     await dana.says('help')
     await found(requestId)
-    expect((await told(requestId)).filter(({ action }) => action === 'reached')).toHaveLength(1)
+    expect((await approversOf(requestId)).filter(({ action }) => action === 'reached')).toHaveLength(1)
     expect(
       (await stageOf(requestId)).standIns.map(({ person }) => person.id),
       'may decide on',

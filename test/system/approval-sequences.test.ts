@@ -32,27 +32,28 @@ const legal = new Set([
   ...['failed → queued', 'failed → cancelled'],
 ])
 const decisionsIn = ({ approvals }: Request) => approvals.flatMap(({ decisions }) => decisions)
-/** How far the stages are: those that are done, in order. */
+/** Returns the number of the open stage. Stages are completed in order. */
 const reached = ({ approvals }: Request) => openStage(approvals)?.stage ?? approvals.length + 1
 
-/** What every single write must keep, whatever came before it. */
-function check({ before, after, said }: Written): void {
+/** Checks the invariants of a single write. */
+function check({ before, after, recorded }: Written): void {
   if (!before) return
-  // A look may also find that somebody is away by now, and both are told.
-  const changes = said.filter(({ action }) => action === 'delegated').length > 0 && said.length > 1 ? [1, 2] : [1]
+  // A timer may also find that an approver is away; then both changes are recorded.
+  const changes =
+    recorded.filter(({ action }) => action === 'delegated').length > 0 && recorded.length > 1 ? [1, 2] : [1]
   expect(changes).toContain(after.version - before.version)
-  if (after.approvals !== before.approvals) expect(said.length).toBeGreaterThan(0)
+  if (after.approvals !== before.approvals) expect(recorded.length).toBeGreaterThan(0)
   const stayed = before.status === after.status
-  // The states that the timeline tells lead from the one before to the one after, one legal move each.
+  // The states in the timeline lead from the previous state to the next one by allowed transitions.
   const states = [
     before.status,
-    ...said.map(({ action }) => action).filter((one) => requestStates.some((s) => s === one)),
+    ...recorded.map(({ action }) => action).filter((one) => requestStates.some((s) => s === one)),
   ]
   expect(states.at(-1)).toBe(after.status)
   for (const [index, to] of states.slice(1).entries()) expect(legal).toContain(`${states[index]} → ${to}`)
   if (stayed) expect(states).toHaveLength(1)
   if (isTerminal(before.status)) {
-    // Only that it was found and told of may still be written on one that has ended.
+    // After its end, only the announcement may still be written to a request.
     expect({ ...after, version: 0, updatedAt: '', followUp: {} }).toEqual({
       ...before,
       version: 0,
@@ -60,30 +61,33 @@ function check({ before, after, said }: Written): void {
       followUp: {},
     })
   }
-  const told = (...actions: string[]) => said.filter(({ action }) => actions.includes(action)).length
+  const countOf = (...actions: string[]) => recorded.filter(({ action }) => actions.includes(action)).length
   const added = decisionsIn(after).slice(decisionsIn(before).length)
-  expect(told('approved', 'rejected')).toBe(added.length)
+  expect(countOf('approved', 'rejected')).toBe(added.length)
   expect(added.length).toBeLessThanOrEqual(1)
   for (const one of added) checkDecision(before, one)
   if (after.status === 'expired' && !stayed) expect(openStage(before.approvals)?.warnedAt).toBeDefined()
-  // Each thing that was done to the stage is told by one line.
+  // Each change of the stage has one line in the timeline.
   const marks = (request: Request) => request.approvals.flatMap(({ reminders = [] }) => reminders).length
-  expect(told('reminded')).toBe(marks(after) - marks(before))
+  expect(countOf('reminded')).toBe(marks(after) - marks(before))
   const count = (request: Request, what: 'warnedAt' | 'reassigned') =>
     request.approvals.flatMap((stage): unknown[] => [stage[what] ?? []].flat()).length
-  expect(told('warned')).toBe(count(after, 'warnedAt') - count(before, 'warnedAt'))
-  expect(told('reassigned')).toBe(count(after, 'reassigned') - count(before, 'reassigned'))
+  expect(countOf('warned')).toBe(count(after, 'warnedAt') - count(before, 'warnedAt'))
+  expect(countOf('reassigned')).toBe(count(after, 'reassigned') - count(before, 'reassigned'))
   if (after.approvals.some(isRejected)) expect(after.status).toBe('rejected')
   else expect(reached(after)).toBeGreaterThanOrEqual(reached(before))
   for (const [index, { decisions, approvers }] of before.approvals.entries()) {
     const now = after.approvals[index]
-    if (told('reassigned') === 0 || reached(before) !== index + 1) expect(now?.approvers).toEqual(approvers)
+    if (countOf('reassigned') === 0 || reached(before) !== index + 1) expect(now?.approvers).toEqual(approvers)
     expect(now?.decisions.slice(0, decisions.length)).toEqual(decisions)
     if (reached(before) !== index + 1) expect(now?.decisions).toEqual(decisions)
   }
 }
 
-/** Whoever decided was asked, or stands in for somebody who was, at that time; nobody speaks twice, nor for themselves unasked. */
+/**
+ * Checks a decision: the person was asked, or acted for an approver at that time. Nobody decides twice, nor on their
+ * own request without permission.
+ */
 function checkDecision(before: Request, { by, at, insteadOf = [] }: Decision): void {
   const stage = openStage(before.approvals)
   if (!stage) throw new Error('a decision where nothing is to be decided')
@@ -112,10 +116,10 @@ const stage = (people: readonly Account[], policy: Partial<StagePolicy>, number 
   return made
 }
 
-describe(`any sequence of events (APPROVAL_SEED=${seed})`, () => {
+describe(`a random sequence of events (APPROVAL_SEED=${seed})`, () => {
   const core = withCore()
 
-  it(`makes legal moves only, each told once, never back, none after the end: ${sequences} of them`, async () => {
+  it(`makes only allowed transitions, each recorded once, never back, none after the end: ${sequences} of them`, async () => {
     const random = mulberry32(seed)
     const oneOf = <T>(some: readonly [T, ...T[]]): T => some[Math.floor(random() * some.length)] ?? some[0]
     const store = storeInMemory()
@@ -162,7 +166,7 @@ describe(`any sequence of events (APPROVAL_SEED=${seed})`, () => {
           queuedAt: approvals.length > 0 ? null : new Date(now).toISOString(),
         }),
       )
-      // Some are left alone by nearly everybody.
+      // In some sequences hardly anybody acts.
       const quiet = random() < 0.2
       for (let event = 0; event < 16; event += 1) {
         if (random() < (quiet ? 0.8 : 0.25)) now += Math.floor(random() * 4 * 86_400_000)
@@ -173,16 +177,16 @@ describe(`any sequence of events (APPROVAL_SEED=${seed})`, () => {
         const at = { requestId, who: oneOf(people), other: oneOf(people), now }
         const outcome = await happens(provisioning, at, quiet && random() < 0.9 ? 'tend' : oneOf(events), random)
         const wrote = store.written.splice(from)
-        const actions = wrote.flatMap(({ said }) => said.map(({ action }) => action))
-        // Who is away is written down at the click, whatever comes of it.
+        const actions = wrote.flatMap(({ recorded }) => recorded.map(({ action }) => action))
+        // An absence is recorded at the click, whatever its result.
         if (outcome === 'refused') expect(actions.filter((one) => one !== 'delegated')).toEqual([])
         if (store.refused.length > tried) expect([outcome, store.refused.length]).toEqual(['refused', tried + 1])
         for (const one of wrote) check(one)
         for (const action of actions) counts.set(action, (counts.get(action) ?? 0) + 1)
       }
     }
-    // A run that never came somewhere would prove nothing about it.
-    const seen = [
+    // Every outcome must occur at least once. Otherwise the run would prove nothing about it.
+    const outcomes = [
       'queued',
       'rejected',
       'cancelled',
@@ -193,7 +197,7 @@ describe(`any sequence of events (APPROVAL_SEED=${seed})`, () => {
       'escalated',
       'warned',
     ]
-    for (const action of [...seen, 'delegated', 'reassigned', 'not-told'])
+    for (const action of [...outcomes, 'delegated', 'reassigned', 'not-told'])
       expect(counts.get(action) ?? 0, action).toBeGreaterThan(sequences / 100)
     expect(store.refused.length).toBeGreaterThan(sequences / 100)
   }, 300_000)

@@ -11,7 +11,7 @@ import { until } from '../support/until.ts'
 const rajesh = { id: '11111111-aaaa-4aaa-8aaa-000000000006', name: 'Rajesh Iyer' }
 const timeline = z.object({ value: z.array(z.object({ action: z.string() })) })
 
-describe('the times of an approval, by the queue and real cards', () => {
+describe('approval timers with the queue and real cards', () => {
   const service = withService(
     {
       APPROVAL_REMINDER_HOURS: '0.0004',
@@ -36,16 +36,16 @@ describe('the times of an approval, by the queue and real cards', () => {
   }
   const status = async (requestId: string) =>
     (await service.rest('kim', 'GET', `/requests/v1/${requestId}`)).body['status']
-  const said = async (requestId: string) => {
+  const actionsOf = async (requestId: string) => {
     const { body } = await service.rest('kim', 'GET', `/requests/v1/${requestId}/timeline`)
     return timeline.parse(body).value.map(({ action }) => action)
   }
   const happened = (requestId: string, action: string) =>
-    until(async () => ((await said(requestId)).includes(action) ? true : undefined), `that it is ${action}`)
+    until(async () => ((await actionsOf(requestId)).includes(action) ? true : undefined), `that it is ${action}`)
   const cards = (user: TeamsUser, name: string) =>
     user.chat().flatMap(({ card }) => (card && textOf(card).includes(name) ? [textOf(card)] : []))
 
-  it('reminds, asks the manager, warns both sides and ends it, over restarts in between', {
+  it('remind, ask the manager, warn both sides and expire the request, across restarts', {
     timeout: 60_000,
   }, async () => {
     const { kim, dana } = service
@@ -64,12 +64,12 @@ describe('the times of an approval, by the queue and real cards', () => {
     await kim.sees(/Nobody decides[\s\S]*Expired|Expired[\s\S]*Nobody decides/)
     expect(await status(requestId)).toBe('expired')
     const actions = ['pendingApproval', 'reminded', 'escalated', 'warned', 'expired']
-    expect(await said(requestId)).toEqual(actions)
-    // The approval, the reminder and the warning: each came once.
+    expect(await actionsOf(requestId)).toEqual(actions)
+    // The approval, the reminder and the warning: one card each.
     expect(cards(dana, 'Nobody decides').length).toBe(3)
   })
 
-  it('is decided on the reminder, and by whoever was asked instead', { timeout: 60_000 }, async () => {
+  it('allow a decision on the reminder, also by the person who is asked instead', { timeout: 60_000 }, async () => {
     const { dana } = service
     const approval = { stages: [{ approvers: [{ user: dana.id }], escalateAfterHours: 0 }], expiresAfterDays: 1 }
     const requestId = await ask('On the reminder', approval)
@@ -85,7 +85,7 @@ describe('the times of an approval, by the queue and real cards', () => {
     const second = await ask('Instead of Dana', other)
     const card = await decisionAbout(manager(), 'Instead of Dana')
     expect(readsAfter(await manager().clicks(card, 'Approve', { comment: 'For Dana.' }))).toContain('Approved by you')
-    expect(await said(second)).toContain('escalated')
+    expect(await actionsOf(second)).toContain('escalated')
     expect(await status(second)).not.toBe('pendingApproval')
   })
 })

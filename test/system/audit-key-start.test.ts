@@ -11,8 +11,8 @@ import { engines, newStoreOptions } from '../support/database.ts'
 
 const newKey = () => randomBytes(32)
 
-describe.each(engines)('the key of the audit at start, %s', (engine) => {
-  /** A store, and the start of a service over it with a key. */
+describe.each(engines)('the audit key at the start of the service, %s', (engine) => {
+  /** Creates a store and a function that starts a service with it and a key. */
   async function newStore() {
     const database = await openDatabase(await newStoreOptions(engine))
     onTestFinished(() => database.close())
@@ -36,7 +36,7 @@ describe.each(engines)('the key of the audit at start, %s', (engine) => {
     }
   }
 
-  it('is recorded by its fingerprint at the first start, and no other key starts in production after that', async () => {
+  it('is recorded by its fingerprint at the first start; production then refuses any other key', async () => {
     const store = await newStore()
     const [own, other] = [newKey(), newKey()]
     await store.start(own)
@@ -47,7 +47,7 @@ describe.each(engines)('the key of the audit at start, %s', (engine) => {
     expect(message).not.toContain(other.toString('base64'))
   })
 
-  it('is logged in local mode when it is another one, which is not recorded', async () => {
+  it('is logged in local mode when it differs, and is not recorded', async () => {
     const store = await newStore()
     const [own, other] = [newKey(), newKey()]
     await store.start(own, 'local')
@@ -56,7 +56,7 @@ describe.each(engines)('the key of the audit at start, %s', (engine) => {
     expect(await store.compare(own)).toMatchObject({ fits: true })
   })
 
-  it('is known by its seals in a store of an earlier version, which has no fingerprint', async () => {
+  it('is recognised by its seals in a store of an earlier version, which has no fingerprint', async () => {
     const store = await newStore()
     const [own, other] = [newKey(), newKey()]
     await store.start(own)
@@ -64,20 +64,20 @@ describe.each(engines)('the key of the audit at start, %s', (engine) => {
     for (let count = 0; count < 3; count += 1) await store.seals(own)
     await expect(store.start(other)).rejects.toThrow('is not the key that sealed the audit of this store. Set')
     expect(await store.compare(undefined)).toEqual({ fits: false, fingerprint: undefined, needed: undefined })
-    // One chain of another key, as an intruder may leave it, keeps nobody from starting.
+    // One chain with another key, as an intruder may leave it, does not prevent a start.
     await store.seals(other)
     await store.start(own)
     expect(await store.compare(other)).toMatchObject({ fits: false, needed: fingerprintOf(own) })
   })
 
-  it('is that of the first process when two start at once', async () => {
+  it('is that of the first process when two processes start at the same time', async () => {
     const store = await newStore()
     const keys = [newKey(), newKey()]
     const results = await Promise.allSettled(keys.map((key) => store.start(key)))
     expect(results.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
   })
 
-  it('can be replaced when it is lost', async () => {
+  it('can be replaced after its loss', async () => {
     const store = await newStore()
     const [lost, next] = [newKey(), newKey()]
     await store.start(lost)

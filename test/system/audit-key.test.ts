@@ -15,14 +15,14 @@ const newFolder = () => mkdtempSync(join(inject('runFolder'), 'audit-key-'))
 
 interface Ended {
   readonly code: number
-  readonly said: string
+  readonly output: string
 }
-/** An entry of the product in a process of its own, in a folder without a `.env`. */
+/** Runs an entry of the product in its own process, in a folder without a `.env`. */
 const run = (entry: string, args: readonly string[], variables: Record<string, string>): Promise<Ended> =>
   new Promise((done) => {
     const options = { env: { ...bareEnvironment, ...variables }, cwd: inject('runFolder'), timeout: 50_000 }
     execFile(process.execPath, [resolve('src', entry), ...args], options, (error, out, complaints) =>
-      done({ code: typeof error?.code === 'number' ? error.code : 0, said: out + complaints }),
+      done({ code: typeof error?.code === 'number' ? error.code : 0, output: out + complaints }),
     )
   })
 const command = (name: string, args: readonly string[], variables: Record<string, string>) =>
@@ -35,7 +35,7 @@ function keyIn(file: string): { file: string; text: string; fingerprint: string 
   return { file, text, fingerprint: fingerprintOf(key) }
 }
 
-/** An embedded store with one sealed entry, and its key beside it. */
+/** Creates an embedded store with one sealed entry, and its key in the same folder. */
 async function sealedStore() {
   const { dataDir } = await newStoreOptions('embedded')
   const database = await openDatabase({ dataDir })
@@ -49,7 +49,7 @@ async function sealedStore() {
   return { dataDir, fingerprint: fingerprintOf(key), text: readFileSync(keyFile(dataDir), 'utf8').trim() }
 }
 
-describe('the audit key of a copy', { timeout: 120_000 }, () => {
+describe('the audit key of a backup', { timeout: 120_000 }, () => {
   let store: Awaited<ReturnType<typeof sealedStore>>
   let folder: string
   let copy: string
@@ -63,24 +63,26 @@ describe('the audit key of a copy', { timeout: 120_000 }, () => {
     wrong = keyIn(join(folder, 'wrong.key'))
   })
 
-  it('is not in it, and npm run backup says where it is and why it must be kept', async () => {
-    const { code, said } = await command('backup', [join(folder, 'plain.tar.gz')], { DATA_DIR: store.dataDir })
+  it('is not in the backup; npm run backup shows where the key is and why it must be kept', async () => {
+    const { code, output } = await command('backup', [join(folder, 'plain.tar.gz')], { DATA_DIR: store.dataDir })
     expect(code).toBe(0)
-    expect(said).toContain(
+    expect(output).toContain(
       `The audit key is not in this copy: it is in ${keyFile(store.dataDir)} (fingerprint ${store.fingerprint}).`,
     )
-    expect(said).toMatch(/Without it nobody can prove the audit, and production does not start over this copy/)
-    expect(said).not.toContain(store.text)
+    expect(output).toMatch(/Without the key, the audit cannot be proved, and production does not start with this copy/)
+    expect(output).not.toContain(store.text)
     const secret = { DATA_DIR: store.dataDir, AUDIT_SECRET: store.text }
     const other = await command('backup', [join(folder, 'secret.tar.gz')], secret)
-    expect(other.said).toContain(`it is in AUDIT_SECRET (fingerprint ${store.fingerprint})`)
+    expect(other.output).toContain(`it is in AUDIT_SECRET (fingerprint ${store.fingerprint})`)
   })
 
-  it('goes into a file of its own when told to, of mode 600, also twice', async () => {
-    const { code, said } = await command('backup', [copy, '--with-audit-key', kept], { DATA_DIR: store.dataDir })
-    expect([code, said]).toEqual([
+  it('is written to a file of its own on request, with mode 600, also twice', async () => {
+    const { code, output } = await command('backup', [copy, '--with-audit-key', kept], {
+      DATA_DIR: store.dataDir,
+    })
+    expect([code, output]).toEqual([
       0,
-      expect.stringContaining(`${kept} holds the audit key (fingerprint ${store.fingerprint})`),
+      expect.stringContaining(`${kept} contains the audit key (fingerprint ${store.fingerprint})`),
     ])
     expect([readFileSync(kept, 'utf8').trim(), statSync(kept).mode & 0o777]).toEqual([store.text, 0o600])
     const again = join(folder, 'again.tar.gz')
@@ -89,32 +91,35 @@ describe('the audit key of a copy', { timeout: 120_000 }, () => {
     })
   })
 
-  it('never replaces another key, and a wrong key is copied nowhere', async () => {
+  it('never replaces another key, and a wrong key is not copied', async () => {
     const file = join(folder, 'none.tar.gz')
     const taken = await command('backup', [file, '--with-audit-key', wrong.file], { DATA_DIR: store.dataDir })
-    expect([taken.code, taken.said]).toEqual([1, expect.stringContaining('holds another key: choose another name')])
+    expect([taken.code, taken.output]).toEqual([
+      1,
+      expect.stringContaining('contains another key: choose another name'),
+    ])
     const variables = { DATA_DIR: store.dataDir, AUDIT_SECRET: wrong.text }
     const refused = await command('backup', [file, '--with-audit-key', join(folder, 'new.key')], variables)
     expect(refused.code).toBe(1)
-    expect(refused.said).toMatch(
+    expect(refused.output).toMatch(
       `AUDIT_SECRET (fingerprint ${wrong.fingerprint}) is not the key that sealed the audit of this store (fingerprint ${store.fingerprint}). Nothing was copied.`,
     )
     expect([existsSync(file), existsSync(join(folder, 'new.key'))]).toEqual([false, false])
   })
 
-  it('goes with a copy into a server too', async () => {
+  it('is moved together with a store to a server', async () => {
     const to = ['--to', await newDatabaseUrl(), '--with-audit-key', join(folder, 'server.key')]
-    const { code, said } = await command('backup', to, { DATA_DIR: store.dataDir })
-    expect([code, said]).toEqual([
+    const { code, output } = await command('backup', to, { DATA_DIR: store.dataDir })
+    expect([code, output]).toEqual([
       0,
-      expect.stringMatching(/server\.key holds the audit key[\s\S]*AUDIT_SECRET set to what/),
+      expect.stringMatching(/server\.key contains the audit key[\s\S]*AUDIT_SECRET with the content/),
     ])
     expect(statSync(join(folder, 'server.key')).mode & 0o777).toBe(0o600)
-    // A copy creates no key where there was none.
+    // A backup creates no key if there is no key.
     expect(readdirSync(store.dataDir).filter((name) => name.startsWith('audit'))).toEqual(['audit.key'])
   })
 
-  describe('that npm run restore brings back', () => {
+  describe('during npm run restore', () => {
     let dataDir: string
     beforeEach(() => {
       dataDir = newFolder()
@@ -122,38 +127,38 @@ describe('the audit key of a copy', { timeout: 120_000 }, () => {
     const restore = (args: readonly string[], variables: Record<string, string> = {}) =>
       command('restore', [copy, ...args], { DATA_DIR: dataDir, ...variables })
 
-    it('is named by its fingerprint when it is missing or another one', async () => {
+    it('is requested by its fingerprint when it is missing or differs', async () => {
       const missing = await restore([])
       expect(missing.code).toBe(0)
-      expect(missing.said).toContain(
-        `${keyFile(dataDir)} is missing: it must hold the key that sealed the audit of this store (fingerprint ${store.fingerprint}).`,
+      expect(missing.output).toContain(
+        `${keyFile(dataDir)} is missing: it must contain the key that sealed the audit of this store (fingerprint ${store.fingerprint}).`,
       )
-      expect(missing.said).toContain(`npm run restore -- ${copy} --replace --with-audit-key <file>`)
+      expect(missing.output).toContain(`npm run restore -- ${copy} --replace --with-audit-key <file>`)
       const other = await restore(['--replace'], { AUDIT_SECRET: wrong.text })
-      expect(other.said).toContain(`AUDIT_SECRET (fingerprint ${wrong.fingerprint}) is not the key`)
-      expect(other.said).toContain('Set AUDIT_SECRET to that key before you start the service.')
+      expect(other.output).toContain(`AUDIT_SECRET (fingerprint ${wrong.fingerprint}) is not the key`)
+      expect(other.output).toContain('Set AUDIT_SECRET to that key before you start the service.')
     })
 
-    it('is refused when it does not fit, and nothing is restored', async () => {
-      const { code, said } = await restore(['--with-audit-key', wrong.file])
-      expect([code, said]).toEqual([
+    it('is refused when it does not match, and nothing is restored', async () => {
+      const { code, output } = await restore(['--with-audit-key', wrong.file])
+      expect([code, output]).toEqual([
         1,
         expect.stringContaining(`fingerprint ${store.fingerprint}). Nothing was restored.`),
       ])
       expect(readdirSync(dataDir)).toEqual(['postgres.lock'])
       const none = await restore(['--with-audit-key', join(folder, 'nowhere.key')])
-      expect([none.code, none.said]).toEqual([1, expect.stringContaining('nowhere.key is not there')])
+      expect([none.code, none.output]).toEqual([1, expect.stringContaining('nowhere.key does not exist')])
       writeFileSync(join(folder, 'list.key'), 'milk, bread')
       const list = await restore(['--with-audit-key', join(folder, 'list.key')])
-      expect([list.code, list.said]).toEqual([1, expect.stringContaining('list.key holds no audit key')])
+      expect([list.code, list.output]).toEqual([1, expect.stringContaining('list.key contains no audit key')])
     })
 
-    it('is put beside the store, and another key there is kept', async () => {
+    it('is stored next to the store, and another key there is kept', async () => {
       writeFileSync(keyFile(dataDir), wrong.text)
-      const { code, said } = await restore(['--with-audit-key', kept])
-      expect([code, said]).toEqual([
+      const { code, output } = await restore(['--with-audit-key', kept])
+      expect([code, output]).toEqual([
         0,
-        expect.stringContaining(`The audit key is in ${keyFile(dataDir)}. The one before is kept in`),
+        expect.stringContaining(`The audit key is in ${keyFile(dataDir)}. The previous key is kept in`),
       ])
       expect([readFileSync(keyFile(dataDir), 'utf8').trim(), statSync(keyFile(dataDir)).mode & 0o777]).toEqual([
         store.text,
@@ -162,38 +167,38 @@ describe('the audit key of a copy', { timeout: 120_000 }, () => {
       const before = readdirSync(dataDir).find((name) => name.startsWith('audit.key.before-')) ?? ''
       expect(readFileSync(join(dataDir, before), 'utf8')).toBe(wrong.text)
       const verified = await command('audit-verify', [], { DATA_DIR: dataDir })
-      expect(verified).toEqual({ code: 0, said: expect.stringContaining('All is as it was written.') })
+      expect(verified).toEqual({ code: 0, output: expect.stringContaining('No entry was changed or is missing.') })
     })
 
-    it('says that AUDIT_SECRET counts where it is set', async () => {
-      const { said } = await restore(['--with-audit-key', kept], { AUDIT_SECRET: wrong.text })
-      expect(said).toContain(`Set AUDIT_SECRET to what ${kept} says before you start the service`)
+    it('has no effect if AUDIT_SECRET is set, and the output says so', async () => {
+      const { output } = await restore(['--with-audit-key', kept], { AUDIT_SECRET: wrong.text })
+      expect(output).toContain(`Set it to the content of ${kept} before you start the service`)
       expect(existsSync(keyFile(dataDir))).toBe(false)
     })
   })
 
-  it('is compared by npm run audit:key, and replaced only when told to', async () => {
+  it('is compared by npm run audit:key, and replaced only on request', async () => {
     const { dataDir } = await sealedStore()
     const lost = readFileSync(keyFile(dataDir), 'utf8').trim()
     const own = { DATA_DIR: dataDir }
     expect(await command('audit-key', [], own)).toEqual({
       code: 0,
-      said: expect.stringMatching(/audit\.key fits the store/),
+      output: expect.stringMatching(/audit\.key fits the store/),
     })
     expect(await command('audit-key', [wrong.file], own)).toMatchObject({
       code: 1,
-      said: expect.stringContaining(wrong.fingerprint),
+      output: expect.stringContaining(wrong.fingerprint),
     })
     const secret = { ...own, AUDIT_SECRET: wrong.text }
-    expect((await command('audit-verify', [], secret)).said).toMatch(/^AUDIT_SECRET .* is not the key that sealed/)
+    expect((await command('audit-verify', [], secret)).output).toMatch(/^AUDIT_SECRET .* is not the key that sealed/)
     const replaced = await command('audit-key', ['--replace'], secret)
     expect(replaced).toEqual({
       code: 0,
-      said: expect.stringContaining(`accepts AUDIT_SECRET (fingerprint ${wrong.fingerprint}) from now on`),
+      output: expect.stringContaining(`now accepts AUDIT_SECRET (fingerprint ${wrong.fingerprint})`),
     })
     expect(await command('audit-key', ['--replace'], secret)).toEqual({
       code: 0,
-      said: expect.stringContaining('fits the store'),
+      output: expect.stringContaining('fits the store'),
     })
     expect((await command('audit-key', [], { ...own, AUDIT_SECRET: lost })).code).toBe(1)
     const database = await openDatabase({ dataDir })
@@ -202,25 +207,25 @@ describe('the audit key of a copy', { timeout: 120_000 }, () => {
     await database.close()
   })
 
-  it('keeps production from starting without it, which says what to do', async () => {
+  it('prevents a start in production when it is missing, and the error shows what to do', async () => {
     const { DATABASE_URL: _, ...settings } = productionSettings(newFolder(), '')
     const variables = { ...settings, DATA_DIR: store.dataDir, AUDIT_SECRET: wrong.text, PORT: '0' }
-    const { code, said } = await run('main.ts', [], variables)
+    const { code, output } = await run('main.ts', [], variables)
     expect(code).toBe(1)
-    expect(said).toContain(
+    expect(output).toContain(
       `AUDIT_SECRET (fingerprint ${wrong.fingerprint}) is not the key that sealed the audit of this store (fingerprint ${store.fingerprint}). Set AUDIT_SECRET to that key`,
     )
-    expect(said).toMatch(/If the key is lost, npm run audit:key -- --replace/)
-    expect(said).not.toContain(wrong.text)
+    expect(output).toMatch(/If the key is lost, npm run audit:key -- --replace/)
+    expect(output).not.toContain(wrong.text)
   })
 })
 
 const health = z.object({ parts: z.array(z.object({ name: z.string(), state: z.string(), detail: z.string() })) })
 
-describe('a service in local mode that lost its audit key', () => {
+describe('a service in local mode without its audit key', () => {
   const service = withService()
 
-  it('says so in admin health', async () => {
+  it('shows the loss in admin health', async () => {
     const part = async () => {
       const { body } = await service.rest('sam', 'GET', '/admin/v1/health')
       return health.parse(body).parts.find(({ name }) => name === 'auditKey')

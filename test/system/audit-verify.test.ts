@@ -15,19 +15,19 @@ const entry = fileURLToPath(new URL('../../src/app/commands/audit-verify.ts', im
 
 interface Ended {
   readonly code: number
-  readonly said: string
+  readonly output: string
 }
-/** The command in a process of its own, in a folder without a `.env`. */
+/** Runs the command in its own process, in a folder without a `.env`. */
 function verifies(variables: Record<string, string>): Promise<Ended> {
   const env = { ...bareEnvironment, ...variables }
   return new Promise((resolve) => {
     execFile(process.execPath, [entry], { env, cwd: inject('runFolder') }, (error, out, complaints) =>
-      resolve({ code: typeof error?.code === 'number' ? error.code : 0, said: out + complaints }),
+      resolve({ code: typeof error?.code === 'number' ? error.code : 0, output: out + complaints }),
     )
   })
 }
 
-describe.each(engines)('the audit of a whole store, by command, %s', (engine) => {
+describe.each(engines)('npm run audit:verify for a whole store, %s,', (engine) => {
   let variables: Record<string, string>
   let requests: Request[]
   const over = async <T>(work: (database: Database) => Promise<T>): Promise<T> => {
@@ -50,9 +50,9 @@ describe.each(engines)('the audit of a whole store, by command, %s', (engine) =>
         const { requestId, tenantId, ...rest } = requestOf({ requestId: randomUUID(), number, version: 1 })
         const request: Request = { requestId, tenantId, ...rest }
         const at = new Date().toISOString()
-        const said = { requestId, tenantId, at, actor: system, action: 'pendingApproval' }
-        await stores.audit.append([said], { version: 1, after: request })
-        await stores.audit.append([{ ...said, action: 'overdue' }], { version: 1 })
+        const entry = { requestId, tenantId, at, actor: system, action: 'pendingApproval' }
+        await stores.audit.append([entry], { version: 1, after: request })
+        await stores.audit.append([{ ...entry, action: 'overdue' }], { version: 1 })
         const stored = await stores.requests.insert(request)
         if (stored) made.push(stored)
       }
@@ -60,33 +60,33 @@ describe.each(engines)('the audit of a whole store, by command, %s', (engine) =>
     })
   })
 
-  it('says that all is as it was written', async () => {
-    const said = '3 requests with 6 entries. All is as it was written.\n'
-    expect(await verifies(variables)).toEqual({ code: 0, said })
+  it('reports that all entries are unchanged', async () => {
+    const output = '3 requests with 6 entries. No entry was changed or is missing.\n'
+    expect(await verifies(variables)).toEqual({ code: 0, output })
     const secret = { AUDIT_SECRET: auditKey.toString('base64') }
-    expect(await verifies({ ...variables, ...secret })).toEqual({ code: 0, said })
+    expect(await verifies({ ...variables, ...secret })).toEqual({ code: 0, output })
   })
 
-  it('counts the organisation’s own entries apart, and names what is wrong with them', async () => {
+  it('counts the organisation’s own entries separately, and reports their faults', async () => {
     const organisation = requests[0]?.tenantId ?? ''
     await over(async (database) => {
-      const said = { requestId: organisation, tenantId: organisation, actor: system, action: 'certificate-read' }
-      await createStores(database, auditKey).audit.append([{ ...said, at: new Date().toISOString() }])
+      const entry = { requestId: organisation, tenantId: organisation, actor: system, action: 'certificate-read' }
+      await createStores(database, auditKey).audit.append([{ ...entry, at: new Date().toISOString() }])
     })
-    const all = '3 requests with 6 entries, and 1 of the organisation’s own.'
-    expect(await verifies(variables)).toEqual({ code: 0, said: `${all} All is as it was written.\n` })
-    const seen = `UPDATE audit_log SET action = 'seen' WHERE request_id = $1`
-    await over((database) => database.query(seen, [organisation]))
-    const { code, said } = await verifies(variables)
-    expect([code, said]).toEqual([1, expect.stringContaining(`The organisation’s own entries (${organisation})\n`)])
-    expect(said).toContain('was changed after it was written.')
+    const all = '3 requests with 6 entries, and 1 entry of the organisation.'
+    expect(await verifies(variables)).toEqual({ code: 0, output: `${all} No entry was changed or is missing.\n` })
+    const change = `UPDATE audit_log SET action = 'seen' WHERE request_id = $1`
+    await over((database) => database.query(change, [organisation]))
+    const { code, output } = await verifies(variables)
+    expect([code, output]).toEqual([1, expect.stringContaining(`The audit of the organisation (${organisation})\n`)])
+    expect(output).toContain('was changed after it was written.')
     await over(async (database) => {
       for (const table of ['audit_log', 'audit_heads'])
         await database.query(`DELETE FROM ${table} WHERE request_id = $1`, [organisation])
     })
   })
 
-  it('names each finding, and ends with 1', async () => {
+  it('reports each finding, and exits with 1', async () => {
     const [one, other] = requests
     await over(async (database) => {
       await database.query('DELETE FROM audit_log WHERE request_id = $1 AND seq = 2', [one?.requestId])
@@ -94,43 +94,49 @@ describe.each(engines)('the audit of a whole store, by command, %s', (engine) =>
         other?.requestId,
       ])
     })
-    const { code, said } = await verifies(variables)
+    const { code, output } = await verifies(variables)
     expect(code).toBe(1)
-    expect(said).toContain(`REQ-${one?.number} (${one?.requestId})\n  Entry 2 was removed.\n`)
-    expect(said).toMatch(
+    expect(output).toContain(`REQ-${one?.number} (${one?.requestId})\n  Entry 2 was removed.\n`)
+    expect(output).toMatch(
       new RegExp(`REQ-${other?.number} .*\\n  Entry 1 \\(approved, .*\\) was changed after it was written\\.`),
     )
-    expect(said).toContain('3 requests with 5 entries. Of 2 not everything is as it was written, 0 are gone.')
+    expect(output).toContain('3 requests with 5 entries. Changed: 2, missing: 0.')
   })
 
-  it('names a request of which nothing is left', async () => {
+  it('reports a request without any entry left', async () => {
     const [, , third] = requests
     await over(async (database) => {
       for (const table of ['requests', 'audit_log', 'audit_heads'])
         await database.query(`DELETE FROM ${table} WHERE request_id = $1`, [third?.requestId])
       await database.query('UPDATE counters SET last_number = last_number + 1')
     })
-    const { code, said } = await verifies(variables)
+    const { code, output } = await verifies(variables)
     expect(code).toBe(1)
-    expect(said).toMatch(
-      new RegExp(`REQ-${third?.number} is gone\nREQ-${Number(third?.number) + 1} is gone\n2 requests`),
+    expect(output).toMatch(
+      new RegExp(`REQ-${third?.number} is missing\nREQ-${Number(third?.number) + 1} is missing\n2 requests`),
     )
   })
 
-  it('needs the key', async () => {
-    const { code, said } = await verifies({ ...variables, AUDIT_SECRET: Buffer.alloc(32, 9).toString('base64') })
-    expect([code, said]).toEqual([1, expect.stringContaining('does not have the seal of this service')])
+  it('requires the key', async () => {
+    const { code, output } = await verifies({
+      ...variables,
+      AUDIT_SECRET: Buffer.alloc(32, 9).toString('base64'),
+    })
+    expect([code, output]).toEqual([1, expect.stringContaining('has the seal of another service')])
   })
 })
 
-describe('the command', () => {
-  it('says that the service has to be stopped over the embedded store, and what is missing', async () => {
+describe('npm run audit:verify', () => {
+  it('reports that the service must be stopped for the embedded store, and missing settings', async () => {
     const { dataDir } = await newStoreOptions('embedded')
-    expect(await verifies({ DATA_DIR: dataDir })).toEqual({ code: 1, said: expect.stringContaining('There is no key') })
+    expect(await verifies({ DATA_DIR: dataDir })).toEqual({
+      code: 1,
+      output: expect.stringContaining('The audit key is missing'),
+    })
     writeFileSync(keyFile(dataDir), auditKey.toString('base64'))
-    expect((await verifies({ DATA_DIR: dataDir })).said).toContain('of an earlier version')
+    expect((await verifies({ DATA_DIR: dataDir })).output).toContain('has an earlier version')
     const database = await openDatabase({ dataDir })
-    expect((await verifies({ DATA_DIR: dataDir })).said).toMatch(/The service runs over .* Stop it first/)
+    expect((await verifies({ DATA_DIR: dataDir })).output).toMatch(/The service uses .* Stop it first/)
     await database.close()
   })
 })

@@ -48,27 +48,29 @@ describe('a backup of the embedded store', { timeout: 60_000 }, () => {
     expect(await backUpStore(dataDir, file)).toEqual(holding)
   })
 
-  it('is one file that only its owner reads, and nothing else is left', () => {
+  it('is one file that only its owner can read, and leaves no other file', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600)
     expect(readdirSync(join(file, '..'))).toEqual(['backup.tar.gz'])
   })
 
-  it('brings everything back, into an empty folder', async () => {
+  it('restores everything into an empty folder', async () => {
     const target = join(newFolder(), 'data')
     expect(await restoreStore(target, file, { replace: false })).toEqual({ ...holding, kept: undefined })
     expect(await reasons(target)).toEqual(['“Süd” 漢字 🚀', 'and another'])
     expect(readdirSync(target).sort()).toEqual(['postgres', 'postgres.lock'])
-    // As a process leaves it that dies between the two renames.
+    // The state that a process leaves when it dies between the two renames.
     renameSync(join(target, 'postgres'), join(target, 'postgres.restored'))
     expect(await reasons(target)).toHaveLength(2)
   })
 
-  it('takes the place of another store only when told to, and that one is kept', async () => {
+  it('replaces another store only on request, and keeps the other store', async () => {
     const target = (await newStoreOptions('embedded')).dataDir
     const database = await openDatabase({ dataDir: target })
     await database.query('create table old (note text)')
     await database.close()
-    await expect(restoreStore(target, file, { replace: false })).rejects.toThrow(/already\. Add --replace/)
+    await expect(restoreStore(target, file, { replace: false })).rejects.toThrow(
+      /already contains a store\. Add --replace/,
+    )
     const { kept } = await restoreStore(target, file, { replace: true })
     expect(await reasons(target)).toHaveLength(2)
     const before = newFolder()
@@ -78,35 +80,35 @@ describe('a backup of the embedded store', { timeout: 60_000 }, () => {
     await old.close()
   })
 
-  it('is neither made nor brought back while the service runs', async () => {
+  it('is neither created nor restored while the service runs', async () => {
     const database = await openDatabase({ dataDir })
     const other = join(newFolder(), 'other.tar.gz')
-    await expect(backUpStore(dataDir, other)).rejects.toThrow(/The service runs over .* Stop it first/)
-    await expect(restoreStore(dataDir, file, { replace: true })).rejects.toThrow(/The service runs over/)
+    await expect(backUpStore(dataDir, other)).rejects.toThrow(/The service uses .* Stop it first/)
+    await expect(restoreStore(dataDir, file, { replace: true })).rejects.toThrow(/The service uses /)
     await database.close()
     expect(existsSync(other)).toBe(false)
   })
 
   it('never replaces a file, and needs a store', async () => {
     const before = readFileSync(file)
-    await expect(backUpStore(dataDir, file)).rejects.toThrow('is there already')
+    await expect(backUpStore(dataDir, file)).rejects.toThrow('exists already')
     expect(readFileSync(file).equals(before)).toBe(true)
     await expect(backUpStore(newFolder(), join(newFolder(), 'a'))).rejects.toThrow('There is no store in')
   })
 
   it.each([
     ['cut in the middle', (bytes: Buffer) => bytes.subarray(0, bytes.length / 2)],
-    ['with a bit altered', (bytes: Buffer) => Buffer.from(bytes.map((byte, at) => (at === 5000 ? byte ^ 1 : byte)))],
-    ['of something else', () => Buffer.from('a shopping list')],
-    ['of something else, packed', () => gzipSync('a shopping list')],
+    ['with one changed bit', (bytes: Buffer) => Buffer.from(bytes.map((byte, at) => (at === 5000 ? byte ^ 1 : byte)))],
+    ['with other content', () => Buffer.from('a shopping list')],
+    ['with other content, compressed', () => gzipSync('a shopping list')],
     ['without its end', (bytes: Buffer) => gzipSync(gunzipSync(bytes).subarray(0, -2000))],
-  ])('%s is refused, and the store stays', async (_, damage) => {
+  ])('%s is refused, and the store is unchanged', async (_, damage) => {
     const target = newFolder()
     mkdirSync(join(target, 'postgres'))
     writeFileSync(join(target, 'postgres', 'PG_VERSION'), 'mine')
     const damaged = join(newFolder(), 'damaged.tar.gz')
     writeFileSync(damaged, damage(readFileSync(file)))
-    await expect(restoreStore(target, damaged, { replace: true })).rejects.toThrow(/is no backup of the store/)
+    await expect(restoreStore(target, damaged, { replace: true })).rejects.toThrow(/is not a backup of the store/)
     expect(readFileSync(join(target, 'postgres', 'PG_VERSION'), 'utf8')).toBe('mine')
     expect(readdirSync(target)).toEqual(['postgres'])
   })

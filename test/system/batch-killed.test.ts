@@ -9,10 +9,10 @@ import { madeIn } from '../support/processes.ts'
 import { templates, tokenFor } from '../support/service.ts'
 import { people, scopes } from '../support/teams-user.ts'
 
-/** How many rooms; `npm run test:batch` asks for 200, under the limits of use as they come. */
+/** Number of rooms; `npm run test:batch` requests 200, with the default rate limits. */
 const rooms = Number(process.env['BATCH_ROOMS'] ?? 20)
 const isLong = process.env['BATCH_ROOMS'] !== undefined
-/** In the suite nobody waits for limits, but for two rooms at a time. */
+/** The short run has no rate limits, except for two rooms at a time. */
 const limits: Record<string, string> = isLong
   ? {}
   : { RATE_LIMIT_WRITES_PER_MINUTE: '0', OPEN_REQUESTS_PER_PERSON: '4' }
@@ -38,7 +38,7 @@ describe('a batch of rooms in local mode', () => {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  it(`is whole after the process was killed in the middle: ${rooms} rooms, none twice`, {
+  it(`completes after the process was killed in the middle: ${rooms} rooms, each once`, {
     timeout: isLong ? 1_800_000 : 120_000,
   }, async () => {
     const baseUrl = `http://127.0.0.1:${variables['PORT']}`
@@ -64,7 +64,7 @@ describe('a batch of rooms in local mode', () => {
     expect(half.status).toBe('running')
     await service?.kill()
     await start()
-    // Whoever does not know what became of it asks once more.
+    // A client that does not know the result sends the batch again.
     expect((await client.createBatch({ resource: 'mailbox', rows }, { idempotencyKey })).batchId).toBe(batchId)
     const whole = await client.waitForBatch(batchId)
     expect([whole.status, whole.rows.submitted, whole.requests]).toEqual(['finished', rooms, { succeeded: rooms }])

@@ -53,7 +53,7 @@ describe('a batch', () => {
   const service = withService()
   const { call, mail, read, rows, send, begun, ends, becomes } = doors(service)
 
-  it('makes what its rows ask for, and says of each row what came of it', async () => {
+  it('creates the resources of its rows, and shows the result of each row', async () => {
     const [name, taken] = [fresh(), fresh()]
     await call(mail(), 'POST', '/mail/v1/mailboxes', { body: room(taken) })
     const answer = await send(rowsFrom(room(name), room(taken), room('a b'), room(fresh())))
@@ -76,7 +76,7 @@ describe('a batch', () => {
     expect(made.body).toMatchObject({ status: 'succeeded', resource: { address: `${name}@contoso.example` } })
   })
 
-  it('says in the timeline of a request which row of which batch it is', async () => {
+  it('is named with its row in the timeline of each request', async () => {
     const { batchId } = begun(await send([{ key: 'Büro 7', body: room(fresh()) }]))
     await ends(batchId, 'finished')
     const { value } = await rows(batchId)
@@ -85,12 +85,12 @@ describe('a batch', () => {
     expect(first).toMatchObject({ actor: { id: people.kim.id }, data: { batch: { batchId, row: 'Büro 7' } } })
   })
 
-  it('is the same batch under the same Idempotency-Key, with no row twice', async () => {
+  it('is the same batch for the same Idempotency-Key, without a repeated row', async () => {
     const key = { 'idempotency-key': randomUUID() }
-    const asked = rowsFrom(room(fresh()), room(fresh()))
-    const first = begun(await send(asked, key))
+    const bodies = rowsFrom(room(fresh()), room(fresh()))
+    const first = begun(await send(bodies, key))
     await ends(first.batchId, 'finished')
-    const again = await send(asked, key)
+    const again = await send(bodies, key)
     expect([batchView.parse(again.body).batchId, again.headers.get('idempotency-replayed')]).toEqual([
       first.batchId,
       'true',
@@ -99,12 +99,12 @@ describe('a batch', () => {
       .object({ value: z.array(z.object({ displayName: z.string() }).or(z.looseObject({}))) })
       .parse((await call('kim', 'GET', '/requests/v1?limit=100')).body)
     const named = JSON.stringify(value)
-    for (const { body } of asked) expect(named.split(JSON.stringify(Object(body).displayName)).length).toBe(2)
+    for (const { body } of bodies) expect(named.split(JSON.stringify(Object(body).displayName)).length).toBe(2)
     const other = await send(rowsFrom(room(fresh())), key)
     expect([other.status, Object(other.body).code]).toEqual([422, 'idempotency-key-reused'])
   })
 
-  it('comes in pages, also of those rows alone that stand in one way', async () => {
+  it('is returned in pages, also filtered by the state of the rows', async () => {
     const { batchId } = begun(await send(rowsFrom(room(fresh()), room('a b'), room(fresh()), room('c d'))))
     await ends(batchId, 'finished')
     const first = await rows(batchId, '?limit=3')
@@ -120,7 +120,7 @@ describe('a batch', () => {
     }
   })
 
-  it('is a 404 for everybody but its requester and admins', async () => {
+  it('is a 404 for everybody except its requester and admins', async () => {
     const { batchId } = begun(await send(rowsFrom(room(fresh()))))
     await ends(batchId, 'finished')
     const path = `/batches/v1/${batchId}`
@@ -135,9 +135,9 @@ describe('a batch', () => {
 
   it.each([
     ['no rows', { rows: [] }, '#/rows'],
-    ['more rows than there may be', { rows: Array.from({ length: 201 }, () => ({ key: 'a', body: {} })) }, '#/rows'],
+    ['too many rows', { rows: Array.from({ length: 201 }, () => ({ key: 'a', body: {} })) }, '#/rows'],
     [
-      'a key that is there twice',
+      'a repeated key',
       {
         rows: [
           { key: 'a', body: {} },
@@ -146,18 +146,18 @@ describe('a batch', () => {
       },
       '#/rows/1/key',
     ],
-    ['a row that is no request', { rows: [{ key: 'a', body: 'a room' }] }, '#/rows/0/body'],
-    ['a resource that there is not', { resource: 'castle' }, '#/resource'],
-    ['a field that there is not', { when: 'now' }, '#/when'],
-  ])('with %s is refused as a whole, naming the place', async (_, more, pointer) => {
-    // Of no resource it is nobody's: a token of either API gets as far as this.
+    ['a row that is not a request', { rows: [{ key: 'a', body: 'a room' }] }, '#/rows/0/body'],
+    ['an unknown resource', { resource: 'castle' }, '#/resource'],
+    ['an unknown field', { when: 'now' }, '#/when'],
+  ])('with %s is refused completely, and the error names the place', async (_, more, pointer) => {
+    // Without a resource no API is known, so a token of either API passes the first check.
     const who = 'resource' in more ? 'kim' : mail()
     const body = { resource: 'mailbox', rows: rowsFrom(room(fresh())), ...more }
     const answer = await call(who, 'POST', '/requests/v1/batch', { body })
     expect([answer.status, Object(answer.body).errors?.[0]?.pointer]).toEqual([422, pointer])
   })
 
-  it('takes 200 rows of the usual size, and no body of more than 512 KiB', async () => {
+  it('accepts 200 rows of the usual size, and no body of more than 512 KiB', async () => {
     const many = Array.from({ length: 200 }, (_, place) => ({
       key: `${place}`,
       body: room('a b', { notes: 'n'.repeat(1900) }),
@@ -167,7 +167,7 @@ describe('a batch', () => {
     expect((await send(longer)).status).toBe(413)
   })
 
-  it('needs a token of the API that its rows belong to', async () => {
+  it('needs a token of the API of its rows', async () => {
     const body = { resource: 'mailbox', rows: rowsFrom(room(fresh())) }
     const collab = await call('kim', 'POST', '/requests/v1/batch', { body })
     expect([collab.status, Object(collab.body).code]).toEqual([401, 'invalid-token'])
@@ -181,13 +181,13 @@ describe('a batch', () => {
     await becomes(batchId, 'the site', ({ requests }) => requests.succeeded === 1)
   })
 
-  it('submits nothing more once it is cancelled, and cancelling it again is harmless', async () => {
+  it('submits no more rows after it is cancelled; cancelling it again has no effect', async () => {
     const templateId = randomUUID()
     const approval = { stages: [{ approvers: [{ user: people.dana.id }] }] }
     const template = { kind: 'roomMailbox', name: 'One at a time', approval, quota: { openPerPerson: 1 } }
     await call('sam', 'PUT', `/templates/v1/${templateId}`, { body: template, headers: { 'if-none-match': '*' } })
-    const asked = [1, 2, 3].map(() => room(fresh(), { templateId, metadata: {} }))
-    const { batchId } = begun(await send(rowsFrom(...asked)))
+    const bodies = [1, 2, 3].map(() => room(fresh(), { templateId, metadata: {} }))
+    const { batchId } = begun(await send(rowsFrom(...bodies)))
     const held = await becomes(batchId, 'it to wait', ({ waitsFor }) => waitsFor !== null)
     expect([held.waitsFor?.code, held.rows.submitted]).toEqual(['quota-reached', 1])
     const path = `/batches/v1/${batchId}/cancel`
@@ -214,7 +214,7 @@ describe('a dry run', () => {
   const tryOut = async (...bodies: object[]) =>
     tried.parse((await send(rowsFrom(...bodies), {}, { dryRun: true })).body)
 
-  it('tells of each row what it would be, and writes nothing', async () => {
+  it('shows the result that each row would have, and writes nothing', async () => {
     const { database } = service.app
     const count = async () =>
       (await database.query('SELECT (SELECT count(*) FROM requests) AS r, (SELECT count(*) FROM batches) AS b')).rows
@@ -230,20 +230,20 @@ describe('a dry run', () => {
     expect(await count()).toEqual(before)
   })
 
-  it('keeps no answer under its Idempotency-Key', async () => {
+  it('stores no answer for its Idempotency-Key', async () => {
     const keys = async () =>
       (await service.app.database.query(`SELECT 1 FROM idempotency_keys WHERE key = 'dry'`)).rows.length
     const { status } = await send(rowsFrom(room('ceres')), { 'idempotency-key': 'dry' }, { dryRun: true })
     expect([status, await keys()]).toEqual([200, 0])
   })
 
-  it('sees names that rows take from each other', async () => {
+  it('detects names that rows take from each other', async () => {
     const { rows } = await tryOut(room('earth'), room('mars'), room('earth'), room('earth'))
     expect(rows.map(({ status }) => status)).toEqual(['ok', 'ok', 'refused', 'refused'])
     expect(rows[2]?.errors).toMatchObject([{ pointer: '#/name', code: 'name-taken', suggestion: 'room-earth-2' }])
   })
 
-  it('derives another name where a row before has it, as submitting them does', async () => {
+  it('derives another name if a previous row takes it, as a submission does', async () => {
     const site = { displayName: 'Jupiter', templateId: templates.workingGroup }
     const answer = await call('kim', 'POST', '/requests/v1/batch', {
       body: { dryRun: true, resource: 'site', rows: rowsFrom(site, site) },
@@ -252,7 +252,7 @@ describe('a dry run', () => {
     expect([valid, rows.map(({ names }) => names?.alias)]).toEqual([true, ['wg-jupiter', 'wg-jupiter-2']])
   })
 
-  it('counts the numbers of names and what a template gives at most', async () => {
+  it('counts the numbers in names and the limits of a template', async () => {
     const templateId = randomUUID()
     const template = {
       ...{ kind: 'roomMailbox', name: 'Numbered' },
@@ -273,7 +273,7 @@ describe('a dry run', () => {
     ])
   })
 
-  it('is one at a time of each person', async () => {
+  it('runs once at a time for each person', async () => {
     const body = {
       dryRun: true,
       resource: 'mailbox',
@@ -284,7 +284,7 @@ describe('a dry run', () => {
   })
 })
 
-describe('the rows of a batch wait for their turn', () => {
+describe('the rows of a batch', () => {
   const service = withService({
     RATE_LIMIT_WRITES_PER_MINUTE: '120',
     RATE_LIMIT_WRITE_BURST: '10',
@@ -292,13 +292,13 @@ describe('the rows of a batch wait for their turn', () => {
   })
   const { call, send, begun, becomes } = doors(service)
 
-  it('under the limits of use, and none is refused for them', async () => {
+  it('wait for the rate limits, and none is refused', async () => {
     const { batchId } = begun(await send(rowsFrom(...[1, 2, 3, 4, 5, 6, 7, 8].map(() => room(fresh())))))
     const one = await becomes(batchId, 'all rooms', ({ requests }) => requests.succeeded === 8)
     expect(one.rows).toMatchObject({ submitted: 8, refused: 0 })
   })
 
-  it('and leave its person some calls', async () => {
+  it('leave some calls to their requester', async () => {
     const { batchId } = begun(await send(rowsFrom(...[1, 2, 3, 4, 5, 6].map(() => room('a b')))))
     await becomes(
       batchId,

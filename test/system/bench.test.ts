@@ -16,10 +16,10 @@ const places: Places = {
   place: async () => ({ dataDir: newFolder(), databaseUrl: await newDatabaseUrl() }),
   close: async () => undefined,
 }
-/** Of `4.20 ms, 5.10 ms` and the like: each a number above 0. */
+/** Returns the numbers in a cell such as `4.20 ms, 5.10 ms`. Each must be above 0. */
 const numbersIn = (cell: string): number[] => cell.split(',').map((each) => Number.parseFloat(each))
 
-describe('the bench, as short as it can be', () => {
+describe('the bench at its smallest scale', () => {
   it('measures every read of stores of two sizes', { timeout: 240_000 }, async () => {
     const { rows, charts } = await readsPart(places, [{ engine: 'server', sizes: [100, 1000], rounds: 2 }])
     expect(rows).toHaveLength(readNames.length)
@@ -28,7 +28,7 @@ describe('the bench, as short as it can be', () => {
     expect(charts['reads-server']?.chart.panels).toHaveLength(readNames.length)
   })
 
-  it('measures accepted requests beside both floors', { timeout: 240_000 }, async () => {
+  it('measures accepted requests and both floors', { timeout: 240_000 }, async () => {
     const options = { rounds: 1, callers: [2], calls: () => 4, warmUp: 2 }
     const { rows } = await acceptsPart(places, [{ engine: 'server', options }])
     expect(rows).toHaveLength(2)
@@ -36,21 +36,21 @@ describe('the bench, as short as it can be', () => {
       for (const number of [ours, floor].flatMap(numbersIn)) expect(number).toBeGreaterThan(0)
   })
 
-  it('measures how a completion becomes a card, both ways', { timeout: 240_000 }, async () => {
+  it('measures the time from a completion to a card, both ways', { timeout: 240_000 }, async () => {
     const options = { count: 5, warmUp: 2, startMilliseconds: 3000 }
     const { rows } = await completionPart(places, [{ engine: 'server', options }])
     expect(rows).toHaveLength(4)
     for (const [, ours] of rows) expect(Number.parseFloat(ours)).toBeGreaterThan(0)
   })
 
-  it('measures the start and the memory of sources and bundle beside the floor', { timeout: 240_000 }, async () => {
+  it('measures the start and the memory of sources, bundle and floor', { timeout: 240_000 }, async () => {
     const { rows } = await startsPart(newFolder(), places, { rounds: 1 })
     expect(rows).toHaveLength(12)
     for (const [, ours, floor, ratios] of rows)
       for (const number of [ours, floor, ratios].flatMap(numbersIn)) expect(number).toBeGreaterThan(0)
   })
 
-  it('measures turns beside a bare bot', { timeout: 240_000 }, async () => {
+  it('measures turns of the service and of a bare bot', { timeout: 240_000 }, async () => {
     const { dataDir, databaseUrl = '' } = await places.place('server')
     const service = await startService(dataDir, { DATABASE_URL: databaseUrl })
     const { ours, echo } = await measureTurns(service, { warmUp: 2, measured: 3 }).finally(() => service.stop())
@@ -69,7 +69,7 @@ describe('the bench, as short as it can be', () => {
     expect(charts['flood']?.chart.panels).toHaveLength(2)
   })
 
-  it('writes its figures and charts into the page, and leaves all else as it is', () => {
+  it('writes its figures and charts into the page, and leaves the rest unchanged', () => {
     const folder = newFolder()
     mkdirSync(join(folder, 'performance'))
     const page = join(folder, 'performance.md')
@@ -94,6 +94,6 @@ describe('the bench, as short as it can be', () => {
     expect(text.match(/\| a turn \| 1 ms \| 2 ms \| 0\.50× \| a floor \|/g)).toHaveLength(1)
     expect(readdirSync(join(folder, 'performance')).sort()).toEqual(['turns-dark.svg', 'turns-light.svg'])
     expect(drawChart(chart, 'dark')).toContain('ours &lt;b>')
-    expect(() => writeReport('nothing', report, folder)).toThrow(/no place for nothing/)
+    expect(() => writeReport('nothing', report, folder)).toThrow(/no markers for nothing/)
   })
 })

@@ -12,25 +12,25 @@ inChatWindows('what an admin sees and fixes, in a real browser', { PLAYGROUND: '
   }, patience)
 
   it(
-    'a mailbox that the tenant refuses: in "admin stuck" with its reason, and the button there makes it',
+    'shows a refused mailbox in "admin stuck" with the reason, and its button creates the mailbox',
     async () => {
       const fault = { operation: 'exchange.set-place', kind: 'failBeforeCommit', status: 405, count: 1 }
       await windows.control('POST', 'faults', fault)
       await kim.type('new room')
       const form = await kim.sees('Seats', 'room-form')
       await form.getByLabel('Room name').fill('Eiger')
-      await form.getByLabel('Short name').fill('zrh-eiger')
+      await form.getByLabel('Address (before the @)').fill('zrh-eiger')
       await form.getByLabel('Seats').fill('4')
       await form.getByRole('button', { name: 'Review' }).click()
       const review = await kim.sees('room-zrh-eiger@contoso.example', 'room-review')
       await review.getByRole('button', { name: 'Create' }).click()
-      await sam.sees(/Could not be finished[\s\S]*Eiger/, 'told')
+      await sam.sees(/Failed[\s\S]*Eiger/, 'told')
 
       await sam.type('admin stuck')
-      const stuck = await sam.sees('One thing is stuck', 'stuck')
+      const stuck = await sam.sees('One request is stuck', 'stuck')
       await stuck.getByRole('button', { name: 'Retry REQ-1001' }).click()
-      const confirm = await sam.sees('Try it again?', 'confirm')
-      await confirm.getByRole('button', { name: 'Try again' }).click()
+      const confirm = await sam.sees('Retry this request?', 'confirm')
+      await confirm.getByRole('button', { name: 'Retry' }).click()
       await kim.sees('Your room is ready', 'ready')
       await sam.type('admin stuck')
       await sam.sees('Nothing is stuck', 'stuck-nothing')
@@ -39,7 +39,7 @@ inChatWindows('what an admin sees and fixes, in a real browser', { PLAYGROUND: '
   )
 
   it(
-    'how the service does, in figures and bars, and who did what',
+    'shows the health of the service in figures and bars, and the audit',
     async () => {
       await sam.type('admin health')
       const health = await sam.sees(/parts are healthy: Database[\s\S]*Microsoft Graph/, 'admin-health')
@@ -47,25 +47,25 @@ inChatWindows('what an admin sees and fixes, in a real browser', { PLAYGROUND: '
       expect(await graph.isVisible()).toBe(false)
       await health.getByRole('button', { name: 'Details' }).click()
       await graph.waitFor({ state: 'visible' })
-      for (const [typed, seen] of [
-        ['admin stats week', /Why work failed[\s\S]*Microsoft 365 refused it/],
-        ['admin queue', 'Nothing is open just now.'],
+      for (const [typed, shown] of [
+        ['admin stats week', /Failures by reason[\s\S]*Microsoft 365 refused this step/],
+        ['admin queue', 'No request is open.'],
         ['admin templates', /Partner site[\s\S]*2 approvals/],
-        ['admin webhooks', 'My own webhooks'],
-        ['admin jobs', 'Everything that failed has been tried again'],
-        ['admin audit REQ-1001', /All \d+ entries are as they were written/],
+        ['admin webhooks', 'My own receiver'],
+        ['admin jobs', 'No job waits for an admin.'],
+        ['admin audit REQ-1001', /All \d+ entries are unchanged/],
         ['admin audit', 'No entries yet'],
         ['admin help', /admin reassign/],
       ] as const) {
         await sam.type(typed)
-        await sam.sees(seen, typed.replaceAll(' ', '-'))
+        await sam.sees(shown, typed.replaceAll(' ', '-'))
       }
     },
     2 * patience,
   )
 
   it(
-    'the requests of a month as a table, by a link whose page gives them once, at a click',
+    'returns the requests of a month as a table, by a link whose page downloads it once, at a click',
     async () => {
       await sam.type('admin export this month')
       const links = await sam.sees('Your links are ready', 'export-links')
@@ -89,13 +89,13 @@ inChatWindows('what an admin sees and fixes, in a real browser', { PLAYGROUND: '
       })
       expect(rows).toMatchObject([{ reference: 'REQ-1001', status: 'succeeded' }])
       await button.click()
-      await page.getByText('This link was used: it works once.').waitFor()
+      await page.getByText('This link was already used. It works only once.').waitFor()
     },
     patience,
   )
 
   it(
-    'lets an admin find a request that failed, read why, and let it go on to its end',
+    'lets an admin find a failed request, read the reason, and retry it until it is ready',
     async () => {
       await windows.control('POST', 'faults', {
         operation: 'exchange.set-place',
@@ -106,27 +106,27 @@ inChatWindows('what an admin sees and fixes, in a real browser', { PLAYGROUND: '
       await kim.type('new room')
       const form = await kim.sees('Seats', 'second-form')
       await form.getByLabel('Room name').fill('Jungfrau')
-      await form.getByLabel('Short name').fill('zrh-jungfrau')
+      await form.getByLabel('Address (before the @)').fill('zrh-jungfrau')
       await form.getByLabel('Seats').fill('4')
       await form.getByRole('button', { name: 'Review' }).click()
       const review = await kim.sees('room-zrh-jungfrau@contoso.example', 'second-review')
       await review.getByRole('button', { name: 'Create' }).click()
-      const failed = await kim.sees(/Could not be finished[\s\S]*Jungfrau/, 'failed')
-      expect(await failed.innerText()).toContain('An admin has been told')
+      const failed = await kim.sees(/Failed[\s\S]*Jungfrau/, 'failed')
+      expect(await failed.innerText()).toContain('I notified an admin')
 
-      await sam.sees(/Could not be finished[\s\S]*Jungfrau/, 'told-of-failure')
+      await sam.sees(/Failed[\s\S]*Jungfrau/, 'told-of-failure')
       await sam.type('admin queue')
-      const queue = await sam.sees('Needs a look', 'admin-queue')
+      const queue = await sam.sees('Needs attention', 'admin-queue')
       await windows.control('DELETE', 'faults')
       await queue.getByRole('button', { name: 'Retry REQ-1002' }).click()
-      const confirm = await sam.sees('Try it again?', 'admin-confirm')
-      await confirm.getByRole('button', { name: 'Try again' }).click()
+      const confirm = await sam.sees('Retry this request?', 'admin-confirm')
+      await confirm.getByRole('button', { name: 'Retry' }).click()
 
       const ready = await kim.sees(/Your room is ready[\s\S]*Jungfrau/, 'mended')
       expect(await ready.innerText()).toContain('room-zrh-jungfrau@contoso.example')
       await sam.type('admin health')
       const health = await sam.sees(/Database[\s\S]*Microsoft Graph[\s\S]*Exchange/, 'admin-health')
-      expect(await health.innerText()).toMatch(/All is well|needs? you/)
+      expect(await health.innerText()).toMatch(/Everything is healthy|problems?/)
       await sam.type('admin stuck')
       await sam.sees(/Nothing is stuck/i, 'admin-stuck')
     },
@@ -134,7 +134,7 @@ inChatWindows('what an admin sees and fixes, in a real browser', { PLAYGROUND: '
   )
 
   it(
-    'tells a person who is no admin so, and shows them no commands of admins',
+    'refuses the commands of admins to other people, and does not list them',
     async () => {
       await kim.type('admin queue')
       const no = await kim.sees('For admins', 'not-admin')

@@ -13,7 +13,7 @@ inChatWindows('approvals in two stages, in a real browser', { PLAYGROUND: 'admin
   }, patience)
 
   it(
-    'brings a rejection back to who asked, who reads why, changes it and sends it again',
+    'returns a rejected request to its requester, who reads the reason, changes it and sends it again',
     async () => {
       await kim.type('new partner site')
       const form = await kim.sees('Partner', 'form')
@@ -32,9 +32,9 @@ inChatWindows('approvals in two stages, in a real browser', { PLAYGROUND: 'admin
       await review.getByRole('button', { name: 'Send' }).click()
       await kim.sees('Waiting for Dana Fox', 'waiting')
 
-      const asked = await dana.sees('Your decision, please', 'asked')
-      await asked.getByRole('button', { name: 'Reject' }).click()
-      const missing = await dana.sees('Please say why you reject it', 'comment-missing')
+      const approvalCard = await dana.sees('Your decision, please', 'asked')
+      await approvalCard.getByRole('button', { name: 'Reject' }).click()
+      const missing = await dana.sees('Explain in a comment', 'comment-missing')
       await missing.getByLabel('Comment').fill('Please name the project in its name.')
       await missing.getByRole('button', { name: 'Reject' }).click()
       await dana.sees('Rejected by you', 'rejected')
@@ -55,50 +55,50 @@ inChatWindows('approvals in two stages, in a real browser', { PLAYGROUND: 'admin
   )
 
   it(
-    'lets a delegate, who is told for whom and why, decide the first stage',
+    'lets a delegate, who reads the approver and the reason, decide the first stage',
     async () => {
       await dana.type('approvals')
       await dana.sees('1 waiting', 'approvals')
       await dana.type('delegate sam roy until friday')
-      const saved = await dana.sees('That is arranged', 'delegated')
-      expect(await saved.innerText()).toContain('Sam Roy decides for you until')
+      const saved = await dana.sees('Delegation saved', 'delegated')
+      expect(await saved.innerText()).toContain('Sam Roy can also decide for you until')
       await dana.sees(/REQ-1002[\s\S]*Sam Roy can decide for you until/, 'asked-while-away')
 
       const forDana = await sam.sees('You decide for Dana Fox, who is away until', 'asked-for-dana')
       await forDana.getByRole('button', { name: 'Details' }).click()
       await sam.sees('Fabrikam AG', 'details')
-      const told = await kim.sees('Dana Fox is away until', 'delegated')
-      await told.getByRole('button', { name: 'Nudge' }).click()
-      await kim.sees('You reminded them', 'nudged')
+      const notice = await kim.sees('Dana Fox is away until', 'delegated')
+      await notice.getByRole('button', { name: 'Nudge' }).click()
+      await kim.sees('You sent a reminder', 'nudged')
       await sam.sees('Kim Lee reminds you', 'reminded')
       await kim.type('nudge REQ-1002')
-      const already = await kim.sees('Reminded already', 'nudged-already')
-      expect(await already.innerText()).toContain('on you can remind them again')
+      const already = await kim.sees('Already reminded', 'nudged-already')
+      expect(await already.innerText()).toContain('You can remind them again from')
 
       const reminder = sam.card('Kim Lee reminds you')
       await reminder.getByLabel('Comment').fill('The contract is signed.')
       await reminder.getByRole('button', { name: 'Approve' }).click()
-      await sam.sees('Approved by you for Dana Fox', 'approved-for-dana')
+      await sam.sees('Approved by you on behalf of Dana Fox', 'approved-for-dana')
     },
     2 * patience,
   )
 
   it(
-    'asks the second stage, explains itself, and ends with the link of the site',
+    'asks the second stage, explains the request, and ends with the link of the site',
     async () => {
       await kim.sees(/Approved by Sam Roy for Dana Fox[\s\S]*Approval 2 of 2/, 'second-stage')
       await dana.sees(/Your decision, please[\s\S]*Approval 2 of 2/, 'asked-second')
       const second = await sam.sees(/You decide for Dana Fox[\s\S]*Approval 2 of 2/, 'asked-second-for-dana')
       await kim.type('why REQ-1002')
-      await kim.sees('Why is it so?', 'why')
+      await kim.sees('Explanation', 'why')
       await dana.type('back')
       const back = await dana.sees('Welcome back', 'back')
-      expect(await back.innerText()).toContain('Sam Roy does not decide for you any more.')
+      expect(await back.innerText()).toContain('Sam Roy no longer decides for you.')
       await sam.sees(/Others decide now[\s\S]*Omar/, 'others-decide')
       await second.waitFor({ state: 'detached' })
 
-      const asked = await dana.sees(/Your decision, please[\s\S]*Approval 2 of 2/, 'asked-second-back')
-      await asked.getByRole('button', { name: 'Approve' }).click()
+      const approvalCard = await dana.sees(/Your decision, please[\s\S]*Approval 2 of 2/, 'asked-second-back')
+      await approvalCard.getByRole('button', { name: 'Approve' }).click()
       await dana.sees(/Approved by you,/, 'approved')
       const ready = await kim.sees('Your site is ready', 'ready')
       expect(await ready.innerText()).toContain('/sites/ext-fabrikam-ag-fabrikam-bridge-project-aurora')
@@ -107,7 +107,7 @@ inChatWindows('approvals in two stages, in a real browser', { PLAYGROUND: 'admin
   )
 
   it(
-    'shows on the cards who is asked in whose place after an admin gave it to somebody else by REST',
+    'shows on the cards which person replaces which approver after an admin reassigned the request by REST',
     async () => {
       await kim.type('new project site')
       const form = await kim.sees('Cost centre', 'project-form')
@@ -119,12 +119,12 @@ inChatWindows('approvals in two stages, in a real browser', { PLAYGROUND: 'admin
       await (await kim.sees(/Is this right[\s\S]*Borealis/, 'project-review'))
         .getByRole('button', { name: 'Send' })
         .click()
-      const asked = await dana.sees(/Your decision, please[\s\S]*Borealis/, 'asked-borealis')
+      const approvalCard = await dana.sees(/Your decision, please[\s\S]*Borealis/, 'asked-borealis')
       const { value } = listed.parse(await windows.rest('kim', 'GET', '/requests/v1/?limit=1'))
       const body = { from: ids.dana, to: ids.sam, comment: 'Dana is in the mountains.' }
       await windows.rest('sam', 'POST', `/requests/v1/${value[0]?.requestId}/reassign`, body)
       await dana.sees(/Somebody else decides[\s\S]*Borealis/, 'given-away')
-      await asked.waitFor({ state: 'detached' })
+      await approvalCard.waitFor({ state: 'detached' })
       await sam.sees(/Your decision, please[\s\S]*Borealis/, 'handed')
       await kim.sees(/Borealis[\s\S]*Waiting for Sam Roy or Omar Haddad/, 'reassigned')
     },

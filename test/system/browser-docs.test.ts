@@ -16,7 +16,7 @@ inChatWindows('the page /docs, in a real browser', { PLAYGROUND: 'off' }, (windo
     await page.getByRole('button', { name: 'Authorize' }).first().click()
   }, patience)
 
-  /** Presses Authorize in an entry of the dialog, and answers on the page of Entra ID. */
+  /** Presses Authorize for an entry of the dialog, and signs in on the page of Entra ID. */
   async function signsIn(entry: Locator, person: string, answer = 'Sign in') {
     const opened = page.waitForEvent('popup')
     await entry.getByRole('button', { name: 'Apply given OAuth2 credentials' }).click()
@@ -31,7 +31,7 @@ inChatWindows('the page /docs, in a real browser', { PLAYGROUND: 'off' }, (windo
   }
 
   it(
-    'offers the sign-in of a person first, with everything filled in',
+    'shows the sign-in of a person first, with all fields filled in',
     async () => {
       const entries = page.locator('.auth-container')
       const titles = await entries.locator('h4').allInnerTexts()
@@ -69,7 +69,7 @@ inChatWindows('the page /docs, in a real browser', { PLAYGROUND: 'off' }, (windo
     return own
   }
 
-  /** Sends the call; gives status and body of its answer, from the network. */
+  /** Sends the call. Returns status and body of its answer from the network. */
   async function executes(operation: Locator) {
     const path = await operation.locator('[data-path]').getAttribute('data-path')
     const answered = page.waitForResponse((response) => new URL(response.url()).pathname === path)
@@ -88,7 +88,7 @@ inChatWindows('the page /docs, in a real browser', { PLAYGROUND: 'off' }, (windo
     async () => {
       const operation = await tries('GET /templates/v1')
       expect(await operation.locator('.opblock-description').innerText()).toMatch(
-        /^Takes an access token of a person \(delegated\) for the scope api:\/\/.* or api:\/\/.*Also takes a token of an application/,
+        /^Needs an access token of a person \(delegated\) for the scope api:\/\/.* or api:\/\/.*An application without a person can use a token/,
       )
       const { status, body } = await executes(operation)
       expect([status, body.value.length > 0]).toEqual([200, true])
@@ -125,7 +125,7 @@ inChatWindows('the page /docs, in a real browser', { PLAYGROUND: 'off' }, (windo
     patience,
   )
 
-  it('loads and calls nothing that the browser refuses', () => {
+  it('loads and calls nothing that the browser blocks', () => {
     expect(complaints).toEqual([])
   })
 })

@@ -18,31 +18,31 @@ inChatWindows(
     }, patience)
 
     it(
-      'an employee reads who helps, an admin adds the first template with cards alone, and the employee requests from it',
+      'an employee reads the names of helpers, an admin adds the first template with cards only, and the employee uses it',
       async () => {
-        await kim.sees('There is nothing that you can request yet. Sam Roy can add a template.', 'nothing-yet')
+        await kim.sees('You cannot request anything yet. Sam Roy can add a template.', 'nothing-yet')
 
         const first = await sam.sees('There is no template yet', 'first-day')
         await first.getByRole('button', { name: 'Add template' }).click()
-        const starters = await sam.sees('What can people request?', 'starters')
+        const starters = await sam.sees('What do you want people to request?', 'starters')
         await starters.getByText('Team site', { exact: false }).click()
-        const form = await sam.sees('Prefix of addresses', 'starter-form')
-        await form.getByLabel('Name of the template').fill('Team space')
-        await form.getByLabel('Prefix of addresses').fill('-team')
+        const form = await sam.sees('Address prefix', 'starter-form')
+        await form.getByLabel('Template name').fill('Team space')
+        await form.getByLabel('Address prefix').fill('-team')
         await form.getByLabel('People or a group', { exact: true }).click()
-        await form.getByLabel('Group that approves').fill('Site')
+        await form.getByLabel('Approver group').fill('Site')
         await form.getByRole('button', { name: 'Preview' }).click()
         const returned = await sam.sees('One thing to fix', 'starter-faults')
-        expect(await returned.getByLabel('Name of the template').inputValue()).toBe('Team space')
-        await returned.getByLabel('Prefix of addresses').fill('team-')
+        expect(await returned.getByLabel('Template name').inputValue()).toBe('Team space')
+        await returned.getByLabel('Address prefix').fill('team-')
         await returned.getByRole('button', { name: 'Preview' }).click()
-        const preview = await sam.sees('What you create', 'starter-preview')
+        const preview = await sam.sees('Template preview', 'starter-preview')
         expect(await preview.innerText()).toContain('/sites/team-apollo')
         expect(await preview.innerText()).toContain('group Site approvers')
         await preview.getByRole('button', { name: 'Create' }).click()
-        const added = await sam.sees('Added. People can request it now.', 'template-added')
+        const added = await sam.sees('Template added. People can use it now.', 'template-added')
         expect(await added.innerText()).toContain('Version 1: Sam Roy')
-        await added.getByRole('button', { name: 'Try it' }).click()
+        await added.getByRole('button', { name: 'Simulate' }).click()
         await sam.sees('Team space', 'tried')
 
         await kim.type('new site')

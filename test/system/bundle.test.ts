@@ -61,7 +61,7 @@ describe('the bundle of npm run build', { timeout: 120_000 }, () => {
       expect((await fetch(`${url}/docs${file}`)).status).toBe(200)
   })
 
-  it('provisions a site to its end', async () => {
+  it('creates a site', async () => {
     const token = await tokenFor(simulatorUrl, people.kim.id, scopes.collab)
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
     const body = JSON.stringify({ displayName: 'Bundled', templateId: workingGroup })
@@ -75,7 +75,7 @@ describe('the bundle of npm run build', { timeout: 120_000 }, () => {
     expect(await until(isReady, 'the site')).toBe(true)
   })
 
-  it('knows the version of the app that npm run check:tenant compares with the catalogue', async () => {
+  it('contains the app version that npm run check:tenant compares with the catalogue', async () => {
     const tenant = { url: simulatorUrl }
     const graph = [...permissions.filter(({ service }) => service === 'graph').map(({ name }) => name)]
     await consent(tenant, 'graph', [...graph, 'AppCatalog.Read.All'])
@@ -91,7 +91,7 @@ describe('the bundle of npm run build', { timeout: 120_000 }, () => {
     expect(await service.stop()).toBe(0)
   })
 
-  it('refuses a production start with all missing settings, and no path of the sources', () => {
+  it('refuses a production start with a list of all missing settings, and without paths of the sources', () => {
     const env = { ...bareEnvironment, MODE: 'production' }
     const { status, stderr } = spawnSync(process.execPath, [join(bundle, 'main.js')], { cwd: home, env })
     expect(status).toBe(1)
@@ -108,7 +108,7 @@ describe('the bundle of npm run build', { timeout: 120_000 }, () => {
     expect(stdout).toMatch(/^Usage: .*(setup|check:tenant)/)
   })
 
-  it('has the icons of the app package, which setup makes', () => {
+  it('has the icons of the app package, which setup builds', () => {
     for (const name of ['color.png', 'outline.png'])
       expect(readFileSync(join(bundle, 'files/manifest', name))).toEqual(readFileSync(`manifest/${name}`))
   })

@@ -8,7 +8,7 @@ import { until } from '../support/until.ts'
 
 const metadata = { costCentre: '4711', audience: 'internal' }
 
-describe('a card that is sent of our own accord', () => {
+describe('a proactive card', () => {
   const service = withService()
 
   async function ask(displayName: string): Promise<string> {
@@ -24,7 +24,7 @@ describe('a card that is sent of our own accord', () => {
       return (counts && counts.waiting + counts.active === 0) || undefined
     }, 'the end of all sending')
 
-  it('is sent once, though several jobs are at it', async () => {
+  it('is sent once, although several jobs try', async () => {
     await service.kim.installs()
     const requestId = await ask('Several at it')
     let sent = 0
@@ -41,7 +41,7 @@ describe('a card that is sent of our own accord', () => {
     expect(sent).toBe(1)
   })
 
-  it('is sent once more, and not again, to a chat that takes cards and never says so', {
+  it('is sent once more, and not again, to a chat that accepts cards without an answer', {
     timeout: 30_000,
   }, async () => {
     const { connector, dana } = service
@@ -55,7 +55,7 @@ describe('a card that is sent of our own accord', () => {
     connector.healthy()
   })
 
-  it('is sent when a chat that refused it takes it again', { timeout: 60_000 }, async () => {
+  it('is sent when a chat that refused it accepts it again', { timeout: 60_000 }, async () => {
     const { connector, dana } = service
     await dana.installs()
     const name = 'Refused first'
@@ -66,7 +66,7 @@ describe('a card that is sent of our own accord', () => {
     expect(questions(name)).toHaveLength(1)
   })
 
-  it('is brought up to date when its chat takes changes again', async () => {
+  it('is updated when its chat accepts changes again', async () => {
     const { connector, kim } = service
     const name = 'Changed later'
     const choose = await opens(kim, 'working')

@@ -11,10 +11,10 @@ import { requestOf, siteRoot, stepsUntil } from '../support/card-requests.ts'
 import { type Connector, type ConnectorCall, type Misbehaviour, startConnector } from '../support/connector.ts'
 import { tenantId, withCore } from '../support/core.ts'
 import { mulberry32 } from '../support/random.ts'
-import { mostIn } from '../support/traffic.ts'
+import { maxIn } from '../support/traffic.ts'
 
 const seed = Number(process.env['STORM_SEED'] ?? Math.floor(Math.random() * 1_000_000))
-/** Follow-up cards of each storm. */
+/** Number of follow-up cards in each storm. */
 const count = Number(process.env['STORM_CARDS'] ?? 60)
 const manners = { retries: 16, retryDelaySeconds: 2, workers: 4 }
 const retryAfterSeconds = 9
@@ -28,7 +28,7 @@ describe(`follow-up cards to a connector that fails half of its calls (STORM_SEE
   let number = 5000
 
   beforeAll(async () => {
-    // Each call takes a while, so that those under way at the same time overlap.
+    // Each call takes some time, so that concurrent calls overlap.
     connector = await startConnector(0, () => {
       clock.now += 7
       return clock.now
@@ -62,7 +62,7 @@ describe(`follow-up cards to a connector that fails half of its calls (STORM_SEE
     await core.ports.conversations.put({ tenantId, personId: id, ...chat })
     return { id, displayName: `Person ${place}`, userPrincipalName: `person${place}@contoso.example` }
   }
-  /** A request that has just been announced, with its status card in the chat of whoever asked. */
+  /** Creates a request that has just been announced, with its status card in the requester's chat. */
   async function announced(requester: Person): Promise<Request> {
     number += 1
     const request = requestOf({
@@ -84,7 +84,7 @@ describe(`follow-up cards to a connector that fails half of its calls (STORM_SEE
     await core.ports.sentCards.put({ requestId, ...chat, key: 'status', activityId, state: 'sent' })
     return stored
   }
-  /** Half of all calls fail; a line that breaks may break before or after the card was taken. */
+  /** Half of all calls fail. A connection breaks either before or after the card was accepted. */
   function misbehave(): Misbehaviour | undefined {
     if (random() < 0.5) return undefined
     const how = ([412, 429, 429, 502, 504, 'drop', 'reset'] as const)[Math.floor(random() * 7)]
@@ -97,14 +97,14 @@ describe(`follow-up cards to a connector that fails half of its calls (STORM_SEE
     ['one chat', 1],
     ['many chats', 60],
   ])(
-    `%s: each is told once, never above the limits, and not before Retry-After`,
+    `%s: each card arrives once, never above the limits, and not before Retry-After`,
     { timeout: 120_000 },
     async (_, chats) => {
       const people = await Promise.all(Array.from({ length: chats }, (_, place) => meet(place)))
-      const asked: Request[] = []
+      const requests: Request[] = []
       for (let index = 0; index < count; index += 1) {
         const person = people[index % chats]
-        if (person) asked.push(await announced(person))
+        if (person) requests.push(await announced(person))
       }
       connector.calls.splice(0)
       connector.misbehave(misbehave)
@@ -118,26 +118,28 @@ describe(`follow-up cards to a connector that fails half of its calls (STORM_SEE
             { requestId, personId: requester.id, card: 'outcome:succeeded' },
             attempt,
           )
-      const { givenUp, putOff } = await workOff(clock, asked.map(deliver), manners, random, () =>
+      const { givenUp, putOff } = await workOff(clock, requests.map(deliver), manners, random, () =>
         rounds.push(connector.calls.length),
       )
       connector.healthy()
 
       expect(givenUp).toEqual([])
-      for (const request of asked) {
-        const said = `REQ-${request.number}`
-        const about = connector.calls.filter((call) => arrived(call) && JSON.stringify(call.activity).includes(said))
+      for (const request of requests) {
+        const reference = `REQ-${request.number}`
+        const about = connector.calls.filter(
+          (call) => arrived(call) && JSON.stringify(call.activity).includes(reference),
+        )
         const sent = about.filter(({ method }) => method === 'POST')
-        expect(about.length, `${said} was told`).toBeGreaterThan(0)
-        expect(sent.length, `${said} is one card`).toBeLessThanOrEqual(1)
+        expect(about.length, `${reference} was told`).toBeGreaterThan(0)
+        expect(sent.length, `${reference} is one card`).toBeLessThanOrEqual(1)
         const row = await core.ports.sentCards.find(request.requestId, request.requester.id, 'outcome:succeeded')
-        expect(row?.state, said).toMatch(/^(sent|unknown)$/)
+        expect(row?.state, reference).toMatch(/^(sent|unknown)$/)
       }
       for (const { id } of people) {
         const calls = connector.calls.filter(({ conversationId }) => conversationId === `chat-${id}`)
         for (const { milliseconds, count: most } of [...ownLimits, ...teamsLimits])
           expect(
-            mostIn(
+            maxIn(
               calls.map(({ at }) => at),
               milliseconds,
             ),
@@ -150,7 +152,7 @@ describe(`follow-up cards to a connector that fails half of its calls (STORM_SEE
   )
 })
 
-/** Calls to a chat that had asked to be left alone, but for those that were under way by then: of the same round. */
+/** Returns calls to a chat during its Retry-After, except calls that had already started: those of the same round. */
 function tooEarly(calls: readonly ConnectorCall[], rounds: readonly number[]): ConnectorCall[] {
   const waits = calls.flatMap((call, index) => {
     if (call.misbehaviour?.headers?.['retry-after'] === undefined) return []

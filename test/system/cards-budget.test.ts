@@ -34,7 +34,9 @@ import { faultSaying } from '../support/refusal.ts'
 const asAdmin = viewerOf(kim, { isAdmin: true })
 const bytes = (card: CardJson): number => JSON.stringify(card).length * 2
 
-/** Letters that cost most: two code units, many for one character, and those that JSON writes with a backslash. */
+/**
+ * The most expensive letters: two code units, several for one character, and those that JSON escapes with a backslash.
+ */
 const letters = {
   plain: 'ß',
   Chinese: '漢',
@@ -45,7 +47,7 @@ const letters = {
   lines: 'a\n',
 } as const
 
-/** Every card of a request, of lists and of notices, with as much of a letter as each field may hold. */
+/** Creates every card of a request, of lists and of notices, with the maximum number of a letter in each field. */
 function largest(letter: string): [name: string, card: CardJson][] {
   const long = (most: number) =>
     letter
@@ -71,7 +73,9 @@ function largest(letter: string): [name: string, card: CardJson][] {
     const of = { insteadOf: [id], why, as: 'delegate' as const, by: named(omar), since: moment }
     return [dana, sam].map((one) => ({ ...of, person: named(one), until: '2026-12-30T23:00:00Z' }))
   })
-  /** As much as can have happened while it waits, as Dana sees it who was given it and stands in for others. */
+  /**
+   * Everything that can happen while a request waits. Dana sees it: the request was reassigned to her, and she acts for others.
+   */
   const waited = (['any', 'all', 'quorum'] as const).map((rule) =>
     stageOf(1, [named(dana), ...hundred], {
       ...{ rule, quorum: 3, openedAt: moment, times, standIns, escalatedAt: moment, warnedAt: moment },
@@ -80,7 +84,7 @@ function largest(letter: string): [name: string, card: CardJson][] {
       reassigned: [{ from: hundred, to: named(dana), by: named(sam), at: moment, comment: long(500) }],
     }),
   )
-  const given = waited.map((stage) => ({
+  const decisions = waited.map((stage) => ({
     ...stage,
     decisions: [{ ...approvedBy(named(omar), '09:31', long(500)), insteadOf: hundred }],
   }))
@@ -138,15 +142,15 @@ function largest(letter: string): [name: string, card: CardJson][] {
         [`decided ${stage.rule}`, cards.approvalDecided({ ...ofSite, approvals }, viewerOf(priya))],
       ]
     }),
-    ...given.flatMap((stage): [string, CardJson][] => [
+    ...decisions.flatMap((stage): [string, CardJson][] => [
       [`status after ${stage.rule}`, cards.requestStatus({ ...open, approvals: [stage] }, asAdmin)],
       [`decided for ${stage.rule}`, cards.approvalDecided({ ...open, approvals: [stage] }, viewerOf(sam))],
     ]),
     ['status', cards.requestStatus(open, asAdmin)],
     ...[true, false].map((isOpen): [string, CardJson] => {
-      const said = { requestId: open.requestId, tenantId: open.tenantId, at: moment, actor: by, comment: long(500) }
+      const entry = { requestId: open.requestId, tenantId: open.tenantId, at: moment, actor: by, comment: long(500) }
       const data = { from: hundred, to: hundred, people: hundred }
-      const entries = Array.from({ length: 40 }, () => ({ ...said, action: 'reassigned', data }))
+      const entries = Array.from({ length: 40 }, () => ({ ...entry, action: 'reassigned', data }))
       return ['timeline', cards.requestStatus({ ...open, approvals: waited }, asAdmin, { entries, isOpen })]
     }),
     ['ready', cards.ready(site(requests.ready), asAdmin)],
@@ -183,7 +187,7 @@ function largest(letter: string): [name: string, card: CardJson][] {
 
 const delegationTo = (delegate: Person): Delegation => delegationOf(kim, delegate)
 
-/** A name may be typed as anything; ten people are found at most. */
+/** A name may contain any text; a search finds at most ten people. */
 function delegationsWith(long: (most: number) => string, by: Person): [name: string, card: CardJson][] {
   const known = { own: delegationTo(by), toMe: Array.from({ length: 50 }, () => delegationOf(by, kim)) }
   const values = { to: kim.id, until: '2026-11-30' }
@@ -207,13 +211,13 @@ function formWith(long: (most: number) => string): CardJson {
   return cards.form(requestForm({ template: projectSite, draft }))
 }
 
-describe('the largest cards stay under 25 kB, of whatever letters they are', () => {
+describe('the largest cards, filled with any letters, stay under 25 kB:', () => {
   it.each(Object.entries(letters))('%s', (_, letter) => {
     const tooLarge = largest(letter).filter(([, card]) => bytes(card) >= 25_000)
     expect(tooLarge.map(([name, card]) => `${name}: ${bytes(card)}`)).toEqual([])
   })
 
-  it('and end what they shorten with an ellipsis', () => {
+  it('and end shortened texts with an ellipsis', () => {
     for (const [name, card] of largest('ß').filter(([name]) => !/form|notice|health/.test(name)))
       expect(JSON.stringify(card), name).toMatch(/ß…/)
   })

@@ -37,7 +37,7 @@ import { factsOf } from '../support/health-facts.ts'
 import { shortHostileTexts } from '../support/hostile-texts.ts'
 import { faultSaying } from '../support/refusal.ts'
 
-/** Text of people and admins: everything that markdown, templates, our placeholders and Teams could trip over. */
+/** Text of people and admins that could break markdown, templates, our placeholders or Teams. */
 const pieces = [
   '**b**',
   '[x](https://evil.example)',
@@ -62,7 +62,7 @@ const hostile = fc
 const named = (person: Person, displayName: string): Person => ({ ...person, displayName })
 const asKim = viewerOf(kim)
 
-/** Every card, with the given text wherever a person or an admin can have written. */
+/** Creates every card, with the given text in every field that a person or an admin can fill in. */
 function everyCard(text: string): CardJson[] {
   const source = templateOf({
     ...projectSite,
@@ -132,7 +132,7 @@ function everyCard(text: string): CardJson[] {
   ]
 }
 
-/** Everybody who is named in stages has the text as a name, and it is what they wrote. */
+/** Uses the text as the name of everybody in the stages and as their own input. */
 const renamed = (stages: readonly ApprovalStage[], text: string): ApprovalStage[] =>
   JSON.parse(JSON.stringify(stages), (key, value: unknown) =>
     key === 'displayName' || key === 'comment' ? text : value,
@@ -154,8 +154,8 @@ function everyMailboxCard(text: string): CardJson[] {
     tags: [text],
   }
   const people = [named(kim, text), named(dana, text), named(omar, text)]
-  const asked = { details, people, requester: named(kim, text), reason: text, template: snapshot(source) }
-  const of = (request: RequestForMailbox): RequestForMailbox => ({ ...request, ...asked })
+  const hostileRequest = { details, people, requester: named(kim, text), reason: text, template: snapshot(source) }
+  const of = (request: RequestForMailbox): RequestForMailbox => ({ ...request, ...hostileRequest })
   const problem = { code: 'x', detail: text, step: 'grant-access' }
   const failed = { ...of(mailboxes.refused), problem }
   const values = {
@@ -178,7 +178,7 @@ function everyMailboxCard(text: string): CardJson[] {
     cards.review({
       ...similarNamed(text),
       draft: draftOf(values),
-      plan: mailboxPlanOf(mailboxes.waiting, { ...asked, template: source }),
+      plan: mailboxPlanOf(mailboxes.waiting, { ...hostileRequest, template: source }),
     }),
     cards.approval(of(mailboxes.waiting), viewerOf(dana)),
     cards.requestStatus(failed, asAdmin),
@@ -210,14 +210,14 @@ function everyMailboxCard(text: string): CardJson[] {
   ]
 }
 
-/** Places where Teams reads markdown, or that are shown or read aloud without the card. */
+/** Returns the places where Teams reads markdown, or that are shown or read aloud without the card. */
 function ourPlaces(card: CardJson): unknown[] {
   const blocks = nodesOf(card).filter(({ type }) => type === 'TextBlock')
   const labels = nodesOf(card).map(({ label }) => label)
   return [card['fallbackText'], card['speak'], ...blocks.map(({ text }) => text), ...labels]
 }
 
-/** Where a text stands on all cards otherwise than as it was written, cleaned and, in names, on one line. */
+/** Returns the places on all cards where a text differs from its cleaned form (names on one line). */
 function changedIn(text: string): string[] {
   const shown = literal(text)
   const forms = [shown, literal(text.replaceAll(/[\r\n\u0085\u2028\u2029]+/g, ' '))]
@@ -230,18 +230,18 @@ function changedIn(text: string): string[] {
   })
 }
 
-describe('text that people wrote', () => {
-  it('stands only where it is shown as it is, and unchanged', () => {
+describe('hostile text of people', () => {
+  it('appears only in places that show it literally, and unchanged', () => {
     fc.assert(
       fc.property(hostile, (text) => {
         expect(changedIn(text)).toEqual([])
       }),
       { numRuns: 60 },
     )
-    // Every card, sixty times.
+    // Creates every card sixty times.
   }, 120_000)
 
-  it('stands so whatever kind of the corpus it is, from a request to its card', () => {
+  it('appears unchanged for each kind of text, from a request to its card', () => {
     const short = shortHostileTexts.filter(({ text }) => text.length <= 30)
     const kinds = new Map(short.map(({ what, text }) => [what, `¤${text}¤`]))
     const texts = [...kinds.values()]
@@ -249,7 +249,7 @@ describe('text that people wrote', () => {
     for (const text of texts) expect(changedIn(text), JSON.stringify(text)).toEqual([])
   })
 
-  it('does not decide which buttons there are or what they carry', () => {
+  it('changes neither the buttons nor their data', () => {
     const actionsOf = (card: CardJson) =>
       nodesOf(card).flatMap((node) =>
         String(node['type']).startsWith('Action.') && isNode(node['data']) ? [node['data']] : [],

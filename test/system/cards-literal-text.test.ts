@@ -7,18 +7,18 @@ import { type CardJson, definedCards } from '../../src/cards/index.ts'
 import { cardPage, type Drawn, withNamesForPickers, written } from '../support/card-page.ts'
 import { isNode } from '../support/card-rules.ts'
 import { samples } from '../support/card-samples.ts'
-import { type Filling, fillings, neverShown, shownFields, telling, withText } from '../support/hostile-data.ts'
+import { coveringFillings, type Filling, fillings, neverShown, shownFields, withText } from '../support/hostile-data.ts'
 import { type HostileText, hostileTexts } from '../support/hostile-texts.ts'
 
 const executablePath = '/usr/bin/chromium'
 const patience = 400_000
 
-/** What stands there when nobody means ill; with a comma and a blank, so that it is no address either. */
+/** A harmless text, with a comma and a space, so that it is not an address either. */
 const friendly = 'Plain, friendly words'
-/** Inputs of one line drop line breaks, and choices show any number of blanks as one. */
+/** Removes line breaks as one-line inputs do, and combines spaces as choices do. */
 const oneLine = (text: string): string => text.replaceAll('\n', '')
 const formsOf = (text: string): string[] => [text, oneLine(text), text.replace(/\s+/g, ' ').trim()]
-/** What is longer stands cut on most cards. */
+/** Most cards shorten longer texts. */
 const longest = 60
 
 const listen = (server: Server): Promise<number> =>
@@ -29,17 +29,17 @@ const listen = (server: Server): Promise<number> =>
     }),
   )
 
-/** Words of ours about a fault, which have a place for `{detail}` or `{suggestion}` or have none; the sites' own address. */
+/** Our own texts about a fault, with or without a place for `{detail}` or `{suggestion}`; the address of sites. */
 const notShown = /faults?\.(\w+\.)?(detail|suggestion)$|-ready checks\[\]\.detail$/
 
-it('every field of people is shown on some sample of its card', () => {
+it('every field with text of people appears on a sample of its card', () => {
   expect(neverShown(fillings(samples)).filter((field) => !notShown.test(field))).toEqual([])
 })
 
-// Without Chromium one test says so and is left out, not each of them.
+// Without Chromium one test reports this and is skipped, instead of each one.
 const hasChromium = existsSync(executablePath)
 if (!hasChromium)
-  it('text of people in a browser: left out, since there is no Chromium here', ({ skip }) =>
+  it('text of people in a browser: skipped, because Chromium is missing', ({ skip }) =>
     skip('there is no Chromium here (apt-get install chromium)'))
 
 describe.runIf(hasChromium)('text of people, drawn by the Adaptive Cards renderer in a browser', () => {
@@ -82,7 +82,7 @@ describe.runIf(hasChromium)('text of people, drawn by the Adaptive Cards rendere
     listener?.close()
   })
 
-  /** Nothing was asked for, no script ran and nothing was complained of. */
+  /** Checks that the page requested nothing, ran no script and reported no error. */
   const quiet = async () =>
     expect({ requests, errors, visits, alerts: await page.evaluate('alerts') }).toEqual({
       ...{ requests: [], errors: [], visits: [], alerts: [] },
@@ -90,7 +90,7 @@ describe.runIf(hasChromium)('text of people, drawn by the Adaptive Cards rendere
   const draw = (cards: readonly CardJson[]): Promise<Drawn[]> =>
     page.evaluate(`JSON.parse(${JSON.stringify(JSON.stringify(cards))}).map(draw)`)
 
-  /** All that is wrong with a card once it is drawn, in sentences. */
+  /** Returns the faults of a drawn card as sentences. */
   const faultsOf = (card: CardJson, { tags, links, runs, read }: Drawn, plain: Drawn, shown: string): string[] => {
     const must = written(card)
     const found = new Set(read.flatMap(formsOf))
@@ -117,14 +117,14 @@ describe.runIf(hasChromium)('text of people, drawn by the Adaptive Cards rendere
   }
 
   it(
-    'is read as it was written, in every field of every card, and nothing else comes of it',
+    'is readable unchanged, in every field of every card, and has no other effect',
     async () => {
       expect(hostileTexts.length).toBeGreaterThanOrEqual(60)
       const all = fillings(samples)
-      const enough = telling(all)
+      const enough = coveringFillings(all)
       const faults: string[] = []
       for (const [place, filling] of all.entries()) {
-        // What shows no field that another one of the same card does not show gets every fortieth text.
+        // Fillings whose fields also appear on another one of the same card use every fortieth text.
         const texts = hostileTexts.filter((_, index) => enough.includes(filling) || index % 40 === place % 40)
         if (shownFields(filling).size > 0) faults.push(...(await drawnWith(filling, texts)))
       }
@@ -136,7 +136,7 @@ describe.runIf(hasChromium)('text of people, drawn by the Adaptive Cards rendere
   )
 
   it(
-    'is seen when it is taken for more than text',
+    'is detected when the renderer interprets it',
     async () => {
       const blocks = hostileTexts.map(({ text }) => ({ type: 'TextBlock', text, wrap: true }))
       const [drawn] = await draw([{ type: 'AdaptiveCard', version: '1.5', body: blocks }])

@@ -13,8 +13,8 @@ import { tenantWithTls } from '../support/tenant-with-tls.ts'
 
 const main = new URL('../../src/app/check/main.ts', import.meta.url).pathname
 
-/** `npm run check:tenant` as a process of its own, in production, with its settings in `.env`. */
-describe('the command as a process in production', { timeout: 120_000 }, () => {
+/** Runs `npm run check:tenant` as its own process in production, with its settings in `.env`. */
+describe('npm run check:tenant as a process in production', { timeout: 120_000 }, () => {
   const folder = mkdtempSync(join(inject('runFolder'), 'check-'))
   const secret = 'the-secret-of-the-bot'
   let tenant: Awaited<ReturnType<typeof tenantWithTls>>
@@ -50,7 +50,7 @@ describe('the command as a process in production', { timeout: 120_000 }, () => {
     return { code, output, errors }
   }
 
-  it('checks before the service has ever run: only the address does not answer yet', async () => {
+  it('checks before the first start of the service: only the address does not answer yet', async () => {
     const { code, output, errors } = await ended(start('--json'))
     expect(errors).not.toContain('Error')
     const { parts } = checkReport.parse(JSON.parse(output))
@@ -60,28 +60,28 @@ describe('the command as a process in production', { timeout: 120_000 }, () => {
     expect(output).not.toContain(secret)
   })
 
-  it('creates and removes, and writes the recording into the folder', async () => {
+  it('creates and removes the trial, and writes the recording into the folder', async () => {
     const { code, output } = await ended(start('--write'))
     expect(output).toMatch(/✓ Cleanup: remove everything/)
     expect(code).toBe(0)
     expect(readFileSync(join(folder, 'check-recording.json'), 'utf8')).not.toMatch(/contoso|svc_group|eyJ/i)
   })
 
-  it('removes what it has created after Ctrl-C', async () => {
+  it('removes the trial after Ctrl-C', async () => {
     const child = start('--write')
     child.stdout?.on('data', (data: Buffer) => String(data).includes('Site: create') && child.kill('SIGINT'))
     const { code, output, errors } = await ended(child)
-    expect(errors).toContain('What was created is removed first')
+    expect(errors).toContain('The created objects are removed first')
     expect(output).toMatch(/✗ Site: .*Interrupted/)
     expect(code).toBe(1)
     const calls = await fetch(`${tenant.controlUrl}/control/calls?operation=graph.groups.delete`)
     expect(JSON.stringify(await calls.json())).toContain('204')
     const after = await ended(start('--write'))
-    expect(after.output).not.toContain('remove remains')
+    expect(after.output).not.toContain('remove leftovers')
     expect(after.output).not.toContain(`named ${mark}`)
   })
 
-  it('ends with 2 and names the settings that are missing', async () => {
+  it('exits with 2 and names the missing settings', async () => {
     const child = spawn(process.execPath, [main], {
       cwd: join(folder, 'tenant'),
       env: { PATH: process.env['PATH'], MODE: 'production' },

@@ -29,7 +29,7 @@ const fault = (operation: string, status: number) =>
 const modes = (change: object) => checked.control('POST', 'tenant', change)
 const consent = (resource: string, roles: readonly string[]) => checked.control('POST', 'consents', { resource, roles })
 let otherExtension = ''
-/** Another application's schema extension on groups, with one property. */
+/** Creates another application's schema extension on groups, with one property. */
 async function extensionWith(name: string): Promise<string> {
   const graph = await administrator(checked.simulator)
   const { appId: owner, id } = await register(graph, {})
@@ -40,7 +40,7 @@ async function extensionWith(name: string): Promise<string> {
 const pemOf = ({ key, certificate }: ReturnType<typeof selfSigned>) => `${key}${certificate}`
 const inDays = (days: number) => new Date(Date.now() + days * 86_400_000)
 
-/** The service itself answers at BASE_URL. */
+/** Makes the service itself answer at BASE_URL. */
 async function answersItself() {
   const config = readConfig(checked.usual)
   const service = serviceIdOf(config, await findEndpoints(config))
@@ -51,7 +51,7 @@ interface Failure {
   readonly part: HealthPartName
   readonly because: string
   readonly state: 'amber' | 'red'
-  /** What the line says, with the remedy. */
+  /** The text of the line, with the remedy. */
   readonly says: RegExp
   readonly arrange: () => unknown
   readonly variables?: () => Record<string, string>
@@ -60,7 +60,12 @@ interface Failure {
 /** At least one failure of each part, with its remedy. */
 const failures: readonly Failure[] = [
   {
-    ...{ part: 'certificate', because: 'it expires tomorrow', state: 'red', says: /in 1 day\b.*Replace its file/ },
+    ...{
+      part: 'certificate',
+      because: 'it expires tomorrow',
+      state: 'red',
+      says: /in 1 day\b.*Replace the certificate file/,
+    },
     arrange: () => undefined,
     variables: () => ({ CLIENT_CERTIFICATE_PATH: checked.file('service.pem', pemOf(selfSigned(inDays(1.5)))) }),
   },
@@ -75,7 +80,7 @@ const failures: readonly Failure[] = [
     arrange: () => consent('graph', [...graphRoles.filter((one) => one !== 'Sites.Read.All'), appRole]),
   },
   {
-    ...{ part: 'sharePoint', because: 'it fails', state: 'red', says: /Work is tried again by itself/ },
+    ...{ part: 'sharePoint', because: 'it fails', state: 'red', says: /The service retries automatically/ },
     arrange: () => fault('sharepoint.site.status', 503),
   },
   {
@@ -119,7 +124,7 @@ const failures: readonly Failure[] = [
       part: 'adminHosts',
       because: 'the host of the sites is away',
       state: 'amber',
-      says: /so this host was not asked/,
+      says: /so this host was not checked/,
     },
     arrange: () => fault('sharepoint.rootSite.get', 503),
   },
@@ -129,7 +134,7 @@ const failures: readonly Failure[] = [
   },
   {
     ...{ part: 'extension', because: 'its name is wrong', state: 'red' },
-    says: /^ext8a1b2c3d_other: .*no schema extension of this name.* Set DIRECTORY_EXTENSION to the whole name/,
+    says: /^ext8a1b2c3d_other: .*no schema extension of this name.* Set DIRECTORY_EXTENSION to the full name/,
     arrange: () => undefined,
     variables: () => ({ DIRECTORY_EXTENSION: 'ext8a1b2c3d_other' }),
   },
@@ -143,7 +148,7 @@ const failures: readonly Failure[] = [
   },
   {
     ...{ part: 'auditKey', because: 'another key sealed the audit', state: 'red' },
-    says: /^AUDIT_SECRET \(fingerprint .*\) is not the key that sealed .*npm run audit:key shows fingerprints/,
+    says: /^AUDIT_SECRET \(fingerprint .*\) is not the key that sealed .*npm run audit:key” shows fingerprints/,
     arrange: sealElsewhere,
     variables: () => ({ DATABASE_URL: sealedDatabase, AUDIT_SECRET: Buffer.alloc(32, 8).toString('base64') }),
   },
@@ -195,7 +200,7 @@ const failures: readonly Failure[] = [
   },
   {
     ...{ part: 'catalogueApp', because: 'the catalogue has an older version', state: 'amber' },
-    says: /0\.1\.48213 of the app.*upload the package/,
+    says: /version 0\.1\.48213.*upload the package/,
     async arrange() {
       await consent('graph', [...graphRoles, appRole, 'AppCatalog.Read.All'])
       olderApp = await publishApp(await administrator(checked.simulator), randomUUID(), '0.1.48213')
@@ -226,7 +231,7 @@ const failures: readonly Failure[] = [
     },
     async arrange() {
       await serverThat(() => 'select 1')
-      // The same server by a name that is not known to be this machine.
+      // The same server, by a name that is not recognised as this machine.
       otherDatabase = otherDatabase.replace('127.0.0.1', '127.1')
     },
     variables: () => ({ DATABASE_URL: otherDatabase }),
@@ -236,9 +241,9 @@ const failures: readonly Failure[] = [
       part: 'databaseServer',
       because: 'it gets no fixes any more',
       state: 'amber',
-      says: /13\.22 gets no more fixes.*Upgrade/,
+      says: /13\.22 no longer gets fixes.*Upgrade/,
     },
-    // The server says another version of itself in this database: an old one cannot be installed any more.
+    // The server reports another version in this database: an old one cannot be installed any more.
     arrange: () =>
       serverThat(
         (name) => `create schema old;
@@ -250,7 +255,7 @@ const failures: readonly Failure[] = [
     variables: () => ({ DATABASE_URL: otherDatabase }),
   },
   {
-    ...{ part: 'admins', because: 'an id names nobody', state: 'red', says: /Nobody is an admin.*Correct ADMINS/ },
+    ...{ part: 'admins', because: 'an id names nobody', state: 'red', says: /There is no admin.*Correct ADMINS/ },
     arrange: () => undefined,
     variables: () => ({ ADMINS: '22222222-bbbb-4bbb-8bbb-00000000dead' }),
   },
@@ -274,7 +279,7 @@ const failures: readonly Failure[] = [
       part: 'templates',
       because: 'an approver has left',
       state: 'amber',
-      says: /Aurora: 11111111-.*Edit these templates/,
+      says: /Aurora: 11111111-.*Edit their templates/,
     },
     arrange: () => undefined,
     variables: () => ({
@@ -290,7 +295,7 @@ const templateOf = (approver: string) => ({
 
 let olderApp = ''
 let otherDatabase = ''
-/** A new database, changed by its owner. */
+/** Creates a database with a change by its owner. */
 async function serverThat(change: (name: string) => string) {
   otherDatabase = await newDatabaseUrl()
   const database = await openDatabase({ dataDir: checked.folder, databaseUrl: otherDatabase })
@@ -298,7 +303,7 @@ async function serverThat(change: (name: string) => string) {
   await database.close()
 }
 let emptyDatabase = ''
-/** The address of an empty database for a user without rights in it. */
+/** Returns the address of an empty database for a user without permissions in it. */
 function restrictedUrl(): string {
   const url = new URL(emptyDatabase)
   url.username = 'check_reader'
@@ -306,7 +311,7 @@ function restrictedUrl(): string {
   return url.href
 }
 let sealedDatabase = ''
-/** A database that a service with another audit key has used. */
+/** Creates a database that a service with another audit key has used. */
 async function sealElsewhere() {
   sealedDatabase = await newDatabaseUrl()
   const database = await openDatabase({ dataDir: checked.folder, databaseUrl: sealedDatabase })
@@ -322,7 +327,7 @@ async function restrictedUser() {
 }
 
 describe('npm run check:tenant', () => {
-  it('finds nothing wrong with a complete installation, and ends with 0', async () => {
+  it('reports no fault for a complete installation, and exits with 0', async () => {
     await answersItself()
     const { parts, code, state } = await checked.report()
     expect(parts.filter((part) => part.state !== 'green')).toEqual([])
@@ -331,7 +336,7 @@ describe('npm run check:tenant', () => {
   })
 
   it.each(failures.map((one) => [one.part, one.because, one] as const))(
-    '%s: says the remedy when %s',
+    '%s: shows the remedy when %s',
     async (part, _, { arrange, variables, state, says }) => {
       await answersItself()
       await arrange()
@@ -348,7 +353,7 @@ describe('npm run check:tenant', () => {
     expect(installationChecks.flatMap(({ parts }) => parts).filter((part) => !shown.has(part))).toEqual([])
   })
 
-  it('writes one line for each check, with a mark, and the result', async () => {
+  it('writes one line for each check with a mark, and the result', async () => {
     await answersItself()
     await modes({ groupsAcceptExtension: false })
     const { output, code } = await checked.run([])
@@ -361,7 +366,7 @@ describe('npm run check:tenant', () => {
     expect(code).toBe(1)
   })
 
-  it('ends with 0 when there are only warnings', async () => {
+  it('exits with 0 when there are only warnings', async () => {
     const { code, output } = await checked.run([])
     expect(output).toMatch(/! Public address .*Start the service/)
     expect(code).toBe(0)
@@ -372,7 +377,7 @@ describe('npm run check:tenant', () => {
     ['an operand', ['now'], {}, /too many arguments/],
     ['an unknown kind of site', ['--write', '--site', 'wiki'], {}, /teamSite, communicationSite/],
     ['a wrong setting', [], { ADMINS: 'sam' }, /ADMINS.* must be object ids[\s\S]*Correct \.env/],
-  ])('ends with 2 for %s', async (_, args, variables, says) => {
+  ])('exits with 2 for %s', async (_, args, variables, says) => {
     const { code, errors, output } = await checked.run(args, variables)
     expect([code, output]).toEqual([2, ''])
     expect(errors).toMatch(says)
@@ -381,7 +386,7 @@ describe('npm run check:tenant', () => {
   it('shows its options and exit codes', async () => {
     const { code, output } = await checked.run(['--help'])
     expect(code).toBe(0)
-    expect(output).toMatch(/--json[\s\S]*--write[\s\S]*Exit code: 0 good/)
+    expect(output).toMatch(/--json[\s\S]*--write[\s\S]*Exit codes: 0 ready/)
   })
 
   it('checks the version of the app that an admin has, without the permission to read the catalogue', async () => {
@@ -400,7 +405,7 @@ describe('npm run check:tenant', () => {
       expect(output + errors).not.toMatch(new RegExp(`${botSecret}|a-password|eyJ`))
   })
 
-  it('leaves a database without tables, and a folder without a store, as they are', async () => {
+  it('does not change a database without tables or a folder without a store', async () => {
     const { parts } = await checked.report({ DATA_DIR: join(checked.folder, 'fresh') })
     expect(parts.find(({ name }) => name === 'databaseServer')).toMatchObject({
       detail: expect.stringContaining('first start'),
@@ -415,7 +420,7 @@ describe('npm run check:tenant', () => {
     expect(rows).toEqual([])
   })
 
-  it('says what it cannot check while the service uses the embedded store', async () => {
+  it('reports the checks that it cannot run while the service uses the embedded store', async () => {
     const dataDir = join(checked.folder, 'in-use')
     const running = await openDatabase({ dataDir })
     try {

@@ -30,7 +30,7 @@ async function graph(path: string, method = 'GET', body?: object) {
   const text = await response.text()
   return { status: response.status, body: text === '' ? {} : JSON.parse(text) }
 }
-/** What the tenant has of trials: groups, sites without a group, mailboxes. */
+/** Lists the resources of trials in the tenant: groups, sites without a group, mailboxes. */
 async function remains(): Promise<unknown[]> {
   const read = async (path: string): Promise<{ displayName?: string; webUrl?: string }[]> =>
     (await graph(path)).body.value
@@ -73,7 +73,7 @@ describe('npm run check:tenant -- --write', () => {
     ])
   })
 
-  it('removes what it has created when a step fails, and ends with 1', async () => {
+  it('removes the created resources when a step fails, and exits with 1', async () => {
     await checked.control('POST', 'faults', {
       operation: 'exchange.new-mailbox',
       kind: 'failBeforeCommit',
@@ -86,39 +86,39 @@ describe('npm run check:tenant -- --write', () => {
     expect([code, await remains()]).toEqual([1, []])
   })
 
-  it('removes what it has created when a person stops it', async () => {
+  it('removes the created resources when a person stops it', async () => {
     const interrupted = new AbortController()
     const onOutput = (text: string) => text.includes('Site: create') && interrupted.abort()
     const { code, output, errors } = await write([], { interrupted: interrupted.signal, onOutput })
-    expect(errors).toContain('What was created is removed first')
+    expect(errors).toContain('The created objects are removed first')
     expect(output).toMatch(/✗ Site: .*Interrupted[\s\S]*✓ Cleanup/)
     expect([code, await remains()]).toEqual([1, []])
   })
 
-  it('removes the remains of an earlier run that could not', async () => {
+  it('removes resources that an earlier run could not remove', async () => {
     for (const operation of ['graph.groups.delete', 'exchange.remove-mailbox'])
       await checked.control('POST', 'faults', { operation, kind: 'failBeforeCommit', status: 403 })
     const first = await write()
-    expect(first.errors).toContain(`in an hour: it removes what is named ${mark}<date>-<time>`)
+    expect(first.errors).toContain(`in an hour: it removes everything named ${mark}<date>-<time>`)
     const left = await remains()
     expect(left).not.toEqual([])
     await checked.heal()
-    // They may belong to a run that is under way.
+    // They may belong to a concurrent run.
     expect((await write()).code).toBe(0)
     expect(await remains()).toEqual(left)
-    // With a difference, the simulator answers with this clock instead of Node's own.
+    // With an offset, the simulator uses this clock instead of Node's own.
     await checked.control('POST', 'tenant', { dateOffsetSeconds: 1 })
     vi.useFakeTimers({ toFake: ['Date'], shouldAdvanceTime: true, now: Date.now() + 3_700_000 })
     try {
       const third = await write()
-      expect(third.output).toMatch(/✓ Cleanup: remove remains/)
+      expect(third.output).toMatch(/✓ Cleanup: remove leftovers/)
       expect([third.code, await remains()]).toEqual([0, []])
     } finally {
       vi.useRealTimers()
     }
   }, 60_000)
 
-  it('leaves what only begins like the names of trials', async () => {
+  it('keeps resources whose names only begin like those of trials', async () => {
     const name = `${mark}policies`
     const { status, body: group } = await graph('groups', 'POST', {
       ...{ displayName: name, mailNickname: name, mailEnabled: false, securityEnabled: true, groupTypes: [] },
@@ -129,7 +129,7 @@ describe('npm run check:tenant -- --write', () => {
     expect((await graph(`groups/${group.id}`, 'DELETE')).status).toBe(204)
   })
 
-  it('removes what it has created also when nothing can be listed', async () => {
+  it('removes the created resources even when lists fail', async () => {
     await checked.control('POST', 'faults', { operation: 'graph.sites.search', kind: 'failBeforeCommit', status: 403 })
     const { code, output } = await write()
     expect(stepsOf(output).at(-1)).toMatch(/^✗ Cleanup/)
@@ -146,13 +146,13 @@ describe('npm run check:tenant -- --write', () => {
 })
 
 describe('the recording', () => {
-  it('has no token, name, address or id of the organisation', async () => {
+  it('contains no token, name, address or id of the organisation', async () => {
     const secrets = new Set<string>()
     const watch: typeof fetch = async (input, init) => {
       const authorization = new Headers(init?.headers).get('authorization')
       if (authorization) secrets.add(authorization.slice('Bearer '.length))
       const response = await fetch(input, init)
-      // Every id that was in an answer, in a path or in a body.
+      // Collects every id in an answer, a path or a body.
       const text = `${input} ${init?.body ?? ''} ${await response.clone().text()}`
       for (const [id] of text.matchAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi))
         secrets.add(id)
@@ -180,19 +180,19 @@ describe('the recording', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600)
   })
 
-  it('is readable for its owner only, also where others could read the file before', async () => {
+  it('is readable for its owner only, even if others could read the file before', async () => {
     writeFileSync(file, 'old')
     chmodSync(file, 0o644)
     expect((await write()).code).toBe(0)
     expect(statSync(file).mode & 0o777).toBe(0o600)
   })
 
-  // A recording of an organisation goes into this folder, and is replayed from then on.
+  // Recordings of organisations belong in this folder and are replayed from then on.
   const folder = new URL('../microsoft365/recordings/', import.meta.url)
 
-  it('can be replayed against the connector: every step has the same result', async () => {
+  it('can be replayed with the connector: every step has the same result', async () => {
     expect((await write()).code).toBe(0)
-    // A new check makes calls that older recordings do not have.
+    // A new check sends calls that older recordings do not contain.
     if (process.env['UPDATE_RECORDING']) copyFileSync(file, new URL('simulator.json', folder))
     const replay = await replayed(JSON.parse(readFileSync(file, 'utf8')))
     expect(replay).toEqual({ problems: [], unknown: [], unmadeWrites: [], steps: 10 })

@@ -8,20 +8,23 @@ import { newHome, signIn } from '../support/command-line.ts'
 import { withService } from '../support/service.ts'
 
 const run = promisify(execFile)
-/** The environment of somebody who has no clone of ours: what npm and our own Node put into the path is not in theirs. */
+/**
+ * The environment of a user without a clone of this repository: their PATH lacks the entries of npm and of our own
+ * Node.
+ */
 const foreignPath = (process.env['PATH'] ?? '')
   .split(delimiter)
   .filter((folder) => !folder.includes('node_modules'))
   .join(delimiter)
 
-describe('the package of the client', () => {
+describe('the client package', () => {
   const service = withService()
   const folder = mkdtempSync(join(tmpdir(), 'package-'))
   const app = join(folder, 'app')
   const env = { ...process.env, PATH: foreignPath }
   let listed: string[] = []
   beforeAll(async () => {
-    // A copy, so that what is emitted stands in nobody's way.
+    // Builds in a copy, so that the output does not disturb other tests.
     const clone = join(folder, 'clone')
     mkdirSync(join(clone, 'src'), { recursive: true })
     for (const path of ['.npmrc', 'package.json', 'tsconfig.json', 'LICENSE', 'src/core', 'src/client'])
@@ -39,7 +42,7 @@ describe('the package of the client', () => {
   }, 180_000)
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-  it('holds JavaScript and declarations of the client, and of the core declarations alone', () => {
+  it('contains JavaScript and declarations of the client, and only declarations of the core', () => {
     const inside = listed.map((path) => path.replace(/^package\//, ''))
     expect(inside).toEqual(expect.arrayContaining(['dist/client/index.js', 'dist/client/index.d.ts', 'README.md']))
     const strange = inside.filter(
@@ -51,7 +54,7 @@ describe('the package of the client', () => {
     expect(strange).toEqual([])
   })
 
-  it('brings its own libraries with it and nothing of the server', () => {
+  it('contains its own libraries and nothing of the server', () => {
     const manifest = JSON.parse(readFileSync('src/client/package.json', 'utf8'))
     const root = JSON.parse(readFileSync('package.json', 'utf8'))
     expect(Object.keys(manifest.dependencies)).toEqual([
@@ -65,7 +68,7 @@ describe('the package of the client', () => {
     )
   })
 
-  it('is imported by plain Node, without a warning', async () => {
+  it('can be imported by plain Node, without a warning', async () => {
     const text = `import { createClient, ProblemError } from 'quartermaster'
       import { createSignIn } from 'quartermaster/sign-in'
       const client = createClient({ baseUrl: '${service.app.url}', token: async () => 'no-token', retries: 0 })
@@ -76,7 +79,7 @@ describe('the package of the client', () => {
     expect([stdout, stderr]).toEqual(['true invalid-token function\n', ''])
   })
 
-  it('is typed for whoever writes TypeScript', async () => {
+  it('has types for TypeScript', async () => {
     const text = `import { createClient, type ProvisioningRequest } from 'quartermaster'
       const client = createClient({ baseUrl: 'https://a.example', token: async () => 'token' })
       export const request: Promise<ProvisioningRequest> = client.getRequest('6f2f8f0e-3a51-4c0b-9a57-0d6f3a1f7c11')
@@ -88,7 +91,7 @@ describe('the package of the client', () => {
     expect(stdout).toBe('')
   })
 
-  it('brings a command that works against a running service', async () => {
+  it('contains a command that works with a running service', async () => {
     const home = newHome()
     await signIn(home.path, service.app.url, 'kim')
     const quartermaster = (...args: string[]) =>
@@ -97,14 +100,14 @@ describe('the package of the client', () => {
         env: { ...env, QUARTERMASTER_HOME: home.path },
       })
     const made = await quartermaster('site', 'create', '--template', 'Working group', '--display-name', 'Aurora', '-w')
-    expect(made.stdout).toMatch(/It is here: http:.*\/sites\/wg-aurora/)
+    expect(made.stdout).toMatch(/Created at http:.*\/sites\/wg-aurora/)
     expect((await quartermaster('--version')).stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
     const refused = await quartermaster('request', 'show', 'REQ-1').catch((error: unknown) => error)
-    expect(refused).toMatchObject({ code: 4, stderr: expect.stringContaining('There is no REQ-1') })
+    expect(refused).toMatchObject({ code: 4, stderr: expect.stringContaining('You cannot see a request REQ-1') })
     home.remove()
   })
 
-  it('runs no script when it is installed, and its files are for everybody to read', async () => {
+  it('runs no script during installation, and everybody can read its files', async () => {
     const { scripts } = JSON.parse(readFileSync(join(app, 'node_modules/quartermaster/package.json'), 'utf8'))
     expect(Object.keys(scripts)).toEqual(['prepack'])
     const { stdout } = await run('tar', ['-tvzf', join(folder, tarballIn(folder))])

@@ -22,7 +22,7 @@ async function world(more: { fetch?: typeof fetch } = {}) {
   return { simulator, dataDir, cacheFile, options, fresh: () => createSignIn(options) }
 }
 
-/** Signs in as somebody who goes to the page that is shown. */
+/** Signs in as a person who opens the shown page. */
 const signInAs = (session: SignIn, who: keyof typeof people, answer: 'allow' | 'decline' = 'allow') =>
   session.signIn(collab, { show: ({ verificationUri, userCode }) => goTo(verificationUri, userCode, who, answer) })
 const goTo = (page: string, code: string, who: keyof typeof people, answer: 'allow' | 'decline') =>
@@ -41,18 +41,18 @@ const problemOf = (promise: Promise<unknown>) =>
     (error: unknown) => (error instanceof SignInError ? error.problem : error),
   )
 
-test('a person signs in by a code on a page; whoever comes later gets a token without asking', async () => {
+test('a person signs in once with a code on a page; later calls receive a token silently', async () => {
   const { simulator, fresh } = await world()
   const person = await signInAs(fresh(), 'kim')
   expect(person).toMatchObject({ id: kim, displayName: 'Kim Lee', userPrincipalName: 'kim@contoso.example' })
-  const asked = await calls(simulator, 'login.token')
+  const tokenCalls = await calls(simulator, 'login.token')
   const token = await fresh().token(collab, person.account)
   expect(decodeJwt(token)).toMatchObject({ oid: kim, scp: 'App.ReadWrite.All', aud: apiIds.collab })
-  expect(await calls(simulator, 'login.token')).toBe(asked)
+  expect(await calls(simulator, 'login.token')).toBe(tokenCalls)
   expect(await calls(simulator, 'login.devicecode')).toBe(1)
 })
 
-test('one sign-in serves both audiences, and the directory', async () => {
+test('one sign-in provides tokens for both APIs and the directory', async () => {
   const { simulator, fresh } = await world()
   const { account } = await signInAs(fresh(), 'kim')
   const session = fresh()
@@ -62,18 +62,18 @@ test('one sign-in serves both audiences, and the directory', async () => {
   expect(await calls(simulator, 'login.devicecode')).toBe(1)
 })
 
-test('a token that has ended is renewed without asking', async () => {
+test('an expired token is renewed silently', async () => {
   const { simulator, cacheFile, fresh } = await world()
   const { account } = await signInAs(fresh(), 'kim')
   const cache = JSON.parse(readFileSync(cacheFile, 'utf8'))
   for (const token of Object.values<Record<string, string>>(cache.AccessToken)) token['expires_on'] = '1000'
   writeFileSync(cacheFile, JSON.stringify(cache))
-  const asked = await calls(simulator, 'login.token')
+  const tokenCalls = await calls(simulator, 'login.token')
   expect(decodeJwt(await fresh().token(collab, account))['oid']).toBe(kim)
-  expect(await calls(simulator, 'login.token')).toBe(asked + 1)
+  expect(await calls(simulator, 'login.token')).toBe(tokenCalls + 1)
 })
 
-test('a refusal is told from a code that nobody used in time', async () => {
+test('a refusal and an expired code have different errors', async () => {
   const { dataDir, fresh } = await world()
   expect(await problemOf(signInAs(fresh(), 'kim', 'decline'))).toBe('declined')
   const expire = () => {
@@ -85,20 +85,20 @@ test('a refusal is told from a code that nobody used in time', async () => {
   expect(await problemOf(fresh().token(collab))).toBe('not-signed-in')
 })
 
-test('a device that is told to slow down waits longer, and goes on', async () => {
-  let told = 0
+test('a device that polls too fast waits longer and continues', async () => {
+  let slowDowns = 0
   const hurried: typeof fetch = async (url, init) => {
     const polls = String(init?.body ?? '').includes('device_code=')
-    if (!polls || told > 0) return fetch(url, init)
-    told += 1
+    if (!polls || slowDowns > 0) return fetch(url, init)
+    slowDowns += 1
     return Response.json({ error: 'slow_down', error_description: 'AADSTS70016: Slow down.' }, { status: 400 })
   }
   const { fresh } = await world({ fetch: hurried })
   expect(await signInAs(fresh(), 'kim')).toMatchObject({ id: kim })
-  expect(told).toBe(1)
+  expect(slowDowns).toBe(1)
 })
 
-test('a line that fails for a moment while somebody types the code ends nothing', async () => {
+test('a temporary connection error does not end the sign-in while the person types the code', async () => {
   let failed = 0
   const shaky: typeof fetch = async (url, init) => {
     const polls = String(init?.body ?? '').includes('device_code=')
@@ -111,7 +111,7 @@ test('a line that fails for a moment while somebody types the code ends nothing'
   expect(failed).toBe(1)
 })
 
-test('waiting for a person ends when it is called off, and when there is no login', async () => {
+test('the sign-in ends when it is cancelled, and when the login does not exist', async () => {
   const { options, fresh } = await world()
   const stop = new AbortController()
   const show = (_: DeviceCode) => stop.abort()
@@ -120,21 +120,21 @@ test('waiting for a person ends when it is called off, and when there is no logi
   expect(await problemOf(nowhere.signIn(collab, { show }))).toBe('unreachable')
 })
 
-test('an unknown tenant is refused in the words of the login, without its ids and times', async () => {
+test('an unknown tenant is refused with the error of the login, without its ids and times', async () => {
   const { options } = await world()
   const session = createSignIn({ ...options, tenantId: 'nowhere.example' })
   const error = await session.signIn(collab, { show: () => undefined }).catch((one: unknown) => one)
   expect(error).toMatchObject({ problem: 'refused', description: "AADSTS90002: Tenant 'nowhere.example' not found." })
 })
 
-test('tokens lie where only their owner reads them', async () => {
+test('only their owner can read the stored tokens', async () => {
   const { cacheFile, fresh } = await world()
   await signInAs(fresh(), 'kim')
   expect(statSync(cacheFile).mode & 0o777).toBe(0o600)
   expect(statSync(join(cacheFile, '..')).mode & 0o777).toBe(0o700)
 })
 
-test('two people who sign in at the same time are both kept, and one can leave without the other', async () => {
+test('two concurrent sign-ins are both stored, and one person can sign out without the other', async () => {
   const { fresh } = await world()
   const [one, other] = await Promise.all([signInAs(fresh(), 'kim'), signInAs(fresh(), 'dana')])
   const session = fresh()
@@ -146,7 +146,7 @@ test('two people who sign in at the same time are both kept, and one can leave w
   expect(decodeJwt(await fresh().token(collab))['oid']).toBe(people.dana.id)
 })
 
-test('a cache that cannot be read counts as empty, and a lock that a killed process left is taken over', async () => {
+test('an unreadable cache counts as empty, and the lock of a killed process is taken over', async () => {
   const { cacheFile, fresh } = await world()
   await signInAs(fresh(), 'kim')
   writeFileSync(cacheFile, '{"half')

@@ -38,7 +38,7 @@ describe('mailbox create --csv', () => {
     return rows[0]?.n ?? 0
   }
 
-  it('makes what each line asks for, with every kind of cell', async () => {
+  it('creates the resource of each line, with every kind of cell', async () => {
     const path = list(
       [
         'key,template,name,displayName,metadata.seats,roomMailboxMetadata.hasWhiteboard,tags,capacity,permissions.FullAccess,primaryOwner',
@@ -46,8 +46,8 @@ describe('mailbox create --csv', () => {
         'A2,meeting ROOM,bell,Bell,,no,,,,',
       ].join('\n'),
     )
-    const { exit, printed, told } = await run(path)
-    expect([exit, told]).toEqual([0, expect.stringContaining('Lines that can be sent: 2. Lines with errors: 0.')])
+    const { exit, printed, errorText } = await run(path)
+    expect([exit, errorText]).toEqual([0, expect.stringContaining('Correct lines: 2. Lines with errors: 0.')])
     expect(printed).toMatch(/^2 succeeded\.\n/)
     const results = resultsOf(path)
     expect(results.map(({ key, name, status }) => [key, name, status])).toEqual([
@@ -64,7 +64,7 @@ describe('mailbox create --csv', () => {
     })
   })
 
-  it('reads what Excel saves: semicolons, a byte order mark, lines with nothing in them', async () => {
+  it('reads files of Excel: semicolons, a byte order mark, empty lines', async () => {
     const path = list('\ufeffname;displayName;Template\r\ncurie;Curie, by the stairs;Meeting room\r\n;;\r\n')
     expect((await run(path)).exit).toBe(0)
     expect(resultsOf(path)).toMatchObject([{ key: '2', name: 'curie', status: 'succeeded' }])
@@ -74,17 +74,19 @@ describe('mailbox create --csv', () => {
     expect((await shown(resultsOf(utf16)[0]?.requestId)).details.displayName).toBe('Cuvier, Zürich')
   })
 
-  it('tells what would be refused, asks, and sends what is right', async () => {
+  it('shows the lines that would be refused, asks, and sends the valid ones', async () => {
     const path = list('name,displayName\ndirac,Dirac\na b,No name\neuler,Euler\n')
     const flags = ['--template', 'Meeting room']
     const before = await count()
     const declined = await run(path, flags, {
-      typing: (told) => (told.includes('Send the 2 correct lines, and leave out the 1 with errors?') ? 'n' : undefined),
+      typing: (errorText) =>
+        errorText.includes('Send the correct lines (2) and skip the lines with errors (1)?') ? 'n' : undefined,
     })
     expect([declined.exit, await count()]).toEqual([1, before])
-    expect(declined.told).toMatch(/Line 3 cannot be sent:\n {2}name: /)
+    expect(declined.errorText).toMatch(/Line 3 has errors:\n {2}name: /)
     const agreed = await run(path, flags, {
-      typing: (told) => (told.includes('Send the 2 correct lines, and leave out the 1 with errors?') ? 'y' : undefined),
+      typing: (errorText) =>
+        errorText.includes('Send the correct lines (2) and skip the lines with errors (1)?') ? 'y' : undefined,
     })
     expect([agreed.exit, await count()]).toEqual([4, before + 2])
     expect(resultsOf(path).map(({ key, status, error }) => [key, status, error !== ''])).toEqual([
@@ -92,11 +94,11 @@ describe('mailbox create --csv', () => {
       ['3', 'refused', true],
       ['4', 'succeeded', false],
     ])
-    // The line that was wrong is mended; what is there stays as it is.
+    // The wrong line is corrected; existing resources are unchanged.
     writeFileSync(path, 'name,displayName\ndirac,Dirac\nfermi,No name\neuler,Euler\n')
     const again = await run(path, [...flags, '--yes'])
     expect([again.exit, await count()]).toEqual([0, before + 3])
-    expect(again.told).toContain('Lines that can be sent: 1.')
+    expect(again.errorText).toContain('Correct lines: 1.')
     const once = await run(path, [...flags, '--yes'])
     expect([once.exit, await count()]).toEqual([0, before + 3])
   })
@@ -105,20 +107,20 @@ describe('mailbox create --csv', () => {
     const path = list('name,displayName,template\ngauss,Gauss,Meeting room\n')
     const before = await count()
     const dry = await run(path, ['--dry-run'])
-    expect([dry.exit, dry.told]).toEqual([0, expect.stringContaining('Lines that can be sent: 1.')])
+    expect([dry.exit, dry.errorText]).toEqual([0, expect.stringContaining('Correct lines: 1.')])
     const silent = await run(path, [])
-    expect([silent.exit, silent.told]).toEqual([2, expect.stringContaining('--yes')])
+    expect([silent.exit, silent.errorText]).toEqual([2, expect.stringContaining('--yes')])
     expect([await count(), existsSync(path.replace('.csv', '.results.csv'))]).toEqual([before, false])
   })
 
-  it('goes on where it was interrupted, and asks for nothing twice', async () => {
+  it('continues after an interruption without a repeated request', async () => {
     const names = Array.from({ length: 12 }, (_, place) => `hilbert-${place}`)
     const path = list(['name,displayName,template', ...names.map((name) => `${name},${name},Meeting room`)].join('\n'))
     const before = await count()
     const interrupt = new AbortController()
     const watching: typeof fetch = async (url, init) => {
       const answer = await fetch(url, init)
-      // The list was taken, and whoever sent it never hears of it.
+      // The service accepted the list, but its sender receives no answer.
       if (String(url).endsWith('/requests/v1/batch') && answer.status === 202) {
         interrupt.abort()
         throw new TypeError('the line is dead')
@@ -134,7 +136,7 @@ describe('mailbox create --csv', () => {
     expect(new Set(resultsOf(path).map(({ requestId }) => requestId)).size).toBe(12)
   })
 
-  it('writes no cell that a spreadsheet would run', async () => {
+  it('writes no cell that a spreadsheet would execute', async () => {
     const path = list('key,name,displayName,template\n=1+1,@cmd,"=HYPERLINK(""http://x"")",Meeting room\n')
     expect((await run(path)).exit).toBe(4)
     const [line] = resultsOf(path)
@@ -142,22 +144,22 @@ describe('mailbox create --csv', () => {
     expect(readFileSync(path.replace('.csv', '.results.csv'), 'utf8')).not.toMatch(/(^|,)"?[=@+-]/m)
   })
 
-  it('gives one value with --json, for scripts', async () => {
+  it('prints one JSON value with --json, for scripts', async () => {
     const path = list('name,displayName,template\nkepler,Kepler,Meeting room\n')
     const { exit, printed } = await run(path, ['--yes', '--json'])
     expect([exit, JSON.parse(printed)]).toMatchObject([0, { made: 1, refused: 0, rows: [{ status: 'succeeded' }] }])
   })
 
   it.each([
-    ['a column that there is not', 'name,displayNam\na,b\n', /no field displayNam.*displayName/],
-    ['a column twice', 'name,NAME\na,b\n', /Two columns are called name/],
-    ['nothing in it', 'name,displayName\n', /no line after the first/],
+    ['an unknown column', 'name,displayNam\na,b\n', /Unknown column displayNam.*displayName/],
+    ['a column twice', 'name,NAME\na,b\n', /Two columns have the name name/],
+    ['no rows', 'name,displayName\n', /has no requests/],
     ['another encoding', Buffer.from('name,displayName\na,B\xfcro\n', 'latin1'), /neither UTF-8 nor UTF-16/],
-    ['a quote that does not end', 'name,displayName\na,"B\n', /cannot be read as a list/],
-  ])('says what is wrong with a list that has %s', async (_, text, says) => {
+    ['a quote that does not end', 'name,displayName\na,"B\n', /is not a valid CSV file/],
+  ])('reports the fault of a list that has %s', async (_, text, says) => {
     const before = await count()
-    const { exit, told } = await run(list(text))
-    expect([exit, told]).toEqual([2, expect.stringMatching(says)])
+    const { exit, errorText } = await run(list(text))
+    expect([exit, errorText]).toEqual([2, expect.stringMatching(says)])
     expect(await count()).toBe(before)
   })
 
@@ -180,20 +182,20 @@ describe('mailbox create --csv', () => {
     expect([dry.exit, await count()]).toEqual([4, before])
     const reported = [
       [
-        'Line 5 (B) cannot be sent:',
-        '  capacity: “much” is not a number. Write it as 12 or 2.5.',
-        '  isWheelChairAccessible: “vielleicht” is neither yes nor no. Write yes or no.',
-        '  template: There is no template “Ballroom” that you may use for this. quartermaster templates lists them.',
-        '  primaryOwner: nobody@contoso.example is not a person of this organisation. Give a sign-in name or a user id.',
+        'Line 5 (B) has errors:',
+        '  capacity: “much” is not a number. Enter a number such as 12 or 2.5.',
+        '  isWheelChairAccessible: “vielleicht” is neither yes nor no. Enter yes or no.',
+        '  template: You have no template “Ballroom” for this command. For all templates: quartermaster templates',
+        '  primaryOwner: nobody@contoso.example is not a person of this organisation. Use a sign-in name or a user id.',
       ],
-      ['Line 7 (C) cannot be sent:', '  key: Line 6 has the same key. Give each line its own key.'],
-      ['Line 8 (D) cannot be sent:', '  This line is equal to line 6. Remove one of the two.'],
-      ['Line 9 (E) cannot be sent:', '  This line has 2 cells, and the first line has 7.'],
-      [`Line 10 (${'F'.repeat(65)}) cannot be sent:`, '  key: A key has 1 to 64 printable characters.'],
-      ['Line 11 (G) cannot be sent:', '  name: '],
+      ['Line 7 (C) has errors:', '  key: Line 6 has the same key. Give each line its own key.'],
+      ['Line 8 (D) has errors:', '  This line repeats line 6. Remove one of the two lines.'],
+      ['Line 9 (E) has errors:', '  This line has 2 cells, but the first line has 7.'],
+      [`Line 10 (${'F'.repeat(65)}) has errors:`, '  key: A key must have 1 to 64 printable characters.'],
+      ['Line 11 (G) has errors:', '  name: '],
     ]
-    for (const said of reported) expect(dry.told).toContain(said.join('\n'))
-    expect(dry.told).toContain('Lines that can be sent: 2. Lines with errors: 6.')
+    for (const lines of reported) expect(dry.errorText).toContain(lines.join('\n'))
+    expect(dry.errorText).toContain('Correct lines: 2. Lines with errors: 6.')
     const sent = await run(path)
     expect([sent.exit, sent.printed]).toEqual([4, expect.stringContaining('2 succeeded, 6 refused.')])
     expect(resultsOf(path).map(({ key, status, error }) => [key?.slice(0, 2), status, error !== ''])).toEqual([
@@ -208,7 +210,7 @@ describe('mailbox create --csv', () => {
     ])
     const [noether] = resultsOf(path)
     expect((await shown(noether?.requestId)).details).toMatchObject({ isWheelChairAccessible: true })
-    // Lines are found again when they move, and the equal line stays wrong.
+    // Lines are recognised after a move, and the equal line remains wrong.
     writeFileSync(path, `${[lines[0], lines[6], lines[4], lines[1]].join('\r\n')}\r\n`)
     const moved = await run(path)
     expect([moved.exit, await count()]).toEqual([4, before + 2])
@@ -219,7 +221,7 @@ describe('mailbox create --csv', () => {
     ])
   })
 
-  it('keeps the result of a request whose line has changed, and reads results of an earlier version', async () => {
+  it('keeps the result of a request whose line changed, and reads results of an earlier version', async () => {
     const path = list('name,displayName,template\nquine,Quine,Meeting room\n')
     expect((await run(path)).exit).toBe(0)
     const results = path.replace('.csv', '.results.csv')
@@ -253,26 +255,29 @@ describe('mailbox create --csv', () => {
     const text = readFileSync(path, 'utf8')
     writeFileSync(path, text.replace('Russell', 'Bertrand'))
     const changed = await run(path)
-    expect([changed.exit, changed.told]).toEqual([2, expect.stringContaining('have changed since then: 3.')])
+    expect([changed.exit, changed.errorText]).toEqual([2, expect.stringContaining('have changed since then: 3.')])
     writeFileSync(path, text)
     expect((await run(path)).printed).toContain('2 succeeded')
     expect(await count()).toBeLessThanOrEqual(before + 2)
   })
 
-  it('names the results file that cannot be used, before it sends anything', async () => {
+  it('names an unusable results file before it sends anything', async () => {
     const path = list('name,displayName,template\nsmullyan,Smullyan,Meeting room\n')
-    // Nobody can replace a folder by a file.
+    // A file cannot replace a folder.
     mkdirSync(join(path.replace('.csv', '.results.csv'), 'inside'), { recursive: true })
     const before = await count()
-    expect(await run(path)).toMatchObject({ exit: 2, told: expect.stringContaining('.results.csv cannot be ') })
+    expect(await run(path)).toMatchObject({
+      exit: 2,
+      errorText: expect.stringMatching(/^Cannot read \S+\.results\.csv /),
+    })
     expect(await count()).toBe(before)
   })
 
-  it('takes --csv alone, and leaves other files of the same name alone', async () => {
+  it('accepts --csv alone, and does not touch other files with the same name', async () => {
     const path = list('name,displayName\nlaplace,Laplace\n')
-    expect((await run(path, ['--file', 'x.json'])).told).toContain('--file')
+    expect((await run(path, ['--file', 'x.json'])).errorText).toContain('--file')
     writeFileSync(path.replace('.csv', '.results.csv'), 'my own notes\n')
-    expect(await run(path)).toMatchObject({ exit: 2, told: expect.stringContaining('Move it to another folder') })
+    expect(await run(path)).toMatchObject({ exit: 2, errorText: expect.stringContaining('Move it to another folder') })
     expect(readFileSync(path.replace('.csv', '.results.csv'), 'utf8')).toBe('my own notes\n')
   })
 

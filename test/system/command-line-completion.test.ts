@@ -16,7 +16,7 @@ afterAll(() => {
 })
 const pathOf = (shell: Shell): string => join(folder, `completion.${shell}`)
 
-/** What each shell is asked to complete, and what it offers. The last word is the one that is typed. */
+/** The input of each shell, and its suggestions. The last part is the one that is typed. */
 const cases: readonly (readonly [words: readonly string[], offered: readonly string[], missing: readonly string[]])[] =
   [
     [[''], ['login', 'site', 'mailbox', 'request', 'webhook', 'completion'], ['create', 'nudge']],
@@ -34,13 +34,13 @@ const cases: readonly (readonly [words: readonly string[], offered: readonly str
 describe('the completion script', () => {
   beforeAll(async () => {
     for (const shell of shells) {
-      const { exit, printed, told } = await runQuartermaster(['completion', shell], { home: home.path })
-      expect([exit, told, printed]).toEqual([0, '', completionScript(shell, commands)])
+      const { exit, printed, errorText } = await runQuartermaster(['completion', shell], { home: home.path })
+      expect([exit, errorText, printed]).toEqual([0, '', completionScript(shell, commands)])
       writeFileSync(pathOf(shell), printed)
     }
   })
 
-  /** Programs that complete a line. Each prints a suggestion on a line. */
+  /** Programs that complete a line. Each prints one suggestion per line. */
   const complete: Partial<Record<Shell, (words: readonly string[]) => string>> = {
     bash: (words) =>
       execFileSync('bash', [
@@ -52,7 +52,7 @@ describe('the completion script', () => {
         ...[pathOf('bash'), 'quartermaster', ...words],
       ]).toString(),
     zsh: (words) => {
-      // The functions of its completion system, as they are called; the shell itself filters by what is typed.
+      // Stubs of the shell's completion functions. The shell itself filters by the typed text.
       const stubs = `compdef() { : }; compset() { : }; _files() { : }; _describe() { print -l -- "\${(@P)2}" }`
       const script = `${stubs}; . "$0"; words=("$@"); CURRENT=$#; _quartermaster`
       const all = execFileSync('zsh', ['-f', '-c', script, pathOf('zsh'), 'quartermaster', ...words]).toString()
@@ -77,9 +77,9 @@ describe('the completion script', () => {
   }
   const programs: Readonly<Record<Shell, string>> = { bash: 'bash', zsh: 'zsh', fish: 'fish', powershell: 'pwsh' }
 
-  describe.each(shells)('of %s', (shell) => {
+  describe.each(shells)('for %s', (shell) => {
     whereInstalled(programs[shell], `completion in ${shell}`, () =>
-      it('offers what can follow, and nothing else', () => {
+      it('suggests exactly the possible continuations', () => {
         for (const [words, offered, missing] of cases) {
           const found = (complete[shell]?.(words) ?? '').split('\n').map((line) => line.split(/[\t:]/)[0]?.trim() ?? '')
           const about = words.join(' ')
@@ -100,22 +100,22 @@ describe('the completion script', () => {
   })
 
   whereInstalled('zsh', 'typed text in bash and zsh', () =>
-    it('runs nothing that a person has typed, in bash and zsh', () => {
+    it('executes nothing that a person has typed, in bash and zsh', () => {
       const typed = ['site', 'create', '--alias', `$(touch ${join(folder, 'ran')})`, '`touch ran`', '']
       for (const shell of ['bash', 'zsh'] as const) complete[shell]?.(typed)
       expect(() => execFileSync('ls', [join(folder, 'ran')], { stdio: 'ignore' })).toThrow()
     }),
   )
 
-  it('has no two keys of a PowerShell table that differ in case alone', () => {
+  it('has no two keys of a PowerShell table that differ only by case', () => {
     const keys = [...completionScript('powershell', commands).matchAll(/^ {4}('.*?') = /gm)].map(([, key = '']) => key)
     const tables = keys.indexOf("'login --collab-scope'")
     for (const table of [keys.slice(0, tables), keys.slice(tables)])
       expect(new Set(table.map((key) => key.toLowerCase())).size).toBe(table.length)
   })
 
-  it('names the shells for any other one', async () => {
-    const { exit, told } = await runQuartermaster(['completion', 'tcsh'], { home: home.path })
-    expect([exit, told]).toEqual([2, expect.stringContaining('bash, zsh, fish, powershell')])
+  it('lists the supported shells for any other shell', async () => {
+    const { exit, errorText } = await runQuartermaster(['completion', 'tcsh'], { home: home.path })
+    expect([exit, errorText]).toEqual([2, expect.stringContaining('bash, zsh, fish, powershell')])
   })
 })

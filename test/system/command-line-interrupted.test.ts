@@ -6,7 +6,7 @@ import { newHome, runQuartermaster, signIn, startQuartermaster } from '../suppor
 import { withService } from '../support/service.ts'
 import { until } from '../support/until.ts'
 
-describe('a command that Ctrl-C interrupts', () => {
+describe('a command interrupted by Ctrl-C', () => {
   const service = withService()
   const homes = { kim: newHome(), dana: newHome() }
   let folder = ''
@@ -34,17 +34,17 @@ describe('a command that Ctrl-C interrupts', () => {
     return rows[0]?.n ?? 0
   }
   const start = (...args: string[]) => startQuartermaster(args, homes.kim.path)
-  /** Runs a list in a process of its own, and presses Ctrl-C while it follows the requests. */
+  /** Runs a list in its own process, and presses Ctrl-C while it follows the requests. */
   const interrupt = async (args: readonly string[]) => {
     const running = start(...args)
-    await until(() => /0 of \d+ succeeded/.test(running.told()) || undefined, 'the requests to be followed')
+    await until(() => /0 of \d+ succeeded/.test(running.errorText()) || undefined, 'the requests to be followed')
     running.child.kill('SIGINT')
     return running.ended
   }
   const mailboxesAreHeld = () =>
     service.fault({ operation: 'exchange.new-mailbox', kind: 'failBeforeCommit', status: 503, count: 10_000 })
 
-  it('ends a list of 5 rows with 2 wrong rows, interrupted twice, with 5 right lines in its results file', async () => {
+  it('completes a list of 5 rows with 2 wrong rows after two interruptions, with 5 correct lines in its results file', async () => {
     const path = list(
       'rooms',
       'name,displayName,template,primaryOwner',
@@ -59,8 +59,8 @@ describe('a command that Ctrl-C interrupts', () => {
     await mailboxesAreHeld()
     for (const _ of [1, 2]) {
       const cut = await interrupt(args)
-      expect([cut.exit, cut.told]).toEqual([130, expect.stringContaining('Requests that continue: 3.')])
-      expect(cut.told).toContain('run the same command again')
+      expect([cut.exit, cut.errorText]).toEqual([130, expect.stringContaining('Requests in progress: 3.')])
+      expect(cut.errorText).toContain('run the same command again')
       expect(statusesOf(path).filter(([, status]) => status === 'refused')).toHaveLength(2)
       expect(await count()).toBeLessThanOrEqual(before + 3)
     }
@@ -84,7 +84,7 @@ describe('a command that Ctrl-C interrupts', () => {
     expect(await count()).toBe(before + 5)
   })
 
-  it('follows rows whose requests have ended meanwhile, without sending anything', async () => {
+  it('follows rows whose requests have ended in the meantime, without sending anything', async () => {
     const path = list(
       'ended',
       'name,displayName,template',
@@ -107,7 +107,7 @@ describe('a command that Ctrl-C interrupts', () => {
     expect(await count()).toBe(before)
   })
 
-  it('reads again what became of rows that waited for approval, at any later time', async () => {
+  it('reads the results of rows that waited for approval at any later time', async () => {
     const columns = 'displayName,template,metadata.costCentre,metadata.audience'
     const path = list('sites', columns, 'Neptune,Project site,4711,internal', 'Nereid,Project site,4711,internal')
     const args = ['site', 'create', '--csv', path, '--yes']
@@ -115,9 +115,9 @@ describe('a command that Ctrl-C interrupts', () => {
     expect([sent.exit, sent.printed]).toEqual([0, expect.stringContaining('2 pendingApproval')])
     const [first, second] = resultsOf(path)
     expect((await as('dana', 'request', 'approve', first?.reference ?? '')).exit).toBe(0)
-    // --watch follows also what waits for people.
+    // --watch also follows requests that wait for people.
     const watching = start(...args, '--watch')
-    await until(() => watching.told().includes('1 of 2 succeeded') || undefined, 'the first to be ready')
+    await until(() => watching.errorText().includes('1 of 2 succeeded') || undefined, 'the first to be ready')
     expect((await as('dana', 'request', 'reject', second?.reference ?? '', '-m', 'Use Neptune')).exit).toBe(0)
     const ended = await watching.ended
     expect([ended.exit, ended.printed]).toEqual([1, expect.stringContaining('1 succeeded, 1 rejected')])
@@ -132,9 +132,9 @@ describe('a command that Ctrl-C interrupts', () => {
     const running = start('site', 'create', '--template', 'Project site', '--display-name', 'Oberon', ...flags)
     await until(() => running.printed().includes('pendingApproval') || undefined, 'the state')
     running.child.kill('SIGINT')
-    const { exit, printed, told } = await running.ended
+    const { exit, printed, errorText } = await running.ended
     const [reference] = /REQ-\d+/.exec(printed) ?? ['']
     expect(exit).toBe(130)
-    expect(told).toContain(`${reference} continues. To follow it again: quartermaster request watch ${reference}`)
+    expect(errorText).toContain(`${reference} continues. To follow it again: quartermaster request watch ${reference}`)
   })
 })

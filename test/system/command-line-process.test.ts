@@ -26,18 +26,18 @@ describe('the process of the command line', () => {
   })
   afterAll(home.remove)
 
-  it('signs nobody in again that has signed in before', async () => {
+  it('signs in without another question', async () => {
     const before = (await service.calls('login.devicecode')).length
     const { exit, printed } = await startQuartermaster(['whoami'], home.path).ended
     expect([exit, printed]).toEqual([0, expect.stringContaining('Kim Lee')])
     expect(await service.calls('login.devicecode')).toHaveLength(before)
   })
 
-  it('lets two people sign in at the same time, in two processes, and keeps the tokens of both', async () => {
+  it('lets two people sign in at the same time, in two processes, and keeps both tokens', async () => {
     const both = newHome()
     const login = async (who: 'kim' | 'dana') => {
       const running = startQuartermaster(['login', '--base-url', service.app.url], both.path)
-      const shown = await until(() => /Open (\S+) .* code ([A-Z]+)\./.exec(running.told()) ?? undefined, 'a code')
+      const shown = await until(() => /Open (\S+) .* code ([A-Z]+)\./.exec(running.errorText()) ?? undefined, 'a code')
       const { answerCode } = await import('../support/command-line.ts')
       await answerCode(shown[1] ?? '', shown[2] ?? '', who, 'allow')
       return running.ended
@@ -52,48 +52,48 @@ describe('the process of the command line', () => {
     const running = startQuartermaster(['request', 'watch', waiting], home.path)
     await until(() => running.printed().includes('pendingApproval') || undefined, 'the state')
     running.child.kill(signal)
-    expect(await running.ended).toMatchObject({ exit: 130, told: expect.stringMatching(/^REQ-\d+ continues\. /) })
+    expect(await running.ended).toMatchObject({ exit: 130, errorText: expect.stringMatching(/^REQ-\d+ continues\. /) })
   })
 
   it('ends a login at Ctrl-C', async () => {
     const running = startQuartermaster(['login'], home.path)
-    await until(() => running.told().includes('enter the code') || undefined, 'a code')
+    await until(() => running.errorText().includes('enter the code') || undefined, 'a code')
     running.child.kill('SIGINT')
     expect((await running.ended).exit).toBe(130)
   })
 
-  it('ends quietly when whoever reads has had enough', async () => {
+  it('exits without an error when its reader closes the pipe', async () => {
     const line = `"$0" "$1" mailbox create --help | head -n 1; exit "\${PIPESTATUS[0]}"`
     const child = spawn('bash', ['-c', line, process.execPath, cli], {
       env: { ...process.env, QUARTERMASTER_HOME: home.path },
     })
-    const { exit, printed, told } = await watchProcess(child).ended
-    expect([exit, told]).toEqual([0, ''])
+    const { exit, printed, errorText } = await watchProcess(child).ended
+    expect([exit, errorText]).toEqual([0, ''])
     expect(printed).toBe('Usage: quartermaster mailbox create [flags]\n')
   })
 
-  it('ends quietly when nobody reads what is watched any more', async () => {
+  it('exits without an error when nobody reads the watched output any more', async () => {
     const running = startQuartermaster(['request', 'watch', waiting], home.path)
     running.child.stdout?.destroy()
-    expect(await running.ended).toMatchObject({ exit: 0, told: '' })
+    expect(await running.ended).toMatchObject({ exit: 0, errorText: '' })
   })
 
-  it('draws one line on a terminal while it watches, and asks there when nothing is given', async () => {
+  it('draws one line on a terminal while it watches, and asks there for missing input', async () => {
     const live = terminal(['site', 'create', '--template', 'Working group', '--display-name', 'Aurora', '--watch'])
     const { exit, printed } = await live.ended
     expect(exit).toBe(0)
-    // Each time the line is taken away before it is drawn anew.
+    // Each update clears the line before it draws it again.
     const drawn = printed.split('\r\u001b[2K').slice(1, -1)
     expect(drawn.length).toBeGreaterThan(0)
     for (const line of drawn) expect(line).toMatch(/^REQ-\d+ Aurora {2}[✓…·]+ [A-Za-z ]+$/)
-    expect(printed).toContain('It is here: http')
-    const asked = terminal(['site', 'create'])
-    await until(() => asked.printed().includes('Which template?') || undefined, 'a question')
-    asked.child.stdin?.write('\u0003')
-    expect((await asked.ended).exit).toBe(130)
+    expect(printed).toContain('Created at http')
+    const session = terminal(['site', 'create'])
+    await until(() => session.printed().includes('Which template?') || undefined, 'a question')
+    session.child.stdin?.write('\u0003')
+    expect((await session.ended).exit).toBe(130)
   })
 
-  /** In a real terminal, by util-linux’s `script`. */
+  /** Runs in a real terminal, by util-linux’s `script`. */
   function terminal(args: readonly string[]): { child: ChildProcess; ended: Promise<Outcome>; printed(): string } {
     const quoted = [process.execPath, cli, ...args].map((word) => `'${word}'`).join(' ')
     const env = { ...bareEnvironment, QUARTERMASTER_HOME: home.path, TERM: 'xterm', SHELL: '/bin/sh' }

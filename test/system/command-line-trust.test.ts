@@ -14,7 +14,7 @@ const graph = 'https://graph.microsoft.com/.default'
 const payroll = 'https://payroll.contoso.example/collab/App.ReadWrite.All'
 const registered = 'api://99992222-3333-4444-8555-666677778888/App.ReadWrite.All'
 
-/** An OpenAPI document that says whatever it likes about sign-in. */
+/** Creates an OpenAPI document with arbitrary sign-in data. */
 const documentOf = (login: string, collab: string, mail: string) => ({
   components: {
     securitySchemes: {
@@ -27,7 +27,7 @@ const documentOf = (login: string, collab: string, mail: string) => ({
   },
 })
 
-/** A service that offers scopes, and keeps every token that it gets. */
+/** Starts a service that offers scopes, and records every token that it receives. */
 async function offering(scopes: (own: string) => { collab: string; mail: string; login?: string }) {
   const simulator = await tenantFor()
   const home = newHome()
@@ -55,35 +55,36 @@ async function offering(scopes: (own: string) => { collab: string; mail: string;
   return { simulator, home, url, heard, audiences, codes, run }
 }
 
-/** The command that a message tells people to type, without the program's name. */
-const commandIn = (told: string): string[] => /accept \S+: quartermaster (.*)$/m.exec(told)?.[1]?.split(' ') ?? []
+/** Returns the command in a message, without the program's name. */
+const commandIn = (errorText: string): string[] =>
+  /trust \S+: quartermaster (.*)$/m.exec(errorText)?.[1]?.split(' ') ?? []
 
 describe('a scope that does not belong to the service', () => {
   test.each([
     ['Microsoft Graph', graph],
     ['another service of the organisation', payroll],
     ['a registration by its id', registered],
-  ])('gets no sign-in and no token: %s', async (_, collab) => {
+  ])('causes no sign-in and no token: %s', async (_, collab) => {
     const { url, heard, codes, run } = await offering((own) => ({ collab, mail: `${own}/mail/App.ReadWrite.All` }))
-    const { exit, told } = await run('login', '--base-url', url)
+    const { exit, errorText } = await run('login', '--base-url', url)
     expect(exit).toBe(2)
-    expect(told).toContain(`${url} offers the scope ${collab}.`)
-    expect(told).toContain('could open another service')
-    expect(commandIn(told)).toEqual(['login', '--base-url', url, '--collab-scope', collab])
+    expect(errorText).toContain(`${url} uses the scope ${collab}, which does not belong to ${url}.`)
+    expect(errorText).toContain('could open another service')
+    expect(commandIn(errorText)).toEqual(['login', '--base-url', url, '--collab-scope', collab])
     expect(heard.map(({ call }) => call)).toEqual(['GET /openapi.json'])
     expect(await codes()).toEqual([])
     expect((await run('templates', '--base-url', url)).exit).toBe(3)
   })
 
-  test('is accepted by the command that the message shows, for this service alone', async () => {
+  test('is accepted by the command in the message, for this service only', async () => {
     const { simulator, home, url, audiences, run } = await offering(() => ({ collab: registered, mail: payroll }))
     const refused = await run('login', '--base-url', url)
-    const [, , , ...flags] = commandIn(refused.told)
+    const [, , , ...flags] = commandIn(refused.errorText)
     expect(flags).toEqual(['--collab-scope', registered, '--mail-scope', payroll])
     expect(await signIn(home.path, url, 'kim', flags)).toMatchObject({ exit: 0 })
     expect(await run('templates')).toMatchObject({ exit: 0 })
     expect(audiences()).toEqual(['99992222-3333-4444-8555-666677778888'])
-    // Kept: the next sign-in needs no flag.
+    // The choice is stored: the next sign-in needs no flag.
     expect(await signIn(home.path, url, 'kim')).toMatchObject({ exit: 0 })
     const login = `${simulator.url}/${simulator.tenantId}/oauth2/v2.0/token`
     const other = await hostileServer(reply(200, documentOf(login, registered, payroll)))
@@ -91,15 +92,15 @@ describe('a scope that does not belong to the service', () => {
     expect(other.heard.every(({ headers }) => headers.authorization === undefined)).toBe(true)
   })
 
-  test('is refused again when the service offers another one than was accepted', async () => {
+  test('is refused again when the service offers another scope than the accepted one', async () => {
     let collab = registered
     const { home, url, run } = await offering((own) => ({ collab, mail: `${own}/mail/App.ReadWrite.All` }))
     expect(await signIn(home.path, url, 'kim', ['--collab-scope', registered])).toMatchObject({ exit: 0 })
     collab = graph
-    expect(await run('login', '--base-url', url)).toMatchObject({ exit: 2, told: expect.stringContaining(graph) })
+    expect(await run('login', '--base-url', url)).toMatchObject({ exit: 2, errorText: expect.stringContaining(graph) })
   })
 
-  test('is not accepted by a variable, nor because an earlier version kept it', async () => {
+  test('is not accepted by a variable, nor because an earlier version stored it', async () => {
     const own = (url: string) => ({
       collab: `${url}/collab/App.ReadWrite.All`,
       mail: `${url}/mail/App.ReadWrite.All`,
@@ -107,7 +108,7 @@ describe('a scope that does not belong to the service', () => {
     const { home, url, audiences, run } = await offering(own)
     const variables = { QUARTERMASTER_COLLAB_SCOPE: graph }
     const byVariable = await runQuartermaster(['login', '--base-url', url], { home: home.path, variables })
-    expect(byVariable).toMatchObject({ exit: 2, told: expect.stringContaining(`--collab-scope ${graph}`) })
+    expect(byVariable).toMatchObject({ exit: 2, errorText: expect.stringContaining(`--collab-scope ${graph}`) })
     expect(await signIn(home.path, url, 'kim')).toMatchObject({ exit: 0 })
     expect(await run('templates')).toMatchObject({ exit: 0 })
     expect(await runQuartermaster(['templates'], { home: home.path, variables })).toMatchObject({ exit: 2 })
@@ -116,24 +117,24 @@ describe('a scope that does not belong to the service', () => {
     saved.services[url].collabScope = payroll
     writeFileSync(path, JSON.stringify(saved))
     const stale = await run('templates')
-    expect(stale).toMatchObject({ exit: 2, told: expect.stringContaining(`--collab-scope ${payroll}`) })
+    expect(stale).toMatchObject({ exit: 2, errorText: expect.stringContaining(`--collab-scope ${payroll}`) })
     expect(audiences()).toEqual([apiIds.collab])
   })
 
-  test('never gets into a command that a shell would run, nor into a list of scopes', async () => {
+  test('never becomes part of a command that a shell would execute, nor of a list of scopes', async () => {
     for (const collab of ['api://x/$(touch owned)', `api://x/a ${graph}`, 'api://x/a;id', "api://x/'`id`'"]) {
       const { url, codes, run } = await offering((own) => ({ collab, mail: `${own}/mail/App.ReadWrite.All` }))
-      const { exit, told } = await run('login', '--base-url', url)
-      expect([exit, told.includes('quartermaster login --base-url')]).toEqual([2, false])
-      expect(told).toContain('cannot be a scope')
+      const { exit, errorText } = await run('login', '--base-url', url)
+      expect([exit, errorText.includes('quartermaster login --base-url')]).toEqual([2, false])
+      expect(errorText).toContain('is not a valid scope')
       const typed = await run('login', '--base-url', url, '--collab-scope', collab)
-      expect(typed).toMatchObject({ exit: 2, told: expect.stringContaining('--collab-scope is one scope') })
+      expect(typed).toMatchObject({ exit: 2, errorText: expect.stringContaining('--collab-scope needs one scope') })
       expect(await codes()).toEqual([])
     }
   })
 })
 
-test('a scope of the service itself needs no flag, by whichever name of this computer', async () => {
+test('a scope of the service itself needs no flag, by each name of this computer', async () => {
   const { home, url, audiences, run } = await offering((own) => ({
     collab: `${own.replace('localhost', '127.0.0.1')}/collab/App.ReadWrite.All`,
     mail: `${own}/mail/App.ReadWrite.All`,
@@ -145,16 +146,19 @@ test('a scope of the service itself needs no flag, by whichever name of this com
 })
 
 describe('a login that only the service names', () => {
-  test('gets no call, until somebody names it', async () => {
+  test('receives no call until the person confirms it', async () => {
     const login = 'https://login.contoso.example'
     const { url, run, heard } = await offering((own) => ({
       collab: `${own}/collab/App.ReadWrite.All`,
       mail: `${own}/mail/App.ReadWrite.All`,
       login: `${login}/t/oauth2/v2.0/token`,
     }))
-    const { exit, told } = await run('login', '--base-url', url, '--client-id', 'c')
-    expect([exit, told]).toEqual([2, expect.stringContaining(`${url} sends people to sign in at ${login}.`)])
-    expect(commandIn(told)).toEqual(['login', '--base-url', url, '--client-id', 'c', '--authority', login])
+    const { exit, errorText } = await run('login', '--base-url', url, '--client-id', 'c')
+    expect([exit, errorText]).toEqual([
+      2,
+      expect.stringContaining(`${url} uses the login ${login}, which is not a Microsoft login.`),
+    ])
+    expect(commandIn(errorText)).toEqual(['login', '--base-url', url, '--client-id', 'c', '--authority', login])
     expect(heard.map(({ call }) => call)).toEqual(['GET /openapi.json'])
   })
 
@@ -170,18 +174,18 @@ describe('a login that only the service names', () => {
     ['https://login.microsoftonline.com@evil.example', false],
     ['https://lоgin.microsoftonline.com', false],
     ['http://127.0.0.1:3979', false],
-  ])('%s is believed of a service elsewhere: %s', (login, believed) => {
+  ])('%s is accepted from a service on another computer: %s', (login, believed) => {
     expect(isTrustedLogin(login, 'https://provisioning.contoso.example')).toBe(believed)
     expect(isTrustedLogin('http://127.0.0.1:3979', 'http://localhost:3978')).toBe(true)
   })
 
-  test('over http is for this computer alone, also for programs', () => {
+  test('over http is accepted on this computer only, also for programs', () => {
     const options = { loginUrl: 'http://login.contoso.example', tenantId: 't', clientId: 'c', cacheFile: '/dev/null' }
     expect(() => createSignIn(options)).toThrow('https://')
   })
 })
 
-describe('the rule which scopes belong to a service', () => {
+describe('the rule for scopes that belong to a service', () => {
   const base = 'https://base.example/tenants/one'
   test.each([
     ['https://base.example/tenants/one/collab/App.ReadWrite.All', true],
@@ -210,7 +214,7 @@ describe('the rule which scopes belong to a service', () => {
     expect(isScopeOf(base, 'collab', scope)).toBe(belongs)
   })
 
-  test('takes nothing but text that begins with the base address and the API', () => {
+  test('accepts only text that begins with the base address and the API', () => {
     const pieces = fc.constantFrom(
       'https://',
       'base.example',

@@ -18,7 +18,7 @@ interface TimelineEntry {
   readonly data?: { readonly by?: string }
 }
 
-/** Asks by REST for a site that needs no approval; gives its request id. */
+/** Requests a site without approval by REST, and returns its request id. */
 async function ask(
   service: Service,
   who: 'kim' | 'sam',
@@ -43,13 +43,13 @@ const announced = (service: Service, requestId: string) =>
     'the site to be announced',
   )
 
-/** The follow-up cards that were sent for a site of this name. */
+/** Returns the follow-up cards for a site with this name. */
 const followUps = ({ connector }: Service, name: string): ShownActivity[] =>
   connector.sent.filter(({ card }) => card && /Your site is ready/.test(textOf(card)) && textOf(card).includes(name))
 const firstFollowUp = (service: Service, name: string) =>
   until(() => followUps(service, name)[0], `the follow-up card of ${name}`)
 
-/** Waits until no job of these kinds is at work or due, so that what was not sent by then is not sent. */
+/** Waits until no job of these kinds runs or is due. Messages that were not sent by then are never sent. */
 async function quiet(service: Service, ...names: string[]): Promise<void> {
   await until(
     async () => {
@@ -78,16 +78,16 @@ function postWebhook(service: Service, requestId: string, secret: string, url?: 
   return fetch(`${service.app.url}/webhooks/provisioning`, { method: 'POST', headers, body })
 }
 
-describe('with the poll alone', () => {
+describe('with the poll alone,', () => {
   const service = withService({ ...pollOnly, FOLLOW_UP_FIRST_SECONDS: '5' })
 
-  it('nothing is told before the first look, then once, with the URL that the security group carries', async () => {
+  it('nobody is notified before the first poll; then one card has the URL of the security group', async () => {
     await service.kim.installs()
     const requestId = await ask(service, 'kim', 'Polled')
     await succeeded(service, requestId)
     const { body } = await service.rest('sam', 'GET', `/requests/v1/${requestId}`)
     const { url, siteId, securityGroupId } = siteView.parse(body).resource ?? {}
-    // Another address than the one we made: only the look can know it.
+    // Another address than the one that we created: only the poll can know it.
     const moved = `${url}-moved`
     await changeGroup(service, securityGroupId ?? '', {
       requestId,
@@ -116,10 +116,10 @@ async function changeGroup(service: Service, groupId: string, change: object): P
   expect(response.status).toBe(204)
 }
 
-describe('with the webhook alone', () => {
+describe('with the webhook alone,', () => {
   const service = withService({ FOLLOW_UP_FIRST_SECONDS: '36000', WEBHOOK_SECRET: webhookSecret })
 
-  it('the card comes with the webhook, and the timeline says so', async () => {
+  it('the card arrives with the webhook, and the timeline shows it', async () => {
     await service.kim.installs()
     const requestId = await ask(service, 'kim', 'Pushed')
     await firstFollowUp(service, 'Pushed')
@@ -127,7 +127,7 @@ describe('with the webhook alone', () => {
   })
 })
 
-describe('with both', () => {
+describe('with poll and webhook,', () => {
   const service = withService({
     FOLLOW_UP_FIRST_SECONDS: '2',
     FOLLOW_UP_EVERY_SECONDS: '1',
@@ -135,7 +135,7 @@ describe('with both', () => {
     WEBHOOK_SECRET: webhookSecret,
   })
 
-  it('there is one card, whoever comes first and however often the webhook is repeated', async () => {
+  it('exactly one card arrives, whichever is first and however often the webhook is repeated', async () => {
     await service.kim.installs()
     const names = ['Both 1', 'Both 2', 'Both 3']
     const requestIds = await Promise.all(names.map((name) => ask(service, 'kim', name)))
@@ -150,7 +150,7 @@ describe('with both', () => {
   })
 })
 
-describe('with a directory that is slow, and no webhook', () => {
+describe('with a slow directory and no webhook,', () => {
   const service = withService({
     ...pollOnly,
     FOLLOW_UP_FIRST_SECONDS: '1',
@@ -165,11 +165,14 @@ describe('with a directory that is slow, and no webhook', () => {
     return { cardId: choose.id, requestId: await requestNamed(service, displayName) }
   }
 
-  it('the status card says that it takes longer, a forged webhook changes nothing, a signed one completes it', async () => {
+  it('the status card reports the delay, a forged webhook has no effect, and a signed one completes the request', async () => {
     const { connector, kim, app } = service
     const { cardId, requestId } = await chat(kim, 'Slow')
     const shown = () => textOf(connector.activity(cardId)?.card ?? {})
-    await until(() => shown().includes('Taking longer than usual') || undefined, 'the sentence on the status card')
+    await until(
+      () => shown().includes('This is taking longer than usual') || undefined,
+      'the sentence on the status card',
+    )
     await succeeded(service, requestId)
     const before = await timelineOf(service, requestId)
     expect(before.map(({ action }) => action)).toContain('late')
@@ -178,7 +181,7 @@ describe('with a directory that is slow, and no webhook', () => {
     await quiet(service, 'notify', 'refresh-cards')
     expect(await timelineOf(service, requestId)).toEqual(before)
     expect([followUps(service, 'Slow'), linkOf(connector.activity(cardId))]).toEqual([[], undefined])
-    expect(shown()).toContain('Taking longer than usual')
+    expect(shown()).toContain('This is taking longer than usual')
 
     const url = `${app.endpoints.sharePointUrl}/sites/slow-by-webhook`
     expect((await postWebhook(service, requestId, webhookSecret, url)).status).toBe(204)
@@ -189,7 +192,7 @@ describe('with a directory that is slow, and no webhook', () => {
     expect(followUps(service, 'Slow')).toHaveLength(1)
   })
 
-  it('an address outside the organisation is not announced, whoever signs it', async () => {
+  it('an address outside the organisation is never announced, even with a valid signature', async () => {
     const { connector, kim } = service
     const { cardId, requestId } = await chat(kim, 'Elsewhere')
     await succeeded(service, requestId)
@@ -210,7 +213,7 @@ async function requestNamed(service: Service, displayName: string): Promise<stri
 describe('a person whose chat', () => {
   const service = withService({ FOLLOW_UP_FIRST_SECONDS: '2', FOLLOW_UP_EVERY_SECONDS: '1' })
 
-  it('is known gets the card of a request made by REST there', async () => {
+  it('is known receives the card of a REST request there', async () => {
     await service.kim.installs()
     await ask(service, 'kim', 'By REST')
     const card = await firstFollowUp(service, 'By REST')
@@ -218,7 +221,7 @@ describe('a person whose chat', () => {
     expect(linkOf(card)).toMatch(/\/sites\/wg-by-rest$/)
   })
 
-  it('becomes known later gets the card then, once', async () => {
+  it('becomes known later receives the card then, once', async () => {
     const requestId = await ask(service, 'sam', 'Before the chat')
     await announced(service, requestId)
     await quiet(service, 'notify', 'follow-up')
@@ -231,7 +234,7 @@ describe('a person whose chat', () => {
     expect(followUps(service, 'Before the chat')).toHaveLength(1)
   })
 
-  it('becomes known later gets the approval cards that wait then, each once', async () => {
+  it('becomes known later receives the waiting approval cards then, each once', async () => {
     const { kim, dana } = service
     const choose = await opens(kim, 'site')
     const form = await kim.clicks(choose, 'Choose Project site')
@@ -241,11 +244,13 @@ describe('a person whose chat', () => {
     await quiet(service, 'notify')
     expect(dana.chat()).toEqual([])
     await Promise.all([dana.installs(), dana.installs()])
-    const asked = await dana.sees(/Your decision, please/)
-    expect(textOf(asked.card)).toContain('Waits for Dana')
+    const approvalCard = await dana.sees(/Your decision, please/)
+    expect(textOf(approvalCard.card)).toContain('Waits for Dana')
     await dana.installs()
     await quiet(service, 'notify')
     expect(dana.chat().filter(({ card }) => card && textOf(card).includes('Waits for Dana'))).toHaveLength(1)
-    expect(textOf((await dana.clicks(asked, 'Approve', { comment: '' })).card ?? {})).toContain('Approved by you')
+    expect(textOf((await dana.clicks(approvalCard, 'Approve', { comment: '' })).card ?? {})).toContain(
+      'Approved by you',
+    )
   })
 })

@@ -7,34 +7,34 @@ import { describe, expect, inject, it } from 'vitest'
 import { bareEnvironment } from '../support/bare-environment.ts'
 import { emptyStore } from '../support/database.ts'
 
-/** The real process with these variables, until it ends. */
+/** Runs the real process with these variables until it ends. */
 async function start(
   variables: Record<string, string>,
-): Promise<{ code: number | null; said: string; dataDir: string }> {
+): Promise<{ code: number | null; output: string; dataDir: string }> {
   const dataDir = mkdtempSync(join(inject('runFolder'), 'config-'))
   const env = { ...bareEnvironment, DATA_DIR: dataDir, PLAYGROUND: 'off', ...variables }
   const child = spawn(process.execPath, ['src/main.ts'], { env, stdio: ['ignore', 'ignore', 'pipe'] })
   const ended = new Promise<number | null>((resolve) => child.on('exit', resolve))
-  const said = await text(child.stderr)
-  return { code: await ended, said, dataDir }
+  const output = await text(child.stderr)
+  return { code: await ended, output, dataDir }
 }
 
-describe('a process whose configuration is wrong', () => {
-  it('tells every fault at once, in words, and ends with exit code 1', async () => {
-    const { code, said } = await start({
+describe('a process with a wrong configuration', () => {
+  it('reports every fault at once, and exits with 1', async () => {
+    const { code, output } = await start({
       PORT: 'eighty',
       ADMINS: 'sam',
       FOLLOW_UP_WEBHOOK: 'maybe',
       DATABASE_URL: 'mysql://here',
     })
     expect(code).toBe(1)
-    expect(said).toContain('The configuration has 4 faults')
-    for (const name of ['PORT', 'ADMINS', 'FOLLOW_UP_WEBHOOK', 'DATABASE_URL']) expect(said).toContain(name)
-    expect(said).not.toMatch(/ {4}at /)
+    expect(output).toContain('The configuration has 4 faults')
+    for (const name of ['PORT', 'ADMINS', 'FOLLOW_UP_WEBHOOK', 'DATABASE_URL']) expect(output).toContain(name)
+    expect(output).not.toMatch(/ {4}at /)
   })
 
-  it('is complete in production, or nothing starts and nothing is simulated (F5)', async () => {
-    const { code, said, dataDir } = await start({ MODE: 'production' })
+  it('refuses an incomplete production configuration, and simulates nothing (F5)', async () => {
+    const { code, output, dataDir } = await start({ MODE: 'production' })
     expect(code).toBe(1)
     for (const name of [
       'MICROSOFT_APP_ID',
@@ -48,14 +48,14 @@ describe('a process whose configuration is wrong', () => {
       'ADMINS',
       'BASE_URL',
     ]) {
-      expect(said).toContain(`${name} is needed when MODE=production`)
+      expect(output).toContain(`${name} is needed when MODE=production`)
     }
     expect(readdirSync(dataDir)).toEqual([])
     expect(existsSync(join(dataDir, 'simulator.sqlite'))).toBe(false)
   })
 
-  it('ends with a sentence about the tenant before it calls anything there', async () => {
-    const { code, said, dataDir } = await start({
+  it('exits with a sentence about the tenant before its first call there', async () => {
+    const { code, output, dataDir } = await start({
       LOGIN_URL: 'http://127.0.0.1:3979',
       DIRECTORY_URL: 'https://graph.microsoft.com',
       SHAREPOINT_URL: 'http://[::1]:3979',
@@ -63,12 +63,12 @@ describe('a process whose configuration is wrong', () => {
       EXCHANGE_URL: 'http://LOCALHOST:3979',
     })
     expect(code).toBe(1)
-    expect(said).toContain('DIRECTORY_URL must be a loopback address')
+    expect(output).toContain('DIRECTORY_URL must be a loopback address')
     expect(readdirSync(dataDir)).toEqual([])
   })
 })
 
-it('a checkout may lie in a folder with a space in its name', async () => {
+it('a clone may be in a folder with a space in its name', async () => {
   const checkout = join(mkdtempSync(join(inject('runFolder'), 'checkout-')), 'with a space')
   for (const part of ['src', 'cards', 'package.json']) cpSync(part, join(checkout, part), { recursive: true })
   symlinkSync(resolve('node_modules'), join(checkout, 'node_modules'))

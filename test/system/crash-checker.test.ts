@@ -15,12 +15,12 @@ import {
   work,
 } from '../support/good-history.ts'
 
-describe('the checker of histories', () => {
-  it('finds nothing in a good one', () => {
+describe('the history checker', () => {
+  it('accepts a complete history', () => {
     expect(found(history({}))).toEqual([])
   })
 
-  it('finds nothing in a rejection, of which nothing was made', () => {
+  it('accepts a rejection without any resource', () => {
     const rejected: Parameters<typeof history>[0] = {
       ...{ group: null, security: null, site: null, followUp: null },
       decided: { ...good.decided, verdict: 'rejected' },
@@ -34,25 +34,25 @@ describe('the checker of histories', () => {
 
   it.each<[string, HistoryEvent[], string]>([
     ['an acknowledged request that is lost', history({ end: null }), 'was acknowledged and is lost'],
-    ['a request that nobody was told of', history({ acknowledged: null }), 'exists and was never acknowledged'],
+    ['a request without an acknowledgement', history({ acknowledged: null }), 'exists and was never acknowledged'],
     [
-      'a second request for the same wish',
+      'a second request for the same submission',
       history({}, { ...good.end, requestId: other }),
       `${other} exists and was never acknowledged`,
     ],
     [
-      'two acknowledgements that name two requests',
+      'two acknowledgements with two requests',
       history({}, { ...good.acknowledged, requestId: other }, { ...good.end, requestId: other }),
       `was acknowledged as ${id} and ${other}`,
     ],
     [
-      'a request that stands still',
+      'a stuck request',
       history(withTimeline('queued', 'pendingApproval', 'approved', 'queued')),
       'is queued in the end',
     ],
-    ['one that failed', history(withTimeline('failed', 'queued', 'provisioning', 'failed')), 'is failed in the end'],
+    ['a failed request', history(withTimeline('failed', 'queued', 'provisioning', 'failed')), 'is failed in the end'],
     [
-      'one that took longer than a minute after the last start',
+      'a request that took longer than a minute after the last start',
       history({
         end: {
           ...good.end,
@@ -66,24 +66,24 @@ describe('the checker of histories', () => {
       history({}, { ...good.group, name: 'Lab 0001 (2)' }),
       '2 × unifiedGroup instead of 1',
     ],
-    ['one that is half made', history({ security: null }), '0 × securityGroup instead of 1'],
+    ['an incomplete resource', history({ security: null }), '0 × securityGroup instead of 1'],
     [
-      'something that was made without a request',
+      'a resource without a request',
       history({}, { ...good.site, n: 9, requestId: null }),
-      '9: made once and whole: site lab-0001 bears no mark',
+      '9: created once and completely: site lab-0001 has no mark',
     ],
     [
-      'something with the mark of no request',
+      'a resource with the mark of an unknown request',
       history({ site: { ...good.site, requestId: other } }),
-      'which is no request',
+      'which is not a request',
     ],
     [
-      'a thing that was made of what was rejected',
+      'a resource of a rejected request',
       history(withTimeline('rejected', 'pendingApproval', 'rejected')),
       '1 × site instead of 0',
     ],
     [
-      'a decision that counts twice',
+      'two decisions',
       history({ end: { ...good.end, decisions: [...good.end.decisions, { by: omar, verdict: 'approved' }] } }),
       '2 decisions instead of 1',
     ],
@@ -93,41 +93,41 @@ describe('the checker of histories', () => {
       'the timeline has 2 decisions',
     ],
     [
-      'an acknowledged decision that is not kept',
+      'an acknowledged decision that is not stored',
       history({ decided: { ...good.decided, by: omar } }),
-      'omar was told that it is approved',
+      'the decision of omar (approved) was acknowledged',
     ],
     [
-      'a second follow-up card, the first of which was heard',
+      'a second follow-up card after an acknowledged one',
       history({}, { ...good.followUp, at: second(20) }),
-      '2 × followUp in kim, of which 1 were heard',
+      '2 × followUp in kim, of which 1 were acknowledged',
     ],
-    ['a second question', history({}, { ...good.question, at: second(15) }), '2 cards up to question in dana'],
-    ['a request of which nobody was told that it is ready', history({ followUp: null }), 'nobody was told'],
+    ['a second first card', history({}, { ...good.question, at: second(15) }), '2 cards up to question in dana'],
+    ['a ready request without a notification', history({ followUp: null }), 'nobody was notified'],
     [
-      'a follow-up card of what was never made',
+      'a follow-up card for a resource that does not exist',
       history(withTimeline('rejected', 'pendingApproval', 'rejected')),
-      'was called ready and is not',
+      'was reported as ready and is not',
     ],
     [
-      'a jump over a state',
+      'a skipped state',
       history(withTimeline('succeeded', 'pendingApproval', 'approved', ...work)),
       'legal timeline: provisioning in pendingApproval, provisioning',
     ],
     [
-      'life after the end',
+      'work after the end',
       history(withTimeline('succeeded', 'queued', ...work, 'provisioning', 'succeeded')),
       'provisioning in queued, provisioning, succeeded, provisioning',
     ],
     [
-      'a step that was done twice',
+      'a repeated step',
       history(withTimeline('succeeded', 'queued', 'provisioning', 'step:a', 'step:a', 'succeeded')),
       'step:a twice',
     ],
     [
       'a step after the end',
       history(withTimeline('succeeded', 'queued', 'provisioning', 'succeeded', 'step:a')),
-      'step:a outside of the work',
+      'step:a outside of provisioning',
     ],
     [
       'two announcements',
@@ -135,7 +135,7 @@ describe('the checker of histories', () => {
       'announced twice',
     ],
     [
-      'a state that the timeline does not know of',
+      'a state that is missing in the timeline',
       history({ end: { ...good.end, timeline: timelineOf('queued', 'provisioning') } }),
       'ends as provisioning and is succeeded',
     ],
@@ -151,42 +151,42 @@ describe('the checker of histories', () => {
       }),
       'goes back in time',
     ],
-    ['an event that no subscriber heard of', history({ webhook: null }), 'no webhook tells that it is succeeded'],
+    ['an event without a delivery', history({ webhook: null }), 'no webhook reports that it is succeeded'],
     [
-      'one event under two ids',
+      'one event with two ids',
       history({}, { ...good.webhook, id: 'msg_2' }),
       '2 events: site.provisioned msg_1, site.provisioned msg_2',
     ],
     [
-      'a client that was refused',
+      'a refused client',
       history({}, { event: 'refused', at: second(5), n: 1, why: '422 name-taken' }),
-      'answered rightly: 422 name-taken',
+      'answered correctly: 422 name-taken',
     ],
-  ])('finds %s', (_, events, violation) => {
+  ])('reports %s', (_, events, violation) => {
     expect(found(events).join('\n')).toContain(violation)
   })
 
-  it('takes a card for unheard that comes when its sender is dead', () => {
+  it('accepts a repeated card if the first one arrived after its sender had died', () => {
     const sent = { ...good.followUp, at: good.killedAgain.at + 5 }
     const again = { ...good.followUp, at: good.lastUp.at + 1000 }
     expect(found(history({ followUp: sent }, again))).toEqual([])
   })
 
-  it('takes a card for unheard whose answer the connector kept, however long before a kill', () => {
+  it('accepts a repeated card if the connector kept its answer back, at any time before a kill', () => {
     const sent = { ...good.followUp, at: good.killedAgain.at - 8000 }
     const again = { ...good.followUp, at: good.lastUp.at + 1000 }
     expect(found(history({ followUp: { ...sent, unheard: true } }, again))).toEqual([])
     expect(found(history({ followUp: sent }, again))).toEqual([
-      '1: told once: 2 × followUp in kim, of which 1 were heard before the last',
+      '1: notified once: 2 × followUp in kim, of which 1 were acknowledged before the last',
     ])
   })
 
-  it('takes a card for unheard that was sent right before a kill', () => {
+  it('accepts a repeated card if the first one was sent right before a kill', () => {
     const sent = { ...good.followUp, at: good.killedAgain.at - 100 }
     expect(found(history({ followUp: sent }, { ...sent, at: second(33) }))).toEqual([])
   })
 
-  it('takes the repetition of a webhook, under the same id, for what it is', () => {
+  it('accepts a repeated webhook with the same id', () => {
     expect(found(history({}, { ...good.webhook, at: second(25) }))).toEqual([])
   })
 })

@@ -9,10 +9,8 @@ const end: HistoryEvent = {
   ...{ timeline: [{ at: second(16), action: 'succeeded', by: 'system' }], decisions: [] },
 }
 
-describe('the follow-up cards of a journey that kills were aimed at', () => {
-  const lost = pointsOf('team').filter(
-    ({ name }) => name === 'inside the sending of the follow-up card, which was lost',
-  )
+describe('the follow-up cards of a journey with aimed kills', () => {
+  const lost = pointsOf('team').filter(({ name }) => name === 'while the follow-up card is sent, which is lost')
   const ready: HistoryEvent = { event: 'card', at: second(20), n: 1, card: 'ready', chat: 'kim' }
   const card: HistoryEvent = { event: 'card', at: second(19), n: 1, card: 'followUp', chat: 'kim' }
   const kill = (at: number): HistoryEvent => ({ event: 'killed', at: second(at), replica: 0 })
@@ -21,20 +19,20 @@ describe('the follow-up cards of a journey that kills were aimed at', () => {
     return followUpFaults(all, all, { met })
   }
 
-  it('are one', () => {
+  it('are exactly one', () => {
     expect(faults([card])).toEqual([])
     expect(faults([card, card, kill(19)])).toEqual(['2 follow-up cards'])
-    expect(faults([])).toEqual(['no follow-up card, and no kill that would have taken it'])
+    expect(faults([])).toEqual(['no follow-up card, and no kill that explains it'])
   })
 
-  it('may be none where a kill came between the end of the work and the status card', () => {
+  it('may be missing if a kill came between the end of the job and the status card', () => {
     expect(faults([kill(18)])).toEqual([])
-    expect(faults([kill(15), kill(25)])).toEqual(['no follow-up card, and no kill that would have taken it'])
+    expect(faults([kill(15), kill(25)])).toEqual(['no follow-up card, and no kill that explains it'])
   })
 
-  it('are none where it was lost on its way', () => {
+  it('are missing if the card was lost on its way', () => {
     expect(lost).toHaveLength(1)
     expect(faults([kill(19)], lost)).toEqual([])
-    expect(faults([card, kill(19)], lost)).toEqual(['1 follow-up cards, and it was lost'])
+    expect(faults([card, kill(19)], lost)).toEqual(['1 follow-up cards, although it was lost'])
   })
 })

@@ -13,19 +13,21 @@ import { journeyKinds } from '../support/journey.ts'
 import { hardest, pointsOf } from '../support/kill-points.ts'
 import { mulberry32 } from '../support/random.ts'
 
-/** `CRASH_POINTS=all` (npm run test:crash) kills at every point there is, `CRASH_ROUNDS` times (1 unless said) each. */
+/** `CRASH_POINTS=all` (npm run test:crash) kills at every point, `CRASH_ROUNDS` times each (default 1). */
 const everything = process.env['CRASH_POINTS'] === 'all'
 const rounds = everything ? Number(process.env['CRASH_ROUNDS'] ?? 1) : 1
-/** So many services, each with a tenant and chats of its own, share the work: while one starts, others live. */
+/** Number of services that share the work, each with its own tenant and chats: while one starts, the others work. */
 const services = everything ? Number(process.env['CRASH_SERVICES'] ?? 2) : 1
 const seed = Number(process.env['CRASH_SEED'] ?? Date.now() % 1_000_000)
 const points = journeyKinds.flatMap((kind) =>
   pointsOf(kind).filter(({ name }) => everything || hardest[kind].includes(name)),
 )
-/** Milliseconds until no more kills come; on a busy machine all takes longer. A point not hit often enough then fails. */
+/**
+ * Milliseconds until the last kill. On a busy machine everything takes longer, and a point without enough hits fails.
+ */
 const longest = (everything ? Number(process.env['CRASH_MINUTES'] ?? 15 + rounds * 4) : 4) * 60_000
 
-describe('a site or a room outlives kill -9 of the service', () => {
+describe('a site or a room after kill -9 of the service', () => {
   const how = everything ? `${services} services` : 'CRASH_POINTS=all for all'
   console.info(`aimed kills: seed ${seed}, ${points.length} points × ${rounds} (${how})`)
   const scores = createScores(points, rounds, mulberry32(seed))
@@ -39,7 +41,7 @@ describe('a site or a room outlives kill -9 of the service', () => {
   afterAll(() => Promise.all(worlds.map((world) => world.close())))
   const events = () => worlds.flatMap(({ history }) => history.events)
 
-  it('at every point that a kill is aimed at', { timeout: longest + 400_000 }, async () => {
+  it('is completed, for every point that a kill is aimed at', { timeout: longest + 400_000 }, async () => {
     const began = Date.now()
     outcomes.push(...(await Promise.all(worlds.map((world) => liveAimed(world, scores, began + longest)))))
     const seconds = Math.round((Date.now() - began) / 1000)
@@ -53,13 +55,13 @@ describe('a site or a room outlives kill -9 of the service', () => {
     expect(scores.left()).toEqual([])
   })
 
-  /** What is wrong in the end, with the service of one world and everything around it. */
+  /** Returns all faults at the end, in one world. */
   async function wrongIn(world: AimedWorld, journeys: AimedOutcome['journeys']) {
     await everyStatusCard(world, journeys)
     await world.cluster.kill(0)
     await world.cluster.start(0)
     await setTimeout(everything ? 10_000 : 2000)
-    world.outside.look()
+    world.outside.observe()
     await noteEnds(world)
     world.noteTenant()
     console.info(`aimed kills: ${figuresOf(world.history.events, 0)}; history in ${world.history.file}`)
@@ -68,13 +70,13 @@ describe('a site or a room outlives kill -9 of the service', () => {
     return { violations, deadLetters: await deadLetters(world), unexpected: world.connector.unexpected }
   }
 
-  it('nothing is lost and nothing comes twice, also after one more restart', { timeout: 900_000 }, async () => {
+  it('is neither lost nor duplicated, also after one more restart', { timeout: 900_000 }, async () => {
     const wrong = await Promise.all(worlds.map((world, index) => wrongIn(world, outcomes[index]?.journeys ?? [])))
     const nothing = { violations: [], deadLetters: [], unexpected: [] }
     expect(wrong).toEqual(worlds.map(() => nothing))
   })
 
-  it('the points cover every call that the work needs', () => {
+  it('has kill points for every call of its steps', () => {
     const none = { team: [], communication: [], room: [] }
     expect(unaimed(outcomes.flatMap(({ journeys }) => journeys))).toEqual(none)
   })

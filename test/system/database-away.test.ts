@@ -13,16 +13,16 @@ import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 import { people, scopes, TeamsUser } from '../support/teams-user.ts'
 import { until } from '../support/until.ts'
 
-/** Nobody waits longer for an answer, in milliseconds. */
+/** Maximum time for an answer. Milliseconds. */
 const answerWithin = 5000
-/** Parts of the health report of which nothing lies in the database. */
+/** Parts of the health report that do not need the database. */
 const outsideOfIt = ['graph', 'sharePoint', 'exchange', 'signIn', 'certificate', 'botSecret']
-/** Parts whose facts lie in the database. */
+/** Parts whose facts are in the database. */
 const insideOfIt = ['processes', 'queue', 'watchdog', 'deadLetters', 'webhooks', 'directory']
-/** All works again after that, in seconds. */
+/** Everything works again after this time. Seconds. */
 const backWithin = 10
 
-describe('a service whose database is away', () => {
+describe('a service without its database', () => {
   let app: App
   let connector: Connector
   let proxy: TcpProxy
@@ -81,44 +81,51 @@ describe('a service whose database is away', () => {
   const ways: [string, () => unknown][] = [
     ['refuses connections', () => proxy.refuse()],
     ['holds every connection open and says nothing', () => proxy.hold()],
-    ['has forgotten the connections there were', () => proxy.forget()],
+    ['has forgotten its connections', () => proxy.forget()],
   ]
-  it.each(ways)('that %s: everybody is told to try again, and all goes on when it is back', async (way, breakIt) => {
-    const form = await opens(kim, 'site')
-    await accept(`Before ${way}`)
-    await breakIt()
-    const asked = await Promise.all([submit(`While ${way}`), call('GET', '/requests/v1/'), submit(`Also while ${way}`)])
-    const forgets = way.startsWith('has forgotten')
-    for (const answer of asked) {
-      // New connections may reach a store that has only forgotten the old ones.
-      if (forgets && answer.ok) continue
-      expect([answer.status, answer.headers.get('content-type')]).toEqual([
-        503,
-        'application/problem+json; charset=utf-8',
+  it.each(ways)(
+    'that %s: people are asked to try again, and everything continues when the database is back',
+    async (way, breakIt) => {
+      const form = await opens(kim, 'site')
+      await accept(`Before ${way}`)
+      await breakIt()
+      const responses = await Promise.all([
+        submit(`While ${way}`),
+        call('GET', '/requests/v1/'),
+        submit(`Also while ${way}`),
       ])
-      expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
-    }
-    if (!forgets) {
-      const shown = kim.chat().find(({ id }) => id === form.id)?.card
-      const click = await within(kim.clicks(form, 'Choose Open community'))
-      expect(click.text).toContain('please try again in a minute')
-      expect(kim.chat().find(({ id }) => id === form.id)?.card).toEqual(shown)
-      await within(kim.says('my requests'))
-      expect(await isReady()).toBe(false)
-      const health = await call('GET', '/admin/v1/health', undefined, adminToken)
-      expect(health.status).toBe(200)
-      const { state, parts } = (await health.json()) as { state: string; parts: { name: string; detail: string }[] }
-      const names = parts.map(({ name }) => name)
-      expect([state, names[0]]).toEqual(['red', 'database'])
-      expect(names).toEqual(expect.arrayContaining([...outsideOfIt]))
-      expect(names.filter((name) => insideOfIt.includes(name))).toEqual([])
-      expect(parts[0]?.detail).toMatch(/^Has not answered since /)
-      expect((await fetch(`${app.url}/healthz`)).status).toBe(200)
-    }
-    await proxy.heal()
-    await until(async () => (await isReady()) && (await submitted(way)), 'the service to be back', backWithin)
-    expect((await kim.clicks(form, 'Choose Open community')).card).toBeDefined()
-  })
+      const forgets = way.startsWith('has forgotten')
+      for (const answer of responses) {
+        // New connections may reach a store that has only dropped the old ones.
+        if (forgets && answer.ok) continue
+        expect([answer.status, answer.headers.get('content-type')]).toEqual([
+          503,
+          'application/problem+json; charset=utf-8',
+        ])
+        expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
+      }
+      if (!forgets) {
+        const shown = kim.chat().find(({ id }) => id === form.id)?.card
+        const click = await within(kim.clicks(form, 'Choose Open community'))
+        expect(click.text).toContain('Please try again in a minute')
+        expect(kim.chat().find(({ id }) => id === form.id)?.card).toEqual(shown)
+        await within(kim.says('my requests'))
+        expect(await isReady()).toBe(false)
+        const health = await call('GET', '/admin/v1/health', undefined, adminToken)
+        expect(health.status).toBe(200)
+        const { state, parts } = (await health.json()) as { state: string; parts: { name: string; detail: string }[] }
+        const names = parts.map(({ name }) => name)
+        expect([state, names[0]]).toEqual(['red', 'database'])
+        expect(names).toEqual(expect.arrayContaining([...outsideOfIt]))
+        expect(names.filter((name) => insideOfIt.includes(name))).toEqual([])
+        expect(parts[0]?.detail).toMatch(/^Has not answered since /)
+        expect((await fetch(`${app.url}/healthz`)).status).toBe(200)
+      }
+      await proxy.heal()
+      await until(async () => (await isReady()) && (await submitted(way)), 'the service to be back', backWithin)
+      expect((await kim.clicks(form, 'Choose Open community')).card).toBeDefined()
+    },
+  )
 
   async function submitted(way: string): Promise<boolean> {
     const answer = await submit(`After ${way}`)
@@ -127,12 +134,12 @@ describe('a service whose database is away', () => {
     return true
   }
 
-  it('that cuts every connection does not show it for more than a moment', async () => {
+  it('that cuts every connection is noticed for a moment only', async () => {
     proxy.reset()
     await until(async () => (await submitted('it cut')) || undefined, 'the service to be back', backWithin)
   })
 
-  it('that takes no writes: told as such, and nothing stays broken afterwards', async () => {
+  it('that refuses writes: people read this, and everything works afterwards', async () => {
     await admin.query(`alter database ${name} set default_transaction_read_only = on`)
     proxy.reset()
     await until(async () => !(await isReady()) || undefined, 'the service to say that it is not ready', backWithin)
@@ -152,7 +159,7 @@ describe('a service whose database is away', () => {
   })
 })
 
-/** Fails when there is no answer in the time in which people must have one. */
+/** Fails without an answer within the allowed time. */
 async function within<T>(answer: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {

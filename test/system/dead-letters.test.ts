@@ -8,10 +8,10 @@ import { until } from '../support/until.ts'
 
 const answered = z.object({ value: z.array(z.object({ id: z.uuid(), job: z.string(), problem: z.string() })) })
 
-describe('jobs that were given up', () => {
+describe('dead letters', () => {
   const service = withService()
   const list = async () => answered.parse((await service.rest('sam', 'GET', '/admin/v1/dead-letters/')).body).value
-  /** A job that cannot succeed: its payload is of another version. */
+  /** Creates a job that cannot succeed: its payload has another version. */
   const giveUp = async (name: string, payload: object) => {
     const known = (await list()).length
     await service.app.queue.enqueue(name, { ...payload, v: 2 })
@@ -24,26 +24,26 @@ describe('jobs that were given up', () => {
   const siteOf = async (displayName: string) =>
     (await service.rest('kim', 'POST', '/collab/v1/spo/', { displayName, templateId: templates.openCommunity })).body
 
-  it('are none at first, in kind words', async () => {
-    expect(textOf((await service.sam.says('admin jobs')).card)).toContain('No job was given up')
+  it('are reported as "none" at first', async () => {
+    expect(textOf((await service.sam.says('admin jobs')).card)).toContain('No failed jobs')
     expect(await list()).toEqual([])
   })
 
-  it('are listed with their request and reason, and one is run again once confirmed', async () => {
+  it('are listed with their request and reason, and one is retried after a confirmation', async () => {
     const { requestId } = await siteOf('Letters')
     const { reference } = (await service.rest('kim', 'GET', `/requests/v1/${requestId}`)).body
     await giveUp('refresh-cards', { requestId, version: 1, cards: 'all' })
     const shown = await service.sam.says('admin jobs')
     const words = textOf(shown.card)
-    for (const said of ['One job was given up', 'Bring cards up to date', `${reference} · Letters`, 'at v'])
-      expect(words).toContain(said)
-    expect(textOf((await service.sam.says('admin health')).card)).toContain('Jobs that were given up: 1')
-    const asked = await service.sam.clicks(shown, 'Run again or dismiss')
-    expect(textOf(asked.card ?? {})).toContain('Run it again?')
+    for (const text of ['One failed job', 'Update cards', `${reference} · Letters`, 'at v'])
+      expect(words).toContain(text)
+    expect(textOf((await service.sam.says('admin health')).card)).toContain('Failed jobs: 1')
+    const confirmation = await service.sam.clicks(shown, 'Retry or dismiss')
+    expect(textOf(confirmation.card ?? {})).toContain('Retry this job?')
     expect(await list()).toHaveLength(1)
     const before = (await list())[0]?.id
-    await service.sam.clicks({ id: shown.id, card: asked.card }, 'Run again')
-    // It fails again, so it comes back: as another letter.
+    await service.sam.clicks({ id: shown.id, card: confirmation.card }, 'Retry')
+    // The job fails again, so it returns as another dead letter.
     const isGivenUpAgain = async () => {
       await endPatience(service.app.database, 'refresh-cards')
       return (await list()).find(({ id }) => id !== before)
@@ -55,7 +55,7 @@ describe('jobs that were given up', () => {
     expect(lines.filter(({ action }) => action === 'replayed')).toMatchObject([{ actor: { displayName: 'Sam Roy' } }])
   })
 
-  it('of a request that has gone on without them need nobody', async () => {
+  it('of a request that has continued without them need no action', async () => {
     const others = await list()
     const { requestId } = await siteOf('Went on')
     const status = async () => (await service.rest('kim', 'GET', `/requests/v1/${requestId}`)).body['status']
@@ -70,17 +70,17 @@ describe('jobs that were given up', () => {
     expect(await list()).toEqual(others)
   })
 
-  it('are dismissed one by one, by a click or by REST, which the timeline tells; the list can be emptied', async () => {
+  it('are dismissed one by one, by a click or by REST, which the timeline shows; the list can be emptied', async () => {
     const { requestId } = await siteOf('Dismissed')
     await giveUp('refresh-cards', { requestId, version: 1, cards: 'all' })
     await giveUp('refresh-cards', { requestId, version: 2, cards: 'all' })
     await giveUp('catch-up', { personId: randomUUID() })
     const before = await list()
     const shown = await service.sam.says('admin jobs')
-    expect(textOf(shown.card)).toContain(`${before.length} jobs were given up`)
-    const asked = await service.sam.clicks(shown, 'Run again or dismiss')
-    const left = await service.sam.clicks({ id: shown.id, card: asked.card }, 'Dismiss')
-    expect(textOf(left.card ?? {})).toContain(`${before.length - 1} jobs were given up`)
+    expect(textOf(shown.card)).toContain(`${before.length} failed jobs`)
+    const confirmation = await service.sam.clicks(shown, 'Retry or dismiss')
+    const left = await service.sam.clicks({ id: shown.id, card: confirmation.card }, 'Dismiss')
+    expect(textOf(left.card ?? {})).toContain(`${before.length - 1} failed jobs`)
     const [first, ...others] = await list()
     const dismiss = (id = '') => service.rest('sam', 'POST', `/admin/v1/dead-letters/${id}/dismiss`)
     expect((await service.rest('kim', 'POST', `/admin/v1/dead-letters/${first?.id}/dismiss`)).status).toBe(403)
@@ -94,10 +94,10 @@ describe('jobs that were given up', () => {
     expect(dismissed).toHaveLength(2)
     expect(dismissed[0]).toMatchObject({ actor: { displayName: 'Sam Roy' } })
     expect((await list()).map(({ id }) => id)).toEqual([kept?.id])
-    expect(textOf((await service.sam.says('admin health')).card)).toContain('Jobs that were given up: 1')
+    expect(textOf((await service.sam.says('admin health')).card)).toContain('Failed jobs: 1')
   })
 
-  it('about no request leave an entry of the organisation’s; of a stopped batch they can only be dismissed', async () => {
+  it('without a request leave an entry of the organisation; those of a stopped batch can only be dismissed', async () => {
     for (const { id } of await list()) await service.rest('sam', 'POST', `/admin/v1/dead-letters/${id}/dismiss`)
     const acts = async () => {
       const { body } = await service.rest('sam', 'GET', '/audit/v1/organisation')
@@ -121,11 +121,11 @@ describe('jobs that were given up', () => {
     const refused = await service.rest('sam', 'POST', `/admin/v1/dead-letters/${ofBatch?.id}/replay`)
     expect([refused.status, refused.body['code']]).toEqual([409, 'illegal-transition'])
     const shown = await service.sam.says('admin jobs')
-    const asked = await service.sam.clicks(shown, 'Run again or dismiss')
-    expect(textOf(asked.card ?? {})).toContain('It cannot be run again')
+    const confirmation = await service.sam.clicks(shown, 'Retry or dismiss')
+    expect(textOf(confirmation.card ?? {})).toContain('This job cannot be retried')
     const answer = await service.sam.invokes(shown.id, 'admin.replay', { letterId: ofBatch?.id })
-    expect(textOf(answer.card ?? {})).toContain('It cannot be run again')
-    await service.sam.clicks({ id: shown.id, card: asked.card }, 'Dismiss')
+    expect(textOf(answer.card ?? {})).toContain('This job cannot be retried')
+    await service.sam.clicks({ id: shown.id, card: confirmation.card }, 'Dismiss')
     expect((await acts()).slice(before)).toEqual([
       'job-replayed catch-up',
       'job-dismissed catch-up',
@@ -134,7 +134,7 @@ describe('jobs that were given up', () => {
     await giveUp('catch-up', { personId: randomUUID() })
   })
 
-  it('are shown to admins only, and one that is not there is 404', async () => {
+  it('are shown to admins only, and an unknown one is 404', async () => {
     expect((await service.rest('kim', 'GET', '/admin/v1/dead-letters/')).status).toBe(403)
     const [letter] = await list()
     expect((await service.rest('kim', 'POST', `/admin/v1/dead-letters/${letter?.id}/replay`)).status).toBe(403)

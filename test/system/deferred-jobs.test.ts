@@ -10,7 +10,7 @@ import { engines, withDatabase } from '../support/database.ts'
 const silent = { debug() {}, info() {}, warn() {}, error() {} }
 const patience = { timeout: 15_000, interval: 20 }
 
-describe.each(engines)('a job whose subject is taken, %s', (engine) => {
+describe.each(engines)('a job whose subject is locked, %s,', (engine) => {
   const store = withDatabase(engine, { migrated: false })
   const ran: string[] = []
   let queue: Queue
@@ -38,7 +38,7 @@ describe.each(engines)('a job whose subject is taken, %s', (engine) => {
     await queue.stop(5)
   })
 
-  it('is put off as often as it takes, uses up no attempt and holds no worker', async () => {
+  it('is postponed as often as necessary, without an attempt or a worker', async () => {
     await queue.enqueue('errand', { note: 'taken' })
     await queue.enqueue('errand', { note: 'other' })
     await vi.waitFor(() => expect(ran.filter((note) => note === 'taken 1').length).toBeGreaterThan(2), patience)
@@ -49,13 +49,13 @@ describe.each(engines)('a job whose subject is taken, %s', (engine) => {
     await vi.waitFor(async () => expect(await counts()).toMatchObject({ waiting: 0, active: 0, failed: 0 }), patience)
   })
 
-  it('hears nothing any more of a claim that was put off: what that one still says meets no other', async () => {
+  it('ignores the result of a postponed claim, which does not affect a later claim', async () => {
     const id = randomUUID()
     const at = { name: 'stale', id, retryCount: 0 }
     let second: () => void = () => undefined
     const secondBegan = new Promise<void>((resolve) => (second = resolve))
-    let said: () => void = () => undefined
-    const firstSaid = new Promise<void>((resolve) => (said = resolve))
+    let announce: () => void = () => undefined
+    const firstSaid = new Promise<void>((resolve) => (announce = resolve))
     const stale = defineJob({
       name: 'stale',
       payload: z.object({ v: z.literal(1) }),
@@ -63,11 +63,12 @@ describe.each(engines)('a job whose subject is taken, %s', (engine) => {
       async handle() {
         ran.push('stale')
         if (ran.length === 1) {
-          // Put off, and this claim does not know: it goes on until the next one is at work, and then says that all is done.
+          // The job is postponed without the knowledge of its worker, which continues until the next one works and then
+          // reports success.
           await putOff(store.database, at, 500)
           await secondBegan
           await putOff(store.database, at, 500)
-          setTimeout(said, 1000)
+          setTimeout(announce, 1000)
           return
         }
         second()
@@ -85,7 +86,7 @@ describe.each(engines)('a job whose subject is taken, %s', (engine) => {
     await both.stop(5)
   })
 
-  it('fails for the first time after many put-offs: it comes back as after a first attempt', async () => {
+  it('has its first failure after many postponements: it returns as after a first attempt', async () => {
     const id = randomUUID()
     const patientJob = defineJob({
       name: 'patient',
@@ -110,13 +111,13 @@ describe.each(engines)('a job whose subject is taken, %s', (engine) => {
     await vi.waitFor(async () => expect((await row())?.later).toBeGreaterThan(50), patience)
     const waits = await row()
     expect(waits?.state).toBe('retry')
-    // Once to twice its delay; doubled for each put-off it would be the longest there is.
+    // Once to twice the delay. If each postponement doubled the delay, it would be the maximum.
     expect(waits?.later).toBeLessThanOrEqual(200)
     expect(new Set(ran)).toEqual(new Set(['patient 1']))
     await other.stop(5)
   })
 
-  it('is put off after a failed attempt too, and remembers that one', async () => {
+  it('is postponed after a failed attempt too, and keeps the count of attempts', async () => {
     free = true
     await queue.enqueue('errand', { note: 'taken' })
     await vi.waitFor(() => expect(ran).toEqual(['taken 1']), patience)

@@ -7,15 +7,15 @@ import { decisionAbout } from '../support/site-request.ts'
 import { contosoTenant, people } from '../support/teams-user.ts'
 import { until } from '../support/until.ts'
 
-describe('an approver is gone', () => {
+describe('an approver who has left', () => {
   const service = withService({ ADMINS: people.sam.id })
   afterEach(async () => {
     for (const who of ['dana', 'omar'] as const) await service.account(who, 'active')
     await service.heal()
   })
   const admin = () => service.app.core.actor({ tenantId: contosoTenant, id: people.sam.id })
-  /** A request of Kim's that these decide, one stage each. */
-  async function asked(displayName: string, ...approvers: string[]) {
+  /** Creates a request by Kim with these approvers, one in each stage. */
+  async function submitSite(displayName: string, ...approvers: string[]) {
     for (const who of [service.kim, service.dana, service.omar, service.sam]) await who.installs()
     const templateId = randomUUID()
     const stages = approvers.map((user) => ({ approvers: [{ user }] }))
@@ -37,25 +37,25 @@ describe('an approver is gone', () => {
   }
   const made = (requestId: string) =>
     until(async () => ((await read(requestId)).status === 'succeeded' ? true : undefined), 'that the site is made')
-  /** What a button of a card types; where the channel cannot type, it sends the same. */
+  /** Returns the text that a button of the card types. If the channel cannot type, the button sends the same text. */
   const typedBy = (card: Card, title: string): string => String(action(card, title).data['types'])
   const proved = async (requestId: string) => {
     const { body } = await service.rest('sam', 'GET', `/audit/v1/requests/${requestId}`)
     expect(body).toMatchObject({ findings: [] })
   }
 
-  it('deleted: it is stuck at once, with the reason, and asking somebody else mends it', async () => {
+  it('and is deleted: the request is stuck at once, with the reason, and asking another person resolves it', async () => {
     const { sam, omar } = service
-    const { requestId, reference } = await asked('Dana is deleted', people.dana.id)
+    const { requestId, reference } = await submitSite('Dana is deleted', people.dana.id)
     expect(textOf((await sam.says('admin stuck')).card)).not.toContain('Dana is deleted')
     await service.account('dana', 'deleted')
     const stuck = await sam.says('admin stuck')
-    expect(textOf(stuck.card)).toContain('It waits in vain: Dana Fox is no longer in the directory')
-    expect(textOf((await sam.says('admin queue')).card)).toContain('Dana Fox is no longer in the directory')
-    expect(typedBy(stuck.card, 'Ask somebody else')).toBe(`admin reassign ${reference}`)
-    const form = await sam.says(`${typedBy(stuck.card, 'Ask somebody else')} Omar Haddad`)
+    expect(textOf(stuck.card)).toContain('Blocked: Dana Fox has left the organisation')
+    expect(textOf((await sam.says('admin queue')).card)).toContain('Dana Fox has left the organisation')
+    expect(typedBy(stuck.card, 'Reassign')).toBe(`admin reassign ${reference}`)
+    const form = await sam.says(`${typedBy(stuck.card, 'Reassign')} Omar Haddad`)
     expect(valuesOf(form.card)).toMatchObject({ to: people.omar.id })
-    const after = await sam.clicks(form, 'Ask them', { comment: 'Dana has left.' })
+    const after = await sam.clicks(form, 'Reassign', { comment: 'Dana has left.' })
     expect(textOf(after.card ?? {})).toContain('Waiting for Omar Haddad')
     expect(textOf((await sam.says('admin stuck')).card)).toContain('Nothing is stuck')
     const card = await decisionAbout(omar, 'Dana is deleted')
@@ -65,22 +65,20 @@ describe('an approver is gone', () => {
     await proved(requestId)
   })
 
-  it('blocked, in a request of two stages: an admin decides both at once, and everybody is told that it was one', async () => {
+  it('and is blocked, in a request of two stages: an admin decides both at once, and everybody reads who decided', async () => {
     const { sam, kim, omar } = service
-    const { requestId } = await asked('Dana is blocked', people.dana.id, people.omar.id)
+    const { requestId } = await submitSite('Dana is blocked', people.dana.id, people.omar.id)
     await service.account('dana', 'blocked')
     const stuck = await sam.says('admin stuck')
-    expect(textOf(stuck.card)).toContain('It waits in vain: Dana Fox can no longer sign in')
-    const confirm = await sam.says(`${typedBy(stuck.card, 'Decide it')} It cannot wait for Dana`)
-    expect(textOf(confirm.card)).toContain('The 2 approvals that are missing are given at once')
+    expect(textOf(stuck.card)).toContain('Blocked: Dana Fox can no longer sign in')
+    const confirm = await sam.says(`${typedBy(stuck.card, 'Override')} It cannot wait for Dana`)
+    expect(textOf(confirm.card)).toContain('gives the 2 missing approvals at once')
     await sam.clicks(confirm, 'Approve')
     await made(requestId)
     const { approvals } = await read(requestId)
     expect(approvals.map(({ decisions }) => decisions.map(({ override }) => override))).toEqual([[true], [true]])
-    await service.dana.sees(/Dana is blocked[\s\S]*Sam Roy approved it as an admin/)
-    expect(textOf((await kim.says(`why ${(await read(requestId)).reference}`)).card)).toContain(
-      'over the heads of the approvers',
-    )
+    await service.dana.sees(/Dana is blocked[\s\S]*Sam Roy approved this as an admin/)
+    expect(textOf((await kim.says(`why ${(await read(requestId)).reference}`)).card)).toContain('overriding approval')
     expect(
       omar.chat().some(({ card }) => card && /Dana is blocked/.test(textOf(card))),
       'his turn never came',
@@ -88,17 +86,17 @@ describe('an approver is gone', () => {
     await proved(requestId)
   })
 
-  it('nobody is called gone while the directory does not answer: the card says so, and hides nothing', async () => {
+  it('is not reported while the directory does not answer: the card says so, and shows everything', async () => {
     const { sam } = service
-    const { requestId } = await asked('Dana is unknown', people.dana.id)
+    const { requestId } = await submitSite('Dana is unknown', people.dana.id)
     await service.account('dana', 'deleted')
     await service.fault({ operation: 'graph.users.list', kind: 'failBeforeCommit', status: 503, count: 100 })
-    expect(textOf((await sam.says('admin stuck')).card)).toContain('The directory does not answer just now')
+    expect(textOf((await sam.says('admin stuck')).card)).toContain('The directory does not answer')
     const queue = textOf((await sam.says('admin queue')).card)
-    for (const words of ['The directory does not answer just now', 'Dana is unknown', 'Waits for Dana Fox'])
+    for (const words of ['The directory does not answer', 'Dana is unknown', 'Waits for Dana Fox'])
       expect(queue).toContain(words)
     await service.heal()
-    expect(textOf((await sam.says('admin stuck')).card)).toContain('Dana Fox is no longer in the directory')
+    expect(textOf((await sam.says('admin stuck')).card)).toContain('Dana Fox has left the organisation')
     await service.rest('sam', 'POST', `/requests/v1/${requestId}/cancel`, { comment: 'The test is over.' })
   })
 })

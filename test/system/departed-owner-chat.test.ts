@@ -10,16 +10,16 @@ const shownProblem = z.looseObject({ problem: z.looseObject({ code: z.string(), 
 describe('an owner who leaves before the site is created', () => {
   const service = withService()
   afterEach(() => service.account('omar', 'active'))
-  /** Kim's site with Omar as an owner; he becomes this before Dana approves. */
+  /** Creates Kim's site with Omar as owner; his account has this state before Dana approves. */
   const fails = async (displayName: string, state: 'blocked' | 'guest' | 'deleted') => {
     const { kim, dana, sam } = service
     await Promise.all([kim.installs(), dana.installs(), sam.installs()])
-    const asked = await asksFor(kim, { displayName, owners: people.omar.id })
+    const request = await asksFor(kim, { displayName, owners: people.omar.id })
     const decision = await decisionAbout(dana, displayName)
     await service.account('omar', state)
     await dana.clicks(decision, 'Approve')
-    const card = await kim.sees(new RegExp(`Could not be finished[\\s\\S]*${displayName}`))
-    return { ...asked, card }
+    const card = await kim.sees(new RegExp(`Failed[\\s\\S]*${displayName}`))
+    return { ...request, card }
   }
 
   it.each([
@@ -30,10 +30,10 @@ describe('an owner who leaves before the site is created', () => {
     const { kim, sam } = service
     const displayName = `Lost ${state}`
     const { card, reference, requestId } = await fails(displayName, state)
-    expect(textOf(card.card)).toContain('Nothing was created. Send it again without the people named below.')
+    expect(textOf(card.card)).toContain('Nothing was created. Send the request again without the people named below.')
     expect(textOf(card.card)).toContain(says)
-    const admins = await sam.sees(new RegExp(`Could not be finished[\\s\\S]*${displayName}`))
-    expect(textOf(admins.card)).toContain('Restore the accounts named below and try again, or cancel the request.')
+    const admins = await sam.sees(new RegExp(`Failed[\\s\\S]*${displayName}`))
+    expect(textOf(admins.card)).toContain('Restore the accounts named below and retry, or cancel the request.')
     expect(textOf(admins.card)).toContain(says)
     expect(textOf((await sam.says('admin stuck')).card)).toContain(says)
     expect(textOf((await kim.says(`why ${reference}`)).card)).toContain(says)
@@ -46,7 +46,7 @@ describe('an owner who leaves before the site is created', () => {
     expect(made.filter(({ path }) => path.includes(requestId))).toEqual([])
   })
 
-  it('is left out by the requester, who sends it again', async () => {
+  it('is removed by the requester, who sends the request again', async () => {
     const { kim } = service
     const { card, requestId } = await fails('Sent again', 'deleted')
     const form = cardOf(await kim.clicks(card, 'Edit and send again'))
@@ -57,13 +57,13 @@ describe('an owner who leaves before the site is created', () => {
     expect(body['status']).toBe('cancelled')
   })
 
-  it('is restored by an admin, who tries again', async () => {
+  it('is restored by an admin, who retries', async () => {
     const { sam } = service
     const displayName = 'Restored'
     const { requestId, reference } = await fails(displayName, 'blocked')
     await service.account('omar', 'active')
-    // The button on the admin's card types this.
-    await sam.clicks(await sam.says(`admin retry ${reference}`), 'Try again')
+    // The button on the admin's card types this text.
+    await sam.clicks(await sam.says(`admin retry ${reference}`), 'Retry')
     const statusNow = async () => (await service.rest('kim', 'GET', `/requests/v1/${requestId}`)).body['status']
     await expect.poll(statusNow, { timeout: 20_000 }).toBe('succeeded')
   })

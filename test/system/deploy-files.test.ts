@@ -25,12 +25,12 @@ import { whereInstalled } from '../support/where-installed.ts'
 const newFolder = (): string => mkdtempSync(join(inject('runFolder'), 'deploy-'))
 
 describe('the Dockerfile', () => {
-  it('has no fault that a linter finds', () => {
+  it('passes a linter', () => {
     expect(validate(deployFile('Dockerfile'))).toEqual([])
     expect(validate('FROM node:24\nWORKDIR app\nEXPOSE x\n').length).toBeGreaterThan(1)
   })
 
-  it('copies the bundle alone, and runs as another user than root', () => {
+  it('copies only the bundle, and does not run as root', () => {
     const text = deployFile('Dockerfile')
     expect(text.match(/^(COPY|ADD) .*$/gm)).toEqual(['COPY --chown=root:root dist/ ./'])
     expect(text).toMatch(/^USER node$/m)
@@ -38,12 +38,12 @@ describe('the Dockerfile', () => {
   })
 })
 
-/** The library's own type leads nowhere from a module. */
+/** A message of the linter. The library's own type does not resolve from an ES module. */
 interface Message {
   readonly rule: string
   readonly message: string
 }
-/** Rules of taste: the order of keys, which names, which ports first. */
+/** Style rules: the order of keys, names, the order of ports. */
 const notApplied = [
   'services-alphabetical-order',
   'service-keys-order',
@@ -62,21 +62,21 @@ describe('the compose file', () => {
     return results.flatMap(({ messages }) => messages.map(({ rule, message }) => `${rule}: ${message}`))
   }
 
-  it('fits the schema of the Compose specification, and has no fault that a linter finds', () => {
+  it('matches the schema of the Compose specification, and passes a linter', () => {
     expect(messagesOf('deploy/compose.yaml')).toEqual([])
     const wrong = join(newFolder(), 'compose.yaml')
     writeFileSync(wrong, deployFile('compose.yaml').replace('read_only: true', 'read_onl: true'))
     expect(messagesOf(wrong).join()).toMatch(/services\/service.*must NOT have additional properties/)
   })
 
-  it('opens the service to the proxy on the same machine only, and the database to nobody', () => {
+  it('exposes the service only to the proxy on the same machine, and the database to nothing', () => {
     const { service, database } = compose().services
     expect(service?.ports).toEqual(['127.0.0.1:3978:3978'])
     expect(database?.ports).toBeUndefined()
     expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'] })
   })
 
-  it('names each secret that it uses, and the files are among those that it tells people to make', () => {
+  it('names each secret that it uses, among the files whose creation it describes', () => {
     const { services, secrets } = compose()
     const used = Object.values(services).flatMap((one) => one.secrets ?? [])
     expect(used.toSorted()).toEqual(Object.keys(secrets).toSorted())
@@ -86,7 +86,7 @@ describe('the compose file', () => {
 })
 
 describe('the Kubernetes manifests', () => {
-  /** What TypeScript says about these resources as literals of the types of Kubernetes' own API document. */
+  /** Returns TypeScript's errors for these resources, typed by Kubernetes' own API document. */
   function faultsOf(resources: readonly { readonly apiVersion: string; readonly kind: string }[]): string {
     const literals = resources.map((one, index) => {
       const file = one.apiVersion === 'v1' ? 'core/v1' : one.apiVersion
@@ -99,7 +99,7 @@ describe('the Kubernetes manifests', () => {
     return spawnSync(resolve('node_modules/.bin/tsc'), [...options, path], { encoding: 'utf8' }).stdout
   }
 
-  it("fit the types of Kubernetes' own API document, which know every member", () => {
+  it("match the types of Kubernetes' own API document, which know every member", () => {
     expect(kubernetes().map(({ kind }) => kind)).toEqual(['Deployment', 'Service', 'PodDisruptionBudget'])
     expect(faultsOf(kubernetes())).toBe('')
     const [deployment] = JSON.parse(JSON.stringify(kubernetes()))
@@ -110,7 +110,7 @@ describe('the Kubernetes manifests', () => {
     expect(faults).toContain("'string' is not assignable to type 'number'")
   })
 
-  it('keep one of two replicas while a node is drained, and all while a version is replaced', () => {
+  it('keep one of two replicas during a node drain, and all during an update', () => {
     const [deployment, service, budget] = kubernetes()
     expect(deployment).toMatchObject({ spec: { replicas: 2, strategy: { rollingUpdate: { maxUnavailable: 0 } } } })
     expect(budget).toMatchObject({ spec: { minAvailable: 1 } })
@@ -129,7 +129,7 @@ describe('the systemd unit', () => {
   whereInstalled('systemd-analyze', 'the systemd unit is valid and has few rights', () => {
     it('is valid for systemd itself', () => {
       const verify = (path: string) => spawnSync('systemd-analyze', ['verify', '--man=no', path], { encoding: 'utf8' })
-      // Units of this machine that it also reads are not ours.
+      // Units of this machine are not our concern.
       const about = (path: string) =>
         verify(path)
           .stderr.split('\n')
@@ -140,7 +140,7 @@ describe('the systemd unit', () => {
       expect(about(wrong).join()).toContain('ProtectHomes')
     })
 
-    it('gives the service so few rights that systemd calls its exposure OK', () => {
+    it('gives the service so few permissions that systemd rates its exposure OK', () => {
       const threshold = (percent: number) =>
         spawnSync('systemd-analyze', ['security', '--offline=yes', `--threshold=${percent}`, file]).status
       expect(threshold(20)).toBe(0)
@@ -148,7 +148,7 @@ describe('the systemd unit', () => {
     })
   })
 
-  it('ends the service later than the service ends itself', () => {
+  it('waits longer for the end of the service than the service itself needs', () => {
     expect(Number(unit().get('TimeoutStopSec')?.[0])).toBeGreaterThan(10)
   })
 })
@@ -182,7 +182,7 @@ describe('all deploy files', () => {
     expect([ingress.targetPort, ...probes.map(({ httpGet }) => httpGet.port)]).toEqual([port, port, port, port])
   })
 
-  it('name the certificate and the templates where they put them', () => {
+  it('set the paths of certificate and templates to their own mounts', () => {
     const paths = (values: Readonly<Record<string, string | undefined>>) => [
       values['CLIENT_CERTIFICATE_PATH'],
       values['TEMPLATES_FILE'],
@@ -205,7 +205,7 @@ describe('all deploy files', () => {
     expect(deployFile('azure-container-app.yaml')).toMatch(/path: certificate\.pem[\s\S]*path: templates\.json/)
   })
 
-  it('name no secret of Azure that is not there', () => {
+  it('name no missing secret of Azure', () => {
     const used = [...deployFile('azure-container-app.yaml').matchAll(/secretRef: ([\w-]+)/g)].map(([, name]) => name)
     expect(used.toSorted()).toEqual(
       azure()
@@ -218,15 +218,15 @@ describe('all deploy files', () => {
 describe('docs/deploy.md', () => {
   const page = readFileSync('docs/deploy.md', 'utf8')
 
-  it('names only files that are there', () => {
+  it('names only existing files', () => {
     const files = page.match(/\bdeploy\/[\w./-]+\b/g) ?? []
-    // Its reader makes the folder of secrets.
+    // The reader creates the folder of secrets.
     const ours = files.filter((file) => !file.startsWith('deploy/secrets'))
     expect(ours.length).toBeGreaterThan(5)
     expect(ours.filter((file) => !existsSync(file))).toEqual([])
   })
 
-  it('installs what the unit reads', () => {
+  it('installs the files that the unit reads', () => {
     const [, installed = ''] = /install -m 600 (.+) \/etc\/quartermaster\/$/m.exec(page) ?? []
     const credentials =
       unit()
@@ -237,7 +237,7 @@ describe('docs/deploy.md', () => {
     expect(page).toContain('cp -r dist/. /opt/quartermaster/')
   })
 
-  it('makes the secrets that Kubernetes and Compose use', () => {
+  it('creates the secrets that Kubernetes and Compose use', () => {
     const named = (text: string, expression: RegExp) =>
       [...text.matchAll(expression)].map(([, name]) => name).toSorted()
     const used = named(JSON.stringify(kubernetes()[0]), /"(?:secretName|secretRef":\{"name)":"([\w-]+)"/g)
@@ -249,11 +249,11 @@ describe('docs/deploy.md', () => {
   })
 })
 
-/** Labels that Prometheus adds when it scrapes. Where we have the label `job` too, it calls ours `exported_job`. */
+/** Labels that Prometheus adds. Our own label `job` becomes `exported_job`. */
 const added = ['job', 'instance', 'exported_job', 'le']
 
 describe('alerts and dashboard', () => {
-  it.each(queries())('$place asks in PromQL, for labels that its metrics have', ({ expression }) => {
+  it.each(queries())('$place is valid PromQL with labels of its metrics', ({ expression }) => {
     const { faults, metrics, groupedBy } = queryOf(expression)
     expect(faults).toEqual([])
     expect(metrics.length).toBeGreaterThan(0)
@@ -267,12 +267,12 @@ describe('alerts and dashboard', () => {
     }
   })
 
-  it('notices what is no PromQL', () => {
+  it('are checked by a parser that rejects invalid PromQL', () => {
     expect(queryOf('sum by (state (quartermaster_requests)').faults).not.toEqual([])
     expect(queryOf('rate(quartermaster_turns_total{outcome=failed}[5m])').faults).not.toEqual([])
   })
 
-  it('each alert names a page that says what to do, and the heading is there', () => {
+  it('link each alert to an existing heading of a page with its remedy', () => {
     for (const { alert, annotations } of alerts()) {
       const pages = [...annotations.remedy.matchAll(/(docs\/[\w-]+\.md), "([^"]+)"(?: and "([^"]+)")?/g)]
       expect(pages.length > 0 || /`admin |log|status\.cloud|Wait/.test(annotations.remedy), alert).toBe(true)
@@ -284,7 +284,7 @@ describe('alerts and dashboard', () => {
     }
   })
 
-  it('each panel has a place of its own, and asks the data source that the reader chooses', () => {
+  it('give each panel its own position, and use the data source that the reader chooses', () => {
     const { panels, templating } = dashboard()
     const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
       Array.from({ length: w * h }, (_, cell) => `${x + (cell % w)},${y + Math.floor(cell / w)}`),
@@ -297,7 +297,7 @@ describe('alerts and dashboard', () => {
     for (const { title, datasource, targets = [] } of panels) {
       expect(datasource, title).toEqual({ type: 'prometheus', uid: `\${${choice?.name}}` })
       expect(new Set(targets.map(({ refId }) => refId)).size, title).toBe(targets.length)
-      // A series is named after labels that the query keeps.
+      // The name of a series uses labels that the query keeps.
       for (const { expr, legendFormat = '' } of targets) {
         const { groupedBy, metrics } = queryOf(expr)
         const kept = /^\w+ by|quantile/.test(expr)

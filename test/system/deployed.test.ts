@@ -22,17 +22,17 @@ import { type ProductProcess, startProcess } from '../support/process.ts'
 import { productionSettings } from '../support/production.ts'
 import { until } from '../support/until.ts'
 
-/** Root can be another user: the one that owns nothing. Others stay themselves. */
+/** Root can act as another user, who owns no files. Other users cannot. */
 const isRoot = userInfo().uid === 0
 const user = isRoot ? { uid: 65_534, gid: 65_534 } : { uid: userInfo().uid, gid: userInfo().gid }
 const build = fileURLToPath(new URL('../../deploy/build.ts', import.meta.url))
 
 /**
- * What `deploy/` starts, in a folder that only the bundle, Node and the two files of setup are in, and that nobody can
- * write to. The tenant does not answer, as on a day when Microsoft 365 is away.
+ * Starts the service as `deploy/` does, in a read-only folder with only the bundle, Node and the two files of setup.
+ * The tenant does not answer, as during an outage of Microsoft 365.
  */
-describe('a service in production as the deploy files start it', { timeout: 120_000 }, () => {
-  // Below the temporary folder itself: another user must reach it.
+describe('a production service, started like the deploy files', { timeout: 120_000 }, () => {
+  // The folder is directly in the temporary folder, so that another user can reach it.
   const folder = mkdtempSync(join(tmpdir(), 'quartermaster-deployed-'))
   const [bundle, credentials, home] = ['opt', 'credentials', 'home'].map((name) => join(folder, name)) as [
     string,
@@ -46,7 +46,7 @@ describe('a service in production as the deploy files start it', { timeout: 120_
   beforeAll(async () => {
     chmodSync(folder, 0o755)
     execFileSync(process.execPath, [build, bundle], { stdio: 'pipe' })
-    // As a copy by root is: everybody reads it, nobody writes it.
+    // Permissions as after a copy by root: everybody can read, nobody can write.
     execFileSync('chmod', ['-R', 'a+rX,a-w', bundle])
     copyFileSync(process.execPath, node)
     chmodSync(node, 0o555)
@@ -55,7 +55,7 @@ describe('a service in production as the deploy files start it', { timeout: 120_
     port = String(await freePort())
     settings = {
       ...productionSettings(credentials, await newDatabaseUrl()),
-      // As setup wrote them, for a start by `npm start` in its own folder: the deploy files know better.
+      // Settings that setup wrote for `npm start` in its own folder. The deploy files override them.
       ...{ MODE: 'local', CLIENT_CERTIFICATE_PATH: 'certificate.pem', TEMPLATES_FILE: 'templates.json' },
       NODE_DISABLE_COMPILE_CACHE: '1',
     }
@@ -63,7 +63,7 @@ describe('a service in production as the deploy files start it', { timeout: 120_
   }, 180_000)
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-  /** Starts a command as another user. Its own settings come before those of the file, as in each deploy file. */
+  /** Runs a command as another user. Its own settings precede those of the file, as in each deploy file. */
   const start = ({ command, settings: own }: Start, cwd: string): Promise<ProductProcess> => {
     const place = (word: string): string =>
       word.replace(/^(\/usr\/bin\/)?node$/, node).replace('/opt/quartermaster', bundle)
@@ -79,7 +79,7 @@ describe('a service in production as the deploy files start it', { timeout: 120_
     return spawnSync(node, words, { env: { ...bareEnvironment, PORT: port }, ...user }).status
   }
 
-  it('by the systemd unit: is ready, answers all probes, and ends in order without having written a file', async () => {
+  it('by the systemd unit is ready, answers all probes, and stops in order without a written file', async () => {
     const service = await start(unitStart(credentials), home)
     try {
       if (existsSync('/proc/self/status'))
@@ -95,11 +95,11 @@ describe('a service in production as the deploy files start it', { timeout: 120_
     expect(readdirSync(folder).sort()).toEqual(['credentials', 'home', 'node', 'opt'])
   })
 
-  it('has every metric that an alert or a panel names', async () => {
+  it('has every metric of the alerts and panels', async () => {
     const service = await start(unitStart(credentials), home)
     try {
       const names = new Set(queries().flatMap(({ expression }) => queryOf(expression).metrics.map(({ name }) => name)))
-      // Prometheus itself knows whether a target is up.
+      // Prometheus itself creates the metric `up`.
       names.delete('up')
       expect(names.size).toBeGreaterThan(15)
       const missing = async () => {
@@ -114,13 +114,13 @@ describe('a service in production as the deploy files start it', { timeout: 120_
     }
   })
 
-  it('by the image: the health check passes while it runs, and fails when it does not', async () => {
+  it('by the image passes its health check while it runs, and fails it afterwards', async () => {
     const { command, settings: own } = imageStart()
     const files = {
       CLIENT_CERTIFICATE_PATH: join(credentials, 'certificate.pem'),
       TEMPLATES_FILE: join(credentials, 'templates.json'),
     }
-    // Loopback in place of the container's own network.
+    // Loopback replaces the container's own network.
     const service = await start({ command, settings: { ...own, ...files, HOST: '127.0.0.1' } }, bundle)
     try {
       expect(healthCheck()).toBe(0)
@@ -130,7 +130,7 @@ describe('a service in production as the deploy files start it', { timeout: 120_
     expect(healthCheck()).toBe(1)
   })
 
-  it('waits as Kubernetes asks before it stops, within the time that a pod has', () => {
+  it('waits before it stops as Kubernetes requires, within the time of a pod', () => {
     const [, ...words] = podContainer().lifecycle?.preStop.exec.command ?? []
     const begin = performance.now()
     expect(spawnSync(node, words, { env: bareEnvironment, ...user }).status).toBe(0)
@@ -140,7 +140,7 @@ describe('a service in production as the deploy files start it', { timeout: 120_
     expect(seconds + 10).toBeLessThan(30)
   })
 
-  it('loads no code of the simulator and of the chat windows', async () => {
+  it('loads no code of the simulator or the chat windows', async () => {
     const local = localChunks(bundle)
     expect(local.length).toBeGreaterThan(0)
     chmodSync(bundle, 0o755)
@@ -151,7 +151,7 @@ describe('a service in production as the deploy files start it', { timeout: 120_
   })
 })
 
-/** Files of the bundle that contain modules of the simulator or of local mode. */
+/** Returns files of the bundle that contain modules of the simulator or of local mode. */
 function localChunks(bundle: string): string[] {
   const isLocal = (source: string): boolean => /\/src\/(simulator|app\/local)\//.test(source)
   return readdirSync(bundle).flatMap((name) => {

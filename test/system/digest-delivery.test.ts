@@ -8,8 +8,10 @@ import { until } from '../support/until.ts'
 
 const metadata = { costCentre: '4711', audience: 'internal' }
 
-/** The chats are in Zurich, an hour before Greenwich in November; the service is started anew to have its turn now. */
-describe('the summary of a day, by the queue and real cards, as the days go by', () => {
+/**
+ * The chats are in Zurich, an hour ahead of Greenwich in November. A restart of the service runs the digest job now.
+ */
+describe('the daily digest, with the queue and real cards over several days', () => {
   beforeAll(() => {
     vi.useFakeTimers({ toFake: ['Date'] })
     vi.setSystemTime('2026-11-26T10:00:00Z')
@@ -22,7 +24,7 @@ describe('the summary of a day, by the queue and real cards, as the days go by',
     vi.setSystemTime(moment)
     await service.restart()
     const { schema } = service.app.database.queueConnection
-    // The turn that was ordered with the start, and what it ordered in its turn, are done.
+    // Waits for the job that the start enqueued, and for the jobs that it enqueued.
     await until(async () => {
       const { rows } = await service.app.database.query<{ open: number }>(
         `SELECT count(*)::int AS open FROM ${schema}.job
@@ -32,14 +34,14 @@ describe('the summary of a day, by the queue and real cards, as the days go by',
     }, 'that all summaries are sent')
   }
   const digests = (user: TeamsUser) =>
-    user.chat().filter(({ card }) => card && textOf(card).includes('You get this each'))
+    user.chat().filter(({ card }) => card && textOf(card).includes('you get this summary'))
   const asks = async (displayName: string) => {
     const body = { displayName, templateId: templates.projectSite, metadata }
     expect((await service.rest('kim', 'POST', '/collab/v1/spo/', body)).status).toBe(202)
     await decisionAbout(service.dana, displayName)
   }
 
-  it('comes on the next working morning, once, whatever restarts', { timeout: 60_000 }, async () => {
+  it('arrives on the next working morning, once, whatever restarts', { timeout: 60_000 }, async () => {
     const { dana } = service
     await dana.installs()
     await asks('Waits overnight')
@@ -52,20 +54,20 @@ describe('the summary of a day, by the queue and real cards, as the days go by',
     const [digest, ...more] = digests(dana)
     expect(more).toEqual([])
     const text = textOf(digest?.card ?? {})
-    expect(text).toContain('Waits overnight\nKim Lee asks\nWaits since yesterday')
+    expect(text).toContain('Waits overnight\nFrom Kim Lee\nWaiting since yesterday')
     expect(actionsOf(digest?.card ?? {}).map(({ title }) => title)).toContain('Decide')
   })
 
-  it('leads to the decision, and its Refresh brings it to now', { timeout: 60_000 }, async () => {
+  it('links to the decision, and its Refresh updates it', { timeout: 60_000 }, async () => {
     const { dana } = service
     const [digest] = digests(dana)
     if (!digest) throw new Error('there is no summary')
     const form = await dana.says(typedBy(digest.card ?? {}, 'Decide'))
     expect(readsAfter(await dana.clicks(form, 'Approve', { comment: '' }))).toContain('Approved by you')
-    expect(readsAfter(await dana.clicks(digest, 'Refresh'))).toContain('Nothing is open')
+    expect(readsAfter(await dana.clicks(digest, 'Refresh'))).toContain('Nothing needs your attention')
   })
 
-  it('is switched off on the card, and on by a word', { timeout: 60_000 }, async () => {
+  it('is disabled on the card, and enabled by a command', { timeout: 60_000 }, async () => {
     const { dana } = service
     await asks('Over the weekend')
     const before = digests(dana).length
@@ -80,6 +82,6 @@ describe('the summary of a day, by the queue and real cards, as the days go by',
     const latest = digests(dana).at(-1)
     if (!latest) throw new Error('there is no summary')
     expect(textOf(latest.card ?? {})).toContain('Over the weekend')
-    expect(readsAfter(await dana.clicks(latest, 'Switch off'))).toContain('Your daily summary is off')
+    expect(readsAfter(await dana.clicks(latest, 'Disable'))).toContain('Your daily summary is off')
   })
 })

@@ -27,13 +27,11 @@ const pages = ['README.md', 'src/client/README.md', ...readdirSync('docs').map((
 const blocks = pages.flatMap((page) => blocksOf(page, readFileSync(page, 'utf8')))
 const nameOf = ({ page, text }: Block): string => `${page}: ${text.split('\n')[0]?.trim()}`
 
-/** Examples that no test can run, by page and first line, and why. */
+/** Examples that no test can run, by page and first line, with the reason. */
 const notRun: Readonly<Record<string, string>> = {
   'README.md: flowchart LR': 'a drawing',
-  'README.md: npm ci && npm start     # runs it, with two chat windows':
+  'README.md: npm ci && npm start     # starts the service with two chat windows':
     'installs every package and never ends; test/system/playground.test.ts starts the service with its windows',
-  'README.md: npm run setup           # creates what the tenant needs, after your consent, and writes .env':
-    'a tenant of production; docs/deploy.md says more',
   'docs/deploy.md: npm ci': 'installs every package, and asks an administrator of a tenant to sign in',
   'docs/deploy.md: sudo -u postgres createuser --pwprompt quartermaster': 'a server of PostgreSQL',
   'docs/deploy.md: TRUSTED_PROXIES=<network of the proxy>':
@@ -59,12 +57,12 @@ const notRun: Readonly<Record<string, string>> = {
     'needs a container engine and a cluster; test/system/deploy-files.test.ts checks the files',
   'docs/deploy.md: az containerapp create --name quartermaster --resource-group <group> --yaml <the copy>':
     'needs a subscription of Azure; test/system/deploy-files.test.ts checks the file',
-  'README.md: npm run check        # types, lint and format, tests':
+  'docs/commands.md: npm run check        # checks types, lint and format, and runs the tests':
     'these commands run this test; that each of them exists is tested below',
   "src/client/README.md: import { createClient, ProblemError } from 'quartermaster'":
     'its hosts are those of a company; docs/integrators has the same program, which test/system/integrator-docs.test.ts runs',
   'src/client/README.md: npx quartermaster login --base-url https://provisioning.contoso.com --client-id <your application>':
-    'its hosts are those of a company; README.md has the same commands, which run here',
+    'its hosts are those of a company; docs/commands.md has the same commands, which run here',
   'docs/app-registrations.md: COLLAB_AUDIENCE=<client id of the sites API>':
     'settings of an organisation; test/app/config.test.ts reads such settings',
   "docs/operations.md: npm run backup -- --to 'postgres://quartermaster@db.contoso.example/quartermaster?sslmode=verify-full'   # the service is stopped":
@@ -80,7 +78,7 @@ const notRun: Readonly<Record<string, string>> = {
 
 const run = promisify(execFile)
 const looked = new Set<Block>()
-/** The one example of a page that begins like this. */
+/** Returns the only example of a page that begins like this. */
 function example(page: string, begins: string): Block {
   const found = blocks.filter((block) => block.page === page && block.text.startsWith(begins))
   const [block] = found
@@ -89,7 +87,7 @@ function example(page: string, begins: string): Block {
   return block
 }
 
-describe('what the pages for people who run the service show is what happens:', () => {
+describe('the examples in the pages for operators work:', () => {
   const lines: Record<string, unknown>[] = []
   const service = withService({ LOG_LEVEL: 'error' }, () => ({
     writeLog: (line) => void lines.push(JSON.parse(line)),
@@ -100,7 +98,7 @@ describe('what the pages for people who run the service show is what happens:', 
     userId: people[who].id,
     scope: `${service.app.url}/mail/App.ReadWrite.All`,
   })
-  /** Each Node repeats all examples over the same service: they do not clash with what they have created. */
+  /** Each Node repeats all examples with the same service. They do not collide with their earlier objects. */
   const runs = promisedNodes.map((node, place) => ({ node, on: node.name, isAgain: place > 0 }))
   describe.each(runs)('on $on:', ({ node, isAgain }) => {
     let terminal: Terminal
@@ -114,7 +112,7 @@ describe('what the pages for people who run the service show is what happens:', 
     })
     afterAll(() => terminal.close())
 
-    /** What a block prints with other words in place of those that stand for something. */
+    /** Prints a block, with some texts replaced by others. */
     const print = (block: Block, instead: Readonly<Record<string, string>> = {}): Promise<string> =>
       terminal.run({
         ...block,
@@ -128,8 +126,8 @@ describe('what the pages for people who run the service show is what happens:', 
         return request.status === status ? request : undefined
       }, `${requestId} to be ${status}`)
 
-    it('README.md, what makes a room fail', async () => {
-      await print(example('README.md', 'curl -X POST http://127.0.0.1:3979/control/faults'))
+    it('docs/commands.md, a room that fails', async () => {
+      await print(example('docs/commands.md', 'curl -X POST http://127.0.0.1:3979/control/faults'))
       const body = {
         name: `refused-${node.name.slice(5, 7)}`,
         displayName: 'Refused',
@@ -141,43 +139,33 @@ describe('what the pages for people who run the service show is what happens:', 
       expect(await ends(requestId, 'failed')).toMatchObject({ problem: expect.anything(), resource: null })
     })
 
-    it('docs/permissions.md, a permission that is taken away and granted again', async () => {
+    it('docs/permissions.md, a permission that is removed and granted again', async () => {
       const shown = example('docs/permissions.md', 'curl -X POST http://127.0.0.1:3979/control/consents')
       expect(await print(shown)).toContain(
         '"graph":["Group.ReadWrite.All","User.Read.All","User.EnableDisableAccount.All"]',
       )
     })
 
-    it('README.md, the calls', async () => {
+    it('README.md, the REST calls', async () => {
       const first = example('README.md', 'TOKEN=$(npm run --silent token')
       const answer = example('README.md', 'HTTP/1.1 202 Accepted')
       const printed = await print(first)
       expectShown({ block: first, answer }, printed, isAgain)
       const { requestId } = JSON.parse(printed.slice(printed.indexOf('{')))
-      const lists = example('README.md', 'curl -s http://127.0.0.1:3978/requests/v1/ ')
-      const answers: { value: Record<string, unknown>[] }[] = []
-      for (const line of lists.text.trim().split('\n'))
-        answers.push(JSON.parse(await print({ ...lists, text: line }, { '<requestId>': requestId })))
-      const [mine, timeline, offered] = answers.map(({ value }) => value)
-      const own = mine?.find((one) => one['requestId'] === requestId)
-      expect(own).toMatchObject({ requestId, requester: { id: people.kim.id } })
-      expect(timeline?.find(({ action }) => action === 'queued')).toMatchObject({ actor: { id: people.kim.id } })
-      expect(offered?.map(({ id }) => id)).toContain(templates.workingGroup)
-
-      const site = JSON.parse(await print(example('README.md', 'curl -s http://127.0.0.1:3978/collab/v1/spo/')))
-      expect(site).toMatchObject({ approvalRequired: true, status: 'pendingApproval' })
-      const [stage] = (await read(site.requestId)).approvals
-      expect(stage?.approvers.map(({ id }) => id)).toEqual(expect.arrayContaining([people.dana.id, people.omar.id]))
-      expect(stage?.rule).toBe('any')
-
-      const room = JSON.parse(await print(example('README.md', 'MAIL=$(npm run --silent token')))
-      const made = await ends(room.requestId, 'succeeded')
-      expect(made.resource).toMatchObject({ address: 'room-zrh-aurora@contoso.example' })
-      expect(made.checks.length).toBeGreaterThan(0)
+      const reads = example('README.md', 'curl -s http://127.0.0.1:3978/requests/v1/<requestId> ')
+      const answers: Record<string, unknown>[] = []
+      for (const line of reads.text.trim().split('\n'))
+        answers.push(JSON.parse(await print({ ...reads, text: line }, { '<requestId>': requestId })))
+      const [request, list] = answers
+      expect(request).toMatchObject({ requestId, requester: { id: people.kim.id } })
+      expect(list).toMatchObject({
+        value: expect.arrayContaining([expect.objectContaining({ id: templates.workingGroup })]),
+      })
+      expect(await ends(requestId, 'succeeded')).toMatchObject({ resource: { url: expect.any(String) } })
     })
 
-    it('README.md, the command line', async () => {
-      const { text } = example('README.md', '$ npx quartermaster login')
+    it('docs/commands.md, the command line', async () => {
+      const { text } = example('docs/commands.md', '$ npx quartermaster login')
       const [login, ...commands] = text
         .split(/^\$ /m)
         .slice(1)
@@ -189,18 +177,18 @@ describe('what the pages for people who run the service show is what happens:', 
       expect(login?.command).toBe('npx quartermaster login')
       const running = startQuartermaster(['login'], home.path, { QUARTERMASTER_BASE_URL: service.app.url })
       const [, page = '', code = ''] = await until(
-        () => /Open (\S+) .* code ([A-Z]+)\./.exec(running.told()) ?? undefined,
+        () => /Open (\S+) .* code ([A-Z]+)\./.exec(running.errorText()) ?? undefined,
         'a code',
       )
       await answerCode(page, code, 'kim', 'allow')
-      const { exit, printed, told } = await running.ended
-      expect([exit, codeAlike(told + printed)]).toEqual([0, codeAlike(login?.shown ?? '')])
+      const { exit, printed, errorText } = await running.ended
+      expect([exit, codeAlike(errorText + printed)]).toEqual([0, codeAlike(login?.shown ?? '')])
       for (const { command, shown } of commands) {
         const env = { ...process.env, PATH: node.path, QUARTERMASTER_HOME: home.path, NO_COLOR: '1' }
-        // A refusal ends with another code than 0, and what is told beside the result is shown on the page, too.
+        // A refusal exits with another code than 0, and the page shows the error output, too.
         const { stdout } = await run('bash', ['-c', `${command} 2>&1 || true`], { env })
         const shownByUs = stdout.replace(/^npm (warn|notice).*\n/gm, '')
-        // A second site of one name gets the next free address.
+        // A second site with one name has the next free address.
         const again = isAgain ? shownByUs.replace(/(wg-aurora-team)-2\b/, '$1') : shownByUs
         expect(codeAlike(again), command).toEqual(codeAlike(shown))
       }
@@ -224,7 +212,7 @@ describe('what the pages for people who run the service show is what happens:', 
       expect(put.body).toMatchObject({ approval })
     })
 
-    it('docs/mailboxes.md, one of each kind', async () => {
+    it('docs/mailboxes.md, one mailbox of each kind', async () => {
       const block = example('docs/mailboxes.md', '# a shared mailbox')
       const url = `${service.app.url}/mail/v1/mailboxes/`
       const token = await tokenFor(simulator(), people.kim.id, `${service.app.url}/mail/App.ReadWrite.All`)
@@ -240,7 +228,7 @@ describe('what the pages for people who run the service show is what happens:', 
       expect(kinds).toEqual(['sharedMailbox', 'equipmentMailbox', 'roomMailbox'])
     })
 
-    it('docs/operations.md, a backup and its return', { timeout: 120_000 }, async () => {
+    it('docs/operations.md, a backup and its restore', { timeout: 120_000 }, async () => {
       const { dataDir } = await newStoreOptions('embedded')
       const database = await openDatabase({ dataDir })
       await migrate(database)
@@ -253,28 +241,28 @@ describe('what the pages for people who run the service show is what happens:', 
         '/backups/': `${copies}/`,
         npm: `DATA_DIR=${folder} npm`,
       })
-      expect(await print(backup, at(dataDir))).toMatch(/\.tar\.gz holds /)
+      expect(await print(backup, at(dataDir))).toMatch(/\.tar\.gz contains /)
       expect(readdirSync(copies)).toEqual(['quartermaster-2026-11-20.tar.gz'])
-      const said = await print(restore, at(target))
-      expect(said.match(/^The store in .* holds /gm)).toHaveLength(2)
-      expect(said).toContain('The one before is kept in ')
+      const printed = await print(restore, at(target))
+      expect(printed.match(/^The store in .* contains /gm)).toHaveLength(2)
+      expect(printed).toContain('The previous store is kept in ')
       const restored = await openDatabase({ dataDir: target })
       expect((await restored.query('SELECT 1 FROM requests')).rows).toEqual([])
       await restored.close()
       auditKeyOf(target, undefined)
       const withKey = example('docs/operations.md', 'npm run backup -- --with-audit-key')
-      const told = await print(withKey, { ...at(target), '/safe/': `${copies}/` })
-      expect(told).toMatch(/holds the audit key[\s\S]*The audit key is in /)
+      const printedWithKey = await print(withKey, { ...at(target), '/safe/': `${copies}/` })
+      expect(printedWithKey).toMatch(/contains the audit key[\s\S]*The audit key is in /)
     })
 
-    it('docs/operations.md, a new key of export links', async () => {
+    it('docs/operations.md, a new key for export links', async () => {
       const secret = (await print(example('docs/operations.md', 'openssl rand -base64 32'))).trim()
       expect(Buffer.from(secret, 'base64')).toHaveLength(32)
       expect(() => readConfig({ EXPORT_SECRET: secret })).not.toThrow()
       expect(() => readConfig({ EXPORT_SECRET: secret.slice(20) })).toThrow('EXPORT_SECRET')
     })
 
-    it('docs/operations.md, a certificate, new and from a .pfx file', async () => {
+    it('docs/operations.md, a new certificate, also from a .pfx file', async () => {
       const cwd = mkdtempSync(join(inject('runFolder'), 'openssl-'))
       const shell = (command: string) => run('/bin/sh', ['-c', command], { cwd })
       await shell(example('docs/operations.md', 'openssl req').text)
@@ -283,13 +271,13 @@ describe('what the pages for people who run the service show is what happens:', 
       const [command = ''] = example('docs/operations.md', 'openssl pkcs12').text.split('#')
       await shell(`${command} -passin pass:secret99`)
       expect(readCertificateFile(join(cwd, 'service.pem'))).toEqual(created)
-      // Without -noenc, as people type it with a password of their own.
+      // Without -noenc: a person enters a password.
       await shell(`${command.replace('-noenc', '')} -passin pass:secret99 -passout pass:correct99`)
       expect(() => readCertificateFile(join(cwd, 'service.pem'))).toThrow('Set CLIENT_CERTIFICATE_PASSWORD')
       expect(readCertificateFile(join(cwd, 'service.pem'), 'correct99')).toEqual(created)
     })
 
-    it('docs/telemetry.md, the line of a turn that failed', async () => {
+    it('docs/telemetry.md, the log line of a failed turn', async () => {
       const form = await opens(service.kim, 'Project site')
       await service.app.database.query('ALTER TABLE drafts RENAME TO drafts_away')
       const { text = '' } = await service.kim.clicks(form, 'Discard')
@@ -308,7 +296,7 @@ describe('what the pages for people who run the service show is what happens:', 
       expect(line).toMatchObject({ level, kind, outcome, personId, msg, what: 'request.cancel', traceId })
     })
 
-    it('docs/telemetry.md, alerts about figures that there are, with their labels', async () => {
+    it('docs/telemetry.md, alerts on existing metrics, with their labels', async () => {
       const { text } = example('docs/telemetry.md', 'groups:')
       const figures = await (await fetch(`${service.app.url}/metrics`)).text()
       const table = readFileSync('docs/telemetry.md', 'utf8')
@@ -320,7 +308,7 @@ describe('what the pages for people who run the service show is what happens:', 
       }
     })
 
-    it('docs/templates.md, a call that makes a template, and a file with one', async () => {
+    it('docs/templates.md, a call that creates a template, and a file with one', async () => {
       const put = example('docs/templates.md', 'curl -X PUT "$BASE_URL/templates/v1/')
       const created = JSON.parse(await print(put, { $TOKEN: '$ADMIN_TOKEN', 'curl ': 'curl -s ' }))
       const there = { status: 412, code: 'stale-version' }
@@ -330,7 +318,7 @@ describe('what the pages for people who run the service show is what happens:', 
       expect(templateWithin([]).array().parse(JSON.parse(file.text))).toHaveLength(1)
     })
 
-    it('docs/webhooks.md, what a receiver gets', async () => {
+    it('docs/webhooks.md, the delivery that a receiver receives', async () => {
       const receiver = await startSubscriber()
       const path = `/templates/v1/${templates.workingGroup}`
       const before = await call('sam', 'GET', path)
@@ -362,7 +350,7 @@ describe('what the pages for people who run the service show is what happens:', 
   })
 })
 
-/** Whether a webhook has the members that a page shows, and the values that are the same in each. */
+/** Checks that a webhook has the members on a page, and the same constant values. */
 function expectSameMembers(delivered: Record<string, unknown>, shown: Record<string, unknown>): void {
   expect(Object.keys(delivered)).toEqual(Object.keys(shown))
   expect(delivered['type']).toBe(shown['type'])
@@ -371,13 +359,13 @@ function expectSameMembers(delivered: Record<string, unknown>, shown: Record<str
   expect(Object.keys(Object(delivered['data']))).toEqual(expect.arrayContaining(Object.keys(others)))
 }
 
-describe('the pages for people who run the service', () => {
-  it('have no example that no test runs, except those listed here with the reason', () => {
+describe('the pages for operators', () => {
+  it('have no example without a test, except those listed here with a reason', () => {
     const left = blocks.filter((block) => !looked.has(block)).map(nameOf)
     expect(left.sort()).toEqual(Object.keys(notRun).sort())
   })
 
-  it('name only commands and test files that there are', () => {
+  it('name only existing commands and test files', () => {
     const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> }
     const texts = blocks.map(({ text }) => text).join('\n')
     const named = [...texts.matchAll(/\bnpm (?:run (?:--silent )?([\w:]+)|(start|test)\b)/g)].map(

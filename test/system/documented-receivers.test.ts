@@ -22,7 +22,7 @@ const message = JSON.stringify({
 })
 const line = 'site.provisioned REQ-1042 https://contoso.sharepoint.com/sites/zurich'
 
-/** The receiver as people run it: a Node that strips no types gets JavaScript and the package of the client. */
+/** Returns the receiver's script: JavaScript and the client package for a Node that strips no types. */
 function scriptOf(file: string, node: PromisedNode): string {
   const source = join(folder, file)
   if (file.endsWith('.mjs') || node.flag === '--input-type=module-typescript') return source
@@ -34,7 +34,7 @@ function scriptOf(file: string, node: PromisedNode): string {
   return script
 }
 
-/** The receiver in a process of its own, and what it shows. */
+/** Runs the receiver in its own process, and collects its output. */
 async function start(file: string, node: PromisedNode): Promise<{ url: string; shown(): string[] }> {
   const port = await freePort()
   const env = { PATH: process.env['PATH'], PORT: String(port), WEBHOOK_SECRET: secret }
@@ -62,7 +62,7 @@ function signed(body: string, { id = randomUUID(), at = new Date(), by = secret 
 }
 
 describe.each(runs)('the receiver $file of the pages for integrators, on $on,', ({ file, node }) => {
-  it('takes what the service signs, and works on it once', async () => {
+  it('accepts the service’s signed deliveries, and handles each once', async () => {
     const { url, shown } = await start(file, node)
     const headers = signed(message)
     const other = `v1,${Buffer.alloc(32).toString('base64')}`

@@ -49,7 +49,7 @@ describe.each(engines)('durable jobs, %s', (engine) => {
   })
   const errandCounts = async () => (await queue.counts()).find(({ name }) => name === 'errand')
 
-  it('are kept in order: what pg-boss asks of the store for its own upkeep goes through', async () => {
+  it("are maintained: pg-boss's own maintenance queries succeed", async () => {
     const errors: object[] = []
     const boss = createBoss(store.database, { ...silent, error: (facts) => void errors.push(facts) })
     await store.database.outside(() => boss.start())
@@ -62,7 +62,7 @@ describe.each(engines)('durable jobs, %s', (engine) => {
     }
   })
 
-  it('come to be with the rows of their transaction, or not at all', async () => {
+  it('are created together with the rows of their transaction, or not at all', async () => {
     await store.database.query('create table if not exists facts (note text)')
     const order = async (note: string) => {
       await store.database.query('insert into facts values ($1)', [note])
@@ -82,7 +82,7 @@ describe.each(engines)('durable jobs, %s', (engine) => {
     )
   })
 
-  it('with the same id are one job, even when it is done', async () => {
+  it('with the same id are one job, even after its end', async () => {
     const id = randomUUID()
     await Promise.all([1, 2, 3].map(() => queue.enqueue('errand', { note: 'once' }, { id })))
     await queue.enqueue('errand', { note: 'another' })
@@ -92,7 +92,7 @@ describe.each(engines)('durable jobs, %s', (engine) => {
     await vi.waitFor(() => expect(ran.map(({ note }) => note).sort()).toEqual(['another', 'last', 'once']), patience)
   })
 
-  it('run outside the transaction that ordered them', async () => {
+  it('run outside the transaction that enqueued them', async () => {
     behave = () => store.database.assertOutside('Microsoft Graph')
     await store.database.transaction(() => queue.enqueue('errand', { note: 'calls out' }))
     await vi.waitFor(() => expect(ran).toHaveLength(1), patience)
@@ -100,7 +100,7 @@ describe.each(engines)('durable jobs, %s', (engine) => {
     expect(givenUp).toEqual([])
   })
 
-  it('are tried again, then given up and said so', async () => {
+  it('are retried, then become dead letters with a log line', async () => {
     behave = () => {
       throw new TypeError('no luck')
     }
@@ -114,7 +114,7 @@ describe.each(engines)('durable jobs, %s', (engine) => {
     expect(await errandCounts()).toEqual({ name: 'errand', waiting: 0, active: 0, failed: 1 })
   })
 
-  it('are counted as a whole: those that wait, and for how long the oldest is due', async () => {
+  it('are counted: those that wait, and the age of the oldest due job', async () => {
     expect(await queue.state()).toEqual({ waiting: 0, oldestSeconds: 0 })
     behave = () => {
       throw Object.assign(new Error('forbidden'), { retryable: false })
@@ -125,7 +125,7 @@ describe.each(engines)('durable jobs, %s', (engine) => {
     await queue.enqueue('errand', { note: 'later' }, { startAfter: inAnHour })
     await vi.waitFor(async () => expect(await queue.state()).toEqual({ waiting: 1, oldestSeconds: 0 }), patience)
     const { schema } = store.database.queueConnection
-    // Nobody works on the queue any more, and its job has been due for two minutes.
+    // No worker runs any more, and the job has been due for two minutes.
     await queue.stop(5)
     await store.database.query(
       `update ${schema}.job set start_after = now() - interval '2 minutes' where state < 'active'`,
@@ -133,7 +133,7 @@ describe.each(engines)('durable jobs, %s', (engine) => {
     expect((await queue.state()).oldestSeconds).toBeGreaterThanOrEqual(120)
   })
 
-  it('are given up at once when trying again makes no sense', async () => {
+  it('become dead letters at once when a retry cannot succeed', async () => {
     behave = () => {
       throw Object.assign(new Error('forbidden'), { retryable: false })
     }
@@ -142,8 +142,8 @@ describe.each(engines)('durable jobs, %s', (engine) => {
     expect(ran).toHaveLength(1)
   })
 
-  it('wait as long as the other side asked for', async () => {
-    const asked = Date.now()
+  it('wait as long as the other service requires', async () => {
+    const startedAt = Date.now()
     let again = 0
     behave = (_, { attempt }) => {
       if (attempt === 1) throw Object.assign(new Error('busy'), { retryAfterSeconds: 2 })
@@ -151,11 +151,11 @@ describe.each(engines)('durable jobs, %s', (engine) => {
     }
     await queue.enqueue('errand', { note: 'patient' })
     await vi.waitFor(() => expect(ran).toHaveLength(2), patience)
-    // Not a measurement: the time that a job must not run before.
-    expect(again).toBeGreaterThanOrEqual(asked + 2000)
+    // A lower limit, not a measurement: the job must not run before this time.
+    expect(again).toBeGreaterThanOrEqual(startedAt + 2000)
   })
 
-  it('do not start before their time, and do start then', async () => {
+  it('start at their time, not before', async () => {
     const startAfter = new Date(Date.now() + 1500)
     let began = 0
     behave = (note) => {
@@ -167,7 +167,7 @@ describe.each(engines)('durable jobs, %s', (engine) => {
     expect(began).toBeGreaterThanOrEqual(startAfter.getTime())
   })
 
-  it('that cannot be read wait for who can, then end in the dead letter queue with the reason, and harm nobody', async () => {
+  it('that cannot be read wait for a process that can, then become dead letters with the reason, without other effects', async () => {
     await queue.enqueue('errand', { note: 42 })
     await queue.enqueue('errand', { note: 'future', v: 2 })
     await queue.enqueue('errand', { note: 'good' })
@@ -186,7 +186,7 @@ describe.each(engines)('durable jobs, %s', (engine) => {
     ])
   })
 
-  it('of a long kind do not hold the store, and a backlog is worked off without pauses', async () => {
+  it('of a slow kind do not block the store, and a backlog is processed without pauses', async () => {
     let release: () => void = () => undefined
     const held = new Promise<void>((resolve) => {
       release = resolve
@@ -202,7 +202,7 @@ describe.each(engines)('durable jobs, %s', (engine) => {
     release()
   })
 
-  it('are refused when nobody knows their kind', async () => {
+  it('of an unknown kind are refused', async () => {
     await expect(queue.enqueue('unheard-of', {})).rejects.toThrow(/unheard-of/)
     expect(() => jobRegistry(errand, errand)).toThrow('Two jobs are named errand')
   })
@@ -220,7 +220,7 @@ describe.each(engines)('jobs of a killed process, %s', (engine) => {
   }
   let options: Awaited<ReturnType<typeof newStoreOptions>>
 
-  it('are taken up again, although they had no retries left', async () => {
+  it('are claimed again, although they had no retries left', async () => {
     options = await newStoreOptions(engine)
     const first = await open(sleeperJob(async () => undefined))
     await first.queue.enqueue('sleeper', { note: 'unfinished' }, { startAfter: new Date(Date.now() + 1000) })
@@ -233,7 +233,7 @@ describe.each(engines)('jobs of a killed process, %s', (engine) => {
 
     const database = await openDatabase(options)
     if (engine === 'server') {
-      // As if the heartbeats had been missing for a while.
+      // Simulates that the heartbeats have been missing for some time.
       const { schema } = database.queueConnection
       await database.query(`update ${schema}.job set heartbeat_on = now() - interval '1 minute' where state = 'active'`)
     }

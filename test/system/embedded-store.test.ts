@@ -6,8 +6,8 @@ import { openEmbedded } from '../../src/store/database/embedded.ts'
 import { startChild } from '../support/child.ts'
 import { newStoreOptions, withDatabase } from '../support/database.ts'
 
-describe('the embedded store keeps what it acknowledged', () => {
-  it('flushes the disk once for each commit', async () => {
+describe('the embedded store keeps acknowledged data', () => {
+  it('and flushes the disk once for each commit', async () => {
     const store = await openEmbedded(await newStoreOptions('embedded'))
     await store.pool.query('create table facts (id integer)')
     const before = store.flushes()
@@ -17,7 +17,7 @@ describe('the embedded store keeps what it acknowledged', () => {
     await store.close()
   })
 
-  it('has every committed row after kill -9, again and again', async () => {
+  it('and has every committed row after kill -9, again and again', async () => {
     const options = await newStoreOptions('embedded')
     for (let round = 0; round < 4; round += 1) {
       const child = startChild('store-process.ts', 'write', JSON.stringify(options))
@@ -31,7 +31,7 @@ describe('the embedded store keeps what it acknowledged', () => {
     }
   })
 
-  it('starts over when the process died while the store was being made', async () => {
+  it('and starts again when the process died during the creation of the store', async () => {
     const options = await newStoreOptions('embedded')
     writeFileSync(join(options.dataDir, 'postgres', 'postgresql.conf'), 'half written')
     writeFileSync(join(options.dataDir, 'postgres.initialising'), '')
@@ -41,7 +41,7 @@ describe('the embedded store keeps what it acknowledged', () => {
     await database.close()
   })
 
-  it('belongs to one process at a time, and is free again when that one is killed', async () => {
+  it('and belongs to one process at a time, and is free after that process was killed', async () => {
     const options = await newStoreOptions('embedded')
     const child = startChild('store-process.ts', 'write', JSON.stringify(options))
     await child.lines(1)
@@ -55,14 +55,14 @@ describe('the embedded store keeps what it acknowledged', () => {
     await (await openDatabase(options)).close()
   })
 
-  it('does not grow without bound: maintenance recycles the log and clears dead rows', async () => {
+  it('and does not grow without bound: maintenance recycles the log and clears dead rows', async () => {
     const options = await newStoreOptions('embedded')
     const store = await openEmbedded(options)
     const segments = () => readdirSync(join(options.dataDir, 'postgres/pg_wal')).filter((file) => /^\w{24}$/.test(file))
     await store.pool.query('create table facts (id integer primary key, note text)')
     await store.pool.query(`insert into facts select id, '' from generate_series(1, 500) id`)
     const churn = async () => {
-      // Random text does not compress to nothing: some 5 MB of log each time.
+      // Random text does not compress: some 5 MB of log each time.
       for (let round = 0; round < 4; round += 1) {
         await store.pool.query(
           `update facts set note = (select string_agg(md5(random()::text || facts.id || piece), '') from generate_series(1, 200) piece)`,
@@ -84,10 +84,10 @@ describe('the embedded store keeps what it acknowledged', () => {
   })
 })
 
-describe('one connection for everybody', () => {
+describe('one connection for all callers', () => {
   const store = withDatabase('embedded', { migrated: false })
 
-  it('lets the event loop turn while 32 callers saturate it', async () => {
+  it('does not block the event loop while 32 callers saturate it', async () => {
     const { database } = store
     await database.query('create table busy (id bigint generated always as identity, note text)')
     let turns = 0

@@ -35,7 +35,7 @@ describe('a mailbox request', () => {
     return (await provisioning().submitMailbox(asKim, { body })).requestId
   }
   const read = async (requestId: string) => asMailbox(await provisioning().readRequest(asKim, { requestId }))
-  /** Runs the job once, as the queue does. Returns the error for which the queue runs it again. */
+  /** Runs the job once, as the queue does. Returns the error that causes a retry. */
   const attempt = (requestId: string, lastAttempt = false): Promise<unknown> =>
     provisioning()
       .system.provision(requestId, { lastAttempt, signal })
@@ -47,7 +47,7 @@ describe('a mailbox request', () => {
     await provisioning().system.pollDirectory(requestId, 0)
     return read(requestId)
   }
-  /** What the requester and an admin read on the card of the request. */
+  /** Returns the texts that the requester and an admin read on the card of the request. */
   const cards = async (requestId: string) => {
     const request = await read(requestId)
     return {
@@ -88,7 +88,7 @@ describe('a mailbox request', () => {
       expect((await read(requestId)).status).toBe('succeeded')
     })
 
-    test('waits when the inner exception is not-found: no attempt is used up', async () => {
+    test('waits when the inner exception is "not found", without an attempt', async () => {
       await contoso.fault({ ...proxied, inner: 'ManagementObjectNotFoundException' })
       const requestId = await submit('roomMailbox')
       expect(await attempt(requestId)).toBeUndefined()
@@ -98,7 +98,7 @@ describe('a mailbox request', () => {
       expect([status, steps.find(({ name }) => name === 'apply-booking')?.attempts]).toEqual(['succeeded', 1])
     })
 
-    test('has a taken address when the inner exception says so', async () => {
+    test('is refused as taken when the inner exception says so', async () => {
       await contoso.fault({
         operation: 'exchange.set-mailbox',
         kind: 'wrapped',
@@ -123,7 +123,7 @@ describe('a mailbox request', () => {
       })
     })
 
-    test('adopts the mailbox that the other server has made in spite of its error', async () => {
+    test('adopts the mailbox that the other server created despite its error', async () => {
       await contoso.fault({ operation: 'exchange.new-mailbox', kind: 'wrapped', ran: true })
       const requestId = await submit('sharedMailbox')
       expect(await attempt(requestId)).toMatchObject({ retryable: true })
@@ -150,14 +150,14 @@ describe('a mailbox request', () => {
     })
   })
 
-  test('that Exchange refuses with one NUL byte names the missing role, and completes when it is granted', async () => {
+  test('that Exchange refuses with one NUL byte names the missing role, and completes after the grant', async () => {
     await contoso.fault({ operation: 'exchange.set-user', kind: 'forbiddenNul', count: undefined })
     const requestId = await submit('sharedMailbox', { city: 'Bern' })
     expect(await attempt(requestId)).toBeUndefined()
     const { status, problem } = await read(requestId)
     expect([status, problem?.code]).toEqual(['failed', 'exchange-role-missing'])
     const { requester, admin } = await cards(requestId)
-    expect(requester).toContain('Quartermaster needs a permission from your administrators.')
+    expect(requester).toContain('Quartermaster lacks a permission.')
     for (const part of ['Exchange Online', "writing the mailbox's contact details", 'Exchange Administrator'])
       expect(admin).toContain(part)
     await contoso.healthy()
@@ -179,20 +179,20 @@ describe('a mailbox request', () => {
       ])
       expect(requestView.parse(viewOf(request)).checks).toEqual(request.checks)
       const warning =
-        'Room details are saved but not visible yet: address, seats, and features. Exchange may take up to 24 hours.'
+        'Exchange has saved these room details: address, seats, and features. Exchange may need up to 24 hours to show them.'
       expect(mailboxReadyView(request, viewerOf(kim)).checks[0]).toMatchObject({ text: warning, look: { mark: '!' } })
       const { requester, admin } = await cards(requestId)
       for (const card of [requester, admin]) expect(card).toContain(`Some details are not visible yet.`)
       expect(requester).toContain(warning)
       expect(requester).not.toContain('instead of')
       for (const part of detail.split(', ')) expect(admin).toContain(part)
-      // Nothing was lost: the room shows it all once Exchange has caught up.
+      // All values were written: the room shows them once Exchange has caught up.
       await contoso.modes({ placeLagSeconds: 0 })
       const { body } = await run('Get-Place', { Identity: request.address })
       expect(body.value).toMatchObject([{ City: 'Bern', Capacity: 12, Tags: ['Whiteboard'] }])
     })
 
-    test('fails when Exchange refuses the place: a refusal is no lag', async () => {
+    test('fails when Exchange refuses the place, which is not a lag', async () => {
       await contoso.modes({ placeLagSeconds: 86_400 })
       await contoso.fault({ operation: 'exchange.set-place', kind: 'failBeforeCommit', status: 400 })
       const requestId = await submit('roomMailbox', room)
@@ -211,7 +211,7 @@ describe('a mailbox request', () => {
         status: 'failed',
         problem: {
           code: 'ready-check',
-          detail: 'It was made, but this is not as it was asked for: contact (city is empty instead of "Bern").',
+          detail: 'The resource was created, but differs from the request: contact (city is empty instead of "Bern").',
         },
       })
       await contoso.forgetCalls()
@@ -223,7 +223,7 @@ describe('a mailbox request', () => {
       expect(written).not.toContain('exchange.set-place')
     })
 
-    test('takes no other place for its own when Get-Place answers with all places', async () => {
+    test('does not mistake another place for its own when Get-Place returns all places', async () => {
       const twin = await submit('roomMailbox', room)
       await attempt(twin)
       await contoso.modes({ newPlaceSeconds: 3600 })
@@ -237,7 +237,7 @@ describe('a mailbox request', () => {
     })
   })
 
-  test('for more than 50 GB says that a licence is needed, and completes with the licence', async () => {
+  test('for more than 50 GB reports that a licence is needed, and completes with the licence', async () => {
     const requestId = await submit('sharedMailbox', { capacity: 102_400 })
     expect(await attempt(requestId)).toBeUndefined()
     const { status, problem, address } = await read(requestId)
@@ -247,7 +247,7 @@ describe('a mailbox request', () => {
       `Exchange Online does not allow 100 GB for ${address}: more than 50 GB needs a licence on the mailbox. ` +
         'Assign an Exchange Online Plan 2 licence to it and retry, or request at most 51200 MB.',
     ])
-    expect((await cards(requestId)).requester).toContain('More than 50 GB needs a licence on the mailbox')
+    expect((await cards(requestId)).requester).toContain('More than 50 GB (51,200 MB) needs a licence on the mailbox')
     await contoso.modes({ mailboxesAreLicensed: true })
     await retry(requestId)
     await attempt(requestId)

@@ -10,10 +10,10 @@ import { apiIds, people, scopes } from '../support/teams-user.ts'
 import { tenantWithTls } from '../support/tenant-with-tls.ts'
 
 const templateId = '6c8f2b1e-0d3a-4f57-9b6e-2a4c8d1e7f90'
-const allWell = { database: 'answers', queue: 'is worked on' }
+const allWell = { database: 'answers', queue: 'is running' }
 const newFolder = () => mkdtempSync(join(inject('runFolder'), 'first-'))
 
-describe('a service in production over a PostgreSQL server', { timeout: 60_000 }, () => {
+describe('a production service with a PostgreSQL server', { timeout: 60_000 }, () => {
   const folder = newFolder()
   const baseUrl = 'https://quartermaster.contoso.example'
   let server: Awaited<ReturnType<typeof startDatabase>>
@@ -31,13 +31,13 @@ describe('a service in production over a PostgreSQL server', { timeout: 60_000 }
     const certificatePath = join(folder, 'service.pem')
     const { key, certificate } = selfSigned()
     writeFileSync(certificatePath, key + certificate)
-    // Nothing can be created below a file, whoever the tests run as.
+    // No user can create files below a file.
     const nowhere = join(certificatePath, 'below')
     service = await startProduct('main.ts', {
       cwd: home,
       up: /^Quartermaster answers/,
       variables: {
-        // Node itself refuses every attempt to write a file, even to root: with its reason, so that the process ends.
+        // Node itself refuses every attempt to write a file, even for root, and the process ends with the reason.
         NODE_OPTIONS: '--permission --allow-fs-read=*',
         NODE_DISABLE_COMPILE_CACHE: '1',
         NODE_EXTRA_CA_CERTS: tenant.trusted,
@@ -69,7 +69,7 @@ describe('a service in production over a PostgreSQL server', { timeout: 60_000 }
     return { status: answer.status, body: await answer.json() }
   }
 
-  it('is ready without a writable file, and says how to add the first template', async () => {
+  it('is ready without a writable file, and shows how to add the first template', async () => {
     expect(await ready()).toMatchObject({
       status: 200,
       body: {
@@ -81,7 +81,7 @@ describe('a service in production over a PostgreSQL server', { timeout: 60_000 }
     })
   })
 
-  it('answers calls, and takes the first template from an admin', async () => {
+  it('answers calls, and accepts the first template from an admin', async () => {
     expect(await call('kim', 'GET', '/templates/v1/')).toEqual({ status: 200, body: { value: [] } })
     const template = { kind: 'teamSite', name: 'Working group' }
     expect(await call('sam', 'PUT', `/templates/v1/${templateId}`, template)).toMatchObject({ status: 201 })
@@ -105,7 +105,7 @@ describe('a service without templates, in chat', () => {
     writeLog: (line) => void lines.push(line),
   }))
 
-  it('says in the log what to do', () => {
+  it('logs the next action', () => {
     expect(lines.filter((line) => line.includes('There are no templates'))).toEqual([
       expect.stringMatching(
         /admin templates add\. Or set TEMPLATES_FILE to a JSON list of templates and restart, or send PUT \/templates\/v1/,
@@ -113,7 +113,7 @@ describe('a service without templates, in chat', () => {
     ])
   })
 
-  it('tells employees that there is nothing to request yet, and who helps', async () => {
+  it('tells employees that nothing can be requested yet, and names helpers', async () => {
     await service.kim.installs()
     const welcome = await service.kim.sees(/Hello Kim Lee/)
     for (const card of [
@@ -121,31 +121,31 @@ describe('a service without templates, in chat', () => {
       await service.kim.says('hi'),
       await service.kim.says('I need a room for six people'),
     ]) {
-      expect(textOf(card.card)).toContain('There is nothing that you can request yet. Sam Roy can add a template.')
-      expect(textOf(card.card)).not.toContain('Fill in one short form')
+      expect(textOf(card.card)).toContain('You cannot request anything yet. Sam Roy can add a template.')
+      expect(textOf(card.card)).not.toContain('Fill in a short form')
     }
     for (const words of ['new site', 'new room', 'new']) {
       const text = textOf((await service.kim.says(words)).card)
-      expect(text).toContain('There is no template for this that you may use.')
-      expect(text).toContain('Sam Roy can add one.')
+      expect(text).toContain('There is no template that you can use for this request.')
+      expect(text).toContain('Sam Roy can add a template.')
     }
   })
 
-  it('shows an admin what works, what is missing and how to add a template, whatever they write first', async () => {
+  it('shows an admin its health, missing parts and how to add a template, whatever the first message is', async () => {
     await service.sam.installs()
     const first = await service.sam.sees(/Hello Sam Roy/)
     for (const words of ['', 'hi', 'new site', 'What can I do here?']) {
       const { card } = words === '' ? first : await service.sam.says(words)
       expect(textOf(card)).toContain('There is no template yet, so people cannot request anything.')
-      expect(textOf(card)).toMatch(/What works: .*Database.*Microsoft Graph/)
+      expect(textOf(card)).toMatch(/Working: .*Database.*Microsoft Graph/)
       expect(actionsOf(card).map(({ title }) => title)).toEqual(['Add template', 'Health'])
     }
     const { card } = await service.sam.says('admin templates')
-    expect(textOf(card)).toContain('What can people request?')
+    expect(textOf(card)).toContain('What do you want people to request?')
     expect(textOf((await service.sam.says('admin health')).card)).toContain('Database')
   })
 
-  it('shows what is missing with its remedy', async () => {
+  it('shows missing parts with their remedies', async () => {
     await service.fault({ operation: 'exchange.get-mailbox', kind: 'failBeforeCommit', status: 403, count: 100 })
     const text = textOf((await service.sam.says('hi')).card)
     expect(text).toContain('2 things to do')
@@ -153,16 +153,16 @@ describe('a service without templates, in chat', () => {
     await service.heal()
   })
 
-  it('takes the first template from the card, without REST, and an employee requests from it', async () => {
+  it('accepts the first template from the card, without REST, and an employee uses it', async () => {
     const first = await service.sam.says('hi')
     const starters = await service.sam.clicks(first, 'Add template')
     const form = await service.sam.clicks({ id: first.id, card: starters.card }, 'Add Team site')
     const preview = await service.sam.clicks({ id: first.id, card: form.card }, 'Preview', { approvedBy: 'nobody' })
-    expect(textOf(preview.card ?? {})).toContain('Apollo is at: /sites/apollo')
+    expect(textOf(preview.card ?? {})).toContain('Address of “Apollo”: /sites/apollo')
     const added = await service.sam.clicks({ id: first.id, card: preview.card }, 'Create')
-    expect(textOf(added.card ?? {})).toContain('Added. People can request it now.')
+    expect(textOf(added.card ?? {})).toContain('Template added. People can use it now.')
     expect(textOf((await service.sam.says('hi')).card)).toContain('Hello Sam Roy, what do you need?')
-    expect(textOf((await service.kim.says('hi')).card)).toContain('Fill in one short form')
+    expect(textOf((await service.kim.says('hi')).card)).toContain('Fill in a short form')
     const request = await service.kim.says('new site')
     const review = await service.kim.clicks(request, 'Review', { displayName: 'First site', reason: 'To begin' })
     const sent = await service.kim.clicks({ id: request.id, card: review.card }, 'Create')

@@ -7,7 +7,7 @@ import { openDatabase } from '../../src/store/database/database.ts'
 import { openEmbedded } from '../../src/store/database/embedded.ts'
 import { emptyStore } from '../support/database.ts'
 
-/** A disk of its own; undefined where nobody may mount one. */
+/** Mounts a small disk; undefined if the user may not mount. */
 function smallDisk(megabytes: number): string | undefined {
   const folder = mkdtempSync(join(inject('runFolder'), 'disk-'))
   try {
@@ -30,7 +30,7 @@ function fill(file: string): void {
 }
 
 describe('an embedded store whose disk is full', () => {
-  it('refuses what it cannot keep, reads on, goes on when there is room again, and has lost nothing', async ({
+  it('refuses writes that it cannot store, still reads, continues when there is space again, and has lost nothing', async ({
     skip,
   }) => {
     const disk = smallDisk(100)
@@ -40,7 +40,7 @@ describe('an embedded store whose disk is full', () => {
     onTestFinished(() => database.close())
     const kept: string[] = []
     const keep = async (name: string) => {
-      // Random, since PostgreSQL compresses what repeats itself.
+      // Random, because PostgreSQL compresses repeated data.
       const value = randomBytes(100_000).toString('hex')
       await database.query('insert into notes (name, value) values ($1, $2)', [name, value])
       kept.push(name)
@@ -66,23 +66,23 @@ describe('an embedded store whose disk is full', () => {
     expect(await names()).toEqual([...kept].sort())
   })
 
-  it('that cannot even write its log says so to everybody from then on, and leaves nobody waiting', async ({
+  it('that cannot even write its log reports this to all callers from then on, without a hanging call', async ({
     skip,
   }) => {
     const disk = smallDisk(100)
     if (disk === undefined) return skip('nobody may mount a disk here')
     cpSync(await emptyStore(), join(disk, 'postgres'), { recursive: true })
-    const said: string[] = []
-    const database = await openDatabase({ dataDir: disk, log: (line) => said.push(line) })
+    const lines: string[] = []
+    const database = await openDatabase({ dataDir: disk, log: (line) => lines.push(line) })
     await database.query('create table notes (name text primary key)')
     await database.query(`insert into notes values ('first')`)
     fill(join(disk, 'filler'))
-    // Goes into PostgreSQL's log alone, a megabyte each.
+    // Grows only PostgreSQL's log, by a megabyte each time.
     const logged = () => database.query(`select pg_logical_emit_message(true, 'x', repeat('y', 1000000))`)
     const failed = async () => {
       for (;;) await logged()
     }
-    // Those who wait for their turn when it ends: asked anew after each answer, so there are always some.
+    // Callers that wait for their turn when the store ends. Each repeats after an answer, so some always wait.
     const waited: unknown[] = []
     const wait = async () => {
       for (;;) await database.query('select name from notes')
@@ -91,13 +91,13 @@ describe('an embedded store whose disk is full', () => {
     await expect(failed()).rejects.toMatchObject({ code: 'unavailable' })
     await Promise.all(waiting)
     expect(waited).toMatchObject([{ code: 'unavailable' }, { code: 'unavailable' }, { code: 'unavailable' }])
-    const asked = Array.from({ length: 20 }, () => database.query('select name from notes'))
-    for (const answer of await Promise.allSettled([...asked, database.ping()]))
+    const queries = Array.from({ length: 20 }, () => database.query('select name from notes'))
+    for (const answer of await Promise.allSettled([...queries, database.ping()]))
       expect(answer).toMatchObject({ status: 'rejected', reason: { code: 'unavailable' } })
-    expect(said.join()).toContain('The embedded store has ended')
+    expect(lines.join()).toContain('The embedded store has stopped')
   })
 
-  it('is not ended by its own maintenance, which goes on when there is room again', async ({ skip }) => {
+  it('does not end during its own maintenance, which continues when there is space again', async ({ skip }) => {
     const disk = smallDisk(100)
     if (disk === undefined) return skip('nobody may mount a disk here')
     cpSync(await emptyStore(), join(disk, 'postgres'), { recursive: true })
@@ -106,7 +106,7 @@ describe('an embedded store whose disk is full', () => {
     await pool.query('create table notes (name text)')
     const filler = join(disk, 'filler')
     fill(filler)
-    await expect(maintain()).rejects.toThrow('no room')
+    await expect(maintain()).rejects.toThrow('The disk is full')
     expect((await pool.query('select name from notes')).rows).toEqual([])
     rmSync(filler)
     await maintain()

@@ -3,11 +3,11 @@ import { withService } from '../support/service.ts'
 
 const service = withService()
 
-it('the health of a service whose embedded store has ended is told to admins', async () => {
+it('admins can read the health of a service whose embedded store has ended', async () => {
   expect((await service.rest('sam', 'GET', '/admin/v1/health')).status).toBe(200)
   const { database } = service.app
   await database.close()
-  // It has ended already when the service does.
+  // The database has already ended when the service closes.
   Object.assign(database, { close: async () => undefined })
   const { status, body } = await service.rest('sam', 'GET', '/admin/v1/health')
   expect(status).toBe(200)

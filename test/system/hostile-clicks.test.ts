@@ -13,20 +13,20 @@ const verbs = [
   ...['approval.approve', 'approval.reject', 'approval.refresh'],
 ]
 
-describe('a click that is not what its card offered', () => {
+describe('a click that differs from the button on its card', () => {
   const service = withService()
   const { stateOf, draftOf, timelineOf, count } = rowsOf(service)
   const decisionsOf = async (requestId: string) =>
     (await timelineOf(requestId)).filter(({ action }) => ['approved', 'rejected'].includes(action))
 
   /** Buttons of earlier versions, which may still be in chats. */
-  it.each(['admin.processes', 'admin.takeover'])('has a verb that no longer exists (%s): says so', async (verb) => {
+  it.each(['admin.processes', 'admin.takeover'])('with a removed verb (%s) receives an explanation', async (verb) => {
     for (const user of [service.sam, service.kim])
       expect(readsAfter(await user.invokes('no-activity', verb, {}))).toContain('This card is outdated')
   })
 
   it.each(['request.explode', 'REQUEST.SUBMIT', 'request.submit ', '__proto__', 'constructor', 'toString', ''])(
-    'has a verb that nobody knows (%s): says so, and does nothing',
+    'with an unknown verb (%s) receives an explanation, and has no effect',
     async (verb) => {
       const before = await count('requests')
       const answer = await service.kim.invokes('no-activity', verb, { requestId: randomUUID(), version: 1 })
@@ -35,7 +35,7 @@ describe('a click that is not what its card offered', () => {
     },
   )
 
-  it.each(verbs)('has data of another form, for %s', async (verb) => {
+  it.each(verbs)('with data of another shape is refused, for %s', async (verb) => {
     const { requestId } = await asksFor(service.kim, { displayName: `Form of ${verb}` })
     const before = await stateOf(requestId)
     const odd = [
@@ -54,7 +54,7 @@ describe('a click that is not what its card offered', () => {
     expect(await stateOf(requestId)).toEqual(before)
   })
 
-  it('carries more than it should: of it all only ids and the inputs that were asked for count', async () => {
+  it('with additional data: only ids and the requested inputs count', async () => {
     const { kim } = service
     const form = await opens(kim)
     const { requestId, version } = subject(form.card, 'Review')
@@ -78,14 +78,14 @@ describe('a click that is not what its card offered', () => {
     )
   })
 
-  it('chooses a template that there is not: no longer offered, and no draft', async () => {
+  it('with an unknown template reports that the template is not offered any more, without a draft', async () => {
     const before = await count('drafts')
     const answer = await service.kim.invokes('no-activity', 'request.choose', { templateId: randomUUID() })
-    expect(readsAfter(answer)).toContain('This template is no longer offered')
+    expect(readsAfter(answer)).toContain('This template is no longer available')
     expect(await count('drafts')).toBe(before)
   })
 
-  it('is about somebody else’s draft: there is none', async () => {
+  it('about another person’s draft finds nothing', async () => {
     const { card } = await reviews(service.kim, { displayName: 'Kim’s own' })
     const { requestId, version } = subject(card, 'Send')
     const before = await draftOf(requestId)
@@ -98,33 +98,33 @@ describe('a click that is not what its card offered', () => {
     expect(await draftOf(requestId)).toEqual(before)
   })
 
-  it('is about a stranger’s request: there is none, whatever the verb', async () => {
+  it('about a stranger’s request finds nothing, whatever the verb', async () => {
     const { dana, kim } = service
     const { requestId } = await asksFor(dana, { displayName: 'Reorganisation' })
     const before = await stateOf(requestId)
     for (const verb of verbs.filter((verb) => verb !== 'request.choose')) {
       const data = { requestId, version: 1, comment: 'because' }
       const text = readsAfter(await kim.invokes('no-activity', verb, data))
-      expect(text).toContain('There is no such request, or you may not see it.')
+      expect(text).toContain('This request does not exist, or you may not see it.')
       expect(text).not.toContain('Reorganisation')
     }
     expect(await stateOf(requestId)).toEqual(before)
   })
 
-  it('decides about the own request, or as an admin who is no approver: told why not', async () => {
+  it('that decides the person’s own request, or comes from an admin who is not an approver, reads the reason', async () => {
     const { dana, sam, omar } = service
     const { requestId } = await asksFor(dana, { displayName: 'Decide it yourself' })
     await decisionAbout(omar, 'Decide it yourself')
     for (const verb of ['approval.approve', 'approval.reject']) {
       const own = readsAfter(await dana.invokes('no-activity', verb, { requestId, comment: 'mine' }))
-      expect(own).toContain('You asked for this yourself, so somebody else has to decide.')
+      expect(own).toContain('You requested this. Somebody else must decide.')
       const admin = readsAfter(await sam.invokes('no-activity', verb, { requestId, comment: 'I may' }))
       expect(admin).toContain('You are not an approver of this request.')
     }
     expect(await stateOf(requestId)).toMatchObject({ status: 'pendingApproval', version: 1 })
   })
 
-  it('comes from an approval card on which another approver was faster: both cards end the same', async () => {
+  it('on an approval card after another approver has decided: both cards end the same', async () => {
     const { kim, dana, omar } = service
     for (const who of [dana, omar]) await who.installs()
     const { requestId } = await asksFor(kim, { displayName: 'Two to decide' })
@@ -147,7 +147,7 @@ describe('a click that is not what its card offered', () => {
     expect(await decisionsOf(requestId)).toHaveLength(1)
   })
 
-  it('approves and rejects in the same moment: one of them decides, the other reads who', async () => {
+  it('that approves while another rejects: one decides, the other reads who decided', async () => {
     const { kim, dana, omar } = service
     for (const round of [1, 2, 3]) {
       const name = `Race ${round} of three`
@@ -165,32 +165,34 @@ describe('a click that is not what its card offered', () => {
     }
   })
 
-  it('rejects without a reason: the card comes back, asks for it, and keeps what was typed', async () => {
+  it('that rejects without a reason: the card returns, requires a reason, and keeps the input', async () => {
     const { kim, dana } = service
     const { requestId } = await asksFor(kim, { displayName: 'Say why' })
-    const asked = await decisionAbout(dana, 'Say why')
+    const approvalCard = await decisionAbout(dana, 'Say why')
     for (const comment of ['', '   ', '\n\t']) {
-      const back = await dana.clicks(asked, 'Reject', { comment })
-      expect(readsAfter(back)).toContain('Please say why you reject it. Kim Lee will read it.')
+      const back = await dana.clicks(approvalCard, 'Reject', { comment })
+      expect(readsAfter(back)).toContain('Explain in a comment why you reject the request. Kim Lee will read it.')
     }
     expect(await stateOf(requestId)).toMatchObject({ status: 'pendingApproval' })
-    const long = await dana.clicks(asked, 'Reject', { comment: `No. ${'x'.repeat(2000)}` })
+    const long = await dana.clicks(approvalCard, 'Reject', { comment: `No. ${'x'.repeat(2000)}` })
     expect(readsAfter(long)).toContain('Rejected by you')
     const [rejection, ...more] = await decisionsOf(requestId)
     expect(more).toEqual([])
     expect(rejection?.body.comment).toHaveLength(500)
   })
 
-  it('is made five times at once: one decision, one line in the timeline, the same card', async () => {
+  it('repeated five times at once causes one decision, one timeline entry, the same card', async () => {
     const { kim, omar } = service
     const { requestId } = await asksFor(kim, { displayName: 'Quick fingers' })
-    const asked = await decisionAbout(omar, 'Quick fingers')
-    const answers = await Promise.all([1, 2, 3, 4, 5].map(() => omar.clicks(asked, 'Approve', { comment: 'yes' })))
+    const approvalCard = await decisionAbout(omar, 'Quick fingers')
+    const answers = await Promise.all(
+      [1, 2, 3, 4, 5].map(() => omar.clicks(approvalCard, 'Approve', { comment: 'yes' })),
+    )
     for (const answer of answers) expect(readsAfter(answer)).toContain('Approved by you')
     expect(await decisionsOf(requestId)).toHaveLength(1)
   })
 
-  it('is the same activity, delivered again and again: one effect and one answer, after a restart too', async () => {
+  it('repeated as the same activity has one effect and one answer, also after a restart', async () => {
     const { kim } = service
     const before = await count('drafts')
     const id = randomUUID()
@@ -209,7 +211,7 @@ describe('a click that is not what its card offered', () => {
     expect(await wrong()).toEqual(refusal)
   })
 
-  it('is on a card of an older version: shows the latest, changes nothing', async () => {
+  it('on a card of an older version shows the latest one, and changes nothing', async () => {
     const { kim } = service
     const review = await reviews(kim, { displayName: 'The latest' })
     const { requestId } = subject(review.card, 'Send')
@@ -224,10 +226,10 @@ describe('a click that is not what its card offered', () => {
     expect(await stateOf(requestId)).toBeUndefined()
   })
 
-  it('carries text with markup in every field: it stays text on every card', async () => {
+  it('with markup in every field shows it as text on every card', async () => {
     const { kim, dana } = service
     const hostile = ['**b** [x](https://evil.example)', '$', '{1+1} {{DATE()}} <at>Sam</at> \u202e'].join('')
-    const asked = await asksFor(kim, {
+    const approvalCard = await asksFor(kim, {
       displayName: hostile,
       description: hostile,
       reason: hostile,
@@ -239,8 +241,9 @@ describe('a click that is not what its card offered', () => {
       'the decision',
     )
     const decided = await dana.clicks(decision, 'Reject', { comment: hostile })
-    const shown: (Card | undefined)[] = [asked.card, decision.card, decided.card]
-    for (const command of ['my requests', `status ${asked.reference}`]) shown.push((await kim.says(command)).card)
+    const shown: (Card | undefined)[] = [approvalCard.card, decision.card, decided.card]
+    for (const command of ['my requests', `status ${approvalCard.reference}`])
+      shown.push((await kim.says(command)).card)
     for (const card of shown) {
       expect(textOf(card ?? {})).toContain('**b** [x](https://')
       for (const node of nodesOf(card))
@@ -248,11 +251,11 @@ describe('a click that is not what its card offered', () => {
       expect(actionsOf(card ?? {}).filter(({ url }) => url?.includes('evil'))).toEqual([])
       expect(JSON.stringify(card)).not.toContain('"msteams":{"entities"')
     }
-    const back = await kim.clicks(await kim.says(`status ${asked.reference}`), 'Edit and send again')
+    const back = await kim.clicks(await kim.says(`status ${approvalCard.reference}`), 'Edit and send again')
     expect(valuesOf(cardOf(back))['displayName']).toBe(hostile.trim())
   })
 
-  it('is on an admin’s card, by somebody who is none: refused, for the requester and the approvers too', async () => {
+  it('on an admin’s card by another person is refused, also for requester and approvers', async () => {
     const { kim, dana, omar, sam } = service
     const { requestId, reference } = await asksFor(kim, { displayName: 'An admin’s matter' })
     const before = await stateOf(requestId)
@@ -271,7 +274,7 @@ describe('a click that is not what its card offered', () => {
     await kim.sees(/Cancelled[\s\S]*An admin’s matter/, 'that Kim is told')
   })
 
-  it('has left nothing at the connector that nobody foresaw', () => {
+  it('has caused no unexpected call at the connector', () => {
     expect(service.connector.unexpected).toEqual([])
   })
 })

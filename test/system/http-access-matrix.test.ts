@@ -10,14 +10,14 @@ interface Sent {
   readonly body?: unknown
   readonly headers?: Record<string, string>
 }
-/** A route: what it needs, said a second time, and what it is about. */
+/** A route: the permission that it needs, as a second copy, and its object. */
 type Row =
-  /** Of one batch, which is hidden from whoever has nothing to do with it. */
+  /** A route of one batch, which is hidden from people without access to it. */
   | { readonly needs: Permission; readonly ofBatch: true; send(): Promise<Sent> }
   | { readonly needs: Permission; readonly act: Act; send(request: Request): Sent }
   | { readonly needs: Permission; readonly success: number; send(): Promise<Sent> }
 
-describe('every route, for everybody', () => {
+describe('every route, for everybody,', () => {
   const world = withAccessWorld()
   const request = (needs: Permission, act: Act, more = ''): Row => ({
     ...{ needs, act },
@@ -33,7 +33,7 @@ describe('every route, for everybody', () => {
     send: async () => ({ path: `/batches/v1/${await world.batch()}${more}` }),
   })
 
-  /** One row for each route: a new one that is missing here fails the test below. */
+  /** One row for each route. A new route without a row fails the test below. */
   const table: Readonly<Record<string, Row>> = {
     'GET /requests/v1/:requestId': request('request.read', 'read'),
     'GET /requests/v1/:requestId/timeline': request('request.read', 'read', '/timeline'),
@@ -159,14 +159,14 @@ describe('every route, for everybody', () => {
     const code = isProblem ? problemBody.parse(JSON.parse(text)).code : undefined
     return { status: response.status, code, text, asks: response.headers.get('www-authenticate') }
   }
-  /** The answer to whoever is nobody here: no token, one of another tenant or API, or no person any more. */
+  /** Checks the answer to callers without access: no token, a token of another tenant or API, or a deleted person. */
   function refusedAsNobody(who: Who, answer: { status: number; code: string | undefined; asks: string | null }) {
     if (who === 'gone' || who === 'guest') return expect([answer.status, answer.code]).toEqual([403, 'forbidden'])
     expect([answer.status, answer.code]).toEqual([401, who === 'anonymous' ? 'unauthenticated' : 'invalid-token'])
     expect(answer.asks).toMatch(/^Bearer realm="quartermaster"/)
   }
 
-  it('has its row, which says the same as the route', () => {
+  it('has a row with the permission of the route', () => {
     const needs = Object.entries(table).map(([name, row]) => [name, row.needs])
     expect(Object.fromEntries(needs)).toEqual(
       Object.fromEntries(guarded.map(({ name, permission }) => [name, permission])),
@@ -175,7 +175,7 @@ describe('every route, for everybody', () => {
 
   const rows = Object.entries(table)
   const ofOne = rows.flatMap(([name, row]) => ('act' in row ? everybody.map((who) => ({ name, row, who })) : []))
-  it.each(ofOne)('$name, $who: as the access table says, in every state', async ({ name, row, who }) => {
+  it.each(ofOne)('$name, $who: follows the access table in every state', async ({ name, row, who }) => {
     for (const state of requestStates) {
       const request = await world.request(state)
       const before = await world.rows()
@@ -207,7 +207,7 @@ describe('every route, for everybody', () => {
   const ofBatches = rows.flatMap(([name, row]) =>
     'ofBatch' in row ? everybody.map((who) => ({ name, row, who })) : [],
   )
-  it.each(ofBatches)('$name, $who: as the access table says', async ({ name, row, who }) => {
+  it.each(ofBatches)('$name, $who: follows the access table', async ({ name, row, who }) => {
     const sent = await row.send()
     const before = await world.rows()
     const answer = await call(who, name, sent)
@@ -226,7 +226,7 @@ describe('every route, for everybody', () => {
   const others = rows.flatMap(([name, row]) =>
     'act' in row || 'ofBatch' in row ? [] : everybody.map((who) => ({ name, row, who })),
   )
-  it.each(others)('$name, $who: as the access table says', async ({ name, row, who }) => {
+  it.each(others)('$name, $who: follows the access table', async ({ name, row, who }) => {
     const sent = await row.send()
     const before = await world.rows()
     const answer = await call(who, name, sent)
@@ -239,7 +239,7 @@ describe('every route, for everybody', () => {
     if (!seesAll) expect(answer.text).not.toContain(secret)
   })
 
-  it.each(everybody)('a preview as if somebody else asked: %s', async (who) => {
+  it.each(everybody)('refuses a preview on behalf of another person: %s', async (who) => {
     const before = await world.rows()
     const { hidden } = world.doors.templates
     const asRequester = `/requests/v1/preview?as=${idOf('requester')}`
@@ -254,22 +254,22 @@ describe('every route, for everybody', () => {
     expect(await world.rows()).toEqual(before)
   })
 
-  it.each(everybody)('a template that is for the requester: %s', async (who) => {
+  it.each(everybody)('offers a template only to its requesters: %s', async (who) => {
     const { hidden } = world.doors.templates
     const sees = who === 'requester' || who === 'admin'
     const before = await world.rows()
     const read = await call(who, 'GET /templates/v1/:templateId', { path: `/templates/v1/${hidden.id}` })
     const body = { displayName: `${secret} ${randomUUID()}`, templateId: hidden.id }
-    const asked =
+    const response =
       who === 'requester' ? undefined : await call(who, 'POST /collab/v1/spo', { path: '/collab/v1/spo', body })
     if (!isMember(who)) return refusedAsNobody(who, read)
     expect(read.status).toBe(sees ? 200 : 404)
     if (!sees) expect(read.text).not.toContain(secret)
-    // Also an admin asks only from templates that are for them.
-    if (who !== 'requester') expect(asked?.status).toBe(who === 'application' ? 401 : 422)
+    // Admins, too, can only use templates that are for them.
+    if (who !== 'requester') expect(response?.status).toBe(who === 'application' ? 401 : 422)
     expect(await world.rows()).toEqual(before)
   })
 })
 
-/** What an answer tells but for what is its own: the id of the call and the address. */
+/** Returns an answer without its own id and address. */
 const strange = (text: string): object => ({ ...problemBody.parse(JSON.parse(text)), traceId: '', instance: '' })

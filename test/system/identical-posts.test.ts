@@ -15,7 +15,7 @@ const tally = (words: readonly (string | number)[]): Record<string, number> => {
   return counts
 }
 
-describe.each(engines)(`${atOnce} equal POSTs at once, ${rounds} rounds, %s`, (engine) => {
+describe.each(engines)(`${atOnce} equal concurrent POSTs, ${rounds} rounds, %s,`, (engine) => {
   const variables: Record<string, string> = {}
   if (engine === 'server')
     beforeAll(async () => {
@@ -30,7 +30,7 @@ describe.each(engines)(`${atOnce} equal POSTs at once, ${rounds} rounds, %s`, (e
   })
   const post = (alias: string, headers: Record<string, string> = {}, query = '') =>
     call('kim', 'POST', `/collab/v1/spo${query || '/'}`, { body: body(alias), headers })
-  /** One caller has so many places at Microsoft 365: who finds none is told to come again, and does. */
+  /** Repeats a call that found no free slot for Microsoft 365, as its answer requires. */
   const insistently = async (alias: string, query = ''): ReturnType<typeof post> => {
     for (;;) {
       const answer = await post(alias, {}, query)
@@ -48,7 +48,7 @@ describe.each(engines)(`${atOnce} equal POSTs at once, ${rounds} rounds, %s`, (e
       )
     ).rows[0]?.n ?? 0
 
-  it('with one key: one request, and whoever is accepted reads the same answer', async () => {
+  it('with one key create one request, and every accepted call has the same answer', async () => {
     await post('warm-up')
     for (let round = 0; round < rounds; round += 1) {
       const [alias, key] = [`key-${engine}-${round}`, randomUUID()]
@@ -67,24 +67,24 @@ describe.each(engines)(`${atOnce} equal POSTs at once, ${rounds} rounds, %s`, (e
   }, 1_200_000)
 
   it.each([
-    { what: 'without a key', query: '', told: ['duplicate-request', 'name-taken'] },
-    { what: 'with ?another=true', query: '?another=true', told: ['name-taken'] },
+    { what: 'without a key', query: '', reasons: ['duplicate-request', 'name-taken'] },
+    { what: 'with ?another=true', query: '?another=true', reasons: ['name-taken'] },
   ])(
-    'of one alias $what: one is accepted, 49 are refused with the reason',
-    async ({ query, told }) => {
+    'for one alias $what: one is accepted, 49 are refused with the reason',
+    async ({ query, reasons }) => {
       for (let round = 0; round < rounds; round += 1) {
         const alias = `same-${query.length}-${engine}-${round}`
         const answers = await together(() => insistently(alias, query))
         expect(tally(answers.map(({ status }) => status))).toEqual({ 202: 1, 409: atOnce - 1 })
         for (const answer of answers.filter(({ status }) => status === 409)) {
-          // A repeat that came before the first was stored loses the name; one that came after is known as a repeat.
+          // A repeat before the first is stored loses the name. A later one is recognised as a repeat.
           const { code, errors } = problem(answer)
-          expect(told).toContain(code)
+          expect(reasons).toContain(code)
           if (code === 'name-taken') expect(errors).toMatchObject([{ pointer: '#/alias' }])
         }
         expect(await rowsAbout(alias)).toBe(1)
-        // Once the first is stored, nobody sees a race.
-        expect(problem(await insistently(alias, query)).code).toBe(told[0])
+        // After the first is stored, there is no race.
+        expect(problem(await insistently(alias, query)).code).toBe(reasons[0])
       }
     },
     1_200_000,

@@ -16,20 +16,23 @@ const folder = 'docs/integrators'
 const pages = readdirSync(folder).filter((name) => name.endsWith('.md'))
 const read = (page: string): string => readFileSync(join(folder, page), 'utf8')
 const blocks = (page: string): Block[] => blocksOf(page, read(page))
-/** The application of the page on sign-in. */
+/** The application in the page on sign-in. */
 const applicationId = '5f0a1b2c-3d4e-4f5a-8b6c-7d8e9f0a1b2c'
-/** Printed between two blocks of the one program that the TypeScript of a page is. */
+/** Printed between two blocks of the single program that the TypeScript of a page forms. */
 const between = '\u001e'
 
-/** The TypeScript of a page, as one program. */
+/** Joins the TypeScript of a page to one program. */
 const programOf = (texts: readonly string[]): string => texts.join(`\nconsole.log('${between}')\n`)
-/** Each Node repeats all pages over the same service, in the other order: a repeat has to show the same, except later states. */
+/**
+ * Each Node repeats all pages with the same service, in the other order. A repeat must show the same, except for later
+ * states.
+ */
 const runs = promisedNodes.flatMap((node, place) =>
   (place % 2 === 0 ? pages : pages.toReversed()).map((page) => ({ node, page, on: node.name, isAgain: place > 0 })),
 )
-describe('what the pages for integrators show is what happens:', () => {
+describe('the examples in the pages for integrators work:', () => {
   const service = withService({ MAIL_APP_CLIENTS: applicationId })
-  // The same for each run: the template of the first one names it.
+  // The same port for each run: the template of the first run contains it.
   const receiverPort = freePort()
 
   it.each(runs)('$page on $on', { timeout: 120_000 }, async ({ node, page, isAgain }) => {
@@ -47,9 +50,9 @@ describe('what the pages for integrators show is what happens:', () => {
       for (const example of examples.filter(({ block }) => block.language !== 'ts')) {
         const { block } = example
         if (block.marks['receiver'] !== undefined) {
-          // A second site of one name gets the next free address.
-          const told = () => terminal.other().replace(/(apollo-press)-\d+/, isAgain ? '$1' : '$&')
-          const isTold = () => String(codeAlike(told())).includes(String(codeAlike(block.text))) || undefined
+          // A second site with one name has the next free address.
+          const messages = () => terminal.other().replace(/(apollo-press)-\d+/, isAgain ? '$1' : '$&')
+          const isTold = () => String(codeAlike(messages())).includes(String(codeAlike(block.text))) || undefined
           await until(isTold, `${page}:${block.line}, but the receiver shows ${terminal.other()}`)
         } else if (block.marks['keeps-running'] !== undefined) await terminal.keepRunning(block)
         else expectShown(example, await terminal.run(block), isAgain)
@@ -67,7 +70,7 @@ describe('what the pages for integrators show is what happens:', () => {
 })
 
 describe('the pages for integrators', () => {
-  it('have TypeScript whose types are right, also where it is not run', async () => {
+  it('have TypeScript with correct types, also where it does not run', async () => {
     const temporary = mkdtempSync(join(tmpdir(), 'docs-types-'))
     for (const page of pages) {
       const typescript = blocks(page).filter(({ language, marks }) => language === 'ts' && marks['file'] === undefined)
@@ -87,11 +90,11 @@ describe('the pages for integrators', () => {
     const config = { extends: resolve('tsconfig.json'), compilerOptions, include: ['*.ts'] }
     writeFileSync(join(temporary, 'tsconfig.json'), JSON.stringify(config))
     const compiler = promisify(execFile)(resolve('node_modules/.bin/tsc'), ['--noEmit', '-p', temporary])
-    const said = await compiler.catch(({ stdout }: { stdout: string }) => ({ stdout }))
-    expect(said.stdout).toBe('')
+    const output = await compiler.catch(({ stdout }: { stdout: string }) => ({ stdout }))
+    expect(output.stdout).toBe('')
   })
 
-  it('have no block that no test looks at', () => {
+  it('have no block without a test', () => {
     const shown = (text: string) =>
       examplesOf(blocksOf('page.md', text)).map(({ block, answer }) => [block.line, answer?.line])
     expect(shown('```sh\nls\n```\n```text\na\n```\n')).toEqual([[1, 4]])
@@ -100,13 +103,13 @@ describe('the pages for integrators', () => {
       expect(() => shown(orphan)).toThrow('not-run="why"')
   })
 
-  it('leave few blocks out of the tests, each with a reason', () => {
+  it('exclude few blocks from the tests, each with a reason', () => {
     const reasons = pages.flatMap((page) => blocks(page).flatMap((block) => reasonOf(block) ?? []))
     expect(reasons.every((reason) => reason.length > 20)).toBe(true)
     expect(reasons.length).toBeLessThanOrEqual(4)
   })
 
-  it('link to what is there', () => {
+  it('link to existing targets', () => {
     const missing = pages.flatMap((page) =>
       [...read(page).matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g)].flatMap(([, to = '', heading]) => {
         const target = to === '' ? join(folder, page) : join(folder, dirname(page), to)
@@ -152,7 +155,7 @@ const anchorsOf = (file: string): string[] =>
       .replace(/\s/g, '-'),
   )
 
-/** A page with these lines between the marks of a name. */
+/** Returns a page with these lines between the markers of a name. */
 function within(text: string, name: string, lines: readonly string[]): string {
   const [before = '', rest = ''] = text.split(`<!-- ${name} -->`)
   const [, after = ''] = rest.split(`<!-- /${name} -->`)

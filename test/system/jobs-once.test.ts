@@ -8,7 +8,7 @@ import { engines, withDatabase } from '../support/database.ts'
 const silent = { debug() {}, info() {}, warn() {}, error() {} }
 const patience = { timeout: 15_000, interval: 20 }
 
-describe.each(engines)('a job is done once, %s', (engine) => {
+describe.each(engines)('a job runs once, %s,', (engine) => {
   const store = withDatabase(engine, { migrated: false })
   const ran: string[] = []
   let queue: Queue
@@ -40,7 +40,7 @@ describe.each(engines)('a job is done once, %s', (engine) => {
     return rows[0]
   }
 
-  it('although it is ordered twice in one go', async () => {
+  it('although it is enqueued twice in one call', async () => {
     const id = randomUUID()
     const order = { name: 'errand', payload: { note: 'twin' }, id }
     await queue.enqueueAll([order, { ...order, payload: { note: 'other' }, id: randomUUID() }, order])
@@ -49,18 +49,18 @@ describe.each(engines)('a job is done once, %s', (engine) => {
     expect(ran).toHaveLength(2)
   })
 
-  it('although it runs beyond its time: what it still says then counts for nothing', async () => {
+  it('although it exceeds its time: its late result is ignored', async () => {
     const id = randomUUID()
     let overtime: () => void = () => undefined
     const secondIsDue = new Promise<void>((resolve) => (overtime = resolve))
-    let told: () => void = () => undefined
-    const firstIsDone = new Promise<void>((resolve) => (told = resolve))
+    let announce: () => void = () => undefined
+    const firstIsDone = new Promise<void>((resolve) => (announce = resolve))
     const aborted: boolean[] = []
     behave = async (_, { attempt, signal }) => {
       if (attempt === 2) return
       await secondIsDue
       aborted.push(signal.aborted)
-      setTimeout(told, 300)
+      setTimeout(announce, 300)
       throw Object.assign(new Error('busy'), { retryAfterSeconds: 900 })
     }
     await queue.enqueue('errand', { note: 'long' }, { id })
@@ -73,9 +73,9 @@ describe.each(engines)('a job is done once, %s', (engine) => {
     expect(ran).toEqual(['long 1', 'long 2'])
   })
 
-  it('although the store does not take at once what became of it', async () => {
+  it('although the store does not accept its result at once', async () => {
     const { schema } = store.database.queueConnection
-    // A sequence counts also what is rolled back.
+    // A sequence also counts rolled-back inserts.
     await store.database.query(`
       create sequence ${schema}.told;
       create function ${schema}.hard_of_hearing() returns trigger language plpgsql as $$ begin
@@ -96,7 +96,7 @@ describe.each(engines)('a job is done once, %s', (engine) => {
 describe('a process that is stopped while the store is slow', () => {
   const store = withDatabase('embedded', { migrated: false })
 
-  it('begins none of the jobs that the store hands it afterwards, and gives them back', async () => {
+  it('starts none of the jobs that the store claims for it afterwards, and releases them', async () => {
     const { database } = store
     let release: () => void = () => undefined
     const released = new Promise<void>((resolve) => (release = resolve))

@@ -14,11 +14,11 @@ import { emptyStore } from '../support/database.ts'
 import { templates, tokenFor } from '../support/service.ts'
 import { people, scopes, TeamsUser } from '../support/teams-user.ts'
 
-/** A word that stands nowhere else. */
+/** Returns a text that occurs nowhere else. */
 const canary = (what: string): string => `canary${what}${randomBytes(8).toString('hex')}`
 const whsec = () => `whsec_${randomBytes(32).toString('base64')}`
 
-/** The service in a process of its own, and all that it writes. */
+/** Runs the service in its own process, and collects its output. */
 async function start(variables: Record<string, string>, connectorKeysUrl = '') {
   const dataDir = mkdtempSync(join(inject('runFolder'), 'canary-'))
   cpSync(await emptyStore(), join(dataDir, 'postgres'), { recursive: true })
@@ -28,10 +28,10 @@ async function start(variables: Record<string, string>, connectorKeysUrl = '') {
     ...{ SIMULATOR_DIRECTORY_SECONDS: '0', ...variables },
   }
   const child = spawn(process.execPath, [script, connectorKeysUrl], { env, cwd: dataDir })
-  let said = ''
+  let output = ''
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (chunk) => {
-      said += String(chunk)
+      output += String(chunk)
     })
   onTestFinished(async () => {
     child.kill('SIGKILL')
@@ -40,7 +40,7 @@ async function start(variables: Record<string, string>, connectorKeysUrl = '') {
   })
   const [first] = (await Promise.race([
     once(createInterface({ input: child.stdout }), 'line'),
-    once(child, 'close').then(() => [said]),
+    once(child, 'close').then(() => [output]),
   ])) as [string]
   const [url = '', simulatorUrl = ''] = first.split(' ')
   const fault = (one: object) =>
@@ -57,12 +57,12 @@ async function start(variables: Record<string, string>, connectorKeysUrl = '') {
     })
     return { status: answer.status, text: await answer.text() }
   }
-  return { url, simulatorUrl, fault, call, said: () => said }
+  return { url, simulatorUrl, fault, call, output: () => output }
 }
 
-/** Names those canaries that were found, with the line. */
-function found(said: string, canaries: Record<string, string>): string[] {
-  const lines = said.split('\n')
+/** Returns the names of the canaries that were found, with their lines. */
+function found(output: string, canaries: Record<string, string>): string[] {
+  const lines = output.split('\n')
   return Object.entries(canaries).flatMap(([name, value]) => {
     const line = lines.find((one) => one.includes(value) || one.includes(JSON.stringify(value).slice(1, -1)))
     return line === undefined ? [] : [`${name}: ${line.slice(0, 1500)}`]
@@ -70,10 +70,10 @@ function found(said: string, canaries: Record<string, string>): string[] {
 }
 const signatureOf = (token: string): string => token.split('.')[2] ?? ''
 
-describe('what the service writes', () => {
+describe('the output of the service', () => {
   const keys = withConnectorKeys()
 
-  it('holds no secret and no text of a person, whatever fails, however much it is asked to tell', async () => {
+  it('contains no secret and no text of a person, whatever fails, at any log level', async () => {
     const secrets = { password: canary('password'), own: whsec(), template: whsec(), replaced: whsec() }
     const key = canary('key')
     const service = await start(
@@ -98,7 +98,7 @@ describe('what the service writes', () => {
     const personal = { ...text, comment: canary('comment'), reply: canary('reply'), query: canary('query') }
     const channel = await keys.token()
 
-    // Templates with secrets, one of them replaced, and one that is refused.
+    // Templates with secrets: one secret is replaced, and one template is refused.
     const webhook = {
       url: 'http://127.0.0.1:9/hook',
       events: ['site.provisioned', 'request.cancelled', 'request.failed'],
@@ -115,7 +115,7 @@ describe('what the service writes', () => {
     expect((await put(secrets.template, { 'if-match': '*' })).status).toBe(200)
     expect((await put(`${secrets.template}x`, { 'if-match': '*' })).status).toBe(422)
 
-    // Requests that fail in the tenant, at once and later; bodies that are refused; tokens that are nobody's.
+    // Requests that fail in the tenant, at once and later; refused bodies; invalid tokens.
     await fault({ operation: 'graph', status: 500 })
     const site = {
       displayName: text.name,
@@ -124,8 +124,8 @@ describe('what the service writes', () => {
     }
     await call(collab, 'POST', `/collab/v1/spo?secret=${personal.query}`, site, { 'idempotency-key': key })
     await fetch(`${service.simulatorUrl}/control/faults`, { method: 'DELETE' })
-    const asked = await call(collab, 'POST', '/collab/v1/spo', { ...site, displayName: `${text.name} again` })
-    expect(asked.status).toBe(202)
+    const accepted = await call(collab, 'POST', '/collab/v1/spo', { ...site, displayName: `${text.name} again` })
+    expect(accepted.status).toBe(202)
     const mailbox = {
       name: `m-${randomBytes(4).toString('hex')}`,
       displayName: text.name,
@@ -135,13 +135,13 @@ describe('what the service writes', () => {
     }
     await call(mail, 'POST', '/mail/v1/mailboxes', mailbox)
     await call(mail, 'POST', '/mail/v1/mailboxes', { ...mailbox, country: personal.reply, unknown: personal.comment })
-    const { requestId } = JSON.parse(asked.text) as { requestId: string }
+    const { requestId } = JSON.parse(accepted.text) as { requestId: string }
     await call(collab, 'POST', `/requests/v1/${requestId}/cancel`, { comment: personal.comment })
     const bad = collab.slice(0, -6)
     expect((await call(bad, 'GET', '/requests/v1')).status).toBe(401)
     expect((await call(collab, 'POST', '/mail/v1/mailboxes', mailbox)).status).toBe(401)
 
-    // Clicks and activities, good and bad.
+    // Valid and invalid clicks and activities.
     const kim = new TeamsUser(() => service.url, { url: connectorUrl, chat: () => [] } as never, people.kim)
     const say = (token: string, activity: object) =>
       fetch(`${service.url}/api/messages`, {
@@ -165,16 +165,16 @@ describe('what the service writes', () => {
     })
 
     await setTimeout(1500)
-    const said = service.said()
-    expect(said.length).toBeGreaterThan(2000)
-    expect(said).toMatch(/"level":(40|50)/)
+    const output = service.output()
+    expect(output.length).toBeGreaterThan(2000)
+    expect(output).toMatch(/"level":(40|50)/)
     const inTokens = { collab, mail, admin, channel, bad }
     const parts = Object.entries(inTokens).map(([name, token]) => [`signature of ${name}`, signatureOf(token)])
     const canaries = { ...secrets, key, ...inTokens, ...Object.fromEntries(parts), ...personal }
-    expect(found(said, canaries)).toEqual([])
+    expect(found(output, canaries)).toEqual([])
   })
 
-  it('holds none of it when chats do not take the cards', async () => {
+  it('contains no secret and no text of a person when chats refuse cards', async () => {
     const connector = await startConnector()
     onTestFinished(() => connector.close())
     const service = await start({ LOG_LEVEL: 'trace' })
@@ -190,7 +190,7 @@ describe('what the service writes', () => {
     connector.misbehave(() => ({ how: 500 }))
     await service.call(token, 'POST', '/collab/v1/spo', body)
     await setTimeout(1500)
-    expect(service.said()).toMatch(/"level":(40|50)/)
-    expect(found(service.said(), { ...text, token, signature: signatureOf(token) })).toEqual([])
+    expect(service.output()).toMatch(/"level":(40|50)/)
+    expect(found(service.output(), { ...text, token, signature: signatureOf(token) })).toEqual([])
   })
 })

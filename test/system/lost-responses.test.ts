@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import type { IdempotencyStore, Person, RequestForSite } from '../../src/core/index.ts'
-import { createIdempotencyKeys } from '../../src/store/shared/calls.ts'
+import { createIdempotencyKeys } from '../../src/store/shared/idempotency-keys.ts'
 import { requestOf } from '../support/card-requests.ts'
 import { asSite, dana, kim, omar, priya, tenantId, withCore } from '../support/core.ts'
 import { startIssuer, startRest } from '../support/rest.ts'
 
-describe('a decision whose answer was lost', () => {
+describe('a decision with a lost answer', () => {
   const core = withCore()
   let number = 7000
 
@@ -18,7 +18,7 @@ describe('a decision whose answer was lost', () => {
     return requestId
   }
 
-  /** A process over the store. One that `dies` does what it is asked to do, and writes no answer any more. */
+  /** Starts a process with the store. With `dies` the process executes its work and then writes no answer. */
   async function started({ dies = false } = {}) {
     const issuer = await startIssuer()
     const keys = createIdempotencyKeys(core.database)
@@ -61,24 +61,24 @@ describe('a decision whose answer was lost', () => {
     ['nudge', kim, 'pendingApproval', open()],
   ]
   it.each(cases)(
-    '%s by %o: the repeat with its key gets the request (%s), and nothing is done twice',
+    '%s by %o: a repeat with the same key receives the request (%s), and nothing happens twice',
     async (...one) => {
       const [verb, who, status, more] = one
       const requestId = await stored(more)
       const key = randomUUID()
       const first = await (await started({ dies: true }))(who, verb, requestId, { key })
-      const said = await core.ports.audit.timeline(requestId)
+      const entries = await core.ports.audit.timeline(requestId)
       const call = await started()
       const again = await call(who, verb, requestId, { key })
       expect([again.status, again.body]).toEqual([200, first.body])
       expect(again.body.status).toBe(status)
       expect(again.headers.get('idempotency-replayed')).toBeNull()
       expect((await call(who, verb, requestId, { key })).headers.get('idempotency-replayed')).toBe('true')
-      expect(await core.ports.audit.timeline(requestId)).toEqual(said)
+      expect(await core.ports.audit.timeline(requestId)).toEqual(entries)
     },
   )
 
-  it('is given as the request is by now, whatever became of it', async () => {
+  it('returns the current request, whatever has happened to it', async () => {
     const requestId = await stored(failed)
     const key = randomUUID()
     await (await started({ dies: true }))(priya, 'retry', requestId, { key })
@@ -88,7 +88,7 @@ describe('a decision whose answer was lost', () => {
     expect([again.status, again.body.status]).toEqual([200, 'failed'])
   })
 
-  it('of somebody who is asked in the next stage too decides nothing there without its key, where it names its stage', async () => {
+  it('without its key has no effect on the next stage, if it names its stage and the person is asked there as well', async () => {
     const requestId = await stored(open('any', 2))
     await (await started({ dies: true }))(dana, 'approve', requestId, { key: randomUUID(), stage: 1 })
     const call = await started()
@@ -102,7 +102,7 @@ describe('a decision whose answer was lost', () => {
     expect((await call(dana, 'approve', requestId, { stage: 2 })).body.status).toBe('queued')
   })
 
-  it('stays one: under another key, without one, by another person or of another kind it comes too late', async () => {
+  it('is final: with another key, without a key, by another person or with another verb, a repeat comes too late', async () => {
     const requestId = await stored(open())
     const key = randomUUID()
     await (await started({ dies: true }))(dana, 'approve', requestId, { key })

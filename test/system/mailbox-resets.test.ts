@@ -6,33 +6,33 @@ import { mulberry32 } from '../support/random.ts'
 import { startTenant, type TestTenant } from '../support/simulated-tenant.ts'
 import { exchangeOf } from '../support/simulator.ts'
 
-/** `RESETS=200` (npm run test:resets) makes as many; a run of the suite makes a few. */
+/** Number of mailboxes: `RESETS=200` in npm run test:resets; a few in the suite. */
 const count = Number(process.env['RESETS'] ?? 24)
 const seed = Number(process.env['RESETS_SEED'] ?? Date.now() % 1_000_000)
 const random = mulberry32(seed)
 const kinds = ['sharedMailbox', 'roomMailbox', 'equipmentMailbox'] as const
-/** How often a job is run anew before we take it for stuck: far more often than the queue would. */
-const mostRuns = 200
+/** Runs after which a job counts as stuck: far more than the queue would allow. */
+const maxRuns = 200
 
-describe('mailboxes over a line that loses answers', () => {
+describe('mailboxes created over a connection that loses answers', () => {
   console.info(`resets: seed ${seed}, ${count} mailboxes (RESETS=200 RESETS_SEED=${seed} repeats more of it)`)
   const core = withCore()
   let contoso: TestTenant
   beforeAll(async () => {
-    // A new mailbox shows late: to cmdlets after a moment, and in lists after a longer one.
+    // A new mailbox is visible late: to cmdlets after a moment, in lists after a longer time.
     contoso = await startTenant({ exchangeSettleSeconds: 0.05, exchange: { recipientLagSeconds: 0.3 } })
   })
   afterAll(() => contoso.close())
 
   it(
-    `makes each mailbox once and whole while 30 % of Exchange's answers are lost after the work was done`,
+    `are created once and completely while 30 % of Exchange's answers are lost after the work was done`,
     async () => {
       const { tenant, directory } = contoso
       const provisioning = core.with({ tenant, directory })
       const templates = await Promise.all(kinds.map((kind) => core.template({ kind, name: kind })))
       await contoso.fault({ operation: 'exchange.*', kind: 'resetAfterCommit', share: 0.3, seed, count: undefined })
 
-      /** Submits, and says it again when the directory's answer was lost, as a client would. */
+      /** Submits, and repeats when the directory's answer was lost, as a client would. */
       const submit = async (number: number, tries = 0): Promise<Request> => {
         const template = templates[number % templates.length]
         const body = {
@@ -50,13 +50,13 @@ describe('mailboxes over a line that loses answers', () => {
           throw error
         })
       }
-      /** Runs the job as the queue does, only without its waits, until the request has ended. */
+      /** Runs the job as the queue does, but without waits, until the request has ended. */
       const make = async ({ requestId, number }: Request): Promise<Request> => {
-        for (let run = 0; run < mostRuns; run += 1) {
+        for (let run = 0; run < maxRuns; run += 1) {
           const { signal } = new AbortController()
           const provision = () =>
             provisioning.system.provision(requestId, { lastAttempt: false, signal }).catch(ignoreRetryable)
-          // A killed process may leave two jobs for one request, so every third has two runners at once.
+          // A killed process may leave two jobs for one request, so every third request has two concurrent runners.
           await Promise.all(number % 3 === 0 ? [provision(), provision()] : [provision()])
           const now = await provisioning.readRequest(actorOf(kim), { requestId })
           if (now.status !== 'provisioning' && now.status !== 'queued') return now
@@ -75,7 +75,7 @@ describe('mailboxes over a line that loses answers', () => {
       await contoso.healthy()
 
       expect(ended.map(({ status, problem }) => problem ?? status)).toEqual(requestIds.map(() => 'succeeded'))
-      // Lists show the last of them by then.
+      // By then, lists show the last mailbox.
       await new Promise((resolve) => setTimeout(resolve, 400))
       const run = await exchangeOf(contoso.simulator)
       const found = async (cmdlet: string, parameters = {}) => rows.parse((await run(cmdlet, parameters)).body).value
@@ -104,7 +104,7 @@ function ignoreRetryable(error: unknown): void {
   if (!(error instanceof Error && 'retryable' in error && error.retryable === true)) throw error
 }
 
-/** Made of the seed, so that a run can be repeated. */
+/** Creates an id from the seed, so that a run can be repeated. */
 function uuid(): string {
   const hex = (length: number) => Array.from({ length }, () => Math.floor(random() * 16).toString(16)).join('')
   return `${hex(8)}-${hex(4)}-4${hex(3)}-8${hex(3)}-${hex(12)}`

@@ -10,11 +10,11 @@ const graph = permissions.filter(({ service }) => service === 'graph').map(({ na
 const missing = 'Sites.Read.All'
 const named = `the app registration lacks the application permission ${missing}`
 
-describe('a request that a missing permission stops', () => {
+describe('a request that stops for a missing permission', () => {
   const service = withService()
   const read = (who: 'kim' | 'sam', requestId: string) => service.rest(who, 'GET', `/requests/v1/${requestId}`)
 
-  it('names it to admins alone, and completes after the grant and a retry', async () => {
+  it('names the permission to admins only, and completes after the grant and a retry', async () => {
     await service.sam.says('help')
     await service.consent(
       'graph',
@@ -32,15 +32,15 @@ describe('a request that a missing permission stops', () => {
       detail: `Microsoft Graph answered 403 while waiting for the site: ${named}. Grant it with admin consent. A change takes effect within a minute. Then retry.`,
     })
     const forKim = JSON.stringify((await read('kim', sent.requestId)).body)
-    expect(forKim).toContain('A permission is missing. Your administrators have to grant it, and they are notified.')
+    expect(forKim).toContain('The service lacks a permission. The admins were notified.')
     expect(forKim).not.toContain(missing)
     const timeline = await service.rest('kim', 'GET', `/requests/v1/${sent.requestId}/timeline`)
-    expect(JSON.stringify(timeline.body)).toContain('A permission is missing.')
+    expect(JSON.stringify(timeline.body)).toContain('The service lacks a permission.')
     expect(JSON.stringify(timeline.body)).not.toContain(missing)
     const explanation = await service.rest('kim', 'GET', `/requests/v1/${sent.requestId}/explanation`)
-    expect(JSON.stringify(explanation.body)).toContain('A permission is missing.')
+    expect(JSON.stringify(explanation.body)).toContain('The service lacks a permission.')
     expect(JSON.stringify(explanation.body)).not.toContain(missing)
-    const alert = await service.sam.sees(new RegExp(`Could not be finished[\\s\\S]*${displayName}`), 'the alert')
+    const alert = await service.sam.sees(new RegExp(`Failed[\\s\\S]*${displayName}`), 'the alert')
     expect(textOf(alert.card)).toContain(named)
     expect(partOn((await service.sam.says('admin health')).card, 'Microsoft Graph')).toMatchObject({
       state: 'Red',

@@ -11,7 +11,7 @@ import { templates, tokenFor } from '../support/service.ts'
 import { people, scopes, TeamsUser } from '../support/teams-user.ts'
 import { until } from '../support/until.ts'
 
-describe('from the embedded store into a server', { timeout: 60_000 }, () => {
+describe('a move from the embedded store to a server', { timeout: 60_000 }, () => {
   let app: App
   let connector: Connector
   let dataDir: string
@@ -48,12 +48,12 @@ describe('from the embedded store into a server', { timeout: 60_000 }, () => {
     await connector.close()
   })
 
-  it('what waits for approval is approved and made there', async () => {
+  it('keeps waiting requests, which are approved and created there', async () => {
     const dana = new TeamsUser(() => app.url, connector, people.dana)
     await dana.installs()
-    const asked = await call('kim', 'POST', '/collab/v1/spo/', body('Aurora'))
+    const accepted = await call('kim', 'POST', '/collab/v1/spo/', body('Aurora'))
     const card = await dana.sees(/Your decision, please/)
-    const path = `/requests/v1/${asked['requestId']}`
+    const path = `/requests/v1/${accepted['requestId']}`
     const luna = { resource: 'site', rows: [{ key: '1', body: body('Luna') }] }
     const many = await call('kim', 'POST', '/requests/v1/batch', luna)
     const rowsPath = `/batches/v1/${many['batchId']}/rows`
@@ -61,9 +61,9 @@ describe('from the embedded store into a server', { timeout: 60_000 }, () => {
     const rowsBefore = await call('kim', 'GET', rowsPath)
     const before = await call('kim', 'GET', path)
     const timeline = await call('kim', 'GET', `${path}/timeline`)
-    await expect(moveStore({ dataDir, databaseUrl })).rejects.toThrow('The service runs over')
-    // A job whose time will come on the server, beside the look after who decides.
-    const job = { name: 'follow-up', payload: { v: 1, requestId: asked['requestId'], look: 0 } }
+    await expect(moveStore({ dataDir, databaseUrl })).rejects.toThrow('The service uses ')
+    // A job that is due on the server, in addition to the approval timer.
+    const job = { name: 'follow-up', payload: { v: 1, requestId: accepted['requestId'], look: 0 } }
     await app.queue.enqueue(job.name, job.payload, { startAfter: new Date(Date.now() + 3_600_000) })
     await app.close()
 
@@ -76,7 +76,7 @@ describe('from the embedded store into a server', { timeout: 60_000 }, () => {
     expect(await call('kim', 'GET', path)).toEqual(before)
     expect(await call('kim', 'GET', `${path}/timeline`)).toEqual(timeline)
     expect(await call('kim', 'GET', rowsPath)).toEqual(rowsBefore)
-    expect(await call('kim', 'POST', '/collab/v1/spo/', body('Aurora'))).toEqual(asked)
+    expect(await call('kim', 'POST', '/collab/v1/spo/', body('Aurora'))).toEqual(accepted)
 
     await dana.clicks(card, 'Approve', { comment: '' })
     const ready = await until(async () => {
@@ -96,21 +96,21 @@ describe('from the embedded store into a server', { timeout: 60_000 }, () => {
     expect((await call('sam', 'GET', `/requests/v1/${next['requestId']}`))['reference']).toBe('REQ-1003')
   })
 
-  it('is refused where something is already, and changes nothing there', async () => {
+  it('is refused if the server has data already, and changes nothing there', async () => {
     const target = { dataDir, databaseUrl: await newDatabaseUrl() }
     const server = await openDatabase(target)
-    await expect(moveStore({ dataDir, databaseUrl })).rejects.toThrow(/holds something already \(.*requests.*empty/)
+    await expect(moveStore({ dataDir, databaseUrl })).rejects.toThrow(/already has data \(.*requests.*empty/)
     await moveStore(target)
-    await expect(moveStore(target)).rejects.toThrow(/holds something already/)
+    await expect(moveStore(target)).rejects.toThrow(/already has data/)
     expect((await server.query('select count(*) as count from requests')).rows).toEqual([{ count: 2 }])
     await server.close()
   })
 
-  it('is nothing at all when it fails in the middle', async () => {
+  it('has no effect when it fails in the middle', async () => {
     const target = { dataDir, databaseUrl: await newDatabaseUrl() }
     const server = await openDatabase(target)
     await migrate(server)
-    // Requests come before templates, and these are not taken.
+    // Requests are moved before templates, and the server refuses these templates.
     await server.query('alter table templates add check (version > 1000)')
     await expect(moveStore(target)).rejects.toThrow()
     for (const table of ['requests', 'audit_log', 'settings', 'pgboss.job'])

@@ -5,11 +5,11 @@ import { withGuardedBot } from '../support/guarded-bot.ts'
 import {
   type Endpoint,
   type Figures,
+  figuresLine,
   isLongRun,
   rounds,
   run,
   safelyParsed,
-  told,
   type WireAnswer,
   wire,
   writeSeenAnswers,
@@ -28,7 +28,10 @@ afterAll(() => {
   console.info(`seen: ${writeSeenAnswers('chat')}`)
 })
 
-/** A problem of the HTTP layer, or the guard's answer in the form of the Bot Framework ("ErrorResponse object"). */
+/**
+ * Returns the fault of a refusal: a problem of the HTTP layer, or the guard's answer in the format of the Bot Framework
+ * ("ErrorResponse object").
+ */
 function refusalFault({ type, text }: WireAnswer): string | undefined {
   if (type.startsWith('application/problem+json') || text === '') return undefined
   const body = safelyParsed(text) as { error?: { code?: unknown; message?: unknown } } | undefined
@@ -46,7 +49,7 @@ function cardFault(answer: WireAnswer): string | undefined {
 }
 
 function judge(figures: Figures): void {
-  console.info(told(figures))
+  console.info(figuresLine(figures))
   expect(figures.failures).toEqual([])
   expect(unhandled).toEqual([])
   if (isLongRun) expect(figures.slow).toEqual([])
@@ -54,10 +57,10 @@ function judge(figures: Figures): void {
 
 const json = { 'content-type': 'application/json' }
 
-describe('mutations of an activity with a good token', () => {
+describe('mutations of an activity with a valid token', () => {
   const { keys, service, click } = withGuardedBot()
 
-  it('POST /api/messages: never a 5xx, and never a surprise to us', async () => {
+  it('POST /api/messages: never cause a 5xx or an unexpected error', async () => {
     const authorization = `Bearer ${await keys.token()}`
     const endpoint: Endpoint = {
       name: 'POST /api/messages',
@@ -124,7 +127,7 @@ describe('mutations of the data of each card verb', () => {
     data: async () => ({ requestId: subjectOf(verb), ...more }),
   })
   const [dana, sam] = [() => service.dana, () => service.sam]
-  // Of what these need nothing: what comes all the same is not looked at.
+  // These verbs need no data and ignore it.
   const dataOfNoUse = { requestId: randomUUID(), version: 1 }
   const comment = 'Because it is so.'
   const delegated = { to: people.omar.id, until: new Date(Date.now() + 7 * 86_400_000).toISOString().slice(0, 10) }
@@ -197,12 +200,12 @@ describe('mutations of the data of each card verb', () => {
     'admin.dismiss': { who: sam, data: async () => ({ letterId: randomUUID() }) },
   }
 
-  it('reach every verb', () => {
+  it('cover every verb', () => {
     expect(Object.keys(verbs).toSorted()).toEqual([...cardActions.keys()].toSorted())
   })
 
   it.each(Object.entries(verbs))(
-    '%s: a card or words, never a surprise to us',
+    '%s: cause a card or a text, never an unexpected error',
     async (verb, { who, data }) => {
       const bystander = await stateOf(subjectOf('bystander'))
       const requests = await count('requests')
@@ -223,13 +226,13 @@ describe('mutations of the data of each card verb', () => {
       }
       judge(await run(endpoint))
       expect(await stateOf(subjectOf('bystander'))).toEqual(bystander)
-      // Of a draft comes one request at most, whatever is clicked.
+      // One draft becomes at most one request, whatever the clicks.
       expect((await count('requests')) - requests).toBeLessThanOrEqual(verb === 'request.submit' ? 1 : 0)
     },
     3_600_000,
   )
 
-  it('leave a service behind that works', async () => {
+  it('leave a working service', async () => {
     expect(
       cardOf(await service.kim.invokes('no-activity', 'request.choose', { templateId: templates.newsSite })),
     ).toBeDefined()
@@ -237,7 +240,7 @@ describe('mutations of the data of each card verb', () => {
   })
 })
 
-/** The invoke of a button whose data is what a mutation made of it. */
+/** Creates the invoke of a button with the data of a mutation. */
 function clickWith(who: TeamsUser, verb: string, { body }: Mutation): Buffer {
   const value = { action: { type: 'Action.Execute', verb, data: '@@data@@' }, trigger: 'manual' }
   const [before = '', after = ''] = JSON.stringify(

@@ -2,20 +2,20 @@ import { createHmac, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { routes } from '../../src/http/index.ts'
 import { goodTemplate, ids, mailbox, secret, site, tiedInTemplate, webhook } from '../support/mutable-bodies.ts'
-import { type Endpoint, isLongRun, run, told, wire, writeSeenAnswers } from '../support/mutation-run.ts'
+import { type Endpoint, figuresLine, isLongRun, run, wire, writeSeenAnswers } from '../support/mutation-run.ts'
 import type { JsonObject } from '../support/mutations.ts'
 import { caller } from '../support/rest-caller.ts'
 import { templates, tokenFor, withService } from '../support/service.ts'
 import { people, scopes } from '../support/teams-user.ts'
 
-/** All of these have to approve, so nothing that is asked for here is ever made. */
+/** All of these people have to approve, so no requested resource is ever created. */
 const approval = {
   stages: [{ approvers: [{ user: people.dana.id }, { user: people.omar.id }], rule: 'all' }],
 }
 const unhandled: unknown[] = []
 const noteUnhandled = (error: unknown) => void unhandled.push(error)
 
-describe('mutations of what is written by REST', () => {
+describe('mutations of REST writes', () => {
   const service = withService({ WEBHOOK_SECRET: secret })
   const { call } = caller(service)
   const tokens = new Map<string, string>()
@@ -49,15 +49,15 @@ describe('mutations of what is written by REST', () => {
     for (const who of ['kim', 'dana', 'sam'] as const)
       for (const api of ['collab', 'mail'] as const)
         tokens.set(`${who} ${api}`, await tokenFor(simulator, people[who].id, scopes[api]))
-    const asked = await call('kim', 'POST', '/collab/v1/spo', { body: site(0) })
-    requestId = String((asked.body as JsonObject)['requestId'])
+    const accepted = await call('kim', 'POST', '/collab/v1/spo', { body: site(0) })
+    requestId = String((accepted.body as JsonObject)['requestId'])
   })
   afterAll(() => {
     process.off('unhandledRejection', noteUnhandled)
     console.info(`seen: ${writeSeenAnswers('rest')}`)
   })
 
-  /** An endpoint that takes a token. */
+  /** Creates an endpoint that requires a token. */
   const signedIn = (
     name: string,
     as: string,
@@ -102,7 +102,7 @@ describe('mutations of what is written by REST', () => {
       'POST /requests/v1/batch',
       'kim mail',
       () => '/requests/v1/batch',
-      // Tried only, so that the rows of one do not wait for those of all before.
+      // Previews only, so that the rows of one batch do not wait for those of earlier batches.
       (count) => ({
         ...{ dryRun: true, resource: 'mailbox' },
         rows: [0, 1].map((more) => ({ key: `Room ${more}`, body: mailbox(2 * count + more) })),
@@ -187,17 +187,17 @@ describe('mutations of what is written by REST', () => {
     },
   ]
 
-  it('reach every route that is written to', () => {
+  it('cover every route that writes', () => {
     const written = routes.filter(({ method }) => method !== 'GET').map(({ method, path }) => `${method} ${path}`)
-    // What comes from the chat has a file of its own.
+    // The route of the chat has its own test file.
     expect([...endpoints.map(({ name }) => name), 'POST /api/messages'].toSorted()).toEqual(written.toSorted())
   })
 
   it.each(endpoints)(
-    '$name: never a 5xx, every refusal a problem that names its field',
+    '$name: never cause a 5xx, and every refusal is a problem that names its field',
     async (endpoint) => {
       const figures = await run(endpoint)
-      console.info(told(figures))
+      console.info(figuresLine(figures))
       expect(figures.failures).toEqual([])
       expect(unhandled).toEqual([])
       if (figures.ofField > 0) {
@@ -210,7 +210,7 @@ describe('mutations of what is written by REST', () => {
   )
 })
 
-/** Standard Webhooks 1.0.0, written out: whatever the body became, it was we who signed it. */
+/** Signs a delivery by Standard Webhooks 1.0.0, whatever its body contains. */
 function signed(body: string | Buffer): Record<string, string> {
   const [id, timestamp] = [`msg_${randomUUID()}`, String(Math.floor(Date.now() / 1000))]
   const mac = createHmac('sha256', Buffer.alloc(32, 7)).update(`${id}.${timestamp}.`).update(body).digest('base64')

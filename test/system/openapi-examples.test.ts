@@ -8,13 +8,13 @@ import { caller } from '../support/rest-caller.ts'
 import { withService } from '../support/service.ts'
 
 type Example = Route['examples'][string]
-/** What only another server can show: one that is starting, and one to which one thing has happened. */
+/** Examples that only another server can show: one that starts, and one with a single event. */
 const elsewhere = ['readReadiness starting', 'readStats week']
 const shown = routes.flatMap((route) =>
   Object.entries(route.examples).map(([name, example]) => ({ name: `${route.id} ${name}`, route, example })),
 )
 
-describe('an example of the API document is what the service does:', () => {
+describe('an example of the API document matches the service:', () => {
   const service = withService({ WEBHOOK_SECRET: webhookSecret })
   const { call } = caller(service)
   const stage = stages(service, call)
@@ -30,14 +30,14 @@ describe('an example of the API document is what the service does:', () => {
 })
 
 describe('the API document', () => {
-  it('shows how a service answers that is starting', async () => {
+  it('contains the answer of a service that starts', async () => {
     const rest = await startRest(await startIssuer(), { starting: true })
     const example = shown.find(({ name }) => name === elsewhere[0])?.example
     const { status, body } = await rest.call('GET', '/readyz')
     expect({ status, answer: body }).toEqual({ status: example?.status, answer: example?.answer })
   })
 
-  it.each(routes.map((route) => [route.id, route] as const))('shows each body and answer of %s', (_, route) => {
+  it.each(routes.map((route) => [route.id, route] as const))('contains each body and answer of %s', (_, route) => {
     const missing = Object.entries(route.answers).filter(
       ([status, { body, mediaTypes }]) =>
         Number(status) < 400 &&
@@ -56,13 +56,13 @@ function addressOf({ path }: Route, { params = {}, query = {} }: Example): strin
   return path.replace(/:(\w+)/g, (_, name: string) => params[name] ?? '') + (search && `?${search}`)
 }
 
-/** A long list is shown by its first entries, and a long document by its first fields. */
+/** Shortens a body like the example: the first entries of a long list, the first fields of a long document. */
 function asMuchAs({ answer }: Example, body: unknown): unknown {
   for (const name of ['value', 'parts']) {
     const list = z.looseObject({ [name]: z.array(z.unknown()) })
-    const [wanted, given] = [list.safeParse(answer), list.safeParse(body)]
-    if (wanted.success && given.success)
-      return { ...given.data, [name]: given.data[name]?.slice(0, wanted.data[name]?.length) }
+    const [wanted, found] = [list.safeParse(answer), list.safeParse(body)]
+    if (wanted.success && found.success)
+      return { ...found.data, [name]: found.data[name]?.slice(0, wanted.data[name]?.length) }
   }
   const isPart = typeof answer === 'object' && answer !== null && 'openapi' in answer
   return isPart ? Object.fromEntries(Object.entries(Object(body)).filter(([key]) => key in answer)) : body

@@ -27,7 +27,7 @@ describe('the chat windows of local mode', () => {
     }
   }
 
-  it('are one of an employee and one of an approver, each with a chat of its own and people by object id', () =>
+  it('belong to an employee and an approver, each with its own chat, and identify people by object id', () =>
     withWindows(async ({ windows }) => {
       expect(windows.map(({ name, part }) => `${name}, ${part}`)).toEqual(['Kim Lee, employee', 'Dana Fox, approver'])
       const [kim, dana] = await Promise.all(windows.map(({ url }) => configOf(url)))
@@ -40,7 +40,7 @@ describe('the chat windows of local mode', () => {
       }
     }))
 
-  it('take other ports beside those of another service, and say which', () =>
+  it('use other ports next to another service, and show the ports', () =>
     withWindows((one) =>
       withWindows(async (other) => {
         const urls = [...one.windows, ...other.windows].map(({ url }) => url)
@@ -49,7 +49,7 @@ describe('the chat windows of local mode', () => {
       }),
     ))
 
-  it('are open to this machine only, and gone once closed', async () => {
+  it('are reachable from this machine only, and are closed afterwards', async () => {
     const urls: string[] = []
     const elsewhere = Object.values(networkInterfaces()).flatMap((all) => all ?? [])
     const outer = elsewhere.find(({ internal, family }) => !internal && family === 'IPv4')?.address

@@ -10,7 +10,7 @@ const path = `/requests/v1/${requestId}`
 const waiting = { prefer: 'wait=30', 'if-none-match': '"1"' }
 const applied = (answer: { headers: Headers }) => answer.headers.get('preference-applied')
 
-/** A server over requests that a test changes by hand, and the looks that it takes at them. */
+/** Starts a server with a request that a test changes, and records the server's polls of the store. */
 async function serve(more: Parameters<typeof requestOf>[0] = {}) {
   const changed = new Map<string, number>()
   const looks: (readonly string[])[] = []
@@ -62,7 +62,7 @@ describe('Prefer: wait', () => {
     expect([(await answer).headers.get('etag'), applied(await answer)]).toEqual(['"2"', 'wait=30'])
   })
 
-  test('ends unchanged when the time is over', async () => {
+  test('ends with 304 after the wait', async () => {
     const answer = await (await serve()).wait({ ...waiting, prefer: 'respond-async, wait=1' })
     expect([answer.status, answer.text, applied(answer)]).toEqual([304, '', 'wait=1'])
   })
@@ -75,14 +75,14 @@ describe('Prefer: wait', () => {
     expect((await answer).headers.get('etag')).toBe('"2"')
   })
 
-  test('answers at once when the caller knows an older version, or there will be no other', async () => {
+  test('answers at once for an older version of the caller, or if no other version will follow', async () => {
     const old = await serve({ version: 7 })
     expect([(await old.wait()).status, applied(await old.wait()), old.looks]).toEqual([200, 'wait=30', []])
     const over = await serve({ status: 'succeeded' })
     expect([(await over.wait()).status, applied(await over.wait()), over.looks]).toEqual([304, 'wait=30', []])
   })
 
-  test('asks again who may read it when it has changed', async () => {
+  test('checks read access again after a change', async () => {
     const { wait, failWith, looked } = await serve()
     const answer = wait()
     await looked(1)
@@ -90,7 +90,7 @@ describe('Prefer: wait', () => {
     expect(await answer).toMatchObject({ status: 404, body: { code: 'not-found' } })
   })
 
-  test('a store that goes away is told at once', async () => {
+  test('reports an unavailable store at once', async () => {
     const { wait, failWith, looked } = await serve()
     const answer = wait()
     await looked(1)
@@ -98,7 +98,7 @@ describe('Prefer: wait', () => {
     expect(await answer).toMatchObject({ status: 503, body: { code: 'unavailable' } })
   })
 
-  test('one look serves all who wait, and nobody is looked for when nobody waits', async () => {
+  test('polls once for all waiting calls, and not at all without them', async () => {
     const { rest, issuer, looks, change, looked } = await serve()
     const ids = Array.from({ length: 120 }, () => randomUUID())
     const calls = ids.map(async (id, index) => {
@@ -112,13 +112,13 @@ describe('Prefer: wait', () => {
     const before = looks.length
     const last = rest.call('GET', path, { headers: waiting })
     await looked(before + 1)
-    // The looks from then on are for the one that waits alone.
-    expect(looks.slice(before).every((asked) => asked.length === 1)).toBe(true)
+    // From then on the polls contain only the single waiting call.
+    expect(looks.slice(before).every((ids) => ids.length === 1)).toBe(true)
     change()
     await last
   })
 
-  test('who has eight calls waiting is answered at once, until one of them hangs up', async () => {
+  test('answers at once for a caller with eight waiting calls, until one of them is aborted', async () => {
     const { rest, issuer, wait } = await serve()
     const authorization = `Bearer ${await issuer.token()}`
     const callers = Array.from({ length: 8 }, () => new AbortController())
@@ -137,7 +137,7 @@ describe('Prefer: wait', () => {
     expect(await Promise.all(held)).toEqual(held.map(() => 'gone'))
   })
 
-  test('a server that stops answers those who wait', async () => {
+  test('answers its waiting calls when the server stops', async () => {
     const { rest, wait, looked } = await serve()
     const answers = [wait(), wait({ prefer: 'wait=30' })]
     await looked(1)
@@ -180,6 +180,6 @@ test.each([
   ['waiting=5', 0],
   ['', 0],
   [undefined, 0],
-])('Prefer: %s is a wish to wait %i s', (prefer, seconds) => {
+])('Prefer: %s requests a wait of %i s', (prefer, seconds) => {
   expect(preferredWait(prefer)).toBe(seconds)
 })

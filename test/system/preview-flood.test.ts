@@ -9,12 +9,12 @@ import { templates } from '../support/service.ts'
 import type { people } from '../support/teams-user.ts'
 import { until } from '../support/until.ts'
 
-/** The most people that one request for a mailbox may name, and the most that one call asks about. */
-const mostPeople = 100
+/** The maximum number of people in one request for a mailbox, and in one call of Graph. */
+const maxPeople = 100
 const peopleOfOneCall = 15
-const callsForAll = Math.ceil(mostPeople / peopleOfOneCall)
+const callsForAll = Math.ceil(maxPeople / peopleOfOneCall)
 
-/** What the tests of a flood do, over the service with its guard before the bot. */
+/** Helpers of the flood tests: the service with its guard in front of the bot. */
 function world(variables: Record<string, string>) {
   const { keys, service, post, bearer } = withGuardedBot(variables)
   const mailbox = () => ({
@@ -28,10 +28,10 @@ function world(variables: Record<string, string>) {
   return {
     service,
     naming,
-    strangers: (count = mostPeople) => Array.from({ length: count }, () => randomUUID()),
+    strangers: (count = maxPeople) => Array.from({ length: count }, () => randomUUID()),
     preview: (ids: readonly string[]) => service.rest('kim', 'POST', '/requests/v1/preview', naming(ids)),
     graphCalls,
-    /** The calls since so many that looked several people up. */
+    /** Returns the calls after the given number of calls that looked up several people. */
     lookUpsSince: async (count: number) =>
       (await graphCalls()).slice(count).filter(({ path }) => decodeURIComponent(path).includes('id in (')),
     async click(who: keyof typeof people, verb: string, data: object) {
@@ -42,24 +42,24 @@ function world(variables: Record<string, string>) {
   }
 }
 
-describe('previews that name many people', () => {
+describe('previews with many people', () => {
   const { service, preview, strangers, graphCalls, lookUpsSince, naming } = world({ RATE_LIMIT_READS_PER_MINUTE: '40' })
   afterEach(() => service.restart())
 
-  it('look people up fifteen at a time, and for a minute not again where there is nobody', async () => {
+  it('look up fifteen people at a time, and cache unknown people for a minute', async () => {
     const ids = strangers()
     const before = (await graphCalls()).length
     const first = await preview(ids)
-    expect(first.body['errors']).toHaveLength(mostPeople)
+    expect(first.body['errors']).toHaveLength(maxPeople)
     expect(await lookUpsSince(before)).toHaveLength(callsForAll)
     const between = (await graphCalls()).length
-    expect((await preview(ids)).body['errors']).toHaveLength(mostPeople)
+    expect((await preview(ids)).body['errors']).toHaveLength(maxPeople)
     expect(await lookUpsSince(between)).toEqual([])
   })
 
-  it('look nobody up when there are too many', async () => {
+  it('look up nobody if there are too many', async () => {
     const before = (await graphCalls()).length
-    const { status, body } = await preview(strangers(mostPeople + 1))
+    const { status, body } = await preview(strangers(maxPeople + 1))
     expect([status, body['errors']]).toMatchObject([200, [{ pointer: '#/permissions' }]])
     const site = { templateId: templates.workingGroup, displayName: 'Crowd', owners: strangers(20) }
     const crowd = await service.rest('kim', 'POST', '/requests/v1/preview', site)
@@ -78,7 +78,7 @@ describe('previews that name many people', () => {
       429,
       {
         code: 'rate-limited',
-        detail: expect.stringMatching(/^That is more than 40 reads a minute\. This call counts as 35\. /),
+        detail: expect.stringMatching(/^The limit is 40 reads a minute\. This call counts as 35\. /),
       },
     ])
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
@@ -88,7 +88,7 @@ describe('previews that name many people', () => {
 describe('a flood of previews by one person', () => {
   const { service, preview, strangers, graphCalls, click } = world({ RATE_LIMIT_READS_PER_MINUTE: '60' })
 
-  it('leaves other people their answers, and makes a bounded number of calls to Microsoft Graph', async () => {
+  it('does not delay other people, and causes a limited number of calls to Microsoft Graph', async () => {
     const before = (await graphCalls()).length
     const flood = Array.from({ length: 300 }, () => preview(strangers()))
     const [dana, omar, list] = await Promise.all([
@@ -101,22 +101,22 @@ describe('a flood of previews by one person', () => {
     expect([list.status, list.body]).toMatchObject([200, { value: [] }])
     const statuses = (await Promise.all(flood)).map(({ status }) => status)
     expect(statuses.filter((status) => ![200, 429, 503].includes(status))).toEqual([])
-    // The limit lets some 8 of them through, and one more every 7 seconds. One call for each person would be 30,000.
+    // The limit allows some 8 previews, and one more every 7 seconds. One call for each person would be 30,000.
     expect((await graphCalls()).length - before).toBeLessThan(1000)
   })
 })
 
-describe('a flood whose look-ups Microsoft Graph does not answer', () => {
+describe('a flood of previews whose look-ups Microsoft Graph does not answer', () => {
   const { service, preview, strangers, click } = world({})
 
-  it('stops neither identity checks nor the clicks and reads of other people', { timeout: 60_000 }, async () => {
+  it('blocks neither identity checks nor the clicks and reads of other people', { timeout: 60_000 }, async () => {
     await service.fault({ operation: 'graph.users.list', kind: 'holdAfterCommit', count: 100_000 })
     const flood = Array.from({ length: 20 }, () => preview(strangers()))
-    // The first answer is a refusal: the previews that run get none, and those that wait give up before.
+    // The first answer is a refusal. Running previews receive no answer, and waiting previews time out before.
     const { body, headers } = await Promise.any(flood)
     expect(body).toMatchObject({
       code: 'unavailable',
-      detail: expect.stringMatching(/^Too many (previews|calls to .+) wait already\./),
+      detail: expect.stringMatching(/^Too many (previews|calls to .+) are waiting\./),
     })
     expect(headers.get('retry-after')).toBe('5')
     const [dana, list] = await Promise.all([
@@ -134,7 +134,7 @@ describe('a flood whose look-ups Microsoft Graph does not answer', () => {
 describe('forms in chat that are checked too often', () => {
   const { service, click } = world({ RATE_LIMIT_READS_PER_MINUTE: '1' })
 
-  it('stay as they are, and are not checked', async () => {
+  it('stay unchanged, without another check', async () => {
     const form = (await click('kim', 'request.choose', { templateId: templates.projectSite })).value
     const check = (card: Card, displayName: string) => {
       const { verb, data } = action(card, 'Check name')
@@ -145,7 +145,7 @@ describe('forms in chat that are checked too often', () => {
     const before = (await service.calls()).length
     expect(await check(checked, 'Vega')).toMatchObject({
       type: 'application/vnd.microsoft.activity.message',
-      value: expect.stringMatching(/^Too many checks of yours are running\..* still here\./),
+      value: expect.stringMatching(/^Too many of your checks are running\..* still here\./),
     })
     expect((await service.calls()).slice(before)).toEqual([])
   })

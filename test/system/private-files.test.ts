@@ -26,7 +26,7 @@ import { emptyStore } from '../support/database.ts'
 const newFolder = () => mkdtempSync(join(inject('runFolder'), 'private-'))
 const modeOf = (path: string): string => (lstatSync(path).mode & 0o777).toString(8)
 
-/** Every file and folder that group or others have a right to, with its mode; the folder itself too. */
+/** Returns every file and folder that group or others can access, with its mode, including the folder itself. */
 function openTo(folder: string): string[] {
   const below = readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name))
   return [folder, ...below]
@@ -34,26 +34,26 @@ function openTo(folder: string): string[] {
     .map((path) => `${path.slice(folder.length)} ${modeOf(path)}`)
 }
 
-/** Opens everything in a folder to everybody, as stores of earlier versions were and more. */
+/** Makes everything in a folder accessible to everybody, like stores of earlier versions. */
 function openAll(folder: string): void {
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true }))
     if (!entry.isSymbolicLink()) chmodSync(join(entry.parentPath, entry.name), entry.isDirectory() ? 0o755 : 0o666)
   chmodSync(folder, 0o755)
 }
 
-/** An entry point under the umask that most machines have, in a folder without a `.env`. */
+/** Runs an entry point with the usual umask, in a folder without a `.env`. */
 function run(entry: string, words: string[], variables: Record<string, string>) {
   const env = { ...bareEnvironment, ...variables }
   const script = 'umask 022; exec "$@"'
   return spawn('/bin/sh', ['-c', script, 'sh', process.execPath, resolve(entry), ...words], { env, cwd: newFolder() })
 }
 
-async function ended(child: ReturnType<typeof run>): Promise<{ code: number | null; said: string }> {
+async function ended(child: ReturnType<typeof run>): Promise<{ code: number | null; output: string }> {
   const [out, complaints] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
-  return { code: child.exitCode, said: out + complaints }
+  return { code: child.exitCode, output: out + complaints }
 }
 
-/** Runs until it prints such a line, and ends in order after the work. */
+/** Waits until the process prints such a line, runs the work, and stops the process in order. */
 async function whileRunning(child: ReturnType<typeof run>, up: RegExp, work: () => void): Promise<string> {
   const complaints = text(child.stderr)
   onTestFinished(() => void child.kill('SIGKILL'))
@@ -64,9 +64,9 @@ async function whileRunning(child: ReturnType<typeof run>, up: RegExp, work: () 
     work()
     child.kill('SIGTERM')
   }
-  const said = await complaints
-  expect(isUp, said).toBe(true)
-  return said
+  const output = await complaints
+  expect(isUp, output).toBe(true)
+  return output
 }
 
 describe('the files of the service', { timeout: 90_000 }, () => {
@@ -84,41 +84,41 @@ describe('the files of the service', { timeout: 90_000 }, () => {
     symlinkSync(foreign, join(dataDir, 'link'))
   })
 
-  it('are for its user alone while it runs and after it: store, simulator, chat windows, old files', async () => {
+  it('are accessible to its user only, during and after its run: store, simulator, chat windows, existing files', async () => {
     const own = { DATA_DIR: dataDir, PORT: '0', SIMULATOR_PORT: '0' }
     let open: string[] = ['nothing was looked at']
     let names: string[] = []
-    const said = await whileRunning(run('src/main.ts', [], own), /^Quartermaster answers/, () => {
+    const output = await whileRunning(run('src/main.ts', [], own), /^Quartermaster answers/, () => {
       open = openTo(dataDir)
       names = readdirSync(dataDir)
     })
     expect(open).toEqual([])
     expect(openTo(dataDir)).toEqual([])
     expect(names).toEqual(expect.arrayContaining(['audit.key', 'playground', 'postgres', 'simulator.sqlite-wal']))
-    // The log says what was found.
-    expect(said).toMatch(/The permissions of \d+ files in DATA_DIR were restricted to this user; other users/)
+    // The log lists the changes.
+    expect(output).toMatch(/The permissions of \d+ files in DATA_DIR were restricted to this user; other users/)
   })
 
-  it('leave what a symbolic link leads to as it is', () => {
+  it('do not include targets of symbolic links, which keep their permissions', () => {
     expect(modeOf(foreign)).toBe('644')
   })
 
-  it('are private when a backup is written into the folder and brought back', async () => {
+  it('are private after a backup into the folder and a restore', async () => {
     const file = join(dataDir, 'today.tar.gz')
     openAll(join(dataDir, 'backups'))
     const written = await ended(run('src/app/commands/backup.ts', [file], { DATA_DIR: dataDir }))
-    expect(written, written.said).toMatchObject({ code: 0 })
+    expect(written, written.output).toMatchObject({ code: 0 })
     expect(openTo(dataDir)).toEqual([])
     openAll(join(dataDir, 'postgres'))
     const restored = await ended(run('src/app/commands/restore.ts', [file, '--replace'], { DATA_DIR: dataDir }))
-    expect(restored, restored.said).toMatchObject({ code: 0 })
+    expect(restored, restored.output).toMatchObject({ code: 0 })
     expect(readdirSync(dataDir).some((name) => name.startsWith('postgres.before-'))).toBe(true)
     expect(openTo(dataDir)).toEqual([])
   })
 
-  it('are private where the simulator runs alone', async () => {
+  it('are private when the simulator runs alone', async () => {
     const alone = newFolder()
-    // As an earlier version left it.
+    // The state of an earlier version.
     writeFileSync(join(alone, 'simulator.sqlite'), '')
     openAll(alone)
     let open: string[] = ['nothing was looked at']
@@ -133,7 +133,7 @@ describe('the files of the service', { timeout: 90_000 }, () => {
     expect(open).toEqual([])
   })
 
-  it('leave a folder of all users open to them, where the simulator runs alone', async () => {
+  it('do not include a shared folder, which stays open to its users when the simulator runs alone', async () => {
     const shared = newFolder()
     chmodSync(shared, 0o1777)
     await whileRunning(
@@ -144,7 +144,7 @@ describe('the files of the service', { timeout: 90_000 }, () => {
     expect(openTo(shared)).toEqual([' 777'])
   })
 
-  it('are private whatever the umask is, log files that PostgreSQL begins later too', async () => {
+  it('are private with any umask, including log files that PostgreSQL creates later', async () => {
     const folder = newFolder()
     const umask = process.umask(0)
     onTestFinished(() => void process.umask(umask))
@@ -179,7 +179,7 @@ describe('a data folder in production', () => {
     AUDIT_SECRET: Buffer.alloc(32, 7).toString('base64'),
     BASE_URL: 'https://quartermaster.contoso.example',
   }
-  /** A folder `data` in a folder of its own, with these modes, and a file in it. */
+  /** Creates a folder `data` in a parent folder with these modes, and a file in it. */
   const folderWith = ({ above = 0o755, own = 0o755, file = 0o644, name = 'data' }): string => {
     const outer = newFolder()
     const folder = join(outer, name)
@@ -191,38 +191,38 @@ describe('a data folder in production', () => {
     return folder
   }
 
-  it('ends the start when other users can write to it, with the command that helps, and changes nothing', async () => {
+  it('prevents the start when other users can write to it, with the command that fixes it, and is unchanged', async () => {
     const dataDir = folderWith({ own: 0o777 })
-    const { code, said } = await ended(run('src/main.ts', [], { ...complete, DATA_DIR: dataDir }))
+    const { code, output } = await ended(run('src/main.ts', [], { ...complete, DATA_DIR: dataDir }))
     expect(code).toBe(1)
-    expect(said).toContain(`DATA_DIR can be changed by other users: ${dataDir} (mode 777`)
-    expect(said).toContain(`run: chmod -R go-rwx ${dataDir}\n`)
+    expect(output).toContain(`Other users can change DATA_DIR: ${dataDir} (mode 777`)
+    expect(output).toContain(`run: chmod -R go-rwx ${dataDir}\n`)
     expect([modeOf(dataDir), readdirSync(dataDir)]).toEqual(['777', ['file']])
   })
 
-  it('is closed without a question when others could only read', { timeout: 90_000 }, async () => {
+  it('is closed without a question when others could only read it', { timeout: 90_000 }, async () => {
     const dataDir = folderWith({})
-    // The start ends when the port is in use, which is after the folder is closed.
+    // The start ends because the port is in use. That happens after the folder is closed.
     const taken = createServer().listen(0, '127.0.0.1')
     await once(taken, 'listening')
     const { port } = taken.address() as AddressInfo
-    const { said } = await ended(run('src/main.ts', [], { ...complete, DATA_DIR: dataDir, PORT: String(port) }))
+    const { output } = await ended(run('src/main.ts', [], { ...complete, DATA_DIR: dataDir, PORT: String(port) }))
     taken.close()
-    expect(said).toContain('EADDRINUSE')
-    expect(said).toContain('files in DATA_DIR were restricted to this user')
+    expect(output).toContain('EADDRINUSE')
+    expect(output).toContain('files in DATA_DIR were restricted to this user')
     expect(openTo(dataDir)).toEqual([])
   })
 
   it.each([
-    ['a folder of a group', { own: 0o770 }, /can be changed by other users.*chmod -R go-rwx/],
-    ['a file that others reach', { file: 0o666 }, /file \(mode 666.*chmod -R go-rwx/],
-    ['a folder in which others can replace it', { above: 0o777 }, /lies in .*replace it.*chmod o-w /],
+    ['a folder of a group', { own: 0o770 }, /Other users can change DATA_DIR.*chmod -R go-rwx/],
+    ['a file that others can access', { file: 0o666 }, /file \(mode 666.*chmod -R go-rwx/],
+    ['a folder in which others can replace it', { above: 0o777 }, /is in .*replace it.*chmod o-w /],
     ['a name that a shell would split', { own: 0o777, name: "Kim's data" }, /chmod -R go-rwx '.*Kim'\\''s data'$/],
   ])('is refused: %s', (_, modes, fault) => {
     expect(foreignWriters(folderWith(modes))).toEqual([expect.stringMatching(fault)])
   })
 
-  it('is refused: a file far below that others reach, as stores of earlier versions have them', () => {
+  it('is refused: a file deep in the folder that others can access, as in stores of earlier versions', () => {
     const folder = folderWith({})
     const inner = join(folder, 'postgres', 'pg_wal')
     mkdirSync(inner, { recursive: true })
@@ -235,14 +235,14 @@ describe('a data folder in production', () => {
   })
 
   it.each([
-    ['a file that others do not reach', { own: 0o700, file: 0o666 }],
-    ['a folder that everybody may write to but own files only', { above: 0o1777 }],
-    ['a folder above that is lent to the own group', { above: 0o775 }],
-  ])('is taken: %s', (_, modes) => {
+    ['a file that others cannot access', { own: 0o700, file: 0o666 }],
+    ['a parent folder where people can only change their own files', { above: 0o1777 }],
+    ['a parent folder that its group can write to', { above: 0o775 }],
+  ])('is accepted: %s', (_, modes) => {
     expect(foreignWriters(folderWith(modes))).toEqual([])
   })
 
-  it('is created for its user alone, with the folders above it', () => {
+  it('is created for its user only, with its parent folders', () => {
     const folder = join(newFolder(), 'one', 'two')
     expect(foreignWriters(folder)).toEqual([])
     makePrivate(folder)
@@ -257,24 +257,24 @@ describe('a data folder in production', () => {
       chownSync(folder, 65534, 65534)
       chownSync(join(inside, '..'), 65534, 65534)
     }
-    // Only root can give a folder away; anybody else has none of that kind to show.
-    const [own, above] = [/belongs to another user .*user 65534.*chown -R \d+:\d+ /, /lies in .*another user \(65534\)/]
+    // Only root can give a folder away, so other users cannot test this.
+    const [own, above] = [/belong to another user: .*user 65534.*chown -R \d+:\d+ /, /is in .*another user \(65534\)/]
     expect(foreignWriters(folder)).toEqual(isRoot ? [expect.stringMatching(own)] : [])
     expect(foreignWriters(inside)).toEqual(isRoot ? [expect.stringMatching(above)] : [])
   })
 })
 
-describe('a data folder that is not one of its own', () => {
-  it('is refused: a folder that all users share', () => {
+describe('a data folder that is shared', () => {
+  it('is refused: a folder of all users', () => {
     const shared = newFolder()
     chmodSync(shared, 0o1777)
-    expect(() => makePrivate(shared)).toThrow(/DATA_DIR .* is shared by all users: name a folder of its own, such as/)
+    expect(() => makePrivate(shared)).toThrow(/DATA_DIR .* is shared by all users: use a separate folder, such as/)
     expect(statSync(shared).mode & 0o7777).toBe(0o1777)
   })
 
   it('is refused: the folder of the program', () => {
     const mode = modeOf('src')
-    expect(() => makePrivate('.')).toThrow(/holds the program itself/)
+    expect(() => makePrivate('.')).toThrow(/contains the program itself/)
     expect(modeOf('src')).toBe(mode)
     expect(() => makePrivate('/')).toThrow(/DATA_DIR \//)
   })

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { mostCounted, openStates } from '../../src/core/index.ts'
+import { maxCounted, openStates } from '../../src/core/index.ts'
 import { jobRegistry } from '../../src/jobs/queue/define-job.ts'
 import { createQueue } from '../../src/jobs/queue/queue.ts'
 import { createStores, forgetOld, type Stores } from '../../src/store/index.ts'
@@ -19,7 +19,7 @@ const long = new Date(Date.now() - 60_000)
 const anHour = { from: new Date(Date.now() - 8 * 3_600_000), until: new Date(Date.now() - 7 * 3_600_000) }
 const silent = { debug() {}, info() {}, warn() {}, error() {} }
 
-/** Requests as the bench fills them in, and thousands of rows in each table beside them that only grows. */
+/** Requests as in the bench, and thousands of rows in each other table that grows. */
 const others = [
   `INSERT INTO deliveries (delivery_id, request_id, status, updated_at, body)
    SELECT gen_random_uuid(), gen_random_uuid(), 'delivered', now() - n * interval '10 minutes',
@@ -67,13 +67,13 @@ const sample = (status: typeof request.status, kind: 'site' | 'room' = 'site') =
   request: { ...request, ...(kind === 'room' && { kind: 'communicationSite' as const }), status, steps: stepsUntil(2) },
   timeline: [{ action: 'submitted' }, { action: status }],
 })
-const told = { followUp: { state: 'announced' as const } }
+const announced = { followUp: { state: 'announced' as const } }
 const made = (kind?: 'room') => {
   const one = sample('succeeded', kind)
-  return { ...one, request: { ...one.request, ...told } }
+  return { ...one, request: { ...one.request, ...announced } }
 }
 
-describe.each(engines)('however many requests there are, %s', (engine) => {
+describe.each(engines)('with any number of requests, %s:', (engine) => {
   const store = withDatabase(engine)
   let stores: Stores
   let statements: Statement[]
@@ -88,7 +88,7 @@ describe.each(engines)('however many requests there are, %s', (engine) => {
     statements = recorded.statements
   }, 120_000)
 
-  /** How each statement is done that this work runs. */
+  /** Returns the plan of each statement of this work. */
   const plansOf = async (work: () => Promise<unknown>): Promise<QueryPlan[]> => {
     statements.splice(0)
     await store.database
@@ -117,60 +117,66 @@ describe.each(engines)('however many requests there are, %s', (engine) => {
     ['one request by its number', () => stores.requests.findByNumber(tenantId, newest - 1000)],
     ['its timeline', () => stores.audit.timeline(randomUUID())],
     ['own requests', list({ requesterId: kim })],
-    ['own requests, a page far behind', list({ requesterId: kim, before: behind })],
-    ['own requests, the page before one far behind', list({ requesterId: kim, after: behind, oldestFirst: true })],
-    ['how many of them are older', count({ requesterId: kim, before: newest, limit: mostCounted })],
-    ['how many of them are newer', count({ requesterId: kim, after: behind, limit: mostCounted })],
-    ['how many wait for a person', count({ approverId: dana, status: 'pendingApproval', limit: mostCounted })],
-    ['own requests in one state', list({ requesterId: kim, status: 'rejected' })],
-    ['all requests', list({})],
-    ['all requests, a page far behind', list({ before: newest - stored + 50 })],
-    ['all in one state', list({ status: 'failed' })],
-    ['all in a state that none is in', list({ status: 'expired' })],
-    ['all of one kind', list({ kind: 'communicationSite' })],
-    ['all of a kind that nobody asked for', list({ kind: 'equipmentMailbox' })],
-    ['all of one kind in one state', list({ kind: 'communicationSite', status: 'rejected' })],
-    ['the oldest that have failed', list({ status: ['failed'], oldestFirst: true })],
-    ['the oldest under way', list({ status: ['queued', 'provisioning'], oldestFirst: true })],
-    ['what nobody was told of', list({ status: 'succeeded', unannounced: true, oldestFirst: true })],
-    ['what waits for a person', list({ approverId: dana, status: 'pendingApproval' })],
-    ['what waits for a person who is not asked', list({ approverId: kim, status: 'pendingApproval' })],
-    ['how many a person has open', () => stores.requests.countOpen(tenantId, kim)],
+    ['own requests, a late page', list({ requesterId: kim, before: behind })],
+    ['own requests, the page before a late one', list({ requesterId: kim, after: behind, oldestFirst: true })],
+    ['the number of older requests', count({ requesterId: kim, before: newest, limit: maxCounted })],
+    ['the number of newer requests', count({ requesterId: kim, after: behind, limit: maxCounted })],
     [
-      'how much was made of a template that few asked for',
+      'the number of requests that wait for a person',
+      count({ approverId: dana, status: 'pendingApproval', limit: maxCounted }),
+    ],
+    ['own requests with one status', list({ requesterId: kim, status: 'rejected' })],
+    ['all requests', list({})],
+    ['all requests, a late page', list({ before: newest - stored + 50 })],
+    ['all with one status', list({ status: 'failed' })],
+    ['all with a status that no request has', list({ status: 'expired' })],
+    ['all of one kind', list({ kind: 'communicationSite' })],
+    ['all of a kind without requests', list({ kind: 'equipmentMailbox' })],
+    ['all of one kind with one status', list({ kind: 'communicationSite', status: 'rejected' })],
+    ['the oldest failed requests', list({ status: ['failed'], oldestFirst: true })],
+    ['the oldest requests in progress', list({ status: ['queued', 'provisioning'], oldestFirst: true })],
+    ['requests that are not announced', list({ status: 'succeeded', unannounced: true, oldestFirst: true })],
+    ['requests that wait for a person', list({ approverId: dana, status: 'pendingApproval' })],
+    ['requests that wait for a person who is not asked', list({ approverId: kim, status: 'pendingApproval' })],
+    ['the number of open requests of a person', () => stores.requests.countOpen(tenantId, kim)],
+    [
+      'the number of resources of a rare template',
       () => stores.requests.countOfTemplate({ ...ofTemplate, states: [...openStates, 'succeeded'] }),
     ],
     [
-      'how many of it a person has open',
+      'the number of open requests of a person for a template',
       () => stores.requests.countOfTemplate({ ...ofTemplate, requesterId: kim, states: openStates }),
     ],
     ['the last number of a name', () => stores.nameCounters.last(tenantId, 'scope 7')],
-    ['what was asked for in a time', () => stores.stats.submitted(tenantId, anHour)],
-    ['how much was asked for in a time', () => stores.stats.countSubmitted(tenantId, anHour)],
-    ['what was decided and made in a time', () => stores.stats.measure(tenantId, anHour)],
-    ['who decided in a time', () => stores.stats.approvers(tenantId, anHour, 20)],
-    ['what failed in a time', () => stores.stats.failures(tenantId, anHour)],
-    ['how many are open', () => stores.requests.countByState(tenantId, openStates)],
-    ['what is overdue', () => stores.requests.overdue(overdue)],
-    ['what waits and is not looked after', () => stores.requests.waitingBut(tenantId, [], limit)],
-    ['who decides for whom', () => stores.delegations.reaching(tenantId, [kim, dana], new Date().toISOString())],
-    ['for whom somebody decides', () => stores.delegations.toPerson(tenantId, kim, new Date().toISOString())],
-    ['who holds a name', () => stores.reservations.holder(tenantId, 'Name 7')],
-    ['keeping and releasing a name', () => stores.reservations.release(randomUUID())],
+    ['the submissions in a period', () => stores.stats.submitted(tenantId, anHour)],
+    ['the number of submissions in a period', () => stores.stats.countSubmitted(tenantId, anHour)],
+    ['the decisions and completions in a period', () => stores.stats.measure(tenantId, anHour)],
+    ['the approvers in a period', () => stores.stats.approvers(tenantId, anHour, 20)],
+    ['the failures in a period', () => stores.stats.failures(tenantId, anHour)],
+    ['the number of open requests', () => stores.requests.countByState(tenantId, openStates)],
+    ['overdue requests', () => stores.requests.overdue(overdue)],
+    ['waiting requests without a timer', () => stores.requests.waitingBut(tenantId, [], limit)],
+    [
+      'the delegations of several people',
+      () => stores.delegations.reaching(tenantId, [kim, dana], new Date().toISOString()),
+    ],
+    ['the delegations to a person', () => stores.delegations.toPerson(tenantId, kim, new Date().toISOString())],
+    ['the holder of a name', () => stores.reservations.holder(tenantId, 'Name 7')],
+    ['the release of a name', () => stores.reservations.release(randomUUID())],
     ['the cards of a request', () => stores.sentCards.ofRequest(randomUUID())],
     ['one card', () => stores.sentCards.find(card.requestId, card.personId, card.key)],
     ['a draft', () => stores.drafts.find(randomUUID())],
-    ['what a person has begun', () => stores.drafts.listBegun(tenantId, kim, 50)],
+    ['the started drafts of a person', () => stores.drafts.listStarted(tenantId, kim, 50)],
     ['deliveries of the log', () => stores.deliveries.list({ tenantId, limit })],
-    ['how many deliveries ended of late', () => stores.deliveries.tally(tenantId, new Date())],
-    ['how many deliveries have failed', () => stores.deliveries.countFailed(tenantId, null, limit)],
-    ['the latest of a receiver', () => stores.deliveries.list({ tenantId, templateId: randomUUID(), limit })],
+    ['the number of recent deliveries', () => stores.deliveries.tally(tenantId, new Date())],
+    ['the number of failed deliveries', () => stores.deliveries.countFailed(tenantId, null, limit)],
+    ['the latest delivery to a receiver', () => stores.deliveries.list({ tenantId, templateId: randomUUID(), limit })],
     ['deliveries of one request', () => stores.deliveries.list({ tenantId, requestId: randomUUID(), limit })],
     ['a chat', () => stores.conversations.ofPerson(tenantId, kim)],
-    ['housekeeping with nothing to forget', () => forgetOld(stores, new Date())],
-  ])('%s is found by an index, without reading much else', async (_, work) => {
+    ['housekeeping without old rows', () => forgetOld(stores, new Date())],
+  ])('the query for %s uses an index and reads few other rows', async (_, work) => {
     for (const { scanned, rowsRead } of await plansOf(work)) {
-      // Templates, processes and bot state are as many as there are templates and chats.
+      // The tables of templates, processes and bot state only have as many rows as there are templates and chats.
       expect(
         scanned.filter((table) => !['templates', 'processes', 'bot_state', 'conversations'].includes(table)),
       ).toEqual([])
@@ -178,7 +184,7 @@ describe.each(engines)('however many requests there are, %s', (engine) => {
     }
   })
 
-  it('what is due in the queue is found without reading what is done', async () => {
+  it('the query for due jobs does not read finished jobs', async () => {
     const recorded = recording(store.database)
     const queue = await createQueue(recorded.database, silent)
     await queue.start(jobRegistry(sleeperJob(async () => undefined)))

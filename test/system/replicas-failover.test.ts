@@ -9,7 +9,7 @@ import { sleeperJob } from '../support/sleeper-job.ts'
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} }
 
-describe('two replicas over one server', () => {
+describe('two replicas with one server', () => {
   let options: Awaited<ReturnType<typeof newStoreOptions>>
   let database: Database
   let queue: Queue
@@ -45,7 +45,7 @@ describe('two replicas over one server', () => {
       ),
     )
 
-  it('one is killed within a job: the other takes it over within 30 s, and the living one’s own job runs once', async () => {
+  it('after a kill during a job: the other replica takes it over within 30 s, and its own job runs once', async () => {
     const other = startChild('worker-process.ts', JSON.stringify(options))
     onTestFinished(async () => void (await other.kill()))
     await other.lines(1)
@@ -54,28 +54,28 @@ describe('two replicas over one server', () => {
     await start()
     let done: () => void = () => undefined
     working = (note) => (note === 'long' ? new Promise((resolve) => (done = resolve)) : Promise.resolve())
-    const said = await other.kill()
-    expect(said).toEqual(['works', 'began hang 1'])
+    const output = await other.kill()
+    expect(output).toEqual(['works', 'began hang 1'])
     await vi.waitFor(() => expect(here.map(({ note }) => note)).toEqual(['hang']), { timeout: 30_000, interval: 50 })
-    // Longer at work than a dead one would be silent, and alive all the time.
+    // This job runs longer than the silence of a dead replica, but its replica is alive.
     await queue.enqueue('sleeper', { note: 'long' })
     await vi.waitFor(() => expect(here).toHaveLength(2), { timeout: 10_000, interval: 20 })
     done()
   }, 45_000)
 
-  it('one is stopped within a job: it is due at once for the other, which knows that it was begun and has its time', async () => {
+  it('after a stop during a job: it is due for the other replica at once, with its time and its count of attempts', async () => {
     const other = startChild('worker-process.ts', JSON.stringify(options))
     onTestFinished(async () => void (await other.kill()))
     await other.lines(1)
     here.length = 0
     let done: () => void = () => undefined
     working = () => new Promise((resolve) => (done = resolve))
-    // Each of the two has one worker, so each gets one of them.
+    // Each of the two replicas has one worker, so each receives one job.
     await queue.enqueue('sleeper', { note: 'hang one' })
     await queue.enqueue('sleeper', { note: 'hang two' })
     await vi.waitFor(() => expect(here).toHaveLength(1), { timeout: 10_000, interval: 20 })
     const began = (await other.lines(2))[1]
-    // At work on it for longer than the stopped one takes to end, and to say what it has to say of its own jobs.
+    // The job runs longer than the stopped replica needs to end and to report its own jobs.
     working = () => new Promise((resolve) => setTimeout(resolve, 3000))
     process.kill(other.pid, 'SIGTERM')
     done()
@@ -84,7 +84,7 @@ describe('two replicas over one server', () => {
     expect(began).toBe(mine === 'hang one' ? 'began hang two 1' : 'began hang one 1')
     await vi.waitFor(() => expect(here).toHaveLength(2), { timeout: 10_000, interval: 20 })
     expect(here.map(({ attempt }) => attempt)).toEqual([1, 2])
-    // It has no retries, so that a failure that somebody else said of it would be its end.
+    // The job has no retries, so a failure reported by another process would end it.
     const counts = async () => (await queue.counts()).find(({ name }) => name === 'sleeper')
     await vi.waitFor(async () => expect(await counts()).toMatchObject({ waiting: 0, active: 0, failed: 0 }), {
       timeout: 15_000,
@@ -93,7 +93,7 @@ describe('two replicas over one server', () => {
     expect(here).toHaveLength(2)
   }, 30_000)
 
-  it('a job that outlives its time is ended and tried again', async () => {
+  it('end and retry a job that exceeds its time', async () => {
     here.length = 0
     await queue.enqueue('impatient', { note: 'slow' })
     await vi.waitFor(() => expect(here.map(({ attempt }) => attempt)).toEqual([1, 2]), {
@@ -102,7 +102,7 @@ describe('two replicas over one server', () => {
     })
   })
 
-  it('jobs that failed together do not come back together', async () => {
+  it('do not retry jobs at the same time that failed together', async () => {
     const { schema } = database.queueConnection
     const { rows } = await database.query<{ name: string; backoff: boolean; longest: number }>(
       `select name, retry_backoff as backoff, retry_delay_max as longest from ${schema}.queue where name = any($1)`,

@@ -17,11 +17,11 @@ import { seconds, until } from '../support/until.ts'
 type Who = keyof typeof people
 type Body = Record<string, unknown>
 
-/** `REPLICAS=20` restarts all replicas twenty times under load instead of once. */
+/** `REPLICAS=20` restarts all replicas under load twenty times instead of once. */
 const rounds = Number(process.env['REPLICAS'] ?? 1)
 const burst = 60 * rounds
 
-describe('three replicas over one server', { timeout: 60_000 }, () => {
+describe('three replicas with one server', { timeout: 60_000 }, () => {
   let connector: Connector
   let tenant: Awaited<ReturnType<typeof startTenant>>
   let replicas: ReplicaSet
@@ -29,7 +29,7 @@ describe('three replicas over one server', { timeout: 60_000 }, () => {
   let folder: string
   let turn = 0
   const users = new Map<Who, TeamsUser>()
-  /** Whatever somebody does in the chat goes to another replica than what they did before. */
+  /** Sends each action of a person in the chat to another replica than the previous action. */
   const inChat = (who: Who): TeamsUser => {
     const nextReplica = () => replicas.urls[turn++ % replicas.urls.length] ?? ''
     const user = users.get(who) ?? new TeamsUser(nextReplica, connector, people[who])
@@ -57,13 +57,13 @@ describe('three replicas over one server', { timeout: 60_000 }, () => {
     const { body } = await call('sam', 'GET', `/requests/v1/${requestId}/timeline`)
     return (body['value'] as { action: string }[]).map(({ action }) => action)
   }
-  /** Asks the store, once for all of them: the replicas have enough to do. */
+  /** Polls the store once for all requests, because the replicas are busy. */
   const announced = async (...ids: unknown[]) => {
     const sql = `select count(distinct request_id) as count from audit_log where action = 'announced' and request_id = any($1)`
     const all = async () => (await store.query<{ count: number }>(sql, [ids])).rows[0]?.count === ids.length
     await until(async () => (await all()) || undefined, `${ids.length} requests to be announced`, 60)
   }
-  /** Each step is in the timeline once, and the tenant holds one of everything. */
+  /** Checks that each step is in the timeline once, and that the tenant has one object of each kind. */
   const madeOnce = async (requestId: unknown) => {
     const timeline = await timelineOf(requestId)
     expect(timeline).toEqual([...new Set(timeline)])
@@ -89,7 +89,7 @@ describe('three replicas over one server', { timeout: 60_000 }, () => {
       ...{ ...common, ...tenant.variables, DATABASE_URL: databaseUrl, OPEN_REQUESTS_PER_PERSON: '0' },
       ...{ RATE_LIMIT_WRITES_PER_MINUTE: '1', RATE_LIMIT_WRITE_BURST: String(burst) },
       ...{ RATE_LIMIT_READS_PER_MINUTE: '0', RATE_LIMIT_TENANT_WRITES_PER_MINUTE: '0' },
-      // Only the looks report, so that each of them is needed.
+      // Only polls report completions, so that each poll is needed.
       ...{ FOLLOW_UP_WEBHOOK: 'off', FOLLOW_UP_FIRST_SECONDS: '1', FOLLOW_UP_EVERY_SECONDS: '1' },
     }
     replicas = await startReplicas({ count: 3, cwd: folder, env, log: () => undefined })
@@ -102,7 +102,7 @@ describe('three replicas over one server', { timeout: 60_000 }, () => {
     await connector?.close()
   })
 
-  it('begin at once over an empty one: each migration ran once, each template is there once', async () => {
+  it('start at the same time with an empty one: each migration ran once, each template exists once', async () => {
     const files = readdirSync('src/store/database/migrations').map((name) => Number(name.slice(0, 3)))
     const { rows } = await store.query<{ number: number }>('select number from migrations order by number')
     expect(rows.map(({ number }) => number)).toEqual(files.toSorted((one, other) => one - other))
@@ -113,7 +113,7 @@ describe('three replicas over one server', { timeout: 60_000 }, () => {
     ).toEqual([{ count: 1 }])
   })
 
-  it('share the work: each step is done once, each timer fires once, each card comes once', async () => {
+  it('share the work: each step runs once, each timer fires once, each card arrives once', async () => {
     await inChat('kim').installs()
     const names = Array.from({ length: 6 }, (_, index) => `Shared ${index + 1}`)
     const answers = await Promise.all(names.map((name) => call('kim', 'POST', '/collab/v1/spo/', site(name))))
@@ -135,7 +135,7 @@ describe('three replicas over one server', { timeout: 60_000 }, () => {
     expect(names.map((name) => readyCards(name).length)).toEqual(names.map(() => 1))
   })
 
-  it('a form opened at one is checked by another and sent at a third; an approver’s click reaches any', async () => {
+  it('handle one form: opened at one, checked by another, sent at a third; an approver’s click may reach any', async () => {
     const [kim, dana] = [inChat('kim'), inChat('dana')]
     await dana.installs()
     const choose = await opens(kim, 'site')
@@ -153,7 +153,7 @@ describe('three replicas over one server', { timeout: 60_000 }, () => {
     await madeOnce(request?.requestId)
   })
 
-  it('a chat that one has heard of is written to by the others, although that one is dead', async () => {
+  it('send messages to a chat that only a dead replica has received', async () => {
     const heardBy = turn % replicas.urls.length
     await inChat('omar').installs()
     const killed = replicas.pid(heardBy) ?? 0
@@ -167,22 +167,22 @@ describe('three replicas over one server', { timeout: 60_000 }, () => {
     await replicas.allReady()
   })
 
-  it('count one person’s use together', async () => {
+  it('count one person’s calls together', async () => {
     const statuses: number[] = []
     for (let count = 0; count < burst + 9; count += replicas.urls.length) {
-      const asked = replicas.urls.map((at) => call('omar', 'POST', '/collab/v1/spo/', {}, { at }))
-      statuses.push(...(await Promise.all(asked)).map(({ status }) => status))
+      const responses = replicas.urls.map((at) => call('omar', 'POST', '/collab/v1/spo/', {}, { at }))
+      statuses.push(...(await Promise.all(responses)).map(({ status }) => status))
     }
     expect(statuses.filter((status) => status === 422)).toHaveLength(burst)
     expect(statuses.filter((status) => status === 429)).toHaveLength(9)
   })
 
-  it('are restarted one after another under load: every call is answered, nothing is lost or done twice', {
+  it('restart one after another under load: every call is answered, nothing is lost or done twice', {
     timeout: 60_000 * rounds,
   }, async () => {
     const accepted: unknown[] = []
     let restarting = true
-    const asked = async (name: string): Promise<void> => {
+    const responses = async (name: string): Promise<void> => {
       for (;;) {
         const { status, body } = await call('dana', 'POST', '/collab/v1/spo/', site(name), { key: name })
         if (status === 202) return void accepted.push(body['requestId'])
@@ -192,7 +192,7 @@ describe('three replicas over one server', { timeout: 60_000 }, () => {
     }
     const asking = async (line: number): Promise<void> => {
       for (let count = 1; restarting && count <= burst / 3 - 2; count += 1) {
-        await asked(`Load ${line}-${count}`)
+        await responses(`Load ${line}-${count}`)
         await seconds(0.4)
       }
     }

@@ -6,10 +6,10 @@ import { asksFor, cardOf, decisionAbout, filled, readsAfter } from '../support/s
 import type { TeamsUser } from '../support/teams-user.ts'
 import { until } from '../support/until.ts'
 
-/** The tenant makes the site, and then refuses its security group once. */
+/** The tenant creates the site, and then refuses its security group once. */
 const refusesTheGroup = { operation: 'graph.groups.upsert', kind: 'failBeforeCommit', status: 400, skip: 1, count: 1 }
 
-describe('a request that does not go straight', () => {
+describe('a request with a complication', () => {
   const service = withService({ FOLLOW_UP_FIRST_SECONDS: '1', FOLLOW_UP_EVERY_SECONDS: '1' })
   afterEach(() => service.heal())
 
@@ -38,18 +38,18 @@ describe('a request that does not go straight', () => {
         textOf(card).includes(name),
     )
 
-  it('is rejected, changed and sent again: a new request with a new number, from what was there', async () => {
+  it('is rejected, changed and sent again: a new request with a new number and the same content', async () => {
     const { kim, dana } = service
     await dana.installs()
     const first = await asksFor(kim, { displayName: 'First idea', labelId: labels.internal })
     await dana.clicks(await decisionAbout(dana, 'First idea'), 'Reject', { comment: 'Name the companies, please.' })
     const rejected = await becomes(kim, first.id, /Rejected/)
     expect(textOf(rejected)).toContain('Name the companies, please.')
-    const told = await kim.sees(/Rejected by Dana Fox[\s\S]*/)
-    const form = cardOf(await kim.clicks(told, 'Edit and send again'))
+    const rejection = await kim.sees(/Rejected by Dana Fox[\s\S]*/)
+    const form = cardOf(await kim.clicks(rejection, 'Edit and send again'))
     expect(valuesOf(form)).toMatchObject({ ...filled, displayName: 'First idea', labelId: labels.internal })
-    const review = cardOf(await kim.clicks({ id: told.id, card: form }, 'Review', { displayName: 'Better idea' }))
-    const sent = cardOf(await kim.clicks({ id: told.id, card: review }, 'Send'))
+    const review = cardOf(await kim.clicks({ id: rejection.id, card: form }, 'Review', { displayName: 'Better idea' }))
+    const sent = cardOf(await kim.clicks({ id: rejection.id, card: review }, 'Send'))
     const reference = /REQ-\d+/.exec(textOf(sent))?.[0]
     expect(reference).not.toBe(first.reference)
     expect(textOf(sent)).toContain('Waiting for approval')
@@ -60,81 +60,83 @@ describe('a request that does not go straight', () => {
     expect((await requestOf(first.requestId)).status).toBe('rejected')
   })
 
-  it('is cancelled while it waits: nothing is left to do on the approvers’ cards', async () => {
+  it('is cancelled while it waits: the approvers’ cards have no action left', async () => {
     const { kim, dana } = service
-    const asked = await asksFor(kim, { displayName: 'Not any more' })
+    const request = await asksFor(kim, { displayName: 'Not any more' })
     const decision = await decisionAbout(dana, 'Not any more')
-    const cancelled = cardOf(await kim.clicks(asked, 'Cancel request'))
+    const cancelled = cardOf(await kim.clicks(request, 'Cancel request'))
     expect(textOf(cancelled)).toContain('Cancelled')
-    const left = await becomes(dana, decision.id, /Nothing left for you to do/)
-    expect(textOf(left)).toContain('Kim Lee cancelled it')
+    const left = await becomes(dana, decision.id, /You do not need to do anything/)
+    expect(textOf(left)).toContain('Kim Lee cancelled the request')
     expect(buttonsOf(left)).not.toContain('Approve')
     for (const title of ['Approve', 'Reject'])
-      expect(readsAfter(await dana.clicks(decision, title, { comment: 'late' }))).toContain('Kim Lee cancelled it')
-    expect(readsAfter(await kim.clicks(asked, 'Cancel request'))).toContain('Already over')
-    expect((await requestOf(asked.requestId)).status).toBe('cancelled')
+      expect(readsAfter(await dana.clicks(decision, title, { comment: 'late' }))).toContain(
+        'Kim Lee cancelled the request',
+      )
+    expect(readsAfter(await kim.clicks(request, 'Cancel request'))).toContain('Already ended')
+    expect((await requestOf(request.requestId)).status).toBe('cancelled')
   })
 
-  it('is being made and cannot be cancelled: told so in words, and it ends well with one follow-up card', async () => {
+  it('cannot be cancelled while it is being created: the person reads this, and one follow-up card arrives at the end', async () => {
     const { kim } = service
     await service.fault({ operation: 'sharepoint.*', kind: 'delay', seconds: 1, count: 3 })
     await service.fault({ operation: 'graph.groups.create', kind: 'delay', seconds: 1 })
-    const asked = await asksFor(kim, { displayName: 'Too late to stop' }, 'working')
-    await reaches(asked.requestId, 'provisioning')
-    const refused = await kim.invokes(asked.id, 'request.cancel', { requestId: asked.requestId })
-    expect(readsAfter(refused)).toContain('This request cannot be cancelled any more.')
+    const request = await asksFor(kim, { displayName: 'Too late to stop' }, 'working')
+    await reaches(request.requestId, 'provisioning')
+    const refused = await kim.invokes(request.id, 'request.cancel', { requestId: request.requestId })
+    expect(readsAfter(refused)).toContain('This request can no longer be cancelled.')
     expect(buttonsOf(cardOf(refused))).toContain('Show status')
-    expect(textOf((await kim.says(`cancel ${asked.reference}`)).card)).toContain('Too late to cancel')
+    expect(textOf((await kim.says(`cancel ${request.reference}`)).card)).toContain('Too late to cancel')
     await kim.sees(/Your site is ready[\s\S]*Too late to stop|Too late to stop[\s\S]*Your site is ready/)
     expect(followUps(kim, 'Too late to stop')).toHaveLength(1)
-    await becomes(kim, asked.id, /All checks passed/)
+    await becomes(kim, request.id, /All checks passed/)
   })
 
-  it('fails at a step: the requester and the admin are told, a retry continues there, one follow-up card ends it', async () => {
+  it('fails at a step: requester and admin are notified, a retry continues there, one follow-up card arrives at the end', async () => {
     const { kim, sam } = service
     await sam.installs()
     await service.fault(refusesTheGroup)
-    const asked = await asksFor(kim, { displayName: 'Fails once', owners: service.omar.id }, 'working')
-    await reaches(asked.requestId, 'failed')
-    const failed = (await requestOf(asked.requestId)).steps.find(({ status }) => status === 'failed')
+    const request = await asksFor(kim, { displayName: 'Fails once', owners: service.omar.id }, 'working')
+    await reaches(request.requestId, 'failed')
+    const failed = (await requestOf(request.requestId)).steps.find(({ status }) => status === 'failed')
     expect(failed?.name).toBe('link-group')
-    const samsCard = await sam.sees(/Could not be finished[\s\S]*Fails once|Fails once[\s\S]*Could not be finished/)
-    expect(textOf(samsCard.card)).toContain(asked.reference)
-    await kim.sees(/An admin has been told and can continue from this step/)
+    const samsCard = await sam.sees(/Failed[\s\S]*Fails once|Fails once[\s\S]*Failed/)
+    expect(textOf(samsCard.card)).toContain(request.reference)
+    await kim.sees(/I notified an admin, who can retry the failed step/)
     const upserts = async () => (await service.calls('graph.groups.upsert')).length
     const [before, done] = [
       await upserts(),
-      (await requestOf(asked.requestId)).steps.filter(({ status }) => status === 'done'),
+      (await requestOf(request.requestId)).steps.filter(({ status }) => status === 'done'),
     ]
     expect(done.length).toBeGreaterThan(0)
 
-    const byKim = await service.rest('kim', 'POST', `/requests/v1/${asked.requestId}/retry`, {})
+    const byKim = await service.rest('kim', 'POST', `/requests/v1/${request.requestId}/retry`, {})
     expect(byKim.status).toBe(403)
-    const retried = await service.rest('sam', 'POST', `/requests/v1/${asked.requestId}/retry`, {})
+    const retried = await service.rest('sam', 'POST', `/requests/v1/${request.requestId}/retry`, {})
     expect(retried.status).toBe(200)
     await kim.sees(/Your site is ready[\s\S]*Fails once|Fails once[\s\S]*Your site is ready/)
-    const { status, steps } = await requestOf(asked.requestId)
+    const { status, steps } = await requestOf(request.requestId)
     expect(status).toBe('succeeded')
     for (const { name, attempts } of done) expect(steps).toContainEqual(expect.objectContaining({ name, attempts }))
-    // One more, for the group that was refused; the site's own group is not made again.
+    // One more call, for the refused group. The site's own group is not created again.
     expect(await upserts()).toBe(before + 1)
     await becomes(sam, samsCard.id, /All checks passed/)
     expect(followUps(kim, 'Fails once')).toHaveLength(1)
     expect(followUps(sam, 'Fails once')).toEqual([])
   })
 
-  it('fails and is given up: cancelled by the admin, and the requester reads what is kept', async () => {
+  it('fails and is cancelled by the admin, and the requester reads which objects remain', async () => {
     const { kim, sam } = service
     await service.fault(refusesTheGroup)
-    const asked = await asksFor(kim, { displayName: 'Given up' }, 'working')
-    await reaches(asked.requestId, 'failed')
-    const confirm = await sam.says(`cancel ${asked.reference}`)
+    const request = await asksFor(kim, { displayName: 'Given up' }, 'working')
+    await reaches(request.requestId, 'failed')
+    const confirm = await sam.says(`cancel ${request.reference}`)
     expect(readsAfter(await sam.clicks(confirm, 'Cancel request', { comment: 'Not worth it.' }))).toContain('Cancelled')
-    await becomes(kim, asked.id, /The site is still there; an admin has been told/)
-    expect((await service.rest('sam', 'POST', `/requests/v1/${asked.requestId}/retry`, {})).status).toBe(409)
+    await becomes(kim, request.id, /The site was already created and still exists. I notified an admin/)
+    expect((await service.rest('sam', 'POST', `/requests/v1/${request.requestId}/retry`, {})).status).toBe(409)
   })
 
-  it('has left nothing at the connector that nobody foresaw', () => {
+  it('has caused no unexpected call at the connector', () => {
     expect(service.connector.unexpected).toEqual([])
   })
 })

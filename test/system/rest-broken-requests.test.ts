@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { problemBody } from '../../src/http/index.ts'
 import { coreWith, requestOf, startIssuer, startRest } from '../support/rest.ts'
 
-/** Both halves of a raw answer. */
+/** Splits a raw answer into status, headers and body. */
 function read(answer: string): { status: number; headers: string; body: unknown } {
   const [head = '', body = ''] = answer.split('\r\n\r\n', 2)
   return { status: Number(head.split(' ')[1]), headers: head.toLowerCase(), body: JSON.parse(body || 'null') }
@@ -12,18 +12,13 @@ function read(answer: string): { status: number; headers: string; body: unknown 
 const ok = /^HTTP\/1.1 200 /
 const healthy = 'GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'
 
-describe('what is no request', () => {
+describe('an invalid HTTP request', () => {
   test.each([
-    ['words', 'hello\r\n\r\n', 400, 'malformed-request'],
-    ['a method that nobody knows', 'FETCH / HTTP/1.1\r\nHost: x\r\n\r\n', 400, 'malformed-request'],
+    ['a plain text', 'hello\r\n\r\n', 400, 'malformed-request'],
+    ['an unknown method', 'FETCH / HTTP/1.1\r\nHost: x\r\n\r\n', 400, 'malformed-request'],
     ['a header without a colon', 'GET / HTTP/1.1\r\nHost\r\n\r\n', 400, 'malformed-request'],
     ['a NUL in a header', 'GET / HTTP/1.1\r\nHost: x\r\nA: \0\r\n\r\n', 400, 'malformed-request'],
-    [
-      'a length that is no number',
-      'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n',
-      400,
-      'malformed-request',
-    ],
+    ['an invalid length', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n', 400, 'malformed-request'],
     [
       'two lengths',
       'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab',
@@ -38,7 +33,7 @@ describe('what is no request', () => {
     ],
     ['headers without end', `GET / HTTP/1.1\r\nHost: x\r\nA: ${'a'.repeat(40_000)}\r\n\r\n`, 431, 'headers-too-large'],
     ['the hello of TLS', Buffer.from('160301020001000200', 'hex'), 400, 'malformed-request'],
-  ])('%s: a problem, and the process lives on', async (_, text, status, code) => {
+  ])('with %s receives a problem, and the process continues', async (_, text, status, code) => {
     const rest = await startRest(await startIssuer())
     const answer = read(await rest.raw(text))
     expect([answer.status, problemBody.parse(answer.body)]).toEqual([status, expect.objectContaining({ status, code })])
@@ -47,7 +42,7 @@ describe('what is no request', () => {
     expect(await rest.raw(healthy)).toMatch(ok)
   })
 
-  test('an expectation that nobody knows is none', async () => {
+  test('with an unknown Expect header is answered as if the header were missing', async () => {
     const issuer = await startIssuer()
     const rest = await startRest(issuer, { core: coreWith({ submitSite: async () => requestOf() }) })
     const body = JSON.stringify({ displayName: 'Apollo', templateId: 'bbbbbbbb-0000-4000-8000-000000000001' })
@@ -58,9 +53,9 @@ describe('what is no request', () => {
   })
 })
 
-describe('who sends too slowly', () => {
+describe('slow clients', () => {
   const patience = { headersTimeout: 300, requestTimeout: 600, connectionsCheckingInterval: 50 }
-  /** Sends the beginning, then a byte each so many milliseconds for as long as it may; gives what came back. */
+  /** Sends the beginning, then a byte each `every` milliseconds until the connection closes. Returns the answer. */
   const drip = (port: number, beginning: string, every = 20): Promise<string> =>
     new Promise((resolve) => {
       const socket = connect(port, '127.0.0.1')
@@ -77,20 +72,20 @@ describe('who sends too slowly', () => {
       })
     })
 
-  test('who does not read the answers is let go of', async () => {
+  test('that do not read the answers are disconnected', async () => {
     const rest = await startRest(await startIssuer(), { patience: { ...patience, timeout: 300 } })
     const socket = connect(rest.server.port, '127.0.0.1')
     socket.pause()
     const ended = new Promise<void>((resolve) => socket.on('error', () => undefined).once('close', () => resolve()))
-    // More than the two ends of a connection hold between them.
+    // More than both ends of a connection can buffer.
     socket.write('GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(20))
-    // Only who writes notices that nobody is there any more; and this is seldom enough to be no sign of life.
+    // Only a write detects a closed connection. These writes are too rare to count as activity.
     const knocking = setInterval(() => socket.write('\r\n'), 1000)
     await ended
     clearInterval(knocking)
   })
 
-  test('two hundred of them, on headers and on bodies, are cut off; others are served meanwhile', async () => {
+  test('are cut off, two hundred of them, in headers and in bodies; other clients are served in the meantime', async () => {
     const issuer = await startIssuer()
     const rest = await startRest(issuer, { patience })
     const head = `POST /collab/v1/spo HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${await issuer.token()}\r\n`
@@ -121,46 +116,43 @@ describe('who sends too slowly', () => {
 
   test.each([
     ['a request that is too slow', 'POST /collab/v1/spo HTTP/1.1\r\nHost: x\r\nX-A: a', '408'],
-    ['what is no HTTP', 'G', '400'],
-  ])(
-    'a client that keeps sending after the answer to %s reads the answer and begins no request',
-    async (_, start, status) => {
-      let accepted = 0
-      const submitSite = async () => {
-        accepted += 1
-        return requestOf()
-      }
-      const issuer = await startIssuer()
-      const rest = await startRest(issuer, { core: coreWith({ submitSite }), patience })
-      const body = JSON.stringify({ displayName: 'Apollo', templateId: 'bbbbbbbb-0000-4000-8000-000000000001' })
-      const headers = `Authorization: Bearer ${await issuer.token()}\r\nContent-Type: application/json\r\n`
-      const remainder = `\r\n${headers}Content-Length: ${body.length}\r\n\r\n${body}`
-      const whole = `POST /collab/v1/spo HTTP/1.1\r\nHost: x${remainder}`
-      // Its side stays open when the server has ended the other one, so only the server can close the connection.
-      const socket = connect({ port: rest.server.port, host: '127.0.0.1', allowHalfOpen: true })
-      const written: NodeJS.ErrnoException[] = []
-      let answer = ''
-      socket.on('error', (error) => written.push(error))
-      socket.on('data', (chunk) => {
-        answer += String(chunk)
-      })
-      socket.write(start)
-      if (status === '400') socket.write('a'.repeat(100))
-      await once(socket, 'end')
-      const closed = new Promise((resolve) => socket.once('close', resolve))
-      socket.write(remainder)
-      const sending = setInterval(() => socket.write(whole), 20)
-      await closed
-      clearInterval(sending)
-      expect([read(answer).status, accepted]).toEqual([Number(status), 0])
-      expect(written.map(({ code }) => code)).toEqual([expect.stringMatching(/^(?:EPIPE|ECONNRESET)$/)])
-      expect(await rest.raw(healthy)).toMatch(ok)
-    },
-  )
+    ['another protocol', 'G', '400'],
+  ])('that continue to send after the answer to %s read the answer and start no request', async (_, start, status) => {
+    let accepted = 0
+    const submitSite = async () => {
+      accepted += 1
+      return requestOf()
+    }
+    const issuer = await startIssuer()
+    const rest = await startRest(issuer, { core: coreWith({ submitSite }), patience })
+    const body = JSON.stringify({ displayName: 'Apollo', templateId: 'bbbbbbbb-0000-4000-8000-000000000001' })
+    const headers = `Authorization: Bearer ${await issuer.token()}\r\nContent-Type: application/json\r\n`
+    const remainder = `\r\n${headers}Content-Length: ${body.length}\r\n\r\n${body}`
+    const whole = `POST /collab/v1/spo HTTP/1.1\r\nHost: x${remainder}`
+    // The client's side stays open when the server has ended its side, so only the server can close the connection.
+    const socket = connect({ port: rest.server.port, host: '127.0.0.1', allowHalfOpen: true })
+    const written: NodeJS.ErrnoException[] = []
+    let answer = ''
+    socket.on('error', (error) => written.push(error))
+    socket.on('data', (chunk) => {
+      answer += String(chunk)
+    })
+    socket.write(start)
+    if (status === '400') socket.write('a'.repeat(100))
+    await once(socket, 'end')
+    const closed = new Promise((resolve) => socket.once('close', resolve))
+    socket.write(remainder)
+    const sending = setInterval(() => socket.write(whole), 20)
+    await closed
+    clearInterval(sending)
+    expect([read(answer).status, accepted]).toEqual([Number(status), 0])
+    expect(written.map(({ code }) => code)).toEqual([expect.stringMatching(/^(?:EPIPE|ECONNRESET)$/)])
+    expect(await rest.raw(healthy)).toMatch(ok)
+  })
 
-  // Half a minute of waiting: for the long run (`npm run test:mutations`), which alone asserts times.
+  // Waits for half a minute, so it belongs to the long run (`npm run test:mutations`), which alone asserts times.
   if (Number(process.env['MUTATIONS'] ?? 0) >= 1000)
-    test('two hundred of them are cut off within half a minute by the usual patience', async () => {
+    test('are cut off, two hundred of them, within half a minute with the default time-outs', async () => {
       const rest = await startRest(await startIssuer())
       const body =
         'POST /api/messages HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9999\r\n\r\n'
@@ -175,14 +167,14 @@ describe('who sends too slowly', () => {
       expect(Math.max(...cuts)).toBeLessThanOrEqual(30)
     }, 60_000)
 
-  test('a request with garbage behind it gets its own answer, and the connection ends', async () => {
+  test('a request with garbage behind it receives its own answer, and the connection closes', async () => {
     const rest = await startRest(await startIssuer(), { patience })
     const answer = await rest.raw('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\nGARBAGE / HTTP/1.1\r\n\r\n')
     expect(answer.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 200'])
   })
 })
 
-describe('what is broken gets no answer that belongs to another', () => {
+describe('garbage after complete requests on one connection', () => {
   const heads = (answer: string) => answer.match(/HTTP\/1.1 \d+/g)
   const body = JSON.stringify({ displayName: 'Apollo', templateId: 'bbbbbbbb-0000-4000-8000-000000000001' })
   const accepting = async () => {
@@ -200,20 +192,20 @@ describe('what is broken gets no answer that belongs to another', () => {
     return { rest, post, token: await issuer.token(), accepted: () => accepted }
   }
 
-  test('what was accepted is said to be, whatever follows it', async () => {
+  test('does not change the answer to an accepted request', async () => {
     const { rest, post, token, accepted } = await accepting()
     expect(heads(await rest.raw(`${post(token)}and more\r\n\r\n`))).toEqual(['HTTP/1.1 202'])
     expect(accepted()).toBe(1)
   })
 
-  test('several that were whole are each answered before it ends', async () => {
+  test('does not prevent the answers to several complete requests', async () => {
     const { rest, post, token, accepted } = await accepting()
     const answer = await rest.raw(`${post(token)}${post(token)}and more\r\n\r\n`)
     expect(heads(answer)).toEqual(['HTTP/1.1 202', 'HTTP/1.1 202'])
     expect(accepted()).toBe(2)
   })
 
-  test('who was refused before the body came is not told a second time that it did not come', async () => {
+  test('causes no second answer after a refusal that preceded the body', async () => {
     const { rest, post } = await accepting()
     expect(heads(await rest.raw(post('a.b.c', 500)))).toEqual(['HTTP/1.1 401'])
   })

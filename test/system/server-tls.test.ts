@@ -16,7 +16,7 @@ import { emptyStore } from '../support/database.ts'
 import { startDatabase } from '../support/replica-set.ts'
 import { until } from '../support/until.ts'
 
-describe('a PostgreSQL server that takes TLS alone', { timeout: 60_000 }, () => {
+describe('a PostgreSQL server that requires TLS', { timeout: 60_000 }, () => {
   const authority = newAuthority('Contoso authority')
   const folder = mkdtempSync(join(inject('runFolder'), 'tls-'))
   const fileOf = (name: string, pem: string): string => {
@@ -27,7 +27,7 @@ describe('a PostgreSQL server that takes TLS alone', { timeout: 60_000 }, () => 
   const trusted = fileOf('authority.pem', authority.certificate)
   const stranger = fileOf('stranger.pem', newAuthority('Contoso authority').certificate)
   let server: Awaited<ReturnType<typeof startDatabase>>
-  /** The server's address under a name, with query parameters. */
+  /** Returns the server's address with this host name and query parameters. */
   const address = (host: string, query: Record<string, string> = {}): string => {
     const url = new URL(server.url)
     url.hostname = host
@@ -43,7 +43,7 @@ describe('a PostgreSQL server that takes TLS alone', { timeout: 60_000 }, () => 
   })
   afterAll(() => server.stop())
 
-  it('carries every connection of the service encrypted: callers, jobs and notifications', async () => {
+  it('encrypts every connection of the service: callers, jobs and notifications', async () => {
     const variables = { DATABASE_URL: verified(), DATA_DIR: newDataDir(), PORT: '0', SIMULATOR_PORT: '0' }
     const app = await createApp(readConfig({ ...variables, PLAYGROUND: 'off', LOG_LEVEL: 'fatal' }))
     onTestFinished(() => app.close())
@@ -70,13 +70,13 @@ describe('a PostgreSQL server that takes TLS alone', { timeout: 60_000 }, () => 
     await expect(open(address('localhost', { sslmode: 'verify-full' }))).rejects.toThrow(/is not trusted/)
   })
 
-  it('is refused under a name that is not in its certificate', async () => {
+  it('is refused by a host name that is not in its certificate', async () => {
     await expect(open(verified(trusted, '127.0.0.1'))).rejects.toThrow(
       /^The certificate of the PostgreSQL server is for another host than 127\.0\.0\.1 .*db\.contoso\.example/,
     )
   })
 
-  it('ends the start of the service with one sentence', async () => {
+  it('prevents the start of the service with one sentence', async () => {
     const own = { DATABASE_URL: verified(stranger), DATA_DIR: newDataDir(), PORT: '0', SIMULATOR_PORT: '0' }
     const env = { ...bareEnvironment, ...own, PLAYGROUND: 'off', LOG_LEVEL: 'fatal' }
     const child = spawn(process.execPath, ['src/main.ts'], { env, stdio: ['ignore', 'ignore', 'pipe'] })
@@ -85,7 +85,7 @@ describe('a PostgreSQL server that takes TLS alone', { timeout: 60_000 }, () => 
     expect(complaints).toMatch(/^The certificate of the PostgreSQL server localhost is not trusted [^\n]*\n$/)
   })
 
-  it('takes a store that is moved, and shows no part of it to another server', async () => {
+  it('accepts a moved store, which sends no data to another server', async () => {
     const dataDir = newDataDir()
     cpSync(await emptyStore(), join(dataDir, 'postgres'), { recursive: true })
     await expect(moveStore({ dataDir, databaseUrl: verified(stranger) })).rejects.toThrow(/is not trusted/)
@@ -97,7 +97,7 @@ describe('a PostgreSQL server that takes TLS alone', { timeout: 60_000 }, () => 
     expect(await moveStore({ dataDir, databaseUrl: target.href })).toMatchObject({ requests: 0 })
   })
 
-  it('is verified for commands, too, unless MODE=local', async () => {
+  it('is also verified by commands, unless MODE=local', async () => {
     const run = async (words: string[], variables: Record<string, string>) => {
       const env = { ...bareEnvironment, DATA_DIR: newDataDir(), AUDIT_SECRET: 'AAAA', ...variables }
       const child = spawn(process.execPath, words, { cwd: folder, env, stdio: ['ignore', 'ignore', 'pipe'] })
@@ -118,7 +118,7 @@ describe('a PostgreSQL server that takes TLS alone', { timeout: 60_000 }, () => 
     expect(await run([verify], { DATABASE_URL: verified() })).toBe('')
   })
 
-  it('is told from a server whose certificate has expired, and from one without TLS', async () => {
+  it('is distinguished from a server with an expired certificate and from one without TLS', async () => {
     const listening = async (answer: 'S' | 'N') => {
       const old = authority.issue(['localhost'], new Date('2025-06-01T00:00:00Z'))
       const impostor = createServer((socket) => {

@@ -13,15 +13,15 @@ const answers = (tenant: { sharePointUrl: string }) => [
 ]
 const slow = { timeout: 60_000 }
 
-describe('credentials that end soon', slow, () => {
-  it('a certificate is replaced, and the former one stays valid until it ends', async () => {
+describe('credentials that expire soon:', slow, () => {
+  it('a certificate is replaced, and the former one stays valid until its end', async () => {
     const tenant = await emptyTenant()
     const own = await installation(tenant)
     const path = join(own.folder, 'certificate.pem')
     const certificates = async () =>
       (await (await administrator(tenant)).api("/applications(uniqueName='quartermaster-service')").get())
         .keyCredentials
-    // A year of which 340 days are over.
+    // A year, of which 340 days are over.
     const first = await own.run({ now: () => new Date(Date.now() - 340 * day) })
     expect(first.exit, first.text).toBe(0)
     const pem = readFileSync(path, 'utf8')
@@ -40,7 +40,7 @@ describe('credentials that end soon', slow, () => {
     expect(await certificates()).toHaveLength(1)
   })
 
-  it('a secret is replaced, and the former one stays valid until it ends', async () => {
+  it('a secret is replaced, and the former one stays valid until its end', async () => {
     const tenant = await emptyTenant()
     const own = await installation(tenant)
     const args = [...answers(tenant), '--certificate-days', '730']
@@ -55,7 +55,7 @@ describe('credentials that end soon', slow, () => {
     expect(bot.passwordCredentials).toHaveLength(2)
   })
 
-  it('keep the current certificate in use while the new one does not work', async () => {
+  it('the current certificate stays in use while the new one does not work', async () => {
     const tenant = await emptyTenant()
     const own = await installation(tenant)
     await own.run({ now: () => new Date(Date.now() - 340 * day) })
@@ -76,7 +76,7 @@ describe('credentials that end soon', slow, () => {
     expect(service.keyCredentials).toHaveLength(2)
   })
 
-  it('may be valid for days only, and are not replaced at once', async () => {
+  it('a lifetime of a few days is allowed, without an immediate replacement', async () => {
     const tenant = await emptyTenant()
     const own = await installation(tenant)
     const args = [...answers(tenant), '--certificate-days', '20', '--secret-days', '20']
@@ -100,18 +100,18 @@ describe('the certificate', slow, () => {
     expect(certificate.publicKey.asymmetricKeyDetails?.modulusLength).toBeGreaterThanOrEqual(2048)
   })
 
-  it('of somebody else in the same place is not overwritten', async () => {
+  it('of another person in the same folder is not overwritten', async () => {
     const own = await installation(await emptyTenant())
     const path = join(own.folder, 'certificate.pem')
     writeFileSync(path, 'something else')
     const { exit, text } = await own.run()
     expect(exit).toBe(1)
-    expect(text).toContain(`The certificate in ${path} cannot be used.`)
+    expect(text).toContain(`Cannot use the certificate in ${path}.`)
     expect(readFileSync(path, 'utf8')).toBe('something else')
   })
 })
 
-/** Answers `addPassword` as a tenant does whose policy refuses what `isRefused` says. */
+/** Answers `addPassword` like a tenant whose policy refuses the lifetimes in `isRefused`. */
 const withPolicy = (code: string, isRefused: (days: number) => boolean): typeof fetch => {
   return async (url, init) => {
     if (!String(url).endsWith('/addPassword')) return fetch(url, init)
@@ -122,8 +122,8 @@ const withPolicy = (code: string, isRefused: (days: number) => boolean): typeof 
   }
 }
 
-describe('policies of the organisation', slow, () => {
-  it('a shorter lifetime of secrets is used', async () => {
+describe('organisation policies in setup', slow, () => {
+  it('allow a shorter lifetime of secrets', async () => {
     const own = await installation(await emptyTenant())
     const { exit, text } = await own.run({
       fetch: withPolicy('CredentialInvalidLifetimeAsPerAppPolicy', (days) => days > 90),
@@ -134,17 +134,17 @@ describe('policies of the organisation', slow, () => {
     expect(text).toContain('Trying 90 days.')
   })
 
-  it('without secrets, setup says what to ask for', async () => {
+  it('without secrets cause a message with the next action', async () => {
     const own = await installation(await emptyTenant())
     const { exit, text } = await own.run({ fetch: withPolicy('CredentialTypeNotAllowedAsPerAppPolicy', () => true) })
     expect(exit).toBe(1)
-    expect(text).toContain('A policy of your organisation allows no secrets for applications.')
+    expect(text).toContain('A policy of your organisation does not allow secrets for applications.')
     expect(text).toContain('UserAssignedMSI')
     expect(text).toContain('A policy says no.')
   })
 })
 
-describe('settings that are there', slow, () => {
+describe('existing settings', slow, () => {
   it('are used: registrations of the organisation, comments and unknown lines stay', async () => {
     const tenant = await emptyTenant()
     const graph = await administrator(tenant)

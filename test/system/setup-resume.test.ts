@@ -6,7 +6,7 @@ import { administrator, emptyTenant } from '../support/administrator.ts'
 import { installation } from '../support/setup-run.ts'
 import { ask } from '../support/simulator.ts'
 
-/** The steps of the registry, with a call before and after each of their changes. */
+/** Returns the steps of the registry, with a call before and after each of their changes. */
 const watched = (before: (step: Step) => void, after: (step: Step) => void): readonly Step[] =>
   steps.map((step) => ({
     ...step,
@@ -23,7 +23,7 @@ const watched = (before: (step: Step) => void, after: (step: Step) => void): rea
     },
   }))
 
-/** How many objects of each kind the tenant has: nothing may be there twice. */
+/** Counts the objects of each kind in the tenant: nothing may exist twice. */
 async function contents(tenant: Simulator) {
   const graph = await administrator(tenant)
   const count = async (path: string): Promise<number> => (await graph.api(path).get()).value.length
@@ -43,11 +43,11 @@ async function contents(tenant: Simulator) {
   }
 }
 
-/** Steps whose changes are calls to the directory. The others write files only. */
+/** Steps that change the directory. The others only write files. */
 const calling = steps.filter(({ scope }) => scope !== '')
 
 describe('npm run setup after a failure', () => {
-  it('completes each change that Microsoft refused once, of every step', { timeout: 240_000 }, async () => {
+  it('completes each change of every step that Microsoft refused once', { timeout: 240_000 }, async () => {
     const whole = await emptyTenant()
     const { writes, exit } = await (await installation(whole)).run()
     expect(exit).toBe(0)
@@ -66,7 +66,7 @@ describe('npm run setup after a failure', () => {
     )
     for (const [index, operation] of names.entries()) {
       await ask('DELETE', `${tenant.url}/control/faults`)
-      // Each run begins with the change that failed in the last one.
+      // Each run begins with the change that failed in the previous run.
       const skip = index > 0 && names[index - 1] === operation ? 1 : 0
       const fault = { operation, kind: 'failBeforeCommit', status: 403, count: 1, skip }
       expect((await ask('POST', `${tenant.url}/control/faults`, { body: fault })).status).toBeLessThan(300)
@@ -101,17 +101,17 @@ describe('npm run setup after a failure', () => {
       const { exit, text } = await own.run({ signal: interrupted.signal, steps: ended })
       if (exit === 0) break
       expect(exit, text).toBe(130)
-      expect(text).toContain('Continue with: npm run setup -- --resume')
+      expect(text).toContain('To continue: npm run setup -- --resume')
       expect(stopped.length).toBeLessThan(100)
     }
     expect([...new Set(stopped)]).toEqual(steps.map(({ id }) => id))
     expect(await contents(tenant)).toEqual(await contents(whole))
   })
 
-  it('looks again when an answer is lost, and makes nothing twice', { timeout: 240_000 }, async () => {
+  it('checks again after a lost answer, and creates nothing twice', { timeout: 240_000 }, async () => {
     const whole = await emptyTenant()
     const { writes } = await (await installation(whole)).run()
-    // A lost secret cannot be looked up: a second one is made, and people read that the first can be deleted.
+    // A lost secret cannot be read again. Setup creates a second one and reports that the first can be deleted.
     const operations = [...new Set(writes.map(({ operation }) => operation))].filter((one) => !/password/i.test(one))
     const tenant = await emptyTenant()
     const own = await installation(tenant)
@@ -122,7 +122,7 @@ describe('npm run setup after a failure', () => {
     expect(await contents(tenant)).toEqual(await contents(whole))
   })
 
-  it('waits while Microsoft does not know new objects everywhere', { timeout: 60_000 }, async () => {
+  it('waits until Microsoft knows new objects everywhere', { timeout: 60_000 }, async () => {
     const tenant = await emptyTenant(2)
     const { exit, text } = await (await installation(tenant)).run({ patience: 30_000 })
     expect(exit, text).toBe(0)
@@ -162,7 +162,7 @@ describe('npm run setup after a failure', () => {
   it.each([
     ['status429', { retryAfter: 1 }],
     ['failBeforeCommit', { status: 503, retryAfter: 1 }],
-  ])('repeats what is throttled (%s)', { timeout: 60_000 }, async (kind, more) => {
+  ])('repeats throttled calls (%s)', { timeout: 60_000 }, async (kind, more) => {
     const tenant = await emptyTenant()
     const fault = { operation: 'graph.applications.*', kind, count: 2, ...more }
     await ask('POST', `${tenant.url}/control/faults`, { body: fault })
@@ -170,7 +170,7 @@ describe('npm run setup after a failure', () => {
     expect(exit, text).toBe(0)
   })
 
-  it('says what to do when the directory does not answer', { timeout: 60_000 }, async () => {
+  it('shows the next action when the directory does not answer', { timeout: 60_000 }, async () => {
     const tenant = await emptyTenant()
     const own = await installation(tenant)
     const away: typeof fetch = (url, init) =>

@@ -10,7 +10,7 @@ import { installation } from '../support/setup-run.ts'
 
 const current = contentNumber(recorded.sha256)
 
-/** Setup over a catalogue that has one version of the app already. */
+/** Runs setup with a catalogue that already has one version of the app. */
 async function over(published: string) {
   const tenant = await emptyTenant()
   const graph = await administrator(tenant)
@@ -43,7 +43,7 @@ describe('an app in the catalogue', { timeout: 60_000 }, () => {
     expect(again.text).toContain('Nothing was changed.')
   })
 
-  it('of a newer Quartermaster stays', async () => {
+  it('of a newer Quartermaster stays unchanged', async () => {
     const { versions } = await over('1.0.0')
     expect(versions).toEqual(['1.0.0'])
   })

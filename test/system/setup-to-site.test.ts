@@ -22,12 +22,12 @@ import { decisionAbout, readsAfter, reviews, subject } from '../support/site-req
 import { people, TeamsUser } from '../support/teams-user.ts'
 import { until } from '../support/until.ts'
 
-/** A proxy with TLS, as it stands before the service and before Microsoft's hosts. Returns its port. */
+/** Starts a TLS proxy, as in front of the service and of Microsoft's hosts. Returns its port. */
 async function tlsBefore(authority: Authority, url: string, host = 'localhost'): Promise<number> {
   const { key, certificate: cert } = authority.issue([host])
   const server = createServer({ key, cert }, (incoming, answer) => {
     const { method } = incoming
-    // The simulator takes calls for this machine only.
+    // The simulator accepts calls from this machine only.
     const headers = { ...incoming.headers, ...(host !== 'localhost' && { host: 'localhost' }) }
     // Microsoft's connector has the paths of its protocol below the name of the cloud or a region.
     const path = incoming.url?.replace(/^\/teams(?=\/v3\/)/, '')
@@ -53,7 +53,7 @@ async function tlsBefore(authority: Authority, url: string, host = 'localhost'):
 const teamsUrl = 'https://smba.trafficmanager.net/teams/'
 const hostsOfMicrosoft = pathToFileURL(resolve('test/support/microsoft-hosts.ts'))
 
-/** Somebody in Teams, whose activities have the Bot connector's token. */
+/** A person in Teams whose activities have the Bot connector's token. */
 class RealTeamsUser extends TeamsUser {
   readonly #token: () => Promise<string>
   readonly #url: string
@@ -77,7 +77,7 @@ class RealTeamsUser extends TeamsUser {
 describe('an empty tenant', { timeout: 120_000 }, () => {
   const connectorKeys = withConnectorKeys()
 
-  it('gets its first sites: npm run setup, npm run check:tenant, npm start in production, one in chat and one by the command line', async () => {
+  it('has its first sites after setup, check:tenant and a production start: one by chat and one by the command line', async () => {
     const folder = await temporaryFolder()
     const authority = newAuthority('Contoso authority')
     const trusted = join(folder, 'authority.pem')
@@ -101,20 +101,20 @@ describe('an empty tenant', { timeout: 120_000 }, () => {
     const signIn = (user_code: string, person: string) =>
       ask('POST', `${direct}/devicelogin`, { body: new URLSearchParams({ user_code, person, answer: 'allow' }) })
     expect((await signIn(code, people.sam.id)).status).toBe(200)
-    const { exit, printed, told } = await setup.ended
-    expect(exit, printed + told).toBe(0)
+    const { exit, printed, errorText } = await setup.ended
+    expect(exit, printed + errorText).toBe(0)
     expect(printed).toContain('Setup is complete.')
-    expect(printed).not.toContain('npm start would not start')
+    expect(printed).not.toContain('npm start does not accept')
     const settings = parseEnv(readFileSync(join(cwd, '.env'), 'utf8'))
 
-    // npm run check:tenant, before the first start: nobody answers at BASE_URL yet.
+    // npm run check:tenant before the first start: BASE_URL does not answer yet.
     const check = watchProcess(spawn(process.execPath, [resolve('src/app/check/main.ts')], { cwd, env: variables }))
     const checked = await check.ended
-    expect(checked.exit, checked.printed + checked.told).toBe(0)
+    expect(checked.exit, checked.printed + checked.errorText).toBe(0)
     expect(checked.printed).not.toContain('✗')
     expect(checked.printed).toMatch(/✓ Permissions/)
 
-    // npm start. Microsoft's hosts of the bot are servers of this test: the connector, its keys, and the login.
+    // npm start. This test provides Microsoft's hosts for the bot: the connector, its keys and the login.
     const connector = await startConnector()
     onTestFinished(() => connector.close())
     const servers = {
@@ -135,7 +135,7 @@ describe('an empty tenant', { timeout: 120_000 }, () => {
     })
     onTestFinished(() => service.kill())
 
-    // In chat: Kim requests a site, Kim's manager approves it, and Kim gets the card with its address.
+    // In chat: Kim requests a site, Kim's manager approves it, and Kim receives the card with its address.
     const aud = settings['MICROSOFT_APP_ID']
     const token = () => connectorKeys.token({ aud, serviceurl: teamsUrl })
     const user = (name: keyof typeof people) => new RealTeamsUser(own, connector, people[name], token)
@@ -157,29 +157,32 @@ describe('an empty tenant', { timeout: 120_000 }, () => {
       .get()
     expect(groups).toMatchObject([{ [extension]: { requestId: firstId } }])
 
-    // The same person by the command line, with the command that setup has printed.
+    // The same person on the command line, with the command that setup has printed.
     const home = join(folder, 'kim')
     const shown = { NODE_EXTRA_CA_CERTS: trusted, NO_COLOR: '1' }
     const quartermaster = (...args: string[]) => startQuartermaster(args, home, shown)
     const [, command = ''] = /npx quartermaster (login .*)/.exec(printed) ?? []
     const login = quartermaster(...command.split(' '))
-    const prompt = await until(async () => /Open (\S+) .* code ([A-Z]+)\./.exec(login.told()) ?? undefined, 'a code')
+    const prompt = await until(
+      async () => /Open (\S+) .* code ([A-Z]+)\./.exec(login.errorText()) ?? undefined,
+      'a code',
+    )
     expect(prompt[1]).toContain(tenantUrl)
     await answerCode(`${direct}/devicelogin`, prompt[2] ?? '', 'kim', 'allow')
     const loggedIn = await login.ended
-    expect(loggedIn.exit, loggedIn.told).toBe(0)
+    expect(loggedIn.exit, loggedIn.errorText).toBe(0)
     const wanted = ['--template', 'Team site', '--display-name', 'Second steps', '--owner', 'omar@contoso.example']
     const created = await quartermaster('site', 'create', ...wanted, '--yes', '--json').ended
-    expect(created.exit, created.told).toBe(0)
+    expect(created.exit, created.errorText).toBe(0)
     const following = quartermaster('request', 'watch', JSON.parse(created.printed).requestId)
     const second = await decisionAbout(dana, 'Second steps')
     expect(readsAfter(await dana.clicks(second, 'Approve'))).toContain('Approved by you')
     const followed = await following.ended
-    expect(followed.exit, followed.told).toBe(0)
-    expect(followed.printed + followed.told).toMatch(/\/sites\/.*second-steps/)
-    // Setup does not let everybody's command line read groups.
+    expect(followed.exit, followed.errorText).toBe(0)
+    expect(followed.printed + followed.errorText).toMatch(/\/sites\/.*second-steps/)
+    // Setup does not allow everybody's command line to read groups.
     const groupless = await quartermaster('request', 'group', firstId).ended
-    expect(groupless.told).toContain('grant the delegated permission Group.Read.All')
+    expect(groupless.errorText).toContain('grant the delegated permission Group.Read.All')
     expect(await service.stop()).toBe(0)
   })
 })

@@ -87,22 +87,22 @@ describe('npm run setup in an empty tenant', everything, () => {
     expect(files.map((name) => (statSync(join(own.folder, name)).mode & 0o777).toString(8))).toEqual(
       files.map(() => '600'),
     )
-    // The simulated sites are not on https; everything else is what npm start requires.
+    // The simulated sites do not use https. Everything else meets the requirements of npm start.
     expect(() => readConfig({ ...settings, SHAREPOINT_URL: 'https://contoso.sharepoint.com' })).not.toThrow()
   })
 
-  it('changes nothing when it runs again, and says so', async () => {
+  it('changes nothing when it runs again, and reports this', async () => {
     const tenant = await emptyTenant()
     const own = await installation(tenant)
     expect((await own.run()).exit).toBe(0)
     const before = readFileSync(own.path, 'utf8')
     const again = await own.run()
     expect([again.exit, again.writes]).toEqual([0, []])
-    expect(again.text).toContain('Everything is in place. Nothing was changed.')
+    expect(again.text).toContain('Everything is set up. Nothing was changed.')
     expect(readFileSync(own.path, 'utf8')).toBe(before)
     const elsewhere = await own.run({ args: ['--plan'] })
     expect([elsewhere.exit, elsewhere.writes]).toEqual([0, []])
-    expect(elsewhere.text).toContain('Everything is in place. Nothing was changed.')
+    expect(elsewhere.text).toContain('Everything is set up. Nothing was changed.')
   })
 
   it('makes no change with --plan, neither in the tenant nor on the disk', async () => {
@@ -117,7 +117,7 @@ describe('npm run setup in an empty tenant', everything, () => {
     expect(text).toContain('Nothing was changed.')
   })
 
-  it('lets everybody use the command line, and prints the command to sign in to it', async () => {
+  it('allows everybody to use the command line, and prints its sign-in command', async () => {
     const tenant = await emptyTenant()
     const own = await installation(tenant)
     const { text } = await own.run()
@@ -147,7 +147,7 @@ describe('npm run setup in an empty tenant', everything, () => {
         ?.split(/ (?=--)/)
         .toSorted()
     expect(login(text)).toEqual(`${flags} ${scopes} ${authority}`.split(/ (?=--)/).toSorted())
-    // The next run changes nothing, and shows the command again.
+    // The next run changes nothing, and prints the command again.
     expect(login((await own.run()).text)).toEqual(login(text))
   })
 
@@ -166,7 +166,7 @@ describe('npm run setup in an empty tenant', everything, () => {
     expect(text).not.toMatch(/eyJ[\w-]+\./)
   })
 
-  it('keeps a second installation apart by its instance name', async () => {
+  it('separates a second installation by its instance name', async () => {
     const tenant = await emptyTenant()
     const [first, second] = [await installation(tenant), await installation(tenant)]
     await first.run()
@@ -189,8 +189,8 @@ describe('npm run setup in an empty tenant', everything, () => {
   })
 })
 
-describe('who may run setup', everything, () => {
-  it('an administrator may have the role by a group', async () => {
+describe('the person who runs setup', everything, () => {
+  it('may have the administrator role by a group', async () => {
     const tenant = await emptyTenant()
     const graph = await administrator(tenant)
     const [kim] = (await graph.api('/users').filter("userPrincipalName eq 'kim@contoso.example'").get()).value
@@ -207,30 +207,30 @@ describe('who may run setup', everything, () => {
     expect(text).not.toContain('no built-in role')
   })
 
-  it('an ordinary person reads which roles are needed, and Microsoft refuses the first change', async () => {
+  it('without a role reads which roles are needed, and Microsoft refuses the first change', async () => {
     const tenant = await emptyTenant()
-    // Somebody has consented for everybody, as organisations do that use these tools.
+    // An administrator has consented for everybody, as in organisations that use these tools.
     const own = await installation(tenant)
     await consentForAll(tenant.url)
     const { exit, text, writes } = await own.run({ who: 'kim' })
     expect([exit, writes.map(({ status }) => status)]).toEqual([1, [403]])
-    expect(text).toContain('Setup sees no built-in role of Kim Lee that allows these changes:')
-    expect(text).toContain('Kim Lee may not do this: Create the registration “Quartermaster bot”')
+    expect(text).toContain('Kim Lee seems to have no built-in role that allows these changes:')
+    expect(text).toContain('Kim Lee lacks the permission for this: Create the registration “Quartermaster bot”')
     expect(text).toContain('Cloud Application Administrator, Application Administrator or Global Administrator')
     expect(text).toContain('Privileged Role Administrator or Global Administrator')
     const plan = await own.run({ who: 'kim', args: ['--plan'] })
     expect(plan.exit).toBe(0)
-    expect(plan.text).toContain('Setup sees no built-in role of Kim Lee that allows these changes:')
+    expect(plan.text).toContain('Kim Lee seems to have no built-in role that allows these changes:')
   })
 
-  it('reads at once with which role to sign in', async () => {
+  it('reads at once which role is needed for the sign-in', async () => {
     const own = await installation(await emptyTenant())
     const { text } = await own.run({ args: ['--plan'] })
     expect(text).toMatch(/Sign in as Global Administrator.*\n.*enter the code/)
   })
 })
 
-/** What a Global Administrator does with “Consent on behalf of your organisation”. */
+/** Runs what a Global Administrator does with “Consent on behalf of your organisation”. */
 async function consentForAll(url: string): Promise<void> {
   const graph = await administrator({ url })
   const tools = "appId='14d82eec-204b-4c2f-b7e8-296a70dab67e'"
@@ -242,7 +242,7 @@ async function consentForAll(url: string): Promise<void> {
   await graph.api('/oauth2PermissionGrants').post(grant)
 }
 
-describe('what is there', everything, () => {
+describe('setup in a tenant with existing objects', everything, () => {
   it('keeps a managed identity of Azure as the bot', async () => {
     const tenant = await emptyTenant()
     const own = await installation(tenant)
@@ -257,7 +257,7 @@ describe('what is there', everything, () => {
     expect((await own.run()).writes).toEqual([])
   })
 
-  it('makes the first templates again with the same ids', async () => {
+  it('creates the first templates again with the same ids', async () => {
     const own = await installation(await emptyTenant())
     await own.run()
     const path = own.settings()['TEMPLATES_FILE'] ?? ''
@@ -267,7 +267,7 @@ describe('what is there', everything, () => {
     expect(readFileSync(path, 'utf8')).toBe(before)
   })
 
-  it('takes a folder of the database from the environment, and prefers the file of settings', async () => {
+  it('reads a folder of the database from the environment, and prefers the file of settings', async () => {
     const tenant = await emptyTenant()
     const own = await installation(tenant)
     const args = ['--yes', '--base-url', 'https://a.contoso.example', '--sharepoint-url', tenant.sharePointUrl]
@@ -280,11 +280,11 @@ describe('what is there', everything, () => {
   })
 })
 
-describe('at a terminal', everything, () => {
-  it('asks for what only an administrator knows, and before each group of changes', async () => {
+describe('setup at a terminal', everything, () => {
+  it('asks the questions that only an administrator can answer, and before each group of changes', async () => {
     const tenant = await emptyTenant()
     const own = await installation(tenant)
-    const asked: string[] = []
+    const questions: string[] = []
     const answers: readonly (readonly [RegExp, string])[] = [
       [/Public address/, 'https://provisioning.contoso.example'],
       [/PostgreSQL/, 'postgres://quartermaster:hush-hush@127.0.0.1/quartermaster'],
@@ -292,21 +292,21 @@ describe('at a terminal', everything, () => {
       [/Make these changes/, 'y'],
     ]
     const typing = (question: string) => {
-      asked.push(question)
+      questions.push(question)
       return answers.find(([pattern]) => pattern.test(question))?.[1]
     }
     const { exit, text } = await own.run({ args: [], typing })
     expect(exit, text).toBe(0)
-    expect(asked.filter((question) => question.includes('Make these changes'))).toHaveLength(6)
+    expect(questions.filter((question) => question.includes('Make these changes'))).toHaveLength(6)
     expect(own.settings()['DATABASE_URL']).toBe('postgres://quartermaster:hush-hush@127.0.0.1/quartermaster')
     expect(text).not.toContain('hush-hush')
-    // Answers are asked for once.
-    asked.length = 0
+    // Setup asks each question once.
+    questions.length = 0
     expect((await own.run({ args: [], typing })).exit).toBe(0)
-    expect(asked).toEqual([])
+    expect(questions).toEqual([])
   })
 
-  it('stops before the group that is declined, and continues there', async () => {
+  it('stops before a declined group, and continues there', async () => {
     const tenant = await emptyTenant()
     const own = await installation(tenant)
     const { path } = own
@@ -315,13 +315,13 @@ describe('at a terminal', everything, () => {
     expect([first.exit, first.writes]).toEqual([1, []])
     expect(first.text).toContain('Stopped before “registrations in Entra ID”')
     expect(existsSync(path)).toBe(true)
-    // npm start names what is missing, and does not start a trial with these settings.
+    // npm start names the missing settings, and starts no local mode with these settings.
     expect(() => readConfig(own.settings())).toThrow('CLIENT_ID is needed when MODE=production.')
     const second = await own.run({ args: ['--resume', '--yes'] })
     expect(second.exit, second.text).toBe(0)
   })
 
-  it('names the option where nobody can answer', async () => {
+  it('names the option when nobody can answer', async () => {
     const own = await installation(await emptyTenant())
     const { exit, text, writes } = await own.run({ args: ['--yes'] })
     expect([exit, writes]).toEqual([1, []])

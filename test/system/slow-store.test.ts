@@ -4,7 +4,7 @@ import { newStoreOptions, serverUrl } from '../support/database.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 import { until } from '../support/until.ts'
 
-describe('a server that answers slowly', { timeout: 60_000 }, () => {
+describe('a database server that answers slowly', { timeout: 60_000 }, () => {
   let proxy: TcpProxy
   let database: Database
   beforeAll(async () => {
@@ -25,9 +25,10 @@ describe('a server that answers slowly', { timeout: 60_000 }, () => {
       () => undefined,
     )
 
-  it('is told from one that is dead: what is doubted comes back though every new connection takes long', async () => {
+  it('is not mistaken for a dead one: a doubted connection recovers although every new connection takes long', async () => {
     await one()
-    // Half a second and more for each round trip: a connection and a question take longer than a doubt does.
+    // Half a second or more for each round trip: a connection with a query takes longer than the check of a doubted
+    // connection.
     proxy.delay(300)
     expect(await one()).toEqual([{ one: 1 }])
     proxy.forget()
@@ -36,7 +37,7 @@ describe('a server that answers slowly', { timeout: 60_000 }, () => {
     expect(await one()).toEqual([{ one: 1 }])
   })
 
-  it('for one statement only: who asked is told so, and nobody else is refused', async () => {
+  it('for one statement only fails that statement, and refuses no other caller', async () => {
     proxy.delay(0)
     await until(isThere, 'the server to be there', 15)
     const slow = database.query('select pg_sleep(4)').catch((error: unknown) => error)
@@ -49,7 +50,7 @@ describe('a server that answers slowly', { timeout: 60_000 }, () => {
     expect(await one()).toEqual([{ one: 1 }])
   })
 
-  it('within its time is waited for', async () => {
+  it('within the time limit is awaited', async () => {
     expect((await database.query('select pg_sleep(2)')).rowCount).toBe(1)
   })
 })

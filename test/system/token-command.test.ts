@@ -9,7 +9,7 @@ import { type ProductProcess, startProduct } from '../support/process.ts'
 const up = /^Quartermaster answers at (\S+)/
 const anyPorts = { PORT: '0', SIMULATOR_PORT: '0', PLAYGROUND: 'off', LOG_LEVEL: 'silent' }
 
-describe('npm run token, beside two services on ports of their own', { timeout: 60_000 }, () => {
+describe('npm run token, next to two services on their own ports', { timeout: 60_000 }, () => {
   const cwd = mkdtempSync(join(inject('runFolder'), 'token-'))
   const services: ProductProcess[] = []
   const [usual, other] = [{}, { DATA_DIR: 'other' }]
@@ -36,7 +36,7 @@ describe('npm run token, beside two services on ports of their own', { timeout: 
       (error) => error.stderr,
     )
 
-  it('takes the one of its DATA_DIR', async () => {
+  it('uses the service of its DATA_DIR', async () => {
     for (const [place, variables] of [usual, other].entries()) {
       const headers = { authorization: `Bearer ${await token(variables)}` }
       const statuses = await Promise.all(
@@ -46,7 +46,7 @@ describe('npm run token, beside two services on ports of their own', { timeout: 
     }
   })
 
-  it('says what to do when that one has stopped, or was killed', async () => {
+  it('shows the next action when that service has stopped or was killed', async () => {
     const [first, second] = services
     await second?.stop()
     expect(existsSync(join(cwd, 'other/running.json'))).toBe(false)

@@ -11,7 +11,7 @@ const secret = `whsec_${Buffer.alloc(32, 3).toString('base64')}`
 const headersOf = (trace: string) => ({ traceparent: `00-${trace}-00f067aa0ba902b7-01` })
 const traceOf = (traceparent: string | undefined): string | undefined => originOf(traceparent).trace
 
-describe('one trace', () => {
+describe('a trace', () => {
   const lines: Record<string, unknown>[] = []
   const service = withService({ LOG_LEVEL: 'debug' }, () => ({
     writeLog: (line) => void lines.push(JSON.parse(line)),
@@ -39,26 +39,26 @@ describe('one trace', () => {
     const { rows } = await service.app.database.query<{ id: string }>(sql, [displayName])
     return rows[0]?.id ?? ''
   }
-  /** What the tenant was asked under a trace. */
+  /** Returns the calls of the tenant under a trace. */
   const callsOf = async (trace: string): Promise<string[]> => {
     const calls = await service.calls()
     return calls.filter(({ traceparent }) => traceOf(traceparent) === trace).map(({ operation }) => operation)
   }
 
-  it('goes from a REST call through jobs to Microsoft 365, the receiver of the webhook, the card and the audit', async () => {
+  it('connects a REST call with its jobs, Microsoft 365, the receiver of the webhook, the card and the audit', async () => {
     const trace = '4bf92f3577b34da6a3ce929d0e0e4736'
     await service.kim.installs()
-    const asked = await service.rest(
+    const accepted = await service.rest(
       'kim',
       'POST',
       '/collab/v1/spo/',
       { displayName: 'Cygnus', templateId: templates.workingGroup },
       headersOf(trace),
     )
-    expect(asked.status).toBe(202)
-    // The id of the call is its own: who names the same trace twice gets two requests all the same.
-    expect(asked.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
-    const entries = await announced(String(asked.body['requestId']))
+    expect(accepted.status).toBe(202)
+    // The call has its own id: two calls with the same trace create two requests.
+    expect(accepted.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
+    const entries = await announced(String(accepted.body['requestId']))
     expect(new Set(entries.map(({ traceId }) => traceId))).toEqual(new Set([trace]))
     expect(new Set(entries.map(({ from }) => from))).toContain('job')
 
@@ -75,12 +75,15 @@ describe('one trace', () => {
     expect(textOf(card.card)).toContain('Cygnus')
 
     const ofTrace = lines.filter(({ traceId }) => traceId === trace)
-    expect(ofTrace.find(({ msg }) => msg === 'answered')).toMatchObject({ route: '/collab/v1/spo', status: 202 })
+    expect(ofTrace.find(({ msg }) => msg === 'a call completed')).toMatchObject({
+      route: '/collab/v1/spo',
+      status: 202,
+    })
     for (const job of ['provision', 'deliver-webhook', 'notify'])
       await until(() => lines.find((line) => line['traceId'] === trace && line['job'] === job), `the line of ${job}`)
   })
 
-  it('goes from a click in chat the same way, and each click begins its own', async () => {
+  it('starts with each click in chat and connects the same parts', async () => {
     const { kim, dana } = service
     await dana.installs()
     const choose = await opens(kim, 'site')
@@ -96,10 +99,10 @@ describe('one trace', () => {
     await dana.clicks(await dana.sees(/Your decision, please/), 'Approve', { comment: 'Go ahead' })
     const entries = await announced(await requestIdOf('Draco'))
     const traceFor = (action: string) => entries.find((entry) => entry.action === action)?.traceId ?? ''
-    const [asked, approved] = [traceFor('pendingApproval'), traceFor('approved')]
-    expect(asked).toMatch(/^[0-9a-f]{32}$/)
-    expect(approved).not.toBe(asked)
-    // All that follows from the approval is the approval's.
+    const [accepted, approved] = [traceFor('pendingApproval'), traceFor('approved')]
+    expect(accepted).toMatch(/^[0-9a-f]{32}$/)
+    expect(approved).not.toBe(accepted)
+    // All later entries belong to the trace of the approval.
     const later = entries.slice(entries.findIndex(({ action }) => action === 'approved'))
     expect(new Set(later.map(({ traceId }) => traceId))).toEqual(new Set([approved]))
     expect(await callsOf(approved)).toContain('graph.groups.upsert')
@@ -109,11 +112,11 @@ describe('one trace', () => {
       await until(() => lines.find((line) => line['traceId'] === approved && line['job'] === job), `the line of ${job}`)
   })
 
-  it('is what somebody reads whose turn has failed, and the log has the failure under it', async () => {
+  it('is shown to a person whose turn failed, and identifies the failure in the log', async () => {
     await service.app.database.query('ALTER TABLE requests RENAME TO requests_away')
-    const said = await service.kim.says('my requests')
+    const listCard = await service.kim.says('my requests')
     await service.app.database.query('ALTER TABLE requests_away RENAME TO requests')
-    const [trace = 'none'] = /[0-9a-f]{32}/.exec(textOf(said.card)) ?? []
+    const [trace = 'none'] = /[0-9a-f]{32}/.exec(textOf(listCard.card)) ?? []
     const line = lines.find(({ traceId, level }) => traceId === trace && level === 50)
     expect(line).toMatchObject({
       msg: 'a turn failed',
@@ -124,12 +127,12 @@ describe('one trace', () => {
     expect(line?.['err']).toMatchObject({ message: expect.stringContaining('requests') })
   })
 
-  it('of a request that failed ends there: who has it tried again begins another', async () => {
+  it('of a failed request ends there; a retry starts another trace', async () => {
     const [trace, other] = ['0af7651916cd43dd8448eb211c80319c', '1af7651916cd43dd8448eb211c80319c']
     await service.fault({ operation: 'graph.groups.upsert', kind: 'failBeforeCommit', status: 405 })
     const body = { displayName: 'Eridanus', templateId: templates.workingGroup }
-    const asked = await service.rest('kim', 'POST', '/collab/v1/spo/', body, headersOf(trace))
-    const requestId = String(asked.body['requestId'])
+    const accepted = await service.rest('kim', 'POST', '/collab/v1/spo/', body, headersOf(trace))
+    const requestId = String(accepted.body['requestId'])
     const hasFailed = async () => (await audit(requestId)).find(({ action }) => action === 'failed')
     expect((await until(hasFailed, 'it to fail')).traceId).toBe(trace)
     await service.heal()
@@ -137,7 +140,7 @@ describe('one trace', () => {
     expect((await announced(requestId)).at(-1)?.traceId).toBe(other)
   })
 
-  it('of a job that was given up is that of what ordered it, also when it is run again', async () => {
+  it('of a dead letter is the trace of its origin, also after a retry', async () => {
     const trace = '2af7651916cd43dd8448eb211c80319c'
     const requestId = await requestIdOf('Eridanus')
     const { queue, database } = service.app
@@ -151,7 +154,7 @@ describe('one trace', () => {
     await from({ from: 'chat' }, () => queue.deadLetters.replay(first.letterId))
     const second = await until(letterBut(first.letterId), 'the job to be given up again')
     expect(second.payload).toMatchObject({ ...payload, traceparent: expect.stringContaining(trace) })
-    const told = lines.filter(({ traceId, msg }) => traceId === trace && msg === 'a job was given up')
-    expect(told).toHaveLength(2)
+    const failures = lines.filter(({ traceId, msg }) => traceId === trace && msg === 'a job failed for good')
+    expect(failures).toHaveLength(2)
   })
 })

@@ -22,7 +22,7 @@ import { seconds, until } from '../support/until.ts'
  */
 const answerWithin = 15_000
 
-/** Somebody's answer, which must be there in the time in which people must have one. */
+/** Returns the answer to a person, which must arrive within the allowed time. */
 async function hears(user: TeamsUser, text: string): Promise<string> {
   const began = performance.now()
   const { card } = await user.says(text)
@@ -30,11 +30,11 @@ async function hears(user: TeamsUser, text: string): Promise<string> {
   return textOf(card)
 }
 
-/** How many cards with these words, which no answer has, came. */
-const told = (connector: Connector, words: string): number =>
+/** Counts the cards with this text that are not answers. */
+const countOf = (connector: Connector, words: string): number =>
   connector.sent.filter(({ card }) => card && textOf(card).includes(words)).length
 
-describe('two processes whose database is away', { timeout: 90_000 }, () => {
+describe('two processes without their database', { timeout: 90_000 }, () => {
   let apps: App[] = []
   let connector: Connector
   let proxy: TcpProxy
@@ -88,7 +88,7 @@ describe('two processes whose database is away', { timeout: 90_000 }, () => {
     ['holds every connection open and says nothing', () => proxy.hold()],
   ]
   it.each(ways)(
-    'that %s: an admin sees why in chat, /readyz, the metrics and the log report it, and nobody gets a card',
+    'which %s: an admin reads the reason in chat, /readyz, metrics and log report it, and nobody receives a card',
     async (_, breakIt) => {
       await until(async () => (await watched().catch(() => undefined))?.state === 'well' || undefined, 'all to be well')
       connector.sent.length = 0
@@ -97,9 +97,9 @@ describe('two processes whose database is away', { timeout: 90_000 }, () => {
       const [first, second] = await Promise.all(sams.map((sam) => hears(sam, 'admin health')))
       for (const text of [first, second]) {
         expect(text).toContain('Has not answered since')
-        expect(text).toContain('all goes on by itself when it is back')
+        expect(text).toContain('Work continues when the database answers again')
       }
-      // What needs the store, and whoever is no admin, is told to try again, as ever.
+      // Commands that need the store, and people who are not admins, are asked to try again, as always.
       expect(await hears(sams[0] as TeamsUser, 'admin queue')).toContain('try again in a minute')
       const kims = await hears(the('kim', apps[1]), 'admin health')
       expect(kims).toContain('try again in a minute')
@@ -109,25 +109,25 @@ describe('two processes whose database is away', { timeout: 90_000 }, () => {
         expect([ready.status, await ready.json()]).toMatchObject([503, { checks: { database: 'does not answer' } }])
         await until(async () => /^quartermaster_store_up 0$/m.test(await figuresOf(url)) || undefined, 'the metrics')
       }
-      await until(() => log.some((line) => line.includes('the queue could not look for work')) || undefined, 'the log')
+      await until(() => log.some((line) => line.includes('the queue could not poll for jobs')) || undefined, 'the log')
       await seconds(3)
       await proxy.heal()
       await until(async () => (await fetch(`${apps[1]?.url}/readyz`)).status === 200 || undefined, 'it to be back')
       await seconds(3)
-      expect([told(connector, 'Something is broken'), told(connector, 'The trouble is over')]).toEqual([0, 0])
+      expect([countOf(connector, 'Something is broken'), countOf(connector, 'Everything works again')]).toEqual([0, 0])
       expect(await hears(sams[1] as TeamsUser, 'admin health')).toContain('Answers in')
     },
   )
 
-  it('for a moment only: nobody is told', async () => {
+  it('for a moment only: nobody is notified', async () => {
     await until(async () => (await watched().catch(() => undefined))?.state === 'well' || undefined, 'all to be well')
     connector.sent.length = 0
     proxy.reset()
     await seconds(4)
-    expect([told(connector, 'Something is broken'), told(connector, 'The trouble is over')]).toEqual([0, 0])
+    expect([countOf(connector, 'Something is broken'), countOf(connector, 'Everything works again')]).toEqual([0, 0])
   })
 
-  it('and whose Exchange refuses them: an admin gets one card, and one when it works again', async () => {
+  it('and refused by Exchange: an admin receives one card, and one when it works again', async () => {
     await until(async () => (await watched().catch(() => undefined))?.state === 'well' || undefined, 'all to be well')
     connector.sent.length = 0
     const faults = `${tenant.variables['LOGIN_URL']}/control/faults`
@@ -136,11 +136,14 @@ describe('two processes whose database is away', { timeout: 90_000 }, () => {
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ operation: 'exchange.*', kind: 'failBeforeCommit', status: 403 }),
     })
-    await until(() => told(connector, 'Something is broken') > 0 || undefined, 'the admin to be told')
+    await until(() => countOf(connector, 'Something is broken') > 0 || undefined, 'the admin to be told')
     await fetch(faults, { method: 'DELETE' })
-    await until(() => told(connector, 'The trouble is over') > 0 || undefined, 'the admin to be told that it is back')
+    await until(
+      () => countOf(connector, 'Everything works again') > 0 || undefined,
+      'the admin to be told that it is back',
+    )
     await seconds(3)
-    expect([told(connector, 'Something is broken'), told(connector, 'The trouble is over')]).toEqual([1, 1])
+    expect([countOf(connector, 'Something is broken'), countOf(connector, 'Everything works again')]).toEqual([1, 1])
     expect(await watched()).toMatchObject({ state: 'well', red: { parts: [{ name: 'exchange', says: 'refuses' }] } })
   })
 })
@@ -148,7 +151,7 @@ describe('two processes whose database is away', { timeout: 90_000 }, () => {
 describe('an embedded store that has ended', { timeout: 60_000 }, () => {
   const service = withService({}, () => ({ watchTimes: quickWatch }))
 
-  it('an admin sees why in chat, and nobody gets a card; a restart fixes it', async () => {
+  it('shows an admin the reason in chat, nobody receives a card, and a restart fixes it', async () => {
     const { sam, kim, connector } = service
     await sam.installs()
     await seconds(2)
@@ -160,6 +163,6 @@ describe('an embedded store that has ended', { timeout: 60_000 }, () => {
     await service.restart()
     expect(await hears(sam, 'admin health')).toContain('Answers in')
     await seconds(2)
-    expect([told(connector, 'Something is broken'), told(connector, 'The trouble is over')]).toEqual([0, 0])
+    expect([countOf(connector, 'Something is broken'), countOf(connector, 'Everything works again')]).toEqual([0, 0])
   })
 })

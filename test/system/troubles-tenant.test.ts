@@ -6,71 +6,71 @@ import { cardOf } from '../support/site-request.ts'
 import { people } from '../support/teams-user.ts'
 import { until } from '../support/until.ts'
 
-/** Each part of Microsoft 365, and the small question by which its health is asked. */
+/** Each service of Microsoft 365, with the small call of its health check. */
 const services = [
   ['Microsoft Graph', 'graph.users.list'],
   ['SharePoint', 'sharepoint.site.status'],
   ['Exchange', 'exchange.get-mailbox'],
 ] as const
 
-describe('trouble with Microsoft 365, as an admin sees it in the chat', () => {
+describe('trouble with Microsoft 365, for an admin in the chat:', () => {
   const service = withService()
   afterEach(() => service.heal())
   const health = async () => (await service.sam.says('admin health')).card
-  /** What the button that is offered shows when the trouble is over. */
+  /** Returns the card after its button, when the trouble is over. */
   const refreshed = async (card: Awaited<ReturnType<typeof health>>) =>
     (await service.sam.says(typedBy(card, 'Refresh'))).card
 
   it.each(services)(
-    '%s refuses us: red, with what may have happened; Try again shows that it is well',
+    '%s refuses us: red, with possible reasons; a new check shows that it is healthy',
     async (name, operation) => {
       await service.fault({ operation, kind: 'failBeforeCommit', status: 403, count: 100 })
       const card = await health()
       const { state, says } = partOn(card, name)
       expect(state).toBe('Red')
       expect(says).toMatch(
-        /^Refuses us\. Somebody may have taken a permission away .*answered 403|refused this service/s,
+        /^Refuses the calls of the service\. The app registration may have lost a permission\. .*answered 403|refused this service/s,
       )
-      expect(textOf(card)).toMatch(/One thing needs you|\d things need you/)
+      expect(textOf(card)).toMatch(/One problem|\d problems/)
       await service.heal()
       expect(partOn(await refreshed(card), name).state).toBe('Green')
     },
   )
 
-  it.each(services)('%s throttles us: amber, and that work goes on by itself', async (name, operation) => {
+  it.each(services)('%s throttles us: amber, and work continues automatically', async (name, operation) => {
     await service.fault({ operation, kind: 'status429', retryAfter: 7, count: 100 })
     const card = await health()
     const { state, says } = partOn(card, name)
     expect([state, says]).toEqual([
       'Amber',
-      expect.stringMatching(/^Asks us to slow down\. Work goes on by itself, later\./),
+      expect.stringMatching(/^Throttles the calls of the service\. The service continues more slowly\./),
     ])
-    expect(says).toMatch(/told to slow down/)
+    expect(says).toMatch(/throttled/)
     await service.heal()
     expect(partOn(await refreshed(card), name).state).toBe('Green')
   })
 
-  it('SharePoint does not answer in time: red, and that work is tried again by itself', async () => {
+  it('SharePoint does not answer in time: red, and work is retried automatically', async () => {
     await service.fault({ operation: 'sharepoint.site.status', kind: 'delay', seconds: 60, count: 100 })
     const card = await health()
     const { state, says } = partOn(card, 'SharePoint')
     expect(state).toBe('Red')
     expect(says).toMatch(
-      /^Does not answer in time\. Work is tried again by itself\. SharePoint did not answer in 5 seconds/,
+      /^Does not answer in time\. The service retries automatically\. SharePoint did not answer in 5 seconds/,
     )
     await service.heal()
     expect(partOn(await refreshed(card), 'SharePoint').state).toBe('Green')
   })
 
-  it('what the tenant refused stands in admin stuck with the reason, and Retry makes it', async () => {
+  it('the tenant refuses a resource: admin stuck shows the reason, and a retry creates it', async () => {
     const { kim, sam } = service
     await sam.installs()
     await kim.installs()
     await service.fault({ operation: 'graph.groups.upsert', kind: 'failBeforeCommit', status: 403, count: 100 })
-    const asked = await service.rest('kim', 'POST', '/collab/v1/spo', {
+    const accepted = await service.rest('kim', 'POST', '/collab/v1/spo', {
       ...{ displayName: 'Refused at first', templateId: templates.workingGroup },
     })
-    const { requestId } = asked.body as unknown as { requestId: string }
+    const { requestId } = accepted.body as unknown as { requestId: string }
     const status = async () =>
       (await service.rest('kim', 'GET', `/requests/v1/${requestId}`)).body as unknown as {
         status: string
@@ -83,30 +83,33 @@ describe('trouble with Microsoft 365, as an admin sees it in the chat', () => {
     expect(textOf(stuck)).toMatch(/403/)
     await service.heal()
     const question = await sam.says(`admin retry ${reference}`)
-    cardOf(await sam.clicks(question, 'Try again'))
+    cardOf(await sam.clicks(question, 'Retry'))
     await until(async () => (await status()).status === 'succeeded' || undefined, 'the request to succeed')
     expect(textOf((await sam.says('admin stuck')).card)).not.toContain(reference)
   })
 
-  it('the directory does not even say who is an admin: admins whom the settings name read it all the same, nobody else', async () => {
+  it('the directory does not answer who is an admin: admins in the settings still read this, other people do not', async () => {
     await service.restart({ ADMINS: people.sam.id })
     await service.fault({ operation: 'graph.*', kind: 'failBeforeCommit', status: 403, count: 1000 })
     const { card } = await service.sam.says('admin health')
-    expect(partOn(card, 'Microsoft Graph')).toEqual({ state: 'Red', says: expect.stringContaining('Refuses us.') })
+    expect(partOn(card, 'Microsoft Graph')).toEqual({
+      state: 'Red',
+      says: expect.stringContaining('Refuses the calls of the service.'),
+    })
     expect((await service.rest('sam', 'GET', '/admin/v1/health')).body).toMatchObject({ state: 'red' })
     expect((await service.rest('kim', 'GET', '/admin/v1/health')).status).toBeGreaterThanOrEqual(400)
-    expect(textOf((await service.kim.says('admin health')).card)).not.toContain('Refuses us')
+    expect(textOf((await service.kim.says('admin health')).card)).not.toContain('Refuses the calls of the service')
     await service.heal()
     expect(partOn(await refreshed(card), 'Microsoft Graph').state).toBe('Green')
   })
 
-  it('the same facts come by REST, to admins alone', async () => {
+  it('the REST API reports the same facts, to admins only', async () => {
     await service.fault({ operation: 'exchange.get-mailbox', kind: 'failBeforeCommit', status: 403, count: 100 })
     const { status, body } = await service.rest('sam', 'GET', '/admin/v1/health')
     expect([status, body]).toEqual([200, expect.objectContaining({ state: 'red', version: expect.any(String) })])
     const { parts } = body as unknown as { parts: { name: string; state: string; detail: string }[] }
     expect(parts[0]).toMatchObject({ name: 'exchange', state: 'red', failed: expect.any(Number) })
-    expect(parts[0]?.detail).toMatch(/^Refuses us\./)
+    expect(parts[0]?.detail).toMatch(/^Refuses the calls of the service\./)
     expect((await service.rest('kim', 'GET', '/admin/v1/health')).status).toBe(403)
   })
 })

@@ -17,10 +17,10 @@ import { people, scopes, TeamsUser } from '../support/teams-user.ts'
 import { seconds, until } from '../support/until.ts'
 
 const titles = (card: object): unknown[] => actionsOf(card as Record<string, unknown>).map(({ title }) => title)
-/** What must be seen is seen within a minute. */
+/** Maximum time until the trouble is visible. */
 const aMinute = 60
 
-describe('two processes over one server, of which one is killed while it is at a job', { timeout: 150_000 }, () => {
+describe('two processes with one server after a kill of one during a job', { timeout: 150_000 }, () => {
   let connector: Connector
   let tenant: Awaited<ReturnType<typeof startTenant>>
   let doomed: ProductProcess | undefined
@@ -44,19 +44,19 @@ describe('two processes over one server, of which one is killed while it is at a
     start = () =>
       startProduct('main.ts', { cwd: folder, variables: { ...variables, PORT: port }, up: /^Quartermaster answers/ })
     doomed = await start()
-    // Whoever makes the site gets no answer, once, and so is at it.
+    // The process that creates the site receives no answer once, so it is busy.
     await fetch(`${tenant.variables['LOGIN_URL']}/control/faults`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ operation: 'sharepoint.site.create', kind: 'holdAfterCommit', count: 1 }),
     })
     const token = await tokenFor(tenant.variables['LOGIN_URL'] ?? '', people.kim.id, scopes.collab)
-    const asked = await fetch(`${doomedUrl}/collab/v1/spo/`, {
+    const accepted = await fetch(`${doomedUrl}/collab/v1/spo/`, {
       method: 'POST',
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       body: JSON.stringify({ displayName: 'Outlives its maker', templateId: templates.openCommunity }),
     })
-    expect(asked.status).toBe(202)
+    expect(accepted.status).toBe(202)
     app = await createApp(readConfig({ ...variables, PORT: String(await freePort()) }), { watchTimes: quickWatch })
     sam = new TeamsUser(() => app.url, connector, people.sam)
   }, 60_000)
@@ -72,25 +72,25 @@ describe('two processes over one server, of which one is killed while it is at a
   }
   const health = async () => sam.says('admin health')
 
-  it('an admin sees it in admin health, its jobs are taken over, and the request is made', async () => {
+  it('are visible to an admin in admin health, the other takes over the jobs, and the site is created', async () => {
     await until(async () => (await status()) === 'provisioning' || undefined, 'the request to be at work')
-    expect(textOf((await health()).card)).toContain('At work: 2')
+    expect(textOf((await health()).card)).toContain('Running: 2')
     await doomed?.kill()
     const shown = await until(
       async () => {
         const answer = await health()
-        return /ended without a goodbye at/.test(textOf(answer.card)) ? answer : undefined
+        return /stopped unexpectedly at/.test(textOf(answer.card)) ? answer : undefined
       },
       'the dead process to be seen',
       aMinute,
     )
     expect(textOf(shown.card)).toContain('Processes · Amber')
-    expect(textOf(shown.card)).toContain('At work: 1')
+    expect(textOf(shown.card)).toContain('Running: 1')
     expect(titles(shown.card)).not.toContain('Take over now')
     await until(async () => (await status()) === 'succeeded' || undefined, 'the request to be made', aMinute)
   })
 
-  it('one that stops in order is missed by nobody', async () => {
+  it('report nothing when one stops in order', async () => {
     const names = async () => (await app.database.query<{ name: string }>('SELECT name FROM processes')).rows
     const before = await names()
     doomed = await start()
@@ -100,12 +100,12 @@ describe('two processes over one server, of which one is killed while it is at a
   })
 })
 
-describe('a process whose workers stand still', { timeout: 120_000 }, () => {
+describe('a process with stuck workers', { timeout: 120_000 }, () => {
   const service = withService({}, () => ({ watchTimes: quickWatch }))
-  const told = (words: string) =>
+  const countOf = (words: string) =>
     service.connector.sent.filter(({ card }) => card && textOf(card).includes(words)).length
 
-  it('admin health, /readyz and the metrics show it, and no card is sent; a restart fixes it', async () => {
+  it('is visible in admin health, /readyz and the metrics, no card is sent, and a restart fixes it', async () => {
     const { sam } = service
     await sam.installs()
     await seconds(2)
@@ -116,8 +116,8 @@ describe('a process whose workers stand still', { timeout: 120_000 }, () => {
       aMinute,
     )
     const ready = await fetch(`${service.app.url}/readyz`)
-    expect([ready.status, await ready.json()]).toMatchObject([503, { checks: { queue: 'is not worked on' } }])
-    // A job that is due and that nobody takes. The figures are read anew after 15 s.
+    expect([ready.status, await ready.json()]).toMatchObject([503, { checks: { queue: 'is not running' } }])
+    // A due job that no worker claims. The figures are updated after 15 s.
     await service.app.queue.enqueue('watchdog', { turn: 1 })
     await until(
       async () =>
@@ -127,38 +127,38 @@ describe('a process whose workers stand still', { timeout: 120_000 }, () => {
       'the metrics to show it',
       aMinute,
     )
-    expect(told('Something is broken')).toBe(0)
+    expect(countOf('Something is broken')).toBe(0)
     await service.restart()
     expect((await fetch(`${service.app.url}/readyz`)).status).toBe(200)
     await seconds(3)
-    expect([told('Something is broken'), told('The trouble is over')]).toEqual([0, 0])
+    expect([countOf('Something is broken'), countOf('Everything works again')]).toEqual([0, 0])
   })
 })
 
-describe('one process over an embedded store', { timeout: 60_000 }, () => {
+describe('one process with an embedded store', { timeout: 60_000 }, () => {
   const service = withService()
   const silent = `INSERT INTO processes (process_id, name, version, works, started_at, seen_at)
     VALUES (gen_random_uuid(), 'killed / 1', '0.1.0', true, now() - interval '1 hour', now() - interval '2 minutes')`
   const health = async () => textOf((await service.sam.says('admin health')).card)
 
-  it('one that was killed and left nothing is replaced without a word', async () => {
+  it('that was killed without jobs is replaced without a message', async () => {
     await service.app.database.query(silent)
-    expect(await health()).toContain('ended without a goodbye')
+    expect(await health()).toContain('stopped unexpectedly')
     await service.restart()
-    expect(await health()).toContain('At work: 1')
-    expect(await health()).not.toContain('goodbye')
+    expect(await health()).toContain('Running: 1')
+    expect(await health()).not.toContain('unexpectedly')
   })
 
-  it('one that was killed at its jobs is told of', async () => {
+  it('that was killed during jobs is reported', async () => {
     await service.app.database.query(silent)
     const { schema } = service.app.database.queueConnection
-    // A job that a killed process has begun.
+    // A job that a killed process has started.
     const person = { v: 1, tenantId: randomUUID(), personId: randomUUID() }
     await service.app.queue.enqueue('realign-approvals', person, { startAfter: new Date(Date.now() + 3_600_000) })
     await service.app.database.query(
       `UPDATE ${schema}.job SET state = 'active', started_on = now() WHERE start_after > now()`,
     )
     await service.restart()
-    expect(await health()).toContain('ended without a goodbye')
+    expect(await health()).toContain('stopped unexpectedly')
   })
 })

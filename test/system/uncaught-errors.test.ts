@@ -5,7 +5,9 @@ import { text } from 'node:stream/consumers'
 import { expect, inject, it } from 'vitest'
 import { bareEnvironment } from '../support/bare-environment.ts'
 
-/** Rejects what nobody catches, with what libraries hang on their errors, once the process can tell of it. */
+/**
+ * Rejects a promise without a handler, with data that libraries attach to their errors, once the process can report it.
+ */
 const trouble = `
 const error = Object.assign(new Error('the line broke'), { config: { headers: { authorization: ['can', 'ary'].join('') } } })
 const look = setInterval(() => {
@@ -14,15 +16,15 @@ const look = setInterval(() => {
   Promise.reject(error)
 }, 5)`
 
-it('an error that nobody has caught ends the process with one line, and with nothing that hangs on it', async () => {
+it('an uncaught error ends the process with one line, without the data attached to the error', async () => {
   const dataDir = mkdtempSync(join(inject('runFolder'), 'last-words-'))
   const words = ['--import', `data:text/javascript,${encodeURIComponent(trouble)}`, 'src/main.ts']
   const env = { ...bareEnvironment, DATA_DIR: dataDir, PORT: '0', SIMULATOR_PORT: '0', PLAYGROUND: 'off' }
   const child = spawn(process.execPath, words, { env, stdio: ['ignore', 'ignore', 'pipe'] })
   const ended = new Promise((resolve) => child.on('exit', resolve))
-  const said = await text(child.stderr)
+  const output = await text(child.stderr)
   expect(await ended).toBe(1)
-  expect(said).not.toContain('canary')
-  const last = JSON.parse(said.trim().split('\n').at(-1) ?? '')
+  expect(output).not.toContain('canary')
+  const last = JSON.parse(output.trim().split('\n').at(-1) ?? '')
   expect(last).toMatchObject({ level: 60, err: { message: 'the line broke' } })
 })

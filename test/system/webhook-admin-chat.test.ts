@@ -19,7 +19,7 @@ interface Received {
   readonly body: string
 }
 
-/** A receiver that can die and come back at the same address. */
+/** Creates a receiver that can stop and start again at the same address. */
 function receiver() {
   const received: Received[] = []
   let server: Server | undefined
@@ -45,7 +45,7 @@ function receiver() {
   return {
     received,
     start,
-    /** Takes what comes, and answers none of it until it is let go. */
+    /** Accepts calls and answers none until it is released. */
     holds() {
       const { promise, resolve } = Promise.withResolvers<void>()
       held = promise
@@ -64,13 +64,13 @@ function receiver() {
   }
 }
 
-describe('webhooks, for admins in chat', () => {
+describe('webhooks for admins in chat', () => {
   const service = withService({ FOLLOW_UP_FIRST_SECONDS: '36000' })
   const { call, problem } = caller(service)
   const hook = receiver()
   const path = `/templates/v1/${templates.workingGroup}`
   const log = '/webhooks/v1/deliveries'
-  const says = async (words: string) => textOf((await service.sam.says(words)).card)
+  const says = async (text: string) => textOf((await service.sam.says(text)).card)
 
   async function writeWebhook(webhook: object | null = { url: hook.url, secret, events: ['site.provisioned'] }) {
     const { body, headers } = await call('sam', 'GET', path)
@@ -78,7 +78,7 @@ describe('webhooks, for admins in chat', () => {
     const answer = await call('sam', 'PUT', path, { body: written, headers: { 'if-match': headers.get('etag') ?? '' } })
     expect(answer.status, answer.text).toBe(200)
   }
-  async function ask(displayName: string): Promise<string> {
+  async function requestSite(displayName: string): Promise<string> {
     const body = { displayName, templateId: templates.workingGroup }
     return String(z.looseObject({}).parse((await call('kim', 'POST', '/collab/v1/spo/', { body })).body)['requestId'])
   }
@@ -90,10 +90,10 @@ describe('webhooks, for admins in chat', () => {
     until(async () => {
       const one = await deliveryOf(requestId)
       return one && one.attemptCount >= count ? one : undefined
-    }, `${count} tries`)
+    }, `${count} attempts`)
   const delivered = (requestId: string) =>
-    until(async () => (await deliveryOf(requestId))?.status === 'delivered' || undefined, 'it to arrive')
-  /** Ends a delivery as its last attempt would, three days later. */
+    until(async () => (await deliveryOf(requestId))?.status === 'delivered' || undefined, 'the delivery to arrive')
+  /** Marks a delivery as failed, as the last attempt does after three days. */
   const failsForGood = (deliveryId: string) =>
     service.app.database.query(
       `UPDATE deliveries SET status = 'failed', body = body || '{"status": "failed", "nextAttemptAt": null}'
@@ -109,18 +109,19 @@ describe('webhooks, for admins in chat', () => {
   beforeAll(() => hook.start())
   afterAll(() => hook.dies())
 
-  it('while no template has one, the bot’s own are shown, and how to add one', async () => {
+  it('show the bot’s own receiver, and how to add a webhook, while no template has one', async () => {
     const shown = await says('admin webhooks')
-    for (const words of ['The webhook arrives', 'My own webhooks', 'PUT /templates/v1/']) expect(shown).toContain(words)
+    for (const text of ['The receiver is healthy', 'My own receiver', 'PUT /templates/v1/'])
+      expect(shown).toContain(text)
   })
 
-  it('a test is signed, verifies, is told with its time, and stands in no log', async () => {
+  it('a test delivery is signed, verifies, is shown with its time, and is not in the log', async () => {
     await writeWebhook()
     const list = await service.sam.says('admin webhooks')
     expect(textOf(list.card)).toContain('127.0.0.1')
     expect(JSON.stringify(list.card)).not.toContain('hidden')
     const { card } = await service.sam.clicks(list, 'Test')
-    expect(textOf(card ?? {})).toMatch(/It works.*204, taken, after [\d,]+ ms/s)
+    expect(textOf(card ?? {})).toMatch(/The receiver works.*204, accepted, after [\d,]+ ms/s)
     const [sent, ...more] = hook.received.splice(0)
     const event = verifyProvisioningWebhook(sent?.headers as Record<string, string>, sent?.body ?? '', secret)
     expect(more).toEqual([])
@@ -130,7 +131,7 @@ describe('webhooks, for admins in chat', () => {
     expect(await acts()).toEqual(['template-written', 'webhook-tested'])
   })
 
-  it('a test of the bot’s own reaches the bot, which takes it', async () => {
+  it('a test of the bot’s own webhook reaches the bot, which accepts it', async () => {
     const { core, endpoints } = service.app
     const sam = await core.actor({ tenantId: endpoints.tenantId, id: people.sam.id })
     expect(await core.testReceiver(sam, { subscriber: 'bot' })).toMatchObject({
@@ -139,7 +140,7 @@ describe('webhooks, for admins in chat', () => {
     })
   })
 
-  it('by REST: what came back, or why nothing did; nobody else may, and a template without a webhook is 404', async () => {
+  it('can be tested by REST, which returns the receiver’s answer, 403 for other people, and 404 without a webhook', async () => {
     const test = (who: 'sam' | 'kim', id: string = templates.workingGroup) =>
       call(who, 'POST', `/templates/v1/${id}/webhook/test`)
     hook.answers(302)
@@ -151,99 +152,104 @@ describe('webhooks, for admins in chat', () => {
     expect(problem(await test('sam', templates.newsSite)).code).toBe('not-found')
   })
 
-  it('on the command line: 0 when it was taken, 1 when it was not', async () => {
+  it('on the command line: exit code 0 after acceptance, 1 otherwise', async () => {
     const home = newHome()
     await signIn(home.path, service.app.url, 'sam')
     const test = () => runQuartermaster(['webhook', 'test', 'Working group'], { home: home.path })
     const taken = await test()
-    expect([taken.exit, taken.printed]).toEqual([0, expect.stringMatching(/^Taken: .* answered 204 in \d+ ms\n$/)])
+    expect([taken.exit, taken.printed]).toEqual([0, expect.stringMatching(/^Accepted: .* answered 204 in \d+ ms\n$/)])
     hook.answers(500)
     const notTaken = await test()
-    expect([notTaken.exit, notTaken.printed]).toEqual([1, expect.stringMatching(/^Not taken by .*: 500 /)])
+    expect([notTaken.exit, notTaken.printed]).toEqual([1, expect.stringMatching(/^Not accepted by .*: 500 /)])
     hook.answers(204)
     home.remove()
   })
 
-  it('a dead receiver shows within a minute, with the right words; back again, Send again delivers it once', async () => {
+  it('a dead receiver is shown within a minute with its error; once it is back, a resend delivers once', async () => {
     await hook.dies()
     hook.received.splice(0)
-    const requestId = await ask('Not heard')
+    const requestId = await requestSite('Not heard')
     const { deliveryId } = await tried(requestId)
     const health = await says('admin health')
     expect(health).toContain('Webhooks')
-    expect(health).toContain('Receivers that fail: 1')
+    expect(health).toContain('Failing receivers: 1')
     const list = await service.sam.says('admin webhooks')
-    for (const words of ['A webhook needs you', 'Fails since', 'nobody listens there (ECONNREFUSED)', '1 on the way'])
+    for (const words of [
+      'A receiver needs attention',
+      'Failing since',
+      'connection refused (ECONNREFUSED)',
+      '1 pending',
+    ])
       expect(textOf(list.card)).toContain(words)
     const tested = await service.sam.clicks(list, 'Test')
-    expect(textOf(tested.card ?? {})).toMatch(/It does not work.*nobody listens there \(ECONNREFUSED\)/s)
+    expect(textOf(tested.card ?? {})).toMatch(/The receiver does not work.*connection refused \(ECONNREFUSED\)/s)
     await failsForGood(deliveryId)
     expect(await says('admin webhooks failures')).toContain('Failed deliveries')
     await hook.start()
     const { reference } = z
       .object({ reference: z.string() })
       .parse((await call('sam', 'GET', `/requests/v1/${requestId}`)).body)
-    expect(await says('admin webhooks Nothing like it')).toContain('No template is called anything like that.')
+    expect(await says('admin webhooks Nothing like it')).toContain('No template has a similar name.')
     const ofRequest = await service.sam.says(`admin webhooks ${reference}`)
-    expect(textOf(ofRequest.card)).toContain(`Of ${reference}`)
+    expect(textOf(ofRequest.card)).toContain(`About ${reference}`)
     const one = await service.sam.invokes(ofRequest.id, 'admin.delivery', { deliveryId })
     const shown = { id: ofRequest.id, card: cardOf(one) }
-    expect(textOf(shown.card)).toContain('Not delivered')
-    const asked = await service.sam.clicks(shown, 'Send again')
-    expect(textOf(asked.card ?? {})).toContain('Send it again?')
-    const again = await service.sam.clicks({ id: shown.id, card: asked.card }, 'Send again')
-    expect(textOf(again.card ?? {})).toContain('It was sent again')
-    await service.sam.clicks({ id: shown.id, card: asked.card }, 'Send again')
+    expect(textOf(shown.card)).toContain('Failed')
+    const confirmation = await service.sam.clicks(shown, 'Resend')
+    expect(textOf(confirmation.card ?? {})).toContain('Resend this delivery?')
+    const again = await service.sam.clicks({ id: shown.id, card: confirmation.card }, 'Resend')
+    expect(textOf(again.card ?? {})).toContain('I resent this delivery')
+    await service.sam.clicks({ id: shown.id, card: confirmation.card }, 'Resend')
     await delivered(requestId)
     expect(hook.received.map(({ headers }) => headers['webhook-id'])).toEqual([deliveryId])
-    expect(await says('admin health')).not.toContain('Receivers that fail')
-    expect(await says('admin webhooks')).toContain('All webhooks arrive')
+    expect(await says('admin health')).not.toContain('Failing receivers')
+    expect(await says('admin webhooks')).toContain('All receivers are healthy')
   })
 
-  it('switched off by 410: Switch on, once confirmed, then Send again brings what it missed', async () => {
+  it('a receiver that was disabled by 410 is enabled after a confirmation, and a resend delivers missed events', async () => {
     hook.answers(410)
     hook.received.splice(0)
-    const requestIds = [await ask('Gone one')]
+    const requestIds = [await requestSite('Gone one')]
     await tried(requestIds[0] ?? '')
-    requestIds.push(await ask('Gone two'))
+    requestIds.push(await requestSite('Gone two'))
     const missed = await until(async () => {
       const all = await Promise.all(requestIds.map(deliveryOf))
       return all.every((one) => one?.status === 'failed') ? all.map((one) => one?.deliveryId) : undefined
-    }, 'both to fail')
+    }, 'both deliveries to fail')
     hook.answers(204)
     hook.received.splice(0)
     const list = await service.sam.says('admin webhooks')
-    expect(textOf(list.card)).toContain('it said 410 Gone')
-    // What was not sent since then is no answer.
+    expect(textOf(list.card)).toContain('the receiver answered 410 Gone')
+    // Deliveries after the 410 are not sent, so the last answer is still the 410.
     expect(textOf(list.card)).toMatch(/Last answer, .*: 410/)
-    expect(await says('admin health')).toContain('Switched off: 1')
-    const asked = await service.sam.clicks(list, 'Switch on')
-    expect(textOf(asked.card ?? {})).toContain('Switch it on again?')
+    expect(await says('admin health')).toContain('Disabled: 1')
+    const confirmation = await service.sam.clicks(list, 'Enable')
+    expect(textOf(confirmation.card ?? {})).toContain('Enable this receiver?')
     const refused = await service.sam.invokes(list.id, 'admin.resend', {
       templateId: templates.workingGroup,
       version: 1,
     })
-    expect(textOf(cardOf(refused))).toContain('Switch it on again?')
-    const on = await service.sam.clicks({ id: list.id, card: asked.card }, 'Switch on')
-    expect(textOf(on.card ?? {})).toContain('It is switched on')
-    await service.sam.clicks({ id: list.id, card: asked.card }, 'Switch on')
-    const all = await service.sam.clicks({ id: list.id, card: on.card }, 'Send again')
-    expect(textOf(all.card ?? {})).toContain('2 failed for good')
-    const sent = await service.sam.clicks({ id: list.id, card: all.card }, 'Send again')
-    expect(textOf(sent.card ?? {})).toContain('2 are on their way again')
-    const twice = await service.sam.clicks({ id: list.id, card: all.card }, 'Send again')
-    expect(textOf(twice.card ?? {})).toContain('nothing was sent')
+    expect(textOf(cardOf(refused))).toContain('Enable this receiver?')
+    const on = await service.sam.clicks({ id: list.id, card: confirmation.card }, 'Enable')
+    expect(textOf(on.card ?? {})).toContain('The receiver is enabled')
+    await service.sam.clicks({ id: list.id, card: confirmation.card }, 'Enable')
+    const all = await service.sam.clicks({ id: list.id, card: on.card }, 'Resend')
+    expect(textOf(all.card ?? {})).toContain('Failed deliveries: 2')
+    const sent = await service.sam.clicks({ id: list.id, card: all.card }, 'Resend')
+    expect(textOf(sent.card ?? {})).toContain('I am resending 2 deliveries')
+    const twice = await service.sam.clicks({ id: list.id, card: all.card }, 'Resend')
+    expect(textOf(twice.card ?? {})).toContain('I sent nothing')
     await Promise.all(requestIds.map(delivered))
     expect(hook.received.map(({ headers }) => headers['webhook-id']).sort()).toEqual(missed.sort())
     const done = await acts()
     expect(done.filter((action) => action === 'webhook-switched-on')).toHaveLength(1)
     expect(done.filter((action) => action === 'webhook-all-replayed')).toHaveLength(1)
     const audit = await says('admin audit')
-    for (const words of ['Webhook switched on: Working group', 'Failed webhooks sent again: Working group', '2 sent'])
+    for (const words of ['Receiver enabled: Working group', 'Failed deliveries resent: Working group', '2 sent'])
       expect(audit).toContain(words)
   })
 
-  it('a receiver that is slow to answer a test keeps nobody waiting; what came of it is written down', async () => {
+  it('a test of a slow receiver answers the admin within seconds, and the audit stores the result later', async () => {
     const letGo = hook.holds()
     const before = (await acts()).filter((action) => action === 'webhook-tested').length
     const list = await service.sam.says('admin webhooks')
@@ -252,14 +258,14 @@ describe('webhooks, for admins in chat', () => {
     letGo()
     await until(
       async () => (await acts()).filter((action) => action === 'webhook-tested').length > before || undefined,
-      'what came of it',
+      'the result of the test',
     )
-    expect(await says('admin audit')).toMatch(/Webhook tested: Working group.*204/s)
+    expect(await says('admin audit')).toMatch(/Receiver tested: Working group.*204/s)
   })
 
-  it('what failed for a template without a webhook is not offered to be sent again, and says why', async () => {
+  it('failed deliveries of a template without a webhook cannot be resent, and the card shows the reason', async () => {
     hook.answers(500)
-    const requestId = await ask('Nowhere to go')
+    const requestId = await requestSite('Nowhere to go')
     const { deliveryId } = await tried(requestId)
     await failsForGood(deliveryId)
     const list = await service.sam.says('admin webhooks failures')
@@ -269,13 +275,13 @@ describe('webhooks, for admins in chat', () => {
     }
     expect(JSON.stringify(card)).toContain('admin.redeliver')
     await writeWebhook(null)
-    const clicked = await service.sam.clicks({ id, card }, 'Send again')
-    expect(textOf(clicked.card ?? {})).toContain('Its template has no webhook any more')
+    const clicked = await service.sam.clicks({ id, card }, 'Resend')
+    expect(textOf(clicked.card ?? {})).toContain('its template has no webhook now')
     expect(JSON.stringify(clicked.card)).not.toContain('admin.redeliver')
   })
 
-  it('are for admins', async () => {
+  it('are for admins only', async () => {
     for (const words of ['admin webhooks', 'admin webhooks failures', 'admin audit'])
-      expect(textOf((await service.kim.says(words)).card)).toContain("This is for the service's admins.")
+      expect(textOf((await service.kim.says(words)).card)).toContain('Only admins of this service can use this.')
   })
 })

@@ -31,7 +31,7 @@ describe("a template's own webhook", () => {
   }
   const nth = (number: number): Promise<ReceivedWebhook> =>
     until(() => subscriber.received[number - 1], `webhook number ${number}`)
-  /** What is stored of the delivery: for what only time could show otherwise. */
+  /** Returns the stored delivery, for facts that otherwise only time could show. */
   async function deliveryOf(requestId: string): Promise<{ status: string; attempts: number } | undefined> {
     const { rows } = await service.app.database.query<{
       body: { status: string; attempts: number; subscriber: unknown }
@@ -39,7 +39,7 @@ describe("a template's own webhook", () => {
     return rows.map(({ body }) => body).find(({ subscriber }) => subscriber !== 'bot')
   }
 
-  it('is signed by Standard Webhooks, and says what became of the request', async () => {
+  it('is signed by Standard Webhooks, and reports the result of the request', async () => {
     const requestId = await ask('Signed')
     const { headers, body } = await nth(1)
     const answer = await service.rest('sam', 'GET', `/requests/v1/${requestId}`)
@@ -58,7 +58,7 @@ describe("a template's own webhook", () => {
     expect(headers).toMatchObject({ 'content-type': 'application/json', 'user-agent': /Quartermaster/ })
   })
 
-  it('that fails is sent again: the same message, at another time, signed anew', async () => {
+  it('is sent again after a failure: the same message, at another time, with a new signature', async () => {
     subscriber.answers.push(503)
     const requestId = await ask('Fails once')
     const first = await nth(1)
@@ -72,7 +72,7 @@ describe("a template's own webhook", () => {
     expect(await deliveryOf(requestId)).toMatchObject({ attempts: 2 })
   })
 
-  it('is not followed to where it redirects, and is tried again instead', async () => {
+  it('is not sent to the target of a redirect, and is sent again instead', async () => {
     subscriber.answers.push(302)
     const requestId = await ask('Redirects')
     await nth(1)
@@ -80,7 +80,7 @@ describe("a template's own webhook", () => {
     expect(await deliveryOf(requestId)).toMatchObject({ status: 'pending', lastStatus: '302' })
   })
 
-  it('is over when its receiver says 410 Gone', async () => {
+  it('ends when its receiver answers 410 Gone', async () => {
     subscriber.answers.push(410)
     const requestId = await ask('Gone')
     await nth(1)
@@ -88,7 +88,7 @@ describe("a template's own webhook", () => {
     expect(await deliveryOf(requestId)).toMatchObject({ attempts: 1, lastStatus: '410' })
     const waiting = (await service.app.queue.counts()).find(({ name }) => name === 'deliver-webhook')
     expect(subscriber.received.filter(({ body }) => body.includes(requestId))).toHaveLength(1)
-    // What may wait is the redirected one's next attempt.
+    // The only waiting delivery may be the next attempt after the redirect.
     expect(waiting?.waiting).toBeLessThanOrEqual(1)
   })
 })

@@ -10,7 +10,7 @@ import { startSubscriber } from '../support/webhook-subscriber.ts'
 const secrets = [1, 2].map((byte) => `whsec_${Buffer.alloc(32, byte).toString('base64')}`)
 const page = z.strictObject({ value: z.array(deliveryView), nextCursor: z.string().optional() })
 
-describe('the log of deliveries', () => {
+describe('the delivery log', () => {
   const service = withService({ FOLLOW_UP_FIRST_SECONDS: '36000' })
   const { call, problem } = caller(service)
   let subscriber: Awaited<ReturnType<typeof startSubscriber>>
@@ -49,7 +49,7 @@ describe('the log of deliveries', () => {
   })
   afterAll(() => subscriber.close())
 
-  it('shows each attempt with its time, status and duration, and no secret, neither the present nor the former', async () => {
+  it('shows each attempt with its time, status and duration, without the current and the former secret', async () => {
     const requestId = await ask('Logged')
     const { deliveryId } = await ended(requestId)
     const shown = await read(deliveryId)
@@ -69,9 +69,9 @@ describe('the log of deliveries', () => {
       for (const secret of secrets) expect(text).not.toContain(secret.slice(6, 30))
   })
 
-  it('is listed newest first, by state, template and request, page by page', async () => {
+  it('lists the newest first, by status, template and request, page by page', async () => {
     const requestIds: string[] = []
-    // One after another: a delivery is written when its request has ended, whenever it was asked for.
+    // One after another: a delivery is written when its request has ended, whatever its submission time.
     for (const name of ['One', 'Two', 'Three']) {
       const requestId = await ask(name)
       await ended(requestId)
@@ -106,22 +106,22 @@ describe('the log of deliveries', () => {
     ['?limit=0', '#/limit'],
     ['?cursor=djE6bm93', '#/cursor'],
     ['?url=x', '#/url'],
-  ])('asked for %s: 422', async (query, pointer) => {
+  ])('answers 422 for %s', async (query, pointer) => {
     const { status, errors } = problem(await call('sam', 'GET', `${log}/${query}`))
     expect([status, errors?.map((one) => one.pointer)]).toEqual([422, [pointer]])
   })
 
-  it('is for admins: others are told so, and learn nothing', async () => {
+  it('is for admins: other people read this, and see nothing of it', async () => {
     const { deliveryId } = await ended(await ask('Hidden'))
     for (const who of ['kim', 'dana'] as const)
       for (const id of [deliveryId, randomUUID()]) {
-        const asked = [
+        const responses = [
           await call(who, 'GET', `${log}/${id}`),
           await call(who, 'POST', `${log}/${id}/replay`),
           await call(who, 'GET', `${log}/`),
         ]
-        expect(asked.map((answer) => [answer.status, problem(answer).code])).toEqual(
-          asked.map(() => [403, 'forbidden']),
+        expect(responses.map((answer) => [answer.status, problem(answer).code])).toEqual(
+          responses.map(() => [403, 'forbidden']),
         )
       }
     expect(problem(await call('sam', 'GET', `${log}/${randomUUID()}`)).code).toBe('not-found')
@@ -129,14 +129,14 @@ describe('the log of deliveries', () => {
     expect((await read(deliveryId)).replays).toEqual([])
   })
 
-  it('sends what has ended once more, under the same id, also after a restart in between', async () => {
+  it('resends a finished delivery once, with the same id, also after a restart', async () => {
     subscriber.answers.push(410)
     const requestId = await ask('Sent again')
     const { deliveryId } = await ended(requestId)
     const gone = await read(deliveryId)
     expect(gone).toMatchObject({ status: 'failed', receiver: { reason: 'gone', disabledAt: expect.any(String) } })
     const refused = problem(await call('sam', 'POST', `${log}/${deliveryId}/replay`))
-    expect([refused.status, refused.detail]).toEqual([409, expect.stringContaining('switched off')])
+    expect([refused.status, refused.detail]).toEqual([409, expect.stringContaining('disabled')])
     await writeWebhook(secrets[1] ?? '')
     await service.restart()
     const headers = { 'idempotency-key': 'replay-1' }
@@ -155,7 +155,7 @@ describe('the log of deliveries', () => {
     expect((await read(deliveryId)).receiver).toBeNull()
   })
 
-  it('and its failures reach the admins in chat: one card, when a receiver is switched off', async () => {
+  it('notifies admins in chat with one card when a receiver is disabled after failures', async () => {
     await service.sam.installs()
     const shown = () => service.sam.chat().filter(({ card }) => JSON.stringify(card ?? '').includes('410'))
     subscriber.answers.push(410)

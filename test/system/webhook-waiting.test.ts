@@ -19,7 +19,7 @@ const idOf: Record<Way, string> = {
 }
 const secret = `whsec_${Buffer.alloc(32, 6).toString('base64')}`
 
-/** Each receiver has failed twice, so that its deliveries wait for five minutes. Then it is repaired. */
+/** Each receiver has failed twice, so its deliveries wait for five minutes. Then it is repaired. */
 describe('deliveries that wait for a receiver are sent', { timeout: 60_000 }, () => {
   const service = withService({ FOLLOW_UP_FIRST_SECONDS: '36000', RATE_LIMIT_WRITES_PER_MINUTE: '0' })
   const { call } = caller(service)
@@ -37,9 +37,9 @@ describe('deliveries that wait for a receiver are sent', { timeout: 60_000 }, ()
     const { body } = await call('sam', 'GET', `/webhooks/v1/deliveries/?templateId=${idOf[way]}`)
     return z.looseObject({ value: z.array(deliveryView) }).parse(body).value
   }
-  /** The ids of the messages that the receiver has taken since it was repaired. */
+  /** Returns the ids of the messages that the receiver has accepted since its repair. */
   const taken = (way: Way) => receiver(way).received.map(({ headers }) => headers['webhook-id'])
-  /** Repairs the receiver, does this, and expects what waited to arrive once, long before its next attempt is due. */
+  /** Repairs the receiver, runs the action, and expects the waiting deliveries once, long before their next attempt. */
   async function arrives(way: Way, act: () => Promise<void>, more = 0): Promise<void> {
     const waiting = (await deliveries(way)).map(({ deliveryId }) => deliveryId)
     expect(waiting).toHaveLength(2)
@@ -87,12 +87,12 @@ describe('deliveries that wait for a receiver are sent', { timeout: 60_000 }, ()
       const list = await service.sam.says('admin webhooks')
       const { id } = list
       const shown = cardOf(await service.sam.clicks(list, 'Watched in chat'))
-      expect(textOf(shown)).toContain('2 on the way')
+      expect(textOf(shown)).toContain('2 pending')
       const sent = cardOf(await service.sam.clicks({ id, card: shown }, 'Send waiting now'))
-      expect(textOf(sent)).toContain('2 are on their way again')
-      // A second click, on the card as it was, sends nothing twice.
+      expect(textOf(sent)).toContain('I am resending 2 deliveries')
+      // A second click on the old card sends nothing twice.
       const again = cardOf(await service.sam.clicks({ id, card: shown }, 'Send waiting now'))
-      expect(textOf(again)).toContain('Nothing waits')
+      expect(textOf(again)).toContain('No delivery is waiting')
     }))
 
   it('now by POST …/webhook/send-waiting', () =>

@@ -9,7 +9,7 @@ import { contosoTenant, people } from '../support/teams-user.ts'
 describe('admin templates', () => {
   const world = withBotWorld()
   const sam = () => world.provisioning.actor({ tenantId: contosoTenant, id: people.sam.id })
-  async function made(more: object = {}): Promise<Template> {
+  async function created(more: object = {}): Promise<Template> {
     const one = template.parse({ ...rich, id: randomUUID(), version: 1, default: false, ...more })
     await world.stores.templates.put(contosoTenant, one, 0)
     return one
@@ -21,32 +21,32 @@ describe('admin templates', () => {
   }
   const titlesOf = (card: Parameters<typeof textOf>[0]) => actionsOf(card).map(({ title }) => title)
 
-  it('lists all there are, also those that are switched off, six on a page', async () => {
+  it('lists all templates, also disabled ones, six on a page', async () => {
     const { types, clicks } = startBot(world)
-    const off = await made({ name: 'Zither club', active: false, order: 1000 })
+    const off = await created({ name: 'Zither club', active: false, order: 1000 })
     const all = await world.stores.templates.list(contosoTenant)
     let page = await types('sam', 'admin templates')
-    const read: string[] = []
+    const texts: string[] = []
     for (;;) {
-      read.push(textOf(page))
+      texts.push(textOf(page))
       expect(actionsOf(page).filter(({ verb }) => verb === 'admin.template').length).toBeLessThanOrEqual(6)
       if (!titlesOf(page).includes('Next')) break
       page = await clicks('sam', page, 'Next')
     }
-    expect(read).toHaveLength(Math.ceil(all.length / 6))
-    for (const { name } of all) expect(read.join('\n')).toContain(name)
-    expect(read.at(-1)).toContain(off.name)
-    expect(read.at(-1)).toContain('Switched off')
+    expect(texts).toHaveLength(Math.ceil(all.length / 6))
+    for (const { name } of all) expect(texts.join('\n')).toContain(name)
+    expect(texts.at(-1)).toContain(off.name)
+    expect(texts.at(-1)).toContain('Disabled')
     expect(textOf(await clicks('sam', page, 'Previous'))).toContain(`of ${all.length}`)
   })
 
-  it('shows all that one decides in words, an example of its names, and never the secret of its webhook', async () => {
-    const one = await made({ name: 'Front desk' })
+  it('shows all settings of a template and an example of its names, but never the secret of its webhook', async () => {
+    const one = await created({ name: 'Front desk' })
     const shown = textOf(await startBot(world).types('sam', 'admin templates show front desk'))
     for (const part of [
-      ...['group Site approvers', 'Kim Lee', '2 open for each person', 'text, required', 'custom attribute 1'],
+      ...['group Site approvers', 'Kim Lee', 'at most 2 open per person', 'text, required', 'custom attribute 1'],
       ...['default Zürich', 'always no', '‹city:3›-‹input›-‹counter:3›', 'Apollo (Zürich)', 'zur-apollo-001@'],
-      ...['50,000 MB at most', '2 of Dana Fox, Kim Lee', 'hooks.contoso.example', 'mailbox.provisioned'],
+      ...['at most 50,000 MB', '2 of Dana Fox, Kim Lee', 'hooks.contoso.example', 'mailbox.provisioned'],
     ])
       expect(shown).toContain(part)
     const secret = one.webhook?.secret ?? ''
@@ -57,59 +57,61 @@ describe('admin templates', () => {
   it.each([
     ['a part of its name', 'ont offi'],
     ['its name in any case', 'FRONT OFFICE'],
-    ['its name with a slip', 'Frnt office'],
-  ])('finds one by %s', async (_, typed) => {
+    ['its misspelt name', 'Frnt office'],
+  ])('finds a template by %s', async (_, typed) => {
     const { provisioning } = world
-    const known = (await provisioning.listTemplates(await sam())).some(({ name }) => name === 'Front office')
-    if (!known) await made({ name: 'Front office' })
+    const isCreated = (await provisioning.listTemplates(await sam())).some(({ name }) => name === 'Front office')
+    if (!isCreated) await created({ name: 'Front office' })
     expect(await startBot(world).says('sam', `admin templates show ${typed}`)).toContain('Front office')
   })
 
-  it('finds one by its id, offers a choice between several, and says so where there is none like it', async () => {
+  it('finds a template by its id, offers a choice of several, and says if there is no similar one', async () => {
     const { types, clicks, says } = startBot(world)
-    const [one] = [await made({ name: 'Twin A' }), await made({ name: 'Twin B' })]
+    const [one] = [await created({ name: 'Twin A' }), await created({ name: 'Twin B' })]
     expect(await says('sam', `admin templates show ${one.id}`)).toContain('Twin A')
     const choice = await types('sam', 'admin templates disable twin')
-    expect(textOf(choice)).toContain('Which one do you mean?')
-    expect(titlesOf(choice)).toEqual(['Switch 🎧 Twin A off', 'Switch 🎧 Twin B off', 'Templates'])
-    expect(textOf(await clicks('sam', choice, 'Switch 🎧 Twin A off'))).toContain('Switch it off?')
+    expect(textOf(choice)).toContain('Which template do you mean?')
+    expect(titlesOf(choice)).toEqual(['Disable 🎧 Twin A', 'Disable 🎧 Twin B', 'Templates'])
+    expect(textOf(await clicks('sam', choice, 'Disable 🎧 Twin A'))).toContain('Disable this template?')
     expect((await stored(one)).active).toBe(true)
     expect(await says('sam', 'admin templates show qqqqqqqqqqqqqqqqqqqqqqqq')).toContain('No such template')
     expect(await says('sam', 'admin templates enable')).toContain('Which template?')
   })
 
-  it('switches one off and on again, each time after asking; who did it stands on its card', async () => {
+  it('disables and enables a template after a confirmation, and shows the admin on its card', async () => {
     const { types, clicks } = startBot(world)
-    const one = await made({ name: 'Lost property' })
-    const asked = await types('sam', 'admin templates disable lost property')
+    const one = await created({ name: 'Lost property' })
+    const confirmation = await types('sam', 'admin templates disable lost property')
     expect((await stored(one)).version).toBe(1)
-    const off = await clicks('sam', asked, 'Switch off')
-    expect(textOf(off)).toContain('Switched off')
+    const off = await clicks('sam', confirmation, 'Disable')
+    expect(textOf(off)).toContain('Disabled')
     expect(textOf(off)).toMatch(/Version 2: Sam Roy, \d\d:\d\d/)
-    expect(textOf(off)).toContain('Changed: on or off')
+    expect(textOf(off)).toContain('Changed: enabled or disabled')
     expect(await stored(one)).toEqual({ ...one, active: false, version: 2 })
-    // What has come about already asks nothing, and a second click changes nothing.
-    expect(textOf(await types('sam', 'admin templates disable lost property'))).not.toContain('Switch it off?')
-    expect(textOf(await clicks('sam', asked, 'Switch off'))).toContain('Switched off')
+    // A disabled template needs no confirmation, and a second click changes nothing.
+    expect(textOf(await types('sam', 'admin templates disable lost property'))).not.toContain('Disable this template?')
+    expect(textOf(await clicks('sam', confirmation, 'Disable'))).toContain('Disabled')
     expect((await stored(one)).version).toBe(2)
-    const on = await clicks('sam', await clicks('sam', off, 'Switch on'), 'Switch on')
+    const on = await clicks('sam', await clicks('sam', off, 'Enable'), 'Enable')
     expect(textOf(on)).toContain('Version 3: Sam Roy')
     expect(await stored(one)).toEqual({ ...one, version: 3 })
   })
 
-  it('does not switch what somebody has changed since it was looked at: it asks once more', async () => {
+  it('asks again before it disables a template that changed after the confirmation was shown', async () => {
     const { types, clicks } = startBot(world)
-    const one = await made({ name: 'Post room' })
-    const asked = await types('sam', 'admin templates disable post room')
+    const one = await created({ name: 'Post room' })
+    const confirmation = await types('sam', 'admin templates disable post room')
     await world.stores.templates.put(contosoTenant, { ...one, version: 2, description: 'Another' }, 1)
-    const again = await clicks('sam', asked, 'Switch off')
-    expect(textOf(again)).toContain('Somebody has changed this template since. Nothing was switched.')
+    const again = await clicks('sam', confirmation, 'Disable')
+    expect(textOf(again)).toContain(
+      'Somebody changed this template after you opened this card. Your click changed nothing.',
+    )
     expect((await stored(one)).active).toBe(true)
-    await clicks('sam', again, 'Switch off')
+    await clicks('sam', again, 'Disable')
     expect((await stored(one)).active).toBe(false)
   })
 
-  it('keeps every version without secrets, with who wrote it and when', async () => {
+  it('keeps every version without secrets, with its author and time', async () => {
     const id = randomUUID()
     const { webhook: _, ...body } = { ...rich, name: 'Archive', default: false, id }
     const before = new Date(Date.now() - 1000).toISOString()
@@ -133,11 +135,11 @@ describe('admin templates', () => {
     expect(edits.map(({ changed }) => changed)).toEqual([['active'], ['name', 'webhook'], []])
   })
 
-  it('politely refuses everybody else', async () => {
-    const one = await made({ name: 'Nobody’s business' })
+  it('refuses everybody else with a friendly notice', async () => {
+    const one = await created({ name: 'Nobody’s business' })
     const { says, sends } = startBot(world)
-    for (const words of ['admin templates', 'admin templates show Nobody', 'admin templates disable Nobody'])
-      expect(await says('kim', words)).toContain('This is for the service')
+    for (const command of ['admin templates', 'admin templates show Nobody', 'admin templates disable Nobody'])
+      expect(await says('kim', command)).toContain('Only admins of this service')
     for (const verb of ['admin.templates', 'admin.template', 'admin.enable', 'admin.disable']) {
       const answer = textOf(await sends('kim', verb, { templateId: one.id, version: 1 }))
       expect(answer).not.toContain(one.name)

@@ -7,18 +7,18 @@ import { withService } from '../support/service.ts'
 import { cardOf, readsAfter } from '../support/site-request.ts'
 import { people } from '../support/teams-user.ts'
 
-/** In it are Dana and Omar, through the group of the site approvers; Kim is not. */
+/** A group with Dana and Omar, through the group of the site approvers, and without Kim. */
 const partnerBoard = '22222222-bbbb-4bbb-8bbb-000000000004'
-/** In it is Kim herself. */
+/** A group with Kim. */
 const zurichStaff = '22222222-bbbb-4bbb-8bbb-000000000003'
 const members = { people: [], groups: [partnerBoard] }
 const withKim = { people: [], groups: [partnerBoard, zurichStaff] }
 const kinds = [
-  { kind: 'teamSite', api: 'collab', path: '/collab/v1/spo/', words: 'new site' },
-  { kind: 'sharedMailbox', api: 'mail', path: '/mail/v1/mailboxes/', words: 'new shared mailbox' },
+  { kind: 'teamSite', api: 'collab', path: '/collab/v1/spo/', command: 'new site' },
+  { kind: 'sharedMailbox', api: 'mail', path: '/mail/v1/mailboxes/', command: 'new shared mailbox' },
 ] as const
 
-describe.each(kinds)('a template of $kind for a group', ({ kind, api, path, words }) => {
+describe.each(kinds)('a template of $kind for a group', ({ kind, api, path, command }) => {
   const service = withService()
   const { call } = caller(service)
   const as = (who: keyof typeof people) => ({
@@ -26,8 +26,8 @@ describe.each(kinds)('a template of $kind for a group', ({ kind, api, path, word
     userId: people[who].id,
   })
 
-  /** Writes a template for this audience; returns its id. */
-  async function made(name: string, audience: object = members): Promise<string> {
+  /** Creates a template for this audience; returns its id. */
+  async function created(name: string, audience: object = members): Promise<string> {
     const id = randomUUID()
     const body = { kind, name, audience, fields: [{ key: 'purpose', type: 'text', label: 'Purpose', required: true }] }
     const headers = { 'if-none-match': '*' }
@@ -46,38 +46,38 @@ describe.each(kinds)('a template of $kind for a group', ({ kind, api, path, word
     ...(kind === 'sharedMailbox' && { name: `board-${templateId.slice(0, 8)}` }),
     ...more,
   })
-  /** An answer without what differs from call to call. */
+  /** Returns an answer without the parts that differ between calls. */
   const comparable = ({ status, body }: { status: number; body: unknown }, id: string) => {
     const shown = JSON.parse(JSON.stringify(body).replaceAll(id, '<id>'))
     return { status, body: { ...shown, traceId: '', requestId: '' } }
   }
 
-  it('is there for those who are in it through another group, and absent for everybody else', async () => {
-    const id = await made('Board matters')
+  it('is visible to members of nested groups, and hidden from everybody else', async () => {
+    const id = await created('Board matters')
     const listed = async (who: keyof typeof people) =>
       JSON.stringify((await call(who, 'GET', '/templates/v1/')).body).includes(id)
     expect([await listed('dana'), await listed('omar'), await listed('kim')]).toEqual([true, true, false])
-    // An admin looks after it, and is offered it no more than others are.
+    // An admin sees it in the list, but cannot request from it.
     expect(await listed('sam')).toBe(true)
     const offers = async (who: 'kim' | 'dana' | 'sam') =>
-      actionsOf((await service[who].says(words)).card).map(({ title }) => title)
+      actionsOf((await service[who].says(command)).card).map(({ title }) => title)
     expect(await offers('dana')).toContain('Choose Board matters')
     for (const who of ['kim', 'sam'] as const) expect(await offers(who)).not.toContain('Choose Board matters')
-    const { card } = await service.kim.says(`${words} Board matters`)
+    const { card } = await service.kim.says(`${command} Board matters`)
     expect(textOf(card)).toContain('Board matters')
     expect(actionsOf(card).map(({ title }) => title)).not.toContain('Choose Board matters')
     const accepted = await call(as('dana'), 'POST', path, { body: bodyFor(id) })
     expect(accepted.status, accepted.text).toBe(202)
   })
 
-  const asked = [
-    ['a good body', {}],
-    ['a body without an answer that it requires', { metadata: {} }],
-    ['a body with a field that there is not', { colour: 'red' }],
+  const bodies = [
+    ['a valid body', {}],
+    ['a body without a required answer', { metadata: {} }],
+    ['a body with an unknown field', { colour: 'red' }],
     ['a body with a label', { labelId: 'x' }],
   ] as const
-  it.each(asked)('answers a submission and a preview like an unknown one: %s', async (_, more) => {
-    const [id, unknown] = [await made('Board matters'), randomUUID()]
+  it.each(bodies)('answers others as if it did not exist, on submission and preview: %s', async (_, more) => {
+    const [id, unknown] = [await created('Board matters'), randomUUID()]
     for (const who of ['kim', 'sam'] as const)
       for (const to of [path, '/requests/v1/preview']) {
         const answer = async (templateId: string) =>
@@ -90,8 +90,8 @@ describe.each(kinds)('a template of $kind for a group', ({ kind, api, path, word
       }
   })
 
-  it('answers a look at it, and a click on a card that had it, like an unknown one', async () => {
-    const [id, unknown] = [await made('Board matters'), randomUUID()]
+  it('answers others as if it did not exist, when they read it or click on a card with it', async () => {
+    const [id, unknown] = [await created('Board matters'), randomUUID()]
     const read = async (templateId: string) =>
       comparable(await call('kim', 'GET', `/templates/v1/${templateId}`), templateId)
     expect(await read(id)).toEqual(await read(unknown))
@@ -99,13 +99,13 @@ describe.each(kinds)('a template of $kind for a group', ({ kind, api, path, word
     const chosen = async (templateId: string) =>
       readsAfter(await service.kim.invokes('no-activity', 'request.choose', { templateId }))
     expect(await chosen(id)).toEqual(await chosen(unknown))
-    expect(await chosen(id)).toContain('No longer offered')
+    expect(await chosen(id)).toContain('Template not available')
   })
 
-  it('takes no form that was opened before its person was taken out of the audience, nor a review of one', async () => {
+  it('refuses open forms and reviews of a person who has left the audience', async () => {
     const inputs = { displayName: 'Too late', name: 'too-late', 'metadata.purpose': 'Deals', reason: 'So.' }
     for (const reviewed of [false, true]) {
-      const id = await made(`Board ${reviewed}`, withKim)
+      const id = await created(`Board ${reviewed}`, withKim)
       const opened = await service.kim.invokes('no-activity', 'request.choose', { templateId: id })
       const form = { id: 'no-activity', card: cardOf(opened) }
       expect(textOf(form.card)).toContain(`Board ${reviewed}`)
@@ -114,16 +114,16 @@ describe.each(kinds)('a template of $kind for a group', ({ kind, api, path, word
         : form
       await changes(id, { audience: members })
       const title = reviewed ? 'Create' : 'Review'
-      const said = readsAfter(await service.kim.clicks(review, title, reviewed ? {} : inputs))
-      expect(said).toContain('No longer offered')
-      expect(said).not.toContain(`Board ${reviewed}`)
+      const answer = readsAfter(await service.kim.clicks(review, title, reviewed ? {} : inputs))
+      expect(answer).toContain('Template not available')
+      expect(answer).not.toContain(`Board ${reviewed}`)
       const mine = await call('kim', 'GET', '/requests/v1/')
       expect(JSON.stringify(mine.body)).not.toContain('Too late')
     }
   })
 
-  it('which is switched off is nobody’s, and comes back with its audience', async () => {
-    const id = await made('Board matters')
+  it('is hidden from everybody while disabled, and keeps its audience', async () => {
+    const id = await created('Board matters')
     const submitted = async () => (await call(as('dana'), 'POST', path, { body: bodyFor(id) })).status
     await changes(id, { active: false })
     expect(await submitted()).toBe(422)

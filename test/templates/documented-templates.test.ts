@@ -20,18 +20,18 @@ import { withService } from '../support/service.ts'
 const file = 'docs/templates.md'
 const text = () => readFileSync(file, 'utf8')
 
-/** The part of the document between two marks is this; `UPDATE_DOCS=1` writes it. */
-function holds(mark: string, wanted: string): void {
+/** Expects this text between two marks of the page; `UPDATE_DOCS=1` writes it. */
+function expectBetween(mark: string, expected: string): void {
   const [begin, end] = [`<!-- ${mark} -->`, `<!-- /${mark} -->`]
   const [before = '', rest = ''] = text().split(begin)
   const [, after = ''] = rest.split(end)
-  const whole = `${before}${begin}\n${wanted}\n${end}${after}`
+  const whole = `${before}${begin}\n${expected}\n${end}${after}`
   if (process.env['UPDATE_DOCS'] === '1') writeFileSync(file, whole)
   expect(text()).toBe(whole)
 }
 const cell = (value: string) => value.replaceAll('|', '\\|')
 
-/** Described in their own documents, or of the store alone. */
+/** Parts with their own tables. */
 const elsewhere = /^approval\.stages\[\]\.(approvers|backup|when)\[\]/
 const webhook = webhookSubscription
   .nullable()
@@ -55,26 +55,26 @@ function typeOf(schema: z.ZodType): string {
   return schema instanceof z.ZodNumber ? 'number' : 'text'
 }
 
-describe('the document of templates', () => {
-  it('has every part of a template with its type, default and meaning', () => {
+describe('the page about templates', () => {
+  it('lists every part of a template with its type, default and meaning', () => {
     const rows = schemaPaths(shape)
       .filter(({ path }) => !elsewhere.test(path))
       .map(row)
-    holds('properties', ['| part | type | default | what it says |', '|---|---|---|---|', ...rows].join('\n'))
+    expectBetween('properties', ['| part | type | default | meaning |', '|---|---|---|---|', ...rows].join('\n'))
   })
 
-  it('has the fields of the API that a template of each kind can decide about', () => {
+  it('lists the API’s fields that a template of each kind can set', () => {
     const rows = resourceKinds.map(
       (kind) =>
         `| \`${kind}\` | ${propertiesOf(kind)
           .map((id) => `\`${id}\``)
           .join(' ')} |`,
     )
-    holds('kinds', ['| kind | fields |', '|---|---|', ...rows].join('\n'))
+    expectBetween('kinds', ['| kind | fields |', '|---|---|', ...rows].join('\n'))
   })
 
-  it('has every token and every transform', () => {
-    for (const word of [...nameTokens, ...Object.keys(letterTransforms)]) expect(text()).toContain(word)
+  it('lists every token and every transform', () => {
+    for (const name of [...nameTokens, ...Object.keys(letterTransforms)]) expect(text()).toContain(name)
   })
 
   const alias = (pattern: string, more: object = {}) => ({ alias: { pattern }, ...more })
@@ -98,15 +98,15 @@ describe('the document of templates', () => {
       'Aurora',
     ],
   ]
-  it('has what comes of names, as the code makes them', async () => {
+  it('lists examples of names as the code creates them', async () => {
     const profile = { department: 'Digital Workplace', city: 'Zürich', country: 'Switzerland' }
     const rows: string[] = []
     for (const [kind, naming, typed] of cases) {
-      const made = written(kind, naming)
-      if (!made) throw new Error(`this is no naming policy: ${JSON.stringify(naming)}`)
+      const template = written(kind, naming)
+      if (!template) throw new Error(`the naming policy is invalid: ${JSON.stringify(naming)}`)
       const isSite = kind === 'teamSite'
       const { displayName, name, faults } = await names(
-        made,
+        template,
         { displayName: typed, address: isSite ? '' : typed.toLowerCase() },
         profile,
       )
@@ -116,15 +116,15 @@ describe('the document of templates', () => {
         `| \`${JSON.stringify(naming)}\` | ${cell(typed)} | ${first ? '' : cell(displayName)} | ${cell(outcome)} |`,
       )
     }
-    holds('names', ['| naming | typed | people see | address |', '|---|---|---|---|', ...rows].join('\n'))
+    expectBetween('names', ['| naming | typed | people see | address |', '|---|---|---|---|', ...rows].join('\n'))
   })
 })
 
-describe('the examples of the document', () => {
+describe('the examples on the page', () => {
   const service = withService()
   const { call } = caller(service)
 
-  it('the call makes a template, and a second one is told to read it first', async () => {
+  it('include a call that creates a template, and fails with 412 the second time', async () => {
     const example = /curl -X PUT "\$BASE_URL(\S+)"[\s\S]*?-H 'If-None-Match: (.)' -d '(\{[\s\S]*?\n {2}\})'/.exec(
       text(),
     )
@@ -140,7 +140,7 @@ describe('the examples of the document', () => {
     expect((await call('sam', 'PUT', path, { body: changed, headers: { 'if-match': etag } })).status).toBe(200)
   })
 
-  it('the file is one that the service starts with', () => {
+  it('include a valid template file', () => {
     const json = /```json\n([\s\S]*?)```/.exec(text())?.[1] ?? ''
     expect(z.array(templateWithin([])).parse(JSON.parse(json))).toHaveLength(1)
   })

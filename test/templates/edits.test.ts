@@ -6,7 +6,7 @@ import { withService } from '../support/service.ts'
 import { people } from '../support/teams-user.ts'
 import { until } from '../support/until.ts'
 
-/** What a template says while it is asked for, and what it says when it is decided and made. */
+/** The template at the submission of the request, and at its decision and creation. */
 const before = {
   name: 'Clubs',
   fields: [{ key: 'purpose', type: 'text', label: 'Purpose', required: true, customAttribute: 3 }],
@@ -20,7 +20,7 @@ const after = {
   audience: { people: [people.omar.id] },
   active: false,
 }
-const made = z.object({ requestId: z.uuid() })
+const submitted = z.object({ requestId: z.uuid() })
 
 describe.each([
   {
@@ -51,7 +51,7 @@ describe.each([
     userId: people[who].id,
   })
 
-  it('changes nothing of a request that waits: it is decided, named and made under the version that it was sent under', async () => {
+  it('does not change a waiting request, which keeps its version for approval, names and creation', async () => {
     const id = randomUUID()
     const [first, second] = naming
     const put = (body: object, headers: Record<string, string>) =>
@@ -61,12 +61,12 @@ describe.each([
       body: { ...ask, templateId: id, metadata: { purpose: 'Play' } },
     })
     expect(sent.status, sent.text).toBe(202)
-    const { requestId } = made.parse(sent.body)
+    const { requestId } = submitted.parse(sent.body)
     const read = async () => view.parse((await call(as('kim'), 'GET', `/requests/v1/${requestId}`)).body)
     const waiting = await read()
     expect((await put({ ...after, naming: second, limits }, { 'if-match': '"1"' })).status).toBe(200)
     expect(await read()).toEqual(waiting)
-    // Who decides by the new version only is nobody to it.
+    // An approver of the new version only cannot see the request.
     expect((await call('omar', 'POST', `/requests/v1/${requestId}/approve`)).status).toBe(404)
     expect((await call('dana', 'POST', `/requests/v1/${requestId}/approve`)).status).toBe(200)
     const ended = await until(async () => {

@@ -20,7 +20,7 @@ describe("a pattern of a template's field", () => {
     '\\u{1F600}?',
     '\\(\\*\\)',
     '',
-  ])('is taken when its match cannot take long: %s', (pattern) => {
+  ])('is accepted if its match is always fast: %s', (pattern) => {
     expect(patternFault(pattern)).toBeUndefined()
   })
 
@@ -44,11 +44,11 @@ describe("a pattern of a template's field", () => {
     ['(', 'not a regular expression'],
     [')(', 'not a regular expression'],
     ['a{2', 'not a regular expression'],
-  ])('is refused with what to do about it: %s', (pattern, words) => {
-    expect(textOf(patternFault(pattern))).toContain(words)
+  ])('is refused with a solution: %s', (pattern, message) => {
+    expect(textOf(patternFault(pattern))).toContain(message)
   })
 
-  it('that could block the service is a fault of the template, at its place', () => {
+  it('is a fault of the template at its pointer if it could block the service', () => {
     const field = { key: 'code', type: 'text', label: 'Code', pattern: '(a+)+' }
     const body = { id: crypto.randomUUID(), version: 1, kind: 'teamSite', name: 'Club', fields: [field] }
     const parsed = template.safeParse(body)
@@ -58,7 +58,7 @@ describe("a pattern of a template's field", () => {
     ])
   })
 
-  it('that is taken ends on the worst of values', () => {
+  it('matches the worst values in time if it is accepted', () => {
     const atom = fc.constantFrom('a', 'b', '.', '\\w', '[ab]', '[^b]', '\\p{L}', 'aa', '(?:a|b|ab)', '(a|a)', '|')
     const count = fc.constantFrom(
       '',

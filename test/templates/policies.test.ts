@@ -9,7 +9,7 @@ const asOmar = actorOf(omar)
 describe.each(engines)('numbers in names, %s', (engine) => {
   const core = withCore(engine)
 
-  it('are given once each under 50 submissions at the same moment, and 20 reviews take none', async () => {
+  it('are assigned once each for 50 submissions at the same time, and not for 20 reviews', async () => {
     const { id: templateId } = await core.template({ naming: { alias: { pattern: 'prj-{counter:3}' } } })
     const review = async () => {
       const opened = await core.provisioning.openDraft(asKim, { templateId })
@@ -24,12 +24,12 @@ describe.each(engines)('numbers in names, %s', (engine) => {
     ).toEqual(new Set(['prj-001']))
     const submit = (_: unknown, index: number) =>
       core.provisioning.submitSite(index % 2 ? asKim : asOmar, { body: { templateId, displayName: `Site ${index}` } })
-    const made = (await Promise.all(Array.from({ length: 50 }, submit))).map(asSite)
-    const wanted = Array.from({ length: 50 }, (_, index) => `prj-${String(index + 1).padStart(3, '0')}`)
-    expect(made.map(({ alias }) => alias).sort()).toEqual(wanted)
+    const requests = (await Promise.all(Array.from({ length: 50 }, submit))).map(asSite)
+    const expected = Array.from({ length: 50 }, (_, index) => `prj-${String(index + 1).padStart(3, '0')}`)
+    expect(requests.map(({ alias }) => alias).sort()).toEqual(expected)
   })
 
-  it('count apart for each name that differs in something else, and pass over what is held', async () => {
+  it('count separately for names with other different parts, and skip taken names', async () => {
     const naming = { alias: { pattern: '{metadata.place}-{counter:2}' } }
     const fields = [{ key: 'place', type: 'text', label: 'Place' }]
     const { id: templateId } = await core.template({ naming, fields })
@@ -42,7 +42,7 @@ describe.each(engines)('numbers in names, %s', (engine) => {
     ])
   })
 
-  it('are not taken by what is refused', async () => {
+  it('are not assigned to refused requests', async () => {
     const { id: templateId } = await core.template({ naming: { alias: { pattern: 'only-{counter}' } }, labels: {} })
     const body = { templateId, displayName: 'x' }
     await refusal(() => core.provisioning.submitSite(asKim, { body: { ...body, labelId: 'nothing' } }))
@@ -50,17 +50,17 @@ describe.each(engines)('numbers in names, %s', (engine) => {
     expect(asSite(await core.provisioning.submitSite(asKim, { body })).alias).toBe('only-1')
   })
 
-  it('hold a quota, however many ask in the same moment', async () => {
+  it('stay within a quota for any number of simultaneous submissions', async () => {
     const { id: templateId } = await core.template({ quota: { resources: 3 } })
     const submit = (_: unknown, index: number) =>
       core.provisioning.submitSite(index % 2 ? asKim : asOmar, { body: { templateId, displayName: `Few ${index}` } })
     const ends = await Promise.allSettled(Array.from({ length: 12 }, submit))
-    const lost = ends.flatMap((end) => (end.status === 'rejected' ? [named(end.reason.faults).join()] : []))
-    expect([ends.length - lost.length, new Set(lost)]).toEqual([3, new Set(['/templateId quota-reached'])])
+    const refused = ends.flatMap((end) => (end.status === 'rejected' ? [named(end.reason.faults).join()] : []))
+    expect([ends.length - refused.length, new Set(refused)]).toEqual([3, new Set(['/templateId quota-reached'])])
   })
 })
 
-describe('a template decides', () => {
+describe('a template sets', () => {
   const core = withCore()
   const room = async (template: object) => {
     const { id: templateId } = await core.template({ kind: 'roomMailbox', ...template })
@@ -70,7 +70,7 @@ describe('a template decides', () => {
   const faults = async (body: object) =>
     named((await refusal(() => core.provisioning.submitMailbox(asKim, { body }))).faults)
 
-  it('what a field is when nothing is said, and what it always is', async () => {
+  it('default and fixed values of fields', async () => {
     const properties = {
       city: { default: 'Zürich' },
       country: { fixed: 'CH', shown: false },
@@ -82,8 +82,8 @@ describe('a template decides', () => {
     expect(details).toMatchObject({
       ...{ city: 'Zürich', country: 'CH', capacity: 500, roomMailboxMetadata: { hasWhiteboard: true } },
     })
-    const said = await submitted({ ...body, name: 'said', city: 'Bern', country: 'ch' })
-    expect(said.details).toMatchObject({ city: 'Bern', country: 'CH' })
+    const stated = await submitted({ ...body, name: 'stated', city: 'Bern', country: 'ch' })
+    expect(stated.details).toMatchObject({ city: 'Bern', country: 'CH' })
     expect((await submitted({ ...body, name: 'cleared', city: '' })).details.city).toBeUndefined()
     expect(await faults({ ...body, name: 'other', country: 'DE' })).toEqual(['/country fixed'])
     expect(await faults({ ...body, name: 'other', roomMailboxMetadata: { hasWhiteboard: false } })).toEqual([
@@ -91,7 +91,7 @@ describe('a template decides', () => {
     ])
   })
 
-  it('which fields are required, access among them', async () => {
+  it('required fields, also for access', async () => {
     const properties = { city: { required: true }, 'permissions.FullAccess': { required: true } }
     const body = await room({ properties })
     expect(await faults(body)).toEqual(['/city required', '/permissions/FullAccess required'])
@@ -99,7 +99,7 @@ describe('a template decides', () => {
     expect((await submitted({ ...body, city: 'Bern', permissions })).details.city).toBe('Bern')
   })
 
-  it('how much there may be, and for whom', async () => {
+  it('limits of storage, access and external people', async () => {
     const limits = { capacityMaximum: 1000, permissionsMaximum: 1, accessLevels: ['SendAs'], externalOwners: false }
     const body = await room({ limits })
     core.world.external.add(omar.id)
@@ -118,7 +118,7 @@ describe('a template decides', () => {
     expect((await submitted({ ...body, capacity: 1000, permissions: { [dana.id]: 'SendAs' } })).status).toBe('queued')
   })
 
-  it('how many requests of it somebody may have open at a time; one that ended counts no more', async () => {
+  it('the number of open requests of a person, without ended requests', async () => {
     const approval = { stages: [{ approvers: [{ group: approversGroup }] }] }
     const { id: templateId } = await core.template({ quota: { openPerPerson: 1 }, approval })
     const ask = (displayName: string, who = asKim) =>
@@ -130,24 +130,27 @@ describe('a template decides', () => {
     expect((await ask('Two')).status).toBe('pendingApproval')
   })
 
-  it('the additional address of a shared mailbox by a pattern of its own', async () => {
+  it('a pattern for the additional address of a shared mailbox', async () => {
     const naming = { name: { pattern: 'cust-{input}' }, alias: { pattern: '{input}-{year}' } }
     const { id: templateId } = await core.template({ kind: 'sharedMailbox', naming })
     const year = new Date().getUTCFullYear()
     const body = { templateId, name: 'alpine', displayName: 'Alpine' }
-    const made = await submitted(body)
-    expect([made.address, made.aliasAddress]).toEqual(['cust-alpine@contoso.example', `alpine-${year}@contoso.example`])
+    const derived = await submitted(body)
+    expect([derived.address, derived.aliasAddress]).toEqual([
+      'cust-alpine@contoso.example',
+      `alpine-${year}@contoso.example`,
+    ])
     const typed = await submitted({ ...body, name: 'fabrikam', alias: 'fab@contoso-labs.example' })
     expect(typed.aliasAddress).toBe(`fab-${year}@contoso-labs.example`)
   })
 
-  it('what people see, and keeps what was typed for another try', async () => {
+  it('the display name, and the request keeps the typed name for a retry', async () => {
     core.world.profiles.set(kim.id, { department: 'Digital Workplace' })
     const naming = { displayName: { pattern: '{department:initials} {input}' }, prefix: 'x-', suffix: '' }
     const { id: templateId } = await core.template({ naming })
-    const made = asSite(await core.provisioning.submitSite(asKim, { body: { templateId, displayName: 'Aurora' } }))
-    expect([made.details.displayName, made.typedName, made.alias]).toEqual(['DW Aurora', 'Aurora', 'x-aurora'])
-    expect(made.around).toEqual({ prefix: 'x-', suffix: '', separator: '-' })
+    const site = asSite(await core.provisioning.submitSite(asKim, { body: { templateId, displayName: 'Aurora' } }))
+    expect([site.details.displayName, site.typedName, site.alias]).toEqual(['DW Aurora', 'Aurora', 'x-aurora'])
+    expect(site.around).toEqual({ prefix: 'x-', suffix: '', separator: '-' })
   })
 })
 
@@ -167,9 +170,9 @@ describe('answers to the questions of a template', () => {
     return core.provisioning.submitSite(asKim, { body: { templateId, displayName: 'Answers', metadata } })
   }
 
-  it('are kept as what they are, defaults where nothing was said', async () => {
-    const made = await answered({ read: true, from: '2098-01-31', host: dana.id.toUpperCase(), free: 'too' })
-    expect(made.details.metadata).toEqual({
+  it('are stored in their own types, with defaults for missing answers', async () => {
+    const request = await answered({ read: true, from: '2098-01-31', host: dana.id.toUpperCase(), free: 'too' })
+    expect(request.details.metadata).toEqual({
       ...{
         seats: 8,
         from: '2098-01-31',
@@ -183,9 +186,9 @@ describe('answers to the questions of a template', () => {
     })
   })
 
-  it('of a form are texts, and what was cleared stays so', async () => {
-    const made = await answered({ read: 'true', seats: '12', catering: 'false', code: '', floor: '' })
-    expect(made.details.metadata).toEqual({ read: true, seats: 12, catering: false })
+  it('are converted from the texts of a form, and cleared answers stay empty', async () => {
+    const request = await answered({ read: 'true', seats: '12', catering: 'false', code: '', floor: '' })
+    expect(request.details.metadata).toEqual({ read: true, seats: 12, catering: false })
   })
 
   it.each([
@@ -201,7 +204,7 @@ describe('answers to the questions of a template', () => {
     [{ host: 'Dana' }, 'host unknown-person'],
     [{ code: 'abc' }, 'code pattern'],
     [{ floor: '9' }, 'floor not-a-choice'],
-  ])('%j is refused as %s', async (wrong, expected) => {
+  ])('are refused: %j as %s', async (wrong, expected) => {
     const { faults } = await refusal(() => answered({ read: true, ...wrong }))
     expect(named(faults)).toEqual([`/metadata/${expected}`])
   })

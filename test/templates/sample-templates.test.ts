@@ -13,30 +13,31 @@ import { people } from '../support/teams-user.ts'
 const all = z.array(templateWithin([])).parse(samples)
 
 describe('the sample templates', () => {
-  it('are ten, each by its name in the tests', () => {
+  it('are ten, with the ids that the tests use', () => {
     expect(all.map(({ id }) => id).toSorted()).toEqual(Object.values(templates).toSorted())
     expect(all).toHaveLength(10)
   })
 
-  it('use all that a template can decide, between them', () => {
+  it('together use all settings of a template', () => {
     const used = new Set(all.flatMap((_, index) => usedPaths(samples[index], template)))
     const unused = schemaPaths(template)
       .map(({ path }) => path)
       .filter((path) => !used.has(path))
-    // A webhook needs a receiver and a secret, which no file should hold; the documents show one. Of the ways to name an
-    // approver or to write a condition each stands for the others.
+    // A webhook needs a receiver and a secret, which no file should contain; the docs have an example. One way to name
+    // an
+    // approver or to write a condition represents the others.
     const ways = /^approval\.stages\[\]\.(backup|when)\[\]\./
-    // No sample lifts what protects addresses.
-    const lifting = ['naming.allowReservedNames', 'naming.allowFormerAddresses']
-    const left = unused.filter((path) => !path.startsWith('webhook') && !ways.test(path))
-    expect(left).toEqual(lifting)
+    // No sample switches off the protection of addresses.
+    const exceptions = ['naming.allowReservedNames', 'naming.allowFormerAddresses']
+    const unexpected = unused.filter((path) => !path.startsWith('webhook') && !ways.test(path))
+    expect(unexpected).toEqual(exceptions)
     expect(new Set(all.flatMap(({ fields }) => fields.map(({ type }) => type))).size).toBe(6)
     expect(new Set(all.map(({ kind }) => kind)).size).toBe(5)
     const rules = new Set(all.flatMap(({ approval }) => approval?.stages.map(({ rule }) => rule) ?? []))
     expect([...rules].toSorted()).toEqual(['all', 'any', 'quorum'])
   })
 
-  it('without approval give no address that begins as people like', () => {
+  it('have an address prefix if they need no approval', () => {
     const open = all.filter(({ approval }) => approval === null)
     expect(open.map(({ name, naming }) => [name, naming.prefix])).toEqual([
       ['Working group', 'wg-'],
@@ -47,7 +48,7 @@ describe('the sample templates', () => {
     ])
   })
 
-  it.each(all)('$name: its form is a message that Teams takes, with six actions at most', (one) => {
+  it.each(all)('$name: has a form within Teams’ message size, with at most six actions', (one) => {
     const card = cards.form(requestForm({ template: one, draft: draftOf({}) }))
     expect(JSON.stringify(card).length * 2).toBeLessThan(25_000)
     expect((card['actions'] as unknown[]).length).toBeLessThanOrEqual(6)
@@ -76,7 +77,7 @@ describe('Kim', () => {
     lead: people.dana.id,
   }
   const nameOf = (name: string) => `${name} of Kim`
-  /** What the form of a template asks for, filled in as an employee would. */
+  /** Returns a completed form of a template, as an employee would send it. */
   const bodyOf = ({ id, kind, name, fields }: (typeof all)[number]) => ({
     templateId: id,
     displayName: nameOf(name),
@@ -90,17 +91,17 @@ describe('Kim', () => {
       : { description: 'What it is for', owners: [people.dana.id] }),
   })
 
-  it.each(all)('can use $name', async (one) => {
+  it.each(all)('can request from $name', async (one) => {
     const { status, text } = await post(one.kind, bodyOf(one))
     expect(status, text).toBe(202)
   })
 
-  it('is told what the policies of the richest one made of the request', async () => {
+  it('sees the request as the policies of the largest template changed it', async () => {
     const rich = all.find(({ id }) => id === templates.serviceDesk)
     if (!rich) throw new Error('the sample is gone')
     const body = { ...bodyOf(rich), displayName: 'Payroll & Time' }
-    const made = await post(rich.kind, body)
-    const { requestId } = z.object({ requestId: z.uuid() }).parse(made.body)
+    const answer = await post(rich.kind, body)
+    const { requestId } = z.object({ requestId: z.uuid() }).parse(answer.body)
     const { body: shown } = await call('kim', 'GET', `/requests/v1/${requestId}`)
     expect(shown).toMatchObject({
       details: {
@@ -114,7 +115,7 @@ describe('Kim', () => {
       },
       approvals: [{ approvers: [{ displayName: 'Dana Fox' }] }],
     })
-    // The quota of two that may be open: one was made above.
+    // The quota is two open requests; the test above submitted one.
     const third = await post(rich.kind, { ...body, displayName: 'Another desk' })
     expect([third.status, JSON.stringify(third.body)]).toEqual([422, expect.stringContaining('quota-reached')])
   })

@@ -18,7 +18,7 @@ const group = '22222222-bbbb-4bbb-8bbb-00000000000b'
 const parse = (document: unknown) => templateWithin([]).parse(document)
 
 describe('the starters', () => {
-  it('are one for each kind of resource', () => {
+  it('have one entry for each kind of resource', () => {
     expect(starters.map(({ kind, creates }) => [kind, creates])).toEqual([
       ['teamSite', 'teamSite'],
       ['communicationSite', 'communicationSite'],
@@ -29,33 +29,33 @@ describe('the starters', () => {
     expect(starters.map(({ kind }) => kind)).toEqual([...starterKinds])
   })
 
-  it.each(starterKinds)('%s makes a valid template that the requester’s manager approves', (kind) => {
-    const made = parse(templateFromStarter({ kind, id }))
-    expect(made).toMatchObject({ id, version: 1, active: true, audience: null, webhook: null })
-    expect(made.approval?.stages).toMatchObject([{ approvers: [{ manager: true }], rule: 'any' }])
-    expect(made.name).toBe(starterOf(kind).displayName)
-    expect(JSON.stringify(made)).not.toMatch(/contoso|\d{8}-[a-z]{4}-/i)
+  it.each(starterKinds)('%s: gives a valid template with approval by the requester’s manager', (kind) => {
+    const document = parse(templateFromStarter({ kind, id }))
+    expect(document).toMatchObject({ id, version: 1, active: true, audience: null, webhook: null })
+    expect(document.approval?.stages).toMatchObject([{ approvers: [{ manager: true }], rule: 'any' }])
+    expect(document.name).toBe(starterOf(kind).displayName)
+    expect(JSON.stringify(document)).not.toMatch(/contoso|\d{8}-[a-z]{4}-/i)
   })
 
-  it.each(starterKinds)('%s asks only for fields that its kind has, and for few', (kind) => {
-    const { creates, asksFor } = starterOf(kind)
-    expect(propertiesOf(creates)).toEqual(expect.arrayContaining([...asksFor]))
-    const made = parse(templateFromStarter({ kind, id }))
-    const form = cards.form(requestForm({ template: made, draft: draftOf({ templateId: id }) }))
+  it.each(starterKinds)('%s: shows only a few fields, all of its kind', (kind) => {
+    const { creates, shownFields } = starterOf(kind)
+    expect(propertiesOf(creates)).toEqual(expect.arrayContaining([...shownFields]))
+    const document = parse(templateFromStarter({ kind, id }))
+    const form = cards.form(requestForm({ template: document, draft: draftOf({ templateId: id }) }))
     const inputs = [...nodesOf(form)].filter(({ type }) => String(type).startsWith('Input.'))
     const ids = inputs.map((input) => input['id'])
-    expect(ids).toEqual(expect.arrayContaining(['displayName', ...asksFor]))
+    expect(ids).toEqual(expect.arrayContaining(['displayName', ...shownFields]))
     expect(ids.length).toBeLessThanOrEqual(12)
   })
 
-  it('takes the choices of an admin', () => {
-    const made = parse(
+  it('apply the choices of an admin', () => {
+    const mailbox = parse(
       templateFromStarter({
         ...{ kind: 'sharedMailbox', id, displayName: 'Project mailbox', description: 'For projects', prefix: 'prj-' },
         ...{ approvers: [{ user: person }, { group }], capacityMaximum: 10_240, default: false },
       }),
     )
-    expect(made).toMatchObject({
+    expect(mailbox).toMatchObject({
       name: 'Project mailbox',
       description: 'For projects',
       default: false,
@@ -67,7 +67,7 @@ describe('the starters', () => {
     expect(site).toMatchObject({ approval: null, limits: { ownersMinimum: 2, externalOwners: false } })
   })
 
-  it('keep a wrong choice, so that the check of templates names its field', () => {
+  it('keep an invalid choice, so that the check of templates reports its field', () => {
     const wrong = templateFromStarter({ kind: 'room', id, displayName: ' ', prefix: 'Room ' })
     const paths = templateWithin([])
       .safeParse(wrong)

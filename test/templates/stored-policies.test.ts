@@ -5,9 +5,9 @@ import { named, refusal, shownFaults } from '../support/refusal.ts'
 
 const asKim = actorOf(kim)
 
-describe('what the version before has stored', () => {
+describe('a template stored by the previous version', () => {
   const core = withCore()
-  /** Each of these could be written then, and is refused today. */
+  /** The previous version accepted each of these; this version refuses them in new templates. */
   const fields = [
     { key: 'a', type: 'text', label: 'A', choices: [{ title: 'One', value: 'one' }] },
     { key: 'b', type: 'choice', label: 'B', choices: [] },
@@ -24,7 +24,7 @@ describe('what the version before has stored', () => {
     await core.database.query('INSERT INTO templates VALUES ($1, $2, 1, $3)', [tenantId, old.id, JSON.stringify(old)])
   })
 
-  it('is still listed, used and read', async () => {
+  it('can still be listed and requested from', async () => {
     expect((await core.provisioning.listTemplates(asKim)).map(({ name }) => name)).toEqual(['Old'])
     const body = { templateId: old.id, displayName: 'Old club', metadata: { c: 'one', d: 'one' } }
     const { requestId } = await core.provisioning.submitSite(asKim, { body })
@@ -32,10 +32,10 @@ describe('what the version before has stored', () => {
   })
 })
 
-describe('a request that its template adds to', () => {
+describe('a request with values from its template', () => {
   const core = withCore()
 
-  it('is refused where the defaults make more answers than a request may have', async () => {
+  it('is refused if the defaults exceed the limit of answers', async () => {
     const fields = [{ key: 'size', type: 'text', label: 'Size', default: 'small' }]
     const metadata = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`key${index}`, 'x']))
     const site = await core.template({ fields })
@@ -49,17 +49,17 @@ describe('a request that its template adds to', () => {
     ])
   })
 
-  it('hears that its template is of the other resource, whatever that template puts into requests', async () => {
+  it('is refused if its template is for another resource, whatever values the template sets', async () => {
     const { id: templateId } = await core.template({ kind: 'roomMailbox', properties: { city: { default: 'Bern' } } })
     const refused = await refusal(() => core.provisioning.submitSite(asKim, { body: { templateId, displayName: 'x' } }))
     expect(named(refused.faults)).toEqual(['/templateId wrong-resource'])
   })
 })
 
-describe('numbers and quotas at their end', () => {
+describe('a number or quota at its limit', () => {
   const core = withCore()
 
-  it('name the address that was looked at last when none of the numbers is free', async () => {
+  it('reports the last checked address if no number is free', async () => {
     const { id: templateId } = await core.template({ naming: { alias: { pattern: 'n-{counter}' } } })
     for (let number = 1; number <= 20; number += 1) core.world.taken.add(`n-${number}`)
     const body = { templateId, displayName: 'x' }
@@ -70,14 +70,14 @@ describe('numbers and quotas at their end', () => {
     expect(asSite(await core.provisioning.submitSite(asKim, { body })).alias).toBe('n-21')
   })
 
-  it('count what was made of a request that another was to take the place of', async () => {
+  it('counts the resource of a request that its replacement did not cancel', async () => {
     const { id: templateId } = await core.template({ quota: { resources: 1 } })
     const { requestId } = await core.provisioning.submitSite(asKim, { body: { templateId, displayName: 'First' } })
-    const stood = async (status: 'failed' | 'succeeded') => {
+    const setStatus = async (status: 'failed' | 'succeeded') => {
       const found = asSite(await core.provisioning.readRequest(asKim, { requestId }))
       await core.ports.requests.update({ ...found, status, version: found.version + 1 })
     }
-    await stood('failed')
+    await setStatus('failed')
     const opened = await core.provisioning.draftFromRequest(asKim, { requestId })
     if (opened.step !== 'details') throw new Error('no form')
     const { draft } = opened
@@ -88,7 +88,7 @@ describe('numbers and quotas at their end', () => {
       values,
     })
     if (reviewed.step !== 'review') throw new Error('no review')
-    await stood('succeeded')
+    await setStatus('succeeded')
     const sent = await core.provisioning.submitDraft(asKim, {
       requestId: draft.requestId,
       version: reviewed.draft.version,
@@ -96,7 +96,7 @@ describe('numbers and quotas at their end', () => {
     expect(sent.step === 'details' && named(sent.faults)).toEqual(['/templateId quota-reached'])
   })
 
-  it('are told with the empty form, before anybody fills it in for nothing', async () => {
+  it('is reported on the empty form, before the person completes it', async () => {
     const { id: templateId } = await core.template({ quota: { openPerPerson: 1 }, approval: null })
     const faultsOfForm = async () => {
       const opened = await core.provisioning.openDraft(asKim, { templateId })
@@ -107,7 +107,7 @@ describe('numbers and quotas at their end', () => {
     expect(await faultsOfForm()).toEqual(['/templateId quota-reached'])
   })
 
-  it('count open requests of people, not of applications, which have many to ask for', async () => {
+  it('counts open requests of people but not of applications', async () => {
     const { id: templateId } = await core.template({ kind: 'roomMailbox', quota: { openPerPerson: 1 } })
     const application = { ...asKim, id: randomUUID(), clientId: randomUUID() }
     const submit = (name: string, who: typeof asKim = asKim) =>
@@ -122,7 +122,7 @@ describe('numbers and quotas at their end', () => {
 describe('blocked words', () => {
   const core = withCore()
 
-  it('are refused where somebody wrote them, and left out of what the directory says', async () => {
+  it('are refused in typed texts and removed from the directory’s values', async () => {
     const naming = {
       ...{ displayName: { pattern: '{department} {metadata.team} {input}' }, blockedWords: ['payroll', 'ceo'] },
       alias: { pattern: '{department}-{input}' },
@@ -137,7 +137,7 @@ describe('blocked words', () => {
     expect([details.displayName, alias]).toEqual(['A Club', 'club'])
   })
 
-  it('are found with signs in them that nobody sees', async () => {
+  it('are found even with invisible characters', async () => {
     const { id: templateId } = await core.template({ naming: { blockedWords: ['ceo'] } })
     for (const displayName of ['C\u200bEO', 'C\u00adEO office', '\u2060ceo'])
       expect(

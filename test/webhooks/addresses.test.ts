@@ -5,7 +5,7 @@ import { addressesToRefuse } from '../support/webhook-addresses.ts'
 
 const allowed = ['10.1.0.0/16', '127.0.0.0/8', 'fd00::/8']
 
-describe('a webhook goes', () => {
+describe('the address of a webhook', () => {
   it.each([
     'https://hooks.contoso.example/sites',
     'https://93.184.216.34/',
@@ -22,7 +22,7 @@ describe('a webhook goes', () => {
     'https://bücher.example/',
     'https://hooks.contoso.example./',
     'https://[64:ff9b::8.8.8.8]/',
-  ])('to %s when 10.1.0.0/16, loopback and fd00::/8 are allowed', (url) => {
+  ])('may be %s when 10.1.0.0/16, loopback and fd00::/8 are allowed', (url) => {
     expect(webhookTargetFault(url, allowed)).toBeUndefined()
   })
 
@@ -48,30 +48,30 @@ describe('a webhook goes', () => {
     ['https://[64:ff9b::a02:1]/', 'private address'],
     ['https://0xa020001/', 'private address'],
     ['https://012.2.0.1/', 'private address'],
-  ])('not to %s', (url, words) => {
-    expect(textOf(webhookTargetFault(url, allowed))).toContain(words)
+  ])('may not be %s', (url, text) => {
+    expect(textOf(webhookTargetFault(url, allowed))).toContain(text)
   })
 
-  it.each(addressesToRefuse)('not to %s when nothing is allowed', (url) => {
+  it.each(addressesToRefuse)('may not be %s without allowed networks', (url) => {
     expect(textOf(webhookTargetFault(url, []))).toMatch(/^A webhook.+\.$/)
   })
 
-  it('to the edges of a private network only from outside', () => {
+  it('may be next to a private network, but not inside it', () => {
     for (const url of ['https://172.15.255.255/', 'https://172.32.0.0/', 'https://100.128.0.0/'])
       expect(webhookTargetFault(url, [])).toBeUndefined()
   })
 })
 
-describe('a name that leads', () => {
+describe('a host name', () => {
   const fault = (addresses: string[], networks: string[] = []) =>
     webhookNameFault('https://hooks.contoso.example/', addresses, networks)
 
-  it('to the internet alone is good, and so is one that leads nowhere yet', () => {
+  it('is allowed with only public addresses, or without an address yet', () => {
     expect(fault(['93.184.216.34', '2606:4700::1111'])).toBeUndefined()
     expect(fault([])).toBeUndefined()
   })
 
-  it('to one private address among others is not, unless that one is allowed', () => {
+  it('is refused with one private address, unless this network is allowed', () => {
     expect(textOf(fault(['93.184.216.34', '10.1.0.1']))).toContain('private address')
     expect(textOf(fault(['10.1.0.1', '93.184.216.34']))).toContain('private address')
     expect(fault(['93.184.216.34', '10.1.0.1'], allowed)).toBeUndefined()
@@ -79,10 +79,10 @@ describe('a name that leads', () => {
   })
 })
 
-describe('a secret of webhooks', () => {
+describe('the secret of a webhook', () => {
   const of = (bytes: number) => `whsec_${Buffer.alloc(bytes, 251).toString('base64')}`
 
-  it('is whsec_ and 24 to 64 bytes in base64', () => {
+  it('is whsec_ with 24 to 64 bytes in base64', () => {
     for (const bytes of [24, 25, 32, 64]) expect(webhookSecret.safeParse(of(bytes)).success).toBe(true)
     for (const bytes of [0, 23, 65]) expect(webhookSecret.safeParse(of(bytes)).success).toBe(false)
   })
@@ -95,7 +95,7 @@ describe('a secret of webhooks', () => {
     `${of(32)}\n`,
     of(32).slice('whsec_'.length),
     `WHSEC_${of(32).slice('whsec_'.length)}`,
-  ])('is not %j', (secret) => {
+  ])('cannot be %j', (secret) => {
     expect(webhookSecret.safeParse(secret).success).toBe(false)
   })
 })

@@ -35,13 +35,13 @@ async function receiver(completeByWebhook?: (requestId: string, url: string) => 
 }
 
 describe('a provisioning webhook', () => {
-  test('that is signed completes the request with the URL it carries', async () => {
+  test('completes the request with its URL if it is signed', async () => {
     const { completed, post } = await receiver()
     const answer = await post(JSON.stringify(event))
     expect([answer.status, answer.text, completed]).toEqual([204, '', [[requestId, url]]])
   })
 
-  test('is verified over the bytes as sent, not over what they mean', async () => {
+  test('is verified over the sent bytes, not over the parsed JSON', async () => {
     const { completed, post } = await receiver()
     const spaced = JSON.stringify(event, undefined, 2)
     expect((await post(spaced)).status).toBe(204)
@@ -49,7 +49,7 @@ describe('a provisioning webhook', () => {
     expect(completed.length).toBe(1)
   })
 
-  test('with one good signature among several is taken: secrets are exchanged that way', async () => {
+  test('is accepted with one valid signature among several, as during a change of secrets', async () => {
     const { post } = await receiver()
     const body = JSON.stringify(event)
     const good = signed(body)
@@ -76,14 +76,14 @@ describe('a provisioning webhook', () => {
     ['with a version alone', { ...good, 'webhook-signature': 'v1' }],
     ['of another version', { ...good, 'webhook-signature': good['webhook-signature'].replace('v1,', 'v2,') }],
     ['cut off', { ...good, 'webhook-signature': good['webhook-signature'].slice(0, -4) }],
-  ])('%s: 401, and nothing happens', async (_, headers) => {
+  ])('with %s gets 401 and changes nothing', async (_, headers) => {
     const { completed, post } = await receiver()
     const answer = await post(body, headers)
     expect([answer.status, answer.body.code, completed]).toEqual([401, 'invalid-signature', []])
     expect(answer.headers.has('www-authenticate')).toBe(true)
   })
 
-  test('of a mailbox completes the request without a URL', async () => {
+  test('completes the request of a mailbox without a URL', async () => {
     const { completed, post } = await receiver()
     const data = { reference: 'REQ-1043', kind: 'sharedMailbox', status: 'succeeded', displayName: 'Info' }
     const mailbox = { address: 'info@contoso.example', mailboxId: 'm' }
@@ -92,14 +92,14 @@ describe('a provisioning webhook', () => {
   })
 
   test.each([['request.failed'], ['request.cancelled'], ['something.new']])(
-    'of type %s is heard and left',
+    'of type %s is accepted and ignored',
     async (type) => {
       const { completed, post } = await receiver()
       expect([(await post(JSON.stringify({ ...event, type }))).status, completed]).toEqual([204, []])
     },
   )
 
-  test('that is signed but makes no sense is refused', async () => {
+  test('is refused if it is signed but invalid', async () => {
     const { completed, post } = await receiver()
     expect((await post('{')).status).toBe(400)
     expect((await post('')).status).toBe(400)
@@ -108,7 +108,7 @@ describe('a provisioning webhook', () => {
     expect(completed).toEqual([])
   })
 
-  test('that the core cannot take just now is to be delivered again', async () => {
+  test('must be delivered again if the core is not available', async () => {
     const { post } = await receiver(async () => {
       throw new ProvisioningError('unavailable', asWritten('Not now.'))
     })

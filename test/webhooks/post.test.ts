@@ -14,7 +14,7 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close()
 })
 
-/** A receiver on this machine, with what reached it. */
+/** A receiver on this machine that records the requests it gets. */
 async function receiver(listener: RequestListener, tls?: { key: string; cert: string }) {
   let met = 0
   const count: RequestListener = (request, response) => {
@@ -31,7 +31,7 @@ async function receiver(listener: RequestListener, tls?: { key: string; cert: st
   return { port: (server.address() as AddressInfo).port, met: () => met, server }
 }
 
-/** When the next connection has ended, in whatever way. */
+/** Resolves at the end of the next connection, with or without an error. */
 const nextCut = (server: Server): Promise<void> =>
   new Promise((ended) =>
     server.once('connection', (socket) => socket.on('error', () => undefined).once('close', () => ended())),
@@ -59,8 +59,8 @@ const answerWith =
     response.end()
   }
 
-describe('a webhook is posted', () => {
-  it('as it is, and its answer comes back with what it asks for', async () => {
+describe('posting a webhook', () => {
+  it('sends it unchanged and returns the answer with its Retry-After', async () => {
     const bodies: string[] = []
     const { port } = await receiver(async (request, response) => {
       for await (const chunk of request) bodies.push(String(chunk))
@@ -71,17 +71,14 @@ describe('a webhook is posted', () => {
     expect(bodies).toEqual(['{"a":1}'])
   })
 
-  it.each([301, 302, 303, 307, 308])(
-    'once: a redirect (%i) is an answer, and nobody goes where it leads',
-    async (status) => {
-      const target = await receiver(answerWith(200))
-      const { port } = await receiver(answerWith(status, { location: `http://127.0.0.1:${target.port}/` }))
-      expect(await poster()(`http://127.0.0.1:${port}/`)).toMatchObject({ status })
-      expect(target.met()).toBe(0)
-    },
-  )
+  it.each([301, 302, 303, 307, 308])('returns a redirect (%i) as the answer and does not follow it', async (status) => {
+    const target = await receiver(answerWith(200))
+    const { port } = await receiver(answerWith(status, { location: `http://127.0.0.1:${target.port}/` }))
+    expect(await poster()(`http://127.0.0.1:${port}/`)).toMatchObject({ status })
+    expect(target.met()).toBe(0)
+  })
 
-  it('past the proxy that the environment names', async () => {
+  it('ignores the proxy of the environment', async () => {
     const proxy = await receiver(answerWith(200))
     const { port, met } = await receiver(answerWith(204))
     const before = http.globalAgent
@@ -97,14 +94,14 @@ describe('a webhook is posted', () => {
     expect([proxy.met(), met()]).toEqual([1, 1])
   })
 
-  it('not to a certificate that nobody vouches for, whatever the environment says', async () => {
+  it('refuses an untrusted certificate, regardless of the environment', async () => {
     const { key, certificate } = selfSigned()
     const { port, met } = await receiver(answerWith(204), { key, cert: certificate })
     const before = process.env['NODE_TLS_REJECT_UNAUTHORIZED']
     process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0'
     try {
       expect(await poster()(`https://127.0.0.1:${port}/`)).toEqual({
-        ...{ problem: 'unreachable', words: expect.stringMatching(/^not reachable \([A-Z_]*CERT[A-Z_]*\)$/) },
+        ...{ problem: 'unreachable', text: expect.stringMatching(/^not reachable \([A-Z_]*CERT[A-Z_]*\)$/) },
       })
     } finally {
       if (before === undefined) delete process.env['NODE_TLS_REJECT_UNAUTHORIZED']
@@ -113,7 +110,7 @@ describe('a webhook is posted', () => {
     expect(met()).toBe(0)
   })
 
-  it('outside transactions only', () => {
+  it('is allowed outside transactions only', () => {
     const assertOutside = (what: string) => {
       throw new Error(`${what} inside a transaction`)
     }
@@ -121,7 +118,7 @@ describe('a webhook is posted', () => {
   })
 })
 
-describe('an answer', () => {
+describe('the answer to a webhook', () => {
   it.each<[string, RequestListener]>([
     ['that never begins', () => undefined],
     ['whose headers never end', (_, response) => void response.socket?.write('HTTP/1.1 200 OK\r\nx-a: b\r\n')],
@@ -133,22 +130,22 @@ describe('an answer', () => {
         response.on('close', () => clearInterval(drip))
       },
     ],
-  ])('%s is cut when the time is up', async (_, listener) => {
+  ])('is cut at the time-out: %s', async (_, listener) => {
     const { port, server } = await receiver(listener)
     const cut = nextCut(server)
     const answer = await poster({ timeoutMilliseconds: 200 })(`http://127.0.0.1:${port}/`)
-    expect(answer).toEqual({ problem: 'timeout', words: 'no answer in 0.2 s' })
+    expect(answer).toEqual({ problem: 'timeout', text: 'no answer in 0.2 s' })
     await cut
   })
 
-  it('is cut when the name is looked up for too long', async () => {
+  it('is cut when the name lookup takes too long', async () => {
     const resolveHost = () => new Promise<never>(() => undefined)
     expect(await poster({ resolveHost, timeoutMilliseconds: 100 })('https://slow.example/')).toMatchObject({
       problem: 'timeout',
     })
   })
 
-  it('is read for 64 KiB and then cut: its status counts', async () => {
+  it('is read up to 64 KiB, and its status counts', async () => {
     let sent = 0
     const { port, server } = await receiver((_, response) => {
       response.writeHead(200)
@@ -161,7 +158,7 @@ describe('an answer', () => {
     const cut = nextCut(server)
     expect(await poster()(`http://127.0.0.1:${port}/`)).toMatchObject({ status: 200 })
     await cut
-    // What the kernel holds between the two is not read by anybody.
+    // The kernel's buffers hold more bytes that nobody reads.
     expect(sent).toBeLessThan(64 * 1024 * 1024)
   })
 
@@ -175,12 +172,12 @@ describe('an answer', () => {
       },
     ],
     ['that is none', (_, response) => void response.socket?.end('hello\r\n\r\n')],
-  ])('%s is none', async (_, listener) => {
+  ])('is an error: %s', async (_, listener) => {
     const { port } = await receiver(listener)
     expect(await poster()(`http://127.0.0.1:${port}/`)).toMatchObject({ problem: 'unreachable' })
   })
 
-  it('is not waited for when the process stops: what came of it is unknown', async () => {
+  it('is unknown when the process stops, so the post rejects', async () => {
     const { port } = await receiver(() => undefined)
     const stopping = new AbortController()
     const posted = poster()(`http://127.0.0.1:${port}/`, false, stopping.signal)
@@ -189,7 +186,7 @@ describe('an answer', () => {
   })
 })
 
-describe('an address that may not be gone to is refused when connecting', () => {
+describe('connecting to a forbidden address is refused', () => {
   it.each(addressesToRefuse)('%s', async (url) => {
     expect(await poster({ allowCidrs: [] })(url)).toMatchObject({ problem: 'forbidden' })
   })
@@ -202,7 +199,7 @@ describe('an address that may not be gone to is refused when connecting', () => 
     ['IPv4 in IPv6', ['::ffff:127.0.0.1']],
     ['IPv4 behind a translator', ['64:ff9b::7f00:1']],
     ['something that is no address', ['localhost']],
-  ])('a name with %s', async (_, addresses) => {
+  ])('for a name with %s', async (_, addresses) => {
     const answer = await poster({ allowCidrs: [], resolveHost: async () => addresses })(
       'https://hooks.contoso.example/',
     )
@@ -210,36 +207,36 @@ describe('an address that may not be gone to is refused when connecting', () => 
   })
 
   it.each(['printer.local', 'metadata.google.internal', 'kubernetes.default.svc', 'hooks', 'xn--bcher-kva.example'])(
-    'a name of one’s own network: %s',
+    'for a name of the internal network: %s',
     async (name) => {
       const post = poster({ allowCidrs: [], resolveHost: async () => ['169.254.169.254'] })
       expect(await post(`https://${name}/`)).toMatchObject({ problem: 'refused' })
     },
   )
 
-  it('a name that changes between check and connect: it is asked once, and what was judged is connected to', async () => {
+  it('for a changing name: one lookup, and a connection to its checked address', async () => {
     const { port, met } = await receiver(answerWith(204))
     const replies = [['127.0.0.1'], ['127.0.0.2'], ['10.0.0.1']]
-    let asked = 0
-    const resolveHost = async () => replies[asked++] ?? []
+    let lookups = 0
+    const resolveHost = async () => replies[lookups++] ?? []
     const post = poster({ resolveHost })
     expect(await post(`http://localhost:${port}/`)).toMatchObject({ status: 204 })
-    expect([asked, met()]).toEqual([1, 1])
-    // Nobody listens at the second: so that one was connected to, and not the first again.
+    expect([lookups, met()]).toEqual([1, 1])
+    // Nobody listens at the second address, so the connection went to this one.
     expect(await post(`http://localhost:${port}/`)).toMatchObject({ problem: 'unreachable' })
     expect(await post(`http://localhost:${port}/`)).toMatchObject({ problem: 'refused' })
-    expect([asked, met()]).toEqual([3, 1])
+    expect([lookups, met()]).toEqual([3, 1])
   })
 
-  it('a name without an address is only not reachable: it may come to be', async () => {
+  it('not for a name without an address, which is only unreachable', async () => {
     const gone = Object.assign(new Error('no such name'), { code: 'ENOTFOUND' })
-    const words = 'not reachable (ENOTFOUND)'
+    const text = 'not reachable (ENOTFOUND)'
     const post = (resolveHost: PosterOptions['resolveHost']) => poster({ resolveHost })('https://gone.example/')
-    expect(await post(() => Promise.reject(gone))).toEqual({ problem: 'unreachable', words })
-    expect(await post(async () => [])).toEqual({ problem: 'unreachable', words })
+    expect(await post(() => Promise.reject(gone))).toEqual({ problem: 'unreachable', text })
+    expect(await post(async () => [])).toEqual({ problem: 'unreachable', text })
   })
 
-  it('but for our own subscription, which goes where the service is', async () => {
+  it('not for the service’s own receiver', async () => {
     const { port } = await receiver(answerWith(204))
     const post = poster({ allowCidrs: [], resolveHost: async () => ['127.0.0.1'] })
     expect(await post(`http://127.0.0.1:${port}/webhooks/provisioning`, true)).toMatchObject({ status: 204 })

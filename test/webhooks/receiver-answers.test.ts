@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import strings from '../../cards/strings/en.json' with { type: 'json' }
 import { answerMeanings, meaningOf } from '../../src/core/index.ts'
 
-describe('what a receiver of webhooks answered, in words', () => {
+describe('the meaning of a receiver’s answer', () => {
   it.each([
     [null, 'none'],
     ['204', 'taken'],
@@ -27,16 +27,17 @@ describe('what a receiver of webhooks answered, in words', () => {
     ['not reachable', 'unreachable'],
     ['not reachable (EHOSTUNREACH)', 'unreachable'],
     ['not sent: A webhook does not go to a private address.', 'forbidden'],
+    ['not sent: the receiver was disabled because it answered 410 Gone', 'switchedOff'],
     ['not sent: the receiver was switched off, since it said 410 Gone', 'switchedOff'],
     ['not sent: the template has no webhook any more', 'noWebhook'],
     ['not sent: its secret cannot sign; write the webhook anew', 'noSecret'],
     ['stands still: the process died each time it ran', 'standsStill'],
     ['what an earlier version wrote', 'other'],
-  ] as const)('%s: %s', (said, meaning) => {
-    expect(meaningOf(said)).toBe(meaning)
+  ] as const)('%s: %s', (status, meaning) => {
+    expect(meaningOf(status)).toBe(meaning)
   })
 
-  it('has a sentence for each meaning', () => {
+  it('has a text for each meaning', () => {
     expect(Object.keys(strings.webhooks.answer).sort()).toEqual([...answerMeanings].sort())
   })
 })

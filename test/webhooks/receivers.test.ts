@@ -6,27 +6,27 @@ import { admin, answers, hour, secretOf, start, timeout, withWebhooks } from '..
 
 const dead = 'https://dead.contoso.example/'
 const alive = 'https://alive.contoso.example/'
-/** A receiver that answers when it is told to. */
+/** A receiver that holds its answers until they are released. */
 function held() {
   const waiting: (() => void)[] = []
   return {
     waiting,
     receiver: () => new Promise<ReturnType<typeof answers>>((resolve) => waiting.push(() => resolve(answers(500)))),
-    letGo: () => {
+    release: () => {
       for (const answer of waiting.splice(0)) answer()
     },
   }
 }
 
-describe('one receiver', () => {
+describe('a receiver', () => {
   const world = withWebhooks()
   const endpoint = (template: Template, url = template.webhook?.url ?? '') =>
     world.ports.endpoints.find(
       endpointOf({ tenantId: admin.tenantId, subscriber: { templateId: template.id } }, url).endpointId,
     )
-  const urlsSeen = () => world.seen.map(({ url }) => url)
-  /** Puts so many jobs to work at once, and waits until all are done but those that a receiver holds. */
-  async function work(count: number, { waiting, letGo }: ReturnType<typeof held>, heldJobs: number) {
+  const urlsSeen = () => world.received.map(({ url }) => url)
+  /** Starts `count` jobs at once, and waits until all are done except those that a receiver holds. */
+  async function work(count: number, { waiting, release }: ReturnType<typeof held>, heldJobs: number) {
     let done = 0
     const atWork = Array.from({ length: count }, async () => {
       await world.runNext()
@@ -35,32 +35,32 @@ describe('one receiver', () => {
     await until(() => done + waiting.length === count || undefined, 'all jobs to be done or held')
     expect(waiting).toHaveLength(heldJobs)
     return async () => {
-      letGo()
+      release()
       await Promise.all(atWork)
     }
   }
 
-  it('that does not answer keeps no other waiting, and two workers at most', async () => {
+  it('without an answer delays no other receiver, and uses at most two workers', async () => {
     const silence = held()
     world.answer(dead, silence.receiver)
     const [one, other] = [await world.template({ url: dead }), await world.template({ url: alive })]
     for (let count = 0; count < 12; count += 1) await world.deliver(one)
     const last = await world.deliver(other)
-    // As many at work at once as the queue has workers: more jobs for the dead one than workers come first.
+    // As many concurrent jobs as workers. More jobs than workers are for the dead receiver, and they come first.
     const end = await work(13, silence, 2)
     expect(await world.find(last)).toMatchObject({ status: 'delivered', attempts: 1 })
     expect(urlsSeen().sort()).toEqual([alive, dead, dead])
     await end()
   })
 
-  it('whose address was changed while an attempt was under way is no trouble any more', async () => {
+  it('is no longer troubled if its address changed during an attempt', async () => {
     const silence = held()
     world.answer(dead, silence.receiver)
-    const { id, version, ...given } = await world.template({ url: dead })
-    await world.deliver({ id, version, ...given })
+    const { id, version, ...contents } = await world.template({ url: dead })
+    await world.deliver({ id, version, ...contents })
     const end = await work(1, silence, 1)
     const webhook = { url: alive, secret: secretOf(1), events: ['site.provisioned'] }
-    await world.provisioning.putTemplate(admin, { id, body: { ...given, webhook }, expected: version })
+    await world.provisioning.putTemplate(admin, { id, body: { ...contents, webhook }, expected: version })
     await end()
     const { tenantId } = admin
     const ours = { tenantId, followUpWebhookUrl: 'https://here.contoso.example/' }
@@ -75,23 +75,23 @@ describe('one receiver', () => {
     expect(urls(await troubledEndpoints(world.ports, ours))).toEqual([ours.followUpWebhookUrl])
   })
 
-  it('that is put off loses no attempt, and gets everything in the end', async () => {
+  it('gets all deliveries in the end without losing attempts when jobs are put off', async () => {
     const silence = held()
     world.answer(dead, silence.receiver)
     const template = await world.template({ url: dead })
     const ids = await Promise.all(Array.from({ length: 5 }, () => world.deliver(template)))
     const end = await work(5, silence, 2)
     const turnedAway = (await Promise.all(ids.map(world.find))).filter(({ attempts }) => attempts === 0)
-    expect([turnedAway.length, world.seen.length]).toEqual([5, 2])
+    expect([turnedAway.length, world.received.length]).toEqual([5, 2])
     world.answer(dead, () => answers(200))
     await end()
     await world.runUntil(hour)
     for (const { status, attempts } of await Promise.all(ids.map(world.find)))
       expect([status, attempts <= 2]).toEqual(['delivered', true])
-    expect(world.seen.length).toBe(7)
+    expect(world.received.length).toBe(7)
   })
 
-  it('that fails is asked one at a time, and all that fail together leave workers to the others', async () => {
+  it('gets one delivery at a time while it fails, and failing receivers leave workers to the others', async () => {
     const urls = Array.from({ length: 8 }, (_, index) => `https://dead-${index}.contoso.example/`)
     const silence = held()
     for (const url of urls) {
@@ -104,13 +104,13 @@ describe('one receiver', () => {
     await end()
   })
 
-  it('that wants to be left alone is left alone by all of its deliveries, and none loses an attempt', async () => {
+  it('gets no deliveries during a requested pause, and no delivery loses an attempt', async () => {
     const replies = [answers(429, '600')]
     world.answer(alive, () => replies.shift() ?? answers(204))
     const template = await world.template({ url: alive })
     const ids = [await world.deliver(template), await world.deliver(template), await world.deliver(template)]
     await world.runUntil(599_000)
-    expect(world.seen).toHaveLength(1)
+    expect(world.received).toHaveLength(1)
     world.restart()
     await world.runUntil(620_000)
     expect((await Promise.all(ids.map(world.find))).map(({ status, attempts }) => [status, attempts])).toEqual([
@@ -121,7 +121,7 @@ describe('one receiver', () => {
     expect(await endpoint(template)).toMatchObject({ failingSince: null, waitsUntil: null })
   })
 
-  it('that says 410 is switched off at once; admins are told once, and what comes for it is recorded', async () => {
+  it('is disabled at once after a 410, with one alert, and later deliveries are recorded', async () => {
     world.answer(dead, () => answers(410))
     const template = await world.template({ url: dead })
     const first = await world.deliver(template)
@@ -132,14 +132,14 @@ describe('one receiver', () => {
     const later = await world.deliver(template)
     world.restart()
     await world.runUntil(400 * hour)
-    expect(world.seen).toHaveLength(1)
+    expect(world.received).toHaveLength(1)
     expect(await world.find(later)).toMatchObject({
       ...{ status: 'failed', attempts: 0, lastStatus: expect.stringContaining('410 Gone') },
     })
-    expect(world.told).toEqual([`webhook:gone:${at}`])
+    expect(world.alerts).toEqual([`webhook:gone:${at}`])
   })
 
-  it('that does nothing but fail for 120 hours is switched off, and admins are told once', async () => {
+  it('is disabled after 120 hours of failures, with one alert', async () => {
     world.answer(dead, () => answers(500))
     const template = await world.template({ url: dead })
     for (let count = 0; count < 12; count += 1) {
@@ -154,13 +154,13 @@ describe('one receiver', () => {
     const disabled = Date.parse(state?.disabledAt ?? '') - start
     expect(disabled).toBeGreaterThanOrEqual(120 * hour)
     expect(disabled).toBeLessThan(133 * hour)
-    expect(world.seen.every(({ seconds }) => seconds * 1000 <= disabled)).toBe(true)
-    expect(world.told.filter((card) => card.startsWith('webhook:failing'))).toHaveLength(1)
-    // Of the deliveries that ended before, in the same row of failures, they were told once too.
-    expect(world.told).toHaveLength(2)
+    expect(world.received.every(({ seconds }) => seconds * 1000 <= disabled)).toBe(true)
+    expect(world.alerts.filter((card) => card.startsWith('webhook:failing'))).toHaveLength(1)
+    // Another alert reported the deliveries that failed for good before.
+    expect(world.alerts).toHaveLength(2)
   })
 
-  it('that answered once in between is not switched off', async () => {
+  it('is not disabled after a success in between', async () => {
     world.answer(alive, () => answers(world.time === 60 * hour ? 200 : 500))
     const template = await world.template({ url: alive })
     for (const hours of [0, 60, 119, 130, 179]) {
@@ -174,7 +174,7 @@ describe('one receiver', () => {
     })
   })
 
-  it('is switched on by writing the webhook anew; what it missed can be replayed, under the same id', async () => {
+  it('is enabled by saving the webhook again, and missed deliveries can be resent with the same id', async () => {
     world.answer(dead, () => answers(410))
     const template = await world.template({ url: dead })
     const missed = [await world.deliver(template), await world.deliver(template)]
@@ -191,13 +191,13 @@ describe('one receiver', () => {
     })
     world.restart()
     await world.runUntil(2 * hour)
-    const again = world.seen.filter(({ url }) => url === alive)
+    const again = world.received.filter(({ url }) => url === alive)
     expect(again.map(({ headers }) => headers['webhook-id']).sort()).toEqual([...missed].sort())
     expect(again[0]?.body).toBe((await world.find(again[0]?.headers['webhook-id'] ?? '')).body)
     for (const one of missed) expect(await world.find(one)).toMatchObject({ status: 'delivered', url: alive })
   })
 
-  it('gets the whole schedule anew by a replay', async () => {
+  it('gets the whole schedule again after a resend', async () => {
     world.answer(dead, () => answers(500))
     const template = await world.template({ url: dead })
     const deliveryId = await world.deliver(template)
@@ -212,7 +212,7 @@ describe('one receiver', () => {
     world.answer(dead, () => answers(204))
     await world.runUntil(500 * hour)
     expect(await world.find(deliveryId)).toMatchObject({ status: 'delivered', attempts: 13 })
-    // A delivered one may be sent again too: its receiver may have lost it.
+    // A delivered message can be resent too, because its receiver may have lost it.
     await world.provisioning.replayDelivery(admin, { deliveryId })
     await world.runUntil(501 * hour)
     const timeline = await world.ports.audit.timeline((await world.find(deliveryId)).requestId)
@@ -222,7 +222,7 @@ describe('one receiver', () => {
     ])
   })
 
-  it('that is the service itself is never switched off, nor left alone', async () => {
+  it('is never disabled or paused if it is the service itself', async () => {
     const own = 'http://127.0.0.1:3978/webhooks/provisioning'
     const replies = [timeout, answers(410)]
     world.answer(own, () => replies.shift() ?? answers(204))
@@ -234,17 +234,17 @@ describe('one receiver', () => {
     expect((await world.find(third)).status).toBe('delivered')
     await world.runUntil(hour)
     expect((await world.find(first)).status).toBe('delivered')
-    expect(world.seen.every(({ anywhere }) => anywhere)).toBe(true)
-    expect(world.told).toEqual([`webhook:own:${new Date(start).toISOString()}`])
+    expect(world.received.every(({ anywhere }) => anywhere)).toBe(true)
+    expect(world.alerts).toEqual([`webhook:own:${new Date(start).toISOString()}`])
   })
 
-  it('whose webhook was taken off its template gets nothing more', async () => {
+  it('gets nothing after its webhook was removed from the template', async () => {
     const template = await world.template({ url: dead })
     const deliveryId = await world.deliver(template)
     const { id, version, ...body } = template
     await world.provisioning.putTemplate(admin, { id, body: { ...body, webhook: null }, expected: version })
     await world.runUntil(hour)
     expect(await world.find(deliveryId)).toMatchObject({ status: 'failed', attempts: 0 })
-    expect([world.seen, world.told]).toEqual([[], []])
+    expect([world.received, world.alerts]).toEqual([[], []])
   })
 })

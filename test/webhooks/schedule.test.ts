@@ -7,35 +7,35 @@ import { seed } from '../support/seed.ts'
 import { admin, answers, hour, type Seen, secretOf, start, timeout, withWebhooks } from '../support/webhook-world.ts'
 
 const url = 'https://hooks.contoso.example/sites'
-/** Seconds between the attempts, the first counted from the start. */
-const gaps = (seen: readonly Seen[]) =>
-  seen.map(({ seconds }, index) => Math.round((seconds - (seen[index - 1]?.seconds ?? 0)) * 1000) / 1000)
+/** Returns the seconds between the attempts, and from the start to the first attempt. */
+const gaps = (received: readonly Seen[]) =>
+  received.map(({ seconds }, index) => Math.round((seconds - (received[index - 1]?.seconds ?? 0)) * 1000) / 1000)
 
-describe('a webhook that nobody takes', () => {
+describe('a delivery without success', () => {
   const world = withWebhooks()
 
-  it('is tried at 0, 5 s, 5 m, 30 m, 2, 5, 10, 14, 20 and 24 h, then given up, and the admins are told once', async () => {
+  it('is tried at 0, 5 s, 5 m, 30 m, 2, 5, 10, 14, 20 and 24 h, then fails for good with one alert', async () => {
     world.answer(url, () => answers(500))
     const template = await world.template({ url })
     const deliveryId = await world.deliver(template)
     await world.runUntil(400 * hour)
-    expect(gaps(world.seen)).toEqual([0, 5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400])
+    expect(gaps(world.received)).toEqual([0, 5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400])
     expect(await world.find(deliveryId)).toMatchObject({ status: 'failed', attempts: 10, lastStatus: '500' })
-    expect(world.told).toEqual([`webhook:undelivered:${new Date(start).toISOString()}`])
+    expect(world.alerts).toEqual([`webhook:undelivered:${new Date(start).toISOString()}`])
     expect(world.waiting()).toEqual([])
   })
 
-  it('is tried within 20 % of each of these times, whatever chance says', async () => {
+  it('is tried within 20 % of each of these times for any random value', async () => {
     const random = mulberry32(seed)
     const chances = [...Array.from({ length: 6 }, random), 0, 0.999_999]
     for (const chance of chances) {
-      world.seen.splice(0)
+      world.received.splice(0)
       world.random = () => chance
       world.answer(url, () => answers(500))
       await world.deliver(await world.template({ url }))
       const from = world.time / 1000
       await world.runUntil(world.time + 400 * hour)
-      const found = gaps([{ ...world.seen[0], seconds: from } as Seen, ...world.seen]).slice(2)
+      const found = gaps([{ ...world.received[0], seconds: from } as Seen, ...world.received]).slice(2)
       for (const [index, gap] of found.entries()) {
         const wanted = attemptDelays[index + 1] ?? 0
         expect(Math.abs(gap - wanted), `gap ${index} with seed ${seed}`).toBeLessThanOrEqual(wanted * 0.2 + 0.001)
@@ -44,29 +44,29 @@ describe('a webhook that nobody takes', () => {
     }
   })
 
-  it('is the same message each time, at another time, signed anew', async () => {
+  it('has the same message in each attempt, with a new time and signature', async () => {
     world.answer(url, () => answers(503))
     const deliveryId = await world.deliver(await world.template({ url }))
     await world.runUntil(400 * hour)
-    expect(new Set(world.seen.map(({ body }) => body)).size).toBe(1)
-    expect(new Set(world.seen.map(({ headers }) => headers['webhook-id']))).toEqual(new Set([deliveryId]))
-    for (const { headers, seconds } of world.seen)
+    expect(new Set(world.received.map(({ body }) => body)).size).toBe(1)
+    expect(new Set(world.received.map(({ headers }) => headers['webhook-id']))).toEqual(new Set([deliveryId]))
+    for (const { headers, seconds } of world.received)
       expect(Number(headers['webhook-timestamp'])).toBe(Math.floor(start / 1000 + seconds))
-    expect(new Set(world.seen.map(({ headers }) => headers['webhook-signature'])).size).toBe(10)
+    expect(new Set(world.received.map(({ headers }) => headers['webhook-signature'])).size).toBe(10)
   })
 
-  it('goes on where it was when the process starts anew between the attempts', async () => {
+  it('continues its schedule after a restart between the attempts', async () => {
     world.answer(url, () => answers(500))
     const deliveryId = await world.deliver(await world.template({ url }))
     while (world.waiting().length > 0) {
       await world.runNext()
       world.restart()
     }
-    expect(gaps(world.seen)).toEqual(attemptDelays)
+    expect(gaps(world.received)).toEqual(attemptDelays)
     expect((await world.find(deliveryId)).history?.map(({ status }) => status)).toEqual(attemptDelays.map(() => '500'))
   })
 
-  it('is made one attempt of, when the job of the attempt runs twice', async () => {
+  it('has one attempt when its job runs twice', async () => {
     world.answer(url, () => answers(500))
     await world.deliver(await world.template({ url }))
     const again = world.waiting()
@@ -74,11 +74,11 @@ describe('a webhook that nobody takes', () => {
     await world.order(again)
     expect(world.waiting()).toHaveLength(2)
     await world.runNext()
-    expect(world.seen).toHaveLength(1)
+    expect(world.received).toHaveLength(1)
   })
 })
 
-describe('a receiver that asks for time', () => {
+describe('a receiver that requests a pause', () => {
   const world = withWebhooks()
   const second = async (answer: ReturnType<typeof answers> | typeof timeout) => {
     const replies = [answer]
@@ -86,7 +86,7 @@ describe('a receiver that asks for time', () => {
     const deliveryId = await world.deliver(await world.template({ url }))
     await world.runUntil(100 * hour)
     expect(await world.find(deliveryId)).toMatchObject({ status: 'delivered', attempts: 2 })
-    return gaps(world.seen)[1]
+    return gaps(world.received)[1]
   }
   const date = new Date(start + 7200_000).toUTCString()
 
@@ -116,18 +116,18 @@ describe('the signatures of webhooks', () => {
     bytes.writeUInt8((bytes[index >> 3] ?? 0) ^ (1 << (index & 7)), index >> 3)
     return bytes.toString('latin1')
   }
-  // `standardwebhooks` wants a time near the machine's own.
+  // `standardwebhooks` requires a time near the machine's own.
   const verify = ({ headers, body }: Pick<Seen, 'headers' | 'body'>, secret: string) =>
     new Webhook(secret).verify(body, headers)
 
-  it('are verified by standardwebhooks for each delivery, and one altered bit is noticed', async () => {
+  it('are verified by standardwebhooks for each delivery, and reveal one altered bit', async () => {
     const random = mulberry32(seed)
     world.time = Date.now() - start
     const template = await world.template({ url })
     for (let count = 0; count < 100; count += 1) await world.deliver(template)
     await world.runUntil(world.time)
-    expect(world.seen).toHaveLength(100)
-    for (const one of world.seen) {
+    expect(world.received).toHaveLength(100)
+    for (const one of world.received) {
       expect(verify(one, secretOf(1))).toMatchObject({ type: 'site.provisioned' })
       const bit = Math.floor(random() * 1e6)
       expect(() => verify({ ...one, body: altered(one.body, bit) }, secretOf(1)), `seed ${seed}`).toThrow()
@@ -144,7 +144,7 @@ describe('the signatures of webhooks', () => {
     }
   })
 
-  it('are those of standardwebhooks for a thousand messages of every kind of text, and of none that differs', () => {
+  it('are verified by standardwebhooks for a thousand random messages, and refused for altered messages', () => {
     const random = mulberry32(seed)
     const letters = Array.from('aZ09 {}":,\\\n\u0000äß漢字👩‍👧')
     const at = new Date()
@@ -168,7 +168,7 @@ describe('the signatures of webhooks', () => {
     }
   })
 
-  it('are two for a day when the secret is changed, so either verifies; then one', async () => {
+  it('are two for a day after a change of the secret, then one', async () => {
     world.time = Date.now() - start - 24 * hour
     const { id, version: _, ...template } = await world.template({ url })
     const put = (secret: string | undefined, version: number) => {
@@ -178,7 +178,7 @@ describe('the signatures of webhooks', () => {
     const sent = async () => {
       await world.deliver({ ...template, id, version: 1 })
       await world.runNext()
-      const last = world.seen.at(-1)
+      const last = world.received.at(-1)
       if (!last) throw new Error('nothing was sent')
       return last
     }
@@ -199,7 +199,7 @@ describe('the signatures of webhooks', () => {
     await put(secretOf(2), 4)
     const back = await sent()
     expect(signedBy(back)).toBe(2)
-    // What signs no more is not kept.
+    // The former secret is deleted after that day.
     const stored = async () => JSON.stringify((await world.ports.templates.find(admin.tenantId, id))?.webhook)
     expect(await stored()).toContain(secretOf(3))
     await world.ports.templates.forgetOld(new Date(start + world.time + 24 * hour))

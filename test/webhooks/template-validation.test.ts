@@ -11,7 +11,7 @@ import { secretOf } from '../support/webhook-world.ts'
 const admin = actorOf(priya, true)
 const url = 'https://hooks.contoso.example/'
 
-describe('a template is not saved', () => {
+describe('saving a template', () => {
   const core = withCore()
   const save = (to: string, resolveHost: Ports['resolveHost'] = async () => []) => {
     const webhook = { url: to, secret: secretOf(1) }
@@ -19,7 +19,7 @@ describe('a template is not saved', () => {
     return core.with({ resolveHost }).putTemplate(admin, { id: randomUUID(), body, expected: 0 })
   }
 
-  it.each(addressesToRefuse)('with a webhook to %s', async (to) => {
+  it.each(addressesToRefuse)('refuses a webhook to %s', async (to) => {
     const { code, faults } = await refusal(() => save(to))
     expect([code, named(faults)[0]]).toEqual(['validation-failed', expect.stringMatching(/^\/webhook\/url /)])
   })
@@ -30,17 +30,17 @@ describe('a template is not saved', () => {
     ['IPv4 behind a translator', ['64:ff9b::7f00:1']],
     ['a link-local address with its zone', ['fe80::1%eth0']],
     ['something that is no address', ['localhost']],
-  ])('with a webhook to a name with %s', async (_, addresses) => {
+  ])('refuses a webhook to a name with %s', async (_, addresses) => {
     const { faults } = await refusal(() => save(url, async () => addresses))
     expect(named(faults)).toEqual(['/webhook/url invalid'])
   })
 
-  it('but is with a name that is public, or that nobody knows yet', async () => {
+  it('accepts a public name, or a name without an address yet', async () => {
     expect((await save(url, async () => ['93.184.216.34'])).webhook?.url).toBe(url)
     expect((await save(url, () => Promise.reject(new Error('ENOTFOUND')))).webhook?.url).toBe(url)
   })
 
-  it('and a name that turns private afterwards is refused when connecting', async () => {
+  it('does not allow connections to a name that becomes private later', async () => {
     const replies = [['93.184.216.34'], ['127.0.0.1']]
     const resolveHost = async () => replies.shift() ?? []
     await save(url, resolveHost)
@@ -55,7 +55,7 @@ describe('a template is not saved', () => {
     expect(replies).toEqual([])
   })
 
-  it('over another version than was read, and then its receiver stays switched off', async () => {
+  it('refuses a stale version, and then its receiver stays disabled', async () => {
     const { id, version } = await core.template({ webhook: { url, secret: secretOf(1) } })
     const fresh = endpointOf({ tenantId, subscriber: { templateId: id } }, url)
     const disabled = { ...fresh, disabledAt: new Date().toISOString(), reason: 'gone' as const }

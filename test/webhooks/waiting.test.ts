@@ -8,7 +8,7 @@ const url = 'https://repaired.contoso.example/'
 
 describe('deliveries that wait for their next attempt', () => {
   const world = withWebhooks()
-  /** A receiver that has failed for two hours, with deliveries that wait for hours. */
+  /** Creates a receiver that has failed for two hours, with deliveries that wait for hours. */
   async function repaired(count = 3) {
     world.answer(url, () => answers(503))
     const template = await world.template({ url })
@@ -16,26 +16,26 @@ describe('deliveries that wait for their next attempt', () => {
     for (let made = 0; made < count; made += 1) ids.push(await world.deliver(template))
     await world.runUntil(2 * hour)
     world.answer(url, () => answers(204))
-    world.seen.splice(0)
+    world.received.splice(0)
     return { template, ids, all: () => Promise.all(ids.map(world.find)) }
   }
   const statuses = async (all: () => Promise<readonly { status: string }[]>) =>
     (await all()).map(({ status }) => status)
 
-  it('are sent at once when another delivery of their receiver succeeds', async () => {
+  it('are sent at once after another delivery of their receiver succeeds', async () => {
     const { template, ids, all } = await repaired()
     expect(await statuses(all)).toEqual(['pending', 'pending', 'pending'])
     const next = await world.deliver(template)
     await world.runUntil(world.time + 30_000)
     expect(await statuses(all)).toEqual(['delivered', 'delivered', 'delivered'])
-    expect(world.seen).toHaveLength(ids.length + 1)
+    expect(world.received).toHaveLength(ids.length + 1)
     expect((await world.find(next)).status).toBe('delivered')
     // The jobs of the later times do nothing.
     await world.runUntil(48 * hour)
-    expect(world.seen).toHaveLength(ids.length + 1)
+    expect(world.received).toHaveLength(ids.length + 1)
   })
 
-  it('are sent now by an admin, once', async () => {
+  it('are sent once when an admin sends them now', async () => {
     const { template, ids, all } = await repaired()
     const send = () => world.provisioning.sendWaitingDeliveries(admin, { subscriber: { templateId: template.id } })
     expect(await send()).toEqual({ sent: 3 })
@@ -43,10 +43,10 @@ describe('deliveries that wait for their next attempt', () => {
     await world.runUntil(world.time + 30_000)
     expect(await statuses(all)).toEqual(['delivered', 'delivered', 'delivered'])
     await world.runUntil(48 * hour)
-    expect(world.seen).toHaveLength(ids.length)
+    expect(world.received).toHaveLength(ids.length)
   })
 
-  it('are sent now one by one, and keep their schedule if the receiver fails again', async () => {
+  it('can be sent now one by one, and keep their schedule if the receiver fails again', async () => {
     const { ids } = await repaired(1)
     const [deliveryId = ''] = ids
     world.answer(url, () => answers(503))
@@ -58,12 +58,12 @@ describe('deliveries that wait for their next attempt', () => {
     const after = await world.find(deliveryId)
     expect([after.status, after.attempts, after.replays ?? []]).toEqual(['pending', before.attempts + 1, []])
     expect(after.nextAttemptAt).toBe(before.nextAttemptAt)
-    // As many attempts follow as without the one that was brought forward.
+    // The same number of attempts follows as without the extra attempt.
     await world.runUntil(200 * hour)
     expect(await world.find(deliveryId)).toMatchObject({ status: 'failed', attempts: attemptDelays.length + 1 })
   })
 
-  it('that one receiver never takes, while it takes all others, keep their attempts for days', async () => {
+  it('keep their attempts for days if their receiver accepts all others but never them', async () => {
     const template = await world.template({ url })
     const deliveryId = await world.deliver(template)
     world.answer(url, ({ headers }) => answers(headers['webhook-id'] === deliveryId ? 500 : 204))
@@ -73,7 +73,7 @@ describe('deliveries that wait for their next attempt', () => {
     }
     const tried = await world.find(deliveryId)
     expect(tried.status).toBe('pending')
-    // Never more often than once in ten seconds.
+    // At most once in ten seconds.
     const times = (tried.history ?? []).map(({ at }) => Date.parse(at))
     expect(times.length).toBeGreaterThan(attemptDelays.length)
     // The second attempt of the schedule comes after 5 seconds.
@@ -85,7 +85,7 @@ describe('deliveries that wait for their next attempt', () => {
     expect((await world.find(deliveryId)).status).toBe('delivered')
   })
 
-  it('are all sent, however many, while the receiver takes them', async () => {
+  it('are all sent while the receiver accepts them, also if they are many', async () => {
     const { template, ids } = await repaired(1)
     const one = await world.find(ids[0] ?? '')
     const copies = Array.from({ length: 205 }, () => randomUUID())
@@ -124,15 +124,15 @@ describe('deliveries that wait for their next attempt', () => {
     await world.runUntil(world.time + hour)
     expect(await world.find(later)).toMatchObject({ status: 'pending', attempts: 0 })
     world.answer(url, () => answers(204))
-    world.seen.splice(0)
+    world.received.splice(0)
     await send(later, template)
     await world.runUntil(world.time + 60_000)
     expect(await world.find(later)).toMatchObject({ status: 'delivered', attempts: 1 })
     await world.runUntil(world.time + 48 * hour)
-    expect(world.seen.filter(({ headers }) => headers['webhook-id'] === later)).toHaveLength(1)
+    expect(world.received.filter(({ headers }) => headers['webhook-id'] === later)).toHaveLength(1)
   })
 
-  it('are sent when the receiver takes a test, and stay when it refuses one', async () => {
+  it('are sent after the receiver accepts a test, and wait after it refuses one', async () => {
     const { template, all } = await repaired()
     const test = () => world.provisioning.testReceiver(admin, { subscriber: { templateId: template.id } })
     world.answer(url, () => answers(500))

@@ -12,15 +12,15 @@ import texts from './strings.json' with { type: 'json' }
 import { mark, type TrialStep } from './trial.ts'
 import { recordingOf, tryWriting, writeRecording } from './write.ts'
 
-/** Where the recording of a trial is written, unless an option says otherwise. */
+/** The default file for the recording of a trial. */
 const recordingFile = 'check-recording.json'
 
 /** Exit codes, a contract with scripts. */
 export const exitCodes = { good: 0, failed: 1, usage: 2 } as const
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
 
-/** The process around the command. */
-export interface Process {
+/** The inputs and outputs of the command: arguments, environment variables, streams, network. */
+export interface CommandProcess {
   readonly args: readonly string[]
   readonly variables: Readonly<Record<string, string | undefined>>
   readonly output: Output
@@ -38,23 +38,23 @@ interface Options {
 }
 
 /** `npm run check:tenant`: runs all checks and returns the exit code. */
-export async function checkTenant(around: Process): Promise<ExitCode> {
-  const options = read(around)
+export async function checkTenant(process: CommandProcess): Promise<ExitCode> {
+  const options = read(process)
   if (typeof options === 'number') return options
-  const { variables, errors } = around
-  let config: Environment
+  const { variables, errors } = process
+  let settings: Environment
   try {
-    config = readConfig(variables)
+    settings = readConfig(variables)
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error
     errors.write(`${maskSecrets([])(error.message)}\n${texts.settings}\n`)
     return exitCodes.usage
   }
-  const masked = maskSecrets(secretsOf(config))
+  const masked = maskSecrets(secretsOf(settings))
   try {
-    return await check(config, options, {
-      ...around,
-      output: { ...shape(around.output), write: (text) => around.output.write(masked(text)) },
+    return await check(settings, options, {
+      ...process,
+      output: { ...terminalPropertiesOf(process.output), write: (text) => process.output.write(masked(text)) },
     })
   } catch (error) {
     const problem = error instanceof Error ? error.message : String(error)
@@ -63,13 +63,13 @@ export async function checkTenant(around: Process): Promise<ExitCode> {
   }
 }
 
-const shape = ({ isTTY, columns }: Output) => ({
+const terminalPropertiesOf = ({ isTTY, columns }: Output) => ({
   ...(isTTY !== undefined && { isTTY }),
   ...(columns !== undefined && { columns }),
 })
 
-/** Reads the command line. Returns the exit code after help or a fault was written. */
-function read({ args, output, errors }: Process): Options | ExitCode {
+/** Parses the arguments. If commander printed help or a usage error, returns the exit code instead. */
+function read({ args, output, errors }: CommandProcess): Options | ExitCode {
   const program = new Command('check:tenant')
     .description(texts.about)
     .usage('[-- --json] [-- --write]')
@@ -89,21 +89,21 @@ function read({ args, output, errors }: Process): Options | ExitCode {
   }
 }
 
-async function check(config: Environment, options: Options, around: Process): Promise<ExitCode> {
-  const { MODE: mode } = config
-  const { fetch, output, errors } = around
+async function check(settings: Environment, options: Options, process: CommandProcess): Promise<ExitCode> {
+  const { MODE: mode } = settings
+  const { fetch, output, errors } = process
   const { json } = options
   const version = await ownVersion()
   const recorder = options.write && createRecorder(fetch)
   const warn = (message: string) => errors.write(`${message}\n`)
-  const opened = await openInstallation(config, { fetch: recorder?.fetch ?? fetch, warn })
+  const opened = await openInstallation(settings, { fetch: recorder?.fetch ?? fetch, warn })
   const { context, endpoints } = opened
   try {
     const { tenantId, baseUrl } = endpoints
     if (!json) output.write(`${fill(texts.heading[mode], { version, tenantId })}\n\n`)
     const parts = await runAll(context, (part) => !json && output.write(lineOf(part, output)))
     const isRed = stateOf(parts) === 'red'
-    const trial = recorder && !isRed ? await write(opened, recorder, { ...options, version }, around) : undefined
+    const trial = recorder && !isRed ? await runTrial(opened, recorder, { ...options, version }, process) : undefined
     if (recorder && isRed && !json) output.write(`\n${texts.trial.skipped}\n`)
     const hasFailed = isRed || (trial?.steps.some(({ problem }) => problem !== undefined) ?? false)
     const state = hasFailed ? 'red' : stateOf(parts)
@@ -118,25 +118,25 @@ async function check(config: Environment, options: Options, around: Process): Pr
 }
 
 /** Creates and removes a marked site and mailbox, and writes the recording, also after a failure. */
-async function write(
+async function runTrial(
   opened: OpenInstallation,
   recorder: Recorder,
   { json, site, recording: file, version }: Options & { readonly version: string },
-  { output, errors, interrupted }: Process,
+  { output, errors, interrupted }: CommandProcess,
 ): Promise<NonNullable<CheckReport['trial']>> {
-  const said = () => errors.write(`${texts.trial.stop}\n`)
-  interrupted.addEventListener('abort', said, { once: true })
+  const showStop = () => errors.write(`${texts.trial.stop}\n`)
+  interrupted.addEventListener('abort', showStop, { once: true })
   try {
     if (!json) output.write('\n')
-    const tell = (step: TrialStep) => !json && output.write(stepLineOf(step, output))
-    const { input, steps } = await tryWriting(opened, site, { tell, signal: interrupted })
+    const show = (step: TrialStep) => !json && output.write(stepLineOf(step, output))
+    const { input, steps } = await tryWriting(opened, site, { show, signal: interrupted })
     writeRecording(file, await recordingOf(recorder, opened, { input, version }))
-    const isLeft = steps.some(({ of, problem }) => of === 'cleanup' && problem !== undefined)
-    if (isLeft) errors.write(`${fill(texts.trial.remains, { mark })}\n`)
+    const somethingRemains = steps.some(({ of, problem }) => of === 'cleanup' && problem !== undefined)
+    if (somethingRemains) errors.write(`${fill(texts.trial.remains, { mark })}\n`)
     if (!json) output.write(`${fill(texts.trial.recorded, { file })}\n`)
     return { name: input.name, steps: [...steps], recording: file }
   } finally {
-    interrupted.removeEventListener('abort', said)
+    interrupted.removeEventListener('abort', showStop)
   }
 }
 

@@ -41,11 +41,14 @@ export interface OpenOptions {
 }
 
 /**
- * Opens what the settings name, as the service does at its start, but changes nothing: it migrates no database, and creates no
- * embedded store. The store is closed again at once, so the service may start meanwhile.
+ * Opens the installation as the service does at its start, but changes nothing: it does not migrate the database, and creates no
+ * embedded store. It closes the store at once, so the service may start meanwhile.
  */
-export async function openInstallation(given: Environment, { fetch, warn }: OpenOptions): Promise<OpenInstallation> {
-  const config = await withRunningSimulator(given, fetch)
+export async function openInstallation(
+  environment: Environment,
+  { fetch, warn }: OpenOptions,
+): Promise<OpenInstallation> {
+  const config = await withRunningSimulator(environment, fetch)
   const endpoints = await findEndpoints(config, warn)
   try {
     const settings = settingsOf(config, endpoints, new Uint8Array(32))
@@ -78,7 +81,7 @@ export async function openInstallation(given: Environment, { fetch, warn }: Open
   }
 }
 
-/** The templates that the first start stores. A running service may have others, which nobody else can read. */
+/** Returns the templates that the first start will store. A running service may have other templates, which are unreadable here. */
 function storedLater(facts: DatabaseFacts, { templatesFile, webhookAllowCidrs }: Endpoints): Template[] {
   const isElsewhere = facts.engine === 'embedded' && facts.use === 'elsewhere'
   if (isElsewhere || 'problem' in facts) unreadable()
@@ -86,10 +89,10 @@ function storedLater(facts: DatabaseFacts, { templatesFile, webhookAllowCidrs }:
 }
 
 function unreadable(): never {
-  throw new Error('The store cannot be read now.')
+  throw new Error('Cannot read the store now.')
 }
 
-/** In local mode a running service has its own simulator, which then is the tenant. */
+/** In local mode, uses the simulator of a running service as the tenant. */
 async function withRunningSimulator(config: Environment, fetch: typeof globalThis.fetch): Promise<Environment> {
   if (config.MODE !== 'local' || tenantAddresses.some((name) => config[name] !== undefined)) return config
   const url = `http://127.0.0.1:${config.SIMULATOR_PORT}`
@@ -102,7 +105,7 @@ async function withRunningSimulator(config: Environment, fetch: typeof globalThi
   return { ...config, ...addresses, SHAREPOINT_URL: [url] }
 }
 
-/** What the store says, as far as it can be read. `templates`: absent before the first start. */
+/** Facts from the store, as far as it can be read. `templates`: absent before the first start. */
 interface StoreFacts {
   readonly facts: DatabaseFacts
   readonly templates?: readonly Template[] & Template[]

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { createScrubber, type Scrubber } from './scrub.ts'
 
-/** One HTTP call to Microsoft 365, without anything of the organisation. */
+/** One HTTP call to Microsoft 365, without values of the organisation. */
 const recordedCall = z.strictObject({
   method: z.string(),
-  /** With `{id}` instead of ids, and names of ours instead of hosts. */
+  /** With `{id}` instead of ids, and with our names instead of hosts. */
   url: z.string(),
   /** Headers that change the meaning of a call. */
   headers: z.record(z.string(), z.string()),
@@ -13,7 +13,7 @@ const recordedCall = z.strictObject({
   status: z.int(),
   milliseconds: z.int(),
   retryAfter: z.string().optional(),
-  /** The answer, with every value of the organisation replaced, the same value always by the same. */
+  /** The answer. All values of the organisation are replaced; equal values have equal replacements. */
   answer: z.unknown().optional(),
 })
 export type RecordedCall = z.output<typeof recordedCall>
@@ -22,7 +22,7 @@ export type RecordedCall = z.output<typeof recordedCall>
 export const recording = z.strictObject({
   format: z.literal(1),
   version: z.string(),
-  /** The settings and what was created, replaced as in the answers. */
+  /** The settings and the created resources, with the same replacements as the answers. */
   settings: z.record(z.string(), z.string()),
   input: z.record(z.string(), z.unknown()),
   calls: z.array(recordedCall),
@@ -112,7 +112,7 @@ function signInAnswer(answer: string): unknown {
     : { token_type: 'Bearer', expires_in: Number(expiresIn) }
 }
 
-/** The properties of a body with the types of their values. Names of cmdlets stay, since they are no values. */
+/** Returns the properties of a body with the types of their values. Names of cmdlets stay, because they are not values of the organisation. */
 function shapeOf(value: unknown, scrub: Scrubber): unknown {
   if (Array.isArray(value)) return value.length === 0 ? [] : [shapeOf(value[0], scrub)]
   if (typeof value !== 'object' || value === null) return value === null ? 'null' : typeof value
@@ -134,7 +134,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** What identifies a call in a replay: calls of one shape get their answers in the recorded order. */
+/** Identifies a call in a replay: calls with the same key get their answers in the recorded order. */
 export const replayKey = ({
   method,
   url,
@@ -143,7 +143,7 @@ export const replayKey = ({
 }: Pick<RecordedCall, 'method' | 'url' | 'headers' | 'body'>): string =>
   JSON.stringify([method, url, headers['x-cmdletname'] ?? '', body ?? null])
 
-/** Describes a call as a recording does, for a replay of a recording: its values are replaced already. */
+/** Describes a call of a replay in the form of a recording. Its values are already replaced. */
 export function describeCall(
   { method = 'GET', url, headers, body }: { method?: string; url: string; headers: Headers; body?: string },
   kept: RegExp,

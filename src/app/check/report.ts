@@ -12,11 +12,11 @@ import {
   worst,
 } from '../../core/index.ts'
 
-/** One part, as `--json` writes it and `GET /admin/v1/health` answers it, with its title. */
+/** One part, as in `GET /admin/v1/health`, with its title. */
 const reportedPart = healthPart.omit({ says: true }).extend({ title: z.string(), detail: z.string() })
 export type ReportedPart = z.output<typeof reportedPart>
 
-/** What `npm run check:tenant -- --json` writes. Its fields are a contract with scripts. */
+/** The output of `npm run check:tenant -- --json`. Its fields are a contract with scripts. */
 export const checkReport = z.strictObject({
   state: healthState,
   at: z.iso.datetime(),
@@ -48,10 +48,10 @@ export function reported(part: HealthPart): ReportedPart {
   return { ...rest, title: apiTexts.healthPartName(part.name), detail: apiTexts.healthPart(part) }
 }
 
-/** Runs all checks at the same time, and tells about each in the order of the list, as soon as those before it have ended. */
+/** Runs all checks at the same time, and shows each part in the order of the list as soon as possible. */
 export async function runAll(
   context: CheckContext<InstallationPorts>,
-  tell: (part: ReportedPart) => void,
+  show: (part: ReportedPart) => void,
   checks: readonly DefinedCheck<InstallationPorts>[] = installationChecks,
 ): Promise<ReportedPart[]> {
   const running = checks.map((check) => runCheck(check, context))
@@ -59,7 +59,7 @@ export async function runAll(
   for (const one of running) {
     for (const part of (await one).map(reported)) {
       all.push(part)
-      tell(part)
+      show(part)
     }
   }
   return all

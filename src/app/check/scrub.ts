@@ -1,16 +1,16 @@
-/** Replaces everything that could name an organisation or a person. What is not known to be harmless is replaced. */
+/** Replaces all text that could name an organisation or a person, except text that is known to be harmless. */
 export interface Scrubber {
-  /** A text, with replaced words. */
+  /** Returns a text with replacements. */
   text(value: string): string
-  /** The name of a property. */
+  /** Returns the replacement for the name of a property. */
   property(name: string): string
-  /** JSON: properties stay, values are replaced. */
+  /** Returns JSON with replaced values. Names of properties stay. */
   value(json: unknown): unknown
-  /** A URL with `{id}` instead of ids, for comparisons. */
+  /** Returns a URL with `{id}` instead of ids, for comparisons. */
   template(url: string): string
 }
 
-/** Words of Microsoft's protocols that are in answers and addresses. Everybody's answers have them. */
+/** Texts of Microsoft's protocols, which are in the answers and addresses of every tenant. */
 const protocol = new Set(
   [
     'http https v1.0 beta groups users sites root owners members directory deletedItems organization $ref $select $filter $top',
@@ -33,16 +33,16 @@ const codes =
   /^(?:Ex[0-9A-F]{6}|AADSTS\d+|(?:Request|Authorization|Directory)_[A-Za-z]+|(?:[A-Z][A-Za-z]+\.)*[A-Z][A-Za-z]*(?:Exception|NotFound|Failure|Error|Request|Denied|Conflict)|(?:Get|Set|New|Add|Remove)-[A-Z][A-Za-z]+)$/
 const instants = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)?$/
 const guids = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/gi
-/** Ids in a row of hexadecimal digits, and other long opaque words, are replaced as words. */
+/** Separate the parts of a text. Each part that is not known is replaced as a whole, also an opaque id. */
 const separators = /([\s/:,;'"()[\]{}|@?=&<>!#*+%\\]+)/
-/** What a replaced word looks like, so that a replay leaves it alone. */
+/** Matches replacements, so that a replay does not replace them again. */
 const replaced = /^(?:word\d+|[a-z-]+\d*\.example|00000000-0000-4000-8000-\d{12}(?:-access)?|0|1|100|999|1000|\{id\}|)$/
-/** Properties that only this organisation has. */
+/** Matches properties that only this organisation has. */
 const ownProperty = /^(?:extension_[0-9a-f]{32}_|ext[0-9a-z]{8}_)/i
 
 /**
- * Creates a scrubber. `known`: values of the organisation and what replaces each; `kept`: words that we have chosen ourselves.
- * Equal values become equal replacements, in any case of letters.
+ * Creates a scrubber. `known`: values of the organisation with their replacements; `kept`: names that we have chosen
+ * ourselves. Equal values get equal replacements; case is ignored.
  */
 export function createScrubber({
   known,
@@ -51,7 +51,7 @@ export function createScrubber({
   readonly known: ReadonlyMap<string, string>
   readonly kept: RegExp
 }): Scrubber {
-  const words = new Map<string, string>()
+  const parts = new Map<string, string>()
   const ids = new Map<string, string>()
   const longest = [...known].toSorted(([one], [other]) => other.length - one.length)
 
@@ -62,11 +62,11 @@ export function createScrubber({
     ids.set(key, found)
     return found
   }
-  const wordFor = (word: string): string => {
-    if (protocol.has(word) || codes.test(word) || replaced.test(word) || kept.test(word)) return word
-    const key = word.toLowerCase()
-    const found = words.get(key) ?? `word${words.size + 1}`
-    words.set(key, found)
+  const partFor = (part: string): string => {
+    if (protocol.has(part) || codes.test(part) || replaced.test(part) || kept.test(part)) return part
+    const key = part.toLowerCase()
+    const found = parts.get(key) ?? `word${parts.size + 1}`
+    parts.set(key, found)
     return found
   }
   function text(value: string): string {
@@ -76,7 +76,7 @@ export function createScrubber({
     return result
       .replace(guids, idFor)
       .split(separators)
-      .map((part, index) => (index % 2 === 1 ? part : wordFor(part)))
+      .map((part, index) => (index % 2 === 1 ? part : partFor(part)))
       .join('')
   }
   const property = (name: string): string => known.get(name) ?? name
@@ -99,7 +99,7 @@ export function createScrubber({
   }
 }
 
-/** Replaces a value wherever it is, in any case of letters. */
+/** Replaces all occurrences of a value. Case is ignored. */
 function replaceAll(text: string, own: string, instead: string): string {
   if (own === '') return text
   const pattern = new RegExp(own.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'), 'gi')

@@ -12,14 +12,14 @@ export interface Output {
 
 const marks = { green: '✓', amber: '!', red: '✗' } as const
 const colours = { green: 'green', amber: 'yellow', red: 'red' } as const
-/** The width of titles: that of the longest, and a space. */
+/** The width of the longest title and a space. */
 const titleWidth = 31
 
-/** Marks a state with its sign, in colour where the output shows colours. */
+/** Returns the mark of a state, in colour on a terminal. */
 export const markOf = (state: HealthPart['state'], { isTTY }: Output): string =>
   isTTY ? styleText(colours[state], marks[state], { validateStream: false }) : marks[state]
 
-/** One check as a line. A terminal gets a line that is folded below its text; a pipe gets one line. */
+/** Formats one check. A terminal gets folded lines, a pipe gets one line. */
 export function lineOf(
   { state, title, detail }: Pick<ReportedPart, 'state' | 'title' | 'detail'>,
   output: Output,
@@ -30,16 +30,16 @@ export function lineOf(
   return `${start}${folded(harmless(detail), width).join(`\n${' '.repeat(titleWidth + 2)}`)}\n`
 }
 
-/** One step of a trial as a line, with its time. */
+/** Formats one step of a trial as a line, with its time. */
 export function stepLineOf({ of, name, milliseconds, problem }: TrialStep, output: Output): string {
-  const words: Readonly<Record<string, string>> = texts.trial.step
-  const title = `${texts.trial.of[of]}: ${words[name] ?? name}`
+  const labels: Readonly<Record<string, string>> = texts.trial.step
+  const title = `${texts.trial.of[of]}: ${labels[name] ?? name}`
   const time = `${(milliseconds / 1000).toFixed(1)} s`
   const detail = problem === undefined ? time : `${time}. ${problem}`
   return lineOf({ state: problem === undefined ? 'green' : 'red', title, detail }, output)
 }
 
-/** Foreign text: without what a terminal would obey. */
+/** Removes control characters from foreign text. */
 const harmless = (text: string): string => stripVTControlCharacters(text).replace(/[\p{Cc}\p{Cf}]+/gu, ' ')
 
 /** Splits a text at its spaces into lines of this width. */

@@ -16,30 +16,30 @@ import {
 } from '../../core/index.ts'
 import type { Remain, Removals } from '../../microsoft365/index.ts'
 
-/** The beginning of the name of everything that a trial creates, by which a later run finds it. */
+/** The start of all names that a trial creates. A later run finds leftovers by it. */
 export const mark = 'quartermaster-check-'
 
-/** The name of all that the trial of this moment creates: `quartermaster-check-20261123-082400`. */
+/** Returns the name for the trial of this moment: `quartermaster-check-20261123-082400`. */
 export const markedName = (at: Date): string => {
   const [day = '', time = ''] = at.toISOString().slice(0, 19).replace(/[-:]/g, '').split('T')
   return `${mark}${day}-${time}`
 }
 
-/** The names of what a trial creates: group and site, the site's security group, and mailbox. */
+/** Matches the names that a trial creates: group and site, the site's security group, and mailbox. */
 export const markedPattern = `(?:SPO-)?${mark}\\d{8}-\\d{6}(?:-mailbox)?`
 const isMarked = new RegExp(`^${markedPattern}$`)
 
-/** Another run may be using what is younger. Milliseconds. */
+/** How long another run may use its resources. Milliseconds. */
 const inUse = 3600_000
 
-/** What earlier trials have left: its name is marked, and not of the last hour. */
+/** Whether a name is a leftover of an earlier trial: marked, and older than an hour. */
 const isLeft = (name: string, at: Date): boolean => {
   const [, start = ''] = /(\d{8}-\d{6})/.exec(name) ?? []
   return isMarked.test(name) && `${mark}${start}` < markedName(new Date(at.getTime() - inUse))
 }
 const isOf = (trial: string, name: string): boolean => isMarked.test(name) && name.includes(trial)
 
-/** What a trial creates, and for whom. A recording has the same, so that a replay asks the same questions. */
+/** The input of a trial. A recording contains it, so that a replay makes the same calls. */
 export interface TrialInput {
   readonly name: string
   readonly siteKind: SiteKind
@@ -61,10 +61,10 @@ export interface TrialStep {
 
 interface TrialParts {
   readonly tenant: Pick<Tenant, 'siteSteps' | 'mailboxSteps' | 'mailboxStepsOf'>
-  /** Finds the group of a site by its request, as other services do. */
+  /** Finds the group of a site by its request id, as other services do. */
   readonly findGroup: (requestId: string) => Promise<unknown>
   readonly removals: Removals
-  readonly tell: (step: TrialStep) => void
+  readonly show: (step: TrialStep) => void
   /** Ends the trial. The cleanup still runs. */
   readonly signal: AbortSignal
   /** How long a step may take. Seconds. */
@@ -74,24 +74,24 @@ interface TrialParts {
 /** Creates a marked site and a marked mailbox, measures each step, and removes both, also after a failure. */
 export async function runTrial(input: TrialInput, parts: TrialParts): Promise<TrialStep[]> {
   const steps: TrialStep[] = []
-  const tell = (step: TrialStep) => {
+  const show = (step: TrialStep) => {
     steps.push(step)
-    parts.tell(step)
+    parts.show(step)
   }
-  const made: Omit<Remain, 'name'>[] = []
-  const all = { ...parts, tell }
+  const created: Omit<Remain, 'name'>[] = []
+  const all = { ...parts, show }
   await removeAll(all, 'remove-earlier', [], (name) => isLeft(name, new Date()))
   try {
     if (parts.signal.aborted) return steps
-    await trySite(input, all, made)
-    if (!parts.signal.aborted) await tryMailbox(input, all, made)
+    await trySite(input, all, created)
+    if (!parts.signal.aborted) await tryMailbox(input, all, created)
   } finally {
-    await removeAll(all, 'remove', made, (name) => isOf(input.name, name))
+    await removeAll(all, 'remove', created, (name) => isOf(input.name, name))
   }
   return steps
 }
 
-async function trySite(input: TrialInput, parts: TrialParts, made: Omit<Remain, 'name'>[]): Promise<void> {
+async function trySite(input: TrialInput, parts: TrialParts, created: Omit<Remain, 'name'>[]): Promise<void> {
   const { tenant, signal } = parts
   let progress: SiteProgress = {}
   const stepInput = (): SiteStepInput => ({
@@ -100,10 +100,10 @@ async function trySite(input: TrialInput, parts: TrialParts, made: Omit<Remain, 
   })
   const note = () => {
     const { groupId, siteId, url, securityGroupId } = progress
-    made.length = 0
-    if (groupId) made.push({ of: 'group', id: groupId })
-    else if (siteId ?? url) made.push({ of: 'site', id: siteId ?? url ?? '' })
-    if (securityGroupId) made.push({ of: 'group', id: securityGroupId })
+    created.length = 0
+    if (groupId) created.push({ of: 'group', id: groupId })
+    else if (siteId ?? url) created.push({ of: 'site', id: siteId ?? url ?? '' })
+    if (securityGroupId) created.push({ of: 'group', id: securityGroupId })
   }
   for (const name of siteSteps.filter((one): one is Exclude<SiteStep, 'apply-label'> => one !== 'apply-label')) {
     const isDone = await timed('site', name, parts, async () => {
@@ -120,7 +120,7 @@ async function trySite(input: TrialInput, parts: TrialParts, made: Omit<Remain, 
   })
 }
 
-async function tryMailbox(input: TrialInput, parts: TrialParts, made: Omit<Remain, 'name'>[]): Promise<void> {
+async function tryMailbox(input: TrialInput, parts: TrialParts, created: Omit<Remain, 'name'>[]): Promise<void> {
   const { tenant, signal } = parts
   // The group of the site has a mail address of the site's name.
   const name = `${input.name}-mailbox`
@@ -138,7 +138,7 @@ async function tryMailbox(input: TrialInput, parts: TrialParts, made: Omit<Remai
       const result = await tenant.mailboxSteps[step](stepInput())
       progress = { ...progress, ...result.made }
       const { mailboxId: id } = progress
-      if (id && !made.some((one) => one.id === id)) made.push({ of: 'mailbox', id })
+      if (id && !created.some((one) => one.id === id)) created.push({ of: 'mailbox', id })
       return result
     })
     if (!isDone) return
@@ -147,22 +147,22 @@ async function tryMailbox(input: TrialInput, parts: TrialParts, made: Omit<Remai
 
 type AnyResult = StepResult<SiteProgress> | StepResult<MailboxProgress>
 
-/** Runs a step until it is done, and tells how long that took. Returns false if it failed or was interrupted. */
+/** Runs a step until it is done, and shows its duration. Returns false if it failed or was interrupted. */
 async function timed(
   of: 'site' | 'mailbox',
   name: SiteStep | MailboxStep | 'find-group',
-  { tell, signal, patienceSeconds }: TrialParts,
+  { show, signal, patienceSeconds }: TrialParts,
   run: () => Promise<AnyResult>,
 ): Promise<boolean> {
   const started = performance.now()
   const end = (problem?: string): boolean => {
     const milliseconds = Math.round(performance.now() - started)
-    tell({ of, name, milliseconds, ...(problem !== undefined && { problem }) })
+    show({ of, name, milliseconds, ...(problem !== undefined && { problem }) })
     return problem === undefined
   }
   for (;;) {
     let wait = 2
-    let last = 'The step has not ended in time.'
+    let last = 'The step timed out.'
     try {
       const result = await run()
       if (result.done) {
@@ -184,18 +184,18 @@ async function timed(
   }
 }
 
-/** How often the cleanup tries to remove what is too new to be found, and how long it waits between. */
+/** How often the cleanup tries to remove new resources that are not visible yet, and the wait between attempts. */
 const removalTries = 4
 const removalWaitSeconds = 3
 
 /**
- * Removes what the trial has created, then what the tenant lists by such names. One failure does not keep the others from
- * being removed. The signal of the trial does not end it: a second interruption ends the process.
+ * Removes the resources of the trial, then resources that the tenant lists under such names. Continues after a failure. The
+ * signal of the trial does not stop it, but a second interruption ends the process.
  */
 async function removeAll(
-  { removals, tell }: Pick<TrialParts, 'removals' | 'tell'>,
+  { removals, show }: Pick<TrialParts, 'removals' | 'show'>,
   step: 'remove' | 'remove-earlier',
-  made: readonly Omit<Remain, 'name'>[],
+  created: readonly Omit<Remain, 'name'>[],
   isWanted: (name: string) => boolean,
 ): Promise<void> {
   const started = performance.now()
@@ -218,18 +218,18 @@ async function removeAll(
         else if (isRemoved === false) unknown += 1
       }
     }
-    await removeEach(made)
+    await removeEach(created)
     const listed = (await attempted(removals.find(mark))) ?? []
     await removeEach(listed.filter(({ name }) => isWanted(name)))
     if (problems.length > 0 ? problems.every(isFinal) : unknown === 0 || attempt > 2) break
-    // A created resource may be unknown to a replica for some seconds, or is gone with another one.
+    // A replica may not know a new resource for some seconds. A resource may also be removed together with another one.
     await pause(removalWaitSeconds * 1000)
   }
   const [problem] = problems
   if (step === 'remove-earlier' && removed.size === 0 && problem === undefined) return
   const milliseconds = Math.round(performance.now() - started)
   const message = problem instanceof Error ? problem.message : String(problem)
-  tell({ of: 'cleanup', name: step, milliseconds, ...(problem !== undefined && { problem: message }) })
+  show({ of: 'cleanup', name: step, milliseconds, ...(problem !== undefined && { problem: message }) })
 }
 
 const isFinal = (error: unknown): boolean => error instanceof TenantError && !error.retryable

@@ -7,10 +7,10 @@ import { mark, markedName, markedPattern, runTrial, type TrialInput, type TrialS
 
 /** The name of the schema extension in every recording. */
 const extension = 'ext00000000_checked'
-/** Words of ours in recordings: the names of what a trial creates, and the name of the extension. */
+/** Matches our own names in recordings: of the resources of a trial, and of the extension. */
 export const keptWords = new RegExp(`^(?:${markedPattern}|${mark}|SPO-${mark}|${mark}\\*|${extension})$`, 'i')
 
-/** How long a step of a trial may take, and a new site may take longer on a bad day. Seconds. */
+/** How long a step of a trial may take. Seconds. */
 const patienceSeconds = 900
 
 export interface Trial {
@@ -22,24 +22,27 @@ export interface Trial {
 export async function tryWriting(
   { context, microsoft365 }: OpenInstallation,
   siteKind: SiteKind,
-  { tell, signal }: { readonly tell: (step: TrialStep) => void; readonly signal: AbortSignal },
+  { show, signal }: { readonly show: (step: TrialStep) => void; readonly signal: AbortSignal },
 ): Promise<Trial> {
   const { directory, tenant } = context.ports
   const [owner] = await adminsOf({ directory }, context.settings)
-  if (!owner) throw new Error('No id of ADMINS names a person who can own the site.')
+  if (!owner)
+    throw new Error(
+      'ADMINS has no person who can own the site. Add the object id of a person, or of a group with members.',
+    )
   const { default: domain } = await directory.mailDomains()
   const input: TrialInput = {
     ...{ name: markedName(new Date()), siteKind, person: asPerson(owner), domain },
     ...{ siteRequestId: randomUUID(), mailboxRequestId: randomUUID() },
   }
   const steps = await runTrial(input, {
-    ...{ tenant, removals: microsoft365.removals, tell, signal, patienceSeconds },
+    ...{ tenant, removals: microsoft365.removals, show, signal, patienceSeconds },
     findGroup: (requestId) => directory.findProvisionedGroup(requestId),
   })
   return { input, steps }
 }
 
-/** Makes a recording of all calls without anything that names the organisation or a person. */
+/** Creates a recording of all calls, without names of the organisation or of people. */
 export async function recordingOf(
   recorder: Recorder,
   { endpoints, context }: OpenInstallation,

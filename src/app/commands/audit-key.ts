@@ -5,13 +5,13 @@ import { createStores, type Database, replaceAuditKey } from '../../store/index.
 import { keyRemedy } from '../audit-key.ts'
 import { examineKey, namedKey, openStore, ownKey, runCommand } from './command.ts'
 
-const usage = `Shows which key seals the audit of the store, and whether yours is that key.
+const usage = `Shows which key seals the audit of the store, and whether your key is that key.
 
-  npm run audit:key                 the key of AUDIT_SECRET, or of audit.key in DATA_DIR
-  npm run audit:key -- <file>       the key in a file
-  npm run audit:key -- --replace    accepts the key of AUDIT_SECRET or DATA_DIR, because the earlier key is lost
+  npm run audit:key                 checks the key in AUDIT_SECRET, or in audit.key in DATA_DIR
+  npm run audit:key -- <file>       checks the key in a file
+  npm run audit:key -- --replace    accepts the key in AUDIT_SECRET or DATA_DIR if the earlier key is lost
 
-DATABASE_URL, or DATA_DIR (data, unless set), says where the store is. Stop the service first if the store is embedded.
+The store is at DATABASE_URL, or in DATA_DIR (default: data). Stop the service first if the store is embedded.
 The exit code is 1 if the key does not fit.`
 
 /** `npm run audit:key`: compares a key with the store, or replaces a lost key. */
@@ -20,17 +20,20 @@ async function main(): Promise<void> {
   const [file] = positionals
   if (positionals.length > 1 || (values.replace && file !== undefined)) throw new Error(usage)
   const dataDir = process.env['DATA_DIR'] || 'data'
-  const given = file === undefined ? ownKey(dataDir, process.env) : namedKey(file)
+  const candidate = file === undefined ? ownKey(dataDir, process.env) : namedKey(file)
   const database = await openStore(dataDir, process.env)
   try {
-    const found = await examineKey((sql) => database.query(sql), given)
+    const found = await examineKey((sql) => database.query(sql), candidate)
     if (found.problem === undefined) {
-      const has = given.key === undefined ? 'There is no key and no sealed audit yet' : `${found.source} fits the store`
-      process.stdout.write(`${has}${found.fingerprint === undefined ? '' : ` (fingerprint ${found.fingerprint})`}.\n`)
-    } else if (values.replace && given.key !== undefined) {
-      await replace(database, given.key, { from: found.needed ?? null, to: found.fingerprint })
+      const result =
+        candidate.key === undefined ? 'The store has no key and no sealed audit yet' : `${found.source} fits the store`
       process.stdout.write(
-        `The store accepts ${found.source} (fingerprint ${found.fingerprint}) from now on. Entries under the earlier key cannot be proved any more.\n`,
+        `${result}${found.fingerprint === undefined ? '' : ` (fingerprint ${found.fingerprint})`}.\n`,
+      )
+    } else if (values.replace && candidate.key !== undefined) {
+      await replace(database, candidate.key, { from: found.needed ?? null, to: found.fingerprint })
+      process.stdout.write(
+        `The store now accepts ${found.source} (fingerprint ${found.fingerprint}). The integrity of entries under the earlier key can no longer be proved.\n`,
       )
     } else {
       process.stdout.write(`${found.problem} ${keyRemedy}\n`)
@@ -41,7 +44,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** The entry is in the organisation's chain, which the earlier key sealed. */
+/** Replaces the key, and audits that in the organisation's chain, which the earlier key sealed. */
 async function replace(database: Database, key: Uint8Array, data: Readonly<Record<string, unknown>>): Promise<void> {
   const { audit } = createStores(database, key)
   await from({ from: 'command line' }, () =>

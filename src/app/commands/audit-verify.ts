@@ -4,19 +4,22 @@ import { type Database, missingNumbers, provedAll } from '../../store/index.ts'
 import { keyRemedy } from '../audit-key.ts'
 import { examineKey, openStore, ownKey, runCommand } from './command.ts'
 
-const usage = `Proves the audit of every request and of the organisation itself, and names what is not as it was written.
+const usage = `Checks the integrity of the audit of all requests and of the organisation, and lists changed or missing entries.
 
   npm run audit:verify
 
-DATABASE_URL, or DATA_DIR (data, unless set), says where the store is; the embedded one only while the service is stopped.
-AUDIT_SECRET is the key of the seals, or else the file audit.key in DATA_DIR. It ends with 1 when anything was found.`
+The store is at DATABASE_URL, or in DATA_DIR (default: data). Stop the service first if the store is embedded.
+The audit key is in AUDIT_SECRET, or in the file audit.key in DATA_DIR. The exit code is 1 if an entry was changed or is missing.`
 
-/** Reads the whole store, and writes nothing. */
+/** `npm run audit:verify`: reads the whole store and writes nothing. */
 async function main(): Promise<void> {
   if (process.argv.length > 2) throw new Error(usage)
   const dataDir = process.env['DATA_DIR'] || 'data'
   const { key, source } = ownKey(dataDir, process.env)
-  if (!key) throw new Error(`There is no key: set AUDIT_SECRET, or DATA_DIR to where audit.key is.\n\n${usage}`)
+  if (!key)
+    throw new Error(
+      `The audit key is missing: set AUDIT_SECRET, or set DATA_DIR to the folder of audit.key.\n\n${usage}`,
+    )
   const database = await openStore(dataDir, process.env)
   try {
     await assertChained(database)
@@ -30,7 +33,7 @@ async function main(): Promise<void> {
 
 async function assertChained(database: Database): Promise<void> {
   const { rows } = await database.query<{ there: boolean }>(`select to_regclass('audit_heads') is not null as there`)
-  if (!rows[0]?.there) throw new Error('The store is of an earlier version: start the service over it once.')
+  if (!rows[0]?.there) throw new Error('The store has an earlier version: start the service with it once.')
 }
 
 async function report(database: Database, key: Uint8Array): Promise<void> {
@@ -48,17 +51,17 @@ async function report(database: Database, key: Uint8Array): Promise<void> {
     if (proof.findings.length === 0) continue
     wrong += 1
     const details = proof.findings.map(({ reason }) => `  ${apiTexts.reason(reason)}\n`).join('')
-    const name = isOrganisation ? 'The organisation’s own entries' : (proof.reference ?? 'A request')
+    const name = isOrganisation ? 'The audit of the organisation' : (proof.reference ?? 'A request')
     process.stdout.write(`${name} (${proof.requestId})\n${details}`)
   }
   const missing = await missingNumbers(database)
-  for (const number of missing) process.stdout.write(`REQ-${number} is gone\n`)
-  const own = acts === 0 ? '' : `, and ${acts} of the organisation’s own`
+  for (const number of missing) process.stdout.write(`REQ-${number} is missing\n`)
+  const own = acts === 0 ? '' : `, and ${acts === 1 ? '1 entry' : `${acts} entries`} of the organisation`
   const about = `${requests.count} requests with ${requests.entries} entries${own}`
   const result =
     wrong === 0 && missing.length === 0
-      ? 'All is as it was written'
-      : `Of ${wrong} not everything is as it was written, ${missing.length} are gone`
+      ? 'No entry was changed or is missing'
+      : `Changed: ${wrong}, missing: ${missing.length}`
   process.stdout.write(`${about}. ${result}.\n`)
   if (wrong > 0 || missing.length > 0) process.exitCode = 1
 }

@@ -2,18 +2,18 @@ import '../../private-umask.ts'
 import { parseArgs } from 'node:util'
 import { type Ask, BackupError, backUpStore, writeKey } from '../../store/index.ts'
 import { assertSafeServer } from '../addresses.ts'
-import { examineKey, holds, ownKey, runCommand, type SourcedKey } from './command.ts'
+import { contentsText, examineKey, ownKey, runCommand, type SourcedKey } from './command.ts'
 import { moveStore } from './move-store.ts'
 
-const usage = `Keeps a copy of the embedded store. Stop the service first.
+const usage = `Copies the embedded store. Stop the service first.
 
-  npm run backup -- <file.tar.gz>            writes it to a new file; npm run restore -- <file.tar.gz> brings it back
-  npm run backup -- --to postgres://…        copies it into an empty database of a PostgreSQL server
-  --with-audit-key <file>                    also writes the audit key, to a file of its own. No copy of the store has it
+  npm run backup -- <file.tar.gz>            copies the store to a new file, for npm run restore -- <file.tar.gz>
+  npm run backup -- --to postgres://…        copies the store to an empty database of a PostgreSQL server
+  --with-audit-key <file>                    also writes the audit key to a separate file. Copies of the store do not contain it
 
-DATA_DIR says where the store is (data, unless set).`
+The store is in DATA_DIR (default: data).`
 
-/** `npm run backup`: the embedded store into a file, or into a server. */
+/** `npm run backup`: copies the embedded store to a file or a server. */
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({
     options: { to: { type: 'string' }, 'with-audit-key': { type: 'string' } },
@@ -26,9 +26,9 @@ async function main(): Promise<void> {
   const key = keyCopy(ownKey(dataDir, process.env), values['with-audit-key'])
   if (values.to !== undefined) return toServer(dataDir, values.to, key)
   const onServer = process.env['DATABASE_URL'] && !process.env['DATA_DIR']
-  if (onServer) throw new Error('The store is a server (DATABASE_URL): back it up with its own tools, such as pg_dump.')
-  const held = await backUpStore(dataDir, file ?? '', key.inspect)
-  process.stdout.write(`${file} holds ${holds(held)}.\n${key.about()}`)
+  if (onServer) throw new Error('The store is a server (DATABASE_URL). Back it up with its own tools, such as pg_dump.')
+  const contents = await backUpStore(dataDir, file ?? '', key.inspect)
+  process.stdout.write(`${file} contains ${contentsText(contents)}.\n${key.about()}`)
 }
 
 async function toServer(dataDir: string, databaseUrl: string, key: ReturnType<typeof keyCopy>): Promise<void> {
@@ -37,20 +37,20 @@ async function toServer(dataDir: string, databaseUrl: string, key: ReturnType<ty
   assertSafeServer(databaseUrl, process.env, '--to')
   const auditSecret = process.env['AUDIT_SECRET'] || undefined
   const moved = await moveStore({ dataDir, databaseUrl, auditSecret, inspect: key.inspect })
-  const jobs = moved.waitingJobs === 1 ? '1 job that waits' : `${moved.waitingJobs} jobs that wait`
+  const jobs = moved.waitingJobs === 1 ? '1 waiting job' : `${moved.waitingJobs} waiting jobs`
   process.stdout.write(
-    `The server holds ${holds(moved)}, and ${jobs} (${moved.rows} rows in all).
-Start the service with DATABASE_URL set to it, and no longer without: what is in ${dataDir} stays as it is.
+    `The server contains ${contentsText(moved)}, and ${jobs} (${moved.rows} rows in total).
+From now on, start the service with DATABASE_URL set to this server. The data in ${dataDir} stays unchanged and is no longer used.
 ${key.about()}`,
   )
 }
 
-/** Copies the audit key to a file if the command line names one, and says where the key is. */
+/** Copies the audit key to a file if the command line names one, and describes where the key is. */
 function keyCopy(own: SourcedKey, file: string | undefined) {
   let about = ''
   return {
     about: () => about,
-    /** Runs before the store is copied: a key that does not fit is copied nowhere. */
+    /** Runs before the store is copied, so that a wrong key is never copied. */
     async inspect(ask: Ask): Promise<void> {
       const { problem, fingerprint, source, needed } = await examineKey(ask, own)
       if (file === undefined) {
@@ -61,11 +61,11 @@ function keyCopy(own: SourcedKey, file: string | undefined) {
       if (problem !== undefined) throw new BackupError(`${problem} Nothing was copied.`)
       if (own.key === undefined)
         throw new BackupError(
-          `There is no audit key in ${source} yet, so nothing was copied. Leave --with-audit-key out.`,
+          `${source} has no audit key yet, so nothing was copied. Run the command without --with-audit-key.`,
         )
       writeKey(file, own.key)
-      about = `${file} holds the audit key (fingerprint ${fingerprint ?? needed}). Keep it apart from the copy of the store: a person who has both can rewrite the audit.
-A service over this copy needs it: npm run restore -- … --with-audit-key ${file}, or AUDIT_SECRET set to what the file says.\n`
+      about = `${file} contains the audit key (fingerprint ${fingerprint ?? needed}). Store it separately from the copy: a person with both can rewrite the audit.
+A service with this copy needs the key: npm run restore -- … --with-audit-key ${file}, or AUDIT_SECRET with the content of the file.\n`
     },
   }
 }
@@ -73,8 +73,8 @@ A service over this copy needs it: npm run restore -- … --with-audit-key ${fil
 function notIncluded(source: string, fingerprint: string | undefined): string {
   if (fingerprint === undefined) return ''
   return `The audit key is not in this copy: it is in ${source} (fingerprint ${fingerprint}).
-Keep it in a safe place apart from the copy. Without it nobody can prove the audit, and production does not start over this copy.
---with-audit-key <file> writes it to a file.\n`
+Store the key in a safe place, separately from the copy. Without the key, the audit cannot be proved, and production does not start with this copy.
+--with-audit-key <file> writes the key to a file.\n`
 }
 
 await runCommand(main)

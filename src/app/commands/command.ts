@@ -12,31 +12,31 @@ import {
 import { assertSafeServer } from '../addresses.ts'
 import { keyProblem, keySource } from '../audit-key.ts'
 
-/** The contents of a store, as the commands for backup and restore show it. */
-export function holds({ requests, templates, newestChange }: Contents): string {
-  const newest = newestChange === null ? '' : `; the newest change is of ${newestChange}`
+/** Describes the contents of a store, for the commands for backup and restore. */
+export function contentsText({ requests, templates, newestChange }: Contents): string {
+  const newest = newestChange === null ? '' : `; the newest change is from ${newestChange}`
   return `${counted(requests, 'request')} and ${counted(templates, 'template')}${newest}`
 }
 
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`
 
-/** A key of the audit, and where it comes from. */
+/** An audit key with its source. */
 export interface SourcedKey {
   readonly key: Uint8Array | undefined
   readonly source: string
 }
 
-/** The key of AUDIT_SECRET, or of the file in DATA_DIR. */
+/** Reads the key from AUDIT_SECRET, or from the file in DATA_DIR. */
 export function ownKey(dataDir: string, variables: NodeJS.ProcessEnv): SourcedKey {
   const secret = variables['AUDIT_SECRET'] || undefined
   const key = secret === undefined ? readKey(keyFile(dataDir)) : Buffer.from(secret, 'base64')
   return { key, source: keySource(dataDir, secret) }
 }
 
-/** The key of a file that the command line names. */
+/** Reads the key from a file that the command line names. */
 export function namedKey(file: string): SourcedKey & { readonly key: Uint8Array } {
   const key = readKey(file)
-  if (key === undefined) throw new Error(`${file} is not there: name the file with the audit key.`)
+  if (key === undefined) throw new Error(`${file} does not exist: specify the file with the audit key.`)
   return { key, source: file }
 }
 
@@ -46,7 +46,7 @@ export async function examineKey(ask: Ask, { key, source }: SourcedKey) {
   return { ...facts, source, problem: keyProblem(facts, source) }
 }
 
-/** Opens the store that DATABASE_URL names, or the embedded one in DATA_DIR, over which no service may run. */
+/** Opens the store at DATABASE_URL, or the embedded store in DATA_DIR, whose service must be stopped. */
 export async function openStore(dataDir: string, variables: NodeJS.ProcessEnv): Promise<Database> {
   const databaseUrl = variables['DATABASE_URL']
   if (!databaseUrl) return openStopped(dataDir)

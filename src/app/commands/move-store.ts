@@ -16,7 +16,7 @@ import {
 } from '../../store/index.ts'
 
 export interface Moved extends Contents {
-  /** Jobs that wait in the server. */
+  /** Jobs that wait on the server. */
   readonly waitingJobs: number
   /** Rows of all tables, jobs included. */
   readonly rows: number
@@ -37,7 +37,7 @@ export async function moveStore(options: {
   try {
     await options.inspect?.((sql) => from.query(sql))
     const to = await openDatabase(options).catch((error: Error) => {
-      throw new BackupError(`The server cannot be reached: ${error.message}`, { cause: error })
+      throw new BackupError(`Cannot reach the server: ${error.message}`, { cause: error })
     })
     try {
       return await move(from, to, () => auditKeyOf(options.dataDir, options.auditSecret))
@@ -62,7 +62,7 @@ async function move(from: Database, to: Database, auditKey: () => Uint8Array): P
       to.transaction(async () => {
         const filled = await lockAndFindRows(to, [...tables, jobs.target])
         if (filled.length > 0)
-          throw new BackupError(`The server holds something already (${filled.join(', ')}): take an empty database.`)
+          throw new BackupError(`The database already has data (${filled.join(', ')}). Use an empty database.`)
         let rows = await copyRows(from, to, jobs.source, jobs.target)
         for (const table of tables) rows += await copyRows(from, to, table)
         return { ...(await contentsOf((sql) => to.query(sql))), waitingJobs: await adoptJobs(to), rows }

@@ -23,7 +23,7 @@ ServerResponse.prototype.writeHead = function (this: ServerResponse, ...args: un
 
 // Ctrl-C reaches the whole process group, and the parent stops its windows itself.
 process.on('SIGINT', () => {})
-// The pipe from the parent closes however the parent ends.
+// The pipe from the parent closes in any case when the parent ends.
 process.stdin.once('end', () => process.exit(0)).resume()
 
 const { start } = createRequire(import.meta.url)('@microsoft/m365agentsplayground/dist/index.js') as { start(): void }

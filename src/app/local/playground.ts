@@ -26,16 +26,18 @@ const windows = [
 const adminWindow = { userPrincipalName: 'sam@contoso.example', part: 'admin', port: 56152 } as const
 /** Six people: a Playground knows the person of its window and exactly five others. */
 const knownPeople = ['kim', 'dana', 'omar', 'sam', 'zoe', 'taro.yamada'].map((name) => `${name}@contoso.example`)
-/** The time-outs of a window's start and end, in milliseconds. */
+/** The timeouts of a window's start and end, in milliseconds. */
 const patience = { start: 30_000, end: 2_000 } as const
 
 /**
- * Opens the two windows of DESIGN §7, and the admin's with `admin`, and waits until they answer. A port in use is replaced
- * by a free one. A window that cannot start or ends later is reported on stderr in one sentence; the service continues.
+ * Opens the two windows of DESIGN §7 and, with `admin`, the admin's, and waits until they answer. If a port is in use, it
+ * uses a free port. A window that cannot start or stops later is reported on stderr in one line; the service continues.
  */
 export async function startPlaygrounds(app: App, { admin = false } = {}): Promise<Playgrounds> {
   if (!isInstalled()) {
-    report(`The Agents Playground is not installed, so there are no chat windows (npm install adds ${packageName}).`)
+    report(
+      `There are no chat windows, because the Agents Playground is not installed. npm install adds it (${packageName}).`,
+    )
     return { windows: [], close: async () => {} }
   }
   const started = await Promise.all(
@@ -75,7 +77,7 @@ async function startWindow(app: App, { userPrincipalName, part, port }: (typeof 
     child.once('exit', () => {
       if (!expected)
         endReason(child, folder, errors).then(
-          (why) => report(`The window of ${name} has ended; npm start brings it back. It said: ${why}`),
+          (why) => report(`The window of ${name} has stopped. npm start opens it again. Reason: ${why}`),
           ignore,
         )
     })
@@ -149,12 +151,12 @@ async function answering(child: Child): Promise<string> {
     ([line]) => /^Listening on (\d+)$/.exec(String(line))?.[1],
   )
   const port = await Promise.race([listening, ended])
-  if (port === undefined) throw new Error('it ended before it listened.')
+  if (port === undefined) throw new Error('it stopped before it listened.')
   child.stdout.resume()
   const url = `http://127.0.0.1:${port}`
   // Its page is available before its connection to the bot.
   while (!(await answers(`${url}/_internal/v1/config`, timeout))) {
-    if (child.exitCode !== null) throw new Error('it ended before it answered.')
+    if (child.exitCode !== null) throw new Error('it stopped before it answered.')
     await setTimeout(100, undefined, { signal: timeout })
   }
   return url

@@ -5,13 +5,13 @@ import type { Graph } from './graph.ts'
 import { SetupProblem } from './problem.ts'
 import { fill, texts } from './texts.ts'
 
-/** The delegated permissions that setup asks the administrator to consent to. */
+/** The delegated permissions to which the administrator consents. */
 export const scopes = [
   ...['Application.ReadWrite.All', 'AppRoleAssignment.ReadWrite.All', 'DelegatedPermissionGrant.ReadWrite.All'],
   // Microsoft requires Directory.Read.All for owners of registrations. It includes the organisation.
   ...['RoleManagement.ReadWrite.Directory', 'Group.ReadWrite.All', 'Directory.Read.All', 'User.Read'],
 ]
-/** Only for the upload to the catalogue. */
+/** The permission for the upload to the catalogue. */
 export const catalogueScope = 'AppCatalog.ReadWrite.All'
 
 /** The administrator who has signed in. */
@@ -61,7 +61,7 @@ export async function signInAdministrator(how: SigningIn): Promise<Administrator
 
 const claims = z.object({ scp: z.string() })
 
-/** For diagnosis only: tokens of Microsoft Graph are not meant to be read by clients. */
+/** Reads the scopes of a token, only for diagnosis: clients should not read tokens of Microsoft Graph. */
 function scopesIn(token: string): readonly string[] | undefined {
   try {
     return claims.parse(JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())).scp.split(' ')

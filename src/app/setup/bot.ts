@@ -4,7 +4,7 @@ import { isManagedIdentity } from './registrations.ts'
 import type { Setup } from './step.ts'
 import { fill, texts } from './texts.ts'
 
-/** The steps that no program can do: the Azure Bot resource, or a bot in Teams' developer portal. */
+/** Returns the manual steps: the Azure Bot resource, or a bot in Teams' developer portal. */
 export function botSteps({ settings, names }: Setup): string[] {
   const values = {
     name: names.title('bot'),
@@ -26,7 +26,7 @@ export function botSteps({ settings, names }: Setup): string[] {
   ]
 }
 
-/** A check of the bot: what was found, and whether it is as it should be. */
+/** The result of a check of the bot. */
 export interface BotCheck {
   readonly state: 'good' | 'open' | 'unknown'
   readonly text: string
@@ -36,12 +36,12 @@ const timeoutMilliseconds = 15_000
 const tokenAnswer = z.object({ access_token: z.string() })
 const refusal = z.object({ error_description: z.string() })
 
-/** Checks what can be checked from here: the secret, and the address from outside. */
+/** Checks the secret, and the address over the network. */
 export async function checkBot(setup: Setup): Promise<BotCheck[]> {
   return [await checkSecret(setup), await checkAddress(setup), { state: 'unknown', text: texts.bot.unchecked }]
 }
 
-/** Gets the token that the bot sends messages with. */
+/** Checks the secret: requests a token for messages of the bot. */
 async function checkSecret({ settings, tenantId, loginUrl, cloud, fetch, options, pause }: Setup): Promise<BotCheck> {
   const secret = settings.get('MICROSOFT_APP_PASSWORD')
   if (secret === undefined || isManagedIdentity(settings.values()))

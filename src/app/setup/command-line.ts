@@ -57,8 +57,8 @@ export function parseOptions(args: readonly string[], write: (text: string) => v
     if (error.exitCode === 0) return 0
     throw usage(error.message.replace(/^error: /, '').replace(/^./, (first) => first.toUpperCase()))
   }
-  const [word] = program.args
-  if (word !== undefined) throw usage(fill(texts.usage.surplus, { word }))
+  const [argument] = program.args
+  if (argument !== undefined) throw usage(fill(texts.usage.surplus, { argument }))
   return checked(program.opts())
 }
 
@@ -86,7 +86,7 @@ function checked(typed: Readonly<Record<string, string | boolean | undefined>>):
   }
 }
 
-/** Other people of this computer can read the options of a process. */
+/** Whether an address contains a password, which other users of this computer could read in the options. */
 const hasPassword = (address: string | undefined): boolean => {
   if (address === undefined || !URL.canParse(address)) return false
   const { password, searchParams } = new URL(address)

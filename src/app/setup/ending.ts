@@ -9,7 +9,7 @@ import { fill, texts } from './texts.ts'
 
 const marks = { good: ['green', '✓'], open: ['yellow', '!'], unknown: ['dim', '–'] } as const
 
-/** Shows what no program can do, what can be checked, and what comes next. */
+/** Shows the manual steps, the results of checks, and the next steps. */
 export async function showEnd(
   setup: Setup,
   terminal: Terminal,
@@ -34,7 +34,7 @@ export async function showEnd(
   terminal.line(`\n${texts.run.commandLine}\n  npx ${await loginOf(setup)}`)
 }
 
-/** What `npm start` would refuse. */
+/** Returns the faults of the settings that `npm start` would report. */
 function faultsOf(values: Readonly<Record<string, string>>): readonly string[] {
   try {
     readConfig(values)
@@ -51,7 +51,7 @@ function nextSteps({ settings }: Setup): string[] {
   return ['', texts.run.next, ...list.map((text, index) => `  ${index + 1}. ${text}`)]
 }
 
-/** The command with which people sign in. It names the scopes, because they do not begin with the service's address. */
+/** Returns the command with which people sign in. It names the scopes, which do not begin with the service's address. */
 async function loginOf(setup: Setup): Promise<string> {
   const { settings, loginUrl, tenantId } = setup
   return loginCommand(
@@ -61,7 +61,7 @@ async function loginOf(setup: Setup): Promise<string> {
       'client-id': (await findRegistration(setup, 'commandLine'))?.appId,
       'collab-scope': settings.get('COLLAB_SCOPE'),
       'mail-scope': settings.get('MAIL_SCOPE'),
-      // Only Microsoft's logins are trusted by themselves.
+      // Only Microsoft's logins are trusted without a flag.
       ...(!isMicrosoftLogin(loginUrl) && { authority: `${loginUrl}/${tenantId}` }),
     },
   )

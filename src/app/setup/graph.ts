@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 
-/** Microsoft Graph, called in the name of the person who signed in. */
+/** Microsoft Graph, called on behalf of the signed-in person. */
 export interface Graph {
   /** Reads an object; undefined if it does not exist, or, with `refused`, if the person may not read it. */
   get<T>(path: string, schema: z.ZodType<T>, options?: ReadOptions): Promise<T | undefined>
@@ -19,11 +19,11 @@ interface ReadOptions {
 export interface Write {
   readonly body: object
   readonly headers?: Readonly<Record<string, string>>
-  /** True for a refusal which says that the change is there already. */
+  /** Whether a refusal means that the change is already applied. */
   isDone?(error: GraphError): boolean
 }
 
-/** Why a call failed. `status` is undefined if no answer came. Contains no token and no body. */
+/** A failed call. `status` is undefined if no answer arrived. Contains no token and no body. */
 export class GraphError extends Error {
   override readonly name = 'GraphError'
   readonly status: number | undefined
@@ -40,7 +40,7 @@ export class GraphError extends Error {
     this.requestId = fault.requestId
     this.isWrite = fault.isWrite
   }
-  /** Nobody knows whether the change was made: it has to be looked up. */
+  /** Whether it is unknown if the change was applied, so it must be read again. */
   get isUncertain(): boolean {
     return this.isWrite && (this.status === undefined || this.status >= 500)
   }
@@ -54,12 +54,12 @@ interface GraphOptions {
   readonly pause: (milliseconds: number) => Promise<void>
   /** How long to repeat a call about an object that Microsoft does not know everywhere yet. Milliseconds. */
   readonly patience: number
-  /** Called once for each call that waits for that reason. */
+  /** Called once for each call that waits for this reason. */
   readonly onWait: () => void
 }
 
 const timeoutMilliseconds = 60_000
-const mostRepeats = 4
+const maxRepeats = 4
 const longestWaitSeconds = 60
 
 export function createGraph(options: GraphOptions): Graph {
@@ -111,12 +111,12 @@ export function createGraph(options: GraphOptions): Graph {
   }
 }
 
-/** Thrown by a change that needs an object which Microsoft does not show (any more). It is there soon. */
+/** Thrown by a change that needs an object which Microsoft does not show yet. */
 export class TooEarly extends Error {
   override readonly name = 'TooEarly'
 }
 
-/** The refusal of a call, with the seconds after which Microsoft wants to be asked again. */
+/** The refusal of a call, with Microsoft's Retry-After in seconds. */
 class Refusal extends GraphError {
   retryAfter: number | undefined
 }
@@ -124,7 +124,7 @@ class Refusal extends GraphError {
 const isRefusal = ({ status }: GraphError): boolean => status === 401 || status === 403
 const isPassing = ({ status }: GraphError): boolean => status === undefined || status === 429 || status >= 500
 
-/** Repeats a call that may be repeated, as late as Microsoft asks for. */
+/** Repeats a call that may be repeated, after the wait that Microsoft requests. */
 async function repeated<T>(
   { pause }: GraphOptions,
   attempt: () => Promise<T>,
@@ -134,7 +134,7 @@ async function repeated<T>(
     try {
       return await attempt()
     } catch (error) {
-      if (!(error instanceof Refusal) || count === mostRepeats || !mayRepeat(error)) throw error
+      if (!(error instanceof Refusal) || count === maxRepeats || !mayRepeat(error)) throw error
       await pause(1000 * Math.min(longestWaitSeconds, error.retryAfter ?? 0.5 * 2 ** count))
     }
   }
@@ -156,10 +156,10 @@ async function patiently<T>({ pause, patience, onWait }: GraphOptions, attempt: 
   }
 }
 
-/** The next of some growing waits, after those before. Milliseconds. */
+/** Returns the next of several growing waits. Milliseconds. */
 export const nextWait = (waited: number): number => Math.min(5000, Math.max(250, waited))
 
-/** Whether people should read with the next wait why nothing happens. True once. */
+/** Whether to show a message with the next wait. True once. */
 export const isLong = (waited: number, next: number): boolean => waited < 3000 && waited + next >= 3000
 
 /** Microsoft's answers while a new object is not known everywhere. */
@@ -221,5 +221,5 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** A value inside a path or filter: `O'Hara` → `O''Hara`. */
+/** Quotes a value for a path or filter: `O'Hara` → `O''Hara`. */
 export const quotedValue = (text: string): string => encodeURIComponent(text.replaceAll("'", "''"))

@@ -5,23 +5,23 @@ import { UnknownRegistration } from './registrations.ts'
 import { type AnyRole, named } from './roles.ts'
 import { fill, texts } from './texts.ts'
 
-/** Why setup stopped: what happened, and what to do. Contains no secret. */
+/** The reason why setup stopped, and the next action. Contains no secret. */
 export class SetupProblem extends Error {
   override readonly name = 'SetupProblem'
-  /** What to do. */
+  /** The next action. */
   readonly remedy: string
   /** Microsoft's own sentence, or other details. */
   readonly detail: string
-  constructor(what: string, remedy: string, detail = '') {
-    super(what)
+  constructor(message: string, remedy: string, detail = '') {
+    super(message)
     this.remedy = remedy
     this.detail = detail
   }
 }
 
-/** What an error is about. */
+/** The work in which an error occurred. */
 export interface About {
-  /** The change or the reading that failed, as people read it. */
+  /** The failed change or read, as people read it. */
   readonly what: string
   readonly person: string
   readonly roles: readonly AnyRole[]
@@ -34,7 +34,7 @@ export interface About {
   readonly directoryUrl: string
 }
 
-/** Explains any error of a step. */
+/** Explains any error of a step to people. */
 export function explained(error: unknown, about: About | undefined): SetupProblem {
   if (error instanceof SetupProblem) return error
   const { problems } = texts

@@ -5,7 +5,7 @@ import type { SettingsFile } from './settings-file.ts'
 import { checkSharePoint, sharePointAddress } from './sharepoint-address.ts'
 import { fill, texts } from './texts.ts'
 
-/** What answers are checked against. */
+/** The facts for checks of answers. */
 export interface Facts {
   readonly tenantId: string
   readonly initialDomain: string | undefined
@@ -14,23 +14,23 @@ export interface Facts {
   note(text: string): void
 }
 
-/** What only the administrator knows. The answers are settings; an answer that is there is not asked for again. */
+/** A question that only the administrator can answer. The answer is a setting. Questions with a setting are not asked. */
 export interface Question {
-  /** The settings, any one of which is an answer. An answer in words is checked as the first one. */
+  /** The settings that answer the question. A typed answer is checked as the first setting. */
   readonly settings: readonly string[]
   readonly option: string
   readonly text: string
   /** The proposed answer. */
   proposal(facts: Facts): string | undefined
-  /** Returns what is wrong with an answer. */
+  /** Returns the fault of an answer. */
   check(answer: string, facts: Facts): Promise<string | undefined>
-  /** The settings for an answer. */
+  /** Returns the settings for an answer. */
   valuesFor(answer: string): Readonly<Record<string, string>>
-  /** How an answer is shown while it is typed. */
+  /** Returns the shown form of an answer while it is typed. */
   shownAs?(typed: string): string
 }
 
-/** The folder of the embedded database. It is not the folder of a trial in local mode. */
+/** The folder of the embedded database, separate from that of local mode. */
 const ownDatabase = 'data/production'
 
 export const questions: readonly Question[] = [
@@ -43,7 +43,7 @@ export const questions: readonly Question[] = [
       const isAddress = environment.shape.BASE_URL.safeParse(answer).success && URL.canParse(answer)
       return isAddress && new URL(answer).protocol === 'https:' ? undefined : texts.questions.noHttps
     },
-    // With the first line of the file: until setup is complete, npm start names what is missing, and starts no local mode.
+    // MODE is written first: until setup is complete, npm start reports missing settings instead of starting local mode.
     valuesFor: (answer) => ({ MODE: 'production', BASE_URL: answer.replace(/\/+$/, '') }),
   },
   {
@@ -84,8 +84,8 @@ interface Asking {
   readonly settings: SettingsFile
   readonly facts: Facts
   /** Answers from options and the environment. */
-  given(question: Question): Given | undefined
-  /** Asks a person; undefined where nobody can answer. */
+  preset(question: Question): PresetAnswer | undefined
+  /** Asks a person; undefined if nobody can answer. */
   ask?: (question: Question, proposal: string | undefined) => Promise<string>
 }
 
@@ -93,19 +93,19 @@ const isAnswered = ({ settings: names }: Question, settings: SettingsFile): bool
   names.some((name) => settings.get(name) !== undefined)
 
 /** An answer that needs no question. */
-export interface Given {
+export interface PresetAnswer {
   /** Undefined if only the first start of the service can check it. */
   readonly answer: string | undefined
   readonly values: Readonly<Record<string, string>>
 }
 
-/** Takes answers from the options, and from the environment what the file of settings does not have. */
-export const givenBy =
+/** Returns answers from the options, and from the environment for settings that the settings file lacks. */
+export const presetAnswers =
   (from: {
     readonly answers: Readonly<Record<string, string | undefined>>
     readonly settings: SettingsFile
     readonly variables: Readonly<Record<string, string | undefined>>
-  }): Asking['given'] =>
+  }): Asking['preset'] =>
   (question) => {
     const answer = from.answers[question.option]
     if (answer !== undefined) return { answer, values: question.valuesFor(answer) }
@@ -120,15 +120,15 @@ export const givenBy =
     return undefined
   }
 
-/** The questions that are open. */
-export const openQuestions = (settings: SettingsFile, given: Asking['given']): readonly Question[] =>
-  questions.filter((one) => !isAnswered(one, settings) && given(one) === undefined)
+/** Returns the questions without an answer. */
+export const openQuestions = (settings: SettingsFile, preset: Asking['preset']): readonly Question[] =>
+  questions.filter((one) => !isAnswered(one, settings) && preset(one) === undefined)
 
-/** Takes all answers, and asks for those that are missing. Each is written at once. Returns whether any is new. */
-export async function answerQuestions({ settings, facts, given, ask }: Asking): Promise<boolean> {
+/** Collects all answers, and asks the missing questions. Writes each answer at once. Returns whether any is new. */
+export async function answerQuestions({ settings, facts, preset, ask }: Asking): Promise<boolean> {
   let isNew = false
   for (const question of questions) {
-    const known = given(question)
+    const known = preset(question)
     if (known === undefined && isAnswered(question, settings)) continue
     const proposal = question.proposal(facts)
     const typed = known === undefined && ask ? await ask(question, proposal) : undefined

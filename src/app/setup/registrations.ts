@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Setup } from './step.ts'
 import { fill, texts } from './texts.ts'
 
-/** The registrations, by the key in their alternate key, and the setting that has their client id. */
+/** The registrations, with the part of their alternate key and the setting of their client id. */
 export const registrations = {
   bot: { part: 'bot', title: 'bot', setting: 'MICROSOFT_APP_ID' },
   sites: { part: 'sites-api', title: 'sites API', setting: 'COLLAB_AUDIENCE' },
@@ -61,7 +61,7 @@ export type Registration = z.output<typeof registration>
 
 const select = `$select=${Object.keys(registration.shape).join(',')}`
 
-/** The first client id in a setting: an audience may also be an App ID URI. */
+/** Returns the first client id in a setting: an audience may also be an App ID URI. */
 export const clientIdIn = (setting: string | undefined): string | undefined =>
   setting
     ?.split(',')
@@ -77,7 +77,7 @@ export class UnknownRegistration extends Error {
 export const isManagedIdentity = (settings: Readonly<Record<string, string>>): boolean =>
   settings['MICROSOFT_APP_TYPE'] === 'UserAssignedMSI'
 
-/** Reads a registration: by the client id in the settings, else by its alternate key. */
+/** Reads a registration by the client id in the settings, else by its alternate key. */
 export async function findRegistration(setup: Setup, name: RegistrationName): Promise<Registration | undefined> {
   const { part, setting } = registrations[name]
   if (name === 'bot' && isManagedIdentity(setup.settings.values())) return undefined
@@ -92,8 +92,8 @@ export async function findRegistration(setup: Setup, name: RegistrationName): Pr
 }
 
 /**
- * Reads an object that a setting names, and waits while Microsoft does not know it everywhere: long for an object of this
- * run, some seconds for one of an earlier run.
+ * Reads an object that a setting names, and waits while Microsoft does not know it everywhere: up to a minute for an
+ * object of this run, some seconds for an object of an earlier run.
  */
 export async function findNamed<T>(
   { settings, options, pause }: Setup,
@@ -117,15 +117,15 @@ export const findPrincipal = async ({ graph }: Setup, appId: string): Promise<st
 /** The permission that the APIs offer: a scope for people, and a role for applications. */
 export const permissionName = 'App.ReadWrite.All'
 
-/** Properties of a registration that differ from what is wanted, as the body of a PATCH with a text for each. */
+/** Properties of a registration that differ from the required values, as the body of a PATCH with a text for each. */
 export interface Difference {
   readonly text: string
   readonly body: object
-  /** Every registration has it, so the text of a new one does not name it. */
+  /** Every registration has it, so the text of a new registration omits it. */
   readonly isUsual?: boolean
 }
 
-/** `baseUrl`: the address of the service; undefined in a plan, before somebody has answered. */
+/** Returns all differences. `baseUrl`: the address of the service; undefined in a plan before the question is answered. */
 export function differences(
   name: RegistrationName,
   found: Registration | undefined,
@@ -157,9 +157,9 @@ export function differences(
 const isOurs = ({ value }: { readonly value?: string | null | undefined }): boolean => value === permissionName
 
 /**
- * The permission of an API: a scope, and for the mailboxes API a role for applications. Entra ID accepts both under one
- * value only if they have the same id and texts, and are written together. What is there keeps its id, because consents
- * refer to the id.
+ * Returns the difference of an API's permission: a scope, and for the mailboxes API a role for applications. Entra ID
+ * accepts both with one value only if they have the same id and texts and are written together. An existing permission
+ * keeps its id, because consents refer to it.
  */
 function permissionDifference(
   found: Registration | undefined,
@@ -192,7 +192,7 @@ function permissionDifference(
   return { text, body: { api, ...(withRole && { appRoles }) } }
 }
 
-/** People sign in on the page /docs of the service, too. Addresses that others have added stay. */
+/** Returns the missing redirect URI for sign-in on the page /docs. Addresses that others have added stay. */
 function pageDifference(found: Registration | undefined, baseUrl: string): Difference | undefined {
   const { redirectUris = [] } = found?.spa ?? {}
   const page = `${baseUrl.replace(/\/+$/, '')}/docs/oauth2-redirect.html`
@@ -200,7 +200,7 @@ function pageDifference(found: Registration | undefined, baseUrl: string): Diffe
   return { text: texts.registration.page, body: { spa: { redirectUris: [...redirectUris, page] } } }
 }
 
-/** `idtyp` says whether a token is of an application or of a person. */
+/** Returns the missing claim `idtyp`, which shows whether a token belongs to an application or a person. */
 function claimDifference(found: Registration | undefined) {
   const { accessToken = [], ...rest } = found?.optionalClaims ?? {}
   if (accessToken.some(({ name }) => name === 'idtyp')) return undefined

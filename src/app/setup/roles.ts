@@ -12,19 +12,19 @@ export const roleNames = {
 } as const
 export type AnyRole = (typeof roleNames)[keyof typeof roleNames]
 
-/** The role that is allowed everything. */
+/** The role that allows everything. */
 const highest: AnyRole = 'Global Administrator'
 
-/** Who may create registrations and grant consent to delegated permissions. */
+/** Roles that may create registrations and grant consent to delegated permissions. */
 export const applicationRoles: readonly AnyRole[] = ['Cloud Application Administrator', 'Application Administrator']
-/** Who may grant application permissions of Microsoft's services, and assign directory roles. */
+/** Roles that may grant application permissions of Microsoft's services and assign directory roles. */
 export const privilegedRoles: readonly AnyRole[] = ['Privileged Role Administrator']
 
 const answer = z.object({ value: z.array(z.object({ roleTemplateId: z.string() })) })
 
 /**
- * Reads the active directory roles of the signed-in person, also those that groups bring; undefined if the tenant does not
- * say. A transitive membership with a cast is an advanced query, which needs the header and the count.
+ * Reads the active directory roles of the signed-in person, including roles by groups; undefined if the tenant refuses.
+ * A transitive membership with a cast is an advanced query, which needs the header and the count.
  */
 export async function readRoles(graph: Graph): Promise<ReadonlySet<string> | undefined> {
   const path = '/me/transitiveMemberOf/microsoft.graph.directoryRole?$select=roleTemplateId&$count=true'
@@ -32,12 +32,12 @@ export async function readRoles(graph: Graph): Promise<ReadonlySet<string> | und
   return found && new Set(found.value.map(({ roleTemplateId }) => roleTemplateId))
 }
 
-/** Whether somebody with these roles may do what any of `allowed` may do. Unknown roles count as enough. */
+/** Whether one of these roles is among `allowed`, or is the highest role. Unknown roles count as sufficient. */
 export function isAllowed(held: ReadonlySet<string> | undefined, allowed: readonly AnyRole[]): boolean {
   if (held === undefined || allowed.length === 0) return true
   return Object.entries(roleNames).some(([id, name]) => held.has(id) && (name === highest || allowed.includes(name)))
 }
 
-/** The roles as people read them: `Global Administrator, or Teams Administrator`. */
+/** Formats roles as people read them: `Global Administrator, or Teams Administrator`. */
 export const named = (allowed: readonly AnyRole[]): string =>
   new Intl.ListFormat('en-GB', { type: 'disjunction' }).format([...allowed, highest])

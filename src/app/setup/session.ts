@@ -8,7 +8,7 @@ import type { Options } from './command-line.ts'
 import { showEnd } from './ending.ts'
 import { createGraph, GraphError, isLong, nextWait, TooEarly } from './graph.ts'
 import { type About, SetupProblem } from './problem.ts'
-import { answerQuestions, type Given, givenBy, openQuestions, type Question } from './questions.ts'
+import { answerQuestions, openQuestions, type PresetAnswer, presetAnswers, type Question } from './questions.ts'
 import { type AnyRole, isAllowed, named, readRoles } from './roles.ts'
 import { openSettings, type SettingsFile } from './settings-file.ts'
 import { type GroupName, groups, namesOf, type Setup, type Step, type Work } from './step.ts'
@@ -21,24 +21,24 @@ export interface SetupEnvironment {
   readonly streams: Streams
   readonly signal: AbortSignal
   readonly fetch: typeof fetch
-  /** How long to wait for what Microsoft does not show yet. Milliseconds; default three minutes. */
+  /** How long to wait for changes that Microsoft does not show yet. Milliseconds; default three minutes. */
   readonly patience?: number
   readonly now?: () => Date
   /** Default: all. Tests watch them. */
   readonly steps?: readonly Step[]
 }
 
-/** The administrator answered a question with no, or nobody could answer it. */
+/** Thrown if the administrator declined a group of changes, or nobody could answer. */
 export class Stopped extends Error {
   override readonly name = 'Stopped'
 }
 
-/** What is under way, for the explanation of an error. */
+/** The current work, for the explanation of an error. */
 export interface Progress {
   about: About | undefined
 }
 
-/** All of setup: sign-in, questions, the plan, the changes group by group, and what is left to do. */
+/** Runs setup: sign-in, questions, plan, changes by group, and the remaining manual steps. */
 export async function setUp(
   environment: SetupEnvironment,
   options: Options,
@@ -73,10 +73,10 @@ export async function setUp(
     progress.about = { ...about, what, person, roles, hasRole, scope, consented: administrator.consented() }
   }
   track(texts.run.reads)
-  const given = givenBy({ answers: options.answers, settings, variables: environment.variables })
-  const questions = openQuestions(settings, given)
+  const preset = presetAnswers({ answers: options.answers, settings, variables: environment.variables })
+  const questions = openQuestions(settings, preset)
   let isNew = false
-  if (!options.plan) isNew = await ask({ environment, terminal, setup, organisation, given })
+  if (!options.plan) isNew = await ask({ environment, terminal, setup, organisation, preset })
   terminal.line(terminal.style('dim', texts.run.reading))
   const { steps = allSteps } = environment
   const all = await compareAll(steps, setup, track)
@@ -105,7 +105,7 @@ interface Places {
   readonly graphResource: string
 }
 
-/** Where the tenant answers: Microsoft's addresses, or those of the settings and the environment, as for the service. */
+/** Returns the addresses of the tenant: from the environment, the settings, or Microsoft's defaults. */
 function placesOf({ variables }: SetupEnvironment, options: Options, settings: SettingsFile): Places {
   const from = (name: string) => variables[name] || settings.get(name)
   const cloud = options.cloud ?? from('CLOUD') ?? 'public'
@@ -124,7 +124,7 @@ function placesOf({ variables }: SetupEnvironment, options: Options, settings: S
     cloud: cloud as CloudName,
     loginUrl: address('LOGIN_URL', known.loginUrl),
     directoryUrl,
-    // A simulated tenant on this computer has the names of Microsoft's services in its tokens.
+    // The tokens of a simulated tenant on this computer name Microsoft's services.
     graphResource: isLoopbackUrl(directoryUrl) ? known.directoryUrl : directoryUrl,
   }
 }
@@ -139,7 +139,7 @@ interface Connecting {
   readonly remarks: string[]
 }
 
-/** Reads who has signed in where, and puts together what the steps work with. */
+/** Reads the signed-in person and the organisation, and creates the context of the steps. */
 async function connect(parts: Connecting) {
   const { environment, options, terminal, settings, places, administrator, remarks } = parts
   const { signal, fetch, patience = 180_000, now = () => new Date() } = environment
@@ -175,15 +175,15 @@ interface Asking {
   readonly terminal: Terminal
   readonly setup: Setup
   readonly organisation: Organisation
-  given(question: Question): Given | undefined
+  preset(question: Question): PresetAnswer | undefined
 }
 
-async function ask({ environment, terminal, setup, organisation, given }: Asking): Promise<boolean> {
+async function ask({ environment, terminal, setup, organisation, preset }: Asking): Promise<boolean> {
   const { settings, tenantId, cloud, fetch, note } = setup
   const facts = { tenantId, initialDomain: organisation.initialDomain, cloud, fetch, note }
   const prompts = promptsOf({ terminal, signal: environment.signal })
   return answerQuestions({
-    ...{ settings, facts, given },
+    ...{ settings, facts, preset },
     ...(terminal.isInteractive && {
       ask: (question, proposal) =>
         prompts.text(`${question.text}:`, proposal ?? '', (typed) => question.check(typed, facts), question.shownAs),
@@ -197,7 +197,7 @@ interface Compared {
   readonly work: readonly Work[]
 }
 
-/** All changes that are left, without those of steps that are complete. */
+/** Returns all remaining changes, without complete steps. */
 async function compareAll(steps: readonly Step[], setup: Setup, track: Track): Promise<Compared[]> {
   const all: Compared[] = []
   for (const step of steps) {
@@ -226,7 +226,7 @@ function showPlan(terminal: Terminal, all: readonly Compared[], open: readonly Q
 
 const capital = (text: string): string => text.replace(/^./, (first) => first.toUpperCase())
 
-/** The roles that the person lacks for these changes, one line for each. */
+/** Describes the roles that the person lacks for these changes, one line for each. */
 function lackingLines({ roles, person }: Setup, all: readonly Compared[], first: string): string[] {
   const lacking = new Map<string, { group: GroupName; roles: readonly AnyRole[] }>()
   for (const { step } of all) {
@@ -251,7 +251,7 @@ interface Completing {
   readonly remarks: string[]
 }
 
-/** Shows the changes of one group, asks, and makes them. */
+/** Shows the changes of one group, requests confirmation, and applies them. */
 async function completeGroup({
   environment,
   options,
@@ -276,8 +276,8 @@ async function completeGroup({
   if (!options.yes) {
     for (const { text } of changes) terminal.line(`  • ${text}`)
     if (!terminal.isInteractive) throw new Stopped(texts.run.noTerminal)
-    const isWanted = await promptsOf({ terminal, signal }).yes(texts.run.confirm, true)
-    if (!isWanted) throw new Stopped(fill(texts.run.declined, { title: texts.groups[group] }))
+    const isConfirmed = await promptsOf({ terminal, signal }).yes(texts.run.confirm, true)
+    if (!isConfirmed) throw new Stopped(fill(texts.run.declined, { title: texts.groups[group] }))
   }
   try {
     for (const step of own) await completeStep({ step, setup, terminal, track, signal })
@@ -286,10 +286,10 @@ async function completeGroup({
   }
 }
 
-/** How often a change is made again if nobody knows whether it was made. */
-const mostUncertain = 3
+/** How often a change is repeated if it is unknown whether it was applied. */
+const maxUncertain = 3
 
-/** Makes the changes of a step, and looks again until nothing is left: that confirms them. */
+/** Applies the changes of a step, and compares again until no change is left, which confirms them. */
 async function completeStep(the: {
   readonly step: Step
   readonly setup: Setup
@@ -298,7 +298,7 @@ async function completeStep(the: {
   readonly signal: AbortSignal
 }): Promise<void> {
   const { step, setup, terminal, track, signal } = the
-  const made = new Set<string>()
+  const applied = new Set<string>()
   let uncertain = 0
   let waited = 0
   const wait = async (problem: string, what: string) => {
@@ -313,7 +313,7 @@ async function completeStep(the: {
     const work = await step.compare(setup)
     const [first] = work
     if (first === undefined) return
-    const fresh = work.filter(({ text }) => !made.has(text))
+    const fresh = work.filter(({ text }) => !applied.has(text))
     if (fresh.length === 0) {
       await wait(texts.problems.notVisible, first.text)
       continue
@@ -325,7 +325,7 @@ async function completeStep(the: {
         current = one.text
         track(current, step)
         await one.apply()
-        made.add(one.text)
+        applied.add(one.text)
         terminal.line(`  ${terminal.style('green', '✓')} ${one.text}`)
         if (one.renews) break
       }
@@ -335,7 +335,7 @@ async function completeStep(the: {
         continue
       }
       uncertain += 1
-      if (!(error instanceof GraphError) || !error.isUncertain || uncertain > mostUncertain) throw error
+      if (!(error instanceof GraphError) || !error.isUncertain || uncertain > maxUncertain) throw error
       terminal.line(terminal.style('dim', `  ${texts.run.again}`))
       await setup.pause(500 * 2 ** uncertain)
     }

@@ -2,7 +2,7 @@ import { lstat, open, readFile, realpath, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { parseEnv } from 'node:util'
 
-/** The settings in `.env`. Lines, comments and settings that nobody changes stay as they are. */
+/** The settings in `.env`. All other lines and comments stay unchanged. */
 export interface SettingsFile {
   readonly path: string
   /** All settings, without empty ones. */
@@ -12,7 +12,7 @@ export interface SettingsFile {
   isNew(name: string): boolean
   /** Writes settings to the file at once. */
   set(values: Readonly<Record<string, string>>): Promise<void>
-  /** A path beside this file, as the service will read it. */
+  /** Returns a path in the folder of this file, as the service will read it. */
   beside(name: string): string
 }
 
@@ -33,7 +33,7 @@ export async function openSettings(path: string): Promise<SettingsFile> {
     get: (name) => values()[name],
     isNew: (name) => written.has(name),
     async set(changes) {
-      // Somebody may have changed the file meanwhile.
+      // Another program may have changed the file meanwhile.
       text = (await read()) ?? text
       const next = withSettings(text === '' ? heading : text, changes)
       await writePrivate(path, next)
@@ -67,19 +67,20 @@ export function withSettings(text: string, changes: Readonly<Record<string, stri
   const after = parsed(next)
   const wrong = Object.entries({ ...before, ...changes }).filter(([name, value]) => after[name] !== value)
   if (wrong.length > 0 || Object.keys(after).some((name) => !(name in before) && !(name in changes)))
-    throw new Error(`cannot change ${Object.keys(changes).join(', ')}`)
+    throw new Error(`Cannot change ${Object.keys(changes).join(', ')} in this file. Edit the lines manually.`)
   return next
 }
 
-/** A value as Node, systemd and Docker read it alike: plain where possible, else in quotes that are not in it. */
+/** Formats a value that Node, systemd and Docker read equally: plain if possible, else in quotes that it does not contain. */
 function quoted(name: string, value: string): string {
   if (/^[\w.:/@~,+=?&%-]*$/.test(value)) return value
   const quote = ["'", '"', '`'].find((one) => !value.includes(one))
-  if (quote === undefined || /[\r\n]/.test(value)) throw new Error(`cannot write ${name}`)
+  if (quote === undefined || /[\r\n]/.test(value))
+    throw new Error(`Cannot write ${name}: the value contains a line break or all kinds of quotes.`)
   return `${quote}${value}${quote}`
 }
 
-/** Replaces a file as a whole. Only its owner may read it. */
+/** Replaces a whole file, readable by its owner only. */
 export async function writePrivate(path: string, content: string | Uint8Array): Promise<void> {
   // A link stays a link.
   const target = await lstat(path).then(

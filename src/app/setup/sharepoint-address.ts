@@ -1,7 +1,7 @@
 import { type CloudName, clouds } from '../addresses.ts'
 import { fill, texts } from './texts.ts'
 
-/** The address that Microsoft gives to the sites of an organisation: `contoso.onmicrosoft.com` → `https://contoso.sharepoint.com`. */
+/** Returns the default address of an organisation's sites: `contoso.onmicrosoft.com` → `https://contoso.sharepoint.com`. */
 export function sharePointAddress(initialDomain: string | undefined, cloud: CloudName): string | undefined {
   const [, name] = /^([a-z0-9-]+)\.(?:[a-z0-9-]+\.)?onmicrosoft\.(?:com|us)$/i.exec(initialDomain ?? '') ?? []
   return name === undefined ? undefined : `https://${name.toLowerCase()}${clouds[cloud].sharePointSuffix}`
@@ -10,14 +10,14 @@ export function sharePointAddress(initialDomain: string | undefined, cloud: Clou
 const timeoutMilliseconds = 15_000
 
 export interface SharePointCheck {
-  /** Why the address is wrong; undefined if nothing speaks against it. */
+  /** The fault of the address; undefined without a known fault. */
   readonly fault?: string
   /** The address belongs to this tenant. */
   readonly isKnown: boolean
 }
 
 /**
- * Asks SharePoint which tenant an address belongs to. Without a token, SharePoint refuses the call and names the tenant
+ * Finds the tenant of a SharePoint address. Without a token, SharePoint refuses the call and names the tenant
  * as `realm` in `WWW-Authenticate`.
  */
 export async function checkSharePoint(url: string, tenantId: string, send: typeof fetch): Promise<SharePointCheck> {

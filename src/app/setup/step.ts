@@ -21,11 +21,11 @@ export const namesOf = (instance: string): Names => ({
 /** Instance names are part of keys and mail nicknames. */
 export const isInstance = (text: string): boolean => /^[a-z0-9]([a-z0-9-]{0,18}[a-z0-9])?$/.test(text)
 
-/** The groups of changes, in their order. Each is confirmed at once. */
+/** The groups of changes, in their order. The administrator confirms each group as a whole. */
 export const groups = ['registrations', 'credentials', 'permissions', 'directory', 'teams', 'files'] as const
 export type GroupName = (typeof groups)[number]
 
-/** What every step works with. */
+/** The context of all steps. */
 export interface Setup {
   readonly graph: Graph
   readonly settings: SettingsFile
@@ -40,7 +40,7 @@ export interface Setup {
   readonly graphResource: string
   readonly fetch: typeof fetch
   readonly options: StepOptions
-  /** Shows at once what people should know, such as what Microsoft has not finished. */
+  /** Shows a note at once, for example about a delay of Microsoft. */
   note(text: string): void
   /** Shows a consequence of a change, after the change. */
   remark(text: string): void
@@ -54,7 +54,7 @@ export interface StepOptions {
   /** How long a new secret and a new certificate are valid. Days. */
   readonly secretDays: number
   readonly certificateDays: number
-  /** How long to wait for what Microsoft has accepted and does not show yet. Milliseconds. */
+  /** How long to wait for accepted changes that Microsoft does not show yet. Milliseconds. */
   readonly patience: number
   readonly now: () => Date
 }
@@ -62,11 +62,11 @@ export interface StepOptions {
 /** One change, as people read it: `Create the registration …`. */
 export interface Change {
   readonly text: string
-  /** What was found is out of date after this change, so it is read again before the next one. */
+  /** The found state is outdated after this change, so it is read again before the next change. */
   readonly renews?: boolean
 }
 
-/** What the pure comparison of a step knows, besides what was found. */
+/** The input of a step's pure comparison, next to the found state. */
 export interface Wanted {
   readonly names: Names
   readonly settings: Readonly<Record<string, string>>
@@ -84,9 +84,9 @@ interface StepSpec<Found, C extends Change> {
   readonly roles: readonly AnyRole[]
   /** The delegated permission of the changes. */
   readonly scope: string
-  /** Reads what is there. Changes nothing. */
+  /** Reads the current state. Changes nothing. */
   find(setup: Setup): Promise<Found>
-  /** Compares what is there with what is wanted. Calls nothing. */
+  /** Compares the current state with the required state. Calls nothing. */
   changes(found: Found, wanted: Wanted): readonly C[]
   apply(setup: Setup, change: C, found: Found): Promise<void>
 }
@@ -98,7 +98,7 @@ export interface Work extends Change {
 
 /** One part of the installation. {@link steps} lists all of them. */
 export interface Step extends Pick<StepSpec<unknown, Change>, 'id' | 'group' | 'roles' | 'scope'> {
-  /** The changes that are left. */
+  /** Returns the remaining changes. */
   compare(setup: Setup): Promise<readonly Work[]>
 }
 

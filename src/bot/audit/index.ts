@@ -6,11 +6,11 @@ import type { Reply, Turn } from '../channel/turn.ts'
 import { defineCardAction, defineCommand, pageStart, requestId, showNotice } from '../define.ts'
 import { ifFound } from '../requests/index.ts'
 
-/** Turns the page of a request's audit, or of the organisation's. The card changes in place. */
+/** Shows another page of the audit of a request or of the organisation, on the same card. */
 const pageAudit = defineCardAction({
   verb: 'admin.audit',
   forAdmins: true,
-  // Cards of the earlier version have no request id. They are about the organisation.
+  // Cards of the earlier version have no request id. They show the organisation's audit.
   data: z.object({ requestId: requestId.or(z.literal('')).default(''), from: pageStart }),
   async handle(turn, { requestId, from }) {
     if (requestId === '') return showOrganisationAudit(turn, from)
@@ -18,17 +18,19 @@ const pageAudit = defineCardAction({
   },
 })
 
-/** `admin audit REQ-1042`: the request's audit, and whether it is unchanged; alone, the organisation's audit. */
+/**
+ * `admin audit REQ-1042`: the request's audit, and whether it is unchanged. Without a number: the organisation's audit.
+ */
 const adminAuditCommand = defineCommand({
-  words: 'admin audit',
+  name: 'admin audit',
   forAdmins: true,
   argument: z.string().regex(referencePattern),
   handle: (turn, reference) => ifFound(turn, reference, (request) => showAudit(turn, request)),
-  otherwise: async (turn, typed) =>
+  withoutValidArgument: async (turn, typed) =>
     typed === '' ? showOrganisationAudit(turn) : showNotice(turn, { code: 'noReferenceToAudit' }),
 })
 
-/** A page of a request's audit, the newest entry first, with the proof of all entries. */
+/** Shows a page of a request's audit, newest entry first, with the proof of all entries. */
 async function showAudit({ core, actor, viewer }: Turn, request: Request, from = 0): Promise<Reply> {
   const report = await core.readAudit(actor, { requestId: request.requestId })
   return { card: cards.adminAudit(report, request, from, viewer) }

@@ -23,8 +23,8 @@ export interface Credentials {
 }
 
 /**
- * The state of a call to the connector. Before its request has `left`, nothing can have arrived; a call that is
- * `givenUp` before that is never sent.
+ * The state of a call to the connector. `left`: its request was sent, so it may have arrived. A call that is `givenUp`
+ * before is never sent.
  */
 export interface Leaving {
   left: boolean
@@ -48,15 +48,15 @@ const noteLeaving = {
   name: 'noteLeaving',
   sendRequest<Request, Answer>(request: Request, next: (request: Request) => Answer): Answer {
     const call = leaving.getStore()
-    if (call?.givenUp) throw new Error('the call was given up before it left')
+    if (call?.givenUp) throw new Error('the call timed out before its request was sent')
     if (call) call.left = true
     return next(request)
   },
 }
 
 /**
- * The SDK's HTTP client repeats a POST when the answer is lost, which would send a card twice. The sender of a card
- * decides about retries. The SDK has no option for this, so its retry policy is removed.
+ * Removes the SDK's retry policy, because the SDK has no option for this. The policy repeats a POST whose answer is
+ * lost, which would send a card twice. The card sender decides about retries.
  */
 class OnceOnlyAuthentication extends ConfigurationBotFrameworkAuthentication {
   readonly #freshConnections = freshConnections()
@@ -69,7 +69,7 @@ class OnceOnlyAuthentication extends ConfigurationBotFrameworkAuthentication {
         const client = await factory.create(serviceUrl, audience)
         const { pipeline } = client['client']
         if (pipeline.removePolicy({ name: 'defaultRetryPolicy' }).length === 0) {
-          throw new Error('the connector client has no retry policy to take out; look at its pipeline again')
+          throw new Error('the connector client has no retry policy; check its pipeline')
         }
         pipeline.addPolicy(nameTrace)
         pipeline.addPolicy(noteLeaving, { afterPhase: 'Sign' })
@@ -80,11 +80,11 @@ class OnceOnlyAuthentication extends ConfigurationBotFrameworkAuthentication {
   }
 }
 
-/** botbuilder's adapter for activities that our guard has verified. The SDK's own token check never runs. */
+/** Runs activities that our guard has verified. The SDK's own token check never runs. */
 export class GuardedAdapter extends CloudAdapter {
   readonly appId: string
   readonly connector: Connector
-  /** Without credentials this is local mode, and the chat is the Playground. */
+  /** Without credentials: local mode, where the chat is the Playground. */
   readonly #isPlayground: boolean
 
   constructor(credentials: Credentials | undefined, connector: Connector = connectors.public) {
@@ -136,7 +136,7 @@ export class GuardedAdapter extends CloudAdapter {
   }
 }
 
-/** The SDK's type requires fields that Teams does not always send. The guard has checked the fields that we use. */
+/** Converts the type: the SDK requires fields that Teams may omit. The guard has checked the fields that we use. */
 function asActivity(verified: IncomingActivity): Activity {
   const { timestamp, localTimestamp, ...rest } = verified
   const times = { ...dated('timestamp', timestamp), ...dated('localTimestamp', localTimestamp) }
@@ -146,7 +146,7 @@ function asActivity(verified: IncomingActivity): Activity {
 const dated = (name: 'timestamp' | 'localTimestamp', at: string | undefined) =>
   at !== undefined && !Number.isNaN(Date.parse(at)) ? { [name]: new Date(at) } : {}
 
-/** How long a connection may have been idle before a request uses it again, in milliseconds. */
+/** The longest idle time after which a connection is used again, in milliseconds. */
 const freshMilliseconds = 2000
 
 /** The part of the SDK's request that chooses its connection. */
@@ -156,10 +156,10 @@ interface ConnectorRequest {
 }
 
 /**
- * Creates a policy of the connector client that uses a connection again only shortly after its last use. A server closes an idle
- * connection after some seconds (Node's after 5). A request that leaves in the same moment is lost: nobody knows whether it arrived, so
- * it cannot be repeated, and a person would see an error instead of an answer. The clock is read in addition to the agent's timer, because
- * a busy process runs its timers late. A connection through a proxy stays as the SDK chose it.
+ * Creates a policy of the connector client that reuses a connection only shortly after its last use. A server closes an
+ * idle connection after some seconds (Node's after 5). A request that is sent at that moment is lost and cannot be
+ * repeated, because it may have arrived: the person would see an error. The policy reads the clock in addition to the
+ * agent's timer, because a busy process runs its timers late. The policy does not change a connection through a proxy.
  */
 export function freshConnections(now: () => number = () => performance.now()) {
   const options = { keepAlive: true, timeout: freshMilliseconds }
@@ -189,8 +189,8 @@ function closeIdle(agent: HttpAgent): void {
 }
 
 /**
- * An activity that the Agents Playground can render. Its renderer throws on buttons that type a command
- * (`msteams: { type: 'imBack' }`), so there the buttons send the command as data. Teams gets them unchanged.
+ * Changes an activity for the Agents Playground, whose renderer throws on buttons that type a command
+ * (`msteams: { type: 'imBack' }`): there the buttons send the command as data. Teams gets them unchanged.
  */
 export function forPlayground(activity: Partial<Activity>): Partial<Activity> {
   const { attachments, value } = activity

@@ -10,7 +10,7 @@ import { deliver } from './respond.ts'
 import { type BotServices, clickOf, isAutomatic, isForAdmins, type Reply, type Turn, textOf, turnOf } from './turn.ts'
 import { measureTurn, noteCommand, noteOutcome } from './turn-metrics.ts'
 
-/** The bot: answers what a person types or clicks, in the request dialog or outside of it. */
+/** Answers messages and clicks, in the request dialog and outside of it. */
 export class Bot {
   readonly #listener: Listener
   readonly #conversationState: ConversationState
@@ -25,7 +25,7 @@ export class Bot {
     this.#dialogs = new DialogSet(conversationState.createProperty('dialog')).add(this.#requestDialog)
   }
 
-  /** Runs one turn, and answers its errors too. Throws only when the chat does not accept the answer. */
+  /** Runs one turn and answers its errors. Throws only if the chat does not accept the answer. */
   run(context: TurnContext): Promise<void> {
     const turn = () => this.#listener.onTurn(context, () => this.#dispatch(context))
     const caller = context.activity.from?.aadObjectId
@@ -36,13 +36,13 @@ export class Bot {
     const { activity } = context
     const click = clickOf(activity)
     if (click) {
-      // A client sends some clicks itself when it shows a card. They may only read: a decision requires a person's click.
+      // A client sends some clicks itself when it shows a card. These may only read.
       if (isAutomatic(activity) && !click.verb.endsWith('.refresh'))
         throw new ProvisioningError('validation-failed', because('cardWithoutAction'))
       if (isDialogVerb(click.verb)) return this.#inDialog(context, (dialogs) => this.#continue(dialogs))
     } else if (activity.type === 'message') {
       const command = parseCommand(textOf(activity))?.command
-      if (command) noteCommand(context, command.words)
+      if (command) noteCommand(context, command.name)
       if (command?.forAdmins && !isForAdmins(turnOf(context).actor)) noteOutcome(context, 'refused')
       if (command?.startsDialog) return this.#inDialog(context, (dialogs) => this.#restart(dialogs))
     } else if (activity.type === 'installationUpdate' && activity.action === 'add') {
@@ -53,21 +53,21 @@ export class Bot {
     return deliver(context, await replyTo(context))
   }
 
-  /** A command ends an open dialog, whose draft stays in the store, and starts the dialog again. */
+  /** Ends an open dialog, whose draft stays in the store, and starts the dialog with a command. */
   async #restart(dialogs: DialogContext): Promise<DialogTurnResult> {
     await dialogs.cancelAllDialogs()
     return dialogs.beginDialog(this.#requestDialog.id)
   }
 
-  /** A click continues the open dialog. A card can outlive its dialog: then the click starts one. */
+  /** Continues the open dialog after a click. If the card's dialog has ended, starts one. */
   async #continue(dialogs: DialogContext): Promise<DialogTurnResult> {
-    // The state can be that of another version, whose dialogs this version does not have.
+    // Another version may have stored the state, with dialogs that this version does not have.
     if (dialogs.stack.some(({ id }) => !dialogs.findDialog(id))) await dialogs.cancelAllDialogs()
     const result = await dialogs.continueDialog()
     return result.status === DialogTurnStatus.empty ? dialogs.beginDialog(this.#requestDialog.id) : result
   }
 
-  /** Runs a turn of the dialog and saves the cursor if it has changed. Writes nothing when no dialog was open or is. */
+  /** Runs a turn of the dialog and saves a changed cursor. Writes nothing if no dialog was open or is open now. */
   async #inDialog(context: TurnContext, run: (dialogs: DialogContext) => Promise<DialogTurnResult>): Promise<void> {
     const dialogs = await this.#dialogs.createContext(context)
     const wasOpen = dialogs.stack.length > 0
@@ -76,17 +76,17 @@ export class Bot {
     try {
       await this.#conversationState.saveChanges(context)
     } catch (error) {
-      // The turn is done and answered, and no click depends on the cursor.
+      // The turn is answered, and no click depends on the cursor.
       this.#services.log.warn({ err: error }, "the dialog's cursor was not saved")
     }
   }
 }
 
 /**
- * Takes a person from choosing a template to a submitted request. A `new …` command starts it, and so does a click on a
- * card whose dialog has ended. Each click names its draft, so it works on an older card, after a restart or in another
- * order: the dialog's state is a cursor, and no click depends on it. The dialog ends with the id of the submitted
- * request, or without a result.
+ * Leads a person from the choice of a template to a submitted request. A `new …` command starts the dialog, and so does
+ * a click on a card whose dialog has ended. Each click names its draft, so clicks work on older cards, after a restart
+ * and in any order. The dialog's state is only a cursor. The dialog ends with the id of the submitted request, or
+ * without a result.
  */
 export class RequestDialog extends Dialog {
   constructor() {
@@ -127,8 +127,8 @@ async function replyTo(context: TurnContext): Promise<Reply> {
 }
 
 /**
- * Suggests the nearest command. A person who types an admin command and is not an admin gets the reason instead. While a
- * person can request nothing, the help says so and who can change it.
+ * Suggests the nearest command. A person without admin rights who types an admin command gets a refusal instead. A
+ * person who can request nothing yet gets the help, which names the admins.
  */
 async function notUnderstood(turn: Turn, text: string): Promise<Reply> {
   const isAdmin = isForAdmins(turn.actor)

@@ -20,9 +20,9 @@ import type { Log } from './turn.ts'
 
 export interface CardSenderOptions {
   readonly adapter: GuardedAdapter
-  /** Whether loopback addresses are allowed in addition to Microsoft's own: only in local mode. */
+  /** Whether loopback addresses are allowed in addition to Microsoft's. Only local mode allows them. */
   readonly allowLoopback: boolean
-  /** The connector's address for a chat in which the person has not written yet. */
+  /** Returns the connector's address for a chat in which the person has not written yet. */
   readonly serviceUrl: () => Promise<string>
   /** Throws inside a database transaction. */
   readonly assertOutside: (what: string) => void
@@ -32,11 +32,11 @@ export interface CardSenderOptions {
 }
 
 /**
- * Statuses of the connector after which the same card may be sent again (Teams, "rate limiting"); 401 too, since an admin
- * can replace an expired secret.
+ * The connector's statuses after which the same card may be sent again (Teams, "rate limiting"). 401 is one of them,
+ * because an admin can replace an expired secret.
  */
 const retryableStatuses = new Set([401, 412, 429, 502, 503, 504])
-/** The largest share that is added to a `Retry-After`, so that not all cards return at once. */
+/** The largest share that is added to a `Retry-After`, so that not all cards are sent again at once. */
 const jitter = 0.2
 /** The pause of a chat after a 429 without `Retry-After`, in milliseconds. */
 const defaultPause = 2000
@@ -69,13 +69,13 @@ export function createCardSender(options: CardSenderOptions) {
   }
   const logged = (refusal: ChatRefusal, error: unknown, { personId }: Conversation): ChatRefusal => {
     const { why, closed } = refusal
-    log.warn({ status: statusOf(error), why, closed, personId }, 'a chat does not take our cards')
+    log.warn({ status: statusOf(error), why, closed, personId }, 'a chat does not accept our cards')
     return refusal
   }
   const sender = {
     /**
-     * Sends a card. Throws an error that can be retried if the card surely did not arrive, and `PutOff` if the limits of
-     * the chat do not allow a card now. `what` identifies the card among those that wait for the same chat.
+     * Sends a card. Throws a retryable error if the card certainly did not arrive, and `PutOff` if the limits of the
+     * chat do not allow a card now. `what` identifies the card among those that wait for the same chat.
      */
     async send(conversation: Conversation, card: CardJson, what: string): Promise<SendResult> {
       let activityId: string | undefined
@@ -91,7 +91,7 @@ export function createCardSender(options: CardSenderOptions) {
         const refusal = refusalOfChat(error)
         if (refusal) return logged(refusal, error, conversation)
         if (!call.left || statusOf(error) !== undefined || neverLeft(error)) throw retryable(error)
-        log.warn({ err: error, personId: conversation.personId }, 'whether a card arrived is not known')
+        log.warn({ err: error, personId: conversation.personId }, 'a card may or may not have arrived')
         return { state: 'unknown' }
       }
       return activityId ? { state: 'sent', activityId } : { state: 'unknown' }
@@ -141,11 +141,11 @@ function outcomeOf(result: SendResult | UpdateResult): CardOutcome {
   return result.state === 'sent' ? 'written' : 'unknown'
 }
 
-/** Whether the error is our own and not the connector's: the store is unavailable, or the chat's limit is reached. */
+/** Whether the error is ours and not the connector's: the store is unavailable, or the chat's limit is reached. */
 const isOurs = (error: unknown): boolean =>
   error instanceof TenantError || error instanceof PutOff || error instanceof ProvisioningError
 
-/** A call with a time-out. After the time-out it is unknown whether the call arrived, unless it has not left yet. */
+/** Runs a call with a time-out. After the time-out the call may have arrived, unless it was not sent yet. */
 async function within<T>(milliseconds: number, call: Promise<T>): Promise<T> {
   const late = new AbortController()
   const timeUp = setTimeout(milliseconds, undefined, { ref: false, signal: late.signal }).then(() => {
@@ -158,8 +158,8 @@ async function within<T>(milliseconds: number, call: Promise<T>): Promise<T> {
 }
 
 /**
- * The reference of a chat that Microsoft Graph named. Its id is the conversation's id at the connector (Microsoft Teams,
- * "Send personal welcome message").
+ * Returns the reference of a chat that Microsoft Graph named. Graph's id is the connector's conversation id (Microsoft
+ * Teams, "Send personal welcome message").
  */
 function firstReference(
   { tenantId, personId, conversationId: id }: Conversation,
@@ -171,7 +171,9 @@ function firstReference(
   return { channelId: 'msteams', serviceUrl, bot: { id: `28:${appId}`, name: '' }, user, conversation }
 }
 
-/** The reference, if its address is the connector's. Throws for any other address, which could receive our cards. */
+/**
+ * Returns the reference if its address is the connector's. Throws for any other address, which would receive our cards.
+ */
 function checked(reference: unknown, allowLoopback: boolean, connector: Connector): Partial<ConversationReference> {
   const known = reference as Partial<ConversationReference>
   if (isConnector(known.serviceUrl, allowLoopback, connector)) return known
@@ -180,7 +182,9 @@ function checked(reference: unknown, allowLoopback: boolean, connector: Connecto
   })
 }
 
-/** The pause of a chat after a failure, in milliseconds. Only a 429 is about the chat; other failures are about one call. */
+/**
+ * The pause of a chat after a failure, in milliseconds. Only a 429 concerns the chat; other failures concern one call.
+ */
 function holdOf(error: unknown): number {
   if (statusOf(error) !== 429) return 0
   const seconds = retryAfterOf(error)
@@ -189,8 +193,8 @@ function holdOf(error: unknown): number {
 
 function retryable(error: unknown): TenantError {
   const status = statusOf(error)
-  return new TenantError('chat-unavailable', 'The chat does not take cards just now.', {
-    // A 403 or 404 without a code comes from a proxy, and is temporary.
+  return new TenantError('chat-unavailable', 'The chat does not accept cards now.', {
+    // A 403 or 404 without a code comes from a proxy and is temporary.
     retryable:
       status === undefined || retryableStatuses.has(status) || status === 403 || status === 404 || status >= 500,
     retryAfterSeconds: retryAfterOf(error),
@@ -198,7 +202,7 @@ function retryable(error: unknown): TenantError {
   })
 }
 
-/** The connector's `Retry-After` with jitter, in seconds. The header has seconds or a date (RFC 9110). */
+/** Returns the connector's `Retry-After` with jitter, in seconds. The header has seconds or a date (RFC 9110). */
 function retryAfterOf(error: unknown): number | undefined {
   const response: unknown = error instanceof Error && 'response' in error ? error.response : undefined
   const headers =
@@ -215,9 +219,9 @@ const neverLeft = (error: unknown): boolean =>
   ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH'].includes('code' in error ? String(error.code) : '')
 export type CardSender = ReturnType<typeof createCardSender>
 
-/** Refusals of the bot or of this one card. A retry does not help, but the chat may accept the next card. */
+/** Refusals of the bot or of one card. A retry does not help, but the chat may accept the next card. */
 const notOfTheChat = new Set(['InvalidBotApiHost', 'ForbiddenOperationException'])
-/** Refusals of the chat: it accepts no card of ours until the person returns. */
+/** Refusals of the chat: it accepts none of our cards until the person returns. */
 const ofTheChat = new Set([
   'BotNotInConversationRoster',
   'ConversationBlockedByUser',
@@ -227,7 +231,7 @@ const ofTheChat = new Set([
 ])
 
 /**
- * The refusal in the connector's answer, if a chat does not accept our cards (learn.microsoft.com, "Status codes from
+ * Returns the connector's refusal if a chat does not accept our cards (learn.microsoft.com, "Status codes from
  * bot conversational APIs"): 403 when the bot was blocked, removed or disabled by an admin
  * (`ConversationBlockedByUser`, `BotNotInConversationRoster`, `BotDisabledByAdmin`, `MessageWritesBlocked`), 404
  * `ConversationNotFound`. Undefined for any other answer: a proxy may answer 403 to every call for a while.
@@ -240,13 +244,13 @@ export function refusalOfChat(error: unknown): ChatRefusal | undefined {
   return notOfTheChat.has(code) ? { state: 'undeliverable', why: code, closed: false } : undefined
 }
 
-/** The status that the connector answered with; undefined when there was no answer. */
+/** The status of the connector's answer; undefined without an answer. */
 export function statusOf(error: unknown): number | undefined {
   const status: unknown = error instanceof Error && 'statusCode' in error ? error.statusCode : undefined
   return typeof status === 'number' ? status : undefined
 }
 
-/** The connector's error code, `error.code` of its answer; only a text that looks like a code is kept. */
+/** The connector's error code, `error.code` of its answer, if the text has the form of a code. */
 function codeOf(error: unknown): string | undefined {
   const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined
   return typeof code === 'string' && /^[A-Za-z]{1,60}$/.test(code) ? code : undefined

@@ -15,7 +15,7 @@ export const teamsLimits: readonly Limit[] = [
   { milliseconds: 3_600_000, count: 1800 },
 ]
 
-/** The limits of proactive messages. The rest is for answers, which are never delayed. */
+/** The limits of proactive messages. The rest is reserved for answers, which are never delayed. */
 export const ownLimits: readonly Limit[] = [
   { milliseconds: 1000, count: 5 },
   { milliseconds: 2000, count: 6 },
@@ -26,19 +26,18 @@ export const ownLimits: readonly Limit[] = [
 /** The time-out of one message, in milliseconds. After it, the connector's answer counts as lost. */
 export const longestCall = 15_000
 
-/** A ticket to send one message now, or how long to wait for one, in milliseconds. */
+/** A ticket to send one message now, or the wait until the next attempt, in milliseconds. */
 export type Entry = { readonly ticket: number } | { readonly wait: number }
 
-/** The interval between messages to a chat that has a long queue, in milliseconds. */
+/** The interval between messages to a chat with a long queue, in milliseconds. */
 const steadySpacing = 30_000 / 45
-/** How long a message that does not return keeps its place in the queue, in milliseconds. */
+/** The time after which a message that is not sent loses its position in the queue, in milliseconds. */
 const patience = 10_000
 
 /**
  * Takes a ticket for one message if the limits allow it now. A message counts from now until one window after its call
- * ends, since it may arrive at any time during the call: so the limits hold at the connector, however long calls take.
- * Messages that have to wait form a queue, and each gets the time of its turn, so that they do not all return at once.
- * `what` identifies the message.
+ * ends, because it may arrive at any time during the call. Messages that have to wait form a queue, and each gets its
+ * own time, so that they do not all return at once. `what` identifies the message.
  */
 export function enter(
   traffic: ChatTraffic,
@@ -62,14 +61,14 @@ export function enter(
   return { traffic: { ...traffic, sent, waiting }, result: { wait: due - now } }
 }
 
-/** Ends the call of a ticket. `hold`: how long the connector wants no more messages for this chat, in milliseconds. */
+/** Ends the call of a ticket. `hold`: the pause that the connector requires for this chat, in milliseconds. */
 export function leave(traffic: ChatTraffic, now: number, ticket: number, hold = 0): ChatTraffic {
   const place = traffic.sent.indexOf(ticket)
   const sent = place < 0 ? [...traffic.sent, now] : traffic.sent.with(place, now)
   return { ...traffic, sent, heldUntil: Math.max(traffic.heldUntil, now + hold) }
 }
 
-/** Counts an answer of a turn, which does not wait. */
+/** Counts an answer of a turn. Answers do not wait. */
 export const noteAnswer = (traffic: ChatTraffic, now: number): ChatTraffic => ({
   ...traffic,
   sent: [...recent(traffic.sent, now), now],
@@ -79,8 +78,8 @@ const longestWindow = Math.max(...teamsLimits.map(({ milliseconds }) => millisec
 const recent = (sent: readonly number[], now: number): number[] => sent.filter((at) => at > now - longestWindow)
 
 /**
- * How long until every window has room, and the interval at which waiting messages return: the rate of the window that
- * blocks them. Assumes that running calls end about now.
+ * Returns the wait until every window allows a message, and the interval between waiting messages: the rate of the
+ * window that blocks them. Assumes that running calls end about now.
  */
 function waitFor(sent: readonly number[], now: number, limits: readonly Limit[]): { wait: number; spacing: number } {
   const latestFirst = sent.map((at) => Math.min(at, now)).sort((one, other) => other - one)
@@ -96,11 +95,11 @@ function waitFor(sent: readonly number[], now: number, limits: readonly Limit[])
 
 /** Keeps the messages to each chat below the connector's limits. */
 export function createPacedChats(store: ChatPaceStore, log: Pick<Log, 'warn'>) {
-  const notKept = (error: unknown) => log.warn({ err: error }, 'what a chat was sent was not kept')
+  const logUnsaved = (error: unknown) => log.warn({ err: error }, 'the count of messages to a chat was not saved')
   return {
     /**
      * Runs one call that writes into a chat; `what` identifies the message. Throws `PutOff` if the limits do not allow
-     * it now. `holdOf` returns for how many milliseconds after this error the connector wants no more messages.
+     * it now. `holdOf` returns the pause in milliseconds that the connector requires after an error.
      */
     async write<T>(
       conversationId: string,
@@ -109,7 +108,7 @@ export function createPacedChats(store: ChatPaceStore, log: Pick<Log, 'warn'>) {
       holdOf: (error: unknown) => number,
     ): Promise<T> {
       const entry = await store.change(conversationId, (traffic, now) => enter(traffic, now, what))
-      if ('wait' in entry) throw new PutOff('the chat was sent enough', entry.wait)
+      if ('wait' in entry) throw new PutOff('the chat reached its message limit', entry.wait)
       let hold = 0
       try {
         return await call()
@@ -117,13 +116,13 @@ export function createPacedChats(store: ChatPaceStore, log: Pick<Log, 'warn'>) {
         hold = holdOf(error)
         throw error
       } finally {
-        // A ticket that is not returned expires at the time-out of its call.
+        // A ticket that is not released expires at the time-out of its call.
         await store
           .change(conversationId, (traffic, now) => ({
             traffic: leave(traffic, now, entry.ticket, hold),
             result: undefined,
           }))
-          .catch(notKept)
+          .catch(logUnsaved)
       }
     },
 
@@ -131,7 +130,7 @@ export function createPacedChats(store: ChatPaceStore, log: Pick<Log, 'warn'>) {
     noteAnswer(conversationId: string): void {
       store
         .change(conversationId, (traffic, now) => ({ traffic: noteAnswer(traffic, now), result: undefined }))
-        .catch(notKept)
+        .catch(logUnsaved)
     },
   }
 }

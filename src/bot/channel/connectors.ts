@@ -1,13 +1,13 @@
-/** The Bot connector of one of Microsoft's clouds: who signs its tokens, and where the bot may write to. */
+/** The Bot connector of one of Microsoft's clouds: the issuer of its tokens, and the addresses that the bot may call. */
 export interface Connector {
   /** Issuer of the tokens that come with activities. */
   readonly issuer: string
   readonly keysUrl: string
-  /** Hosts of service URLs; one that starts with a dot stands for all hosts below it. */
+  /** Hosts of service URLs. A host that starts with a dot includes all hosts below it. */
   readonly hosts: readonly string[]
-  /** The service URL for the whole cloud, where the one of the tenant is not known. */
+  /** The service URL of the whole cloud, for a tenant whose service URL is not known. */
   readonly serviceUrl: string
-  /** The SDK's name of the cloud: it chooses the login and the audience of the bot's own token. Empty: public. */
+  /** The SDK's name of the cloud, which sets the login and the audience of the bot's own token. Empty: public. */
   readonly channelService: string
   /** Audience of the bot's own token. */
   readonly audience: string
@@ -40,8 +40,8 @@ export const connectors = {
 } as const satisfies Record<string, Connector>
 
 /**
- * Whether an address is the Bot connector's, so that the bot may write to it: another address would receive our cards,
- * and our token with them (reliability R24). Loopback counts in local mode only, where the Playground is the connector.
+ * Whether an address is the Bot connector's. Any other address would receive our cards and our token (reliability R24).
+ * Loopback is allowed in local mode only, where the Playground is the connector.
  */
 export function isConnector(
   serviceUrl: string | undefined,

@@ -7,7 +7,7 @@ const text = (longest: number) => z.string().max(longest)
 const optional = <T extends z.ZodType>(schema: T) => schema.nullish().transform((value) => value ?? undefined)
 const nameless = (schema: z.ZodString) => schema.nullish().transform((value) => value ?? '')
 
-/** The parts of an incoming activity that are checked before any other code reads it. */
+/** The parts of an incoming activity that the guard checks before any other code reads them. */
 const incoming = z.looseObject({
   type: text(64).min(1),
   id: optional(text(512)),
@@ -41,7 +41,7 @@ export interface GuardOptions {
   /** The bot's app id; undefined only in local mode, which listens on loopback and requires no token. */
   readonly appId: string | undefined
   readonly tenantId: string
-  /** Finds the Bot connector's key of a token, and has all of them; throws no error of jose's when there are none. */
+  /** Finds the Bot connector's key for a token. If it has no keys, it throws an error that is not one of jose's. */
   readonly keys: ConnectorKeys
   /** The Bot connector of the organisation's cloud. Default: public. */
   readonly connector?: Connector | undefined
@@ -55,7 +55,7 @@ interface Refused {
   /** For the log; the caller gets the message only. */
   readonly reason: string
 }
-/** The verdict on an activity's token, before the activity is read. */
+/** The result of the token check, before the activity is read. */
 export type Admission = { readonly ok: true; readonly claims: JWTPayload; readonly keyId: string | undefined } | Refused
 export type Verdict = { readonly ok: true; readonly activity: IncomingActivity; readonly claims: JWTPayload } | Refused
 
@@ -63,17 +63,18 @@ export type Verdict = { readonly ok: true; readonly activity: IncomingActivity; 
 const skewSeconds = 300
 
 /**
- * Judges an activity before any of botbuilder sees it: the SDK also takes tokens that any app of a tenant can get for
- * the bot (reliability F1), skips the serviceUrl check when the claim is absent (F3), remembers each forged tenant (F2)
- * and answers 500 with internal text (F4). The token comes first, so that no body is read without a valid token (F6).
+ * Checks an activity before botbuilder handles it. The SDK alone also accepts tokens that any app of a tenant can get
+ * for the bot (reliability F1), skips the serviceUrl check if the claim is absent (F3), stores each forged tenant (F2)
+ * and answers 500 with internal text (F4). The token is checked first, so that no body is read without a valid token
+ * (F6).
  */
 export function createGuard({ appId, tenantId, keys, connector = connectors.public }: GuardOptions) {
   return {
-    /** Judges the token alone. Local mode has no tokens and admits everybody. */
+    /** Checks the token alone. Local mode has no tokens and admits everybody. */
     async admit(authorizations: readonly string[]): Promise<Admission> {
       if (appId === undefined) return { ok: true, claims: {}, keyId: undefined }
       const [authorization = ''] = authorizations
-      // With two tokens it is unknown which one a proxy has checked.
+      // With two tokens, a proxy may have checked the other one.
       if (authorizations.length > 1) return denied('more than one Authorization header')
       const token = /^Bearer ([\w-]+\.[\w-]+\.[\w-]+)$/.exec(authorization)?.[1]
       if (token === undefined) return denied('no bearer token')
@@ -87,12 +88,12 @@ export function createGuard({ appId, tenantId, keys, connector = connectors.publ
         })
         return { ok: true, claims: payload, keyId: protectedHeader.kid }
       } catch (error) {
-        // Only jose's own errors judge the token; a 401 for anything else would tell Teams that its token is bad.
+        // Only jose's own errors mean an invalid token. A 401 for another error would blame the token of Teams.
         const reason = error instanceof Error ? error.message : String(error)
         return error instanceof errors.JOSEError ? denied(reason) : { ...unjudged, reason }
       }
     },
-    /** Judges the activity that came with an admitted token. */
+    /** Checks the activity that came with an admitted token. */
     judge(admission: Admission, body: unknown): Verdict {
       if (!admission.ok) return admission
       const parsed = incoming.safeParse(cleaned(body))
@@ -148,15 +149,18 @@ const denied = (reason: string): Refused => ({
   reason,
 })
 
-/** Keys of the connector name the channels they may sign for; a key without the list endorses none. */
+/**
+ * Whether a key may sign for a channel. The connector's keys list their channels; a key without a list may sign for no
+ * channel.
+ */
 function endorses(key: object | undefined, channelId: string): boolean {
   const endorsements: unknown = key && 'endorsements' in key ? key.endorsements : undefined
   return Array.isArray(endorsements) && endorsements.includes(channelId)
 }
 
 /**
- * The same value with text that the store accepts: no column holds U+0000 or half of a surrogate pair. Clients send
- * such text after a bad paste, so it is repaired and not refused.
+ * Replaces characters that the store does not accept: U+0000 and half of a surrogate pair. Clients send them after a
+ * bad paste, so the text is repaired and not refused.
  */
 function cleaned(value: unknown): unknown {
   if (typeof value === 'string') return value.replaceAll('\0', '').toWellFormed()

@@ -32,21 +32,21 @@ import {
 } from './turn.ts'
 import { noteOutcome } from './turn-metrics.ts'
 
-/** After this time the reference of a known chat is stored again, in milliseconds. */
+/** The time after which the reference of a known chat is stored again, in milliseconds. */
 const rewriteAfter = 3_600_000
 const defaultTimeZone = 'UTC'
-/** A repeated click polls for the answer of the first one: the number of polls, and the milliseconds between them. */
+/** A repeated click polls for the first click's answer: the number of polls, and the milliseconds between them. */
 const answerPolls = 40
 const answerPollInterval = 100
 
 /**
- * Surrounds every turn: processes an activity once, identifies the person by the tenant id and Entra object id of the
+ * Wraps every turn: processes an activity once, identifies the person by the tenant id and the Entra object id of the
  * authenticated activity, stores their personal chat, and answers errors with a card.
  */
 export class Listener implements Middleware {
   readonly #services: BotServices
   readonly #chats: PacedChats
-  readonly #written = new Map<string, { reference: string; at: number }>()
+  readonly #stored = new Map<string, { reference: string; at: number }>()
 
   constructor(services: BotServices) {
     this.#services = services
@@ -78,12 +78,12 @@ export class Listener implements Middleware {
     const { log } = this.#services
     const about = { viewer: this.#viewerOf(context), began }
     return showHealthWithoutStore(context, error, this.#services, about).catch((err: unknown) => {
-      log.warn({ err }, 'how the service does could not be told without the store')
+      log.warn({ err }, 'the health card could not be shown without the store')
       return false
     })
   }
 
-  /** Answers are never delayed, but they count towards the limits of proactive messages in the same chat. */
+  /** Counts answers towards the limits of proactive messages in the same chat. Answers are never delayed. */
   #countAnswers(context: TurnContext): void {
     const { id } = context.activity.conversation
     context.onSendActivities((_, activities, next) => {
@@ -109,16 +109,16 @@ export class Listener implements Middleware {
   }
 
   /**
-   * Marks the activity as done for its next delivery, with the answer of a click. Nothing waits for this, because the
-   * turn is done even if it fails.
+   * Marks the activity as done, with the answer of a click, for a repeated delivery. Nothing waits for this write: the
+   * turn is done even if the write fails.
    */
   #remember({ activity, turnState }: TurnContext, key: ActivityKey): void {
     const { inbox, log } = this.#services
     const answer: unknown = turnState.get(answerKey)
-    // An invoke without an answer was not for us, and a repeated delivery would poll for an answer that never comes.
+    // An invoke without an answer was not for us. A repeated delivery would poll for an answer that never comes.
     const foreign = isInvoke(activity) && answer === undefined
-    const kept = foreign ? inbox.release(key) : inbox.remember(key, answer ?? null)
-    kept.catch((error: unknown) => log.warn({ err: error }, 'that an activity is done was not kept'))
+    const saved = foreign ? inbox.release(key) : inbox.remember(key, answer ?? null)
+    saved.catch((error: unknown) => log.warn({ err: error }, 'an activity was not marked as done'))
   }
 
   async #identify(context: TurnContext): Promise<boolean> {
@@ -149,7 +149,9 @@ export class Listener implements Middleware {
     return true
   }
 
-  /** Identifies the person. If they may not use the service, a decision that they tried is audited with the request. */
+  /**
+   * Identifies the person. If a person without access to the service tries to decide a request, the audit records it.
+   */
   async #admit(activity: Activity, who: { tenantId: string; id: string }): Promise<Actor> {
     const { core, log } = this.#services
     try {
@@ -173,7 +175,7 @@ export class Listener implements Middleware {
     return { id, locale, timeZone, now: now(), siteRoot, otherSiteOrigins, outlookRoot }
   }
 
-  /** Stores the personal chat. A chat that is new or open again can have missed cards, which are sent then. */
+  /** Stores the personal chat. A chat that is new or open again then gets the cards that it missed. */
   async #knowChat(context: TurnContext, personId: string, tenantId: string): Promise<void> {
     const { activity } = context
     const { activityId: _, ...reference } = TurnContext.getConversationReference(activity)
@@ -183,7 +185,7 @@ export class Listener implements Middleware {
       activity.locale,
       activity.localTimezone,
     ])
-    const known = this.#written.get(personId)
+    const known = this.#stored.get(personId)
     const at = this.#services.now().getTime()
     const installed = activity.type === 'installationUpdate' && activity.action === 'add'
     const { system } = this.#services.core
@@ -198,10 +200,10 @@ export class Listener implements Middleware {
       timeZone: activity.localTimezone ?? defaultTimeZone,
     }
     await system.meet(conversation, installed)
-    this.#written.set(personId, { reference: text, at })
+    this.#stored.set(personId, { reference: text, at })
   }
 
-  /** The lost right that explains the refusal of a click, if any. The clicked card is not updated any more. */
+  /** Returns the lost right that explains the refusal of a click, if any. The clicked card gets no more updates. */
   async #lostRight(
     { from, replyToId: activityId }: Activity,
     { code }: ProvisioningError,
@@ -211,12 +213,12 @@ export class Listener implements Middleware {
     if (!aboutRights.includes(code) || !isObjectId(requestId) || !isObjectId(personId) || !activityId) return undefined
     const { core, log } = this.#services
     return core.system.withdrawCard({ requestId, personId, activityId }).catch((err: unknown) => {
-      log.warn({ err }, 'whether a card is to be withdrawn could not be found out')
+      log.warn({ err }, 'a card could not be withdrawn')
       return undefined
     })
   }
 
-  /** A refusal becomes a notice. An unexpected error is logged, and the notice shows its trace id. */
+  /** Answers an error with a notice. The notice of an unexpected error shows its trace id. */
   async #explain(context: TurnContext, error: unknown): Promise<void> {
     const { activity } = context
     const click = clickOf(activity)
@@ -240,10 +242,10 @@ export class Listener implements Middleware {
   }
 }
 
-/** Refusals that can mean that the person has lost a right since they got the card. */
+/** Refusals that can mean that the person has lost a right since the card was sent. */
 const aboutRights: readonly ErrorCode[] = ['forbidden', 'not-found', 'not-an-approver']
 
-/** A message or a click, which needs an answer. */
+/** Whether an activity needs an answer: a message or a click. */
 const isSpeaking = (activity: Activity): boolean => activity.type === 'message' || clickOf(activity) !== undefined
 
 const isPersonal = ({ conversation }: Activity): boolean =>
@@ -256,7 +258,7 @@ function keyOf({ activity }: TurnContext): ActivityKey | undefined {
   return { channel: activity.channelId, conversationId: activity.conversation.id, activityId: activity.id }
 }
 
-/** The longest time until the answer, and the shortest wait for Microsoft 365, in milliseconds. */
+/** The longest time until the answer, and the minimum wait for Microsoft 365, in milliseconds. */
 const answerWithin = 4500
 const leastPatience = 500
 
@@ -267,10 +269,10 @@ function isHealthCommand({ activity }: TurnContext): boolean {
 }
 
 /**
- * Answers `admin health` while the store or the directory is unavailable, without the data of an unavailable store. If the
- * directory does not answer, only people who are known as admins get the answer. Returns false if the turn is not that
- * case and was not answered. `began`: the start of the turn, by `performance.now()`. Throws if the directory does not
- * answer and the person is not known.
+ * Answers `admin health` while the store or the directory is unavailable, without the data of an unavailable store.
+ * While the directory does not answer, only people who are known as admins get the answer. Returns false if it did not
+ * answer the turn. `began`: the start of the turn, by `performance.now()`. Throws if the directory does not answer and
+ * the person is not known.
  */
 export async function showHealthWithoutStore(
   context: TurnContext,

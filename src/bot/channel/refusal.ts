@@ -3,12 +3,12 @@ import { type Notice, type NoticeCode, reasonText } from '../../cards/index.ts'
 import { ProvisioningError, TenantError, whyUnavailable } from '../../core/index.ts'
 import type { Click } from './turn.ts'
 
-/** The subject in a click's data. It is not trusted, and is returned only to the person who clicked. */
+/** The subject in a click's data. It is not trusted, so only the person who clicked sees it. */
 const subject = z.object({ requestId: z.uuid(), version: z.coerce.number().int().min(1) }).partial()
 
 /**
- * The notice for a refusal, with a button for the request's status or for another try. `isOnCard`: the click was on a
- * card in the chat. Only admins get admin cards, so a person who may not use theirs was an admin before.
+ * Returns the notice for a refusal, with a button for the request's status or for a retry. `isOnCard`: the click was on
+ * a card in the chat. Only admins get admin cards, so a person who may not use such a card was an admin before.
  */
 export function refusalOf(error: ProvisioningError, click: Click | undefined, isOnCard = false): Notice {
   const { code, context, faults, cause, reason } = error
@@ -25,15 +25,15 @@ export function refusalOf(error: ProvisioningError, click: Click | undefined, is
   }
 }
 
-/** Whether the same activity can succeed later, so that its next delivery runs again. */
+/** Whether the same activity can succeed later. If so, a repeated delivery runs again. */
 export const isPassing = (error: unknown): boolean =>
   !(error instanceof ProvisioningError) || error.code === 'unavailable'
 
-/** Whether the reviewed draft in the store is surely unchanged. That is unknown when the store did not answer. */
+/** Whether the reviewed draft in the store is certainly unchanged. This is unknown if the store did not answer. */
 const mayBeSentAgain = ({ code, cause }: ProvisioningError): boolean =>
   code === 'too-many-open-requests' || (code === 'unavailable' && (cause === undefined || cause instanceof TenantError))
 
-/** The notice for a click that the state of the request does not allow. */
+/** Returns the notice for a click that the request's state does not allow. */
 const illegalOf: Readonly<Partial<Record<string, NoticeCode>>> = {
   'admin.retry': 'cannotRetry',
   'admin.approve': 'nothingToDecide',

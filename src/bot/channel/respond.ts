@@ -4,21 +4,21 @@ import { type CardJson, summaryOf } from '../../cards/index.ts'
 import { isReadyCard } from '../../core/index.ts'
 import { clickOf, isInvoke, type Log, type Reply, type Turn, turnOf } from './turn.ts'
 
-/** The key of an invoke's answer in the turn state, until it is stored with the activity. */
+/** The key of an invoke's answer in the turn state, until the answer is stored with the activity. */
 export const answerKey = Symbol('quartermaster.answer')
 /** The key of the log in the turn state. */
 export const logKey = Symbol('quartermaster.log')
-/** How long the answer of a click waits for the update of the clicked card, in milliseconds. */
+/** The longest wait of a click's answer for the update of the clicked card, in milliseconds. */
 const longestUpdate = 700
 
-/** A card as a message. A phone's notification shows the summary. */
+/** Returns a message with a card. A phone's notification shows the summary. */
 export function messageOf(card: CardJson): Partial<Activity> {
   return { type: 'message', attachments: [CardFactory.adaptiveCard(card)], summary: summaryOf(card) }
 }
 
 /**
- * Answers with a card. A click is answered in place, and the activity with the clicked card is updated too, since only
- * the client that clicked shows the answer (DESIGN §6). If the connector is slow, the update ends after the answer.
+ * Answers with a card. After a click, the card replaces the clicked card. The clicked activity is updated too, because
+ * only the client that clicked shows the answer (DESIGN §6). With a slow connector the update ends after the answer.
  * Returns the id of the activity that now shows the card.
  */
 export async function respond(context: TurnContext, card: CardJson): Promise<string | undefined> {
@@ -34,7 +34,7 @@ export async function respond(context: TurnContext, card: CardJson): Promise<str
 }
 
 /**
- * Updates the clicked card and returns whether the connector accepted it. The click is done and answered by now, so a
+ * Updates the clicked card and returns whether the connector accepted it. The click is already done and answered, so a
  * failure is only logged. Reads the context before the call, so the call may outlive the turn.
  */
 async function updateClickedCard(context: TurnContext, activity: Partial<Activity>): Promise<boolean> {
@@ -43,12 +43,12 @@ async function updateClickedCard(context: TurnContext, activity: Partial<Activit
     await context.updateActivity(activity)
     return true
   } catch (error) {
-    log?.warn({ err: error }, 'a clicked card was answered but not brought up to date')
+    log?.warn({ err: error }, 'a clicked card was answered but not updated')
     return false
   }
 }
 
-/** Answers with a new card below the message or the clicked card, which stays unchanged. */
+/** Answers with a new card. The clicked card stays unchanged. */
 export async function respondBelow(context: TurnContext, card: CardJson): Promise<string | undefined> {
   return (await context.sendActivity(messageOf(card)))?.id
 }
@@ -58,24 +58,24 @@ export async function respondMessage(context: TurnContext, text: string): Promis
   await answer(context, 'application/vnd.microsoft.activity.message', text)
 }
 
-/** The answer of an `adaptiveCard/action` invoke (Teams, "Universal Actions": response format). */
+/** Returns the answer of an `adaptiveCard/action` invoke (Teams, "Universal Actions": response format). */
 async function answer(context: TurnContext, type: string, value: CardJson | string): Promise<void> {
   const response = { status: 200, body: { statusCode: 200, type, value } }
   context.turnState.set(answerKey, response)
   await context.sendActivity({ type: 'invokeResponse', value: response })
 }
 
-/** Shows a reply, and remembers which activity now shows a request, so the card is kept up to date from now on. */
+/** Shows a reply, and stores which activity now shows a request, so that the card is kept up to date. */
 export async function deliver(context: TurnContext, reply: Reply): Promise<void> {
   const activityId = await respond(context, reply.card)
   if (!reply.keep || !activityId) return
   const { actor, conversationId, clickedActivityId, sentCards } = turnOf(context)
-  // A reminder that was clicked stays one, so that the first card is not lost sight of.
+  // A clicked reminder stays a reminder, so that the first card is still updated.
   if (activityId === clickedActivityId && (await isKnown(sentCards, reply.keep, actor.id, activityId))) return
   await sentCards.put({ ...reply.keep, personId: actor.id, conversationId, activityId, state: 'sent' })
 }
 
-/** Whether an activity shows this request to this person already, by whatever key, and is kept up to date by it. */
+/** Whether an activity already shows this request to this person, under any key, and is kept up to date. */
 async function isKnown(
   sentCards: Turn['sentCards'],
   { requestId }: NonNullable<Reply['keep']>,

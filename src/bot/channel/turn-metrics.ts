@@ -12,9 +12,9 @@ interface TurnRecord {
 }
 const records = new WeakMap<TurnContext, TurnRecord>()
 
-/** Notes the command of a turn: the command's own words, never the text that was typed. */
-export const noteCommand = (context: TurnContext, words: string): void => note(context, { what: words })
-/** Notes an outcome other than `done`. */
+/** Records the name of the turn's command, never the typed text. */
+export const noteCommand = (context: TurnContext, name: string): void => note(context, { what: name })
+/** Records an outcome other than `done`. */
 export const noteOutcome = (context: TurnContext, outcome: TurnOutcome, error?: unknown): void =>
   note(context, { outcome, ...(error !== undefined && { error }) })
 
@@ -28,8 +28,8 @@ function note(context: TurnContext, more: Partial<TurnRecord>): void {
 }
 
 /**
- * Runs a turn, writes one log line and updates the metrics, also when the turn throws. The line contains no typed text
- * and no name: the words are ours, and the person is an object id.
+ * Runs a turn, writes one log line and updates the metrics, even if the turn throws. The line contains no typed text
+ * and no name of a person, only an object id.
  */
 export async function measureTurn(
   context: TurnContext,
@@ -55,8 +55,8 @@ export async function measureTurn(
   const who = personId === undefined ? {} : { personId }
   const facts = { kind, what, outcome, milliseconds: Math.round(seconds * 1000), ...who }
   if (outcome === 'failed') log.error({ ...facts, err: error }, 'a turn failed')
-  else if (outcome === 'unavailable') log.warn({ ...facts, err: error }, 'a turn could not be done just now')
-  else log.info(facts, 'a turn is done')
+  else if (outcome === 'unavailable') log.warn({ ...facts, err: error }, 'a turn failed: a service is unavailable')
+  else log.info(facts, 'a turn completed')
   if (thrown !== undefined) throw thrown
 }
 
@@ -66,7 +66,7 @@ function kindOf({ activity }: TurnContext): TurnKind {
   return activity.type === 'installationUpdate' ? 'install' : 'other'
 }
 
-/** The verb if it is one of ours; never text that the sender chose. */
+/** Returns the verb if it is one of ours, never text that the sender chose. */
 function whatOf({ activity }: TurnContext): string {
   const verb = clickOf(activity)?.verb
   if (verb !== undefined) return cardActions.has(verb) ? verb : 'unknown'

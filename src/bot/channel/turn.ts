@@ -29,7 +29,7 @@ export interface BotServices {
   readonly log: Log
 }
 
-/** A person who is mentioned in a message: the name in the text, and the object id if the channel sent one. */
+/** A person that a message mentions: the name in the text, and the object id if the channel sent it. */
 export interface Mention {
   readonly name: string
   readonly id: string | undefined
@@ -41,7 +41,7 @@ export interface Turn {
   readonly viewer: Viewer
   readonly core: Core
   readonly conversationId: string
-  /** The people that the message mentions. A client sends them, so they give no rights. */
+  /** The people that the message mentions. A client sends them, so they are not trusted. */
   readonly mentions: readonly Mention[]
   /** The activity that shows the clicked card. */
   readonly clickedActivityId: string | undefined
@@ -49,7 +49,7 @@ export interface Turn {
   readonly sentCards: SentCards
 }
 
-/** The answer to a command or a click. `keep` names the request and the card, which is then kept up to date. */
+/** The answer to a command or a click. `keep` names a request and a card that is kept up to date. */
 export interface Reply {
   readonly card: CardJson
   readonly keep?: { readonly requestId: string; readonly key: CardKey }
@@ -69,19 +69,19 @@ export interface Click {
 const turns = new WeakMap<TurnContext, Turn>()
 export const rememberTurn = (context: TurnContext, turn: Turn): void => void turns.set(context, turn)
 
-/** The turn of a context, which the listener identified before. */
+/** Returns the turn of a context. The listener has identified its person. */
 export function turnOf(context: TurnContext): Turn {
   const turn = turns.get(context)
   if (!turn) throw new Error('the person of this turn is not identified')
   return turn
 }
 
-/** Whether a person may use what is for admins. The access table decides, not the card or the command. */
+/** Whether a person has admin rights, by the access table. */
 export const isForAdmins = (actor: Actor): boolean => may(actor, 'queue.read')
 
 export const isInvoke = (activity: Partial<Activity>): boolean => activity.type === 'invoke'
 
-/** The click in an activity, from an invoke or from a message with a value. */
+/** Returns the click in an activity, from an invoke or from a message with a value. */
 export function clickOf(activity: Partial<Activity>): Click | undefined {
   const value: unknown = activity.value
   if (!isRecord(value)) return undefined
@@ -98,7 +98,7 @@ export function clickOf(activity: Partial<Activity>): Click | undefined {
 export const isAutomatic = ({ value }: Partial<Activity>): boolean =>
   isRecord(value) && value['trigger'] !== undefined && value['trigger'] !== 'manual'
 
-/** The text of a message, or the command of a button whose client does not type it itself (card-style §7). */
+/** Returns the text of a message, or the command of a button if the client does not type it (card-style §7). */
 export const textOf = (activity: Activity): string => typedByButton(activity) ?? plainText(activity)
 
 function typedByButton(activity: Activity): string | undefined {
@@ -108,7 +108,7 @@ function typedByButton(activity: Activity): string | undefined {
   return typeof typed === 'string' ? typed : undefined
 }
 
-/** The text without markup: people appear by name, and the mention of the bot is left out. */
+/** Returns the text without markup: mentioned people by name, and without the mention of the bot. */
 function plainText(activity: Activity): string {
   const names = mentionsIn(activity).map(({ name }) => name)
   return (activity.text ?? '')
@@ -120,7 +120,7 @@ function plainText(activity: Activity): string {
 
 /**
  * A mention (learn.microsoft.com, "Channel and group chat conversations with a bot", "Retrieve mentions"): the text has
- * `<at>Omar Haddad</at>`, and an entity with the same text says who that is.
+ * `<at>Omar Haddad</at>`, and an entity with the same text has the person's id.
  */
 const mention = z.object({
   type: z.literal('mention'),
@@ -128,7 +128,7 @@ const mention = z.object({
   mentioned: z.object({ id: z.string(), aadObjectId: z.uuid().optional().catch(undefined) }),
 })
 
-/** The people that a message mentions, without the bot itself. */
+/** Returns the people that a message mentions, without the bot. */
 export function mentionsIn({ entities, recipient }: Activity): Mention[] {
   return (Array.isArray(entities) ? entities : []).flatMap((entity) => {
     const { data } = mention.safeParse(entity)

@@ -1,15 +1,15 @@
 import { dayAfter, dayIn, type Person } from '../../core/index.ts'
 import type { Turn } from './turn.ts'
 
-/** Arguments of commands as people type them: a person, a calendar day. */
+/** Arguments that people type after a command: a person or a calendar day. */
 
 export interface FoundPeople {
   readonly people: readonly Person[]
-  /** The person typed a whole name, a sign-in name or a mention, so nobody else can be meant. */
+  /** The text is a whole name, a sign-in name or a mention, so it can mean only this person. */
   readonly isSure: boolean
 }
 
-/** The people that a text can mean: a mention, a sign-in name, a name or the beginning of a name. */
+/** Finds the people that a text can mean: a mention, a sign-in name, a name or the beginning of a name. */
 export async function peopleMeant({ core, actor, mentions }: Turn, typed: string): Promise<FoundPeople> {
   const mentioned = mentions.find(({ name, id }) => id !== undefined && isSame(name, typed))?.id
   if (mentioned !== undefined) return { people: await core.findColleagues(actor, { typed: mentioned }), isSure: true }
@@ -17,7 +17,7 @@ export async function peopleMeant({ core, actor, mentions }: Turn, typed: string
   return { people, isSure: people.length === 1 && people.some((person) => isCalled(person, typed)) }
 }
 
-/** A sign-in name is unique. A display name can be any text, also the address of another person. */
+/** Whether a text names a person. A display name can be any text, even the address of another person. */
 const isCalled = ({ displayName, userPrincipalName }: Person, typed: string): boolean =>
   isSame(userPrincipalName, typed) || (!typed.includes('@') && isSame(displayName, typed))
 
@@ -26,48 +26,48 @@ const isSame = (one: string, other: string): boolean => one.toLowerCase() === ot
 const language = 'en'
 
 /**
- * Returns the day of a text as `2026-11-30`; days in this form sort in their order. Reads `2026-11-30`, `30.11.2026`,
+ * Returns the day of a text as `2026-11-30`. Reads `2026-11-30`, `30.11.2026`,
  * `30 November`, `Nov 30`, `friday` (the next one; today's name means next week), `today` and `tomorrow`. Without a
- * year it is the next such day. Undefined for a text that can mean two days (`3/4`) or no day.
+ * year it is the next such day. Undefined for a text that can mean two days (`3/4`) or is no day.
  */
 export function parseDay(typed: string, now: Date, timeZone: string): string | undefined {
   const today = dayIn(now, timeZone)
-  const words = typed
+  const text = typed
     .trim()
     .toLowerCase()
     .replace(/\s+/g, ' ')
     .replace(/[.,!]+$/, '')
     .replace(/^(?:the )?end of /, '')
     .replace(/^(?:on|this) /, '')
-  return named(words, today) ?? inNumbers(words, today) ?? withMonth(words, today)
+  return named(text, today) ?? inNumbers(text, today) ?? withMonth(text, today)
 }
 
-/** A day by its name: a weekday, today or tomorrow. */
-function named(words: string, today: string): string | undefined {
-  const fromToday = [0, 1].find((days) => words === nearDays.format(days, 'day'))
+/** Returns a day by its name: a weekday, today or tomorrow. */
+function named(text: string, today: string): string | undefined {
+  const fromToday = [0, 1].find((days) => text === nearDays.format(days, 'day'))
   if (fromToday !== undefined) return dayAfter(today, fromToday)
-  const weekday = placeOf(words, weekdays)
+  const weekday = placeOf(text, weekdays)
   if (weekday === undefined) return undefined
   return dayAfter(today, ((weekday - new Date(today).getUTCDay() + 6) % 7) + 1)
 }
 
-function inNumbers(words: string, today: string): string | undefined {
-  const [, year, month, day] = /^(\d{4})-(\d{1,2})-(\d{1,2})$/.exec(words) ?? []
+function inNumbers(text: string, today: string): string | undefined {
+  const [, year, month, day] = /^(\d{4})-(\d{1,2})-(\d{1,2})$/.exec(text) ?? []
   if (year) return dayWith(year, Number(month), Number(day), today)
-  const dotted = /^(\d{1,2})\. ?(\d{1,2})(?:\. ?(\d{4}|\d{2}))?$/.exec(words)
+  const dotted = /^(\d{1,2})\. ?(\d{1,2})(?:\. ?(\d{4}|\d{2}))?$/.exec(text)
   if (dotted) return dayWith(dotted[3], Number(dotted[2]), Number(dotted[1]), today)
-  const slashed = /^(\d{1,2})\/(\d{1,2})(?:\/(\d{4}))?$/.exec(words)
+  const slashed = /^(\d{1,2})\/(\d{1,2})(?:\/(\d{4}))?$/.exec(text)
   const [one, other] = [Number(slashed?.[1]), Number(slashed?.[2])]
-  // Some countries write the month first, so a date that has two readings is not accepted.
+  // Some countries write the month first, so an ambiguous date is not accepted.
   if (!slashed || (one <= 12 && other <= 12 && one !== other)) return undefined
   return one > 12 ? dayWith(slashed[3], other, one, today) : dayWith(slashed[3], one, other, today)
 }
 
-function withMonth(words: string, today: string): string | undefined {
+function withMonth(text: string, today: string): string | undefined {
   const number = String.raw`(\d{1,2})(?:st|nd|rd|th)?`
   const year = String.raw`(?:,? (\d{4}))?`
-  const dayFirst = new RegExp(`^${number}\\.?(?: of)? ([a-z]+)\\.?${year}$`).exec(words)
-  const monthFirst = new RegExp(`^([a-z]+)\\.? ${number}${year}$`).exec(words)
+  const dayFirst = new RegExp(`^${number}\\.?(?: of)? ([a-z]+)\\.?${year}$`).exec(text)
+  const monthFirst = new RegExp(`^([a-z]+)\\.? ${number}${year}$`).exec(text)
   const [day, name, typedYear] = dayFirst
     ? [dayFirst[1], dayFirst[2], dayFirst[3]]
     : [monthFirst?.[2], monthFirst?.[1], monthFirst?.[3]]
@@ -75,7 +75,7 @@ function withMonth(words: string, today: string): string | undefined {
   return month === undefined ? undefined : dayWith(typedYear, month + 1, Number(day), today)
 }
 
-/** The day of a year; without a year, the next such day from today on. Undefined if the day does not exist. */
+/** Returns the day of a year; without a year, the next such day from today. Undefined if the day does not exist. */
 function dayWith(year: string | undefined, month: number, day: number, today: string): string | undefined {
   if (year !== undefined) return existing(Number(year.length === 2 ? `20${year}` : year), month, day)
   const thisYear = Number(today.slice(0, 4))
@@ -92,10 +92,10 @@ function existing(year: number, month: number, day: number): string | undefined 
   return year > 0 && !Number.isNaN(date.getTime()) && date.toISOString().startsWith(written) ? written : undefined
 }
 
-/** The index of a name in the language. Three letters or more are enough. */
-function placeOf(word: string, names: readonly string[]): number | undefined {
-  const place = names.findIndex((name) => name.startsWith(word))
-  return word.length < 3 || place < 0 ? undefined : place
+/** Returns the index of a name. Its first three letters are enough. */
+function placeOf(start: string, names: readonly string[]): number | undefined {
+  const place = names.findIndex((name) => name.startsWith(start))
+  return start.length < 3 || place < 0 ? undefined : place
 }
 
 const nearDays = new Intl.RelativeTimeFormat(language, { numeric: 'auto' })

@@ -7,7 +7,7 @@ import { statusOf, unlessWithdrawn } from '../requests/index.ts'
 
 const data = z.object({ requestId, stage, comment })
 
-/** Approves. The card becomes the record of the decision. */
+/** Approves a request. The card becomes the record of the decision. */
 export const approveRequest = defineCardAction({
   verb: 'approval.approve',
   decides: 'approve',
@@ -15,7 +15,7 @@ export const approveRequest = defineCardAction({
   handle: (turn, click) => decide(turn, click, () => turn.core.approve(turn.actor, click)),
 })
 
-/** Rejects. Without a comment the card returns and requires one. */
+/** Rejects a request. Without a comment the card returns and requires one. */
 export const rejectRequest = defineCardAction({
   verb: 'approval.reject',
   decides: 'reject',
@@ -34,7 +34,7 @@ export const rejectRequest = defineCardAction({
   },
 })
 
-/** Shows the present state, and changes nothing. A comment that the person has typed stays in the card. */
+/** Shows the current state. A comment that the person has typed stays in the card. */
 export const refreshApproval = defineCardAction({
   verb: 'approval.refresh',
   data,
@@ -48,7 +48,7 @@ async function showApproval(turn: Turn, { requestId, stage, comment }: z.output<
   return statusOf(turn, requestId, { comment, commentMissing: false })
 }
 
-/** The record of the decision. A person who clicks too late or too early sees the request's present card. */
+/** Shows the record of the decision. A person who clicks too late or too early sees the request's current card. */
 async function decide(
   turn: Turn,
   { requestId, stage }: z.output<typeof data>,
@@ -60,7 +60,7 @@ async function decide(
     if (!isRefusal(error, 'already-decided', 'already-ended', 'not-an-approver')) throw error
     const request = await turn.core.readRequest(turn.actor, { requestId })
     if (!isApprover(turn, request)) throw error
-    // An approver who is refused has left the group that decides: the card would request their decision again.
+    // A refused approver has left the group that decides. The card would request their decision again.
     if (error.code === 'not-an-approver' && decidesNow(request, turn.viewer)) throw error
     return { card: cards.approvalNow(request, turn.viewer, stage) }
   }

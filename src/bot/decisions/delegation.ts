@@ -5,33 +5,33 @@ import { isId, type Reply, type Turn } from '../channel/turn.ts'
 import { type FoundPeople, parseDay, peopleMeant } from '../channel/typed-arguments.ts'
 import { defineCardAction, defineCommand, defineShowCommand, input, isRefusal, pageStart } from '../define.ts'
 
-/** `delegate Omar Haddad until friday`: saves the delegation if person and day are clear; else opens the form. */
+/** `delegate Omar Haddad until friday`: saves the delegation if person and day are clear; otherwise opens the form. */
 export const delegateCommand = defineCommand({
-  words: 'delegate',
-  also: ['delegate to', 'delegation', 'away', 'i am away', 'i’m away', "i'm away"],
+  name: 'delegate',
+  aliases: ['delegate to', 'delegation', 'away', 'i am away', 'i’m away', "i'm away"],
   menu: 7,
   argument: z.string().max(256).transform(personAndDay),
   handle: delegateAsTyped,
-  otherwise: (turn) => showForm(turn),
+  withoutValidArgument: (turn) => showForm(turn),
 })
 
 /** `back`: ends the delegation. With more text, as in "back on Monday", it shows the delegation instead. */
 export const backCommand = defineCommand({
-  words: 'back',
-  also: ['i am back', 'i’m back', "i'm back"],
+  name: 'back',
+  aliases: ['i am back', 'i’m back', "i'm back"],
   argument: z.literal(''),
   handle: (turn) => end(turn),
-  otherwise: (turn) => showForm(turn),
+  withoutValidArgument: (turn) => showForm(turn),
 })
 
-/** Opens the form with the present delegation. */
+/** Opens the form with the current delegation. */
 export const openDelegation = defineCardAction({
   verb: 'delegation.open',
   data: z.object({}),
   handle: (turn) => showForm(turn),
 })
 
-/** Delegates until the end of a day. The card shows the result, or returns with the mistakes. */
+/** Saves a delegation until the end of a day. The card shows the result, or returns with the mistakes. */
 export const saveDelegation = defineCardAction({
   verb: 'delegation.save',
   data: z.object({ to: input, until: input }),
@@ -50,7 +50,7 @@ interface Typed {
   readonly day: string
 }
 
-/** The person and the day in "Omar Haddad until friday"; `''` if the text has none. */
+/** Returns the person and the day in "Omar Haddad until friday"; `''` for a missing part. */
 function personAndDay(typed: string): Typed {
   const [, person = '', day = ''] = /^(?:(.*) )?(?:until|till)(?: (.*))?$/is.exec(typed) ?? [typed, typed]
   return { person: person.trim(), day: day.trim() }
@@ -69,7 +69,7 @@ async function delegateAsTyped(turn: Turn, typed: Typed): Promise<Reply> {
   })
 }
 
-/** The colleagues that a text can mean. If it can mean several, the person is not among them. */
+/** Finds the colleagues that a text can mean. If there are several, the person who typed is not one of them. */
 async function findDelegates(turn: Turn, typed: string): Promise<FoundPeople> {
   if (typed === '') return { people: [], isSure: false }
   const { people, isSure } = await peopleMeant(turn, typed)
@@ -87,7 +87,7 @@ function remarksOf({ person, day }: Typed, people: readonly Person[], until: str
   return [...(person === '' ? [] : [ofPerson]), ...(day !== '' && until === undefined ? [ofDay] : [])]
 }
 
-/** The values with which the form opens. Values that are missing are those of the present delegation. */
+/** The values in the form. Missing values come from the current delegation. */
 type FormValues = Partial<Omit<DelegationForm, 'values' | 'isChoice' | 'earliest'> & { to: string; until: string }>
 
 async function showForm(turn: Turn, form: FormValues = {}): Promise<Reply> {
@@ -109,10 +109,10 @@ async function showForm(turn: Turn, form: FormValues = {}): Promise<Reply> {
 }
 
 const isDay = (value: string): boolean => z.iso.date().safeParse(value).success
-/** The card shows the number of pending requests up to this limit. */
-const mostCounted = 100
+/** The card counts pending requests up to this limit. */
+const maxCounted = 100
 
-/** Saves the id of a person and a day, from a command or from the form. */
+/** Saves a delegation to a person's id until a day, from a command or from the form. */
 async function save(turn: Turn, { to, until }: { to: string; until: string }): Promise<Reply> {
   const { core, actor, viewer } = turn
   const day = parseDay(until, viewer.now, viewer.timeZone)
@@ -126,7 +126,7 @@ async function save(turn: Turn, { to, until }: { to: string; until: string }): P
   }
   const [present, { requests, nextCursor }] = await Promise.all([
     core.readDelegations(actor),
-    core.listApprovals(actor, { limit: mostCounted }),
+    core.listApprovals(actor, { limit: maxCounted }),
   ])
   const waiting = { count: requests.length, more: nextCursor !== undefined }
   return { card: cards.delegation({ step: 'saved', waiting }, present, viewer) }
@@ -139,7 +139,7 @@ async function begin({ core, actor }: Turn, delegation: { to: string; until: str
   await core.beginDelegation(actor, delegation)
 }
 
-/** The form with the values and their mistakes. The picker shows names, so the person is looked up. */
+/** Shows the form with the values and their mistakes. Looks up the person, because the picker shows names. */
 async function showMistakes(turn: Turn, to: string, day: string | undefined, faults: readonly Fault[]): Promise<Reply> {
   const people = isId(to) ? await turn.core.findColleagues(turn.actor, { typed: to }) : []
   return showForm(turn, { to: people.length > 0 ? to : '', until: day ?? '', people, faults })
@@ -159,15 +159,15 @@ async function end({ core, actor, viewer }: Turn): Promise<Reply> {
   return { card: cards.delegation({ step: 'ended', ended }, present, viewer) }
 }
 
-/** `admin delegations`: the delegations that run now. */
+/** `admin delegations`: lists the current delegations. */
 export const adminDelegationsCommand = defineShowCommand({
-  words: 'admin delegations',
-  also: ['admin delegation'],
+  name: 'admin delegations',
+  aliases: ['admin delegation'],
   forAdmins: true,
   show: (turn) => showDelegations(turn),
 })
 
-/** Turns the page of the delegations that run now. The card changes in place. */
+/** Shows another page of the current delegations, on the same card. */
 export const pageDelegations = defineCardAction({
   verb: 'admin.delegations',
   forAdmins: true,

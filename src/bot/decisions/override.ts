@@ -14,17 +14,17 @@ import { defineAdminVerb, statusOf } from '../requests/index.ts'
 
 const data = z.object({ requestId, comment })
 
-/** `admin approve REQ-1042 Dana has left`: asks for confirmation. The click decides, overriding the approvers. */
+/** `admin approve REQ-1042 Dana has left`: shows a confirmation. The click overrides the approvers. */
 export const adminApproveCommand = defineAdminVerb('approve', (turn, request, comment) =>
   confirmOverride(turn, request, 'approved', { comment }),
 )
 
-/** `admin reject REQ-1042 we close this office`: asks for confirmation, as `admin approve` does. */
+/** `admin reject REQ-1042 we close this office`: shows a confirmation, as `admin approve` does. */
 export const adminRejectCommand = defineAdminVerb('reject', (turn, request, comment) =>
   confirmOverride(turn, request, 'rejected', { comment }),
 )
 
-/** Approves, overriding the approvers. The card becomes the status card. */
+/** Approves a request and overrides the approvers. The card becomes the status card. */
 export const approveAsAdmin = defineCardAction({
   verb: 'admin.approve',
   forAdmins: true,
@@ -32,7 +32,7 @@ export const approveAsAdmin = defineCardAction({
   handle: (turn, click) => override(turn, 'approved', click),
 })
 
-/** Rejects, overriding the approvers. The card becomes the status card. */
+/** Rejects a request and overrides the approvers. The card becomes the status card. */
 export const rejectAsAdmin = defineCardAction({
   verb: 'admin.reject',
   forAdmins: true,
@@ -43,7 +43,7 @@ export const rejectAsAdmin = defineCardAction({
 type Decision = 'approved' | 'rejected'
 const verbs = { approved: 'admin.approve', rejected: 'admin.reject' } as const
 
-/** Decides. Without a reason the card returns and requires one. A second click shows the decision of the first. */
+/** Decides a request. Without a reason the card returns and requires one. A second click shows the first decision. */
 async function override(turn: Turn, decision: Decision, { requestId, comment }: z.output<typeof data>): Promise<Reply> {
   const { core, actor } = turn
   try {
@@ -58,7 +58,7 @@ async function override(turn: Turn, decision: Decision, { requestId, comment }: 
   return statusOf(turn, requestId)
 }
 
-/** Asks an admin to confirm an override of the approvers. A notice says if there is nothing to decide. */
+/** Asks an admin to confirm an override of the approvers. If there is nothing to decide, shows a notice. */
 async function confirmOverride(
   turn: Turn,
   request: Request,
@@ -75,7 +75,7 @@ async function confirmOverride(
   return { card: cards.adminConfirm({ verb: verbs[decision], request, ...more }, viewer) }
 }
 
-/** Why a request cannot be decided any more: its state, or who has decided it and when. */
+/** Returns why a request can no longer be decided: its state, or the person and the time of the decision. */
 export function whyNot({ code }: Pick<ProvisioningError, 'code'>, request: Request): Notice {
   const about = { reference: referenceOf(request), requestId: request.requestId }
   const { status, cancelledBy, finishedAt, approvals } = request

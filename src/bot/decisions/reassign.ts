@@ -16,24 +16,27 @@ import { comment, defineCardAction, input, isRefusal, requestId, showNotice } fr
 import { defineAdminVerb, statusOf } from '../requests/index.ts'
 import { whyNot } from './override.ts'
 
-/** `admin reassign REQ-1042 Omar Haddad`: opens the form, with the person if the name is clear. The click reassigns. */
+/**
+ * `admin reassign REQ-1042 Omar Haddad`: opens the form, with the person if the name is clear. The click reassigns the
+ * request.
+ */
 export const adminReassignCommand = defineAdminVerb('reassign', async (turn, request, typed) => {
   const { people, isSure } = await findPeople(turn, typed)
   const attention = await attentionOf(turn, request)
-  // An approver who cannot decide is the one to replace.
+  // The form offers to replace an approver who cannot decide.
   const values = { from: attention?.people?.[0]?.id ?? '', to: people.length === 1 ? (people[0]?.id ?? '') : '' }
   const remarks = typed === '' ? [] : remarksOf(turn, request, typed, people, isSure)
   return showForm(turn, request, { attention, people, isChoice: people.length > 1, values, remarks })
 })
 
-/** Why the request is stuck; undefined if it is not among the first stuck requests. */
+/** Returns why the request is stuck; undefined if it is not among the first stuck requests. */
 async function attentionOf({ core, actor }: Turn, { requestId, status }: Request) {
   if (status !== 'pendingApproval') return undefined
   const { entries } = await core.readStuck(actor)
   return entries.find(({ request }) => request.requestId === requestId)?.attention
 }
 
-/** "me" is the admin: they may take over a request that is not their own. */
+/** Finds the people that a text can mean. "me" is the admin, who may take over another person's request. */
 async function findPeople(turn: Turn, typed: string): Promise<FoundPeople> {
   if (typed === '') return { people: [], isSure: false }
   if (/^(me|myself)$/i.test(typed)) return { people: [turn.actor], isSure: true }
@@ -77,7 +80,7 @@ export const reassignAsAdmin = defineCardAction({
   },
 })
 
-/** The faults of the input; empty if the core accepted it. Throws any other refusal. */
+/** Returns the faults of the input; empty if the core accepted it. Throws any other refusal. */
 async function faultsOf(act: () => Promise<unknown>): Promise<readonly Fault[]> {
   try {
     await act()
@@ -94,7 +97,7 @@ const isDone = ({ approvals }: Request, { to, from }: { to: string; from?: strin
     (one) => one.to.id === to && one.by.id === byId && (from === undefined || one.from.some(({ id }) => id === from)),
   ) ?? false
 
-/** The form to reassign. A notice if no decision is pending, or if the admin is the requester. */
+/** Shows the form to reassign a request; a notice if no decision is pending or the admin is the requester. */
 async function showForm(
   turn: Turn,
   request: Request,

@@ -4,12 +4,12 @@ import type { Turn } from '../channel/turn.ts'
 import { defineCardAction, requestId, undefinedIfNotFound, version } from '../define.ts'
 import { statusOf } from '../requests/index.ts'
 import { showStep } from './dialog-steps.ts'
-import { chooseOf, newWords } from './new.ts'
+import { chooseOf, newCommandNames } from './new.ts'
 
-/** Opens the form of a template, or shows the templates of a command. Drafts that were begun before do not change. */
+/** Opens the form of a template, or shows the templates of a command. Earlier drafts do not change. */
 const chooseTemplate = defineCardAction({
   verb: 'request.choose',
-  data: z.union([z.object({ templateId: z.uuid() }), z.object({ of: z.enum(newWords) })]),
+  data: z.union([z.object({ templateId: z.uuid() }), z.object({ of: z.enum(newCommandNames) })]),
   async handle(turn, choice) {
     if ('of' in choice) return chooseOf(turn, choice.of)
     return showStep(await turn.core.openDraft(turn.actor, { templateId: choice.templateId }), turn)
@@ -23,7 +23,7 @@ const continueDraft = defineCardAction({
   handle: async (turn, { requestId }) => showStep(await turn.core.continueDraft(turn.actor, { requestId }), turn),
 })
 
-/** The data of a click on a form: the draft and the inputs of the form. */
+/** The data of a click on a form: the draft and the form's inputs. */
 const form = z.looseObject({ requestId, version })
 
 /** Saves the completed form and shows its review. */
@@ -33,7 +33,7 @@ const reviewDraft = defineCardAction({
   handle: async (turn, click) => showStep(await turn.core.reviewDraft(turn.actor, await completed(turn, click)), turn),
 })
 
-/** Saves the form as far as it is completed, and previews the final names. */
+/** Saves an incomplete form, and previews the final names. */
 const checkNames = defineCardAction({
   verb: 'request.check',
   data: form,
@@ -41,7 +41,7 @@ const checkNames = defineCardAction({
     showStep(await turn.core.checkDraftNames(turn.actor, await completed(turn, click)), turn),
 })
 
-/** Saves the form as far as it is completed, valid or not, for later. */
+/** Saves an incomplete form, valid or not, for later. */
 const keepDraft = defineCardAction({
   verb: 'request.keep',
   data: form,
@@ -49,8 +49,8 @@ const keepDraft = defineCardAction({
 })
 
 /**
- * The draft and the values of the form's inputs in a click. Clients leave out empty inputs, so a missing input is empty.
- * If all are missing, the click was not on a form, and the saved values stay.
+ * Returns the draft and the values of the form's inputs in a click. Clients omit empty inputs, so a missing input is
+ * empty. If all inputs are missing, the click was not on a form, and the saved values stay.
  */
 async function completed({ core, actor }: Turn, { requestId, version, ...inputs }: z.output<typeof form>) {
   const { template } = await core.readDraft(actor, { requestId })
@@ -59,7 +59,7 @@ async function completed({ core, actor }: Turn, { requestId, version, ...inputs 
   return { requestId, version, values: isForm ? Object.fromEntries(ids.map((id) => [id, textOf(inputs[id])])) : {} }
 }
 
-/** An input's value as text. Teams sends text, other clients may send other types. */
+/** Returns an input's value as text. Teams sends text, other clients may send other types. */
 const textOf = (value: unknown): string => (value === undefined || value === null ? '' : String(value))
 
 /** Submits the reviewed draft: one request for one draft, however often the button is clicked. */
@@ -73,7 +73,7 @@ const submitDraft = defineCardAction({
   },
 })
 
-/** Returns to the form. From a request that ended without a resource, opens a new form with its values. */
+/** Returns to the form. If the request ended without a resource, opens a new form with its values. */
 const editDraft = defineCardAction({
   verb: 'request.edit',
   data: z.object({ requestId, version: version.optional() }),

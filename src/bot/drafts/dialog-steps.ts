@@ -16,13 +16,13 @@ export type DialogView =
   | {
       readonly step: 'choose'
       readonly templates: readonly Template[]
-      /** The typed part of a name, when no template's name contains it. */
+      /** The typed part of a name, if no template's name contains it. */
       readonly unmatched?: string | undefined
     }
   | ({ readonly step: 'offer' } & DraftOffer)
 type Step = DialogView['step']
 interface StepOf<S extends Step> {
-  /** The verbs of its card's buttons. A step without verbs ends the dialog. */
+  /** The verbs of the card's buttons. A step without verbs ends the dialog. */
   readonly verbs: readonly Verb[]
   show(view: Extract<DialogView, { step: S }>, turn: Turn): Promise<Reply>
 }
@@ -99,17 +99,17 @@ export const dialogSteps = {
   },
 } as const satisfies { readonly [S in Step]: StepOf<S> }
 
-/** The limit of people to look up. A form cannot hold as many; a client can send more. */
-const mostPeople = 200
+/** The limit of people to look up. A form holds fewer, but a client can send more. */
+const maxPeople = 200
 
-/** The ids of the people in the pickers of a form, each once. */
+/** Returns the ids of the people in a form's pickers, each once. */
 function peopleChosen({ values }: Draft, template: Template): string[] {
   const chosen = peopleInputIds(template).flatMap((id) => (values[id] ?? '').split(/[,;\n]/))
   const ids = chosen.map((id) => id.trim().toLowerCase()).filter((id) => z.uuid().safeParse(id).success)
-  return [...new Set(ids)].slice(0, mostPeople)
+  return [...new Set(ids)].slice(0, maxPeople)
 }
 
-/** The domain of new mailboxes; `''` while the directory does not answer, because the form opens anyway. */
+/** Returns the domain of new mailboxes; `''` while the directory does not answer, so that the form still opens. */
 async function mailDomainOf({ actor, core }: Pick<Turn, 'actor' | 'core'>): Promise<string> {
   try {
     return (await core.readMailDomains(actor)).default
@@ -119,21 +119,21 @@ async function mailDomainOf({ actor, core }: Pick<Turn, 'actor' | 'core'>): Prom
   }
 }
 
-/** The verbs of the dialog. `request.again` is on the card of a completed request, and opens a form. */
+/** The verbs of the dialog. `request.again` is on the card of a completed request and opens a form. */
 const dialogVerbs = new Set<string>(['request.again', ...Object.values(dialogSteps).flatMap(({ verbs }) => verbs)])
 
 /** Whether a verb is an action of the request dialog. */
 export const isDialogVerb = (verb: string): boolean => dialogVerbs.has(verb)
 
-/** The dialog's state in botbuilder: a cursor only, since the values that a person enters are a draft in the store. */
+/** The dialog's state in botbuilder: only a cursor. The values that a person enters are a draft in the store. */
 type DialogCursor = { readonly v: 1 } & NonNullable<Reply['at']>
 
-/** The cursor after a reply; undefined when the reply's card has no button of the dialog, so that the dialog ends. */
+/** Returns the cursor after a reply; undefined if the card has no button of the dialog, so that the dialog ends. */
 export function cursorAfter({ at }: Reply): DialogCursor | undefined {
   return at && dialogSteps[at.step].verbs.length > 0 ? { v: 1, ...at } : undefined
 }
 
-/** The card of a step. */
+/** Shows the card of a step. */
 export function showStep(view: DialogView, turn: Turn): Promise<Reply> {
   const show = dialogSteps[view.step].show as (view: DialogView, turn: Turn) => Promise<Reply>
   return show(view, turn)

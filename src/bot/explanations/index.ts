@@ -5,9 +5,11 @@ import { type Request, referencePattern } from '../../core/index.ts'
 import type { Reply, Turn } from '../channel/turn.ts'
 import { defineCommand, showNotice } from '../define.ts'
 
-/** `why REQ-1042`: why these approvers, this name, this long. Alone it explains the newest own request. */
+/**
+ * `why REQ-1042`: explains the approvers, the name and the duration. Alone, it explains the person's newest request.
+ */
 const whyCommand = defineCommand({
-  words: 'why',
+  name: 'why',
   alone: ['why?'],
   // People also type the number as a question: `why REQ-1042?`.
   argument: z
@@ -15,7 +17,7 @@ const whyCommand = defineCommand({
     .transform((typed) => typed.replace(/[\s?]+$/, ''))
     .pipe(z.string().regex(referencePattern)),
   handle: async (turn, reference) => explain(turn, await turn.core.readRequestByReference(turn.actor, { reference })),
-  async otherwise(turn, argument) {
+  async withoutValidArgument(turn, argument) {
     if (argument.replaceAll('?', '').trim() !== '') return showNotice(turn, { code: 'noReferenceToExplain' })
     const { requests } = await turn.core.listOwnRequests(turn.actor, { limit: 1 })
     const [newest] = requests

@@ -1,4 +1,4 @@
-/** The outbox, which puts ordered cards into chats, and the choice of the daily digest. */
+/** The outbox, which sends ordered cards into chats, and the setting of the daily digest. */
 import { z } from 'zod'
 import { cards } from '../../cards/index.ts'
 import type { Reply, Turn } from '../channel/turn.ts'
@@ -8,7 +8,7 @@ export { createOutbox } from './outbox.ts'
 
 const data = z.object({})
 
-/** Updates the digest, and changes nothing else. */
+/** Updates the digest card. */
 const refreshDigest = defineCardAction({
   verb: 'digest.refresh',
   data,
@@ -18,27 +18,27 @@ const refreshDigest = defineCardAction({
   },
 })
 
-/** Sends the digest to the person from the next working day on. */
+/** Turns on the digest from the next working day. */
 const beginDigest = defineCardAction({ verb: 'digest.on', data, handle: (turn) => chooseDigest(turn, true) })
 
-/** Stops the digest. The person gets reminders instead. */
+/** Turns off the digest. The person gets reminders instead. */
 const endDigest = defineCardAction({ verb: 'digest.off', data, handle: (turn) => chooseDigest(turn, false) })
 
-/** Switches the digest on or off, and shows the new setting. */
+/** Turns the digest on or off, and shows the new setting. */
 async function chooseDigest({ core, actor, viewer }: Turn, isOn: boolean): Promise<Reply> {
   return { card: cards.digestChoice(await core.chooseDigest(actor, { isOn }), viewer) }
 }
 
-/** `digest on`, `digest off`: switches the daily digest; `digest` alone shows the setting. */
+/** `digest on`, `digest off`: turns the daily digest on or off; `digest` alone shows the setting. */
 const digestCommand = defineCommand({
-  words: 'digest',
-  also: ['summary', 'daily summary'],
+  name: 'digest',
+  aliases: ['summary', 'daily summary'],
   argument: z
     .string()
     .toLowerCase()
     .pipe(z.enum(['on', 'off'])),
   handle: (turn, choice) => chooseDigest(turn, choice === 'on'),
-  otherwise: async ({ core, actor, viewer }) => ({
+  withoutValidArgument: async ({ core, actor, viewer }) => ({
     card: cards.digestChoice(await core.readDigestSetting(actor), viewer),
   }),
 })

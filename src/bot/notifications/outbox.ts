@@ -2,7 +2,7 @@ import { type CardJson, cards, type Viewer, withdrawnCode } from '../../cards/in
 import { type CardContent, type Conversation, type Outbox, referenceOf } from '../../core/index.ts'
 import type { CardSender } from '../channel/card-sender.ts'
 
-/** The notices for admins about receivers of webhooks. */
+/** The notices for admins about webhook receivers. */
 const webhookNotices = {
   undelivered: 'webhookUndelivered',
   own: 'webhookOwn',
@@ -10,7 +10,7 @@ const webhookNotices = {
   failing: 'webhookFailing',
 } as const
 
-/** The core's outbox: renders the content of a card for the person who gets it. */
+/** Creates the core's outbox, which renders a card for the person who gets it. */
 export function createOutbox(
   sender: CardSender,
   facts: { now: () => Date; siteRoot: string; otherSiteOrigins?: readonly string[]; outlookRoot: string },
@@ -34,7 +34,10 @@ export function createOutbox(
   }
 }
 
-/** Cards about requests, and digests, have the answer themselves. All other notices are for admins only. */
+/**
+ * Whether the reader of a card is an admin. Cards about requests and digests say so; all other notices are for admins
+ * only.
+ */
 function isForAdmin(content: CardContent): boolean {
   if ('isAdmin' in content) return content.isAdmin
   return content.kind !== 'withdrawn'

@@ -12,7 +12,7 @@ import {
 } from './queue.ts'
 import { adminHealthCommand, adminStatsCommand, readCertificate } from './reports.ts'
 
-export { adminHealthCommand, isFirstDay, showFirstDay } from './reports.ts'
+export { adminHealthCommand, isAdminWithoutTemplates, showGettingStarted } from './reports.ts'
 
 export const operationActions = [
   pageQueue,

@@ -5,24 +5,24 @@ import { isForAdmins, type Reply, type Turn } from '../channel/turn.ts'
 import { parseDay } from '../channel/typed-arguments.ts'
 import { defineCardAction, defineCommand, defineShowCommand, showNotice } from '../define.ts'
 
-/** `admin health`: the health of the service and of the services that it needs. */
+/** `admin health`: shows the health of the service and of the services that it needs. */
 export const adminHealthCommand = defineShowCommand({
-  words: 'admin health',
+  name: 'admin health',
   forAdmins: true,
   show: async ({ core, actor, viewer }) => ({ card: cards.adminHealth(await core.readHealth(actor), viewer) }),
 })
 
-/** Whether the reader is an admin of a service that has no template yet. */
-export const isFirstDay = async ({ core, actor }: Turn): Promise<boolean> =>
+/** Whether the reader is an admin and there is no template yet. */
+export const isAdminWithoutTemplates = async ({ core, actor }: Turn): Promise<boolean> =>
   isForAdmins(actor) && (await core.listTemplates(actor)).length === 0
 
 /** Shows an admin what works, what is missing, and how to add the first template. */
-export async function showFirstDay({ core, actor, viewer }: Turn): Promise<Reply> {
+export async function showGettingStarted({ core, actor, viewer }: Turn): Promise<Reply> {
   const [health, templates] = await Promise.all([core.readHealth(actor), core.listTemplates(actor)])
   return { card: cards.firstDay({ displayName: actor.displayName, health, templates: templates.length }, viewer) }
 }
 
-/** Reads the certificate's file again. The card becomes the health card with the result. */
+/** Reads the certificate's file again, and shows the result on the health card. */
 export const readCertificate = defineCardAction({
   verb: 'admin.certificate',
   forAdmins: true,
@@ -33,13 +33,13 @@ export const readCertificate = defineCardAction({
   },
 })
 
-/** `admin stats last week`: the requests, decisions and resources of a period; alone, the last seven days. */
+/** `admin stats last week`: shows the requests, decisions and resources of a period; alone, of the last seven days. */
 export const adminStatsCommand = defineCommand({
-  words: 'admin stats',
+  name: 'admin stats',
   forAdmins: true,
   argument: z.string().max(100),
   handle: showStats,
-  otherwise: async (turn) => showNotice(turn, { code: 'noPeriod' }),
+  withoutValidArgument: async (turn) => showNotice(turn, { code: 'noPeriod' }),
 })
 
 async function showStats(turn: Turn, typed: string): Promise<Reply> {
@@ -63,7 +63,10 @@ const periodNames: Readonly<Record<string, PeriodName>> = {
   'last month': 'lastMonth',
 }
 
-/** The period in a text: a name, one day, or two days with a word between them. Undefined if it begins in the future. */
+/**
+ * Returns the period in a text: a name, one day, or two days such as `monday to friday`. Undefined if it starts in the
+ * future.
+ */
 function parsePeriod(typed: string, viewer: Viewer): Period | undefined {
   const text = typed.trim().toLowerCase()
   const name = Object.hasOwn(periodNames, text) ? periodNames[text] : undefined

@@ -7,21 +7,21 @@ import { defineCardAction, defineCommand, input, isRefusal } from '../define.ts'
 
 const typedText = z.string().max(300)
 
-/** `admin export 2026-11-01 to 2026-11-20`: links to requests and the audit; without days a form. */
+/** `admin export 2026-11-01 to 2026-11-20`: shows links to requests and the audit; without days, a form. */
 const adminExportCommand = defineCommand({
-  words: 'admin export',
+  name: 'admin export',
   forAdmins: true,
   argument: typedText,
   async handle(turn, typed) {
     const days = parseDays(typed, turn.viewer.now)
     return days ? showExport(turn, days) : showExportForm(turn, { typed })
   },
-  otherwise: (turn) => showExportForm(turn),
+  withoutValidArgument: (turn) => showExportForm(turn),
 })
 
-/** `admin export person dana@contoso.com`: a link to all data that is stored about a person. */
+/** `admin export person dana@contoso.com`: shows a link to all stored data about a person. */
 const adminExportPersonCommand = defineCommand({
-  words: 'admin export person',
+  name: 'admin export person',
   forAdmins: true,
   argument: typedText,
   handle: (turn, typed) =>
@@ -29,20 +29,26 @@ const adminExportPersonCommand = defineCommand({
       const offer = await turn.core.offerPersonExport(turn.actor, { personId: id })
       return { card: cards.adminExport({ step: 'person', offer }, turn.viewer) }
     }),
-  otherwise: (turn) => forPerson(turn, 'export', ''),
+  withoutValidArgument: (turn) => forPerson(turn, 'export', ''),
 })
 
-/** `admin erase dana@contoso.com`: asks the admin to type the person's address. The click erases. */
+/**
+ * `admin erase dana@contoso.com`: shows a card on which the admin types the person's address. The button of the card starts
+ * the erasure.
+ */
 const adminEraseCommand = defineCommand({
-  words: 'admin erase',
-  also: ['admin erase person'],
+  name: 'admin erase',
+  aliases: ['admin erase person'],
   forAdmins: true,
   argument: typedText,
   handle: (turn, typed) => forPerson(turn, 'erase', typed, ({ id }) => showErasure(turn, id)),
-  otherwise: (turn) => forPerson(turn, 'erase', ''),
+  withoutValidArgument: (turn) => forPerson(turn, 'erase', ''),
 })
 
-/** The days in a text, by UTC: two days, one, or a month by its name; undefined for anything else. */
+/**
+ * Returns the days in a text, in UTC: two dates, one date, `today`, `yesterday`, `this month` or `last month`. Returns
+ * undefined for any other text.
+ */
 function parseDays(typed: string, now: Date): Days | undefined {
   const text = typed.trim().toLowerCase()
   const month = ['this month', 'last month'].indexOf(text)
@@ -54,8 +60,8 @@ function parseDays(typed: string, now: Date): Days | undefined {
   }
   const [from = '', to = from, ...more] = text
     .split(/\s+(?:to\s+|until\s+|[-–]\s+)?|\s*[–,]\s*/)
-    .filter((word) => word !== 'from')
-  const isDay = (word: string) => z.iso.date().safeParse(word).success
+    .filter((part) => part !== 'from')
+  const isDay = (part: string) => z.iso.date().safeParse(part).success
   return isDay(from) && isDay(to) && more.length === 0 ? { from, to } : undefined
 }
 
@@ -66,7 +72,10 @@ function monthBefore(now: Date, months: number): Days {
   return { from: dayOf(Date.UTC(year, month, 1)), to: dayOf(Date.UTC(year, month + 1, 0)) }
 }
 
-/** Runs an action for the person that a text means. If it means none or several, the card asks for the person. */
+/**
+ * Looks up the person by the typed text and runs the action. If the text matches no person or several people, shows a card to
+ * choose one.
+ */
 async function forPerson(
   turn: Turn,
   purpose: 'export' | 'erase',
@@ -81,7 +90,7 @@ async function forPerson(
   return { card: cards.adminPerson({ purpose, typed, people }) }
 }
 
-/** Creates the links of an export. The form returns with the mistakes. */
+/** Creates the links of an export. If the days are invalid, shows the form again with the errors. */
 const exportAsAdmin = defineCardAction({
   verb: 'admin.export',
   forAdmins: true,
@@ -89,7 +98,7 @@ const exportAsAdmin = defineCardAction({
   handle: (turn, days) => showExport(turn, days),
 })
 
-/** The links of an export of these days, or the form with the mistakes. */
+/** Shows the links of an export of these days, or the form with the errors. */
 async function showExport(turn: Turn, days: Days): Promise<Reply> {
   try {
     const offer = await turn.core.offerExport(turn.actor, days)
@@ -100,7 +109,10 @@ async function showExport(turn: Turn, days: Days): Promise<Reply> {
   }
 }
 
-/** The form of an export, with this month until today if no days are given. `typed`: a text that has no days. */
+/**
+ * Shows the form of an export. Default: from the first day of this month until today. `typed`: the text that could not be
+ * read as days.
+ */
 async function showExportForm(
   { viewer }: Turn,
   form: { days?: Days; typed?: string; faults?: readonly Fault[] } = {},
@@ -112,7 +124,7 @@ async function showExportForm(
 
 const address = input.transform((text) => text.slice(0, 300))
 
-/** Orders the erasure of a person after their address was typed. A second click is the same order. */
+/** Starts the erasure of a person after the admin typed the person's address. A second click starts no second erasure. */
 const eraseAsAdmin = defineCardAction({
   verb: 'admin.erase',
   forAdmins: true,
@@ -123,7 +135,10 @@ const eraseAsAdmin = defineCardAction({
   },
 })
 
-/** Ends a person's delegations and those to them. Then the card asks to confirm, unless something else blocks it. */
+/**
+ * Ends all delegations from and to a person. Then the card asks to confirm the erasure, unless something else blocks the
+ * erasure.
+ */
 const endDelegationsAsAdmin = defineCardAction({
   verb: 'admin.undelegate',
   forAdmins: true,
@@ -134,7 +149,7 @@ const endDelegationsAsAdmin = defineCardAction({
   },
 })
 
-/** The data that an erasure would remove and keep, or what blocks the erasure. */
+/** Shows the data that an erasure would remove and keep, or what blocks the erasure. */
 async function showErasure({ core, actor, viewer }: Turn, personId: string): Promise<Reply> {
   const erasure = await core.readErasure(actor, { personId })
   const step = erasure.isYou || erasure.isBlocked ? 'blocked' : 'confirm'

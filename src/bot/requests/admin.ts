@@ -24,28 +24,28 @@ import {
 } from '../define.ts'
 import { statusOf } from './status.ts'
 
-/** `REQ-1042`, and a text that may follow it. Several numbers are refused, since the command is about one request. */
+/** `REQ-1042` and an optional text. Several numbers are refused, because the command is for one request. */
 const referenceAndText = z.string().transform((typed, context) => {
   const [, reference = '', text = ''] = /^((?:REQ-?|#)?\s*\d+)(?:\s+(.+))?$/is.exec(typed.trim()) ?? []
   const several = text !== '' && text.split(/[\s,;]+/).every((word) => referencePattern.test(word))
-  if (!referencePattern.test(reference) || several) context.addIssue('this is not the number of one request')
+  if (!referencePattern.test(reference) || several) context.addIssue('Enter the number of one request.')
   return { reference, text: text.slice(0, longestComment) }
 })
 
-/** Defines `admin <verb> REQ-1042 <text>`. Without a number, the card lists the requests that the verb can be about. */
+/** Defines `admin <verb> REQ-1042 <text>`. Without a number, the card lists the requests to which the verb applies. */
 export const defineAdminVerb = (
   verb: WhichFor,
   act: (turn: Turn, request: Request, text: string) => Promise<Reply>,
 ): Command =>
   defineCommand({
-    words: `admin ${verb}`,
+    name: `admin ${verb}`,
     forAdmins: true,
     argument: referenceAndText,
     handle: (turn, { reference, text }) => ifFound(turn, reference, (request) => act(turn, request, text)),
-    otherwise: (turn) => listFitting(turn, verb),
+    withoutValidArgument: (turn) => listFitting(turn, verb),
   })
 
-/** Runs a command on the request with this number. If it does not exist, the card leads to the queue. */
+/** Runs a command on the request with this number. If the request does not exist, the card leads to the queue. */
 export async function ifFound(
   turn: Turn,
   reference: string,
@@ -55,7 +55,7 @@ export async function ifFound(
   return request ? then(request) : showNotice(turn, { code: 'notFoundForAdmin' })
 }
 
-/** Explains a command that needs a number, and lists the requests that it can be about, the oldest first. */
+/** Explains a command that needs a number, and lists the requests to which it applies, oldest first. */
 async function listFitting({ core, actor, viewer }: Turn, verb: WhichFor): Promise<Reply> {
   const { entries, counts } = await core.readQueue(actor)
   // An admin does not decide their own request.
@@ -80,7 +80,7 @@ function isCancellable({ status }: Request): boolean {
   return next.includes('cancelled')
 }
 
-/** `admin retry REQ-1042`: asks for confirmation; the click retries. */
+/** `admin retry REQ-1042`: shows a confirmation; the click retries. */
 export const adminRetryCommand = defineAdminVerb('retry', async (turn, request) => {
   if (!isRetryable(request, turn.viewer.now)) return showNotice(turn, { code: 'cannotRetry', ...about(request) })
   if (request.status !== 'succeeded') return { card: cards.adminConfirm({ verb: 'admin.retry', request }, turn.viewer) }
@@ -89,17 +89,19 @@ export const adminRetryCommand = defineAdminVerb('retry', async (turn, request) 
   return statusOf(turn, request.requestId)
 })
 
-/** `admin cancel REQ-1042 <comment>`: asks for confirmation and a comment; the click cancels. */
+/** `admin cancel REQ-1042 <comment>`: shows a confirmation with a comment; the click cancels. */
 export const adminCancelCommand = defineAdminVerb('cancel', confirmCancel)
 
-/** The card that cancels a request, with a comment if one was typed; a notice if the request can no longer be cancelled. */
+/**
+ * Shows the confirmation to cancel a request, with a typed comment; a notice if the request can no longer be cancelled.
+ */
 export async function confirmCancel(turn: Turn, request: Request, comment = ''): Promise<Reply> {
   if (isCancellable(request))
     return { card: cards.adminConfirm({ verb: 'admin.cancel', request, comment }, turn.viewer) }
   return showNotice(turn, { code: isTerminal(request.status) ? 'alreadyEnded' : 'cannotCancel', ...about(request) })
 }
 
-/** The part of a notice that gives it a button for the request's status. */
+/** Returns the part of a notice that adds a button for the request's status. */
 const about = (request: Request) => ({ reference: referenceOf(request), requestId: request.requestId })
 
 /** Retries a failed request. The card becomes the status card. */
@@ -113,7 +115,7 @@ export const retryAsAdmin = defineCardAction({
     ),
 })
 
-/** Cancels a person's request. The card returns if the comment for the requester is missing. */
+/** Cancels a person's request. If the comment for the requester is missing, the card returns. */
 export const cancelAsAdmin = defineCardAction({
   verb: 'admin.cancel',
   forAdmins: true,
@@ -127,7 +129,7 @@ export const cancelAsAdmin = defineCardAction({
   },
 })
 
-/** The request's status after a click. A second click shows the result of the first. */
+/** Shows the request's status after a click. A second click shows the result of the first. */
 async function statusAfter(
   turn: Turn,
   requestId: string,

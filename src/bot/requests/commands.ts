@@ -7,33 +7,33 @@ import { confirmCancel } from './admin.ts'
 import { nudge, statusOf } from './status.ts'
 
 const reference = z.string().regex(referencePattern)
-/** The number of a person's newest requests to search for an open one. */
+/** How many of a person's newest requests are searched for an open one. */
 const newestSearched = 100
 
 /** `my requests`. */
 export const myRequestsCommand = defineShowCommand({
-  words: 'my requests',
-  also: ['requests', 'my request', 'list'],
+  name: 'my requests',
+  aliases: ['requests', 'my request', 'list'],
   menu: 5,
   show: (turn) => showMine(turn),
 })
 
-/** `approvals`: the requests that this person has to decide. */
+/** `approvals`: lists the requests that wait for this person's decision. */
 export const approvalsCommand = defineShowCommand({
-  words: 'approvals',
-  also: ['approval', 'my approvals'],
+  name: 'approvals',
+  aliases: ['approval', 'my approvals'],
   menu: 6,
   show: (turn) => showApprovals(turn),
 })
 
-/** `status REQ-1042`; alone it shows the newest open request. */
+/** `status REQ-1042`; alone, it shows the newest open request. */
 export const statusCommand = defineCommand({
-  words: 'status',
+  name: 'status',
   menu: 8,
   argument: reference,
   handle: async (turn, reference) =>
     statusOf(turn, (await turn.core.readRequestByReference(turn.actor, { reference })).requestId),
-  async otherwise(turn, argument) {
+  async withoutValidArgument(turn, argument) {
     if (argument !== '') return showNotice(turn, { code: 'noReference' })
     const { requests } = await turn.core.listOwnRequests(turn.actor, { limit: newestSearched })
     const newest = requests.find(({ status }) => openStates.includes(status)) ?? requests[0]
@@ -43,7 +43,7 @@ export const statusCommand = defineCommand({
 
 /** `cancel REQ-1042`. An admin gives a reason before they cancel the request of another person. */
 export const cancelCommand = defineCommand({
-  words: 'cancel',
+  name: 'cancel',
   menu: 9,
   argument: reference,
   async handle(turn, reference) {
@@ -53,17 +53,17 @@ export const cancelCommand = defineCommand({
     await turn.core.cancelRequest(turn.actor, { requestId })
     return statusOf(turn, requestId)
   },
-  otherwise: async (turn) => showNotice(turn, { code: 'noReferenceToCancel' }),
+  withoutValidArgument: async (turn) => showNotice(turn, { code: 'noReferenceToCancel' }),
 })
 
-/** `nudge REQ-1042`: reminds the approvers who have not decided; alone, for the newest own request that is pending. */
+/** `nudge REQ-1042`: reminds the approvers who have not decided; alone, for the person's newest pending request. */
 export const nudgeCommand = defineCommand({
-  words: 'nudge',
-  also: ['remind'],
+  name: 'nudge',
+  aliases: ['remind'],
   argument: reference,
   handle: async (turn, reference) =>
     nudge(turn, (await turn.core.readRequestByReference(turn.actor, { reference })).requestId),
-  async otherwise(turn, argument) {
+  async withoutValidArgument(turn, argument) {
     if (argument !== '') return showNotice(turn, { code: 'noReferenceToNudge' })
     const { requests } = await turn.core.listOwnRequests(turn.actor, { limit: newestSearched })
     const newest = requests.find(({ status }) => status === 'pendingApproval')
@@ -71,17 +71,17 @@ export const nudgeCommand = defineCommand({
   },
 })
 
-/** The number of the request at the edge of the page that the click was on. */
+/** The number of the first or last request on the clicked page. */
 const edge = z.coerce.number().int().min(0).max(999_999_999).optional()
 const data = z.object({ before: edge, after: edge })
 
-/** Turns the page of a person's own requests. The card changes in place. */
+/** Shows another page of the person's own requests, on the same card. */
 export const pageRequests = defineCardAction({ verb: 'requests.page', data, handle: showMine })
 
-/** Turns the page of the requests that a person has to decide. The card changes in place. */
+/** Shows another page of the requests that wait for the person's decision, on the same card. */
 export const pageApprovals = defineCardAction({ verb: 'approvals.page', data, handle: showApprovals })
 
-/** A page of the person's own requests, the newest without `at`. */
+/** Shows a page of the person's own requests; without `at`, the newest. */
 async function showMine(turn: Turn, at: PageAt = {}): Promise<Reply> {
   const { core, actor, viewer } = turn
   const page = await core.pageOfOwnRequests(actor, { limit: rowsOfPage, ...at })
@@ -90,7 +90,7 @@ async function showMine(turn: Turn, at: PageAt = {}): Promise<Reply> {
     : { card: cards.myRequests(page, viewer) }
 }
 
-/** A page of the requests that the person has to decide, the newest without `at`. */
+/** Shows a page of the requests that wait for the person's decision; without `at`, the newest. */
 async function showApprovals(turn: Turn, at: PageAt = {}): Promise<Reply> {
   const { core, actor, viewer } = turn
   const [page, { own }] = await Promise.all([

@@ -5,22 +5,22 @@ import type { Reply, Turn } from '../channel/turn.ts'
 import { peopleMeant } from '../channel/typed-arguments.ts'
 import { defineCommand } from '../define.ts'
 
-/** `admin simulate Project site as Kim Lee`: the template as that person sees it, and the result of a request. */
+/** `admin simulate Project site as Kim Lee`: shows the template as that person sees it, and the result of a request. */
 export const adminSimulateCommand = defineCommand({
-  words: 'admin simulate',
+  name: 'admin simulate',
   forAdmins: true,
   argument: z.string().max(300).transform(templateAndPerson),
   handle: simulate,
-  otherwise: (turn) => simulate(turn, { what: '', who: '' }),
+  withoutValidArgument: (turn) => simulate(turn, { what: '', who: '' }),
 })
 
-/** The template and the person in "Project site as Kim Lee". Without a person, the admin is meant. */
+/** Returns the template and the person in "Project site as Kim Lee". Without a person: the admin. */
 function templateAndPerson(typed: string): { what: string; who: string } {
   const [, what = typed, who = ''] = /^(?:(.*) )?as (.*)$/is.exec(typed) ?? []
   return { what: what.trim(), who: who.trim() }
 }
 
-/** Shows the simulation; asks which template or person if the text fits none or several. */
+/** Shows the simulation. If the text fits no template or person, or several, the admin chooses. */
 async function simulate(turn: Turn, typed: { what: string; who: string }): Promise<Reply> {
   const { core, actor, viewer } = turn
   const all = await core.listTemplates(actor)

@@ -4,7 +4,7 @@ import { openStage, openStates, type Request, referenceOf } from '../../core/ind
 import type { Reply, Turn } from '../channel/turn.ts'
 import { defineCardAction, isRefusal, requestId, showNotice } from '../define.ts'
 
-/** Shows the present state, and changes nothing. */
+/** Shows the current status. */
 export const refreshRequest = defineCardAction({
   verb: 'request.refresh',
   data: z.object({ requestId }),
@@ -18,7 +18,7 @@ export const nudgeRequest = defineCardAction({
   handle: (turn, { requestId }) => nudge(turn, requestId),
 })
 
-/** Reminds the approvers and shows the request's status. A notice says when it is too early for another reminder. */
+/** Reminds the approvers and shows the request's status. If it is too early for another reminder, shows a notice. */
 export async function nudge(turn: Turn, requestId: string): Promise<Reply> {
   const { core, actor } = turn
   try {
@@ -40,7 +40,7 @@ export const showTimeline = defineCardAction({
   handle: async (turn, { requestId }) => statusCard(turn, await turn.core.readRequest(turn.actor, { requestId }), true),
 })
 
-/** The status card of a request; the decision card if this person has to decide. */
+/** Shows the status card of a request; the decision card if the request waits for this person's decision. */
 export async function statusOf(
   turn: Turn,
   requestId: string,
@@ -57,8 +57,8 @@ export async function statusOf(
 }
 
 /**
- * A status card that a person requests contains the timeline, folded or open. Delivered cards are many and are kept up
- * to date: they contain only a button for the timeline, so that no delivery needs another read.
+ * Shows the status card with the timeline, folded or open. Cards that the service sends and updates have only a button
+ * for the timeline, so that no delivery needs another read.
  */
 async function statusCard({ core, actor, viewer }: Turn, request: Request, isOpen: boolean): Promise<Reply> {
   const { requestId } = request
@@ -71,7 +71,7 @@ async function statusCard({ core, actor, viewer }: Turn, request: Request, isOpe
   }
 }
 
-/** Updates a clicked card. A person who has lost the right that the card needs gets a card without data. */
+/** Updates a clicked card. A person who has lost the right to see it gets a card without data. */
 export async function unlessWithdrawn(turn: Turn, requestId: string, show: () => Promise<Reply>): Promise<Reply> {
   const { core, actor, clickedActivityId: activityId } = turn
   const lost = activityId && (await core.withdrawOwnCard(actor, { requestId, activityId }))

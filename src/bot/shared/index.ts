@@ -3,22 +3,23 @@ import { cards } from '../../cards/index.ts'
 import { isForAdmins, type Reply, type Turn } from '../channel/turn.ts'
 import { type Command, defineShowCommand } from '../define.ts'
 import { requestTypesFor } from '../drafts/index.ts'
-import { isFirstDay, showFirstDay } from '../operations/index.ts'
+import { isAdminWithoutTemplates, showGettingStarted } from '../operations/index.ts'
 
-/** `help`, `hi`, `hello`: the commands for this person. */
+/** `help`, `hi`, `hello`: shows the commands for this person. */
 export const helpCommand = defineShowCommand({
-  words: 'help',
-  also: ['hi', 'hello', 'hey', 'start', '?'],
+  name: 'help',
+  aliases: ['hi', 'hello', 'hey', 'start', '?'],
   menu: 10,
   show: showHelp,
 })
 
-/** Welcomes a person who opens the chat for the first time: an admin sees what works and what is missing. */
-export const welcome = (turn: Turn): Promise<Reply> => (isForAdmins(turn.actor) ? showFirstDay(turn) : showHelp(turn))
+/** Welcomes a person who opens the chat for the first time. An admin sees what works and what is missing. */
+export const welcome = (turn: Turn): Promise<Reply> =>
+  isForAdmins(turn.actor) ? showGettingStarted(turn) : showHelp(turn)
 
-/** Shows the commands for this person; an admin of a service without templates sees how to add the first one. */
+/** Shows the commands for this person. If there are no templates, an admin sees how to add the first one. */
 export async function showHelp(turn: Turn): Promise<Reply> {
-  if (await isFirstDay(turn)) return showFirstDay(turn)
+  if (await isAdminWithoutTemplates(turn)) return showGettingStarted(turn)
   const { actor, core } = turn
   const [{ requests }, offers] = await Promise.all([core.listApprovals(actor, { limit: 1 }), requestTypesFor(turn)])
   const { displayName } = actor
@@ -27,17 +28,20 @@ export async function showHelp(turn: Turn): Promise<Reply> {
   return { card: cards.help(reader) }
 }
 
-/** `admin help`, or `admin` alone: all admin commands. `commands` is a function, since the table contains this command. */
+/**
+ * `admin help`, or `admin` alone: shows all admin commands. `commands` is a function, because the list contains this
+ * command.
+ */
 export const adminHelpFor = (commands: () => readonly Command[]): Command =>
   defineShowCommand({
-    words: 'admin help',
+    name: 'admin help',
     alone: ['admin', 'admin ?', 'admin commands'],
     forAdmins: true,
     show: async () => ({
       card: cards.adminHelp(
         commands()
           .filter(({ forAdmins }) => forAdmins)
-          .map(({ words }) => words),
+          .map(({ name }) => name),
       ),
     }),
   })

@@ -1,4 +1,4 @@
-/** Templates and their use, for admins. */
+/** Templates and their usage, for admins. */
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { cards, rowsOfPage, type StarterForm, type TemplateUse } from '../../cards/index.ts'
@@ -23,36 +23,36 @@ import {
   version,
 } from '../define.ts'
 
-/** `admin templates`: the templates and how often each is used. With a name, that template. */
+/** `admin templates`: the templates and how often each is used. With a name: one template. */
 const adminTemplatesCommand = defineCommand({
-  words: 'admin templates',
+  name: 'admin templates',
   forAdmins: true,
   argument: z.literal(''),
   handle: (turn) => showTemplates(turn),
-  otherwise: (turn, typed) => useNamed(turn, typed, 'show'),
+  withoutValidArgument: (turn, typed) => useNamed(turn, typed, 'show'),
 })
 
-/** `admin templates show|enable|disable <name or id>`. The last two ask for confirmation, and the click does it. */
+/** `admin templates show|enable|disable <name or id>`. The last two require a click to confirm. */
 const adminTemplateCommands = (['show', 'enable', 'disable'] as const).map((use) =>
   defineCommand({
-    words: `admin templates ${use}`,
+    name: `admin templates ${use}`,
     forAdmins: true,
     argument: z.string().min(1),
     handle: (turn, typed) => useNamed(turn, typed, use),
-    otherwise: async (turn) => showNotice(turn, { code: 'noTemplateNamed' }),
+    withoutValidArgument: async (turn) => showNotice(turn, { code: 'noTemplateNamed' }),
   }),
 )
 
-/** `admin templates add`: the starters. */
+/** `admin templates add`: shows the starters. */
 const addTemplateCommand = defineShowCommand({
-  words: 'admin templates add',
+  name: 'admin templates add',
   forAdmins: true,
   show: async () => showStarters(),
 })
 
 const templateId = z.uuid().toLowerCase()
 
-/** Turns the page of the list of templates. The card changes in place. */
+/** Shows another page of the templates, on the same card. */
 const pageTemplates = defineCardAction({
   verb: 'admin.templates',
   forAdmins: true,
@@ -68,10 +68,10 @@ const examineTemplate = defineCardAction({
   handle: (turn, { templateId }) => useTemplate(turn, templateId, 'show'),
 })
 
-/** The version that the admin saw when they were asked for confirmation. Without a version, the card asks for it. */
+/** The version of the template that the confirmation showed. Without a version, the click shows the confirmation. */
 const confirmation = z.object({ templateId, version: version.optional() })
 
-/** Enables a template, once an admin has confirmed it. */
+/** Enables a template after an admin confirms it. */
 const enableTemplate = defineCardAction({
   verb: 'admin.enable',
   forAdmins: true,
@@ -79,7 +79,7 @@ const enableTemplate = defineCardAction({
   handle: (turn, click) => switchTemplate(turn, click, 'enable'),
 })
 
-/** Disables a template, once an admin has confirmed it. */
+/** Disables a template after an admin confirms it. */
 const disableTemplate = defineCardAction({
   verb: 'admin.disable',
   forAdmins: true,
@@ -97,7 +97,7 @@ async function switchTemplate(
     await turn.core.switchTemplate(turn.actor, { id: templateId, expected: version, active: use === 'enable' })
   } catch (error) {
     if (!isRefusal(error, 'stale-version', 'not-found')) throw error
-    // A second click shows the result of the first; after a change by another admin, the card asks again.
+    // A second click shows the result of the first. After a change by another admin, the card asks again.
     return useTemplate(turn, templateId, use, { isChanged: true })
   }
   return useTemplate(turn, templateId, 'show')
@@ -115,7 +115,7 @@ const showStarters = (): Reply => ({ card: cards.starters() })
 
 const starter = z.enum(starterKinds)
 
-/** Opens the form of a starter. The new template has its id from now on, so that no click adds a second one. */
+/** Opens the form of a starter. The new template gets its id now, so that no click adds a second template. */
 const openStarter = defineCardAction({
   verb: 'admin.starter',
   forAdmins: true,
@@ -132,10 +132,13 @@ const emptyAnswers: StarterAnswers = {
   ...{ owners: 1, capacity: capacityWithoutLicence },
 }
 
-/** The limit of people to look up. A template takes fewer approvers, and says so. */
-const mostPeople = 50
+/** The limit of people to look up. A template allows fewer approvers. */
+const maxPeople = 50
 
-/** The data of a click on the form. Clients leave out empty inputs; what an input cannot hold becomes its first value. */
+/**
+ * The data of a click on the form. Clients omit empty inputs. A value that an input cannot have becomes its first
+ * value.
+ */
 const starterClick = z
   .object({
     ...{ starter, templateId, name: input, description: input, prefix: input, group: input },
@@ -144,7 +147,7 @@ const starterClick = z
       text
         .split(/[,;\s]+/)
         .filter(isId)
-        .slice(0, mostPeople),
+        .slice(0, maxPeople),
     ),
     owners: z.coerce.number().int().catch(emptyAnswers.owners),
     capacity: z.coerce.number().int().catch(emptyAnswers.capacity),
@@ -152,7 +155,7 @@ const starterClick = z
   .transform(({ starter: kind, templateId: id, ...answers }) => ({ kind, id, answers }))
 type StarterClick = z.output<typeof starterClick>
 
-/** Shows the template that the answers would add, or their faults. */
+/** Shows the template that the answers would create, or their faults. */
 const previewStarter = defineCardAction({
   verb: 'admin.starter-preview',
   forAdmins: true,
@@ -164,7 +167,7 @@ const previewStarter = defineCardAction({
     }),
 })
 
-/** Adds the template, once. Wrong answers give the form back. */
+/** Adds the template once. After wrong answers the form returns. */
 const createFromStarter = defineCardAction({
   verb: 'admin.starter-create',
   forAdmins: true,
@@ -192,13 +195,13 @@ const showStarter = (form: Pick<StarterForm, 'kind' | 'id' | 'answers'> & Partia
   card: cards.starterForm({ faults: [], people: [], ...form }),
 })
 
-/** A page of all templates. */
+/** Shows a page of all templates. */
 async function showTemplates({ core, actor, viewer }: Turn, from = 0): Promise<Reply> {
   const page = await core.listTemplatesInUse(actor, { from, most: rowsOfPage })
   return { card: cards.adminTemplates(page, viewer) }
 }
 
-/** The card of a template. It asks for confirmation if the template is to be enabled or disabled and is not so yet. */
+/** Shows a template, with a confirmation if a click would enable or disable it. */
 async function useTemplate(
   turn: Turn,
   templateId: string,
@@ -212,7 +215,10 @@ async function useTemplate(
   return { card: cards.adminTemplate(report, viewer, isDone ? { ...more, isChanged: false } : { ...more, asks: use }) }
 }
 
-/** If several templates have the text in their name, the admin chooses one; if none has it, the nearest are offered. */
+/**
+ * If several template names contain the text, the admin chooses one. If no name contains it, the card offers the
+ * nearest.
+ */
 async function useNamed(turn: Turn, typed: string, use: TemplateUse): Promise<Reply> {
   const { core, actor, viewer } = turn
   const { found, near } = meantTemplates(await core.listTemplates(actor), typed)

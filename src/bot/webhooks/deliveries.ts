@@ -8,7 +8,7 @@ import { receiverOf } from './receivers.ts'
 const nothing = z.literal('')
 const id = z.uuid().toLowerCase()
 
-/** Shows the log of webhooks, or turns its page; the card changes in place. */
+/** Shows the delivery log or another page of it, on the same card. */
 export const pageDeliveries = defineCardAction({
   verb: 'admin.deliveries',
   forAdmins: true,
@@ -29,7 +29,7 @@ export const examineDelivery = defineCardAction({
   handle: (turn, { deliveryId }) => showDelivery(turn, deliveryId, async () => ''),
 })
 
-/** Sends a delivery again, once an admin has confirmed it. The version counts the deliveries at the confirmation. */
+/** Resends a delivery after an admin confirms it. The version is the number of deliveries at the confirmation. */
 export const redeliver = defineCardAction({
   verb: 'admin.redeliver',
   forAdmins: true,
@@ -51,7 +51,7 @@ export const redeliver = defineCardAction({
     }),
 })
 
-/** The part of the log to show; `''`: all of it. */
+/** The part of the log to show; `''`: the whole log. */
 interface Filter {
   readonly of: DeliveriesOf
   readonly templateId?: string
@@ -59,7 +59,7 @@ interface Filter {
   readonly after?: string
 }
 
-/** A page of the log. */
+/** Shows a page of the log. */
 export async function showDeliveries(turn: Turn, filter: Filter): Promise<Reply> {
   const { core, actor, viewer } = turn
   const { of, templateId: key = '', requestId = '', after = '' } = filter
@@ -92,7 +92,7 @@ export async function showDeliveries(turn: Turn, filter: Filter): Promise<Reply>
   }
 }
 
-/** Runs an action on a delivery, then shows its status; a notice if the log does not contain it any more. */
+/** Runs an action on a delivery, then shows its status; a notice if the log no longer contains it. */
 async function showDelivery(turn: Turn, deliveryId: string, act: () => Promise<DeliveryNews>): Promise<Reply> {
   const { core, actor, viewer } = turn
   try {

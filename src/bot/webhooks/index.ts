@@ -1,4 +1,4 @@
-/** Receivers of webhooks and their deliveries, for admins. */
+/** Webhook receivers and their deliveries, for admins. */
 import { z } from 'zod'
 import { meantTemplates, referencePattern } from '../../core/index.ts'
 import type { Reply, Turn } from '../channel/turn.ts'
@@ -16,30 +16,30 @@ import {
 } from './receivers.ts'
 
 /**
- * `admin webhooks`: the receivers and their status. With a request's number it shows the deliveries of that request,
- * with a name those of that template.
+ * `admin webhooks`: shows the receivers and their status. With a request's number it shows the deliveries of that
+ * request, with a name the deliveries of that template.
  */
 const adminWebhooksCommand = defineCommand({
-  words: 'admin webhooks',
-  also: ['admin webhook'],
+  name: 'admin webhooks',
+  aliases: ['admin webhook'],
   forAdmins: true,
   argument: z.literal(''),
   handle: (turn) => showReceivers(turn),
-  otherwise: (turn, typed) =>
+  withoutValidArgument: (turn, typed) =>
     referencePattern.test(typed)
       ? ifFound(turn, typed, ({ requestId }) => showDeliveries(turn, { of: 'all', requestId }))
       : showTemplate(turn, typed),
 })
 
-/** `admin webhooks failures`: the deliveries that failed finally, for all receivers. */
+/** `admin webhooks failures`: shows the deliveries to all receivers that failed for good. */
 const webhookFailuresCommand = defineShowCommand({
-  words: 'admin webhooks failures',
-  also: ['admin webhooks failed'],
+  name: 'admin webhooks failures',
+  aliases: ['admin webhooks failed'],
   forAdmins: true,
   show: (turn) => showDeliveries(turn, { of: 'failed' }),
 })
 
-/** The deliveries of a template. Shows the receivers if the name fits several templates or one without a webhook. */
+/** Shows the deliveries of a template; the receivers if the name fits several templates or one without a webhook. */
 async function showTemplate(turn: Turn, typed: string): Promise<Reply> {
   const { found } = meantTemplates(await turn.core.listTemplates(turn.actor), typed)
   if (found.length === 0) return showNotice(turn, { code: 'noTemplateLikeIt' })

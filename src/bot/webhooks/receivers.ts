@@ -6,10 +6,10 @@ import type { Reply, Turn } from '../channel/turn.ts'
 import { defineCardAction, isRefusal, pageStart, showNotice, version } from '../define.ts'
 
 const templateId = z.union([z.uuid().toLowerCase(), receiverKey])
-/** A confirmation carries a version; a click without one only asks. */
+/** A confirmation has a version. A click without a version shows the confirmation. */
 const confirmed = z.object({ templateId, version: version.optional() })
 
-/** Turns the page of the receivers. The card changes in place. */
+/** Shows another page of the receivers, on the same card. */
 export const pageReceivers = defineCardAction({
   verb: 'admin.webhooks',
   forAdmins: true,
@@ -25,12 +25,12 @@ export const examineReceiver = defineCardAction({
   handle: (turn, { templateId }) => showReceiver(turn, receiverOf(templateId), () => ({ kind: 'show' })),
 })
 
-/** The longest time until the answer to a click, in milliseconds. A receiver may take longer. */
+/** The longest time until the answer to a click, in milliseconds. A receiver may need longer. */
 const patience = 4000
 
 /**
- * Sends one test delivery now. It records only that an admin tested the receiver, so no confirmation is needed. If the
- * receiver is slow, the card is shown before its answer, and says where the result will appear.
+ * Sends one test delivery now. Only the audit records the test, so no confirmation is needed. If the receiver is slow,
+ * the card appears before its answer and says where the result will appear.
  */
 export const testReceiver = defineCardAction({
   verb: 'admin.webhook-test',
@@ -46,13 +46,13 @@ export const testReceiver = defineCardAction({
     }),
 })
 
-/** Whether a receiver is switched off: then it gets no deliveries. */
+/** Whether a receiver is disabled and gets no deliveries. */
 async function isOff({ core, actor }: Turn, id: z.output<typeof templateId>): Promise<boolean> {
   const { state } = await core.readReceiver(actor, { subscriber: receiverOf(id) })
   return state === 'off'
 }
 
-/** Switches a receiver on again, once an admin has confirmed it. A receiver that is on already does not change. */
+/** Enables a receiver after an admin confirms it. An enabled receiver does not change. */
 export const switchReceiverOn = defineCardAction({
   verb: 'admin.webhook-on',
   forAdmins: true,
@@ -66,7 +66,7 @@ export const switchReceiverOn = defineCardAction({
     }),
 })
 
-/** Sends a receiver's failed deliveries again after an admin confirms. Deliveries in progress are not sent twice. */
+/** Resends a receiver's failed deliveries after an admin confirms it. Deliveries in progress are not sent twice. */
 export const resendFailed = defineCardAction({
   verb: 'admin.resend',
   forAdmins: true,
@@ -82,7 +82,9 @@ export const resendFailed = defineCardAction({
     }),
 })
 
-/** Sends a receiver's waiting deliveries now. It only brings their next attempts forward, so no confirmation is needed. */
+/**
+ * Sends a receiver's waiting deliveries now. Only the time of the next attempts changes, so no confirmation is needed.
+ */
 export const sendWaiting = defineCardAction({
   verb: 'admin.send-waiting',
   forAdmins: true,
@@ -95,16 +97,16 @@ export const sendWaiting = defineCardAction({
     }),
 })
 
-/** The receiver that the data of a button names. */
+/** Returns the receiver that the data of a button names. */
 export const receiverOf = (key: string): ReceiverId => (key === 'own' ? 'bot' : { templateId: key })
 
-/** A page of all receivers. */
+/** Shows a page of all receivers. */
 export async function showReceivers({ core, actor, viewer }: Turn, from = 0): Promise<Reply> {
   const page = await core.listReceivers(actor, { from, most: receiversOfPage })
   return { card: cards.adminWebhooks(page, viewer) }
 }
 
-/** Runs an action on a receiver, then shows its status; a notice if it does not exist any more. */
+/** Runs an action on a receiver, then shows its status; a notice if the receiver no longer exists. */
 async function showReceiver(
   turn: Turn,
   subscriber: ReceiverId,

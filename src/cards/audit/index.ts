@@ -36,9 +36,9 @@ export const adminAuditCard = defineCard({
     entries: z.array(
       z.strictObject({
         number: z.int(),
-        /** What was done, in words. */
+        /** The action as text. */
         what: z.string(),
-        /** Who did it, and from where. */
+        /** The actor and the channel. */
         who: z.string(),
         at: z.string(),
         comment: z.string(),
@@ -100,7 +100,7 @@ export function organisationAuditView(report: AuditReport, from: number, viewer:
 /** The page after `from` newer entries, and where the pages next to it begin. */
 function pageOf(entries: AuditReport['entries'], from: number) {
   const newest = entries.toReversed()
-  // A page that there is not is the newest one.
+  // A page that does not exist is replaced by the newest.
   const first = from < newest.length ? from : 0
   const shown = newest.slice(first, first + most.entries)
   const numbers = { from: quantity(first + 1), to: quantity(first + shown.length), total: quantity(newest.length) }
@@ -116,19 +116,19 @@ function pageOf(entries: AuditReport['entries'], from: number) {
 
 function proofOf({ entries, findings }: AuditReport, viewer: Viewer) {
   const count = findings.length === 0 ? entries.length : findings.length
-  const words = strings.audit
+  const texts = strings.audit
   return {
     at: time(viewer),
     look: findings.length === 0 ? looks.succeeded : toFix,
-    heading: format(findings.length === 0 ? words.proved : words.findings, { count }),
+    heading: format(findings.length === 0 ? texts.proved : texts.findings, { count }),
     hasFindings: findings.length > 0,
     findings: findings.slice(0, most.findings).map(({ kind, entry }) => ({
       finding:
         kind === 'inserted' && entry === null
-          ? words.finding.insertedAnywhere
-          : format(words.finding[kind], { entry: entry ?? 0 }),
+          ? texts.finding.insertedAnywhere
+          : format(texts.finding[kind], { entry: entry ?? 0 }),
     })),
-    more: restText(words.moreFindings, findings.length - most.findings),
+    more: restText(texts.moreFindings, findings.length - most.findings),
   }
 }
 
@@ -155,16 +155,16 @@ function whoOf({ actor }: Entry): string {
 
 /** An action as text; an unknown one by its name. */
 function whatOf({ action, actor, data }: Pick<Entry, 'action' | 'actor' | 'data'>): string {
-  const words = strings.audit.action
-  if ((action === 'approved' || action === 'rejected') && data?.['override'] === true) return words[`${action}Over`]
+  const texts = strings.audit.action
+  if ((action === 'approved' || action === 'rejected') && data?.['override'] === true) return texts[`${action}Over`]
   if ((action === 'approved' || action === 'rejected') && data?.['ownReassignment'] === true)
-    return words[`${action}Own`]
+    return texts[`${action}Own`]
   const to = person.safeParse(data?.['to']).data?.id
-  if (action === 'reassigned' && 'id' in actor && to === actor.id) return words.reassignedSelf
+  if (action === 'reassigned' && 'id' in actor && to === actor.id) return texts.reassignedSelf
   const step = stepName.safeParse(action.replace(/^step:/, '')).data
-  if (step !== undefined) return format(words.step, { value: step })
+  if (step !== undefined) return format(texts.step, { value: step })
   const known = actions.find((one) => one === action && one !== 'other')
-  return known ? format(words[known], { value: '' }) : cut(action, longest.name)
+  return known ? format(texts[known], { value: '' }) : cut(action, longest.name)
 }
 
 /** An action that is not about one request, with the name of its subject (`about` in its data). */
@@ -192,7 +192,7 @@ function detailOf({ action, data = {}, comment = '' }: Entry, viewer: Viewer): s
   return textOf(data['problem'])
 }
 
-/** Who delegated to whom, and until when, or why it ended. Entries of earlier versions name nobody. */
+/** The people, end and reason of a delegation. Entries of earlier versions have no names. */
 function delegationOf(data: Readonly<Record<string, unknown>>, viewer: Viewer): string {
   const { delegated, delegationEnd } = strings.audit.of
   const known = delegationFacts.safeParse(data).data

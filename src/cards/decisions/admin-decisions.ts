@@ -16,7 +16,7 @@ import {
 import { choice, faultLine, faultsOfForm, partsOf } from '../drafts/form-faults.ts'
 import { about, aboutOf } from '../requests/about-request.ts'
 import { lookOf, reasonOf, rowOf, waitingRow } from '../requests/admin-queue.ts'
-import { stepWords } from '../requests/steps.ts'
+import { stepText } from '../requests/steps.ts'
 import { askedAddress } from '../shared/links.ts'
 import { rowLook } from '../shared/look.ts'
 import { format, restText, strings } from '../shared/messages.ts'
@@ -24,7 +24,7 @@ import { defineCard, type ViewOf } from '../shared/render.ts'
 import { cut, duration, longest, shortName, type Viewer } from '../shared/texts.ts'
 
 const does = z.enum(['approve', 'reject', 'reassign', 'retry', 'cancel'])
-/** What an admin wants to do with a request that they have not named yet. */
+/** The action that an admin typed without a request. */
 export type WhichFor = z.output<typeof does>
 
 export const adminWhichCard = defineCard({
@@ -37,7 +37,7 @@ export const adminWhichCard = defineCard({
   }),
 })
 
-const mostRows = 6
+const maxRows = 6
 
 /** How to type the command, and the waiting requests: a tap on a row types the command. `total`: how many wait. */
 export function adminWhichView(
@@ -45,7 +45,7 @@ export function adminWhichView(
   { entries, total }: { readonly entries: readonly QueueEntry[]; readonly total: number },
   viewer: Viewer,
 ): ViewOf<typeof adminWhichCard> {
-  const shown = entries.slice(0, mostRows).map((entry) => rowOf(entry, viewer, 120))
+  const shown = entries.slice(0, maxRows).map((entry) => rowOf(entry, viewer, 120))
   return {
     does,
     isEmpty: shown.length === 0,
@@ -58,7 +58,7 @@ export function adminWhichView(
   }
 }
 
-/** What an admin must confirm. `commentMissing`: the card comes back, because the required comment is missing. */
+/** An action for an admin to confirm. `commentMissing`: the card comes back, because the required comment is missing. */
 export interface Confirmation {
   readonly verb: 'admin.retry' | 'admin.cancel' | 'admin.approve' | 'admin.reject'
   readonly request: Request
@@ -69,7 +69,7 @@ export interface Confirmation {
 export const adminConfirmCard = defineCard({
   name: 'admin-confirm',
   data: z.strictObject({
-    asked: z.enum(['retry', 'cancel', 'approve', 'reject']),
+    action: z.enum(['retry', 'cancel', 'approve', 'reject']),
     /** The purpose of the input: a comment, or the reason of an override. */
     says: z.enum(['comment', 'reason']),
     ...about,
@@ -79,7 +79,7 @@ export const adminConfirmCard = defineCard({
     look: rowLook,
     age: z.string(),
     why: z.string(),
-    /** What happened last to a request that failed. */
+    /** The last error of a failed request. */
     stopped: z.string(),
     /** The requester's reason, for an admin who overrides. */
     wrote: z.string(),
@@ -101,7 +101,7 @@ export function adminConfirmView(
   const failed = request.status === 'failed'
   const { why, value } = reasonOf({ request, attention: undefined }, viewer)
   const count = nextStep(request)?.attempts ?? 0
-  const words = strings.confirm
+  const texts = strings.confirm
   const name = shortName(request.requester)
   const action = actionOf[verb]
   const isOverride = action === 'approve' || action === 'reject'
@@ -109,7 +109,7 @@ export function adminConfirmView(
   const says = isOverride ? 'reason' : 'comment'
   const head = aboutOf(request, viewer)
   return {
-    asked: action,
+    action,
     says,
     ...head,
     requestId: request.requestId,
@@ -121,12 +121,12 @@ export function adminConfirmView(
     // Never cut, because an admin needs all of it.
     stopped:
       failed && value ? format(count > 1 ? strings.note.problemAttempts : strings.note.problem, { value, count }) : '',
-    wrote: format(words.wrote, { name }),
+    wrote: format(texts.wrote, { name }),
     reason: isOverride ? cut(request.reason, longest.text) : '',
     next: nextOf(action, request, name),
-    fallback: format(words.fallback, { reference: head.reference }),
-    help: format(words[says].help, { name }),
-    error: format(words[says].error, { name }),
+    fallback: format(texts.fallback, { reference: head.reference }),
+    help: format(texts[says].help, { name }),
+    error: format(texts[says].error, { name }),
     comment: cut(comment, 500),
     commentMissing,
   }
@@ -140,22 +140,22 @@ const actionOf = {
 } as const satisfies Record<Confirmation['verb'], string>
 
 function nextOf(action: 'retry' | 'cancel' | 'approve' | 'reject', request: Request, name: string): string {
-  const words = strings.confirm
+  const texts = strings.confirm
   switch (action) {
     case 'retry': {
-      const step = stepWords(request, firstStep(request))
-      return format(request.status === 'failed' ? words.goesOn : words.startsAnew, { step })
+      const step = stepText(request, firstStep(request))
+      return format(request.status === 'failed' ? texts.goesOn : texts.startsAnew, { step })
     }
     case 'cancel': {
-      const isMade = request.steps.some((step) => step.status === 'done')
-      return format(isMade ? words.keptMade : words.nothingMade, { name })
+      const isCreated = request.steps.some((step) => step.status === 'done')
+      return format(isCreated ? texts.keptMade : texts.nothingMade, { name })
     }
     case 'approve': {
       const count = request.approvals.filter((stage) => !isApproved(stage)).length
-      return format(words.overApproves, { count, name })
+      return format(texts.overApproves, { count, name })
     }
     case 'reject':
-      return format(words.overRejects, { name })
+      return format(texts.overRejects, { name })
   }
 }
 
@@ -199,7 +199,7 @@ export const adminReassignCard = defineCard({
     why: z.string(),
     age: z.string(),
     remarks: z.array(z.strictObject({ text: z.string() })),
-    /** Whether several approvers are undecided, so that the admin must choose whom to replace. */
+    /** Whether several approvers are undecided, so that the admin must choose which one to replace. */
     asksFrom: z.boolean(),
     approvers: z.array(choice),
     isChoice: z.boolean(),
@@ -211,7 +211,7 @@ export const adminReassignCard = defineCard({
   }),
 })
 
-/** Shows who decides the request, and asks for the new approver. */
+/** Shows the approvers of the request, with inputs for the new approver. */
 export function adminReassignView(form: ReassignForm, viewer: Viewer): ViewOf<typeof adminReassignCard> {
   const { request, people, isChoice, values, comment } = form
   const stage = openStage(request.approvals)

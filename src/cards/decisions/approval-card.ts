@@ -7,8 +7,8 @@ import {
   openStage,
   type Person,
   type Request,
+  representedBy,
   undecided,
-  voicesOf,
   waitingFor,
 } from '../../core/index.ts'
 import { linesOfBasis } from '../drafts/based-on.ts'
@@ -49,19 +49,19 @@ export const approvalCard = defineCard({
     /** Under the comment: who reads it, and that it is required. */
     help: z.string(),
     error: z.string(),
-    /** Who else decides. */
+    /** The rule of the stage and the other approvers. */
     rule: z.string(),
     stage: z.int(),
   }),
 })
 
-/** What the viewer typed, when the card comes back with a new state or because a rejection needs a comment. */
+/** The viewer's entries, when the card comes back with a new state or because a rejection needs a comment. */
 interface ApprovalForm {
   readonly comment: string
   readonly commentMissing: boolean
 }
 
-/** What an approver needs for a decision. `most`: room for its details, in code units. */
+/** Shows a request to an approver. `most`: room for its details, in code units. */
 export function approvalView(
   request: Request,
   viewer: Viewer,
@@ -80,29 +80,29 @@ export function approvalView(
   const { shown, hidden } = fitting(facts, 0, most)
   const urgency = urgencyOf(stage, viewer)
   const handed = handedWith(stage, viewer)
-  const words = strings.approval
+  const texts = strings.approval
   const about = aboutOf(request, viewer)
   const name = shortName(request.requester)
   const expires = urgency === 'expiring' ? '' : expiryOf(stage, viewer)
   return {
     ...about,
-    fallback: format(words.fallback[urgency], { reference: about.reference }),
+    fallback: format(texts.fallback[urgency], { reference: about.reference }),
     requestId: request.requestId,
     look: urgency === 'expiring' ? toKnow : looks.pendingApproval,
     urgency,
     says: [...linesOfBasis(request), ...(stage ? linesForApprover(stage, viewer) : [])],
     handedBy: format(strings.status.commentBy, { name: handed.by }),
     handedComment: handed.comment,
-    expires: expires && format(words.expires, { at: expires }),
+    expires: expires && format(texts.expires, { at: expires }),
     reason: cut(request.reason, longest.text),
     checks: checksOf(request),
     details: shown,
     hiddenDetails: restText(strings.facts.more, hidden),
     comment: cut(form.comment, 500),
     commentMissing: form.commentMissing,
-    help: format(words.comment.help, { name }),
-    error: format(words.comment.error, { name }),
-    rule: format(words.rule[ruleOf(stage, colleagues.length, request.approvals.length)], {
+    help: format(texts.comment.help, { name }),
+    error: format(texts.comment.error, { name }),
+    rule: format(texts.rule[ruleOf(stage, colleagues.length, request.approvals.length)], {
       people: stage?.rule === 'any' ? peopleList(colleagues, 'or') : peopleList(colleagues, 'and'),
       needed: stage ? missing(stage) : 0,
       stage: stage?.stage ?? 1,
@@ -119,14 +119,14 @@ const rooms = [room, 3000, 1200]
 export const renderApproval = (request: Request, viewer: Viewer, form?: ApprovalForm): CardJson =>
   firstThatFits(rooms.map((most) => () => approvalCard.render(approvalView(request, viewer, form, most))))
 
-/** Who else decides: for the rule "any" all others, else those for whom the viewer does not decide. */
+/** The other people who can decide; unless the rule is `any`, without the approvers that the viewer represents. */
 function colleaguesOf(stage: ApprovalStage, viewer: Viewer): Person[] {
   if (stage.rule === 'any') return waitingFor([stage]).filter(({ id }) => id !== viewer.id)
-  const voices = voicesOf(stage, viewer.id, viewer.now.toISOString()).map(({ id }) => id)
-  return undecided(stage).filter(({ id }) => id !== viewer.id && !voices.includes(id))
+  const represented = representedBy(stage, viewer.id, viewer.now.toISOString()).map(({ id }) => id)
+  return undecided(stage).filter(({ id }) => id !== viewer.id && !represented.includes(id))
 }
 
-/** What the service has checked for the approver; `!` marks what needs attention. */
+/** The service's checks for the approver; `!` marks a result that needs attention. */
 function checksOf(request: Request): z.output<typeof approvalCard.data>['checks'] {
   const row = (name: ApprovalCheck, value: string, count = 0) => ({
     text: format(strings.approval.check[name], { value, count }),

@@ -8,8 +8,8 @@ import {
   openStage,
   type Person,
   type Request,
+  representedBy,
   undecided,
-  voicesOf,
 } from '../../core/index.ts'
 import { about, aboutOf } from '../requests/about-request.ts'
 import { askedAddress } from '../shared/links.ts'
@@ -41,10 +41,10 @@ export function decidesNow({ status, approvals }: Request, viewer: Viewer, about
   const stage = status === 'pendingApproval' ? openStage(approvals) : undefined
   if (stage === undefined || (about !== undefined && about < stage.stage)) return false
   const at = viewer.now.toISOString()
-  return voicesOf(stage, viewer.id, at).length > 0 && !needsSecondAdmin(stage, viewer.id, at)
+  return representedBy(stage, viewer.id, at).length > 0 && !needsSecondAdmin(stage, viewer.id, at)
 }
 
-/** The outcome for this viewer: who decided, for or to whom, and their comment. */
+/** The outcome for this viewer: the person who decided or reassigned, the other people, and the comment. */
 interface OutcomeFacts {
   readonly outcome: Outcome
   readonly name?: Person | null | undefined
@@ -53,7 +53,7 @@ interface OutcomeFacts {
   readonly comment?: string | undefined
 }
 
-/** What an approver sees who cannot decide, or not yet. `about`: the stage of the card. */
+/** Shows a request to an approver who cannot decide it, or not yet. `about`: the stage of the card. */
 export function approvalDecidedView(
   request: Request,
   viewer: Viewer,

@@ -13,11 +13,11 @@ const day = z.union([z.literal(''), z.iso.date()])
 /** A sentence above the form: who was found, or what was not understood. */
 export interface Remark {
   readonly words: keyof typeof strings.delegation.remark
-  /** What was typed; for `check` the name and sign-in name that was found. */
+  /** The typed text; for `check` the name and sign-in name of the match. */
   readonly typed: string
 }
 
-/** The form: who decides while somebody is away, and until when. */
+/** The form of a delegation: the delegate and the end. */
 export interface DelegationForm {
   readonly values: { readonly to: string; readonly until: string }
   /** The people whose names the picker shows, or the people to choose from. */
@@ -47,7 +47,7 @@ export const delegationCard = defineCard({
     heading: z.enum(['away', 'delegated', 'mistakes', 'saved', 'ended', 'nothing']),
     look,
     band: z.string(),
-    /** Who decides for the viewer; `''` without a delegate. */
+    /** The viewer's delegate; `''` without one. */
     own: z.strictObject({ text: z.string(), address: z.string() }),
     saved: z.string(),
     ended: z.string(),
@@ -66,17 +66,17 @@ export const delegationCard = defineCard({
 })
 type View = ViewOf<typeof delegationCard>
 
-/** The card counts the others. */
-const mostToMe = 6
+/** The number of delegations to the viewer that the card shows; it counts the others. */
+const maxToMe = 6
 const done: Look = { mark: '✓', color: 'Good', band: 'good' }
 const noForm: DelegationForm = {
   ...{ values: { to: '', until: '' }, people: [], isChoice: false, remarks: [], faults: [], earliest: '' },
 }
 
-/** Shows who decides for the viewer, and for whom the viewer decides. */
+/** Shows the viewer's delegate, and the people who delegate to the viewer. */
 export function delegationView(now: DelegationNow, { own, toMe }: Delegations, viewer: Viewer): View {
   const form = now.step === 'form' ? now.form : noForm
-  const words = strings.delegation
+  const texts = strings.delegation
   const faults = faultsOfForm(form.faults, {
     ids: ['to', 'until'],
     label: (id) => (id === 'to' ? strings.delegation.to.label : strings.delegation.until.label),
@@ -90,13 +90,13 @@ export function delegationView(now: DelegationNow, { own, toMe }: Delegations, v
       ? { heading: 'mistakes', band: format(strings.form.mistakes, { count: faultCount }), look: toFix }
       : headingOf(now, own)),
     own: { text: delegateText(own, viewer), address: own ? cut(own.delegate.userPrincipalName, longest.address) : '' },
-    saved: format(words.saved, { name }),
-    ended: now.step === 'ended' && now.ended ? format(words.ended, { name: shortName(now.ended.delegate) }) : '',
+    saved: format(texts.saved, { name }),
+    ended: now.step === 'ended' && now.ended ? format(texts.ended, { name: shortName(now.ended.delegate) }) : '',
     asks: now.step === 'form',
     waiting: now.step === 'saved' ? waitingText(now.waiting) : '',
     remarks: form.remarks.map(({ words: remark, typed }) => ({
       isCheck: remark === 'check',
-      text: format(words.remark[remark], { typed: cut(typed, longest.title) }),
+      text: format(texts.remark[remark], { typed: cut(typed, longest.title) }),
     })),
     isChoice: form.isChoice,
     people: form.people.map((person) => ({ title: titleOf(person, form.isChoice), value: person.id })),
@@ -104,10 +104,10 @@ export function delegationView(now: DelegationNow, { own, toMe }: Delegations, v
     faults: { to: lineOf('to'), until: lineOf('until') },
     otherFaults,
     earliest: form.earliest,
-    toMe: toMe.slice(0, mostToMe).map(({ person, until }) => ({
-      text: format(words.toMeUntil, { name: shortName(person), date: lastDay(until, viewer) }),
+    toMe: toMe.slice(0, maxToMe).map(({ person, until }) => ({
+      text: format(texts.toMeUntil, { name: shortName(person), date: lastDay(until, viewer) }),
     })),
-    moreToMe: restText(words.toMeMore, toMe.length - mostToMe),
+    moreToMe: restText(texts.toMeMore, toMe.length - maxToMe),
   }
 }
 
@@ -137,13 +137,13 @@ export const adminDelegationsCard = defineCard({
   name: 'admin-delegations',
   data: z.strictObject({
     at: z.string(),
-    /** Who is away, and who decides for them until when. */
+    /** The absent people and their delegates. */
     rows: z
       .array(
         z.strictObject({
           name: z.string(),
           decides: z.string(),
-          /** Their sign-in names, and since when. */
+          /** The sign-in names of both, and the start. */
           who: z.string(),
         }),
       )

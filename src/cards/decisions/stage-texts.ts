@@ -4,11 +4,11 @@ import {
   type JudgedCondition,
   type Person,
   type Request,
+  representedBy,
   type StandIn,
   type TemplateSnapshot,
   titleOfFound,
   undecided,
-  voicesOf,
   waitingFor,
 } from '../../core/index.ts'
 import { format, strings, type Values } from '../shared/messages.ts'
@@ -24,8 +24,8 @@ const most = { lines: 6, names: 3 } as const
 const few = (people: readonly Person[], type: 'and' | 'or' = 'and'): string =>
   peopleList([...new Map(people.map((one) => [one.id, one])).values()], type, most.names)
 
-const lineOf = (words: string, values: Values, weight: Line['weight'] = 'Default'): Line => ({
-  text: format(words, values),
+const lineOf = (message: string, values: Values, weight: Line['weight'] = 'Default'): Line => ({
+  text: format(message, values),
   weight,
 })
 
@@ -55,15 +55,15 @@ function lastReminder({ reminders = [], approvers, standIns = [], reassigned = [
   return reminders.findLast(({ at, inDigest }) => !inDigest && (askedAt === undefined || at >= askedAt))
 }
 
-/** Why the viewer decides, who else may decide for them, and their reminders. */
+/** The sentences for an approver: why they decide, who else may decide for them, and their reminders. */
 export function linesForApprover(stage: ApprovalStage, viewer: Viewer): Line[] {
-  const words = strings.approval.says
+  const texts = strings.approval.says
   const since = moment(stage.openedAt ?? viewer.now.toISOString(), viewer, 'day')
   const reminder = lastReminder(stage, viewer)
-  const reminded = reminder?.by ? words.remindedBy : words.reminded
+  const reminded = reminder?.by ? texts.remindedBy : texts.reminded
   const handed = stage.reassigned?.findLast(({ to }) => to.id === viewer.id)
   return [
-    ...(stage.warnedAt === undefined ? [] : [lineOf(words.expiring, { at: expiryOf(stage, viewer) }, 'Bolder')]),
+    ...(stage.warnedAt === undefined ? [] : [lineOf(texts.expiring, { at: expiryOf(stage, viewer) }, 'Bolder')]),
     ...(reminder ? [lineOf(reminded, { name: reminder.by ? shortName(reminder.by) : '', at: since }, 'Bolder')] : []),
     ...standInLines(stage, viewer, since),
     ...(handed ? [handedLine(handed)] : []),
@@ -72,20 +72,20 @@ export function linesForApprover(stage: ApprovalStage, viewer: Viewer): Line[] {
 }
 
 function standInLines(stage: ApprovalStage, viewer: Viewer, since: string): Line[] {
-  const words = strings.approval.says
-  const voices = voicesOf(stage, viewer.id, viewer.now.toISOString())
+  const texts = strings.approval.says
+  const represented = representedBy(stage, viewer.id, viewer.now.toISOString())
   const own = (stage.standIns ?? []).filter((one) => one.person.id === viewer.id && isStanding(one, viewer))
   return own.flatMap(({ insteadOf, why, by, until }) => {
-    const people = voices.filter(({ id }) => insteadOf.includes(id) && id !== viewer.id)
+    const people = represented.filter(({ id }) => insteadOf.includes(id) && id !== viewer.id)
     const values = { people: few(people), at: since }
     if (people.length === 0) return []
-    if (why === 'unreachable') return [lineOf(words.unreachable, values)]
-    if (why === 'escalated') return [lineOf(words.escalated, { ...values, count: people.length })]
+    if (why === 'unreachable') return [lineOf(texts.unreachable, values)]
+    if (why === 'escalated') return [lineOf(texts.escalated, { ...values, count: people.length })]
     const away = by ?? people[0]
     const at = until === undefined ? '' : endDay(until, viewer)
     const isDirect = people.length === 1 && people[0]?.id === away?.id
     return [
-      lineOf(isDirect ? words.delegated : words.delegatedOn, { ...values, name: away ? shortName(away) : '', at }),
+      lineOf(isDirect ? texts.delegated : texts.delegatedOn, { ...values, name: away ? shortName(away) : '', at }),
     ]
   })
 }
@@ -104,9 +104,9 @@ export function handedWith(stage: ApprovalStage | undefined, viewer: Viewer): { 
   return { comment: cut(handed?.comment ?? '', longest.text), by: handed ? shortName(handed.by) : '' }
 }
 
-/** Who may decide instead of the viewer, if the viewer still may. */
+/** The people who may decide instead of the viewer, while the viewer can still decide. */
 function insteadOfViewer(stage: ApprovalStage, viewer: Viewer, since: string): Line[] {
-  const words = strings.approval.says
+  const texts = strings.approval.says
   if (!undecided(stage).some(({ id }) => id === viewer.id)) return []
   const standing = (stage.standIns ?? []).filter(
     (one) => one.insteadOf.includes(viewer.id) && one.person.id !== viewer.id && isStanding(one, viewer),
@@ -123,10 +123,10 @@ function insteadOfViewer(stage: ApprovalStage, viewer: Viewer, since: string): L
   return [
     ...(until === undefined
       ? []
-      : [lineOf(words.yourDelegate, { people: named(delegates), at: endDay(until, viewer) })]),
+      : [lineOf(texts.yourDelegate, { people: named(delegates), at: endDay(until, viewer) })]),
     ...(others.length === 0
       ? []
-      : [lineOf(isLost ? words.insteadUnreached : words.insteadOfYou, { people: named(others), at: since })]),
+      : [lineOf(isLost ? texts.insteadUnreached : texts.insteadOfYou, { people: named(others), at: since })]),
   ]
 }
 
@@ -134,15 +134,15 @@ function insteadOfViewer(stage: ApprovalStage, viewer: Viewer, since: string): L
 export const decidersNow = (stage: ApprovalStage, names?: number): string =>
   stage.rule === 'any' ? peopleList(waitingFor([stage]), 'or', names) : peopleList(undecided(stage), 'and', names)
 
-/** What has happened since the stage opened, for the people who wait for it. */
+/** The events since the stage opened, for the people who wait for it. */
 export function linesForRequester(
   { requester }: Pick<Request, 'requester'>,
   stage: ApprovalStage,
   viewer: Viewer,
 ): Line[] {
-  const words = strings.status.waits
+  const texts = strings.status.waits
   const lines = [
-    ...(stage.warnedAt === undefined ? [] : [lineOf(words.expiring, { at: expiryOf(stage, viewer) }, 'Bolder')]),
+    ...(stage.warnedAt === undefined ? [] : [lineOf(texts.expiring, { at: expiryOf(stage, viewer) }, 'Bolder')]),
     ...unreachedLines(stage),
     ...escalatedLines(stage, viewer),
     ...delegatedLines(stage, viewer),
@@ -150,21 +150,21 @@ export function linesForRequester(
   ].slice(0, most.lines - 1)
   const reminder = stage.reminders?.at(-1)
   if (!reminder) return lines
-  if (reminder.inDigest) return [...lines, lineOf(words.inDigest, {})]
+  if (reminder.inDigest) return [...lines, lineOf(texts.inDigest, {})]
   const isViewer = reminder.by !== null && reminder.by.id === viewer.id && viewer.id === requester.id
-  const reminded = reminder.by === null ? words.reminded : isViewer ? words.remindedByYou : words.remindedBy
+  const reminded = reminder.by === null ? texts.reminded : isViewer ? texts.remindedByYou : texts.remindedBy
   const name = reminder.by ? shortName(reminder.by) : ''
   return [...lines, lineOf(reminded, { name, at: moment(reminder.at, viewer, 'full') })]
 }
 
 function unreachedLines(stage: ApprovalStage): Line[] {
-  const words = strings.status.waits
+  const texts = strings.status.waits
   const left = new Set(waitingFor([stage]).map(({ id }) => id))
   const lost = (stage.unreachable ?? []).map(({ person }) => person).filter(({ id }) => left.has(id))
   if (lost.length === 0) return []
   const others = (stage.standIns ?? []).filter(({ why }) => why === 'unreachable').map(({ person }) => person)
-  if (others.length > 0) return [lineOf(words.unreachable, { people: few(lost), others: few(others) })]
-  return [lineOf(words.unreached, { people: few(lost) })]
+  if (others.length > 0) return [lineOf(texts.unreachable, { people: few(lost), others: few(others) })]
+  return [lineOf(texts.unreached, { people: few(lost) })]
 }
 
 function escalatedLines({ standIns = [], openedAt }: ApprovalStage, viewer: Viewer): Line[] {
@@ -192,38 +192,38 @@ function reassignedLines({ reassigned = [] }: ApprovalStage): Line[] {
   if (!last) return []
   const { reassigned: byOther, reassignedOwn, reassignedSelf } = strings.status.waits
   const isOwn = last.from.every(({ id }) => id === last.by.id)
-  const words = isOwn ? reassignedOwn : last.by.id === last.to.id ? reassignedSelf : byOther
-  return [lineOf(words, { name: shortName(last.by), people: shortName(last.to), others: few(last.from) })]
+  const message = isOwn ? reassignedOwn : last.by.id === last.to.id ? reassignedSelf : byOther
+  return [lineOf(message, { name: shortName(last.by), people: shortName(last.to), others: few(last.from) })]
 }
 
-/** Why the admins decide, or `''` if they do not. */
+/** The reason why the admins decide; `''` if they do not. */
 export const sinceWhat = ({ resolvedFor }: ApprovalStage): string =>
   resolvedFor === undefined ? '' : strings.approval.since[resolvedFor]
 
-/** Why a stage is needed: the template's conditions that are true; `''` without conditions. */
+/** The reason of a stage: the template's conditions that are true; `''` without conditions. */
 export function becauseOf(request: Request, stage: ApprovalStage | undefined): string {
   const judged = request.policy?.find((one) => one.stage === stage?.stage)?.conditions ?? []
   return cut(
     listOf(
-      judged.map((one) => inWords(request, one)),
+      judged.map((one) => conditionText(request, one)),
       'and',
     ),
     longest.text,
   )
 }
 
-function inWords(request: Request, { condition, found }: JudgedCondition): string {
-  const words = strings.approval.because
-  if ('externalOwners' in condition) return format(words.externalOwners, { found: cut(found, longest.title) })
+function conditionText(request: Request, { condition, found }: JudgedCondition): string {
+  const texts = strings.approval.because
+  if ('externalOwners' in condition) return format(texts.externalOwners, { found: cut(found, longest.title) })
   const field = fieldName(request, condition.field)
-  if (found === '') return format(words.missing, { field })
+  if (found === '') return format(texts.missing, { field })
   const values = { field, found: cut(titleOfFound(request.template, condition.field, found), longest.title) }
   // A value that is not a number meets "above" and "below", so the text only repeats the value.
   if (!Number.isNaN(Number(found))) {
-    if ('above' in condition) return format(words.above, { ...values, bound: String(condition.above) })
-    if ('below' in condition) return format(words.below, { ...values, bound: String(condition.below) })
+    if ('above' in condition) return format(texts.above, { ...values, bound: String(condition.above) })
+    if ('below' in condition) return format(texts.below, { ...values, bound: String(condition.below) })
   }
-  return format(words.is, values)
+  return format(texts.is, values)
 }
 
 const fieldNames: Readonly<Record<string, string>> = { displayName: strings.site.displayName.label, ...strings.field }

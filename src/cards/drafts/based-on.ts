@@ -29,37 +29,37 @@ export const inputNames = (of: Of, inputs: readonly string[]): string[] => [
 export const changedNames = (of: Of, { changed }: Pick<BasedOn, 'changed'>): string[] => inputNames(of, changed)
 
 /** The changed names in a sentence: the first few and the number of the others. */
-function namesInWords(of: Of, basedOn: BasedOn): string {
+function namesText(of: Of, basedOn: BasedOn): string {
   const names = changedNames(of, basedOn).map((name) => cut(name, longest.name))
   const most = 6
   const others = format(strings.people.others, { count: String(names.length - most + 1) })
   return listOf(names.length > most ? [...names.slice(0, most - 1), others] : names, 'unit')
 }
 
-/** What has changed since the earlier request, for the requester; `''` for a new request. */
-export function changesInWords(of: Of, basedOn: BasedOn | undefined): string {
+/** The changes since the earlier request, for the requester; `''` for a new request. */
+export function changedText(of: Of, basedOn: BasedOn | undefined): string {
   if (!basedOn) return ''
   const { how, reference, ended, changed } = basedOn
-  const words = strings.basedOn.review[how]
-  const values = { reference, changed: namesInWords(of, basedOn) }
-  if (changed.length > 0) return format(words.changed, values)
-  return format(how === 'resubmission' && ended?.status === 'rejected' ? words.rejected : words.same, values)
+  const texts = strings.basedOn.review[how]
+  const values = { reference, changed: namesText(of, basedOn) }
+  if (changed.length > 0) return format(texts.changed, values)
+  return format(how === 'resubmission' && ended?.status === 'rejected' ? texts.rejected : texts.same, values)
 }
 
-/** The earlier request for the approver: how it ended, and what has changed. */
+/** The earlier request for the approver: its end, and the changes. */
 export function linesOfBasis(request: Pick<Request, 'kind' | 'template' | 'basedOn'>): Line[] {
   const { basedOn } = request
   if (!basedOn) return []
   const { how, reference, ended, changed } = basedOn
-  const words = strings.basedOn.approval
+  const texts = strings.basedOn.approval
   const values = {
     reference,
     name: cut(ended?.by?.displayName ?? '', longest.name),
     comment: cut(ended?.comment ?? '', longest.text),
-    changed: namesInWords(request, basedOn),
+    changed: namesText(request, basedOn),
   }
   const ending = how === 'repeat' ? 'repeat' : endingOf(ended)
-  return [words[ending], changed.length > 0 ? words.changed : words.same].map((sentence) => ({
+  return [texts[ending], changed.length > 0 ? texts.changed : texts.same].map((sentence) => ({
     text: format(sentence, values),
     weight: 'Default',
   }))

@@ -12,12 +12,12 @@ export interface DraftOffer {
     readonly draft: Draft
     readonly template: Pick<Template, 'name' | 'description' | 'localised' | 'kind'>
   }[]
-  /** What opens an empty form instead: a template, or a command with its templates. */
-  readonly anew?: { readonly templateId: string } | { readonly of: string }
+  /** The empty form to start instead: its template, or the command that offers templates. */
+  readonly startNew?: { readonly templateId: string } | { readonly command: string }
 }
 
 /** More would hide the choice between continuing and starting again. */
-const mostDrafts = 3
+const maxDrafts = 3
 
 export const continueDraftCard = defineCard({
   name: 'continue-draft',
@@ -31,7 +31,7 @@ export const continueDraftCard = defineCard({
           /** The kind of resource and the template. */
           about: z.string(),
           displayName: z.string(),
-          /** What a tap does. */
+          /** The title of a tap on the row. */
           open: z.string(),
           at: z.string(),
         }),
@@ -41,7 +41,7 @@ export const continueDraftCard = defineCard({
     older: z.string(),
     /** The draft of the buttons; of several drafts each row is a button. */
     requestId: z.string(),
-    /** What opens a new form; `''` without one. */
+    /** The command or template of a new form; `''` without one. */
     templateId: z.string(),
     of: z.string(),
   }),
@@ -49,19 +49,19 @@ export const continueDraftCard = defineCard({
 
 /** Offers a person their saved drafts. */
 export function continueDraftView(
-  { says, drafts, anew }: DraftOffer,
+  { says, drafts, startNew }: DraftOffer,
   viewer: Viewer,
 ): ViewOf<typeof continueDraftCard> {
-  const words = strings.drafts
-  const shown = drafts.slice(0, mostDrafts).map(({ draft, template }) => {
+  const texts = strings.drafts
+  const shown = drafts.slice(0, maxDrafts).map(({ draft, template }) => {
     const templateName = inLocale(template, viewer.locale).name
     const kind = strings.kind[template.kind]
     const displayName = cut((draft.values['displayName'] ?? '').trim(), longest.name)
     return {
       requestId: draft.requestId,
       about: kind.toLowerCase() === templateName.toLowerCase() ? templateName : `${kind} · ${templateName}`,
-      displayName: displayName || words.noName,
-      open: format(words.open, { name: displayName || templateName }),
+      displayName: displayName || texts.noName,
+      open: format(texts.open, { name: displayName || templateName }),
       at: moment(draft.updatedAt, viewer, 'day'),
     }
   })
@@ -71,9 +71,9 @@ export function continueDraftView(
     says: says !== 'offer' ? says : isOne ? 'one' : 'several',
     mark: says === 'kept' ? '✓' : '',
     drafts: shown,
-    older: restText(words.older, drafts.length - shown.length),
+    older: restText(texts.older, drafts.length - shown.length),
     requestId: isOne ? only.requestId : '',
-    templateId: anew && 'templateId' in anew ? anew.templateId : '',
-    of: anew && 'of' in anew ? anew.of : '',
+    templateId: startNew && 'templateId' in startNew ? startNew.templateId : '',
+    of: startNew && 'command' in startNew ? startNew.command : '',
   }
 }

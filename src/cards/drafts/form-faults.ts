@@ -9,19 +9,19 @@ import { cut, dayOf, isDay, listOf, longest, quantity } from '../shared/texts.ts
 export const faultLine = z.string()
 export const choice = z.strictObject({ title: z.string(), value: z.string() })
 
-/** What every form says of its faults: in its band, and above the inputs. */
+/** The texts of every form about its faults: in the band, and above the inputs. */
 export const formFaults = {
   look,
   otherFaults: z.array(z.strictObject({ detail: z.string() })),
 }
 
-/** The inputs of a form, and how their faults are told. */
+/** The inputs of a form, and the texts of their faults. */
 interface Inputs {
   readonly ids: readonly string[]
   readonly label: (id: string) => string
   /** The input that a fault means. */
   readonly inputOf: (fault: Fault) => string
-  /** Words for a code may be more exact for one kind of form: `invalid.mailbox.alias`. */
+  /** The kind of form, for codes with a more exact text: `invalid.mailbox.alias`. */
   readonly resource: 'site' | 'mailbox' | 'delegation' | 'export' | 'template'
 }
 
@@ -48,25 +48,28 @@ export const partsOf = ({ pointer }: Pick<Fault, 'pointer'>): string[] =>
 
 function lineOf(id: string, fault: Fault | undefined, resource: Inputs['resource']): string {
   if (!fault) return ''
-  const suggestion = boundInWords(fault.code, fault.suggestion ?? '')
+  const suggestion = boundText(fault.code, fault.suggestion ?? '')
   const detail = cut(reasonText(fault.reason), longest.text)
   return format(messageOf(id, fault.code, suggestion, resource), { suggestion, detail })
 }
 
-/** Faults whose suggestion is the least or the most that is taken. */
+/** Faults whose suggestion is the smallest or largest valid value. */
 const bounds = ['too-small', 'too-large', 'too-long']
 
-function boundInWords(code: string, given: string): string {
-  if (bounds.includes(code) && /^\d+$/.test(given)) return quantity(Number(given))
-  return isDay(given) ? dayOf(given) : given
+function boundText(code: string, bound: string): string {
+  if (bounds.includes(code) && /^\d+$/.test(bound)) return quantity(Number(bound))
+  return isDay(bound) ? dayOf(bound) : bound
 }
 
-/** Words for a code may be more exact for one input, or with a suggestion; a code without words shows its own sentence. */
+/**
+ * The text of a fault. A code can have more exact texts for one input or for a suggestion; without a text, the reason's
+ * sentence.
+ */
 function messageOf(id: string, code: string, suggestion: string, resource: Inputs['resource']): string {
   const known: Readonly<Record<string, string>> = strings.error
   if (code === 'name-taken' && suggestion === '') return strings.error['name-taken.alternatives']
   const key = [`${code}.${resource}.${id}`, `${code}.${id}`, code]
-    .flatMap((words) => (suggestion === '' ? [words] : [`${words}.suggested`, words]))
-    .find((words) => Object.hasOwn(known, words))
+    .flatMap((key) => (suggestion === '' ? [key] : [`${key}.suggested`, key]))
+    .find((key) => Object.hasOwn(known, key))
   return (key && known[key]) ?? strings.error.pattern
 }

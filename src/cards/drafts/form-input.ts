@@ -17,7 +17,7 @@ import { choice, faultLine } from './form-faults.ts'
 export const basisOf = ({ basedOn }: Draft): string =>
   basedOn ? format(strings.basedOn.form[basedOn.how], { reference: basedOn.reference }) : ''
 
-/** What a form shows: a draft, its template, its faults, and the people chosen so far. */
+/** The data of a form: a draft, its template, its faults, and the people chosen so far. */
 export interface RequestForm {
   readonly draft: Draft
   /** With its name as the person reads it. */
@@ -62,7 +62,7 @@ export const formInput = z.strictObject({
 })
 export type FormInput = z.output<typeof formInput>
 
-/** What differs from an optional text input. */
+/** The members that differ from an optional text input. */
 type InputOptions = Pick<FormInput, 'id' | 'label'> &
   Partial<Omit<FormInput, 'help' | 'value'>> & { readonly value: string; readonly help?: readonly string[] }
 
@@ -158,8 +158,8 @@ const errorOf = (type: TemplateField['type']): string =>
   })[type]
 
 /**
- * A pattern for clients, which know no flag `u` and differ from each other in the rarer signs: only what all of them read
- * as the server does. Blanks around an answer are taken away before it is checked.
+ * A pattern for clients, which have no flag `u` and differ in rarer characters: returns only a pattern that all clients and the
+ * server read alike. The server trims an answer before it checks it.
  */
 function regexOf({ type, pattern }: TemplateField): string {
   if (type !== 'text' || pattern === undefined || pattern === '') return ''
@@ -173,19 +173,19 @@ export const inputOfAddress = ({ kind }: Pick<Template, 'kind'>, ids: readonly s
   ids.includes(addressRuleOf(kind)) ? addressRuleOf(kind) : 'displayName'
 
 /** The address as a sentence, and whether it is free if the service has checked it. */
-export function addressWords(names: NamePreview, template: Pick<Template, 'fields'>): string {
-  const address = withoutScheme(inWords(names.address, template))
+export function addressText(names: NamePreview, template: Pick<Template, 'fields'>): string {
+  const address = withoutScheme(sketchText(names.address, template))
   if (address === '') return ''
-  const how = names.stands === 'silent' ? 'silent' : names.isNumbered ? 'numbered' : names.stands
+  const how = names.status === 'silent' ? 'silent' : names.isNumbered ? 'numbered' : names.status
   return format(strings.names[how === 'sketch' || how === 'likely' ? 'becomes' : how], { address })
 }
 
 /** The display name if it differs from the typed one, else `''`. */
-export const displayNameWords = ({ displayName }: NamePreview, template: Pick<Template, 'fields'>): string =>
-  displayName === '' ? '' : format(strings.names.shown, { name: cut(inWords(displayName, template), longest.title) })
+export const displayNameText = ({ displayName }: NamePreview, template: Pick<Template, 'fields'>): string =>
+  displayName === '' ? '' : format(strings.names.shown, { name: cut(sketchText(displayName, template), longest.title) })
 
 /** Shows unknown parts by their names: `room-{city}-…` → `room-‹city›-…`. */
-function inWords(sketch: string, { fields }: Pick<Template, 'fields'>): string {
+function sketchText(sketch: string, { fields }: Pick<Template, 'fields'>): string {
   return sketch.replace(/\{(\w+(?:\.\w+)?)\}/g, (whole, token: string) => {
     const known: Readonly<Record<string, string>> = strings.names.part
     const label = fields.find(({ key }) => `metadata.${key}` === token)?.label ?? known[token]

@@ -68,14 +68,14 @@ export function inputLabels(template: Template): string[] {
   return [...front, ...more].map((id) => own(id) ?? formOf(template).label(template.kind, id))
 }
 
-/** What the form of a template shows. `mostOfFields`: how long the names of wrong inputs may be together, in characters. */
-export function requestFormView(form: RequestForm, mostOfFields = Number.POSITIVE_INFINITY): FormView {
+/** Shows the form of a template. `maxOfFields`: the largest length of all names of wrong inputs together, in characters. */
+export function requestFormView(form: RequestForm, maxOfFields = Number.POSITIVE_INFINITY): FormView {
   const { draft, template } = form
   const { kind, fields, approval, icon, name } = template
   const { front, more } = inputIds(template)
   const ids = [...front, ...more]
   const own = formOf(template)
-  const faults = faultsOfForm(ownWords(own.explained(form), template), {
+  const faults = faultsOfForm(withOwnTexts(own.explained(form), template), {
     ids,
     label: (id) => fields.find(({ key }) => `metadata.${key}` === id)?.label ?? own.label(kind, id),
     inputOf: (fault) => shownInput(own.inputOf(fault, draft.values), template, ids),
@@ -92,7 +92,7 @@ export function requestFormView(form: RequestForm, mostOfFields = Number.POSITIV
   return {
     requestId: draft.requestId,
     version: draft.version,
-    ...headOf(form, faults, mostOfFields),
+    ...headOf(form, faults, maxOfFields),
     otherFaults: faults.otherFaults,
     step: format(strings.form.step, { step: 2 }),
     basis: basisOf(draft),
@@ -106,11 +106,11 @@ export function requestFormView(form: RequestForm, mostOfFields = Number.POSITIV
 }
 
 /** The heading and the sentence below it: about mistakes, about an outdated card, or only the purpose. */
-function headOf({ template, notice }: RequestForm, faults: ReturnType<typeof faultsOfForm>, mostOfFields: number) {
+function headOf({ template, notice }: RequestForm, faults: ReturnType<typeof faultsOfForm>, maxOfFields: number) {
   const { mistakes, stale, lead } = strings.form
   const { faultCount, fields } = faults
   if (faultCount > 0) {
-    const sentence = fields === '' ? lead.kept : format(lead.look, { fields: cut(fields, mostOfFields) })
+    const sentence = fields === '' ? lead.kept : format(lead.look, { fields: cut(fields, maxOfFields) })
     return { look: toFix, heading: format(mistakes, { count: faultCount }), lead: sentence }
   }
   if (notice === 'stale') return { look: toKnow, heading: stale, lead: lead.stale }
@@ -118,7 +118,7 @@ function headOf({ template, notice }: RequestForm, faults: ReturnType<typeof fau
 }
 
 /** Uses the template's own text for a fault of its own question. */
-function ownWords(faults: readonly Fault[], { fields }: Pick<Template, 'fields'>): Fault[] {
+function withOwnTexts(faults: readonly Fault[], { fields }: Pick<Template, 'fields'>): Fault[] {
   return faults.map((fault) => {
     const [field, key] = partsOf(fault)
     const own = field === 'metadata' ? fields.find((one) => one.key === key)?.error : undefined
@@ -126,7 +126,7 @@ function ownWords(faults: readonly Fault[], { fields }: Pick<Template, 'fields'>
   })
 }
 
-/** The input that shows a fault. Without an address input it is the name, of which the address is made. */
+/** The input that shows a fault. Without an address input it is the name, from which the address is derived. */
 function shownInput(id: string, { kind }: Template, ids: readonly string[]): string {
   return id === addressRuleOf(kind) && !ids.includes(id) ? 'displayName' : id
 }

@@ -10,10 +10,10 @@ import { format, strings } from '../shared/messages.ts'
 import { peopleList, quantity } from '../shared/texts.ts'
 import { partsOf } from './form-faults.ts'
 import {
-  addressWords,
+  addressText,
   answerLength,
   chosenAmong,
-  displayNameWords,
+  displayNameText,
   type FormInput,
   fieldInputs,
   inputOf,
@@ -25,7 +25,7 @@ import {
 /** How an input of the mailbox form is filled in. */
 interface MailboxInput {
   readonly type: 'text' | 'multiline' | 'number' | 'toggle' | 'people' | 'person'
-  /** The most characters in chat, where a card holds only so much; the API may take more. */
+  /** The maximum number of characters in chat, where a card holds only so much; the API may take more. */
   readonly most: number
 }
 const text = (most: number): MailboxInput => ({ type: 'text', most })
@@ -36,8 +36,8 @@ const people: MailboxInput = { type: 'people', most: 4000 }
 const person: MailboxInput = { type: 'person', most: 36 }
 
 /**
- * Every input of the mailbox forms by its id, which is the API's name of what it holds. Each mailbox form shows those that
- * go with its kind (API document, rule 3): first what {@link front} names, then the others in this order behind "More".
+ * Every input of the mailbox forms by its id, which is the API's name of the property. Each form shows the inputs of its
+ * kind (API document, rule 3): first those of {@link front}, then the others in this order behind "More".
  */
 export const mailboxInputs = {
   displayName: text(100),
@@ -110,7 +110,7 @@ const goesWith = (id: MailboxInputId, kind: MailboxKind): boolean =>
 /** The API accepts these for every kind, but a shared mailbox has no devices. */
 const ofDevices: readonly MailboxInputId[] = ['audioDeviceName', 'displayDeviceName', 'videoDeviceName']
 
-/** The built-in inputs that the form of a kind asks for. */
+/** The built-in inputs in the form of a kind. */
 function formInputsOf(kind: MailboxKind, fields: Pick<Template, 'fields'>['fields']) {
   const { front, more } = inputsOf(kind, fields)
   return { front, more: more.filter((id) => kind !== 'sharedMailbox' || !ofDevices.includes(id)) }
@@ -129,7 +129,7 @@ export function inputsOf(kind: MailboxKind, fields: Pick<Template, 'fields'>['fi
 
 /** The inputs of a mailbox's form. */
 export const mailboxForm = {
-  /** Nothing behind "More" must be answered or has bounds, since a hidden mistake would block the button. */
+  /** Inputs behind "More" are optional and without bounds, because a hidden mistake would block the button. */
   ids(template: Template) {
     const { kind, fields } = template
     const { front, more } = formInputsOf(kindOf(kind), fields)
@@ -146,9 +146,9 @@ export const mailboxForm = {
     }
   },
 
-  label: (kind: ResourceKind, id: string): string => wordsOf(kindOf(kind), id).label,
+  label: (kind: ResourceKind, id: string): string => textsOf(kindOf(kind), id).label,
 
-  /** Adds what the texts name in addition to the core's suggestion: the people, or the organisation's domain. */
+  /** Adds the facts that the texts need in addition to the core's suggestion: the people, or the organisation's domain. */
   explained({ faults, people, mailDomain }: RequestForm): readonly Fault[] {
     const twice = faults.flatMap((one) => (one.code === 'chosen-twice' ? [partsOf(one)[1]?.toLowerCase()] : []))
     const chosen = people.filter(({ id }) => twice.includes(id.toLowerCase()))
@@ -192,16 +192,16 @@ function kindOf(kind: ResourceKind): MailboxKind {
 const isBuiltIn = (id: string, { fields }: Template): id is MailboxInputId =>
   Object.hasOwn(mailboxInputs, id) && !fields.some(({ key }) => `metadata.${key}` === id)
 
-interface Words {
+interface InputTexts {
   readonly label: string
   readonly placeholder?: string
   readonly help?: string
   readonly error?: string
 }
 /** The texts of an input. Some differ for one kind of mailbox. */
-function wordsOf(kind: MailboxKind, id: string): Words {
-  const own: Readonly<Record<string, Words>> = strings.mailboxOf[kind]
-  const common: Readonly<Record<string, Words>> = { ...strings.mailbox, reason: strings.site.reason }
+function textsOf(kind: MailboxKind, id: string): InputTexts {
+  const own: Readonly<Record<string, InputTexts>> = strings.mailboxOf[kind]
+  const common: Readonly<Record<string, InputTexts>> = { ...strings.mailbox, reason: strings.site.reason }
   return own[id] ?? common[id] ?? { label: id }
 }
 
@@ -223,7 +223,7 @@ const maximumOf = ({ limits }: Template, id: MailboxInputId): number | '' =>
 function builtIn(form: RequestForm, id: MailboxInputId, ids: readonly string[], fault: string): FormInput {
   const { draft, template, mailDomain, people } = form
   const { type, most } = mailboxInputs[id]
-  const { label, placeholder = '', error = strings.form.fillIn } = wordsOf(kindOf(template.kind), id)
+  const { label, placeholder = '', error = strings.form.fillIn } = textsOf(kindOf(template.kind), id)
   const value = draft.values[id] ?? (id === 'autoMapping' ? 'true' : '')
   const required = isRequired(template, id)
   const maximum = maximumOf(template, id)
@@ -260,10 +260,10 @@ function helpOf(
   maximum: number | '',
 ): string[] {
   const { kind, approval, limits } = template
-  const { help = '' } = wordsOf(kindOf(kind), id)
+  const { help = '' } = textsOf(kindOf(kind), id)
   const lines: string[] = []
-  if (id === 'displayName') lines.push(displayNameWords(names, template))
-  if (inputOfAddress(template, ids) === id) lines.push(addressWords(names, template))
+  if (id === 'displayName') lines.push(displayNameText(names, template))
+  if (inputOfAddress(template, ids) === id) lines.push(addressText(names, template))
   if (id === 'reason') lines.push(approval === null ? '' : help)
   else if (maximum !== '') lines.push(format(strings.mailbox.capacity.upTo, { count: quantity(maximum) }))
   else lines.push(help)

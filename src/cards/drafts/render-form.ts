@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { isMailboxKind, type Template } from '../../core/index.ts'
 import { strings } from '../shared/messages.ts'
-import { type CardJson, firstThatFits, mostCharacters } from '../shared/render.ts'
+import { type CardJson, firstThatFits, maxCharacters } from '../shared/render.ts'
 import { cut, longest } from '../shared/texts.ts'
 import { type FormInput, isPicker, type RequestForm } from './form-input.ts'
 import { type FormView, inputIds, requestFormCard, requestFormView } from './form-view.ts'
@@ -34,7 +34,7 @@ const reserve = 1650
 
 /** The length of all typed answers together, in characters, with which the form still fits when it comes back. */
 const roomForAnswers = (empty: FormView): number =>
-  mostCharacters - reserve - JSON.stringify(bare(requestFormCard.render(plainest(empty)))).length
+  maxCharacters - reserve - JSON.stringify(bare(requestFormCard.render(plainest(empty)))).length
 
 /** The least length of an answer, in characters. A name may be as long as an address. */
 const least = (input: FormInput): number => {

@@ -21,17 +21,17 @@ import { siteLink, withoutScheme } from '../shared/links.ts'
 import { format, restText, strings } from '../shared/messages.ts'
 import { defineCard, type ViewOf } from '../shared/render.ts'
 import { cut, decidersOf, longest, peopleList, type Viewer } from '../shared/texts.ts'
-import { changedNames, changesInWords, inputNames } from './based-on.ts'
+import { changedNames, changedText, inputNames } from './based-on.ts'
 
 const similarRow = z.strictObject({
   displayName: z.string(),
   address: z.string(),
   link: z.string(),
-  /** Who can open it already, or who gives access. */
+  /** The people who can open it already, or who give access. */
   access: z.string(),
 })
 
-/** One of several approvals: its number, and who decides it by which rule. */
+/** One of several approvals: its number, approvers and rule. */
 export const stageRow = z.strictObject({ number: z.int(), text: z.string() })
 
 /** A fact, whether it differs from the earlier request, and whether the template has set it. */
@@ -64,18 +64,18 @@ export const reviewCard = defineCard({
     similarHeading: z.string(),
     similar: z.array(similarRow),
     moreSimilar: z.string(),
-    /** What has changed since the earlier request; `''` for a new request. */
+    /** The changes since the earlier request; `''` for a new request. */
     changes: z.string(),
     approvalRequired: z.boolean(),
-    /** Who decides, and what comes after. */
+    /** The approvers, and what happens after the approval. */
     next: z.string(),
-    /** Who decides each stage, if there are several. */
+    /** The approvers of each stage, if there are several stages. */
     stages: z.array(stageRow),
   }),
 })
 
-/** The other facts are folded away (card style, "Facts"). */
-const mostFacts = 7
+/** A click shows the other facts (card style, "Facts"). */
+const maxFacts = 7
 /** The cost of a warning or an approval in addition to its text, in code units. */
 const costOfRow = 260
 
@@ -92,7 +92,7 @@ export interface Review {
   readonly siteRoot: string
 }
 
-/** Shows what will be sent, with the final address, similar resources, and who decides. */
+/** Shows the request before it is sent, with the final address, similar resources and the approvers. */
 export function reviewView(review: Review): ViewOf<typeof reviewCard> {
   const { draft, plan, basedOn, viewer } = review
   const { template, approvals } = plan
@@ -104,12 +104,12 @@ export function reviewView(review: Review): ViewOf<typeof reviewCard> {
   const warnings = warningLines(outlook, viewer)
   const stages = stageRows(outlook.approvals)
   const taken = JSON.stringify([warnings, stages]).length + costOfRow * (warnings.shown.length + stages.length)
-  const { shown, hidden } = fitting([...before, ...after, ...otherFacts(of)], mostFacts, room - taken)
-  const details = shown.slice(mostFacts)
+  const { shown, hidden } = fitting([...before, ...after, ...otherFacts(of)], maxFacts, room - taken)
+  const details = shown.slice(maxFacts)
   const stage = openStage(approvals)
   const changed = basedOn ? changedNames(plan, basedOn) : []
   const set = setByTemplate(plan)
-  const words = strings.review
+  const texts = strings.review
   const marked = (one: Fact) => ({ ...asCut(one), changed: changed.includes(one.label), set: set.includes(one.label) })
   return {
     requestId: draft.requestId,
@@ -118,21 +118,21 @@ export function reviewView(review: Review): ViewOf<typeof reviewCard> {
     kind: plan.kind,
     templateName: inLocale(template, viewer.locale).name,
     displayName: cut(plan.details.displayName, longest.title),
-    typed: plan.typedName ? format(words.typed, { typed: cut(plan.typedName, longest.title) }) : '',
+    typed: plan.typedName ? format(texts.typed, { typed: cut(plan.typedName, longest.title) }) : '',
     address: isForMailboxPlan(plan) ? plan.address : withoutScheme(plan.url),
     numberLater: outlook.warnings.some(({ code }) => code === 'number-later'),
     nobody: isForMailboxPlan(plan) && plan.kind === 'sharedMailbox' && !isReadable(plan),
     warnings: warnings.shown.map((text) => ({ text })),
     moreWarnings: warnings.more,
     hasFacts: shown.length > 0,
-    facts: [...before, ...shown.slice(own, mostFacts), ...after].map(marked),
+    facts: [...before, ...shown.slice(own, maxFacts), ...after].map(marked),
     hasDetails: details.length + hidden > 0,
     details: details.map(marked),
     hiddenDetails: restText(strings.facts.more, hidden),
     ...similarOf(review),
-    changes: changesInWords(plan, basedOn),
+    changes: changedText(plan, basedOn),
     approvalRequired: stage !== undefined,
-    next: format((isForMailboxPlan(plan) ? words.mailbox : words.site)[nextOf(plan)], {
+    next: format((isForMailboxPlan(plan) ? texts.mailbox : texts.site)[nextOf(plan)], {
       people: stage ? decidersOf(stage, stage.approvers) : '',
       count: stage?.quorum ?? 1,
     }),
@@ -147,12 +147,12 @@ function nextOf({ approvals }: Plan): 'one' | 'all' | 'quorum' | 'stages' | 'non
 }
 
 function similarOf({ plan, similar: { resources, more }, siteRoot, viewer }: Review) {
-  const words = strings.review.similar
+  const texts = strings.review.similar
   return {
     hasSimilar: resources.length > 0,
-    similarHeading: format(words[isForMailboxPlan(plan) ? plan.kind : 'site'], { count: resources.length + more }),
+    similarHeading: format(texts[isForMailboxPlan(plan) ? plan.kind : 'site'], { count: resources.length + more }),
     similar: resources.map((resource) => rowOf(resource, siteRoot, viewer.otherSiteOrigins)),
-    moreSimilar: restText(words.more, more),
+    moreSimilar: restText(texts.more, more),
   }
 }
 
@@ -175,7 +175,7 @@ function rowOf(
 }
 
 /** How many warnings a card has room for; the most important come first. */
-const mostWarnings = 4
+const maxWarnings = 4
 
 /** The labels of the values that the template has set. */
 const setByTemplate = (plan: Plan): string[] =>
@@ -184,19 +184,19 @@ const setByTemplate = (plan: Plan): string[] =>
     plan.applied.map(({ field }) => field),
   )
 
-/** How a stage is decided: `one` decides, `all` have to agree, or as many as the quorum says. */
+/** The rule of a stage: `one` person decides, `all` must approve, or a quorum. */
 function ruleOf({ rule, approvers, quorum = 1 }: ApprovalStage): 'one' | 'all' | 'quorum' {
   if (rule === 'any' || approvers.length === 1) return 'one'
   return rule === 'quorum' && quorum < approvers.length ? 'quorum' : 'all'
 }
 
-/** Who decides each stage, if there are several. */
+/** The approvers of each stage, if there are several stages. */
 function stageRows(approvals: readonly ApprovalStage[]): z.output<typeof stageRow>[] {
   if (approvals.length < 2) return []
   return approvals.map(stageRowOf)
 }
 
-/** The number of a stage, and who decides it by which rule. */
+/** The number, approvers and rule of a stage. */
 export const stageRowOf = (stage: ApprovalStage): z.output<typeof stageRow> => {
   const values = { people: decidersOf(stage, stage.approvers), count: String(stage.quorum ?? 1) }
   return { number: stage.stage, text: format(strings.review.stage[ruleOf(stage)], values) }
@@ -208,15 +208,15 @@ export function warningLines(
   viewer: Viewer,
   unknownToken: string = strings.review.warning.unknownToken,
 ): { shown: string[]; more: string } {
-  const lines = warnings.flatMap((warning) => inWords(warning, approvals.length > 1, viewer, unknownToken))
+  const lines = warnings.flatMap((warning) => warningTexts(warning, approvals.length > 1, viewer, unknownToken))
   return {
-    shown: lines.slice(0, mostWarnings),
-    more: restText(strings.review.warning.more, lines.length - mostWarnings),
+    shown: lines.slice(0, maxWarnings),
+    more: restText(strings.review.warning.more, lines.length - maxWarnings),
   }
 }
 
-function inWords({ code, reason }: Warning, isOneOfMany: boolean, viewer: Viewer, unknownToken: string): string[] {
-  const words = strings.review.warning
+function warningTexts({ code, reason }: Warning, isOneOfMany: boolean, viewer: Viewer, unknownToken: string): string[] {
+  const texts = strings.review.warning
   const facts = Object.entries(reason.facts ?? {}).map(([name, value]) => [name, String(value)])
   const values: Readonly<Record<string, string>> = Object.fromEntries(facts)
   const { token = '', label = '', taken = '', stage = '', why = '', name = '', person = '', until = '' } = values
@@ -226,19 +226,19 @@ function inWords({ code, reason }: Warning, isOneOfMany: boolean, viewer: Viewer
     case 'unknown-token':
       return [format(unknownToken, { token: tokens[token] ?? token })]
     case 'empty-answer':
-      return [format(words.emptyAnswer, { label: cut(label, longest.name) })]
+      return [format(texts.emptyAnswer, { label: cut(label, longest.name) })]
     case 'next-address':
-      return [format(words.nextAddress, { taken })]
+      return [format(texts.nextAddress, { taken })]
     case 'address-of-id':
-      return [words.addressOfId]
+      return [texts.addressOfId]
     case 'admins-instead':
     case 'admins-too': {
-      const texts = words[code === 'admins-too' ? 'adminsToo' : 'adminsInstead']
-      return [format(isOneOfMany ? texts.ofStage : texts.only, { stage, why: because[why] ?? '' })]
+      const message = texts[code === 'admins-too' ? 'adminsToo' : 'adminsInstead']
+      return [format(isOneOfMany ? message.ofStage : message.only, { stage, why: because[why] ?? '' })]
     }
     case 'delegated':
       return [
-        format(words.delegated, {
+        format(texts.delegated, {
           name: cut(name, longest.name),
           people: cut(person, longest.name),
           at: until === '' ? '' : endDay(until, viewer),

@@ -3,10 +3,10 @@ import { format, strings } from '../shared/messages.ts'
 import { shortName } from '../shared/texts.ts'
 import { partsOf } from './form-faults.ts'
 import {
-  addressWords,
+  addressText,
   answerLength,
   chosenAmong,
-  displayNameWords,
+  displayNameText,
   type FormInput,
   fieldInputs,
   inputOf,
@@ -17,11 +17,14 @@ import {
 /** How an input of the site form is filled in. */
 interface SiteInput {
   readonly type: 'text' | 'multiline' | 'people' | 'choice'
-  /** The most characters in chat, where a card holds only so much. */
+  /** The maximum number of characters in chat, where a card holds only so much. */
   readonly most: number
 }
 
-/** The inputs of every site form by their ids, in their order. The template's own questions stand before the label and the reason. */
+/**
+ * The inputs of every site form by their ids, in their order. The template's own questions come before the label and the
+ * reason.
+ */
 const siteInputs = {
   displayName: { type: 'text', most: 256 },
   alias: { type: 'text', most: 64 },
@@ -58,24 +61,24 @@ export const siteForm = {
 }
 
 /** The limit of every site. A template with this limit shows none. */
-const mostOwners = 20
+const maxOwners = 20
 
 const isSiteInput = (id: string): id is SiteInputId => Object.hasOwn(siteInputs, id)
 
 function builtIn(form: RequestForm, id: SiteInputId, ids: readonly string[], fault: string): FormInput {
   const { draft, template, people } = form
   const { type, most } = siteInputs[id]
-  const words: { label: string; placeholder?: string; error?: string } = strings.site[id]
+  const texts: { label: string; placeholder?: string; error?: string } = strings.site[id]
   const required = isRequired(template, id)
   const value = draft.values[id] ?? (id === 'labelId' ? (template.labels.default ?? '') : '')
   const isChoice = type === 'choice'
   return inputOf({
     id,
     type,
-    label: words.label,
-    placeholder: isChoice ? strings.form.choosePlaceholder : (words.placeholder ?? ''),
+    label: texts.label,
+    placeholder: isChoice ? strings.form.choosePlaceholder : (texts.placeholder ?? ''),
     required,
-    error: required ? (words.error ?? (isChoice ? strings.form.choose : strings.form.fillIn)) : '',
+    error: required ? (texts.error ?? (isChoice ? strings.form.choose : strings.form.fillIn)) : '',
     maxLength: type === 'text' || type === 'multiline' ? most : 0,
     value,
     choices: isChoice
@@ -98,8 +101,8 @@ function isRequired({ properties, approval, limits }: Template, id: SiteInputId)
 
 function helpOf({ template, requester, names }: RequestForm, id: SiteInputId, ids: readonly string[]): string[] {
   const help: string[] = []
-  if (id === 'displayName') help.push(displayNameWords(names, template))
-  if (inputOfAddress(template, ids) === id) help.push(addressWords(names, template))
+  if (id === 'displayName') help.push(displayNameText(names, template))
+  if (inputOfAddress(template, ids) === id) help.push(addressText(names, template))
   if (id === addressRuleOf(template.kind) && !isRequired(template, id)) help.push(strings.site.alias.help)
   if (id === 'owners') help.push(ownersHelp(template, shortName(requester)))
   if (id === 'reason' && template.approval !== null) help.push(strings.site.reason.help)
@@ -114,6 +117,6 @@ function ownersHelp({ limits: { ownersMinimum, ownersMaximum } }: Template, name
 
 function howMany(least: number, most: number): 'added' | 'addedMinimum' | 'addedMost' | 'addedBoth' | 'addedExact' {
   if (least === most) return 'addedExact'
-  if (most === mostOwners) return least > 1 ? 'addedMinimum' : 'added'
+  if (most === maxOwners) return least > 1 ? 'addedMinimum' : 'added'
   return least > 1 ? 'addedBoth' : 'addedMost'
 }

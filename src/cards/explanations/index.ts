@@ -11,7 +11,7 @@ import {
   stepName,
 } from '../../core/index.ts'
 import { fieldName } from '../decisions/stage-texts.ts'
-import { peopleInWords, problemInWords, stepWords } from '../requests/steps.ts'
+import { peopleText, problemText, stepText } from '../requests/steps.ts'
 import { look, looks, shownState } from '../shared/look.ts'
 import { format, restText, strings, type Values } from '../shared/messages.ts'
 import { type CardJson, defineCard, firstThatFits, type ViewOf } from '../shared/render.ts'
@@ -130,11 +130,11 @@ const writingOf = (request: Request, viewer: Viewer): ExplanationWriting => ({
     const text = String(value)
     if (name === 'field') return fieldName(request, text)
     if (name === 'as') return strings.why.as[asIn(text)]
-    if (name === 'step') return stepWords(request, stepName.safeParse(text).data)
-    const people = name === 'problem' && request.problem ? peopleInWords(request.problem) : undefined
+    if (name === 'step') return stepText(request, stepName.safeParse(text).data)
+    const people = name === 'problem' && request.problem ? peopleText(request.problem) : undefined
     if (people !== undefined) return people
     // Only admins read the error of Microsoft 365.
-    if (name === 'problem' && !viewer.isAdmin) return problemInWords(String(facts['problemCode']))
+    if (name === 'problem' && !viewer.isAdmin) return problemText(String(facts['problemCode']))
     return cut(text, name === 'comment' || name === 'problem' ? longest.address : longest.title)
   },
 })

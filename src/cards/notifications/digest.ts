@@ -17,10 +17,10 @@ import { format, restText, strings } from '../shared/messages.ts'
 import { defineCard, type ViewOf } from '../shared/render.ts'
 import { cut, hourOf, quantity, shortName, sinceDay, time, type Viewer } from '../shared/texts.ts'
 
-const words = strings.digest
+const texts = strings.digest
 const row = {
   reference: z.string(),
-  /** What a tap does. */
+  /** The title of a tap on the row. */
   open: z.string(),
   displayName: z.string(),
   says: z.string(),
@@ -46,7 +46,7 @@ export const digestCard = defineCard({
     healthLook: rowLook,
     /** Whether the service sends the digest each day, and at which hour. */
     comes: z.string(),
-    /** What its button does; `''` without a button. */
+    /** The setting after a click on the button; `''` without a button. */
     switches: z.enum(['', 'on', 'off']),
   }),
 })
@@ -57,13 +57,16 @@ export const digestChoiceCard = defineCard({
   data: z.strictObject({ look, heading: z.enum(['on', 'off', 'offForAll']), what: z.string() }),
 })
 
-/** How many rows have room. An admin's card has both kinds. */
-const mostRows = { approver: { approvals: 6, stuck: 0 }, admin: { approvals: 4, stuck: 3 } } as const
+/** The numbers of rows that have room. An admin's card has both kinds. */
+const maxRows = { approver: { approvals: 6, stuck: 0 }, admin: { approvals: 4, stuck: 3 } } as const
 
-/** What waits for the viewer's decision, the longest wait first; for an admin also the health of the service. */
+/**
+ * Shows the requests that wait for the viewer's decision, the longest wait first; for an admin also the health of the
+ * service.
+ */
 export function digestView(digest: Digest, { hour, isOn }: DigestSetting, viewer: Viewer): View {
   const { approvals, admin } = digest
-  const most = mostRows[admin ? 'admin' : 'approver']
+  const most = maxRows[admin ? 'admin' : 'approver']
   const shown = approvals.entries.slice(0, most.approvals)
   const older = approvals.entries.length - shown.length
   const stuck = admin?.entries.slice(0, most.stuck).map((entry) => stuckRow(entry, viewer)) ?? []
@@ -75,7 +78,7 @@ export function digestView(digest: Digest, { hour, isOn }: DigestSetting, viewer
       : { heading: 'open', look: looks.pendingApproval }),
     approvals: shown.map((entry) => approvalRow(entry, viewer)),
     hasApprovals: shown.length > 0,
-    older: approvals.more ? words.olderMany : restText(words.older, older),
+    older: approvals.more ? texts.olderMany : restText(texts.older, older),
     isAdmin: admin !== undefined,
     tiles: admin
       ? [
@@ -91,22 +94,22 @@ export function digestView(digest: Digest, { hour, isOn }: DigestSetting, viewer
     stuck,
     health,
     healthLook: healthMarks[health],
-    comes: hour === null ? words.offForAll : format(isOn ? words.on : words.off, { at: hourOf(hour, viewer) }),
+    comes: hour === null ? texts.offForAll : format(isOn ? texts.on : texts.off, { at: hourOf(hour, viewer) }),
     switches: hour === null ? '' : isOn ? 'off' : 'on',
   }
 }
 
 const openOf = (request: Request) => {
   const reference = referenceOf(request)
-  return { reference, open: format(words.open, { reference }) }
+  return { reference, open: format(texts.open, { reference }) }
 }
 
 function approvalRow({ request, since }: AwaitedEntry, viewer: Viewer): View['approvals'][number] {
   const stage = openStage(request.approvals)
   const isExpiring = urgencyOf(stage, viewer) === 'expiring'
   const says = isExpiring
-    ? format(words.expires, { at: expiryOf(stage, viewer) })
-    : format(words.waits, { since: sinceDay(since, viewer) })
+    ? format(texts.expires, { at: expiryOf(stage, viewer) })
+    : format(texts.waits, { since: sinceDay(since, viewer) })
   return {
     ...openOf(request),
     displayName: shortName(request.details),

@@ -16,7 +16,7 @@ export const healthTurnedCard = defineCard({
     means: z.string(),
     /** How long the problem lasted, when the service is healthy again; `''` for a credential. */
     took: z.string(),
-    /** What is broken now; parts that are healthy again are only named, in `was`. */
+    /** The broken parts; `was` only names parts that are healthy again. */
     parts: z.array(healthRow.pick({ name: true, sentence: true, look: true })),
     was: z.string(),
   }),
@@ -27,18 +27,18 @@ export function healthTurnedView(notice: HealthNotice, viewer: Viewer): ViewOf<t
   const { turned, since, until, parts } = notice
   const isRed = turned === 'red'
   const subject = subjectOf(notice)
-  const words = strings.health.turned
+  const texts = strings.health.turned
   const at = (when: string | null) => (when === null ? '' : moment(when, viewer, 'full'))
   const names = listOf([...new Set(parts.map(({ name }) => strings.health.part[name]))], 'and')
   const took = { for: until === null ? '' : duration(Date.parse(until) - Date.parse(since)) }
   return {
     subject,
     look: isRed ? toFix : looks.succeeded,
-    since: format(words.since, { since: at(isRed ? since : until) }),
-    means: subject === 'well' || subject === 'renewed' ? '' : words.means[subject],
-    took: subject === 'well' ? format(words.wellMeans, { ...took, since: at(since), until: at(until) }) : '',
+    since: format(texts.since, { since: at(isRed ? since : until) }),
+    means: subject === 'well' || subject === 'renewed' ? '' : texts.means[subject],
+    took: subject === 'well' ? format(texts.wellMeans, { ...took, since: at(since), until: at(until) }) : '',
     parts: isRed ? parts.map((part) => brief(part, viewer)) : [],
-    was: isRed || names === '' ? '' : format(subject === 'renewed' ? words.renewed : words.was, { parts: names }),
+    was: isRed || names === '' ? '' : format(subject === 'renewed' ? texts.renewed : texts.was, { parts: names }),
   }
 }
 

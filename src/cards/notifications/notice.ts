@@ -6,10 +6,10 @@ import { defineCard, type ViewOf } from '../shared/render.ts'
 import { cut, helpersOf, longest, moment, peopleList, type Viewer } from '../shared/texts.ts'
 
 type Typed = 'newRequest' | 'myRequests' | 'help' | 'adminQueue' | 'adminTemplates' | 'adminStats' | 'adminWebhooks'
-type Words = Exclude<keyof typeof strings.notice, 'trace'>
-export type NoticeCode = Exclude<Words, 'unknownCommandSuggestion'>
+type MessageKey = Exclude<keyof typeof strings.notice, 'trace'>
+export type NoticeCode = Exclude<MessageKey, 'unknownCommandSuggestion'>
 
-/** What can be tried again: these need no more than the draft or request that they are about. */
+/** The verbs that a notice can retry: they need only the id of a draft or request. */
 export const retryVerbs = [
   'request.submit',
   'request.review',
@@ -21,26 +21,26 @@ export const retryVerbs = [
 ] as const
 export type RetryVerb = (typeof retryVerbs)[number]
 
-/** A short answer that is not a request's card: what happened, what it means, what to do. */
+/** A short answer without a request's card: the event, its meaning, the next action. */
 export interface Notice {
   readonly code: NoticeCode
   /** `REQ-1042`, when it is about a request. */
   readonly reference?: string | undefined
-  /** The name of whoever was faster, and when (ISO 8601). */
+  /** The name of the person who acted earlier, and the time (ISO 8601). */
   readonly by?: string | undefined
   readonly at?: string | undefined
-  /** Who can do it instead: two of them are named. */
+  /** The people who can do it instead; the card names two. */
   readonly people?: readonly Person[] | undefined
   readonly requestId?: string | undefined
-  /** The core's own sentence, when it knows more than our words for the code; it stands in their place. */
+  /** A more exact sentence from the core, which replaces the catalogue's text for the code. */
   readonly detail?: string | undefined
   readonly traceId?: string | undefined
   readonly retry?: { readonly verb: RetryVerb; readonly requestId: string; readonly version?: number | undefined }
-  /** The command that an unknown one looks like: ours, not what was typed. */
+  /** Our command that is most similar to the typed one. */
   readonly suggestion?: string | undefined
 }
 
-/** How each notice looks, the button that shows where the request stands, and the command it offers instead. */
+/** The mark and colours of each notice, its button that shows the request's status, and the command that it offers instead. */
 const table: Readonly<
   Record<NoticeCode, { look: Look; show?: 'request.refresh' | 'approval.refresh'; types: Typed | '' }>
 > = {
@@ -94,7 +94,7 @@ const table: Readonly<
   webhookGoneForGood: { look: toKnow, types: 'adminWebhooks' },
   deliveryGone: { look: toKnow, types: 'adminWebhooks' },
 }
-/** What a card says whose person has lost the right that it needed. It shows nothing else, and has no button. */
+/** The notice that replaces a card when its person has lost the right that it needs. It has no button. */
 export const withdrawnCode = {
   admin: 'noLongerAdmin',
   approver: 'noLongerApprover',
@@ -104,10 +104,10 @@ export const noticeCodes = Object.keys(table) as NoticeCode[]
 export const noticeCard = defineCard({
   name: 'notice',
   data: z.strictObject({
-    words: z.enum([...noticeCodes, 'unknownCommandSuggestion']),
+    message: z.enum([...noticeCodes, 'unknownCommandSuggestion']),
     look,
     reference: z.string(),
-    /** What happened, and what to do; a `detail` stands in the place of both. */
+    /** The event and the next action; a `detail` replaces both. */
     what: z.string(),
     todo: z.string(),
     detail: z.string(),
@@ -134,7 +134,7 @@ export function noticeView(notice: Notice, viewer: Viewer): ViewOf<typeof notice
   const { code, retry, requestId = '', suggestion = '' } = notice
   const known = table[code]
   const show = retry === undefined && requestId !== '' ? (known.show ?? '') : ''
-  const words = wordsOf(notice)
+  const message = messageOf(notice)
   const values = {
     reference: notice.reference ?? '',
     name: notice.people ? peopleList(notice.people.slice(0, 2), 'or') : cut(notice.by ?? '', longest.name),
@@ -143,11 +143,11 @@ export function noticeView(notice: Notice, viewer: Viewer): ViewOf<typeof notice
     suggestion,
   }
   return {
-    words,
+    message,
     look: known.look,
     reference: notice.reference ?? '',
-    what: format(strings.notice[words].what, values),
-    todo: format(strings.notice[words].todo, values),
+    what: format(strings.notice[message].what, values),
+    todo: format(strings.notice[message].todo, values),
     detail: cut(notice.detail ?? '', longest.text),
     trace: notice.traceId ? format(strings.notice.trace, { traceId: notice.traceId }) : '',
     suggestion,
@@ -159,8 +159,11 @@ export function noticeView(notice: Notice, viewer: Viewer): ViewOf<typeof notice
   }
 }
 
-/** A decision that nobody is named for has only ended; a command that looks like none gets the list of all. */
-function wordsOf({ code, by, at, suggestion }: Notice): Words {
+/**
+ * The message of a notice. A decision without a known decider has only ended; an unknown command without a similar one shows
+ * help.
+ */
+function messageOf({ code, by, at, suggestion }: Notice): MessageKey {
   if (code === 'unknownCommand') return suggestion ? 'unknownCommandSuggestion' : 'unknownCommand'
   if (code === 'alreadyDecided' && !(by && at)) return 'alreadyEnded'
   return code

@@ -45,11 +45,11 @@ export const adminHealthCard = defineCard({
     /** The result of reading the certificate again, or `''`. */
     remark: z.string(),
     troubles: z.array(healthRow),
-    /** Names the problems that are not in `troubles`, because a card has no room for all; `''` if there are none. */
+    /** Names the problems that are not in `troubles`, because a card has no room for all; `''` without others. */
     more: z.string(),
     /** A sentence about each healthy part. */
     good: z.array(z.strictObject({ text: z.string() })),
-    /** Names the healthy parts, which a click shows; `''` if there are none. */
+    /** Names the healthy parts, which a click shows; `''` without any. */
     summary: z.string(),
     version: z.string(),
   }),
@@ -72,16 +72,16 @@ export function adminHealthView(
     look: bands[state],
     heading: format(strings.health.heading, { count: troubles.length }),
     remark: reading === undefined ? '' : strings.health.reading[reading],
-    troubles: troubles.slice(0, mostTroubles),
-    more: namesIn(strings.health.more, troubles.slice(mostTroubles)),
+    troubles: troubles.slice(0, maxTroubles),
+    more: namesIn(strings.health.more, troubles.slice(maxTroubles)),
     good: good.map(({ name, sentence }) => ({ text: `${strings.health.part[name]}: ${sentence}` })),
     summary: namesIn(strings.health.good, good),
     version: format(strings.health.version, { version, uptime: duration(at.getTime() - startedAt.getTime()) }),
   }
 }
 
-/** A card has room for so many problems. The report has the worst first. */
-const mostTroubles = 8
+/** The number of problems that a card has room for. The worst come first in the report. */
+const maxTroubles = 8
 
 /** Names parts in one sentence, or `''` without any: a report has more parts than a card can show. */
 function namesIn(message: string, parts: readonly Pick<HealthPart, 'name'>[]): string {
@@ -147,7 +147,7 @@ function measureText(name: string, value: string | number, writing: HealthWritin
 const numbersOf = ({ calls, checkedAt, state }: HealthPart): boolean =>
   (calls ?? 0) > 0 || (checkedAt !== undefined && state !== 'green')
 
-/** Which measures are shown: for a healthy part only the number of calls. */
+/** The measures on the card: for a healthy part only the number of calls. */
 function latelyOf(part: HealthPart): keyof typeof strings.health.lately {
   const { problem, lastSuccessAt, throttled, timedOut, checkedAt } = part
   if (checkedAt !== undefined) return 'checked'

@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { type Figures, periodNames, type RequestState, type Spread, type Stats } from '../../core/index.ts'
-import { problemInWords } from '../requests/steps.ts'
+import { problemText } from '../requests/steps.ts'
 import { format, restText, strings } from '../shared/messages.ts'
 import { type CardJson, defineCard, firstThatFits, type ViewOf } from '../shared/render.ts'
 import { cut, days, duration, listOf, longest, quantity, shortName, type Viewer } from '../shared/texts.ts'
 
 /**
- * Bars are drawn with full and half blocks (Unicode U+2588, U+258C, U+2591), which every system's monospaced font has: they keep the
- * colours of the theme and their true length, where coloured containers are pale and never shorter than their padding.
+ * Draws bars with full and half blocks (Unicode U+2588, U+258C, U+2591), which every monospaced font has. They keep the theme's
+ * colours and their true length; coloured containers are pale and never shorter than their padding.
  */
 const full = '█'
 const half = '▌'
@@ -24,17 +24,17 @@ const barRow = z.strictObject({
   label: z.string(),
   parts: z.array(part),
   value: z.string(),
-  told: z.string(),
+  figures: z.string(),
 })
 type BarRow = z.output<typeof barRow>
 type Part = z.output<typeof part>
-/** `shaded`: for what ended without a result. */
+/** `shaded`: requests that ended without a result. */
 interface Look {
   readonly color: Part['color']
   readonly shaded?: boolean
 }
 
-/** The looks of the parts of a bar. */
+/** The colours of the parts of a bar. */
 export const barLooks = {
   plain: { color: 'Accent' },
   good: { color: 'Good' },
@@ -80,7 +80,7 @@ export function stackOf(values: readonly { value: number; look: Look }[], most: 
 
 const total = (lengths: readonly number[]): number => lengths.reduce((all, length) => all + length, 0)
 
-const words = strings.stats
+const texts = strings.stats
 const tileNames = ['asked', 'decided', 'made'] as const
 const sectionNames = ['kinds', 'times', 'decisions', 'failures', 'templates', 'approvers'] as const
 type SectionName = (typeof sectionNames)[number]
@@ -95,7 +95,7 @@ export const adminStatsCard = defineCard({
   name: 'admin-stats',
   data: z.strictObject({
     period: z.enum([...periodNames, 'days']),
-    /** Which days. */
+    /** The days of the period. */
     at: z.string(),
     isEmpty: z.boolean(),
     tiles: z.array(z.strictObject({ name: z.enum(tileNames), quantity: z.string(), delta: z.string() })),
@@ -139,7 +139,7 @@ export function adminStatsView(stats: Stats, viewer: Viewer, room: Room = rooms[
       : tileNames.map((name) => ({ name, quantity: quantity(now[name]), delta: deltaOf(now[name], before[name]) })),
     sections: [kindsOf(stats), decisionsOf(stats), timesOf(now, before), failuresOf(stats, room)].filter(isThere),
     folded: [templatesOf(stats, room), approversOf(stats, room)].filter(isThere),
-    compared: isEmpty ? '' : format(words.compared, { range: days(before.from, before.until, viewer) }),
+    compared: isEmpty ? '' : format(texts.compared, { range: days(before.from, before.until, viewer) }),
     command: `${strings.types.adminStats} ${typedOf(stats, viewer)}`,
     other: period === 'week' ? 'month' : 'week',
   }
@@ -150,10 +150,10 @@ const sectionOf = (name: SectionName, rows: readonly BarRow[], rest = ''): Secti
 
 /** The argument of the command for the same period. */
 const typedOf = ({ period, now }: Stats, { timeZone }: Viewer): string => {
-  if (period !== 'days') return words.types[period]
+  if (period !== 'days') return texts.types[period]
   const day = (at: string, back: number): string =>
     new Intl.DateTimeFormat('sv-SE', { timeZone: knownZone(timeZone) }).format(new Date(Date.parse(at) - back))
-  return format(words.types.days, { first: day(now.from, 0), last: day(now.until, 1) })
+  return format(texts.types.days, { first: day(now.from, 0), last: day(now.until, 1) })
 }
 const knownZone = (timeZone: string): string => {
   try {
@@ -164,10 +164,10 @@ const knownZone = (timeZone: string): string => {
 }
 
 function deltaOf(now: number, before: number): string {
-  if (now === before) return words.delta.same
+  if (now === before) return texts.delta.same
   return now > before
-    ? format(words.delta.more, { count: quantity(now - before) })
-    : format(words.delta.fewer, { count: quantity(before - now) })
+    ? format(texts.delta.more, { count: quantity(now - before) })
+    : format(texts.delta.fewer, { count: quantity(before - now) })
 }
 
 function kindsOf({ kinds }: Stats): Section {
@@ -181,12 +181,12 @@ const plainRow = (
   count: number,
   most: number,
   look = barLooks.plain as (typeof barLooks)[keyof typeof barLooks],
-  told = '',
+  figures = '',
 ): BarRow => ({
   label,
   parts: barOf(count, most, look),
   value: quantity(count),
-  told,
+  figures,
 })
 
 /** Approved and rejected in one bar, and how the rate compares. */
@@ -201,10 +201,10 @@ function decisionsOf({ now, before }: Stats): Section {
   const values = { approved: quantity(decided - rejected), rejected: quantity(rejected) }
   return sectionOf('decisions', [
     {
-      label: format(words.decided, values),
+      label: format(texts.decided, values),
       parts: stackOf(parts, decided),
       value: '',
-      told: [format(words.rate, { rate }), rateDelta(rejectionRate, before.rejectionRate)].join(' '),
+      figures: [format(texts.rate, { rate }), rateDelta(rejectionRate, before.rejectionRate)].join(' '),
     },
   ])
 }
@@ -215,10 +215,10 @@ function percent(rate: number): string {
   return new Intl.NumberFormat(strings.locale, { style: 'percent', maximumFractionDigits }).format(rate / 100)
 }
 function rateDelta(now: number, before: number | null): string {
-  if (before === null) return words.rateDelta.none
+  if (before === null) return texts.rateDelta.none
   const rate = percent(before)
-  if (rate === percent(now)) return words.rateDelta.same
-  return format(now > before ? words.rateDelta.more : words.rateDelta.fewer, { rate })
+  if (rate === percent(now)) return texts.rateDelta.same
+  return format(now > before ? texts.rateDelta.more : texts.rateDelta.fewer, { rate })
 }
 
 /** Each bar is solid up to the median and shaded up to the 95th percentile. All bars have one scale. */
@@ -229,29 +229,29 @@ function timesOf(now: Figures, before: Figures): Section {
     const spread = now[name]
     if (spread === null) return []
     const parts = rangeOf(spread.median, spread.p95, most)
-    return [{ label: words.time[name], parts, value: '', told: spreadInWords(spread, before[name]) }]
+    return [{ label: texts.time[name], parts, value: '', figures: spreadText(spread, before[name]) }]
   })
   return sectionOf('times', rows)
 }
 
 /** A time of at least one second. */
 const time = (seconds: number): string => duration(Math.max(1, seconds) * 1000)
-function spreadInWords(now: Spread & object, before: Spread): string {
-  const text = format(words.spread, { median: time(now.median), p95: time(now.p95) })
+function spreadText(now: Spread & object, before: Spread): string {
+  const text = format(texts.spread, { median: time(now.median), p95: time(now.p95) })
   if (before === null) return text
   const median = time(before.median)
-  if (median === time(now.median)) return `${text} ${words.timeDelta.same}`
-  return `${text} ${format(now.median > before.median ? words.timeDelta.slower : words.timeDelta.quicker, { median })}`
+  if (median === time(now.median)) return `${text} ${texts.timeDelta.same}`
+  return `${text} ${format(now.median > before.median ? texts.timeDelta.slower : texts.timeDelta.quicker, { median })}`
 }
 
 /** Adds up causes of the same text. */
 function failuresOf({ failures }: Stats, { failures: most }: Room): Section {
-  const causes = Map.groupBy(failures, ({ code }) => (code === 'unknown' ? words.unknownCause : problemInWords(code)))
+  const causes = Map.groupBy(failures, ({ code }) => (code === 'unknown' ? texts.unknownCause : problemText(code)))
   const all = [...causes]
     .map(([cause, some]) => ({ cause, count: some.reduce((sum, { count }) => sum + count, 0) }))
     .sort((one, other) => other.count - one.count)
   const rows = all.slice(0, most).map(({ cause, count }) => plainRow(cause, count, all[0]?.count ?? 0, barLooks.bad))
-  return sectionOf('failures', rows, restText(words.more.causes, all.length - rows.length))
+  return sectionOf('failures', rows, restText(texts.more.causes, all.length - rows.length))
 }
 
 /** The parts of a template's bar in their order: created, in progress, failed or rejected, ended. */
@@ -268,20 +268,20 @@ function templatesOf({ templates }: Stats, { templates: room }: Room): Section {
     const parts = shares.map(({ look, states: some }) => {
       return { look, value: some.reduce((sum, state) => sum + (states[state] ?? 0), 0) }
     })
-    const told = shares.flatMap(({ states: some }) =>
+    const note = shares.flatMap(({ states: some }) =>
       some.flatMap((state) => {
         const count = states[state] ?? 0
-        return count === 0 ? [] : [format(words.state[state], { count: quantity(count) })]
+        return count === 0 ? [] : [format(texts.state[state], { count: quantity(count) })]
       }),
     )
     return {
       label: cut(name, longest.name),
       parts: stackOf(parts, most),
       value: quantity(count),
-      told: listOf(told, 'unit'),
+      figures: listOf(note, 'unit'),
     }
   })
-  return sectionOf('templates', rows, restText(words.more.templates, templates.length - rows.length))
+  return sectionOf('templates', rows, restText(texts.more.templates, templates.length - rows.length))
 }
 
 function approversOf({ approvers, approverCount }: Stats, { approvers: room }: Room): Section {
@@ -291,10 +291,10 @@ function approversOf({ approvers, approverCount }: Stats, { approvers: room }: R
       { value: decisions - rejections, look: barLooks.good },
       { value: rejections, look: barLooks.bad },
     ]
-    const name = shortName(person) || words.erased
+    const name = shortName(person) || texts.erased
     const values = { median: time(median), count: quantity(rejections) }
-    const told = format(rejections === 0 ? words.approver : words.approverRejected, values)
-    return { label: name, parts: stackOf(parts, most), value: quantity(decisions), told }
+    const figures = format(rejections === 0 ? texts.approver : texts.approverRejected, values)
+    return { label: name, parts: stackOf(parts, most), value: quantity(decisions), figures }
   })
-  return sectionOf('approvers', rows, restText(words.more.approvers, approverCount - rows.length))
+  return sectionOf('approvers', rows, restText(texts.more.approvers, approverCount - rows.length))
 }

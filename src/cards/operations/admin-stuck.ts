@@ -31,7 +31,7 @@ export const adminStuckCard = defineCard({
     /** The command that cancels one of them, or `''`. */
     cancels: z.string(),
     isDirectorySilent: z.boolean(),
-    /** How many jobs were given up, or `''`. */
+    /** The number of failed jobs as text, or `''`. */
     jobs: z.string(),
     ...paged,
     /** How many more there are beyond those that were read, or `''`. */
@@ -39,18 +39,18 @@ export const adminStuckCard = defineCard({
   }),
 })
 
-/** A page of stuck requests with the commands that fix them, and the number of given-up jobs. `from`: the first row of the page. */
+/** A page of stuck requests with the commands that fix them, and the number of failed jobs. `from`: the first row of the page. */
 export function adminStuckView(
   { count, entries, isDirectorySilent = false, deadLetters = 0 }: Stuck,
   viewer: Viewer,
   from = 0,
 ): ViewOf<typeof adminStuckCard> {
   const { shown, page } = pageOf(entries, from)
-  const words = strings.stuck
+  const texts = strings.stuck
   const [first] = shown
   return {
     at: time(viewer),
-    heading: format(words.heading, { count }),
+    heading: format(texts.heading, { count }),
     requests: shown.map((entry) => {
       const { why, remedies = ['look'] } = entry.attention ?? {}
       const { types: _, by: __, age, ...row } = rowOf(entry, viewer, longest.text)
@@ -59,16 +59,16 @@ export function adminStuckView(
       return {
         ...row,
         open: format(strings.list.open, { reference }),
-        asks: format(words.asks, { name, age }),
+        asks: format(texts.asks, { name, age }),
         advice: adviceOf(why, remedies[0]),
         buttons: remedies.map((remedy) => buttonOf(remedy, reference)),
       }
     }),
-    cancels: first ? format(words.type, { reference: referenceOf(first.request) }) : '',
+    cancels: first ? format(texts.type, { reference: referenceOf(first.request) }) : '',
     isDirectorySilent,
     jobs: restText(strings.jobs.heading, deadLetters),
     ...page,
-    older: restText(words.older, count - entries.length),
+    older: restText(texts.older, count - entries.length),
   }
 }
 
@@ -94,7 +94,7 @@ export const adminJobsCard = defineCard({
   data: z.strictObject({
     at: z.string(),
     heading: z.string(),
-    /** Whether the card asks to confirm a replay. */
+    /** Whether the card asks to confirm a retry. */
     asks: z.boolean(),
     /** Whether its batch was stopped, so that the job can only be dismissed. */
     isOver: z.boolean(),
@@ -117,11 +117,11 @@ export const adminJobsCard = defineCard({
 })
 
 /** How many jobs with their reasons fit on a card. */
-export const mostJobs = 5
+export const maxJobs = 5
 
-/** The given-up jobs, their problems, and buttons to replay them. There must be at least one. */
+/** The failed jobs, their problems, and buttons to retry them. There must be at least one. */
 export function adminJobsView({ total, jobs }: GivenUpJobs, viewer: Viewer): ViewOf<typeof adminJobsCard> {
-  const shown = jobs.slice(0, mostJobs)
+  const shown = jobs.slice(0, maxJobs)
   return {
     at: time(viewer),
     heading: format(strings.jobs.heading, { count: total }),
@@ -133,7 +133,7 @@ export function adminJobsView({ total, jobs }: GivenUpJobs, viewer: Viewer): Vie
   }
 }
 
-/** Asks for a confirmation before a job is replayed or dismissed. */
+/** Shows a failed job to confirm before it is retried or dismissed. */
 export function adminReplayView(job: GivenUpJob, viewer: Viewer): ViewOf<typeof adminJobsCard> {
   const row = jobRow(job, viewer)
   const { isOver } = job

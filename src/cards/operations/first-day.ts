@@ -7,7 +7,7 @@ import { cut, listOf, longest, time, type Viewer } from '../shared/texts.ts'
 import { healthRow, healthRowOf } from './admin-health.ts'
 
 /** More troubles do not fit; `admin health` shows them all. */
-const mostTroubles = 6
+const maxTroubles = 6
 
 export const firstDayCard = defineCard({
   name: 'first-day',
@@ -27,14 +27,14 @@ export const firstDayCard = defineCard({
   }),
 })
 
-/** What an admin finds on the first day. */
+/** The state of the service on an admin's first day. */
 export interface FirstDay {
   readonly displayName: string
   readonly health: HealthReport
   readonly templates: number
 }
 
-/** The card says itself whether there are templates, so a part of the health about them would repeat it. */
+/** The card already shows whether there are templates, so it leaves out the part of the health about templates. */
 const ownParts: readonly string[] = ['templates']
 
 /** Shows an admin what works, what is missing, and how to add the first template. */
@@ -42,7 +42,7 @@ export function firstDayView(
   { displayName, health, templates }: FirstDay,
   viewer: Viewer,
 ): ViewOf<typeof firstDayCard> {
-  const words = strings.firstDay
+  const texts = strings.firstDay
   const rows = health.parts.filter(({ name }) => !ownParts.includes(name)).map((part) => healthRowOf(part, viewer))
   const troubles = rows.filter(({ state }) => state !== 'green')
   const good = rows.filter(({ state }) => state === 'green').map(({ name }) => strings.health.part[name])
@@ -51,12 +51,12 @@ export function firstDayView(
   return {
     at: time({ ...viewer, now: health.at }),
     look: missing === 0 ? looks.succeeded : toFix,
-    heading: missing === 0 ? words.heading.ready : format(words.heading.missing, { count: missing }),
-    hello: format(words.hello, { name: cut(displayName, longest.title) }),
+    heading: missing === 0 ? texts.heading.ready : format(texts.heading.missing, { count: missing }),
+    hello: format(texts.hello, { name: cut(displayName, longest.title) }),
     hasTemplates,
-    templates: hasTemplates ? format(words.templates.some, { count: templates }) : words.templates.none,
-    troubles: troubles.slice(0, mostTroubles).map((row) => ({ ...row, numbers: '' })),
-    hidden: restText(words.more, troubles.length - mostTroubles),
-    good: good.length === 0 ? '' : format(words.good, { parts: listOf(good, 'and') }),
+    templates: hasTemplates ? format(texts.templates.some, { count: templates }) : texts.templates.none,
+    troubles: troubles.slice(0, maxTroubles).map((row) => ({ ...row, numbers: '' })),
+    hidden: restText(texts.more, troubles.length - maxTroubles),
+    good: good.length === 0 ? '' : format(texts.good, { parts: listOf(good, 'and') }),
   }
 }

@@ -1,4 +1,4 @@
-/** Health, statistics, given-up jobs and stuck requests. */
+/** Health, statistics, failed jobs and stuck requests. */
 export * from './admin-health.ts'
 export * from './admin-stats.ts'
 export * from './admin-stuck.ts'

@@ -20,11 +20,11 @@ export const adminEraseCard = defineCard({
     look,
     personId: z.uuid(),
     person: z.strictObject({ name: z.string(), address: z.string() }),
-    /** What the admin must type to confirm: an address, or an id for a person without one. */
+    /** The text that the admin must type to confirm: an address, or an id for a person without one. */
     confirms: z.enum(['address', 'id']),
     expected: z.string(),
     erasureId: z.union([z.literal(''), z.uuid()]),
-    /** What must be finished first, each with a command that shows it. */
+    /** The items that block the erasure, each with a command that shows it. */
     rows: z.array(z.strictObject({ title: z.string(), says: z.string(), command: z.string() })).max(6),
     /** How many more there are, or `''`. */
     more: z.string(),
@@ -40,14 +40,14 @@ type Row = View['rows'][number]
 
 const most = 6
 
-/** What the erasure removes and keeps; what blocks it; or what it has removed. */
+/** Shows the data that the erasure removes and keeps, its blockers, or its result. */
 export function adminEraseView(now: ErasureNow, viewer: Viewer): View {
   if (now.step === 'done') return doneView(now.personId, now.removed)
   const { person, isYou, confirmWith, templates, erasureId } = now.erasure
   const step = now.step === 'blocked' && isYou ? 'you' : now.step
   const isAsked = step === 'confirm' || step === 'mismatch'
   const all = step === 'blocked' ? blocksOf(now.erasure, viewer) : []
-  const words = strings.erase
+  const texts = strings.erase
   return {
     step,
     look: step === 'ordered' ? looks.queued : toKnow,
@@ -60,11 +60,11 @@ export function adminEraseView(now: ErasureNow, viewer: Viewer): View {
     expected: cut(confirmWith, longest.address),
     erasureId,
     rows: all.slice(0, most),
-    more: restText(words.more, all.length - most),
+    more: restText(texts.more, all.length - most),
     notes:
       isAsked && templates.length > 0
         ? lines([
-            format(words.note.templates, {
+            format(texts.note.templates, {
               names: peopleList(
                 templates.map((one) => ({ displayName: one })),
                 'and',
@@ -72,16 +72,16 @@ export function adminEraseView(now: ErasureNow, viewer: Viewer): View {
             }),
           ])
         : [],
-    goes: isAsked ? lines(Object.values(words.will)) : [],
+    goes: isAsked ? lines(Object.values(texts.will)) : [],
     stays: isAsked ? stays(person.id) : [],
     delegations: step === 'blocked' && now.erasure.blocks.delegations.length > 0,
   }
 }
 
 function doneView(personId: string, removed: ErasureCounts): View {
-  const counts = Object.entries(strings.erase.was).flatMap(([name, words]) => {
+  const counts = Object.entries(strings.erase.was).flatMap(([name, message]) => {
     const count = name in removed ? removed[name as keyof ErasureCounts] : 0
-    return count > 0 ? [format(words, { count: quantity(count) })] : []
+    return count > 0 ? [format(message, { count: quantity(count) })] : []
   })
   return {
     ...{ step: 'done', look: looks.succeeded, personId, person: { name: '', address: '' } },
@@ -98,12 +98,12 @@ function doneView(personId: string, removed: ErasureCounts): View {
 }
 
 const lines = (texts: readonly string[]): z.output<typeof line>[] => texts.map((text) => ({ text }))
-const stays = (id: string) => lines(Object.values(strings.erase.keeps).map((words) => format(words, { id })))
+const stays = (id: string) => lines(Object.values(strings.erase.keeps).map((message) => format(message, { id })))
 
 function blocksOf({ blocks, person }: Erasure, viewer: Viewer): Row[] {
-  const words = strings.erase.blocks
+  const texts = strings.erase.blocks
   const isListed = new Set([...blocks.waiting, ...blocks.open].map(({ requestId }) => requestId))
-  // These end without a request's card, so the command checks the erasure again.
+  // No request's card shows their end, so the command checks the erasure again.
   const lookAgain = `${strings.types.adminErase} ${person.id}`
   const ofRequest = (request: Request, says: string): Row => ({
     title: `${referenceOf(request)} · ${shortName(request.details)}`,
@@ -111,8 +111,8 @@ function blocksOf({ blocks, person }: Erasure, viewer: Viewer): Row[] {
     command: `admin status ${referenceOf(request)}`,
   })
   const ofDelegation = ({ person, delegate, until }: Delegation): Row => ({
-    title: words.delegationTitle,
-    says: format(words.delegation, {
+    title: texts.delegationTitle,
+    says: format(texts.delegation, {
       name: shortName(delegate),
       other: shortName(person),
       date: lastDay(until, viewer),
@@ -121,16 +121,16 @@ function blocksOf({ blocks, person }: Erasure, viewer: Viewer): Row[] {
   })
   return [
     ...blocks.waiting.map((request) => ({
-      ...ofRequest(request, words.waiting),
+      ...ofRequest(request, texts.waiting),
       command: format(strings.queue.types.reassign, { reference: referenceOf(request) }),
     })),
     ...blocks.open.map((request) =>
-      ofRequest(request, format(words.open, { state: strings.state[request.status].name })),
+      ofRequest(request, format(texts.open, { state: strings.state[request.status].name })),
     ),
     ...blocks.named
       .filter(({ requestId }) => !isListed.has(requestId))
-      .map((request) => ofRequest(request, format(words.named, { state: strings.state[request.status].name }))),
+      .map((request) => ofRequest(request, format(texts.named, { state: strings.state[request.status].name }))),
     ...blocks.delegations.map(ofDelegation),
-    ...(blocks.batches > 0 ? [{ title: words.batches, says: words.batchesEnd, command: lookAgain }] : []),
+    ...(blocks.batches > 0 ? [{ title: texts.batches, says: texts.batchesEnd, command: lookAgain }] : []),
   ]
 }

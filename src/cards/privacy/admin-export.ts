@@ -6,7 +6,7 @@ import { format, keysOf, strings } from '../shared/messages.ts'
 import { defineCard, type ViewOf } from '../shared/render.ts'
 import { cut, dayOf, isDay, longest, moment, quantity, type Viewer } from '../shared/texts.ts'
 
-/** The people whom an admin may mean: none was named, none was found, or several were. */
+/** The possible people for an admin's command: nobody was named, nobody was found, or several match. */
 interface PersonChoice {
   readonly purpose: 'export' | 'erase'
   readonly typed: string
@@ -23,9 +23,9 @@ export const adminPersonCard = defineCard({
   }),
 })
 
-const words = { export: 'admin export person', erase: strings.types.adminErase } as const
+const texts = { export: 'admin export person', erase: strings.types.adminErase } as const
 
-/** Asks which person is meant. */
+/** Lets the admin choose the person. */
 export function adminPersonView({ purpose, typed, people }: PersonChoice): ViewOf<typeof adminPersonCard> {
   const says = people.length > 0 ? 'which' : typed === '' ? 'howTo' : 'nobody'
   return {
@@ -35,7 +35,7 @@ export function adminPersonView({ purpose, typed, people }: PersonChoice): ViewO
     rows: people.slice(0, 6).map(({ id, displayName, userPrincipalName }) => ({
       title: cut(displayName || id, longest.name),
       says: cut(userPrincipalName || id, longest.address),
-      command: `${words[purpose]} ${id}`,
+      command: `${texts[purpose]} ${id}`,
     })),
   }
 }
@@ -74,18 +74,18 @@ const nothing: Omit<View, 'step' | 'heading' | 'look'> = {
   ...{ days: '', counts: '', person: { name: '', address: '' }, until: '', links: [] },
 }
 
-/** Asks for the period; then shows four links, and until when they work. */
+/** Shows inputs for the period; then four links and their expiry. */
 export function adminExportView(now: ExportNow, viewer: Viewer): View {
   if (now.step === 'form') return { ...nothing, ...formOf(now) }
-  const words = strings.export
-  const until = format(words.until, { time: moment(now.offer.until, viewer, 'full') })
+  const texts = strings.export
+  const until = format(texts.until, { time: moment(now.offer.until, viewer, 'full') })
   if (now.step === 'person') {
     const { person, url } = now.offer
     const name = cut(person.displayName || person.id, longest.title)
     return {
       ...nothing,
       step: 'person',
-      heading: words.heading.person,
+      heading: texts.heading.person,
       look: looks.succeeded,
       until,
       person: { name, address: cut(person.userPrincipalName, longest.address) },
@@ -96,11 +96,11 @@ export function adminExportView(now: ExportNow, viewer: Viewer): View {
   return {
     ...nothing,
     step: 'links',
-    heading: words.heading.links,
+    heading: texts.heading.links,
     look: looks.succeeded,
     until,
-    days: format(from === to ? words.day : words.range, { from: dayOf(from), to: dayOf(to) }),
-    counts: format(words.counts, { requests: quantity(requests), entries: quantity(entries) }),
+    days: format(from === to ? texts.day : texts.range, { from: dayOf(from), to: dayOf(to) }),
+    counts: format(texts.counts, { requests: quantity(requests), entries: quantity(entries) }),
     links: links.map((link) => ({ name: nameOf(link), url: link.url })),
   }
 }
@@ -113,16 +113,16 @@ function formOf({ days, typed, faults }: Extract<ExportNow, { step: 'form' }>) {
     resource: 'export',
   })
   const { faultCount, otherFaults } = of
-  const words = strings.export
+  const texts = strings.export
   // Inputs hold days, and nothing else.
   const held = (text: string) => (isDay(text) ? text : '')
   return {
     step: 'form' as const,
     ...(faultCount > 0
       ? { heading: format(strings.form.mistakes, { count: faultCount }), look: toFix }
-      : { heading: words.heading.form, look: plain }),
+      : { heading: texts.heading.form, look: plain }),
     otherFaults,
-    unclear: typed === '' ? '' : format(words.unclear, { typed: cut(typed, longest.title) }),
+    unclear: typed === '' ? '' : format(texts.unclear, { typed: cut(typed, longest.title) }),
     values: { from: held(days.from), to: held(days.to) },
     faults: { from: of.lineOf('from'), to: of.lineOf('to') },
   }

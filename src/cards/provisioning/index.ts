@@ -59,22 +59,22 @@ export function siteReadyView(request: RequestForSite, viewer: Viewer): ViewOf<t
 }
 
 /** People read a short list; all checks that it leaves out have passed. */
-const mostChecks = 7
+const maxChecks = 7
 
 /** The one card that announces a mailbox: its address, who has access, and what to do next. */
 export function mailboxReadyView(request: RequestForMailbox, viewer: Viewer): ViewOf<typeof mailboxReadyCard> {
   const rows = checkRows(request, viewer)
-  const shown = rows.filter(({ look }, index) => index < mostChecks || look.mark !== rowLooks.done.mark)
-  const words = strings.ready.mailbox
+  const shown = rows.filter(({ look }, index) => index < maxChecks || look.mark !== rowLooks.done.mark)
+  const texts = strings.ready.mailbox
   const about = aboutOf(request, shown, viewer)
   return {
     ...about,
-    fallback: format(words.fallback, { reference: about.reference }),
+    fallback: format(texts.fallback, { reference: about.reference }),
     kind: request.kind,
     address: request.address,
     url: outlookLink(request, viewer),
     moreChecks: restText(strings.checks.more, rows.length - shown.length),
-    next: format(words.next[nextOf(request, viewer)], { people: peopleWith(request, 'FullAccess') }),
+    next: format(texts.next[nextOf(request, viewer)], { people: peopleWith(request, 'FullAccess') }),
   }
 }
 

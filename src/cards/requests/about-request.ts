@@ -9,7 +9,7 @@ export const about = {
   kind: resourceKind,
   templateName: z.string(),
   displayName: z.string(),
-  /** Who asks, and when. */
+  /** The requester and the time. */
   asks: z.string(),
 }
 

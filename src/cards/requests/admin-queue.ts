@@ -27,7 +27,7 @@ import {
   time,
   type Viewer,
 } from '../shared/texts.ts'
-import { peopleInWords, stepWords } from './steps.ts'
+import { peopleText, stepText } from './steps.ts'
 
 type Why = keyof typeof strings.queue.why
 /** A request in a list for admins. */
@@ -112,7 +112,7 @@ export function lookOf({ request, attention }: Pick<QueueEntry, 'request' | 'att
 /** A key of `strings.queue.why`, and its argument. */
 type Reason = { readonly why: Why; readonly value: string }
 
-/** Why a request waits. For a failed request the error of Microsoft 365, which admins need. */
+/** The reason why a request waits; for a failed request the error of Microsoft 365, which admins need. */
 export function reasonOf(entry: Pick<QueueEntry, 'request' | 'attention' | 'nextTryAt'>, viewer: Viewer): Reason {
   const { request, attention } = entry
   const mailbox = isForMailbox(request)
@@ -133,7 +133,7 @@ export function reasonOf(entry: Pick<QueueEntry, 'request' | 'attention' | 'next
 }
 
 const problemOf = ({ problem }: Request): string =>
-  (problem && (peopleInWords(problem) ?? problem.detail)) || strings.problem.unexpected
+  (problem && (peopleText(problem) ?? problem.detail)) || strings.problem.unexpected
 
 /** The messages for one person, and for several. */
 const losses = {
@@ -151,7 +151,7 @@ function lossOf(why: Attention['why'], people: readonly Person[]): Reason {
 /** The current step; for repeated failures also the last problem and the time of the next attempt. */
 function atWork({ request, attention, nextTryAt }: Parameters<typeof reasonOf>[0], viewer: Viewer): Reason {
   const next = nextStep(request)
-  const step = stepWords(request, next?.name)
+  const step = stepText(request, next?.name)
   const problem = cut(next?.problem?.detail ?? '', longest.text)
   if (!attention) return { why: 'creating', value: step }
   if (attention.why === 'late') {
@@ -163,8 +163,8 @@ function atWork({ request, attention, nextTryAt }: Parameters<typeof reasonOf>[0
   }
   if (attention.why === 'retrying') {
     const at = nextTryAt && nextTryAt > viewer.now ? moment(nextTryAt.toISOString(), viewer, 'full') : ''
-    const words = at === '' ? strings.queue.tried.now : strings.queue.tried.next
-    return { why: 'retrying', value: format(words, { step, count: String(next?.attempts ?? 1), problem, at }) }
+    const message = at === '' ? strings.queue.tried.now : strings.queue.tried.next
+    return { why: 'retrying', value: format(message, { step, count: String(next?.attempts ?? 1), problem, at }) }
   }
   return { why: 'standsStill', value: problem ? format(strings.queue.tried.last, { step, problem }) : step }
 }

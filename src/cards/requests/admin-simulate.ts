@@ -77,15 +77,15 @@ export function adminSimulateView(
 
 type Preview = Simulation['preview']
 
-/** What is left of the quotas. */
+/** The remaining quotas. */
 function quotaFacts(quota: Preview['simulated']['quota']): Fact[] {
-  const words = strings.simulate
+  const texts = strings.simulate
   const kinds = ['openRequests', 'openOfTemplate', 'resources'] as const
   return kinds.flatMap((kind) => {
     const share = quota[kind]
     if (!share) return []
-    const value = format(words.left, { left: quantity(share.left), most: quantity(share.most) })
-    return [{ label: words.quota[kind], value }]
+    const value = format(texts.left, { left: quantity(share.left), most: quantity(share.most) })
+    return [{ label: texts.quota[kind], value }]
   })
 }
 
@@ -95,12 +95,12 @@ function defaultFacts({ defaults, kind }: Preview, template: Template): Fact[] {
   const own = defaults.filter(({ field }) => field !== 'labelId')
   return own.map(({ field, value, why }) => {
     const [label = field] = inputNames({ kind, template }, [field])
-    const text = cut(valueInWords(field, value), longest.title)
+    const text = cut(valueText(field, value), longest.title)
     return { label: cut(label, longest.name), value: format(strings.simulate[why], { value: text }) }
   })
 }
 
-function valueInWords(field: string, value: Preview['defaults'][number]['value']): string {
+function valueText(field: string, value: Preview['defaults'][number]['value']): string {
   if (typeof value === 'boolean') return strings.simulate.toggle[value ? 'on' : 'off']
   if (field === 'capacity') return format(strings.facts.megabytes, { count: quantity(Number(value)) })
   return Array.isArray(value) ? listOf(value, 'unit') : String(value)
@@ -121,7 +121,7 @@ export const adminSimulateChoiceCard = defineCard({
   }),
 })
 
-/** What the admin typed for the template and the person, and the possible matches. */
+/** The admin's text for the template and the person, and the possible matches. */
 type SimulateChoice = {
   readonly typed: { readonly what: string; readonly who: string }
 } & (

@@ -66,18 +66,18 @@ const isLate = (check: Check): boolean => !check.ok && !isFault(check)
 function placeValues(request: Request): string {
   if (!isForMailbox(request)) return ''
   const { details } = request
-  const words = strings.checks.placeValues
+  const texts = strings.checks.placeValues
   const address = [details.streetAddress, details.postalCode, details.city, details.state, details.country]
   const devices = [details.audioDeviceName, details.displayDeviceName, details.videoDeviceName]
   const features = [details.tags, details.roomMailboxMetadata, details.isWheelChairAccessible]
   const isGiven = (values: readonly unknown[]) => values.some((value) => value !== undefined)
   return listOf(
     [
-      ...(isGiven(address) ? [words.address] : []),
-      ...(isGiven([details.phone]) ? [words.phone] : []),
-      ...(isGiven([details.metadata['seats']]) ? [words.seats] : []),
-      ...(isGiven(devices) ? [words.devices] : []),
-      ...(isGiven(features) ? [words.features] : []),
+      ...(isGiven(address) ? [texts.address] : []),
+      ...(isGiven([details.phone]) ? [texts.phone] : []),
+      ...(isGiven([details.metadata['seats']]) ? [texts.seats] : []),
+      ...(isGiven(devices) ? [texts.devices] : []),
+      ...(isGiven(features) ? [texts.features] : []),
     ],
     'and',
   )

@@ -6,8 +6,8 @@ import {
   isTerminal,
   type ListPage,
   mailboxKind,
+  maxCounted,
   missing,
-  mostCounted,
   needsOtherPeople,
   nudgeFrom,
   openStage,
@@ -28,10 +28,10 @@ const row = {
   reference: z.string(),
   displayName: z.string(),
   look: rowLook,
-  /** What a tap does. */
+  /** The title of a tap on the row. */
   open: z.string(),
 }
-/** Which rows of how many these are, and the numbers of the first and last one. */
+/** The range of the rows, and the request numbers of the first and last one. */
 const paging = {
   /** The number of rows, or their range. Beyond a limit the service does not count. */
   range: z.string(),
@@ -44,11 +44,11 @@ const paging = {
 /** The button of a row: it types a command, brings the form back, or opens the place. */
 const nextButton = z.strictObject({
   does: z.enum(['types', 'edits', 'opens']),
-  words: z.enum(['open', 'nudge', 'edit', 'openSite', 'openMailbox']),
-  /** What it types, without the reference. */
+  label: z.enum(['open', 'nudge', 'edit', 'openSite', 'openMailbox']),
+  /** The command that it types, without the reference. */
   command: z.enum(['', 'status', 'nudge']),
   url: z.string(),
-  /** Each kind of mailbox is opened in its own words. */
+  /** The kind of a mailbox, which decides the label of the button that opens it. */
   kind: z.union([mailboxKind, z.literal('')]),
 })
 
@@ -64,7 +64,7 @@ export const myRequestsCard = defineCard({
           state: z.enum([...requestState.options, 'expiring']),
           /** The time since its submission. */
           age: z.string(),
-          /** Who must act next, as a sentence; `''` when it has ended. */
+          /** The next person to act, as a sentence; `''` when the request has ended. */
           waits: z.string(),
           next: nextButton,
         }),
@@ -76,7 +76,7 @@ export const approvalsCard = defineCard({
   name: 'approvals',
   data: z.strictObject({
     ...paging,
-    /** Who decides for the viewer; `''` without a delegate. */
+    /** The viewer's delegate, as a sentence; `''` without one. */
     delegate: z.string(),
     requests: z.array(z.strictObject({ ...row, at: z.string(), asks: z.string() })).min(1),
   }),
@@ -84,7 +84,7 @@ export const approvalsCard = defineCard({
 
 /** The rows of a page, and the names of a row. */
 export const rowsOfPage = 6
-const mostNames = 3
+const maxNames = 3
 
 const rowOf = (request: Request, { mark, color }: Look = looks[shownState(request)]) => {
   const displayName = shortName(request.details)
@@ -100,7 +100,7 @@ const rowOf = (request: Request, { mark, color }: Look = looks[shownState(reques
 /** `all`: the text for a list of one page. */
 function pagingOf({ requests, newer, older }: ListPage, all: string) {
   const { range, many, far } = strings.list.shows
-  const some = newer >= mostCounted ? far : older >= mostCounted ? many : range
+  const some = newer >= maxCounted ? far : older >= maxCounted ? many : range
   const to = newer + requests.length
   return {
     range: newer + older > 0 ? format(some, { from: newer + 1, to, total: to + older, newer }) : all,
@@ -131,21 +131,21 @@ export function myRequestsView(page: ListPage, viewer: Viewer): ViewOf<typeof my
   }
 }
 
-/** Who must act next: people, an admin, the requester, or the service. */
+/** The next to act: people, an admin, the requester, or the service. */
 function waitsFor(request: Request, state: RequestState): string {
-  const words = strings.list.waits
+  const texts = strings.list.waits
   const stage = openStage(request.approvals)
   if (state === 'pendingApproval' && stage) {
-    const people = decidersNow(stage, mostNames)
-    return format(stage.rule === 'quorum' ? words.several : words.people, { people, count: String(missing(stage)) })
+    const people = decidersNow(stage, maxNames)
+    return format(stage.rule === 'quorum' ? texts.several : texts.people, { people, count: String(missing(stage)) })
   }
-  if (state === 'queued' || state === 'provisioning') return isForMailbox(request) ? words.mailbox : words.site
-  if (state === 'failed' && needsOtherPeople(request)) return words.others
-  if (state === 'failed') return isTakenName(request.problem) ? words.name : words.admin
+  if (state === 'queued' || state === 'provisioning') return isForMailbox(request) ? texts.mailbox : texts.site
+  if (state === 'failed' && needsOtherPeople(request)) return texts.others
+  if (state === 'failed') return isTakenName(request.problem) ? texts.name : texts.admin
   return ''
 }
 
-/** A page of what waits for the viewer's decision, and to whom they have delegated it. */
+/** A page of the requests that wait for the viewer's decision, with the viewer's delegate. */
 export function approvalsView(page: ListPage, viewer: Viewer, own?: Delegation): ViewOf<typeof approvalsCard> {
   return {
     ...pagingOf(page, format(strings.approvals.meta, { count: page.requests.length })),
@@ -160,10 +160,10 @@ export function approvalsView(page: ListPage, viewer: Viewer, own?: Delegation):
 
 type Next = z.output<typeof nextButton>
 
-const types = (command: 'status' | 'nudge', words: Next['words']): Next => {
-  return { does: 'types', words, command, url: '', kind: '' }
+const types = (command: 'status' | 'nudge', label: Next['label']): Next => {
+  return { does: 'types', label, command, url: '', kind: '' }
 }
-const edit: Next = { does: 'edits', words: 'edit', command: '', url: '', kind: '' }
+const edit: Next = { does: 'edits', label: 'edit', command: '', url: '', kind: '' }
 const show = types('status', 'open')
 
 /** The most likely next action of the requester. The core checks its permission again. */
@@ -180,7 +180,7 @@ export function nextOf(request: Request, viewer: Viewer): Next {
     case 'cancelled':
       return request.reducedAt === undefined ? edit : show
     case 'failed': {
-      // A new request would leave behind what is created; the status shows who continues.
+      // A new request would leave the created resource behind; the status shows who continues.
       const isHalfMade = request.steps.some(({ status }) => status === 'done')
       return isHalfMade && !isTakenName(request.problem) ? show : edit
     }
@@ -194,7 +194,7 @@ function opens(request: Request, viewer: Viewer): Next {
   const url = isForMailbox(request) ? outlookLink(request, viewer) : siteAddress(request, viewer)
   if (url === '') return show
   const own = isForMailbox(request)
-    ? { words: 'openMailbox' as const, kind: request.kind }
-    : { words: 'openSite' as const, kind: '' as const }
+    ? { label: 'openMailbox' as const, kind: request.kind }
+    : { label: 'openSite' as const, kind: '' as const }
   return { does: 'opens', command: '', url, ...own }
 }

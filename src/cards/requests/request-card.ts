@@ -51,7 +51,7 @@ export const requestStatusCard = defineCard({
     link: z.string(),
     url: z.string(),
     says: z.string(),
-    /** What has happened while it waits, or that the tenant's naming policy changed the name. */
+    /** Events during the wait, or a name changed by the tenant's naming policy. */
     waits: z.array(line),
     /** When its details were removed; `''` while they are there. */
     reduced: z.string(),
@@ -90,7 +90,7 @@ export function requestStatusView(
   const isExpiring = urgencyOf(stage, viewer) === 'expiring'
   const late = lateStep(request)
   const checks = checkRowsOf(request, state, viewer)
-  const words = strings.status
+  const texts = strings.status
   const expires = isExpiring ? '' : expiryOf(stage, viewer)
   return {
     requestId: request.requestId,
@@ -98,12 +98,12 @@ export function requestStatusView(
     kind: request.kind,
     templateName: inLocale(request.template, viewer.locale).name,
     displayName,
-    asks: isOwn(request, viewer) ? '' : format(words.asks, { name: shortName(request.requester) }),
+    asks: isOwn(request, viewer) ? '' : format(texts.asks, { name: shortName(request.requester) }),
     state: isExpiring ? 'expiring' : late ? 'late' : state,
     look: isExpiring || late ? toKnow : looks[state],
     mailbox: isForMailbox(request),
     ...placeOf(request, state, viewer),
-    says: format(words.says[sentenceOf(request, state, viewer)], {
+    says: format(texts.says[sentenceOf(request, state, viewer)], {
       people: stage ? decidersNow(stage) : '',
       count: stage ? missing(stage) : 0,
       address: askedAddress(request, viewer),
@@ -112,14 +112,14 @@ export function requestStatusView(
     }),
     waits: stage ? linesForRequester(request, stage, viewer) : renamed ? [{ text: renamed, weight: 'Default' }] : [],
     reduced:
-      request.reducedAt === undefined ? '' : format(words.reduced, { date: moment(request.reducedAt, viewer, 'day') }),
+      request.reducedAt === undefined ? '' : format(texts.reduced, { date: moment(request.reducedAt, viewer, 'day') }),
     comment: cut(quote.comment, longest.text),
-    wrote: format(words.commentBy, { name: cut(quote.by, longest.name) }),
+    wrote: format(texts.commentBy, { name: cut(quote.by, longest.name) }),
     steps: stepRows(request, viewer),
     hasChecks: checks.length > 0,
     checks,
     timeline: timelineView(known, viewer),
-    times: format(expires === '' ? words.times : words.timesExpiring, {
+    times: format(expires === '' ? texts.times : texts.timesExpiring, {
       sent: fullMoment(request.submittedAt, viewer),
       updated: moment(request.updatedAt, viewer, 'full'),
       expires,
@@ -254,7 +254,7 @@ function permitted(request: Request, state: RequestState, viewer: Viewer) {
   }
 }
 
-/** Whether it waits for people who cannot decide, or too long, so that an admin can reassign or override it. */
+/** Whether an admin can reassign or override the request: it waits too long, or for people who cannot decide. */
 const isForAdmin = (request: Request, { now }: Viewer): boolean =>
   attentionOf(request, now)?.remedies.includes('reassign') ?? false
 

@@ -8,14 +8,7 @@ import {
   type TemplateField,
 } from '../../core/index.ts'
 import { inputsOf, type MailboxInputId, roomFeatures } from '../drafts/mailbox-form.ts'
-import {
-  type Described,
-  type DescribedMailbox,
-  described,
-  type Fact,
-  labelName,
-  mostOfPeople,
-} from '../shared/facts.ts'
+import { type Described, type DescribedMailbox, described, type Fact, labelName, maxOfPeople } from '../shared/facts.ts'
 import { format, strings } from '../shared/messages.ts'
 import { dayOf, isDay, listOf, peopleList, quantity, quantityOf } from '../shared/texts.ts'
 
@@ -26,7 +19,7 @@ export function mainFacts(of: Described, most?: number): Fact[] {
   if (isMailbox(of)) return accessFacts(of)
   return [
     ...described(strings.field.description, of.details.description, most),
-    ...described(strings.field.owners, peopleList(of.owners, 'and'), mostOfPeople),
+    ...described(strings.field.owners, peopleList(of.owners, 'and'), maxOfPeople),
   ]
 }
 
@@ -53,7 +46,7 @@ function extras(of: Described, shownElsewhere: readonly string[]): Fact[] {
   const people = of.people ?? []
   const answers = fields.flatMap((field) => {
     const value = Object.hasOwn(details.metadata, field.key) ? details.metadata[field.key] : ''
-    return described(field.label, answerInWords(field, value ?? '', people))
+    return described(field.label, answerText(field, value ?? '', people))
   })
   const shown = [...fields.map(({ key }) => key), ...shownElsewhere]
   const others = Object.entries(details.metadata).filter(([key]) => !shown.includes(key))
@@ -61,7 +54,7 @@ function extras(of: Described, shownElsewhere: readonly string[]): Fact[] {
 }
 
 /** An answer as people read it: a choice by its title, a day and a person by their names. */
-function answerInWords(
+function answerText(
   { type, choices }: TemplateField,
   answer: string | number | boolean,
   people: readonly Person[],
@@ -100,7 +93,7 @@ export const isReadable = (of: Pick<DescribedMailbox, 'details' | 'people'>): bo
 
 const accessFacts = (of: DescribedMailbox): Fact[] =>
   accessLevels.toReversed().flatMap((level) => {
-    return described(strings.field[`permissions.${level}`], peopleWith(of, level), mostOfPeople)
+    return described(strings.field[`permissions.${level}`], peopleWith(of, level), maxOfPeople)
   })
 
 /** A mailbox's properties except its name, address and access: in front on its form, and behind "More". */
@@ -120,7 +113,7 @@ const shownElsewhere: readonly MailboxInputId[] = [
 function propertyFact(of: DescribedMailbox, id: MailboxInputId): Fact[] {
   const { details, people, aliasAddress } = of
   if (shownElsewhere.includes(id)) return []
-  // The features of a room are one line, at the place of the first.
+  // The features of a room are one line, at the position of the first.
   if (id === 'isWheelChairAccessible') return described(strings.field.inTheRoom, featuresOf(details))
   switch (id) {
     case 'alias':
@@ -156,7 +149,7 @@ function propertyFact(of: DescribedMailbox, id: MailboxInputId): Fact[] {
   }
 }
 
-/** A country by its name, however it was typed. */
+/** A country by its name, from a name or a code. */
 function countryName(typed: string): string {
   const code = countryCode(typed)
   return code === undefined ? typed : (new Intl.DisplayNames(strings.locale, { type: 'region' }).of(code) ?? typed)

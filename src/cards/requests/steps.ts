@@ -23,7 +23,7 @@ import { cut, decidedBy, longest, moment, shortName, type Viewer } from '../shar
 type StepName = keyof typeof strings.step
 type Note = keyof typeof strings.note
 
-/** One row of progress: what is done, when it was done, and a second line. */
+/** One row of progress: its text, the time of its completion, and a second line. */
 export const stepRow = z.strictObject({
   text: z.string(),
   look: rowLook,
@@ -143,7 +143,7 @@ const ofMailboxes: readonly Group[] = [
 const groupsOf = (request: Request): readonly Group[] => (isForMailbox(request) ? ofMailboxes : ofSites)
 
 /** The text of the row of a step; without a step the last row, which waits for the announcement. */
-export function stepWords(request: Request, name: RequestStep['name'] | undefined): string {
+export function stepText(request: Request, name: RequestStep['name'] | undefined): string {
   if (name === 'ready-check') return strings.step.check
   const groups = groupsOf(request)
   const group = groups.find(({ steps }) => steps.some((step) => step === name)) ?? groups.at(-1)
@@ -181,36 +181,36 @@ function problemNote(request: Request, { isAdmin }: Viewer, step: RequestStep | 
   const problem = request.problem ?? step?.problem
   if (!problem) return {}
   const attempts = step?.attempts ?? 0
-  const value = peopleInWords(problem) ?? (isAdmin ? problem.detail : problemInWords(problem.code))
+  const value = peopleText(problem) ?? (isAdmin ? problem.detail : problemText(problem.code))
   return noteOf(attempts > 1 ? 'problemAttempts' : 'problem', value, attempts)
 }
 
 /** A problem as everybody but admins reads it. */
-export const problemInWords = (code: string): string => strings.problem[problemWords(code)]
+export const problemText = (code: string): string => strings.problem[problemKey(code)]
 
-/** As many people as a card names. */
-const mostPeople = 5
+/** The number of people that a card names. */
+const maxPeople = 5
 
 /** The people of a problem and why they get no access; undefined for a problem without people. */
-export function peopleInWords({ people = [] }: Pick<Problem, 'people'>): string | undefined {
+export function peopleText({ people = [] }: Pick<Problem, 'people'>): string | undefined {
   if (people.length === 0) return undefined
-  const words = strings.problemPeople
-  const named = people.slice(0, mostPeople).map((one) => {
-    return format(words[one.why], { name: shortName(one) })
+  const texts = strings.problemPeople
+  const named = people.slice(0, maxPeople).map((one) => {
+    return format(texts[one.why], { name: shortName(one) })
   })
   const more = people.length - named.length
-  return [...named, ...(more > 0 ? [format(words.more, { count: String(more) })] : [])].join(' ')
+  return [...named, ...(more > 0 ? [format(texts.more, { count: String(more) })] : [])].join(' ')
 }
 
-type ProblemWords = keyof typeof strings.problem
+type ProblemKey = keyof typeof strings.problem
 
 /** The message of a problem's code, ours or Microsoft's. An unknown code means that Microsoft 365 refused. */
-function problemWords(code: string): ProblemWords {
+function problemKey(code: string): ProblemKey {
   const meaning = publicCode(code)
-  const own = keysOf<ProblemWords>(strings.problem).find((known) => known === meaning)
-  return own ?? otherWords[meaning] ?? (problemTexts[meaning] === problemTexts['no-answer'] ? 'no-answer' : 'refused')
+  const own = keysOf<ProblemKey>(strings.problem).find((known) => known === meaning)
+  return own ?? otherKeys[meaning] ?? (problemTexts[meaning] === problemTexts['no-answer'] ? 'no-answer' : 'refused')
 }
-const otherWords: Readonly<Partial<Record<ReturnType<typeof publicCode>, ProblemWords>>> = {
+const otherKeys: Readonly<Partial<Record<ReturnType<typeof publicCode>, ProblemKey>>> = {
   'not-there-yet': 'not-ready',
   'half-made': 'not-ready',
   'accounts-hidden': 'permission-missing',

@@ -19,7 +19,7 @@ export interface Timeline {
   readonly entries: readonly AuditEntry[]
   readonly isOpen: boolean
 }
-/** How many entries have room, and how many characters of a comment. */
+/** The space for the timeline: entries, and characters of each comment. */
 interface TimelineRoom {
   readonly rows: number
   readonly comment: number
@@ -88,7 +88,7 @@ function messageOf({ action, actor, data = {} }: AuditEntry, isFirst: boolean): 
   }
 }
 
-/** A person who gave away their own decision, or took over another person's, has a message of their own. */
+/** The message of a reassignment: of the person's own decision, to themselves, or between others. */
 function handedOn({ id }: Person, from: readonly Person[], to: readonly Person[]): Message {
   if (from.every((one) => one.id === id)) return 'reassignedOwn'
   return to.some((one) => one.id === id) ? 'reassignedSelf' : 'reassigned'

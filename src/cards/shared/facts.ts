@@ -2,9 +2,9 @@ import { z } from 'zod'
 import type { MailboxDetails, MailboxKind, Person, SiteDetails, SiteKind, TemplateSnapshot } from '../../core/index.ts'
 import { cut, longest } from './texts.ts'
 
-/** Label and value of one line. Labels may be an admin's words, so both are shown as text and never as markdown. */
+/** Label and value of one line. An admin can write labels, so both are shown as plain text and never as markdown. */
 export const fact = z.strictObject({ label: z.string(), value: z.string() })
-/** `whole`: more of a value that is cut, for where there is room. */
+/** `whole`: the full text of a cut value, for cards with room. */
 export type Fact = z.output<typeof fact> & { readonly whole?: string }
 
 interface Common {
@@ -41,7 +41,7 @@ export const described = (label: string, value: string, most: number = longest.t
 export const asCut = ({ label, value }: Fact): z.output<typeof fact> => ({ label, value })
 
 /** The longest list of people on one line, in characters. */
-export const mostOfPeople = 400
+export const maxOfPeople = 400
 
 /** The room for facts on a card and the cost of one in addition to its text, in code units: the card must stay under 25 kB. */
 export const room = 4800

@@ -62,7 +62,7 @@ export const adminHelpCard = defineCard({
     groups: z.array(
       z.strictObject({
         name: z.enum(groups),
-        commands: z.array(z.strictObject({ words: z.string(), says: z.string() })).min(1),
+        commands: z.array(z.strictObject({ command: z.string(), says: z.string() })).min(1),
       }),
     ),
   }),
@@ -72,24 +72,24 @@ export const adminHelpCard = defineCard({
 const lines = new Map(
   groups.flatMap((group) =>
     Object.entries<string>(strings.adminHelp.group[group].commands).map(
-      ([words, says]) => [words, { group, says }] as const,
+      ([command, says]) => [command, { group, says }] as const,
     ),
   ),
 )
 
 /** Whether the strings have a line for a command of admins. */
-export const hasAdminLine = (words: string): boolean => lines.has(words)
+export const hasAdminLine = (command: string): boolean => lines.has(command)
 
 /** All commands of admins by purpose. A command without a line is among the last. */
 export function adminHelpView(commands: readonly string[]): ViewOf<typeof adminHelpCard> {
-  const placeOf = (words: string): number => [...lines.keys()].indexOf(words)
+  const placeOf = (command: string): number => [...lines.keys()].indexOf(command)
   const ordered = commands.toSorted((one, other) => placeOf(one) - placeOf(other))
-  const byGroup = Map.groupBy(ordered, (words) => lines.get(words)?.group ?? 'other')
+  const byGroup = Map.groupBy(ordered, (command) => lines.get(command)?.group ?? 'other')
   return {
     groups: groups.flatMap((name) => {
       const own = byGroup.get(name) ?? []
       if (own.length === 0) return []
-      return [{ name, commands: own.map((words) => ({ words, says: lines.get(words)?.says ?? '' })) }]
+      return [{ name, commands: own.map((command) => ({ command, says: lines.get(command)?.says ?? '' })) }]
     }),
   }
 }

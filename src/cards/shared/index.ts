@@ -1,4 +1,4 @@
-/** What every card uses: the renderer, the message catalogue, links, facts, verbs, help. */
+/** The shared parts of cards: the renderer, the message catalogue, links, facts, verbs, help. */
 export * from './facts.ts'
 export * from './help.ts'
 export * from './links.ts'

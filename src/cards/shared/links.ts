@@ -27,7 +27,7 @@ export const siteAddress = (
 ): string =>
   isForMailbox(request) ? '' : siteLink(request.followUp.url ?? request.resource?.url, siteRoot, otherSiteOrigins)
 
-/** The address that a request asks for, as people read it: of a mailbox the primary one, of a site without the scheme. */
+/** The requested address as people read it: the primary address of a mailbox, or a site's address without the scheme. */
 export const askedAddress = (request: Request, { siteRoot }: Viewer): string =>
   isForMailbox(request) || request.alias === ''
     ? 'address' in request
@@ -36,9 +36,9 @@ export const askedAddress = (request: Request, { siteRoot }: Viewer): string =>
     : withoutScheme(`${siteRoot}${changedNames(request)?.alias ?? request.alias}`)
 
 /**
- * Where Outlook on the web opens a shared mailbox, for those who have full access; for a room or a device a new meeting
- * with it invited. The path of the latter is Outlook's own, which no page documents: where it is not known, the calendar
- * opens without the invitation. `''` when the viewer has nothing to open.
+ * The link that opens a mailbox in Outlook on the web: a shared mailbox for a viewer with full access, or a new meeting with
+ * the room or device. Microsoft does not document the path of the meeting: an Outlook that does not know it opens the
+ * calendar. `''` if the viewer can open nothing.
  */
 export function outlookLink({ kind, address, details }: RequestForMailbox, { id, outlookRoot }: Viewer): string {
   const to = encodeURIComponent(address)

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Request, RequestState } from '../../core/index.ts'
 
-/** How a state looks in the first line of a card and as the mark of a row (card style, "Marks and colours"). */
+/** The mark and colours of a state, in the band of a card and in rows (card style, "Marks and colours"). */
 export const look = z.strictObject({
   mark: z.enum(['', '✓', '●', '○', '✕', '!', '–']),
   color: z.enum(['Good', 'Accent', 'Attention', 'Default']),
@@ -9,7 +9,7 @@ export const look = z.strictObject({
 })
 export type Look = z.output<typeof look>
 
-/** How a row of progress looks: the row `now` is bold, the rows `later` are subtle. */
+/** The style of a progress row: the row `now` is bold, the rows `later` are subtle. */
 export const rowLook = look.omit({ band: true }).extend({ now: z.boolean(), later: z.boolean() })
 export type RowLook = z.output<typeof rowLook>
 
@@ -34,7 +34,7 @@ export const rowLooks = {
   never: { mark: '–', color: 'Default', now: false, later: true },
 } as const satisfies Record<string, RowLook>
 
-/** Marks of rows outside a progress: none is bold or subtle. */
+/** The marks of rows outside the progress. They are neither bold nor subtle. */
 export const marks = {
   good: rowLooks.done,
   busy: { ...rowLooks.now, now: false },

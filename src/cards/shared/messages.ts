@@ -20,7 +20,7 @@ const compiled = new Map<string, IntlMessageFormat>()
 
 /**
  * A message of the catalogue with its arguments (ICU MessageFormat). Values are never parsed: braces in a person's name stay
- * as they are. Each message is parsed once, when it is first used. Throws when an argument is missing.
+ * unchanged. Each message is parsed once, when it is first used. Throws when an argument is missing.
  */
 export function format(message: string, values: Values, locale: string = strings.locale): string {
   const key = `${locale} ${message}`

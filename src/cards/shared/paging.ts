@@ -4,7 +4,7 @@ import { format, strings } from './messages.ts'
 /** The rows of one page of a list for admins. */
 export const rowsOfAdminPage = 6
 
-/** What a card shows of its page: which rows of how many, unless it shows all, and where the pages next to it begin. */
+/** The page of a card: its range of rows, `''` if it shows all, and the first rows of the previous and next pages. */
 export const paged = {
   range: z.string(),
   hasPrevious: z.boolean(),
@@ -21,7 +21,10 @@ export function pageOf<T>(rows: readonly T[], from: number) {
   return { shown, page: pagesAround(start, shown.length, rows.length) }
 }
 
-/** The pages next to the one with `count` rows from the row `from` on. The range is "7–12 of 30", or `''` for the only page. */
+/**
+ * The previous and next pages of the page with `count` rows from `from`. The range is "7–12 of 30", or `''` for the only
+ * page.
+ */
 export function pagesAround(from: number, count: number, total: number, size: number = rowsOfAdminPage) {
   const next = from + count
   return {

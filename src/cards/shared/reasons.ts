@@ -1,7 +1,7 @@
 import type { Reason, ReasonFacts } from '../../core/index.ts'
 import { format, strings, type Values } from './messages.ts'
 
-/** The sentence of a reason. A key that a newer version has stored is shown as it is. */
+/** The sentence of a reason. An unknown key, stored by a newer version, is shown unchanged. */
 export function reasonText({ key, facts = {} }: Reason): string {
   if (!Object.hasOwn(strings.reason, key)) return key
   return format(strings.reason[key], valuesOf(facts))

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
-// Not the package's index: its types pull the source of the card renderer into our type check.
+// Imports this file directly, because the types of the package's index pull the card renderer's source into our type check.
 import { GlobalSettings, Template } from 'adaptivecards-templating/lib/template-engine.js'
 import type { z } from 'zod'
 import { strings } from './messages.ts'
@@ -8,17 +8,19 @@ import { strings } from './messages.ts'
 /** A card as it is sent: plain JSON. */
 export type CardJson = { readonly [key: string]: unknown }
 
-/** Whether a value of JSON is an object: no list and not null. */
 const isPlainObject = (value: unknown): value is CardJson =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Members of elements that people read. The value of an input is unchanged, because it comes back to the service. */
+/** Names of JSON members with text that people see. Values of inputs stay unchanged, because the card sends them back. */
 const shownMembers = new Set(['text', 'title', 'label', 'placeholder'])
 
-/** Controls, and what reverses or embeds the direction of the text around it (Unicode UAX #9, explicit formatting). */
+/** Control characters and bidirectional formatting characters (Unicode UAX #9). */
 const unseen = /(?![\t\n])\p{Cc}|[\u202a-\u202e\u2066-\u2069]/gu
 const lineBreak = /\r\n?|[\u0085\u2028\u2029]/g
-/** Renderers replace `{{DATE(…)}}` by a date, also in plain text. An invisible word joiner between the braces prevents this. */
+/**
+ * Renderers replace `{{DATE(…)}}` by a date, also in plain text. An invisible joiner (U+2060) between the braces prevents
+ * this.
+ */
 const dateFunction = /\{(?=\{(?:DATE|TIME)\()/gi
 
 /**
@@ -39,7 +41,7 @@ function literalMember(name: string, member: unknown): unknown {
   return isPlainObject(member) ? withLiteralTexts(member) : member
 }
 
-/** Members that an element may have in addition to its piece's arguments: when and where it shows. */
+/** Members that the caller of a piece may set in addition to the piece's arguments. */
 const placement = new Set(['$when', '$data', 'id', 'spacing', 'separator', 'style'])
 
 type Pieces = ReadonlyMap<string, CardJson>
@@ -100,13 +102,19 @@ function filled(file: string, name: string, args: CardJson, pieces: Pieces): Car
   return { ...content, ...Object.fromEntries(placed) }
 }
 
-/** The largest card, in code units of its JSON, of two bytes each as Teams counts them. Teams' own limit is 28 kB. */
-export const mostCharacters = 12_499
-const fits = (card: CardJson): boolean => JSON.stringify(card).length <= mostCharacters
+/**
+ * The maximum length of a card's JSON, in UTF-16 code units of two bytes, as Teams counts them: just under 25 kB. Teams
+ * rejects messages over 28 kB.
+ */
+export const maxCharacters = 12_499
+const fits = (card: CardJson): boolean => JSON.stringify(card).length <= maxCharacters
 
-/** Returns the first card that is small enough for Teams; the last one if none is. Each card is simpler than the one before. */
+/**
+ * Returns the first card that is small enough for Teams, or the last card if every card is too large. The list goes from the
+ * richest card to the simplest.
+ */
 export function firstThatFits([first, ...plainer]: readonly (() => CardJson)[]): CardJson {
-  if (!first) throw new Error('a card has at least one form')
+  if (!first) throw new Error('firstThatFits needs at least one card')
   const card = first()
   return plainer.length === 0 || fits(card) ? card : firstThatFits(plainer)
 }
@@ -129,14 +137,14 @@ const templates = new Map<string, Template>()
 /** The file of each card's template by the card's name: `cards/<room>/<name>.template.json`. */
 export const templateFiles: ReadonlyMap<string, URL> = templatesIn(new URL('../../../cards/', import.meta.url))
 
-/** Returns the template files in a folder. Throws if two rooms have a template of the same name. */
+/** Returns the template files in a folder. Throws if two folders have a template of the same name. */
 export function templatesIn(folder: URL): ReadonlyMap<string, URL> {
   const ending = '.template.json'
   const files = new Map<string, URL>()
   for (const path of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
     if (!path.endsWith(ending)) continue
     const name = basename(path, ending)
-    if (files.has(name)) throw new Error(`two rooms have a template for the card ${name}`)
+    if (files.has(name)) throw new Error(`two folders have a template for the card ${name}`)
     files.set(name, new URL(path, folder))
   }
   return files
@@ -166,9 +174,9 @@ function templateOf(name: string): Template {
 }
 
 /**
- * Expands a template once with data and our labels. Once only: text of people that looks like `${…}` stays text, as
- * long as nobody expands the result again. Throws when the template names a field that the data lacks; the library
- * would leave `${field}` on the card instead, and swallows what its callback throws, so paths are collected.
+ * Expands a template once with data and our texts. Never expand the result again: people's text may look like `${…}`. Throws
+ * if the template names a field that the data lacks. The library would leave `${field}` on the card and ignores errors in
+ * its callback, so the callback collects the missing paths.
  */
 export function expand(name: string, data: Readonly<Record<string, unknown>>): CardJson {
   const missing: string[] = []
@@ -188,14 +196,14 @@ export function expand(name: string, data: Readonly<Record<string, unknown>>): C
   }
 }
 
-/** Members of an input that have no meaning while they are empty. Strict parsers reject them. */
+/** Members of an input that have no meaning while they are empty or false. Strict parsers reject empty members. */
 const optional = new Set(['isRequired', 'errorMessage', 'regex', 'isMultiline', 'isMultiSelect', 'placeholder'])
 const measures = new Set(['min', 'max', 'maxLength'])
 
-/** Removes empty members of inputs, so that one element of a template serves every form of an input. */
+/** Removes members of inputs that are empty, false or 0, so that one element of a template serves every form of an input. */
 function withoutEmpty(card: CardJson): CardJson {
   const type = String(card['type'] ?? '')
-  if (!type.startsWith('Input.')) return mapped(card)
+  if (!type.startsWith('Input.')) return withoutEmptyInside(card)
   const isMeasured = type === 'Input.Number' || type === 'Input.Date'
   const kept = Object.entries(card).filter(([name, member]) => {
     if (optional.has(name)) return member !== '' && member !== false
@@ -205,15 +213,15 @@ function withoutEmpty(card: CardJson): CardJson {
   return Object.fromEntries(kept)
 }
 
-function mapped(card: CardJson): CardJson {
+function withoutEmptyInside(card: CardJson): CardJson {
   const inner = (member: unknown): unknown =>
     Array.isArray(member) ? member.map(inner) : isPlainObject(member) ? withoutEmpty(member) : member
   return Object.fromEntries(Object.entries(card).map(([name, member]) => [name, inner(member)]))
 }
 
 /**
- * A card: the name of its template and the schema of what it shows. `render` checks the data and expands the template
- * with it; it throws on data that does not fit, which is a defect and not a fault of anybody's input.
+ * A card: the name of its template and the schema of its data. `render` checks the data and expands the template. It throws on
+ * invalid data, which is a defect of the service and not a fault in a person's input.
  */
 export function defineCard<S extends z.ZodType<Record<string, unknown>>>(card: { name: string; data: S }) {
   const { name, data } = card
@@ -223,7 +231,7 @@ export function defineCard<S extends z.ZodType<Record<string, unknown>>>(card: {
 /** The data that a card shows: what its view returns. */
 export type ViewOf<C extends { readonly data: z.ZodType }> = z.output<C['data']>
 
-/** The cards by name. Throws if two have one name, if a card has no template, or a template no card. */
+/** Returns the names of the cards. Throws if two cards have the same name, a card has no template, or a template has no card. */
 export function cardRegistry(...defined: readonly { readonly name: string }[]): ReadonlySet<string> {
   const names = new Set<string>()
   for (const { name } of defined) {
@@ -236,7 +244,7 @@ export function cardRegistry(...defined: readonly { readonly name: string }[]): 
   return names
 }
 
-/** One sentence for the activity's `summary`, which is the notification on a phone. It never holds text of people. */
+/** One sentence for the activity's `summary`, which is the notification on a phone. It never contains text that a person typed. */
 export function summaryOf(card: CardJson): string {
   return typeof card['fallbackText'] === 'string' ? card['fallbackText'] : ''
 }

@@ -23,9 +23,9 @@ export interface Viewer {
 const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' })
 
 /**
- * Cuts a text to at most `most` characters as people count them, ending with `…`, so that no letter or emoji is cut
- * in two. One such character can be made of any number of code units, so these are bounded as well. A text
- * for a title or less is one line: a line break in a name could look like another line of the card.
+ * Cuts a text to at most `most` characters as people count them (graphemes), ending with `…`. A grapheme can have any number of
+ * code units, so these are limited too. A text up to the length of a title becomes one line: a line break in a name could look
+ * like another line of the card.
  */
 export function cut(value: string, most: number): string {
   const text = most <= longest.title ? value.replace(lineBreaks, ' ') : value
@@ -44,16 +44,16 @@ export function cut(value: string, most: number): string {
 
 const lineBreaks = /[\n\r\u0085\u2028\u2029]+/g
 
-/** Cuts of the card style, in characters. */
+/** The lengths at which cards cut texts (card style), in characters. */
 export const longest = { name: 32, title: 80, text: 300, whole: 1000, address: 160 } as const
 
-/** The name of a person or a resource, cut to what a row holds. */
+/** The name of a person or a resource, cut for a row. */
 export const shortName = ({ displayName }: { readonly displayName: string }): string => cut(displayName, longest.name)
 
 const lists = { and: 'conjunction', or: 'disjunction', unit: 'unit' } as const
 
 /**
- * "Dana Fox or Omar Haddad", in the language of the catalogue, since it is part of a sentence; `unit` for lists outside
+ * "Dana Fox or Omar Haddad", in the language of the catalogue, because it is part of a sentence; `unit` for lists outside
  * sentences: "north, south".
  */
 export const listOf = (names: readonly string[], type: keyof typeof lists): string =>
@@ -73,7 +73,7 @@ function shortList(names: readonly string[], type: 'and' | 'or', most = 5): stri
   return listOf(names.length > most ? [...names.slice(0, most - 1), others] : names, type)
 }
 
-/** Who decided, and for whom: "Omar Haddad for Dana Fox"; an admin who overrode the approvers is named as an admin. */
+/** The people who decided: "Omar Haddad for Dana Fox"; an admin who overrode the approvers is named as an admin. */
 export function decidedBy(decisions: readonly Pick<Decision, 'by' | 'insteadOf' | 'override'>[]): string {
   const named = decisions.map(({ by, insteadOf = [], override }) => {
     const name = shortName(by)
@@ -152,7 +152,7 @@ function parts(style: TimeStyle, year: boolean): Intl.DateTimeFormatOptions {
 }
 
 const formats = new Map<string, Intl.DateTimeFormat>()
-const mostFormats = 500
+const maxFormats = 500
 
 const formatDate = (date: Date, viewer: Viewer, options: Intl.DateTimeFormatOptions): string =>
   formatOf(viewer, options).format(date)
@@ -160,12 +160,12 @@ const formatDate = (date: Date, viewer: Viewer, options: Intl.DateTimeFormatOpti
 function formatOf({ locale, timeZone }: Viewer, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
   const key = JSON.stringify([locale, timeZone, options])
   const known = formats.get(key) ?? createFormat(locale, timeZone, options)
-  if (formats.size >= mostFormats) formats.clear()
+  if (formats.size >= maxFormats) formats.clear()
   formats.set(key, known)
   return known
 }
 
-/** Falls back to English and UTC, since a channel may send a locale or time zone that Intl does not know. */
+/** Falls back to English and UTC, because a channel may send a locale or time zone that Intl does not know. */
 function createFormat(locale: string, timeZone: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
   for (const [language, zone] of [
     [locale, timeZone],

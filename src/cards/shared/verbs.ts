@@ -1,6 +1,6 @@
 /**
- * The verbs that buttons on cards carry (DESIGN §6): closed, so that a button without a handler, or a handler without a
- * button, is found by a test.
+ * The verbs of the buttons on cards (DESIGN §6). The list is closed, so that a test finds buttons without a handler and handlers
+ * without a button.
  */
 export const verbs = [
   'request.choose',

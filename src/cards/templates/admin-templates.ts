@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import {
-  mostCounted,
+  maxCounted,
   type ResourceKind,
   resourceKind,
   type TemplateEdit,
@@ -25,14 +25,14 @@ import {
   webhookFacts,
 } from './template-policies.ts'
 
-/** What a tap on a row does: shows the template, or asks before it is enabled or disabled. */
+/** The verb of a tap on a row: shows the template, or asks to confirm enabling or disabling it. */
 const templateUses = ['show', 'enable', 'disable'] as const
 export type TemplateUse = (typeof templateUses)[number]
 
 export const adminTemplatesCard = defineCard({
   name: 'admin-templates',
   data: z.strictObject({
-    /** Whether it lists all, asks which of several the admin means, or offers similar names. */
+    /** Whether the card lists all templates, lists several matches of a name, or offers similar names. */
     asks: z.enum(['all', 'which', 'near']),
     /** The sentence about the typed name, if the card asks; else `''`. */
     lead: z.string(),
@@ -42,7 +42,7 @@ export const adminTemplatesCard = defineCard({
       .array(
         z.strictObject({
           templateId: z.uuid(),
-          /** What a tap does. */
+          /** The title of a tap on the row. */
           pick: z.string(),
           name: z.string(),
           kind: resourceKind,
@@ -65,12 +65,12 @@ export interface TemplateList extends TemplatePage {
 export function adminTemplatesView(list: TemplateList): ViewOf<typeof adminTemplatesCard> {
   const { entries, from, total, asks } = list
   const to = from + entries.length
-  const words = strings.catalogue
+  const texts = strings.catalogue
   const does = asks?.does ?? 'show'
   const isWhole = asks !== undefined && total <= to
   return {
     asks: asks === undefined ? 'all' : asks.found ? 'which' : 'near',
-    lead: asks ? format(asks.found ? words.which : words.near, { typed: cut(asks.typed, longest.name) }) : '',
+    lead: asks ? format(asks.found ? texts.which : texts.near, { typed: cut(asks.typed, longest.name) }) : '',
     does,
     ...pagesAround(from, entries.length, total, rowsOfPage),
     range: isWhole ? '' : format(strings.list.shows.range, { from: from + 1, to, total }),
@@ -100,32 +100,32 @@ export const signed = ({ icon, name }: { icon: string; name: string }, most: num
   icon === '' ? cut(name, most) : `${icon} ${cut(name, most)}`
 
 function audienceOf({ template: { audience } }: TemplateInUse): string {
-  const words = strings.catalogue
-  if (audience === null) return words.everybody
+  const texts = strings.catalogue
+  if (audience === null) return texts.everybody
   const { groups, people } = audience
   const parts = [
-    groups.length === 0 ? '' : format(words.groups, { count: groups.length }),
-    people.length === 0 ? '' : format(words.persons, { count: people.length }),
+    groups.length === 0 ? '' : format(texts.groups, { count: groups.length }),
+    people.length === 0 ? '' : format(texts.persons, { count: people.length }),
   ].filter((part) => part !== '')
-  return parts.length === 0 ? words.nobody : listOf(parts, 'and')
+  return parts.length === 0 ? texts.nobody : listOf(parts, 'and')
 }
 
 function approvalOf({ template: { approval } }: TemplateInUse): string {
-  const words = strings.catalogue
-  return approval === null ? words.noApproval : format(words.stages, { count: approval.stages.length })
+  const texts = strings.catalogue
+  return approval === null ? texts.noApproval : format(texts.stages, { count: approval.stages.length })
 }
 
-/** Open requests, and created resources of the quota: "2 open, 12 of 50 made". */
+/** The number of open requests, and of resources created or being created, with the quota. */
 function useOf({ template: { quota }, open, resources }: TemplateInUse): string {
-  const words = strings.catalogue
-  const most = Math.max(mostCounted, quota.resources ?? 0)
+  const texts = strings.catalogue
+  const most = Math.max(maxCounted, quota.resources ?? 0)
   const upTo = (count: number, end: number) =>
-    count >= end ? format(words.orMore, { count: quantity(end) }) : quantity(count)
+    count >= end ? format(texts.orMore, { count: quantity(end) }) : quantity(count)
   const made =
     quota.resources === undefined
-      ? format(words.made, { count: upTo(resources, most) })
-      : format(words.madeOf, { count: quantity(Math.min(resources, most)), most: quantity(quota.resources) })
-  return listOf([format(words.open, { count: upTo(open, mostCounted) }), made], 'unit')
+      ? format(texts.made, { count: upTo(resources, most) })
+      : format(texts.madeOf, { count: quantity(Math.min(resources, most)), most: quantity(quota.resources) })
+  return listOf([format(texts.open, { count: upTo(open, maxCounted) }), made], 'unit')
 }
 
 const sections = ['use', 'questions', 'properties', 'names', 'limits', 'approvals', 'webhook'] as const
@@ -141,13 +141,13 @@ export const adminTemplateCard = defineCard({
     description: z.string(),
     look,
     state: z.enum(['on', 'off']),
-    /** What it asks to confirm; `''` if it shows the template. */
+    /** The action to confirm; `''` if the card shows the template. */
     asks: z.enum(['', 'enable', 'disable']),
     /** Whether the template has changed since the clicked card. */
     isChanged: z.boolean(),
-    /** What the click did, or `''`. */
+    /** The result of the click, or `''`. */
     news: z.string(),
-    /** The command that requests from the template, offered once it is added; else `''`. */
+    /** The command that opens a form of a template that was just added; else `''`. */
     tries: z.string(),
     use: z.string(),
     sections: z.array(z.strictObject({ section: z.enum(sections), facts: z.array(fact).min(1) })),
@@ -158,14 +158,17 @@ export const adminTemplateCard = defineCard({
   }),
 })
 
-/** The cost of a fact in addition to its text, and the room for facts, in code units. Each fact is one line, because there are many. */
+/**
+ * The cost of a fact in addition to its text, and the room for facts, in code units. Each fact is one line, because there
+ * are many.
+ */
 const costOfLine = 140
 const room = 8000
 
 interface TemplateQuestion {
   readonly asks?: 'enable' | 'disable'
   readonly isChanged?: boolean
-  /** The template has just been added, or had been before. */
+  /** Whether the template was added now or earlier. */
   readonly news?: keyof typeof strings.catalogue.news
 }
 
@@ -220,19 +223,19 @@ export function adminTemplateView(
       shownIn(section).length === 0 ? [] : [{ section, facts: shownIn(section) }],
     ),
     hidden: asks === undefined ? restText(strings.catalogue.hidden, hidden) : '',
-    edits: asks === undefined ? edits.map((edit) => editInWords(edit, viewer)) : [],
+    edits: asks === undefined ? edits.map((edit) => editText(edit, viewer)) : [],
     hasEdits: asks === undefined && edits.length > 0,
   }
 }
 
 /** "Version 3: Sam Roy, 20 Nov", and the changed parts. */
-function editInWords({ version, by, at, changed }: TemplateEdit, viewer: Viewer) {
-  const words = strings.catalogue
-  const name = by === null ? words.byFile : shortName(by)
+function editText({ version, by, at, changed }: TemplateEdit, viewer: Viewer) {
+  const texts = strings.catalogue
+  const name = by === null ? texts.byFile : shortName(by)
   const values = { version: String(version), name, at: at === null ? '' : moment(at, viewer, 'day') }
-  const parts = changed.map((part) => (part in words.part ? words.part[part as keyof typeof words.part] : part))
+  const parts = changed.map((part) => (part in texts.part ? texts.part[part as keyof typeof texts.part] : part))
   return {
-    text: format(at === null ? words.editLongAgo : words.edit, values),
-    changed: parts.length === 0 ? '' : format(words.changedParts, { parts: listOf(parts, 'unit') }),
+    text: format(at === null ? texts.editLongAgo : texts.edit, values),
+    changed: parts.length === 0 ? '' : format(texts.changedParts, { parts: listOf(parts, 'unit') }),
   }
 }

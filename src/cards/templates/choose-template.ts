@@ -10,7 +10,7 @@ export type TemplateChoice = Pick<Template, 'id' | 'icon' | 'name' | 'descriptio
 }
 
 /** More do not fit on a phone; people find the others by name. */
-const mostTemplates = 8
+const maxTemplates = 8
 
 export const chooseTemplateCard = defineCard({
   name: 'choose-template',
@@ -24,7 +24,7 @@ export const chooseTemplateCard = defineCard({
         templateId: z.uuid(),
         icon: z.string(),
         name: z.string(),
-        /** What a tap does. */
+        /** The title of a tap on the row. */
         pick: z.string(),
         description: z.string(),
         kind: resourceKind,
@@ -52,8 +52,8 @@ export function chooseTemplateView(
     of: others.length > 0 ? 'mixed' : of,
     step: format(strings.form.step, { step: 1 }),
     unmatched: unmatched === '' ? '' : format(strings.choose.unmatched, { part: cut(unmatched, longest.name) }),
-    templates: offered.slice(0, mostTemplates),
-    hidden: restText(strings.choose.more, offered.length - mostTemplates),
+    templates: offered.slice(0, maxTemplates),
+    hidden: restText(strings.choose.more, offered.length - maxTemplates),
   }
 }
 

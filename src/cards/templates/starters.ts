@@ -22,7 +22,7 @@ import { defineCard, type ViewOf } from '../shared/render.ts'
 import { cut, listOf, longest } from '../shared/texts.ts'
 import { approvalFacts, limitFacts, nameFacts } from './template-policies.ts'
 
-const words = strings.starter
+const texts = strings.starter
 
 export const startersCard = defineCard({
   name: 'starters',
@@ -32,7 +32,7 @@ export const startersCard = defineCard({
       z.strictObject({
         starter: z.enum(starterKinds),
         name: z.string(),
-        /** What a tap does. */
+        /** The title of a tap on the row. */
         pick: z.string(),
         description: z.string(),
       }),
@@ -47,7 +47,7 @@ export function startersView(): ViewOf<typeof startersCard> {
     starters: starters.map(({ kind, icon, displayName, description }) => ({
       starter: kind,
       name: `${icon} ${displayName}`,
-      pick: format(words.pick, { name: displayName }),
+      pick: format(texts.pick, { name: displayName }),
       description,
     })),
   }
@@ -70,7 +70,7 @@ export const starterFormCard = defineCard({
     title: z.string(),
     lead: z.string(),
     ofMailbox: z.boolean(),
-    /** Whether it asks for the size of the mailbox. */
+    /** Whether the form has an input for the size of the mailbox. */
     isSized: z.boolean(),
     values: z.strictObject({
       name: z.string(),
@@ -84,7 +84,7 @@ export const starterFormCard = defineCard({
     }),
     people: z.array(choice),
     faults: lines,
-    /** The template in words; empty until the answers are right. */
+    /** The template as text; empty until the answers are valid. */
     preview: z.array(fact),
     isPreview: z.boolean(),
     notes: z.array(z.strictObject({ text: z.string() })),
@@ -92,7 +92,7 @@ export const starterFormCard = defineCard({
   }),
 })
 
-/** The form of a starter: the answers so far, and what the template would be once they are right. */
+/** The form of a starter: the answers so far, and the resulting template if they are valid. */
 export interface StarterForm {
   readonly kind: StarterKind
   /** The id of the new template. */
@@ -125,12 +125,12 @@ export function starterFormView({
     starter,
     templateId,
     look: isWrong ? toFix : plain,
-    heading: isWrong ? format(strings.form.mistakes, { count: faultCount }) : words.band,
+    heading: isWrong ? format(strings.form.mistakes, { count: faultCount }) : texts.band,
     step: format(strings.form.step, { step: report ? 3 : 2 }),
     otherFaults,
     kind: creates,
     title: `${icon} ${displayName}`,
-    lead: isWrong ? wrongLead(fields) : report ? words.previewLead : words.formLead,
+    lead: isWrong ? wrongLead(fields) : report ? texts.previewLead : texts.formLead,
     ofMailbox: isMailboxKind(creates),
     isSized: creates === 'sharedMailbox',
     values: { ...answers, people: chosen, owners: String(answers.owners), capacity: String(answers.capacity) },
@@ -138,27 +138,27 @@ export function starterFormView({
     faults: Object.fromEntries(inputIds.map((id) => [id, lineOf(id)])) as Record<InputId, string>,
     preview: report ? previewFacts(report) : [],
     isPreview: report !== undefined,
-    notes: report && answers.approvedBy === 'manager' ? [{ text: words.noManager }] : [],
-    warning: report && isUnprotected(report) ? words.unprotected : '',
+    notes: report && answers.approvedBy === 'manager' ? [{ text: texts.noManager }] : [],
+    warning: report && isUnprotected(report) ? texts.unprotected : '',
   }
 }
 
 const wrongLead = (fields: string): string =>
   fields === '' ? strings.form.lead.kept : format(strings.form.lead.look, { fields })
 
-const labels: Readonly<Record<string, string>> = Object.fromEntries(inputIds.map((id) => [id, words.field[id].label]))
+const labels: Readonly<Record<string, string>> = Object.fromEntries(inputIds.map((id) => [id, texts.field[id].label]))
 
 function previewFacts(report: TemplateReport) {
   const { template } = report
-  const asked = {
+  const questions = {
     label: strings.catalogue.label.asked,
     value: cut(listOf(inputLabels(template), 'unit'), longest.text),
   }
-  return [...nameFacts(report), ...approvalFacts(report), ...limitFacts({ template }), asked].map(
+  return [...nameFacts(report), ...approvalFacts(report), ...limitFacts({ template }), questions].map(
     ({ label, value }) => ({ label, value }),
   )
 }
 
-/** Whether people can take any free address without asking anybody. */
+/** Whether requesters can get any free address without an approval. */
 const isUnprotected = ({ template: { approval, naming } }: TemplateReport): boolean =>
   approval === null && naming.prefix === ''

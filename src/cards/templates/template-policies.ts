@@ -12,41 +12,38 @@ import { format, strings } from '../shared/messages.ts'
 import { cut, listOf, longest, quantity } from '../shared/texts.ts'
 
 type Names = TemplateReport['names']
-const words = strings.catalogue
+const texts = strings.catalogue
 /** How many names a line shows; the others are counted. */
-const mostNames = 6
+const maxNames = 6
 
 const fact = (label: string, parts: readonly string[]): Fact[] => {
   const known = parts.filter((part) => part !== '')
   return known.length === 0 ? [] : described(label, listOf(known, 'unit'))
 }
 const short = (parts: readonly string[]): string[] =>
-  parts.length <= mostNames
+  parts.length <= maxNames
     ? [...parts]
-    : [
-        ...parts.slice(0, mostNames - 1),
-        format(strings.people.others, { count: quantity(parts.length - mostNames + 1) }),
-      ]
-const nameOf = (names: Names, id: string): string => cut(names[id] ?? words.unknownId, longest.name)
+    : [...parts.slice(0, maxNames - 1), format(strings.people.others, { count: quantity(parts.length - maxNames + 1) })]
+const nameOf = (names: Names, id: string): string => cut(names[id] ?? texts.unknownId, longest.name)
 
-/** Who may use the template, and whether it is the default. */
+/** The people who may use the template, and whether it is the default. */
 export function useFacts({ template, names }: TemplateReport): Fact[] {
   const { audience } = template
   const who =
     audience === null
-      ? [words.everybody]
+      ? [texts.everybody]
       : [
-          ...audience.groups.map((id) => format(words.inGroup, { name: nameOf(names, id) })),
+          ...audience.groups.map((id) => format(texts.inGroup, { name: nameOf(names, id) })),
           ...audience.people.map((id) => nameOf(names, id)),
         ]
   const { openPerPerson, resources } = template.quota
   return [
-    ...fact(words.label.who, who.length === 0 ? [words.nobody] : short(who)),
-    ...fact(words.label.default, template.default ? [words.isDefault] : []),
-    ...fact(words.label.languages, Object.keys(template.localised).map(languageOf)),
-    ...fact(words.label.quota, [
-      openPerPerson === undefined ? '' : format(words.openPerPerson, { count: quantity(openPerPerson) }),
-      resources === undefined ? '' : format(words.resources, { count: quantity(resources) }),
+    ...fact(texts.label.who, who.length === 0 ? [texts.nobody] : short(who)),
+    ...fact(texts.label.default, template.default ? [texts.isDefault] : []),
+    ...fact(texts.label.languages, Object.keys(template.localised).map(languageOf)),
+    ...fact(texts.label.quota, [
+      openPerPerson === undefined ? '' : format(texts.openPerPerson, { count: quantity(openPerPerson) }),
+      resources === undefined ? '' : format(texts.resources, { count: quantity(resources) }),
     ]),
   ]
 }
@@ -66,24 +63,24 @@ function languageOf(tag: string): string {
 export const questionFacts = ({ template: { fields } }: TemplateReport): Fact[] =>
   fields.flatMap(({ label, type, required, choices, pattern, minimum, maximum, customAttribute, ...field }) =>
     fact(cut(label, longest.name), [
-      words.type[type],
-      required ? words.required : '',
+      texts.type[type],
+      required ? texts.required : '',
       ...short(choices.map(({ title }) => title)),
-      pattern === undefined ? '' : format(words.pattern, { pattern }),
-      minimum === undefined ? '' : format(words.least, { value: boundOf(minimum) }),
-      maximum === undefined ? '' : format(words.most, { value: boundOf(maximum) }),
-      field.default === undefined ? '' : format(words.default, { value: shownValue(field.default) }),
-      customAttribute === undefined ? '' : format(words.attribute, { number: String(customAttribute) }),
+      pattern === undefined ? '' : format(texts.pattern, { pattern }),
+      minimum === undefined ? '' : format(texts.least, { value: boundOf(minimum) }),
+      maximum === undefined ? '' : format(texts.most, { value: boundOf(maximum) }),
+      field.default === undefined ? '' : format(texts.default, { value: shownValue(field.default) }),
+      customAttribute === undefined ? '' : format(texts.attribute, { number: String(customAttribute) }),
     ]),
   )
 
-const boundOf = (bound: number | string): string => (bound === 'today' ? words.today : shownValue(bound))
+const boundOf = (bound: number | string): string => (bound === 'today' ? texts.today : shownValue(bound))
 const shownValue = (value: unknown): string => {
-  if (typeof value === 'boolean') return value ? words.yes : words.no
+  if (typeof value === 'boolean') return value ? texts.yes : texts.no
   return Array.isArray(value) ? listOf(value.map(String), 'unit') : String(value)
 }
 
-/** The template's rules for the fields of the API. Fields that the form only leaves out share one line. */
+/** The template's rules for the fields of the API. Fields that the form only hides share one line. */
 export function propertyFacts({ template }: TemplateReport): Fact[] {
   const rules = Object.entries(template.properties)
   const isOnlyHidden = ([, rule]: (typeof rules)[number]) =>
@@ -93,35 +90,35 @@ export function propertyFacts({ template }: TemplateReport): Fact[] {
   return [
     ...others.flatMap(([id, rule]) =>
       fact(fieldName({ template }, id), [
-        rule.fixed === undefined ? '' : format(words.fixed, { value: shownValue(rule.fixed) }),
-        rule.default === undefined ? '' : format(words.default, { value: shownValue(rule.default) }),
-        rule.required ? words.required : '',
-        rule.shown ? '' : words.notAsked,
+        rule.fixed === undefined ? '' : format(texts.fixed, { value: shownValue(rule.fixed) }),
+        rule.default === undefined ? '' : format(texts.default, { value: shownValue(rule.default) }),
+        rule.required ? texts.required : '',
+        rule.shown ? '' : texts.notAsked,
       ]),
     ),
-    ...fact(words.label.notAsked, short(hidden)),
+    ...fact(texts.label.notAsked, short(hidden)),
   ]
 }
 
 /** The naming rules, with an example. */
 export function nameFacts({ template: { kind, naming }, example }: TemplateReport): Fact[] {
   const { prefix, suffix, blockedWords = [], allowReservedNames = [], allowFormerAddresses } = naming
-  const around = prefix === '' && suffix === '' ? [] : [patternInWords(`${prefix}{input}${suffix}`)]
+  const around = prefix === '' && suffix === '' ? [] : [patternText(`${prefix}{input}${suffix}`)]
   const rules = (['displayName', 'name', 'alias'] as const).flatMap((field) => {
     const rule = naming[field]
     if (!rule) return []
-    const allowed = rule.allowed === '' ? '' : format(words.allowed, { characters: rule.allowed })
-    const label = field === 'alias' && isMailboxKind(kind) ? strings.field.alias : words.label[field]
-    return fact(label, [patternInWords(rule.pattern), allowed])
+    const allowed = rule.allowed === '' ? '' : format(texts.allowed, { characters: rule.allowed })
+    const label = field === 'alias' && isMailboxKind(kind) ? strings.field.alias : texts.label[field]
+    return fact(label, [patternText(rule.pattern), allowed])
   })
   return [
     ...rules,
-    ...fact(words.label.name, around),
-    ...fact(words.label.blocked, short(blockedWords)),
-    ...fact(words.label.reservedNames, short(allowReservedNames)),
-    ...fact(words.label.formerAddresses, allowFormerAddresses ? [words.givenAtOnce] : []),
-    ...(example && example.displayName !== example.typed ? fact(words.label.exampleName, [example.displayName]) : []),
-    ...(example ? fact(words.label.example, [addressInShort(example.address)]) : []),
+    ...fact(texts.label.name, around),
+    ...fact(texts.label.blocked, short(blockedWords)),
+    ...fact(texts.label.reservedNames, short(allowReservedNames)),
+    ...fact(texts.label.formerAddresses, allowFormerAddresses ? [texts.givenAtOnce] : []),
+    ...(example && example.displayName !== example.typed ? fact(texts.label.exampleName, [example.displayName]) : []),
+    ...(example ? fact(texts.label.example, [addressInShort(example.address)]) : []),
   ]
 }
 
@@ -133,35 +130,35 @@ export function limitFacts({ template: { limits, labels } }: Pick<TemplateReport
     ...fact(strings.field.owners, [
       ownersMinimum === 1 && ownersMaximum === 20
         ? ''
-        : format(words.owners, { least: String(ownersMinimum), most: String(ownersMaximum) }),
-      externalOwners ? '' : words.ownOwnersOnly,
+        : format(texts.owners, { least: String(ownersMinimum), most: String(ownersMaximum) }),
+      externalOwners ? '' : texts.ownOwnersOnly,
     ]),
     ...fact(
       strings.field.capacity,
-      capacityMaximum === undefined ? [] : [format(words.megabytes, { count: quantity(capacityMaximum) })],
+      capacityMaximum === undefined ? [] : [format(texts.megabytes, { count: quantity(capacityMaximum) })],
     ),
-    ...fact(words.label.access, [
-      permissionsMaximum === undefined ? '' : format(words.people, { count: quantity(permissionsMaximum) }),
+    ...fact(texts.label.access, [
+      permissionsMaximum === undefined ? '' : format(texts.people, { count: quantity(permissionsMaximum) }),
       ...(accessLevels ?? []).map((level) => strings.field[`permissions.${level}`]),
     ]),
     ...fact(strings.field.labelId, [
       ...allowed.map(({ name }) => name),
-      usualName === undefined ? '' : format(words.default, { value: usualName }),
+      usualName === undefined ? '' : format(texts.default, { value: usualName }),
     ]),
   ]
 }
 
-/** Who decides, stage by stage, and under which conditions. */
+/** The approvers and conditions of each stage. */
 export function approvalFacts({ template, names }: TemplateReport): Fact[] {
   const { approval } = template
-  if (approval === null) return fact(words.label.approval, [words.noApproval])
+  if (approval === null) return fact(texts.label.approval, [texts.noApproval])
   const stages = approval.stages.flatMap((stage, index) =>
-    fact(format(words.label.stage, { number: String(index + 1) }), stageParts(stage, names, template)),
+    fact(format(texts.label.stage, { number: String(index + 1) }), stageParts(stage, names, template)),
   )
   const { expiresAfterDays: days } = approval
   return [
     ...stages,
-    ...fact(words.label.expires, days === undefined ? [] : [format(words.days, { count: quantity(days) })]),
+    ...fact(texts.label.expires, days === undefined ? [] : [format(texts.days, { count: quantity(days) })]),
   ]
 }
 
@@ -169,35 +166,35 @@ function stageParts(stage: StagePolicy, names: Names, template: Template): strin
   const { approvers, rule, quorum, when = [], selfApproval, remindAfterHours, escalateAfterHours, backup = [] } = stage
   const count = String(quorum ?? approvers.length)
   return [
-    format(words.rule[rule], {
+    format(texts.rule[rule], {
       count,
       people: listOf(short(askedOf(approvers, names)), rule === 'any' ? 'or' : 'and'),
     }),
-    ...when.map((one) => conditionInWords(one, template)),
-    selfApproval === true ? words.selfApproval : '',
-    remindAfterHours === undefined ? '' : format(words.reminds, { hours: quantity(remindAfterHours) }),
-    escalateAfterHours === undefined ? '' : format(words.escalates, { hours: quantity(escalateAfterHours) }),
-    backup.length === 0 ? '' : format(words.backup, { people: listOf(short(askedOf(backup, names)), 'and') }),
+    ...when.map((one) => conditionText(one, template)),
+    selfApproval === true ? texts.selfApproval : '',
+    remindAfterHours === undefined ? '' : format(texts.reminds, { hours: quantity(remindAfterHours) }),
+    escalateAfterHours === undefined ? '' : format(texts.escalates, { hours: quantity(escalateAfterHours) }),
+    backup.length === 0 ? '' : format(texts.backup, { people: listOf(short(askedOf(backup, names)), 'and') }),
   ]
 }
 
 const askedOf = (approvers: readonly Approver[], names: Names): string[] =>
   approvers.map((one) => {
-    if ('manager' in one) return words.manager
+    if ('manager' in one) return texts.manager
     if ('user' in one) return nameOf(names, one.user)
-    if ('group' in one) return format(words.inGroup, { name: nameOf(names, one.group) })
-    return format(words.ownersOf, { name: nameOf(names, one.ownersOf) })
+    if ('group' in one) return format(texts.inGroup, { name: nameOf(names, one.group) })
+    return format(texts.ownersOf, { name: nameOf(names, one.ownersOf) })
   })
 
-function conditionInWords(one: Condition, template: Template): string {
-  if ('externalOwners' in one) return words.when.externalOwners
+function conditionText(one: Condition, template: Template): string {
+  if ('externalOwners' in one) return texts.when.externalOwners
   const field = fieldName({ template }, one.field)
-  if ('above' in one) return format(words.when.above, { field, bound: quantity(one.above) })
-  if ('below' in one) return format(words.when.below, { field, bound: quantity(one.below) })
-  if ('given' in one) return format(one.given ? words.when.given : words.when.notGiven, { field })
+  if ('above' in one) return format(texts.when.above, { field, bound: quantity(one.above) })
+  if ('below' in one) return format(texts.when.below, { field, bound: quantity(one.below) })
+  if ('given' in one) return format(one.given ? texts.when.given : texts.when.notGiven, { field })
   const [values, key] = 'oneOf' in one ? [one.oneOf, 'oneOf' as const] : [one.noneOf, 'noneOf' as const]
   const titles = values.map((value) => titleOf(one.field, String(value), template))
-  return format(words.when[key], { field, values: listOf(short(titles), 'or') })
+  return format(texts.when[key], { field, values: listOf(short(titles), 'or') })
 }
 
 /** The title of a label or a choice, whose id or value the request holds. */
@@ -209,10 +206,10 @@ function titleOf(field: string, value: string, { fields, labels }: Template): st
 
 /** The receiver of the template's webhook: only its host, and never the secret. */
 export const webhookFacts = ({ template: { webhook } }: TemplateReport): Fact[] =>
-  webhook === null ? [] : fact(words.label.webhook, [new URL(webhook.url).host, ...webhook.events])
+  webhook === null ? [] : fact(texts.label.webhook, [new URL(webhook.url).host, ...webhook.events])
 
 /** Only the path of a site: its whole address is wider than a phone. */
 const addressInShort = (address: string): string => (URL.canParse(address) ? new URL(address).pathname : address)
 
-/** Shows tokens as ‹input›: braces on a card would look like a text that was not filled in. */
-const patternInWords = (pattern: string): string => pattern.replace(/\{([^{}]*)\}/g, '‹$1›')
+/** Shows tokens as ‹input›: braces on a card would look like an unfilled placeholder. */
+const patternText = (pattern: string): string => pattern.replace(/\{([^{}]*)\}/g, '‹$1›')

@@ -14,7 +14,7 @@ import {
   subscriberName,
 } from './admin-webhooks.ts'
 
-const words = strings.webhooks
+const texts = strings.webhooks
 export const deliveriesOfPage = 6
 const filters = ['all', 'failed'] as const
 export type DeliveriesOf = (typeof filters)[number]
@@ -34,7 +34,7 @@ export const adminDeliveriesCard = defineCard({
     deliveries: z.array(
       z.strictObject({
         deliveryId: z.uuid(),
-        /** What a tap does. */
+        /** The title of a tap on the row. */
         title: z.string(),
         event: z.string(),
         reference: z.string(),
@@ -75,7 +75,7 @@ export function adminDeliveriesView(
   viewer: Viewer,
 ): ViewOf<typeof adminDeliveriesCard> {
   const isEmpty = deliveries.length === 0
-  const name = receiver?.id === 'own' ? words.own : (receiver?.name ?? '')
+  const name = receiver?.id === 'own' ? texts.own : (receiver?.name ?? '')
   const reference = request?.reference ?? ''
   const about = name && reference ? 'both' : name ? 'template' : reference ? 'request' : undefined
   return {
@@ -85,12 +85,12 @@ export function adminDeliveriesView(
     of,
     templateId: receiver?.id ?? '',
     requestId: request?.requestId ?? '',
-    about: about ? format(words.logAbout[about], { name: cut(name, longest.name), reference }) : '',
+    about: about ? format(texts.logAbout[about], { name: cut(name, longest.name), reference }) : '',
     isEmpty,
     deliveries: deliveries.map((one) => ({
       deliveryId: one.deliveryId,
       ...aboutOf(one),
-      to: format(words.to, { name: subscriberName(one, names) }),
+      to: format(texts.to, { name: subscriberName(one, names) }),
       look: standingLooks[standingOf(one)],
       last: triesOf(one),
       when: whenOf(one, viewer),
@@ -104,13 +104,13 @@ export function adminDeliveriesView(
 }
 
 function aboutOf(delivery: Delivery) {
-  const event = words.event[delivery.type]
+  const event = texts.event[delivery.type]
   const reference = outlineOf(delivery)?.reference ?? ''
-  return { title: format(words.show, { event, reference }), event, reference }
+  return { title: format(texts.show, { event, reference }), event, reference }
 }
 
 function triesOf({ attempts, lastStatus }: Delivery): string {
-  const { none, notSent, some } = words.tries
+  const { none, notSent, some } = texts.tries
   const answer = answerOf(lastStatus)
   if (attempts === 0) return lastStatus === null ? none : format(notSent, { answer })
   return format(some, { count: attempts, answer })
@@ -120,8 +120,8 @@ function whenOf({ createdAt, status, attempts, nextAttemptAt }: Delivery, viewer
   const at = moment(createdAt, viewer, 'full')
   const isToCome = status === 'pending' && attempts > 0 && nextAttemptAt
   return isToCome
-    ? format(words.whenNext, { at, next: moment(nextAttemptAt, viewer, 'full') })
-    : format(words.when, { at })
+    ? format(texts.whenNext, { at, next: moment(nextAttemptAt, viewer, 'full') })
+    : format(texts.when, { at })
 }
 
 /** The data of the message, if it is readable. */
@@ -167,7 +167,7 @@ export const adminDeliveryCard = defineCard({
 
 /** How many attempts and manual resends have room. */
 const most = { attempts: 6, replays: 3 } as const
-/** What was just done with a delivery, or needs a confirmation. */
+/** The last action on a delivery, or the action to confirm. */
 export type DeliveryNews = '' | 'ask' | 'again' | 'changed'
 
 /** One delivery: its message, its attempts, and who resent it. */
@@ -191,10 +191,10 @@ export function adminDeliveryView(
     deliveryId: delivery.deliveryId,
     version: replays.length + 1,
     templateId: delivery.subscriber === 'bot' ? 'own' : delivery.subscriber.templateId,
-    event: words.event[delivery.type],
+    event: texts.event[delivery.type],
     reference: outlineOf(delivery)?.reference ?? '',
     lead: news === '' && standing !== 'delivered' ? whyStuck(url, isOff) : news,
-    to: format(words.to, { name: subscriberName(delivery, names, longest.title) }),
+    to: format(texts.to, { name: subscriberName(delivery, names, longest.title) }),
     // Before a resend: the present address.
     host: hostOf((asks && url) || delivery.url),
     link: cut((outline?.url ?? outline?.address ?? '').replace(/^https:\/\//, ''), longest.address),
@@ -207,12 +207,12 @@ export function adminDeliveryView(
       took: quickness(milliseconds),
       at: moment(at, viewer, 'full'),
     })),
-    older: restText(words.older, delivery.attempts - shown.length),
+    older: restText(texts.older, delivery.attempts - shown.length),
     replays: replays
       .slice(-most.replays)
       .toReversed()
       .map(({ at, by }) => ({
-        says: format(words.replayed, { name: shortName(by), at: moment(at, viewer, 'full') }),
+        says: format(texts.replayed, { name: shortName(by), at: moment(at, viewer, 'full') }),
       })),
     asks,
     isOff,

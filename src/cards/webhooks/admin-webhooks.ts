@@ -2,9 +2,9 @@ import { z } from 'zod'
 import {
   type AnswerMeaning,
   type Delivery,
+  maxFailedCounted,
+  maxReplayed,
   meaningOf,
-  mostFailedCounted,
-  mostReplayed,
   type ReceiverId,
   type ReceiverPage,
   type Template,
@@ -18,14 +18,14 @@ import { defineCard, type ViewOf } from '../shared/render.ts'
 import { longest, moment, quantity, quickness, time, type Viewer } from '../shared/texts.ts'
 import { signed } from '../templates/admin-templates.ts'
 
-const words = strings.webhooks
+const texts = strings.webhooks
 
-/** The result of an attempt: "503, it failed inside". */
+/** The result of an attempt: "503, an error in the receiver". */
 export function answerOf(status: string | null): string {
   // The code of a network error is enough.
   const code = /^not reachable \(([A-Z0-9_]+)\)$/.exec(status ?? '')?.[1]
   const meaning: AnswerMeaning = meaningOf(status)
-  return format(words.answer[meaning], { said: code ?? status ?? '' })
+  return format(texts.answer[meaning], { said: code ?? status ?? '' })
 }
 
 /** The id of a receiver in buttons; `own`: the bot's own subscription. */
@@ -33,32 +33,32 @@ const buttonIdOf = (subscriber: ReceiverId): string => (subscriber === 'bot' ? '
 
 /** The name of the receiver's template, or of the bot's own subscription. */
 const receiverName = (template: Pick<Template, 'icon' | 'name'> | undefined, most: number): string =>
-  template === undefined ? words.own : signed(template, most)
+  template === undefined ? texts.own : signed(template, most)
 
-/** Only the host of an address: the rest may contain a key. */
+/** The host of an address: the rest may contain a key. */
 export const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : '')
 
 /** The status of a receiver as a sentence. */
 export function stateOf({ state, endpoint, last, counts }: WebhookReceiver, viewer: Viewer): string {
   const { failingSince, disabledAt, reason, waitsUntil } = endpoint
   const at = (moments: string | null) => (moments === null ? '' : moment(moments, viewer, 'full'))
-  if (state === 'off') return format(reason === 'gone' ? words.state.gone : words.state.dead, { at: at(disabledAt) })
-  if (state === 'waits') return format(words.state.waits, { at: at(waitsUntil) })
-  if (state === 'failing') return format(words.state.failing, { at: at(failingSince) })
-  return last === undefined && counts.pending === 0 ? words.state.unused : words.state.well
+  if (state === 'off') return format(reason === 'gone' ? texts.state.gone : texts.state.dead, { at: at(disabledAt) })
+  if (state === 'waits') return format(texts.state.waits, { at: at(waitsUntil) })
+  if (state === 'failing') return format(texts.state.failing, { at: at(failingSince) })
+  return last === undefined && counts.pending === 0 ? texts.state.unused : texts.state.well
 }
 
-/** How to fix it; `''` for a healthy receiver. */
+/** How to fix a receiver; `''` for a healthy one. */
 function hintOf({ state, subscriber }: WebhookReceiver): string {
   if (state === 'well') return ''
-  if (state === 'off') return words.hint.switchOn
-  return subscriber === 'bot' ? words.hint.own : words.hint.retries
+  if (state === 'off') return texts.hint.switchOn
+  return subscriber === 'bot' ? texts.hint.own : texts.hint.retries
 }
 
 export const countsOf = ({ delivered, failed, pending }: WebhookReceiver['counts'], sentence: string): string =>
   format(sentence, { delivered: quantity(delivered), failed: quantity(failed), pending: quantity(pending) })
 
-/** The status of a delivery. `still`: nobody will send it again. */
+/** The status of a delivery. `still`: it will not be sent again. */
 export function standingOf({ status, nextAttemptAt }: Delivery): 'pending' | 'delivered' | 'failed' | 'still' {
   return status === 'pending' && nextAttemptAt === null ? 'still' : status
 }
@@ -76,7 +76,7 @@ export function subscriberName(
   names: ReceiverNames,
   most: number = longest.name,
 ): string {
-  if (subscriber === 'bot') return words.own
+  if (subscriber === 'bot') return texts.own
   const template = names.get(subscriber.templateId)
   return template ? signed(template, most) : hostOf(url)
 }
@@ -121,7 +121,7 @@ export function adminWebhooksView(
     at: time(viewer),
     look: troubled === 0 ? looks.succeeded : toKnow,
     heading:
-      troubled === 0 ? format(words.band.well, { count: total }) : format(words.band.troubled, { count: troubled }),
+      troubled === 0 ? format(texts.band.well, { count: total }) : format(texts.band.troubled, { count: troubled }),
     ...pagesAround(from, receivers.length, total, receiversOfPage),
     receivers: receivers.map((one) => ({
       templateId: buttonIdOf(one.subscriber),
@@ -130,9 +130,9 @@ export function adminWebhooksView(
       look: lookOf(one),
       state: stateOf(one, viewer),
       hint: hintOf(one),
-      counts: countsOf(one.counts, words.counts),
+      counts: countsOf(one.counts, texts.counts),
       last: one.last
-        ? format(words.last, { at: moment(one.last.at, viewer, 'full'), answer: answerOf(one.last.status) })
+        ? format(texts.last, { at: moment(one.last.at, viewer, 'full'), answer: answerOf(one.last.status) })
         : '',
       isOff: one.state === 'off',
     })),
@@ -172,7 +172,7 @@ export const adminWebhookCard = defineCard({
   }),
 })
 
-/** What was just done with a receiver, or needs a confirmation. */
+/** The last action on a receiver, or the action to confirm. */
 export type WebhookNews =
   /** `slow`: the test has no response yet. */
   | { readonly kind: 'show' | 'slow' | 'askOn' | 'isOn' }
@@ -180,7 +180,10 @@ export type WebhookNews =
   | { readonly kind: 'tested'; readonly result: WebhookTestResult }
   | { readonly kind: 'resent' | 'sentNow'; readonly sent: number }
 
-/** One receiver: its status, and what was done or needs a confirmation. `failed`: how many of its deliveries have failed for good. */
+/**
+ * One receiver: its status, and the last action or the action to confirm. `failed`: the number of its deliveries that failed
+ * for good.
+ */
 export function adminWebhookView(
   receiver: WebhookReceiver,
   failed: number,
@@ -193,7 +196,7 @@ export function adminWebhookView(
   // A phone has no room for both buttons. Failed deliveries that arrive bring the waiting ones with them.
   const canSendWaiting = !isOff && !canResend && state !== 'well' && counts.pending > 0
   const asks = news.kind === 'askOn' ? 'on' : news.kind === 'askResend' ? 'resend' : ''
-  const latest = last && format(words.lastShort, { at: moment(last.at, viewer, 'full'), answer: answerOf(last.status) })
+  const latest = last && format(texts.lastShort, { at: moment(last.at, viewer, 'full'), answer: answerOf(last.status) })
   return {
     at: time(viewer),
     ...heading(news),
@@ -202,10 +205,10 @@ export function adminWebhookView(
     name: receiverName(receiver.template, longest.title),
     host: hostOf(url),
     lead: lead(news, failed),
-    hint: news.kind === 'askResend' && state === 'failing' ? words.lead.stillFails : hint(receiver, news),
+    hint: news.kind === 'askResend' && state === 'failing' ? texts.lead.stillFails : hint(receiver, news),
     facts: [
       { label: 'state', value: stateOf(receiver, viewer) },
-      { label: 'counts', value: countsOf(counts, words.countsShort) },
+      { label: 'counts', value: countsOf(counts, texts.countsShort) },
       ...(latest ? [{ label: 'last' as const, value: latest }] : []),
     ],
     asks,
@@ -227,7 +230,7 @@ function nextOf({ kind }: WebhookNews, hasFix: boolean) {
 }
 
 function hint(receiver: WebhookReceiver, news: WebhookNews): string {
-  if (news.kind === 'tested' && news.result.meaning === 'gone' && receiver.state !== 'off') return words.hint.gone
+  if (news.kind === 'tested' && news.result.meaning === 'gone' && receiver.state !== 'off') return texts.hint.gone
   return news.kind === 'show' || news.kind === 'tested' ? hintOf(receiver) : ''
 }
 
@@ -243,14 +246,14 @@ function heading(news: WebhookNews) {
 }
 
 function lead(news: WebhookNews, failed: number): string {
-  const { tested, unsent, slow, askOn, isOn } = words.lead
+  const { tested, unsent, slow, askOn, isOn } = texts.lead
   if (news.kind === 'tested') {
     const { status, milliseconds } = news.result
     const isSent = !status.startsWith('not sent')
     return format(isSent ? tested : unsent, { answer: answerOf(status), took: quickness(milliseconds) })
   }
   if (news.kind === 'sentNow')
-    return news.sent === 0 ? words.lead.nothingWaits : format(words.lead.resent, { count: news.sent })
+    return news.sent === 0 ? texts.lead.nothingWaits : format(texts.lead.resent, { count: news.sent })
   if (news.kind === 'askResend') return resendLead(news, failed)
   if (news.kind === 'resent') return resendLead({ kind: news.kind, sent: news.sent }, failed)
   return { slow, askOn, isOn, show: '' }[news.kind]
@@ -260,10 +263,10 @@ function resendLead(
   news: Extract<WebhookNews, { kind: 'askResend' }> | { readonly kind: 'resent'; readonly sent: number },
   failed: number,
 ): string {
-  const { askResend, askResendSome, resent, resentNone, left } = words.lead
-  const count = failed >= mostFailedCounted ? `${quantity(mostFailedCounted)}+` : quantity(failed)
+  const { askResend, askResendSome, resent, resentNone, left } = texts.lead
+  const count = failed >= maxFailedCounted ? `${quantity(maxFailedCounted)}+` : quantity(failed)
   if (news.kind === 'askResend')
-    return format(failed > mostReplayed ? askResendSome : askResend, { count, most: quantity(mostReplayed) })
+    return format(failed > maxReplayed ? askResendSome : askResend, { count, most: quantity(maxReplayed) })
   if (news.sent === 0 && failed === 0) return resentNone
   const sent = format(resent, { count: news.sent })
   return failed === 0 ? sent : `${sent} ${format(left, { count })}`

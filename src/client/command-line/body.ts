@@ -16,7 +16,7 @@ export interface FieldFlag {
   readonly path?: string
 }
 
-/** Every field of the API document with its flag: a field without a flag does not compile. */
+/** All fields of the API document with their flags. A field without a flag does not compile. */
 type FlagsOf<B> = { readonly [F in keyof Required<B>]: FieldFlag | readonly FieldFlag[] }
 
 const text = (flag: string): FieldFlag => ({ flag, takes: 'text' })
@@ -100,10 +100,13 @@ export function optionsOf(fields: FieldFlags): Record<string, OptionSpec> {
 /** A body for the API. The service validates it. */
 export type Body = Readonly<Record<string, unknown>>
 const anyObject = z.record(z.string(), z.unknown())
-/** Larger than any body that the service accepts, so that a wrong file is noticed early. */
+/**
+ * The maximum size of an input file in bytes. It is larger than any body that the service accepts, so only wrong files are
+ * refused.
+ */
 const largestFile = 1024 * 1024
 
-/** The part of a body that the flags set. Throws {@link UsageError} for unreadable values. */
+/** The part of a body that the flags set. Throws {@link UsageError} for malformed or contradictory flags. */
 export function bodyOfFlags(fields: FieldFlags, values: Readonly<Record<string, unknown>>, command: string): Body {
   let body: Body = {}
   for (const one of flagsOf(fields)) {
@@ -129,14 +132,14 @@ function flagValue({ flag, takes }: FieldFlag, values: Readonly<Record<string, u
   return Object.fromEntries(pairs)
 }
 
-/** A body with one more value; other values stay. */
+/** Returns a body with one more value; other values stay. */
 export function withValue(body: Body, [field = '', ...rest]: readonly string[], value: unknown): Body {
   if (rest.length === 0) return { ...body, [field]: merged(body[field], value) }
   const inner = anyObject.safeParse(body[field])
   return { ...body, [field]: withValue(inner.success ? inner.data : {}, rest, value) }
 }
 
-/** A body without one value; other values stay. */
+/** Returns a body without one value; other values stay. */
 export function withoutValue(body: Body, [field = '', ...rest]: readonly string[]): Body {
   const { [field]: value, ...others } = body
   const inner = anyObject.safeParse(value)
@@ -144,7 +147,7 @@ export function withoutValue(body: Body, [field = '', ...rest]: readonly string[
   return { ...others, [field]: withoutValue(inner.data, rest) }
 }
 
-/** Joins objects, so that a flag adds a key to those of a file; replaces other values. */
+/** Merges two objects, so that a flag can add a key to an object from the file. Any other value replaces the previous value. */
 function merged(before: unknown, value: unknown): unknown {
   const [one, other] = [anyObject.safeParse(before), anyObject.safeParse(value)]
   return one.success && other.success ? { ...one.data, ...other.data } : value
@@ -168,7 +171,7 @@ export async function bodyOfFile(
 }
 
 /**
- * Decodes a file: UTF-8, or UTF-16 with a byte order mark, as PowerShell 5 and Excel's "Unicode Text" write it. Throws
+ * Decodes a file: UTF-8, or UTF-16 little-endian with a byte order mark, as PowerShell 5 and Excel's "Unicode Text" write it. Throws
  * TypeError for other encodings.
  */
 export function textOfBytes(bytes: Uint8Array): string {
@@ -225,7 +228,7 @@ export async function findRequest(client: Client, typed: string, signal: AbortSi
   throw new NotFoundError(fill(texts.refused.noRequest, { reference }))
 }
 
-/** Finds the id of a template by its id, or by its name in any case. Throws {@link UsageError}. */
+/** Finds the id of a template by its id, or by its name without regard to upper and lower case. Throws {@link UsageError}. */
 export async function templateIdOf(client: Client, typed: string, kinds: Kinds, signal: AbortSignal): Promise<string> {
   if (uuid.test(typed)) return typed.toLowerCase()
   const templates = (await client.templates({ signal })).filter(({ kind }) => kinds.includes(kind))
@@ -242,14 +245,14 @@ type Kinds = readonly AnyTemplate['kind'][]
 export const siteKinds: Kinds = ['teamSite', 'communicationSite']
 export const mailboxKinds: Kinds = ['sharedMailbox', 'equipmentMailbox', 'roomMailbox']
 
-/** What is wrong with one field: a JSON pointer, and a sentence for people. */
+/** A validation error of one field: a JSON pointer and a message. */
 export interface Fault {
   readonly pointer: string
   readonly detail: string
   readonly suggestion?: string | undefined
 }
 
-/** Faults of fields that the command line found. Ends the process with {@link exitCodes.usage}. */
+/** Validation errors that the command line found before it called the API. The exit code is {@link exitCodes.usage}. */
 export class FieldsError extends UsageError {
   readonly faults: readonly Fault[]
   constructor(faults: readonly Fault[]) {
@@ -288,7 +291,7 @@ export function peopleBySignInName(scope: Scope): (body: Body) => Promise<Body> 
     const { owners, permissions } = body
     if (Array.isArray(owners))
       changed['owners'] = await Promise.all(
-        owners.map((one, place) => (typeof one === 'string' ? idAt(`#/owners/${place}`, one) : one)),
+        owners.map((one, index) => (typeof one === 'string' ? idAt(`#/owners/${index}`, one) : one)),
       )
     if (typeof permissions === 'object' && permissions !== null) {
       const byId: [string, unknown][] = []
@@ -301,7 +304,10 @@ export function peopleBySignInName(scope: Scope): (body: Body) => Promise<Body> 
   }
 }
 
-/** Looks up the user id of a sign-in name. Throws {@link UsageError} for an unknown name. */
+/**
+ * Looks up the user id of a sign-in name. Throws {@link UsageError} if the name is unknown or the permission to
+ * read users is missing.
+ */
 export async function findPerson(scope: Scope, name: string): Promise<string> {
   try {
     const id = await (await scope.client()).findUserId(name, { signal: scope.signal })

@@ -6,19 +6,19 @@ import { texts } from './terminal.ts'
 export const shells = ['bash', 'zsh', 'fish', 'powershell'] as const
 export type Shell = (typeof shells)[number]
 
-/** Something that can be typed next, and what it does. */
+/** A text that can be typed next, with its description. */
 interface Suggestion {
   readonly word: string
   readonly help: string
 }
-/** What a flag is followed by: nothing, one of several values, a file, or a text of which nothing is known. */
+/** The value after a flag: no value, one of several values, a file, or any text. */
 type Takes = 'nothing' | 'file' | 'text' | readonly string[]
 interface FlagOf extends Suggestion {
   /** `-f` */
   readonly short: string | undefined
   readonly takes: Takes
 }
-/** What can follow the beginning of a command: `''`, `site`, `site create`. */
+/** The possible continuations of a command line: after `''`, `site`, `site create`. */
 interface Place {
   readonly at: string
   readonly words: readonly Suggestion[]
@@ -70,7 +70,7 @@ function placesOf(commands: readonly Command[]): Place[] {
 const summaryOf = (name: string): string => texts.commands[name as keyof typeof texts.commands].summary
 
 const typedForms = ({ word, short }: FlagOf): string[] => (short === undefined ? [word] : [word, short])
-/** The flags of all places that are followed by a value, as `<place> <flag>`, with the value. */
+/** Returns all flags with a value, as `<place> <flag>`, with the value. */
 const valued = (places: readonly Place[]) =>
   places.flatMap(({ at, flags }) =>
     flags
@@ -78,7 +78,7 @@ const valued = (places: readonly Place[]) =>
       .map((flag) => ({ keys: typedForms(flag).map((form) => `${at} ${form}`), takes: flag.takes })),
   )
 
-/** One word for a POSIX shell. */
+/** Quotes a text as one argument of a POSIX shell. */
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 const inFish = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
 const inPowerShell = (text: string): string => `'${text.replace(/['‘’‚‛]/g, '$&$&')}'`
@@ -88,7 +88,7 @@ const writers: Readonly<Record<Shell, (places: readonly Place[]) => string[]>> =
     '# Completion of quartermaster for bash.',
     '_quartermaster() {',
     `  local word command='' current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD - 1]}" words=''`,
-    // Bash makes words of its own of `--flag`, `=` and the value.
+    // Bash splits `--flag=value` into `--flag`, `=` and the value.
     `  if [[ $current == '=' ]]; then current=''`,
     `  elif [[ $previous == '=' ]]; then previous="\${COMP_WORDS[COMP_CWORD - 2]}"; fi`,
     '  COMPREPLY=()',
@@ -214,7 +214,7 @@ const writers: Readonly<Record<Shell, (places: readonly Place[]) => string[]>> =
   ],
 }
 
-/** The whole commands and the beginnings of commands, one case for each number of words. */
+/** Returns the cases for complete commands and for the starts of commands, one case for each length. */
 function commandCases(places: readonly Place[]): string[][] {
   const known = places.map(({ at }) => at).filter((at) => at !== '')
   return [known.filter((at) => !at.includes(' ')), known.filter((at) => at.includes(' '))].filter(
@@ -227,7 +227,7 @@ interface ValueForms {
   readonly file: string
   readonly text: string
 }
-/** The cases of a POSIX shell for what follows a flag with a value. */
+/** Returns the cases of a POSIX shell for the value after a flag. */
 function valueCases(places: readonly Place[], { values, file, text }: ValueForms): string[] {
   const byForm = new Map<string, string[]>()
   for (const { keys, takes } of valued(places)) {

@@ -22,7 +22,7 @@ import { clean, type ExitCode, exitCodes, fill, texts, UsageError } from './term
 interface CreatingMany {
   readonly resource: NewBatch['resource']
   readonly fields: FieldFlags
-  /** Completes the body of a line (the template's id, the values of flags, user ids of people), and says what is wrong. */
+  /** Completes the body of a line (the template's id, the values of flags, user ids of people), and returns its faults. */
   complete(body: Body): Promise<{ readonly body: Body; readonly faults: readonly Fault[] }>
 }
 interface How {
@@ -39,8 +39,7 @@ const largestCall = { rows: 200, bytes: 480 * 1024 } as const
 
 /**
  * Sends a list of requests: checks all lines, asks, sends the correct ones, follows them, and writes the result of each
- * line next to the list. Lines that an earlier run has sent are not sent again: they are followed to their end, whenever
- * the list is run again.
+ * line next to the list. Lines that an earlier run has sent are not sent again: each new run follows their requests.
  */
 export async function createMany(scope: Scope, creating: CreatingMany, how: How): Promise<ExitCode> {
   const resultsPath = resultsPathOf(how.path)
@@ -78,7 +77,7 @@ interface Row extends ListRow {
   readonly faults: readonly Fault[]
 }
 
-/** Reads and completes all lines. Of two equal lines, which would request the same twice, the second one is wrong. */
+/** Reads and completes all lines. The second of two equal lines is a fault, because it would request the same twice. */
 async function rowsOf({ fields, complete }: CreatingMany, path: string): Promise<Row[]> {
   const known = new Map<string, Row>()
   const rows: Row[] = []
@@ -130,7 +129,7 @@ function callsOf(rows: readonly Row[]): Call[] {
   return chunks.map((some) => ({ sentAs: randomUUID(), batchId: '', rows: some }))
 }
 
-/** What the service would refuse, by row; and how many rows need an approval. */
+/** The faults of rows from a preview, and the number of rows that need approval. */
 class Refusals extends Map<Row, readonly Fault[]> {
   approvals = 0
 }
@@ -171,7 +170,7 @@ async function confirmed(scope: Scope, { yes, path }: How, good: number, wrong: 
   return promptsOf(scope).yes(fill(question, { good, wrong }), false)
 }
 
-/** The results file with a line for each row, and for each request whose row is not in the list any more. */
+/** Returns the results: a line for each row, and for each request whose row is no longer in the list. */
 function linesOf(rows: readonly Row[], before: ReadonlyMap<string, ResultLine>, calls: readonly Call[]): ResultLine[] {
   const sentAs = new Map(calls.flatMap((call) => call.rows.map((row) => [row.fingerprint, call.sentAs] as const)))
   const lines = rows.map((row): ResultLine => {
@@ -193,7 +192,7 @@ function noteInterruption({ terminal }: Scope, lines: readonly ResultLine[]): vo
   if (open.length > 0) terminal.note(fill(texts.csv.interrupted, { count: open.length }))
 }
 
-/** The order in which the summary names what became of the lines. */
+/** The order of the statuses in the summary. */
 const statuses = [
   ...['succeeded', 'pendingApproval', 'queued', 'provisioning', 'waiting', 'sending'],
   ...['refused', 'failed', 'rejected', 'expired', 'cancelled', 'cancelledBefore', 'unknown'],

@@ -7,26 +7,26 @@ import { type Body, type Fault, type FieldFlag, type FieldFlags, flagsOf, textOf
 import { clean, fill, nearest, texts, UsageError } from './terminal.ts'
 
 export interface CsvRow {
-  /** The line of the file where it begins. */
+  /** The line of the file where it starts. */
   readonly line: number
   /** The key column, or the number of the line. */
   readonly key: string
   readonly body: Body
-  /** What is wrong with its cells. */
+  /** The faults of its cells. */
   readonly faults: readonly Fault[]
 }
 
-/** More than people write by hand; a wrong file is noticed early. Bytes. */
+/** Larger than any list that people write, so that a wrong file is noticed early. Bytes. */
 const largestList = 4 * 1024 * 1024
 const separators = [',', ';', '\t'] as const
 /** Separates several values in one cell. */
 const several = /[;|\n]+/
-/** What the service accepts as the key of a row. */
+/** Matches keys of rows that the service accepts. */
 const goodKey = /^\P{C}{1,64}$/u
 
 /**
- * Reads a list of requests: the first line names fields of the API, each further line is a request. Faults of a line
- * are returned with it. Throws {@link UsageError} for a file that is no list.
+ * Reads a list of requests: the first line names fields of the API, each further line is a request. Returns each line
+ * with its faults. Throws {@link UsageError} for a file that is not a list.
  */
 export async function readRows(path: string, fields: FieldFlags): Promise<CsvRow[]> {
   const [header, ...lines] = linesOf(await textOf(path), path)
@@ -59,7 +59,7 @@ interface Line {
   readonly line: number
   readonly cells: readonly string[]
 }
-/** What the library returns for each line when it is asked for more than the cells. */
+/** The library's result for each line with the options `info` and `raw`. */
 interface ParsedLine {
   /** `lines`: where the line ends. */
   readonly info: { readonly lines: number }
@@ -90,7 +90,7 @@ interface Column {
   readonly name: string
   readonly isKey: boolean
   put(body: Body, cell: string): Body
-  /** What is wrong with a cell, before the service sees it. */
+  /** Returns the fault of a cell, before it is sent to the service. */
   readonly fault?: (cell: string) => Fault | undefined
 }
 
@@ -145,7 +145,7 @@ const peopleTo =
     )
 
 const aNumber = /^-?\d+(\.\d+)?$/
-const isOf = (words: readonly string[], cell: string): boolean => words.includes(cell.toLowerCase())
+const isOf = (values: readonly string[], cell: string): boolean => values.includes(cell.toLowerCase())
 
 /** Unreadable text stays unchanged; {@link faultOfCell} reports it. */
 function readCell(takes: FieldFlag['takes'], cell: string): unknown {
@@ -211,7 +211,7 @@ const resultLine = z.object({
   /** The Idempotency-Key of the call that sent it. */
   sentAs: z.string(),
   fingerprint: z.string().regex(/^[0-9a-f]{16}$/),
-  /** The batch that the service made of the call. Earlier versions did not write it. */
+  /** The batch that the service created for the call. Earlier versions did not write it. */
   batchId: z.union([z.uuid(), z.literal('')]).default(''),
 })
 export type ResultLine = z.output<typeof resultLine>
@@ -220,7 +220,7 @@ const columns = Object.keys(resultLine.shape) as (keyof ResultLine)[]
 /** `rooms.csv` → `rooms.results.csv`, in the same folder. */
 export const resultsPathOf = (path: string): string => `${path.replace(/\.csv$/i, '')}.results.csv`
 
-/** Reads the results of an earlier run; none if the list was never sent. Throws {@link UsageError} for another file. */
+/** Reads the results of an earlier run; empty if the list was never sent. Throws {@link UsageError} for another file. */
 export async function readResults(path: string): Promise<ResultLine[]> {
   let text: string
   try {
@@ -257,7 +257,7 @@ export async function writeResults(path: string, lines: readonly ResultLine[]): 
   }
 }
 
-/** A spreadsheet reads these as the beginning of a formula (OWASP, "CSV Injection"); names come from other people. */
+/** Matches texts that a spreadsheet reads as a formula (OWASP, "CSV Injection"); names come from other people. */
 const formula = /^[ \u00a0'"]*[=+\-@＝＋－＠]|^'*[\t\r]/
 const defused = /^'([ \u00a0'"]*[=+\-@＝＋－＠]|'*[\t\r])/
 const layout: Options = {

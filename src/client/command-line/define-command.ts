@@ -33,7 +33,7 @@ export interface Scope {
   readonly sessions: Sessions
   readonly terminal: Terminal
   readonly signal: AbortSignal
-  /** The service, called by the signed-in person. `reads`: what it reads in the directory; `users` by default. */
+  /** Returns a client for the signed-in person. `reads`: the part of the directory that it reads; `users` by default. */
   client(reads?: DirectoryPart): Promise<Client>
 }
 
@@ -67,11 +67,11 @@ export function defineCommand<const O extends OptionSpecs>(spec: CommandSpec<O>)
   }
 }
 
-/** All commands. Throws for two commands of one name. */
+/** Returns the registry of all commands. Throws for two commands with one name. */
 export function commandRegistry(...commands: readonly Command[]): readonly Command[] {
   const names = new Set<string>()
   for (const { name } of commands) {
-    if (names.has(name)) throw new Error(`two commands are called ${name}`)
+    if (names.has(name)) throw new Error(`two commands have the name ${name}`)
     names.add(name)
   }
   return commands

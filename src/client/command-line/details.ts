@@ -5,7 +5,7 @@ import { clean, fill, texts } from './terminal.ts'
 type Details = Readonly<Record<string, unknown>>
 type Labels = Readonly<Record<string, string>>
 
-/** Fields that have a line of their own place, or that the title shows. */
+/** Fields that other lines or the title show. */
 const shownElsewhere: readonly string[] = [
   'displayName',
   'name',
@@ -17,8 +17,8 @@ const shownElsewhere: readonly string[] = [
 ]
 
 /**
- * What was requested, one line for each fact, as the approver's card shows it: the address, the people, the answers to
- * the template's questions, every other field, and the reason. A name that cannot be looked up is shown as its id.
+ * Describes the request like the approver's card, one line for each fact: the address, the people, the answers to the
+ * template's questions, every other field, and the reason. Shows an id if its name cannot be looked up.
  */
 export async function detailLines(scope: Scope, request: ProvisioningRequest): Promise<string[]> {
   const client = await scope.client()
@@ -67,18 +67,18 @@ const fieldsOf = (body: Details): [string, unknown][] =>
       : [[field, value]],
   )
 
-/** Who may do what with a mailbox; a shared mailbox that nobody can open says so. */
+/** Returns the people with access to a mailbox, by level of access. */
 function accessLines(details: Details, people: (ids: readonly string[]) => string): [string, string][] {
   if (!('name' in details)) return []
-  const given = Object.entries(Object(details['permissions']))
-  const ofAccess = (access: string) => given.filter(([, one]) => one === access).map(([id]) => id)
+  const permissions = Object.entries(Object(details['permissions']))
+  const ofAccess = (access: string) => permissions.filter(([, one]) => one === access).map(([id]) => id)
   return ['FullAccess', 'SendAs'].flatMap((access): [string, string][] => {
     const ids = ofAccess(access)
     return ids.length === 0 ? [] : [[access, people(ids)]]
   })
 }
 
-/** The answers to the template's questions, by their labels, and the titles of choices; other keys stay as they are. */
+/** Returns the answers to the template's questions, with labels and titles of choices; other keys stay unchanged. */
 function answers(details: Details, template: AnyTemplate | undefined): [string, string][] {
   return Object.entries(Object(details['metadata'])).map(([key, value]) => {
     const field = template?.fields.find((one) => one.key === key)
@@ -113,15 +113,15 @@ async function namesOf(client: Client, request: ProvisioningRequest, { signal }:
       .flat()
       .filter((id): id is string => typeof id === 'string' && id !== '' && !known.has(id)),
   )
-  const look = async (id: string): Promise<void> => {
+  const lookUp = async (id: string): Promise<void> => {
     try {
       const found = await client.findPerson(id, { signal })
       if (found) known.set(id, found.displayName)
     } catch (error) {
-      // Without a right to read the directory the id is what can be shown.
+      // Without permission to read the directory, the id is shown.
       if (signal.aborted) throw error
     }
   }
-  await Promise.all([...ids].map(look))
+  await Promise.all([...ids].map(lookUp))
   return (id: string): string => clean(known.get(id) || id)
 }

@@ -14,13 +14,13 @@ export interface ListRow {
 }
 
 const openStates: readonly string[] = ['queued', 'provisioning', 'pendingApproval']
-/** Rows whose request does not exist yet, or of which only the service knows whether it exists. */
+/** Statuses of rows whose request does not exist yet, or may exist only in the service. */
 export const undecided: readonly string[] = ['sending', 'waiting']
 export const isSent = ({ requestId, status }: ResultLine): boolean =>
   requestId !== '' || undecided.includes(status) || status === 'unknown'
 export const isOpen = ({ status }: ResultLine): boolean => openStates.includes(status) || undecided.includes(status)
 
-/** A call to send, or to repeat under its key if it is unknown whether it arrived; with its batch if that is known. */
+/** A call to send, or to repeat with its key if it is unknown whether it arrived. It has its batch if that is known. */
 export interface Call {
   readonly sentAs: string
   readonly batchId: string
@@ -55,7 +55,7 @@ interface Sending {
   readonly watch: boolean
 }
 
-/** Sends each call, or repeats it, and follows its rows. What is known is written also when this is interrupted. */
+/** Sends each call, or repeats it, and follows its rows. Writes the results so far also after an interruption. */
 export async function sendAndFollow(scope: Scope, resource: NewBatch['resource'], { calls, results, watch }: Sending) {
   const client = await scope.client()
   const { signal } = scope
@@ -99,13 +99,13 @@ async function followBatch(scope: Scope, { call, results, watch, bar }: Followin
   const client = await scope.client()
   const { signal } = scope
   let latest: Batch | undefined
-  const onLook = (batch: Batch) => {
+  const onPoll = (batch: Batch) => {
     latest = batch
     bar.show(batch)
   }
   const until = watch ? hasEnded : isBatchOver
   try {
-    await client.waitForBatch(call.batchId, { signal, onLook, until })
+    await client.waitForBatch(call.batchId, { signal, onPoll, until })
   } catch (error) {
     if (error instanceof ProblemError && error.code === 'not-found') return false
     throw error
@@ -118,7 +118,7 @@ async function followBatch(scope: Scope, { call, results, watch, bar }: Followin
   return true
 }
 
-/** Whether nothing of a batch is open, not even for people who approve. */
+/** Whether no request of a batch is open, not even for approval. */
 const hasEnded = ({ status, requests }: Batch): boolean =>
   status !== 'running' && openStates.every((state) => !requests[state as keyof typeof requests])
 

@@ -4,7 +4,7 @@ import { type SettingName, settingVariables } from './settings.ts'
 import type { Terminal } from './terminal.ts'
 import { type ExitCode, type ExitName, exitCodes, fill, nearest, texts, UsageError } from './terminal.ts'
 
-/** The version of this package; a test holds it against both package.json. */
+/** The version of this package. A test compares it with both package.json files. */
 export const version = '0.1.0'
 
 /** Options of every command, in addition to `--help`. */
@@ -33,8 +33,8 @@ type Operand = keyof typeof texts.operands
  */
 export function parse(typed: readonly string[], commands: readonly Spec[], terminal: Terminal): Invocation | ExitCode {
   const args =
-    typed.length === 0 ? ['--help'] : typed[0] === 'help' ? [...leadingWords(typed.slice(1)), '--help'] : typed
-  const leading = leadingWords(args).map((word) => word.toLowerCase())
+    typed.length === 0 ? ['--help'] : typed[0] === 'help' ? [...leadingArguments(typed.slice(1)), '--help'] : typed
+  const leading = leadingArguments(args).map((argument) => argument.toLowerCase())
   const command = commandOf(leading.join(' '), commands)
   const names = command ? command.name.split(' ') : leading
   const rest = args.slice(names.length)
@@ -45,7 +45,7 @@ export function parse(typed: readonly string[], commands: readonly Spec[], termi
     invocation = found
   })
   try {
-    // Half a command shows its help, whatever known flags follow.
+    // An incomplete command shows its help; known flags after it are ignored.
     program.parse([...names, ...(isAnswered ? rest : [])], { from: 'user' })
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
@@ -64,12 +64,12 @@ const isVersion = (arg: string | undefined): boolean => arg === '--version' || a
 export const flagsIn = (args: readonly string[]): readonly string[] =>
   args.includes('--') ? args.slice(0, args.indexOf('--')) : args
 
-function leadingWords(args: readonly string[]): readonly string[] {
+function leadingArguments(args: readonly string[]): readonly string[] {
   const end = args.findIndex((arg) => arg.startsWith('-'))
   return end < 0 ? args : args.slice(0, end)
 }
 
-/** Finds the command at the beginning of a text; undefined for the beginning of several. Throws {@link UsageError}. */
+/** Finds the command at the start of a text; undefined for an incomplete command. Throws {@link UsageError}. */
 function commandOf(text: string, commands: readonly Spec[]): Spec | undefined {
   const names = commands.map(({ name }) => name)
   const command = commands.find(({ name }) => `${text} `.startsWith(`${name} `))
@@ -79,7 +79,7 @@ function commandOf(text: string, commands: readonly Spec[]): Spec | undefined {
   throw new UsageError(`${fill(texts.usage.unknownCommand, { typed: text })} ${hint}`)
 }
 
-/** Throws {@link UsageError} for an unknown flag, or an operand after `--`, without a whole command before it. */
+/** Throws {@link UsageError} for an unknown flag, or an operand after `--`, without a complete command before it. */
 function refuseWithoutCommand(leading: readonly string[], rest: readonly string[], commands: readonly Spec[]): void {
   for (const arg of flagsIn(rest)) {
     const [option = ''] = arg.split('=')
@@ -95,7 +95,7 @@ const optionNames = (command?: Spec): string[] => [
   ...['help', ...(command ? [] : ['version'])],
 ]
 
-/** An error of the library as ours. The library names the flag or operand only in the quotes of its message. */
+/** Converts an error of the library. The library names the flag or operand only in the quotes of its message. */
 function usageErrorOf({ code, message }: CommanderError, command: Spec, args: readonly string[]): UsageError {
   const subject = /'(.*)'/s.exec(message)?.[1] ?? ''
   if (code === 'commander.missingArgument') {
@@ -110,7 +110,7 @@ function usageErrorOf({ code, message }: CommanderError, command: Spec, args: re
   return unknownOption(option, command)
 }
 
-/** The name of the flag that an argument is, if the flag takes a value. */
+/** Returns the name of the flag in an argument, if the flag takes a value. */
 function valuedOption(arg: string | undefined, command: Spec): string | undefined {
   const specs: OptionSpecs = { ...command.options, ...commonOptions }
   const isMeant = ([name, { type, short }]: [string, OptionSpec]) =>
@@ -125,7 +125,7 @@ function unknownOption(option: string, command?: Spec): UsageError {
   return new UsageError(fill(texts.usage.unknownOption, { option }) + hint, command?.name)
 }
 
-/** The whole command line for the library, which reads arguments and writes help. */
+/** Creates the command line for the library, which reads arguments and writes help. */
 function programOf(commands: readonly Spec[], terminal: Terminal, run: (found: Invocation) => void): Command {
   const program = new Program('quartermaster')
     .usage(texts.help.line)
@@ -179,8 +179,8 @@ function groupOf(program: Command, name: string | undefined): Command {
 }
 
 /**
- * A flag as an option of the library. A value that begins with a dash needs an equals sign, because it may be the next
- * flag: the library requires that only for optional values. All values are kept, so that a second one can be refused.
+ * A flag as an option of the library. A value that starts with a dash needs an equals sign, because it may be the next
+ * flag: the library requires that only for optional values. All values are kept, so that a second value can be refused.
  */
 class Flag extends Option {
   constructor(name: string, spec: OptionSpec, command?: Spec) {
@@ -230,7 +230,7 @@ function readValue(option: string, { type, choices }: OptionSpec, read: unknown,
   throw new UsageError(fill(texts.usage.noNumber, { option, value }), command)
 }
 
-/** A longer name of a flag or command gets its own line. */
+/** Longer names of flags and commands get their own line. */
 const longestName = 28
 
 /** The library's help, with the whole name of every command in a group. */
@@ -261,7 +261,7 @@ class Program extends Command {
   }
 }
 
-/** The end of the general help: where the service is, the exit codes, how to begin. */
+/** Returns the end of the general help: connection, exit codes, first steps. */
 function endOfHelp(help: Help, width: number): string {
   help.prepareContext({ helpWidth: width })
   const exits = Object.entries(exitCodes).map(([name, code]) =>
@@ -283,7 +283,7 @@ function endOfHelp(help: Help, width: number): string {
   ].join('\n')
 }
 
-/** The end of one command's help. Examples are never wrapped, because people copy them. */
+/** Returns the end of one command's help. Examples are never wrapped, because people copy them. */
 function endOfCommandHelp(help: Help, width: number, examples: readonly Example[]): string {
   return [
     '',

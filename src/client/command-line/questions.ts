@@ -28,7 +28,7 @@ export function promptsOf({ terminal, signal }: Pick<Scope, 'terminal' | 'signal
   const { input: keys, errors: output } = terminal.streams
   const ask = async <T>(prompt: (context: PromptContext, fail: (error: unknown) => void) => Promise<T>): Promise<T> => {
     const ended = new AbortController()
-    // At the end of the input (Ctrl-D) the library only pauses its reader, and would wait for ever.
+    // At the end of the input (Ctrl-D) the library only pauses its reader, and would wait forever.
     keys.once('pause', () => setImmediate(() => ended.abort(new SignInError('cancelled'))))
     const context = { input: keys, output, signal: AbortSignal.any([signal, ended.signal]) }
     try {
@@ -147,7 +147,7 @@ function labelOf({ labels }: AnyTemplate): Question[] {
   return [{ path: 'labelId', label: texts.fields.labelId, takes: 'choice', required: false, otherwise, choices }]
 }
 
-/** Asks for one of the templates of these kinds. */
+/** Lets the person choose one of the templates of these kinds. */
 export async function chooseTemplate(
   prompts: Prompts,
   client: Client,

@@ -111,7 +111,7 @@ function withCallLog(
   }
 }
 
-/** How an error is reported: the exit code, lines for people, and JSON for `--json`. */
+/** The report of an error: the exit code, lines for people, and JSON for `--json`. */
 interface Report {
   readonly exit: ExitCode
   readonly lines: readonly string[]
@@ -120,7 +120,7 @@ interface Report {
   }
 }
 
-/** Reports an error: what happened and what to do. No report contains a token. */
+/** Returns the report of an error: what happened and what to do. No report contains a token. */
 function reportOf(error: unknown, settings: Settings | undefined): Report {
   if (error instanceof FieldsError) {
     const { message, faults } = error
@@ -168,7 +168,7 @@ const report = (
   json: { error: { code, message, ...json } },
 })
 
-/** The service's own sentence, the faults of fields, and a hint if there is one. */
+/** Reports a refusal: the service's own sentence, the faults of fields, and a hint if there is one. */
 function problemReport(error: ProblemError): Report {
   const { status, detail, title, errors, givenCode, traceId, retryAfterSeconds } = error
   const faults = faultLines(errors)

@@ -23,7 +23,7 @@ export interface Settings {
 }
 
 const url = z.url({ protocol: /^https?$/ }).transform((text) => text.replace(/\/+$/, ''))
-/** What is saved for a service: settings of the login, and what the service offers. */
+/** The saved data of a service: settings of the login, and the service's offer. */
 const savedService = z.object({
   directoryUrl: url.optional(),
   loginUrl: url.optional(),
@@ -66,7 +66,7 @@ const government = { loginUrl: 'https://login.microsoftonline.us', directoryUrl:
 
 export type Variables = Readonly<Record<string, string | undefined>>
 
-/** Settings of flags, otherwise of variables. An empty value counts as not set. */
+/** Returns settings from flags, otherwise from variables. An empty value counts as not set. */
 export function overridesFrom(flags: Readonly<Record<string, unknown>>, variables: Variables): Overrides {
   const names = Object.keys(settingVariables) as SettingName[]
   return Object.fromEntries(
@@ -192,7 +192,7 @@ export function settingsFolder(variables: Variables, platform: string, home: str
 /** The APIs of a service. Each has its own token. */
 export type Api = 'collab' | 'mail'
 
-/** What commands read in the directory, with the delegated permission of Microsoft Graph for it. */
+/** The parts of the directory that commands read, with the delegated permission of Microsoft Graph for each. */
 export const directoryPermissions = { users: 'User.ReadBasic.All', groups: 'Group.Read.All' } as const
 /** Entra ID's error without consent to a permission (learn.microsoft.com/entra/identity-platform/reference-error-codes). */
 const noConsent = 'AADSTS65001'
@@ -200,7 +200,7 @@ export type DirectoryPart = keyof typeof directoryPermissions
 type Resource = Api | DirectoryPart
 
 /**
- * Characters without a meaning in shells and lists of scopes, so that a scope can stand in a command that people copy.
+ * Matches text without special characters of shells and scope lists, so that people can copy it in a command.
  */
 const harmlessText = /^[A-Za-z0-9][A-Za-z0-9._:/~-]*$/
 
@@ -250,15 +250,15 @@ interface SessionParts {
 }
 
 export function createSessions({ fetch, onCall, overrides }: SessionParts): Sessions {
-  const made = new Map<string, SignIn>()
+  const known = new Map<string, SignIn>()
   const of = (settings: Settings): SignIn => {
     const { loginUrl, tenantId, clientId, folder } = settings
     if (tenantId === '' || clientId === '') throw new UsageError(texts.usage.registrationNeeded, 'login')
     const key = `${loginUrl} ${tenantId} ${clientId}`
     const signIn =
-      made.get(key) ??
+      known.get(key) ??
       createSignIn({ loginUrl, tenantId, clientId, cacheFile: join(folder, 'tokens.json'), fetch, onCall })
-    made.set(key, signIn)
+    known.set(key, signIn)
     return signIn
   }
   return {
@@ -278,7 +278,7 @@ export function createSessions({ fetch, onCall, overrides }: SessionParts): Sess
   }
 }
 
-/** The error for scopes of other services, with the command that accepts them. */
+/** The error for scopes of other services, with the command that trusts them. */
 export function refusedScopes({ baseUrl, scopes, foreignScopes }: Settings, overrides: Overrides): UsageError {
   const offered = foreignScopes.map((api) => scopes[api])
   const values = { service: baseUrl, scopes: clean(offered.join(', ')) }

@@ -17,7 +17,7 @@ import { clean, type ExitCode, exitCodes, fill, type Output, type Style, type Te
 
 type Step = ProvisioningRequest['steps'][number]
 
-/** The states, with their names in the API, which are their names everywhere in the command line. */
+/** The colour of each status. The command line uses the same names of statuses as the API. */
 const colours: Readonly<Record<RequestState, Style>> = {
   pendingApproval: 'yellow',
   queued: 'bold',
@@ -31,10 +31,10 @@ const colours: Readonly<Record<RequestState, Style>> = {
 export const states = Object.keys(colours) as readonly RequestState[]
 const marks: Readonly<Record<Step['status'], string>> = { pending: '·', running: '…', done: '✓', failed: '✗' }
 
-export const stateOf = (terminal: Terminal, { status }: Pick<ProvisioningRequest, 'status'>): string =>
+export const statusLabel = (terminal: Terminal, { status }: Pick<ProvisioningRequest, 'status'>): string =>
   terminal.style(colours[status] ?? 'bold', clean(status))
 
-/** Its reference and name: `REQ-1042 Apollo`. */
+/** Returns reference and name: `REQ-1042 Apollo`. */
 const titleOf = ({ reference, details }: ProvisioningRequest): string =>
   `${clean(reference)} ${clean(details.displayName)}`
 
@@ -45,7 +45,7 @@ const stepLine = (terminal: Terminal, step: Step): string => {
 }
 const stepLabel = ({ name }: Pick<Step, 'name'>): string => texts.steps[name] ?? clean(name)
 
-/** A request, one line for each fact; `details`: what was requested. */
+/** Describes a request, one line for each fact. `details`: lines about the requested resource. */
 export function requestLines(
   terminal: Terminal,
   request: ProvisioningRequest,
@@ -53,7 +53,7 @@ export function requestLines(
 ): string[] {
   const { requester, submittedAt, kind, steps, approvals } = request
   const lines = [
-    `${terminal.style('bold', titleOf(request))}  ${stateOf(terminal, request)}`,
+    `${terminal.style('bold', titleOf(request))}  ${statusLabel(terminal, request)}`,
     fill(texts.show.asked, {
       kind: texts.kinds[kind] ?? clean(kind),
       who: clean(requester.displayName),
@@ -67,9 +67,9 @@ export function requestLines(
   return [...lines, ...endLines(terminal, request), terminal.style('dim', clean(request.requestId))]
 }
 
-/** The end of a request: why it failed, or where it is. */
+/** Returns the last lines of a request: the reason of a failure, or the address. */
 function endLines(terminal: Terminal, request: ProvisioningRequest): string[] {
-  const made = madeOf(request)
+  const made = addressOf(request)
   return [
     ...(request.problem ? [terminal.style('red', clean(request.problem.detail))] : []),
     ...(made === undefined ? [] : [fill(texts.show.made, { made })]),
@@ -87,8 +87,8 @@ function approvalLine({ stage, approvers, decisions }: ProvisioningRequest['appr
     : fill(texts.show.stageWaits, { stage, names: names || texts.show.nobody })
 }
 
-/** The address of the resource, if it exists. */
-export function madeOf({ resource }: ProvisioningRequest): string | undefined {
+/** Returns the address of the resource, if it exists. */
+export function addressOf({ resource }: ProvisioningRequest): string | undefined {
   if (!resource) return undefined
   return clean('url' in resource ? resource.url : resource.address)
 }
@@ -103,10 +103,10 @@ export const momentOf = (at: string, to: 'minutes' | 'seconds' = 'minutes'): str
     .replace('T', ' ')} UTC`
 }
 
-const endOf = ({ status }: Pick<ProvisioningRequest, 'status'>): ExitCode =>
+const exitCodeOf = ({ status }: Pick<ProvisioningRequest, 'status'>): ExitCode =>
   ['failed', 'rejected', 'expired', 'cancelled'].includes(status) ? exitCodes.cameToNothing : exitCodes.done
 
-/** A table. Columns are as wide as their content. */
+/** Formats a table. Columns are as wide as their content. */
 export function table(heads: readonly string[], rows: readonly (readonly string[])[], terminal: Terminal): string[] {
   const widths = heads.map((head, index) => Math.max(...[head, ...rows.map((row) => row[index] ?? '')].map(widthOf)))
   const line = (cells: readonly string[]) =>
@@ -116,13 +116,13 @@ export function table(heads: readonly string[], rows: readonly (readonly string[
       .trimEnd()
   return [terminal.style('dim', line(heads)), ...rows.map(line)]
 }
-// biome-ignore lint/suspicious/noControlCharactersInRegex: styles take no room
+// biome-ignore lint/suspicious/noControlCharactersInRegex: escape codes have no width
 const widthOf = (text: string): number => [...text.replace(/\u001b\[\d+m/g, '')].length
 
-/** What the service would do with a body; undefined if a service has no previews. */
+/** Returns the preview of a body; undefined if the service has no previews. */
 export async function previewOf(scope: Scope, body: Body): Promise<Preview | undefined> {
   try {
-    // The service validates it.
+    // The service validates the body.
     return await (await scope.client()).preview(body as SiteRequest | MailboxRequest, { signal: scope.signal })
   } catch (error) {
     if (error instanceof ProblemError && ['no-such-address', 'method-not-allowed'].includes(error.code))
@@ -131,7 +131,7 @@ export async function previewOf(scope: Scope, body: Body): Promise<Preview | und
   }
 }
 
-/** A preview: kind and names, approvers, values of the template, warnings, faults. */
+/** Describes a preview: kind and names, approvers, values of the template, warnings, faults. */
 export function previewLines(
   { kind, names, approvals, defaults, warnings, errors, similar }: Preview,
   nameOf: FieldNames = asFlag,
@@ -156,7 +156,7 @@ export function previewLines(
   ]
 }
 
-/** A line for each fault, with a suggestion. */
+/** Returns a line for each fault, with a suggestion. */
 export const faultLines = (errors: readonly Fault[], nameOf: FieldNames = asFlag): string[] =>
   errors.map(({ pointer, detail, suggestion }) => {
     const field = clean(nameOf(pointer))
@@ -166,12 +166,13 @@ export const faultLines = (errors: readonly Fault[], nameOf: FieldNames = asFlag
     return `${line} ${fill(texts.refused.suggestion, { value: clean(suggestion) })}`
   })
 
-/** How long Ctrl-C waits for the reference of a request. Milliseconds. */
-const lastLook = 2000
+/** The time limit of the last call, which gets the request's reference for the final message. Milliseconds. */
+const referenceMilliseconds = 2000
 
 /**
  * Follows a request to its end: one line that is redrawn on a terminal, otherwise a line for each event, or with
- * `--json` a JSON value for each change. Returns the exit code. Ctrl-C ends the following, not the request.
+ * `--json` a JSON value for each change. Returns the exit code. Ctrl-C stops the
+ * command; the request continues.
  */
 export async function watch(
   scope: Pick<Scope, 'terminal' | 'signal' | 'client'>,
@@ -193,9 +194,9 @@ export async function watch(
     })
     progress.end()
     if (!terminal.json)
-      for (const line of progress.whole ? endLines(terminal, request) : requestLines(terminal, request))
+      for (const line of progress.keepsLines ? endLines(terminal, request) : requestLines(terminal, request))
         terminal.line(line)
-    return endOf(request)
+    return exitCodeOf(request)
   } catch (error) {
     progress.end()
     const isInterrupted = signal.aborted
@@ -211,42 +212,42 @@ export async function watch(
 /** The reference of a request, or its id if the service does not answer at once. Commands accept both. */
 async function referenceOf(client: Client, requestId: string): Promise<string> {
   try {
-    return (await client.getRequest(requestId, { signal: AbortSignal.timeout(lastLook) })).reference
+    return (await client.getRequest(requestId, { signal: AbortSignal.timeout(referenceMilliseconds) })).reference
   } catch {
     return requestId
   }
 }
 
 interface Progress {
-  /** Whether the printed lines stay readable. */
-  readonly whole: boolean
+  /** Whether printed lines remain on the screen. If false, {@link watch} prints the whole request at the end. */
+  readonly keepsLines: boolean
   show(request: ProvisioningRequest): void
   end(): void
 }
 
 function progressOf({ terminal }: Pick<Scope, 'terminal'>): Progress {
-  if (terminal.json) return { whole: true, show: (request) => terminal.result(request, []), end: () => undefined }
+  if (terminal.json) return { keepsLines: true, show: (request) => terminal.result(request, []), end: () => undefined }
   return terminal.isLive ? liveLine(terminal) : plainLines(terminal)
 }
 
 /** `REQ-1042 Apollo  ✓✓…· adding the owners` on one line, never longer than the terminal is wide. */
 function liveLine(terminal: Scope['terminal']): Progress {
   const { output } = terminal.streams
-  // Styles would count as width.
+  // The escape codes of styles would count as width.
   const plain: Scope['terminal'] = { ...terminal, style: (_, text) => text }
   return {
-    whole: false,
+    keepsLines: false,
     show(request) {
       const ticks = request.steps.map((step) => [...stepLine(plain, step)][0]).join('')
       const running = request.steps.find(({ status }) => status === 'running')
-      const now = running ? stepLabel(running) : stateOf(plain, request)
+      const now = running ? stepLabel(running) : statusLabel(plain, request)
       drawOver(output, `${titleOf(request)}  ${ticks} ${now}`, terminal.columns)
     },
     end: () => drawOver(output),
   }
 }
 
-/** Prints what is new: the state, and each step that is done or has failed. */
+/** Prints changes: the status, and each step that is done or has failed. */
 function plainLines(terminal: Scope['terminal']): Progress {
   const printed = new Set<string>()
   const printOnce = (key: string, line: () => string) => {
@@ -256,11 +257,11 @@ function plainLines(terminal: Scope['terminal']): Progress {
   }
   let status = ''
   const showState = (request: ProvisioningRequest) => {
-    if (request.status !== status) terminal.line(`${titleOf(request)}  ${stateOf(terminal, request)}`)
+    if (request.status !== status) terminal.line(`${titleOf(request)}  ${statusLabel(terminal, request)}`)
     status = request.status
   }
   return {
-    whole: true,
+    keepsLines: true,
     show(request) {
       if (!isOver(request)) showState(request)
       for (const step of request.steps)
@@ -277,14 +278,14 @@ function drawOver(output: Output, text = '', columns = 0): void {
   output.write(`\r\u001b[2K${[...text].slice(0, Math.max(0, columns - 1)).join('')}`)
 }
 
-/** The progress of a list: a line that is redrawn on a terminal, otherwise a line for each tenth. */
+/** The progress of a batch: on a terminal one line that is redrawn, otherwise a line after each tenth of the rows. */
 export interface ProgressBar {
   show(batch: Batch): void
   end(): void
 }
 const cells = 24
 
-/** `before`: what has become of those of `total` rows that belong to earlier batches. */
+/** Creates the progress bar. `before`: the results of rows in earlier batches; `total` includes these rows. */
 export function progressBar(
   terminal: Terminal,
   total: number,
@@ -311,7 +312,7 @@ export function progressBar(
   }
 }
 
-/** Requests that do not change by themselves. */
+/** Counts requests that have ended. */
 const doneOf = ({ requests }: Batch): number =>
   Object.entries(requests).reduce((sum, [state, count]) => (open.includes(state) ? sum : sum + count), 0)
 const open: readonly string[] = ['pendingApproval', 'queued', 'provisioning']

@@ -11,7 +11,7 @@ export interface Streams {
   readonly errors: Output
 }
 
-/** How a command writes: results to `output`, everything else to `errors`, so that pipes carry only results. */
+/** Writes results to `output` and everything else to `errors`, so that pipes contain only results. */
 export interface Terminal {
   readonly streams: Streams
   readonly json: boolean
@@ -59,16 +59,16 @@ export function createTerminal(streams: Streams, options: { json: boolean; colou
 }
 
 /**
- * Characters that a terminal obeys instead of showing: control characters (C0 with escape sequences, delete, C1) and
- * marks that change the direction of text. Names come from other people.
+ * Matches characters on which a terminal acts: control characters (C0 with escape sequences, delete, C1) and marks that
+ * change the direction of text. Names come from other people.
  */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern finds them
 const obeyed = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 
-/** Foreign text as one harmless line. */
+/** Returns foreign text as one harmless line. */
 export const clean = (text: string): string => text.replace(/\s*[\r\n\t]+\s*/g, ' ').replace(obeyed, '\ufffd')
 
-/** Our own line: keeps our styles and no other control characters. */
+/** Returns our own line with our styles, but without other control characters. */
 const harmless = (text: string): string =>
   text
     // biome-ignore lint/suspicious/noControlCharactersInRegex: our own styles are kept
@@ -89,7 +89,7 @@ export const exitCodes = {
   usage: 2,
   /** Nobody is signed in, or signing in failed. */
   notSignedIn: 3,
-  /** The service refused the call: a field, a right, a state. */
+  /** The service refused the call because of a field, a permission or the status. */
   refused: 4,
   /** The service, the login or the directory does not answer, or is too busy. */
   unavailable: 5,

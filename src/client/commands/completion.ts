@@ -2,7 +2,7 @@ import { completionScript, shells } from '../command-line/completion.ts'
 import { type Command, defineCommand } from '../command-line/define-command.ts'
 import { exitCodes, fill, texts, UsageError } from '../command-line/terminal.ts'
 
-/** Prints the completion script of a shell, made of all commands. */
+/** Prints the completion script of a shell, with all commands. */
 export const completionOf = (commands: () => readonly Command[]): Command =>
   defineCommand({
     name: 'completion',
@@ -12,7 +12,7 @@ export const completionOf = (commands: () => readonly Command[]): Command =>
     async run({ terminal }, _, [operand = '']) {
       const shell = shells.find((one) => one === operand.toLowerCase())
       if (!shell) {
-        const values = { option: texts.operands.shell, value: operand, choices: shells.join(', ') }
+        const values = { option: '<shell>', value: operand, choices: shells.join(', ') }
         throw new UsageError(fill(texts.usage.noChoice, values), 'completion')
       }
       const script = completionScript(shell, commands())

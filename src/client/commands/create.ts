@@ -37,7 +37,7 @@ interface Creating {
   send(scope: Scope, body: Body, how: WriteOptions): Promise<Accepted>
 }
 
-/** A command that requests a resource: by flags, by a file, or by questions at a terminal. */
+/** Creates a command that requests a resource with flags, a file, or questions at a terminal. */
 function createCommand(creating: Creating): Command {
   return defineCommand({
     name: creating.name,
@@ -94,7 +94,7 @@ async function sendList(scope: Scope, creating: Creating, fromFlags: Body, value
     const { templateId } = await found
     return name === '' ? body : { ...body, templateId }
   }
-  // A wrong flag is one error, not one of each line.
+  // A wrong flag is one error, not one error for each line.
   const flags = await people(await withKnownTemplate(fromFlags))
   const complete = async (typed: Body) => {
     const faults: Fault[] = []
@@ -187,7 +187,7 @@ async function askAndSend(
   return flags['dry-run'] ? exitCodes.done : exitCodes.cameToNothing
 }
 
-/** What the service would refuse about one field of a body; undefined also if it cannot be checked now. */
+/** Returns the fault of one field of a body; undefined also if it cannot be checked now. */
 async function faultAt(scope: Scope, body: Body, path: string): Promise<string | undefined> {
   try {
     const fault = (await previewOf(scope, body))?.errors.find(({ pointer }) => isAt(pointer, path))
@@ -219,7 +219,7 @@ async function sendOrFaults(
   }
 }
 
-/** Asks again for the fields with faults. Throws {@link UsageError} if no question belongs to a fault. */
+/** Repeats the questions of fields with faults. Throws {@link UsageError} if no question belongs to a fault. */
 async function askAgain(
   put: (question: Question, body: Body) => Promise<Body>,
   faults: readonly FieldFault[],

@@ -1,7 +1,7 @@
 import { findPerson, findRequest, isId, mailboxKinds, siteKinds } from '../command-line/body.ts'
 import { defineCommand, type Scope } from '../command-line/define-command.ts'
 import { detailLines } from '../command-line/details.ts'
-import { madeOf, momentOf, requestLines, stateOf, states, table, watch } from '../command-line/show.ts'
+import { addressOf, momentOf, requestLines, states, statusLabel, table, watch } from '../command-line/show.ts'
 import { clean, type ExitCode, exitCodes, fill, NotFoundError, texts, UsageError } from '../command-line/terminal.ts'
 import type { Client, ProvisioningRequest, ResourceKind } from '../index.ts'
 
@@ -35,10 +35,10 @@ export const listRequests = defineCommand({
     }
     const rows = found.map((one) => [
       clean(one.reference),
-      stateOf(terminal, one),
+      statusLabel(terminal, one),
       texts.kinds[one.kind] ?? clean(one.kind),
       clean(one.details.displayName),
-      madeOf(one) ?? '',
+      addressOf(one) ?? '',
     ])
     const { reference, state, kind: ofKind, name, made } = texts.list.heads
     const lines = found.length === 0 ? [texts.list.none] : table([reference, state, ofKind, name, made], rows, terminal)

@@ -15,7 +15,7 @@ import {
 import { clean, exitCodes, fill, texts, UsageError } from '../command-line/terminal.ts'
 import { type DeviceCode, type SignIn, SignInError } from '../sign-in.ts'
 
-/** Signs in: asks the service for its login, shows a code, waits, and saves the settings for later commands. */
+/** Signs in: reads the service's login, shows a code, waits, and saves the settings for later commands. */
 export const login = defineCommand({
   name: 'login',
   options: {
@@ -53,7 +53,7 @@ export const login = defineCommand({
   },
 })
 
-/** The scopes that were typed: typing a scope accepts it for this service. Throws {@link UsageError}. */
+/** Returns the typed scopes: typing a scope trusts it for this service. Throws {@link UsageError}. */
 function acceptedScopes(typed: { readonly [N in 'collab-scope' | 'mail-scope']?: string }): string[] {
   for (const [option, value] of Object.entries(typed))
     if (option.endsWith('-scope') && !isScope(value))
@@ -61,7 +61,7 @@ function acceptedScopes(typed: { readonly [N in 'collab-scope' | 'mail-scope']?:
   return [typed['collab-scope'], typed['mail-scope']].filter((each) => each !== undefined)
 }
 
-/** The service's offer for sign-in. A login that is not Microsoft's counts only if a person has named it. */
+/** Returns the service's offer for sign-in. A login that is not Microsoft's is accepted only if a person has typed it. */
 async function trustedOffer({ settings, known, overrides, terminal, signal, fetch }: Scope): Promise<Offer> {
   const { baseUrl } = settings
   const offer: Offer = await discover(baseUrl, fetch, signal).catch(() => {
@@ -75,7 +75,7 @@ async function trustedOffer({ settings, known, overrides, terminal, signal, fetc
   const named = overrides.authority === undefined ? known.loginUrl : settings.loginUrl
   if (named === loginUrl || (overrides.authority === undefined && isTrustedLogin(loginUrl, baseUrl))) return offer
   if (overrides.authority === undefined) throw refusedLogin(baseUrl, loginUrl, overrides)
-  // The tenant belongs to the service's login, and a person has named another login.
+  // The tenant belongs to the service's login, but a person has typed another login.
   return scopes
 }
 
@@ -155,7 +155,7 @@ const signInOf = z.object({
 })
 type Document = z.output<typeof signInOf>
 
-/** How people sign in, as the service offers it. It is not checked yet. */
+/** The login data that the service offers, unchecked. */
 interface Offer {
   readonly loginUrl?: string
   readonly tenantId?: string
@@ -163,7 +163,7 @@ interface Offer {
   readonly mailScope?: string
 }
 
-/** Reads the login, the tenant and the two scopes from `/openapi.json`. The offer is empty if the document has none. */
+/** Reads the login, the tenant and the two scopes from `/openapi.json`. The offer is empty without a valid document. */
 async function discover(baseUrl: string, send: typeof fetch, signal: AbortSignal): Promise<Offer> {
   const response = await send(`${baseUrl}/openapi.json`, {
     redirect: 'manual',
@@ -194,7 +194,7 @@ function scopeFor(api: Api, { components, paths }: Document): string | undefined
   return sending?.post.security.flatMap(({ entra = [] }) => entra).find((scope) => Object.hasOwn(scopes, scope))
 }
 
-/** The error for a login that only the service names, with the command that accepts it. */
+/** Returns the error for a login that no person has typed, with the command that trusts it. */
 function refusedLogin(baseUrl: string, loginUrl: string, overrides: Overrides): UsageError {
   const command = loginCommand(baseUrl, overrides, { authority: loginUrl })
   return new UsageError(fill(texts.trust.login, { service: baseUrl, login: clean(loginUrl), command }))

@@ -8,7 +8,7 @@ import { clean, exitCodes, fill, texts, UsageError } from '../command-line/termi
 import { type ProvisioningEvent, verifyProvisioningWebhook, WebhookError } from '../index.ts'
 
 const usualPort = 8787
-/** Webhooks are small; a larger body is none. Bytes. */
+/** The largest accepted body; webhooks are small. Bytes. */
 const largestBody = 64 * 1024
 
 /** Receives webhooks, and prints those with a valid signature. */
@@ -57,7 +57,7 @@ function checkSecret(secret: string): void {
   if (!/^whsec_[A-Za-z0-9+/]+=*$/.test(secret)) throw new UsageError(texts.usage.secret, 'webhook listen')
 }
 
-/** Counts and prints webhooks. The same message may come again under the same id. */
+/** Counts and prints webhooks. The same message may arrive again with the same id. */
 class ReceivedWebhooks {
   readonly #scope: Scope
   readonly #ids = new Set<string>()
@@ -88,11 +88,11 @@ class ReceivedWebhooks {
     if (this.#left <= 0) this.#done.abort()
   }
 
-  /** Waits until the requested number has come, or until Ctrl-C. */
+  /** Waits until the requested number has arrived, or until Ctrl-C. */
   async enough(signal: AbortSignal): Promise<void> {
     const ended = AbortSignal.any([signal, this.#done.signal])
     if (!ended.aborted) await once(ended, 'abort')
-    // Lets the last answer go out.
+    // Gives the last answer time to be sent.
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
 }
@@ -131,8 +131,8 @@ async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
 }
 
 /**
- * Makes the service test the webhook of a template once, and shows the result, so that a receiver's own test can wait
- * for it.
+ * Lets the service test the receiver of a template once, and shows the result, so that a receiver's own test can wait for
+ * it.
  */
 export const testWebhook = defineCommand({
   name: 'webhook test',
@@ -150,7 +150,7 @@ export const testWebhook = defineCommand({
   },
 })
 
-/** Sends the deliveries of a template that wait for their next attempt now, for example after a receiver was repaired. */
+/** Sends all waiting deliveries of a template now, for example after a receiver was repaired. */
 export const sendWaitingWebhooks = defineCommand({
   name: 'webhook send-waiting',
   options: {},

@@ -1,18 +1,19 @@
 import { type Account, asPerson, because, type Person, ProvisioningError } from '../shared/index.ts'
 import type { Approver, StagePolicy } from '../templates/index.ts'
-import { type ApprovalStage, type Decision, isApproved, openStage, voicesOf } from './stage.ts'
+import { type ApprovalStage, type Decision, isApproved, openStage, representedBy } from './stage.ts'
 
-/** Whether the directory says that this is an enabled account of the organisation's own. */
+/** Whether the directory shows an enabled account of the organisation that is not a guest. */
 export const mayTakePart = ({ isBlocked, isGuest, unread }: Account): boolean => !isBlocked && !isGuest && !unread
-/** Whom one line of a policy, or of the admins' setting, comes to. */
+/** The people that one line of a policy, or of the setting for admins, names today. */
 export interface Found {
   readonly by: Approver | { readonly admins: string }
   readonly people: readonly Account[]
 }
 
 /**
- * One stage of a request. Blocked accounts and guests decide nothing; who asks only where the policy says so. Everybody is asked once, by however many ways. When nobody is left the admins stand in, any one of them for
- * "all"; when fewer are left than a quorum needs, the admins are asked beside them. Undefined when there are no admins either.
+ * Returns one stage of a request, with each approver once. Leaves out blocked accounts, guests and, unless the policy allows it,
+ * the requester. If nobody remains, the admins are the approvers, and the rule `all` becomes `any`. If fewer people remain than a
+ * quorum needs, the admins are added. Undefined: there are no admins either.
  */
 export function stageOf(
   { stage, place }: { stage: number; place: number },
@@ -25,11 +26,11 @@ export function stageOf(
   const own = eligible(found, selfApproval ? undefined : requesterId)
   const ownPeople = distinct(own)
   const isShort = rule === 'quorum' && ownPeople.length < (quorum ?? 1)
-  const asked = ownPeople.length > 0 && !isShort ? own : [...own, ...eligible(admins, requesterId)]
-  const approvers = distinct(asked)
+  const lines = ownPeople.length > 0 && !isShort ? own : [...own, ...eligible(admins, requesterId)]
+  const approvers = distinct(lines)
   if (approvers.length === 0) return undefined
-  const resolvedTo = asked === own ? undefined : ownPeople.length > 0 ? 'peopleAndAdmins' : 'admins'
-  const membership = membershipOf(asked)
+  const resolvedTo = lines === own ? undefined : ownPeople.length > 0 ? 'peopleAndAdmins' : 'admins'
+  const membership = membershipOf(lines)
   return {
     stage,
     place,
@@ -58,13 +59,13 @@ export const distinct = (found: readonly Found[]): Person[] => [
   ...new Map(found.flatMap(({ people }) => people).map((one) => [one.id, asPerson(one)])).values(),
 ]
 
-/** Who is asked only through groups or as an admin. A manager is asked as a person: whoever it was then. */
-export function membershipOf(asked: readonly Found[]): NonNullable<ApprovalStage['membership']> {
-  const groups = [...new Set(asked.flatMap(({ by }) => ('group' in by ? by.group : [])))]
-  const owned = [...new Set(asked.flatMap(({ by }) => ('ownersOf' in by ? by.ownersOf : [])))]
-  const admins = asked.some(({ by }) => 'admins' in by)
-  const direct = distinct(asked.filter(({ by }) => 'user' in by || 'manager' in by)).map(({ id }) => id)
-  const people = distinct(asked)
+/** Returns the people who are approvers only through groups or as admins. A manager is not: the person stays an approver. */
+export function membershipOf(lines: readonly Found[]): NonNullable<ApprovalStage['membership']> {
+  const groups = [...new Set(lines.flatMap(({ by }) => ('group' in by ? by.group : [])))]
+  const owned = [...new Set(lines.flatMap(({ by }) => ('ownersOf' in by ? by.ownersOf : [])))]
+  const admins = lines.some(({ by }) => 'admins' in by)
+  const direct = distinct(lines.filter(({ by }) => 'user' in by || 'manager' in by)).map(({ id }) => id)
+  const people = distinct(lines)
     .map(({ id }) => id)
     .filter((id) => !direct.includes(id))
   return { groups, ...(owned.length > 0 && { owned }), ...(admins && { admins }), people }
@@ -87,45 +88,45 @@ export const lastDecision = (stages: readonly ApprovalStage[]): Decision | undef
 export type Outcome = 'waiting' | 'next-stage' | 'approved' | 'rejected'
 
 /**
- * Records one person's decision on the open stage, for themselves and for whom they stand in, except for those of `lapsed`,
- * who are no approvers any more. One rejection ends the request; a stage ends with its rule.
- * Throws `self-approval`, `not-an-approver` or `already-decided`, the last naming who decided and when.
+ * Records a person's decision on the open stage, for themselves and the approvers they stand in for. `lapsed`: people who are
+ * no longer approvers. One rejection ends the request; the stage's rule decides how many approvals it needs.
+ * Throws `self-approval`, `not-an-approver`, or `already-decided` with the name and time of the earlier decision.
  */
 export function decide(
   stages: readonly ApprovalStage[],
   requesterId: string,
-  given: Decision,
+  decision: Decision,
   lapsed: readonly string[] = [],
 ): { stages: ApprovalStage[]; outcome: Outcome } {
-  const { by, at } = given
+  const { by, at } = decision
   const stage = openStage(stages)
   if (by.id === requesterId && !mayDecideOwn(stages))
     throw new ProvisioningError('self-approval', because('ownRequest'))
-  const voices = stage ? voicesOf(stage, by.id, at) : []
-  const holding = voices.filter(({ id }) => !lapsed.includes(id))
-  if (!stage || voices.length === 0) throw tooLate(stages, by.id, at)
-  if (holding.length === 0) throw new ProvisioningError('not-an-approver', because('approverNoMore'))
-  const insteadOf = spokenFor(stage, by.id, holding)
-  const own = { ...given, ...(insteadOf.length > 0 && { insteadOf }) }
+  const represented = stage ? representedBy(stage, by.id, at) : []
+  const entitled = represented.filter(({ id }) => !lapsed.includes(id))
+  if (!stage || represented.length === 0) throw lateDecision(stages, by.id, at)
+  if (entitled.length === 0) throw new ProvisioningError('not-an-approver', because('approverNoMore'))
+  const insteadOf = othersRepresented(stage, by.id, entitled)
+  const own = { ...decision, ...(insteadOf.length > 0 && { insteadOf }) }
   const decided = { ...stage, decisions: [...stage.decisions, own] }
   const next = stages.map((each) => (each.stage === stage.stage ? decided : each))
-  if (given.decision === 'rejected') return { stages: next, outcome: 'rejected' }
+  if (decision.decision === 'rejected') return { stages: next, outcome: 'rejected' }
   if (!isApproved(decided)) return { stages: next, outcome: 'waiting' }
   return { stages: next, outcome: openStage(next) ? 'next-stage' : 'approved' }
 }
 
 /**
- * Those for whom a decision is given beside their own. A quorum counts heads: there it is one voice, their own where they have
- * one, so that whoever else they stand in for can still decide.
+ * Returns the other approvers that a person represents. A quorum counts people, so the decision counts once: for the person if
+ * they are an approver. The represented approvers can then still decide.
  */
-function spokenFor({ rule }: ApprovalStage, personId: string, holding: readonly Person[]): Person[] {
-  const others = holding.filter(({ id }) => id !== personId)
+function othersRepresented({ rule }: ApprovalStage, personId: string, entitled: readonly Person[]): Person[] {
+  const others = entitled.filter(({ id }) => id !== personId)
   if (rule !== 'quorum') return others
-  return others.length === holding.length ? others.slice(0, 1) : []
+  return others.length === entitled.length ? others.slice(0, 1) : []
 }
 
-/** Why somebody decides nothing now: they or another did, the request went to somebody else, or they never were asked. */
-function tooLate(stages: readonly ApprovalStage[], personId: string, at: string): ProvisioningError {
+/** Returns the reason why a person cannot decide: already decided, reassigned, delegation over, or not an approver. */
+function lateDecision(stages: readonly ApprovalStage[], personId: string, at: string): ProvisioningError {
   const stage = openStage(stages)
   const all = stages.flatMap(({ decisions }) => decisions)
   const own = all.find(({ by }) => by.id === personId)
@@ -134,9 +135,9 @@ function tooLate(stages: readonly ApprovalStage[], personId: string, at: string)
   const stood = stage.standIns?.filter(({ person }) => person.id === personId) ?? []
   if (stood.some(({ until }) => until !== undefined && until <= at))
     return new ProvisioningError('not-an-approver', because('standInEnded'))
-  const voices = [...(isAsked ? [personId] : []), ...stood.flatMap(({ insteadOf }) => insteadOf)]
+  const represented = [...(isAsked ? [personId] : []), ...stood.flatMap(({ insteadOf }) => insteadOf)]
   const instead = stage.decisions.find(({ insteadOf = [], by }) =>
-    voices.some((id) => by.id === id || insteadOf.some((one) => one.id === id)),
+    represented.some((id) => by.id === id || insteadOf.some((one) => one.id === id)),
   )
   if (instead) return alreadyDecided(stages, instead)
   const to = stage.reassigned?.findLast(({ from }) => from.some(({ id }) => id === personId))?.to
@@ -144,7 +145,7 @@ function tooLate(stages: readonly ApprovalStage[], personId: string, at: string)
   return new ProvisioningError('not-an-approver', reason)
 }
 
-/** Whether the policy lets who asks decide: in the stage whose turn it is, or, when none is, in any. */
+/** Whether the policy lets the requester decide the open stage; without an open stage, any stage. */
 function mayDecideOwn(stages: readonly ApprovalStage[]): boolean {
   const open = openStage(stages)
   return open ? open.selfApproval === true : stages.some(({ selfApproval }) => selfApproval)
@@ -153,6 +154,6 @@ function mayDecideOwn(stages: readonly ApprovalStage[]): boolean {
 export function alreadyDecided(stages: readonly ApprovalStage[], earlier = lastDecision(stages)): ProvisioningError {
   if (!earlier) return new ProvisioningError('already-decided', because('decided'))
   const { by, at, decision } = earlier
-  const reason = because('decidedBy', { name: by.displayName, decision, at })
+  const reason = because('decidedBy', { name: by.displayName, decision, at: at.replace(/\.\d+/, '') })
   return new ProvisioningError('already-decided', reason, { context: { by: by.displayName, at } })
 }

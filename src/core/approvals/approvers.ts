@@ -23,8 +23,8 @@ export const usualCapacity = 50 * 1024
 const isEmpty = (value: unknown): boolean => value === undefined || value === ''
 
 /**
- * Sets the template's maximum as the capacity of a mailbox request that names none, where the tenant would give more.
- * `body` is the request as it came, so that a wrong capacity stays the fault that it is.
+ * Sets the capacity of a mailbox request without one to the template's maximum, if the tenant's default is larger. `body` is the
+ * received request: an invalid capacity in it stays a fault.
  */
 export function withMaximum<D extends Partial<MailboxDetails>>(
   { limits: { capacityMaximum } }: Pick<Template, 'limits'>,
@@ -37,7 +37,7 @@ export function withMaximum<D extends Partial<MailboxDetails>>(
   return { details: { ...details, capacity: capacityMaximum }, applied }
 }
 
-/** What Exchange Online has where a cmdlet does not name the parameter (New-Mailbox, Set-Mailbox, Add-MailboxPermission, Set-Place). */
+/** Exchange Online's defaults for omitted parameters (New-Mailbox, Set-Mailbox, Add-MailboxPermission, Set-Place). */
 const usualOfKind: Readonly<Record<MailboxKind, Readonly<Record<string, unknown>>>> = {
   sharedMailbox: { autoMapping: true },
   equipmentMailbox: {},
@@ -49,36 +49,35 @@ const usualOfMailboxes = {
   businessPhones: [],
   tags: [],
   hideFromGAL: false,
-  // Exchange has no such rule: the people who use the mailbox may change its reply.
+  // Exchange has no such setting: everybody with access may change the automatic reply.
   isAllowAutomaticReplyOverride: true,
 } as const
 const usualOfRooms = { hasConferencePhone: false, hasWhiteboard: false, hasVideoConferencing: false }
 
-/** A request as far as it could be read, and the names that came of it. */
+/** The valid parts of a request, and the names derived from them. */
 export interface ConditionFacts {
   readonly details: Readonly<Record<string, unknown>>
   readonly applied: readonly Applied[]
   readonly owners: readonly Person[]
-  /** The address that the resource gets: of a site its alias, of a mailbox the part before the `@`. */
+  /** The alias of the site, or the part of the mailbox's address before the `@`. */
   readonly name?: string | undefined
   readonly domain?: string | undefined
   readonly aliasAddress?: string | undefined
 }
 
 /**
- * The values by which the conditions of a template are judged: those of the request, and the tenant's own where the request
- * names none. So nobody avoids an approval by leaving out a field that the tenant fills. A template has to require the others.
- * Every evaluation uses this one function.
+ * Returns the values for the conditions of a template: those of the request, and the tenant's defaults for omitted fields. So
+ * nobody avoids an approval by omitting a field with a default. A template must require all other fields of its conditions.
  */
-export function judgedBy({ kind, fields }: Pick<Template, 'kind' | 'fields'>, telling: ConditionFacts): JudgedRequest {
-  const { details, applied, owners } = telling
+export function judgedBy({ kind, fields }: Pick<Template, 'kind' | 'fields'>, facts: ConditionFacts): JudgedRequest {
+  const { details, applied, owners } = facts
   const own = isMailboxKind(kind) ? {} : { owners }
   const filled = { ...present(details), ...own }
   const isByMaximum = applied.some(({ field, why }) => field === 'capacity' && why === 'maximum')
   const toggles = fields.filter(({ type }) => type === 'toggle').map(({ key }) => [key, false] as const)
   const effective = {
     ...(isMailboxKind(kind) && { ...usualOfMailboxes, ...usualOfKind[kind] }),
-    ...present(derivedOf(kind, telling)),
+    ...present(derivedOf(kind, facts)),
     ...filled,
     metadata: { ...Object.fromEntries(toggles), ...recordIn(details, 'metadata') },
     ...(kind === 'roomMailbox' && {
@@ -101,49 +100,51 @@ function recordIn(details: Readonly<Record<string, unknown>>, field: string): ob
   return typeof value === 'object' && value !== null ? value : {}
 }
 
-/** What conditions are judged by: a request's details, and who will answer for what it asks for. */
+/** The values that conditions test: the details of a request, and the owners of the resource. */
 export interface JudgedRequest {
   readonly details: Readonly<Record<string, unknown>>
-  /** The details with the tenant's own values where the request names none. */
+  /** The details, with the tenant's defaults for omitted fields. */
   readonly effective: Readonly<Record<string, unknown>>
   readonly owners: readonly Person[]
 }
-/** The stages that a request has, and how the policy's conditions were judged, where it has any. */
+/** The stages of a request, and the results of the policy's conditions if it has any. */
 export interface Resolved {
   readonly approvals: ApprovalStage[]
   readonly policy?: JudgedStage[]
 }
 
 /**
- * The stages whose conditions hold, with the people that they mean today ({@link stageOf} says who of them is asked).
- * Throws `unavailable` when a stage comes to nobody at all.
+ * Returns the stages whose conditions are true, with the approvers of today (see {@link stageOf}). Throws `unavailable` if a
+ * stage has no approver.
  */
 export async function resolveApprovals(
   context: SystemContext<ApprovalPorts>,
   policy: ApprovalPolicy | null,
   requester: Person,
-  asked: JudgedRequest,
+  judgedRequest: JudgedRequest,
 ): Promise<Resolved> {
   const { ports } = context
   const stages = policy?.stages ?? []
   const conditions = stages.flatMap(({ when }) => when ?? [])
   const isAboutOwners = conditions.some((one) => 'externalOwners' in one)
-  const externalOwners = isAboutOwners ? await namesFromOutside(ports, asked.owners) : []
-  const { details, effective } = asked
+  const { details, effective, owners } = judgedRequest
+  const externalOwners = isAboutOwners ? await namesOfExternal(ports, owners) : []
   const facts = { details, effective, externalOwners }
   const judged = stages.map(({ when = [] }) => when.map((one) => judge(one, facts)))
   const applies = judged.map((all) => all.every(({ holds }) => holds))
-  // Numbered without those that are left out, so that people read "1 of 2".
+  // Skipped stages get no number, so that people read "1 of 2".
   const numbers = applies.map((one, index) => (one ? applies.slice(0, index + 1).filter(Boolean).length : null))
   const approvals = stages.flatMap((stage, index) => {
     const number = numbers[index]
-    return typeof number === 'number' ? [askedIn(context, { stage: number, place: index + 1 }, stage, requester)] : []
+    return typeof number === 'number'
+      ? [resolveStage(context, { stage: number, place: index + 1 }, stage, requester)]
+      : []
   })
   const kept = judged.map((all, index) => ({ place: index + 1, stage: numbers[index] ?? null, conditions: all }))
   return { approvals: await Promise.all(approvals), ...(conditions.length > 0 && { policy: kept }) }
 }
 
-async function askedIn(
+async function resolveStage(
   { ports, settings }: SystemContext<ApprovalPorts>,
   at: { stage: number; place: number },
   policy: ApprovalPolicy['stages'][number],
@@ -166,11 +167,11 @@ export async function foundBy(ports: ApprovalPorts, by: Approver, requester: Pic
   return { by, people: one ? [one] : [] }
 }
 
-/** An id of the settings names a person or a group. Blocked and unreadable accounts and guests are left out. */
+/** Returns the person or the group's members with an id from the settings, without blocked or unreadable accounts and guests. */
 export const personOrMembers = async (ports: Pick<ApprovalPorts, 'directory'>, id: string): Promise<Person[]> =>
   (await foundById(ports, id)).people.filter(mayTakePart)
 
-/** Returns all admins of today, each once: the people and the members of the groups that the settings name. Throws `unavailable`. */
+/** Returns the admins of today, each once: the people and the members of the groups in the settings. Throws `unavailable`. */
 export async function adminsOf(
   ports: Pick<ApprovalPorts, 'directory'>,
   { admins }: Pick<Settings, 'admins'>,
@@ -184,7 +185,7 @@ export async function foundById({ directory }: Pick<ApprovalPorts, 'directory'>,
   return { by: { admins: id }, people: found ? [found] : await directory.membersOf(id) }
 }
 
-async function namesFromOutside({ directory }: ApprovalPorts, owners: readonly Person[]): Promise<string[]> {
+async function namesOfExternal({ directory }: ApprovalPorts, owners: readonly Person[]): Promise<string[]> {
   const external = await Promise.all(owners.map(({ id }) => directory.isExternal(id)))
   return owners.filter((_, index) => external[index]).map(({ displayName }) => displayName)
 }

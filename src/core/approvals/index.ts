@@ -1,6 +1,5 @@
 /**
- * Pure rules of approvals: stages, approvers, conditions, times, delegates. Nothing here changes a request.
- * Decisions are made in `decisions`.
+ * The rules of approvals: stages, approvers, conditions, times, delegates. This room changes no request; `decisions` does.
  */
 export * from './approval.ts'
 export * from './approvers.ts'

@@ -7,35 +7,35 @@ export const decision = z.object({
   decision: z.enum(['approved', 'rejected']),
   comment: z.string().optional(),
   at: instant,
-  /** Those of the approvers for whom somebody else decided. */
+  /** The approvers on whose behalf this person decided. */
   insteadOf: z.array(person).optional(),
-  /** An admin decided over the heads of the approvers. */
+  /** An admin overrode the approvers. */
   override: z.literal(true).optional(),
-  /** By an admin who had reassigned it to themselves: there was no other admin, or a setting allows it. */
+  /** An admin decided a stage that they had reassigned to themselves: there was no other admin, or a setting allows it. */
   ownReassignment: z.literal(true).optional(),
 })
 export type Decision = z.output<typeof decision>
 
 /**
- * Somebody who may decide for some of a stage's approvers, who may still do so themselves: their delegate while they are
- * away (`delegated`, until the delegation ends), or whoever was asked since they did not decide (`escalated`) or could not be told
- * (`unreachable`): the policy's backup, their manager, or the admins.
+ * A person who may decide on behalf of some approvers of a stage; these approvers may still decide themselves. `delegated`: a
+ * delegate, until the delegation ends. `escalated` (the approvers did not decide) and `unreachable` (no card reached them): the
+ * policy's backup, their manager, or an admin.
  */
 export const standIn = z.object({
   person,
   insteadOf: z.array(z.uuid()),
   why: z.enum(['delegated', 'escalated', 'unreachable']),
   as: z.enum(['delegate', 'backup', 'manager', 'admin']),
-  /** Who is away, of a delegate. */
+  /** The absent person, if the stand-in is a delegate. */
   by: person.optional(),
   since: instant,
   until: instant.optional(),
 })
 export type StandIn = z.output<typeof standIn>
 
-/** When what is due if nobody decides; what is never due is left out. */
+/** The times at which the timers of a stage act if nobody decides. A timer that is off has no time. */
 export const stageTimes = z.object({
-  /** Who has no chat with the bot by then is taken for unreachable. */
+  /** From this time on, an approver without a chat with the bot counts as unreachable. */
   reachBy: instant,
   remindAt: instant.optional(),
   escalateAt: instant.optional(),
@@ -44,18 +44,18 @@ export const stageTimes = z.object({
 })
 export type StageTimes = z.output<typeof stageTimes>
 
-/** One stage of a request's approval, with the people that the policy resolved to when it was submitted. */
+/** One stage of a request's approval, with the approvers that the policy named when the request was submitted. */
 export const approvalStage = z.object({
   stage: z.int().min(1),
-  /** Its place in the template's policy, from 1: stages whose conditions do not hold are left out here. */
+  /** The stage's position in the template's policy, from 1. The request has no stages whose conditions are false. */
   place: z.int().min(1).optional(),
   rule: z.enum(['any', 'all', 'quorum']),
   quorum: z.int().optional(),
   approvers: z.array(person),
   decisions: z.array(decision),
   /**
-   * Those of the approvers who were asked only as members of `groups`, as owners of `owned` ones, or as admins: who is none
-   * of these any more decides no more.
+   * The approvers (`people`) who are approvers only as members of `groups`, as owners of the groups `owned`, or as admins.
+   * They can decide only as long as this is true.
    */
   membership: z
     .object({
@@ -65,25 +65,25 @@ export const approvalStage = z.object({
       people: z.array(z.string()),
     })
     .optional(),
-  /** Whether who asks may decide it. */
+  /** Whether the requester may decide this stage. */
   selfApproval: z.boolean().optional(),
-  /** The admins were asked: in place of people of whom none was left, or beside too few. */
+  /** The admins are approvers: instead of the policy's people if none can decide, or together with them if they are too few. */
   resolvedTo: z.enum(['admins', 'peopleAndAdmins']).optional(),
   resolvedFor: z.enum(['noManager', 'onlyRequester', 'blocked', 'onlyGuests', 'nobodyFound', 'tooFew']).optional(),
-  /** When its turn came; absent until then. */
+  /** When the stage opened; absent before. */
   openedAt: instant.optional(),
   times: stageTimes.optional(),
   /**
-   * Reminders to those who had not decided; by nobody = their time had come. `inDigest`: all of them find it in their summary of the
-   * day, and got no card of its own.
+   * Reminders to the undecided approvers. `by` is null for the timer's reminder. `inDigest`: their digests show the request, so
+   * they got no card.
    */
   reminders: z.array(z.object({ at: instant, by: person.nullable(), inDigest: z.literal(true).optional() })).optional(),
   escalatedAt: instant.optional(),
   warnedAt: instant.optional(),
   standIns: z.array(standIn).optional(),
-  /** Who of those asked could not be told. */
+  /** The approvers and stand-ins that no card has reached. */
   unreachable: z.array(z.object({ person, why: z.string(), at: instant })).optional(),
-  /** Who was asked in whose place, by whom. The former ones decide no more. */
+  /** The reassignments. The people in `from` can no longer decide. */
   reassigned: z
     .array(
       z.object({
@@ -92,7 +92,7 @@ export const approvalStage = z.object({
         by: person,
         at: instant,
         comment: z.string().optional(),
-        /** There were other admins, so whoever reassigned it does not decide it alone. */
+        /** There were other admins, so the admin who reassigned the stage cannot decide it alone. */
         needsSecondAdmin: z.literal(true).optional(),
       }),
     )
@@ -100,7 +100,10 @@ export const approvalStage = z.object({
 })
 export type ApprovalStage = z.output<typeof approvalStage>
 
-/** A stage of the template's policy as it was judged: its place there, and here; null = left out. Places count from 1. */
+/**
+ * The result of a policy stage's conditions. `place`: its position in the policy, from 1. `stage`: its number in the
+ * request; null: skipped.
+ */
 export const judgedStage = z.object({
   place: z.int(),
   stage: z.int().nullable(),
@@ -108,48 +111,51 @@ export const judgedStage = z.object({
 })
 export type JudgedStage = z.output<typeof judgedStage>
 
-/** How many approvals end a stage. */
+/** Returns the number of approvals that complete a stage. */
 export function needed(stage: ApprovalStage): number {
   if (stage.rule === 'any') return 1
   return stage.rule === 'all' ? stage.approvers.length : Math.min(stage.quorum ?? 1, stage.approvers.length)
 }
 
-/** How many of them are still missing. One decision for several approvers counts for each of them where all are asked. */
+/**
+ * Returns the number of missing approvals. Under the rule `all`, one decision on behalf of several approvers counts for each
+ * of them.
+ */
 export function missing(stage: ApprovalStage): number {
   const approved = stage.decisions.filter(({ decision }) => decision === 'approved')
   if (approved.some(({ override }) => override)) return 0
   if (stage.rule !== 'all') return Math.max(0, needed(stage) - approved.length)
-  return stage.approvers.filter(({ id }) => !approved.some((one) => speaksFor(one, id))).length
+  return stage.approvers.filter(({ id }) => !approved.some((one) => decidesFor(one, id))).length
 }
 
-const speaksFor = ({ by, insteadOf = [] }: Decision, id: string): boolean =>
+const decidesFor = ({ by, insteadOf = [] }: Decision, id: string): boolean =>
   by.id === id || insteadOf.some((one) => one.id === id)
 
 export const isApproved = (stage: ApprovalStage): boolean => missing(stage) === 0
 export const isRejected = (stage: ApprovalStage): boolean =>
   stage.decisions.some(({ decision }) => decision === 'rejected')
 
-/** What an admin decided over the heads of the approvers; of several stages, the last. */
+/** Returns the last decision of an admin who overrode the approvers. */
 export const overrideOf = (stages: readonly ApprovalStage[]): Decision | undefined =>
   stages.flatMap(({ decisions }) => decisions).findLast(({ override }) => override)
 
-/** The stage whose turn it is; undefined when all are approved or one is rejected. */
+/** Returns the stage that waits for decisions; undefined if all stages are approved or one is rejected. */
 export function openStage(stages: readonly ApprovalStage[]): ApprovalStage | undefined {
   if (stages.some(isRejected)) return undefined
   return stages.find((stage) => !isApproved(stage))
 }
 
-/** The approvers of a stage for whom nobody has decided yet. */
+/** Returns the approvers of a stage whose decision is missing. */
 export const undecided = (stage: ApprovalStage): Person[] =>
-  stage.approvers.filter(({ id }) => !stage.decisions.some((one) => speaksFor(one, id)))
+  stage.approvers.filter(({ id }) => !stage.decisions.some((one) => decidesFor(one, id)))
 
-/** A quorum counts heads: who has decided there decides for nobody else. */
-const isHeard = ({ rule, decisions }: ApprovalStage, personId: string): boolean =>
+/** A quorum counts people: a person who has decided cannot decide again on behalf of somebody else. */
+const hasDecidedInQuorum = ({ rule, decisions }: ApprovalStage, personId: string): boolean =>
   rule === 'quorum' && decisions.some(({ by }) => by.id === personId)
 
-/** Those of the undecided for whom a person may decide, themselves among them. */
-export function voicesOf(stage: ApprovalStage, personId: string, at: string): Person[] {
-  if (isHeard(stage, personId)) return []
+/** Returns the undecided approvers that a person represents, including this person. */
+export function representedBy(stage: ApprovalStage, personId: string, at: string): Person[] {
+  if (hasDecidedInQuorum(stage, personId)) return []
   const standing = (stage.standIns ?? []).filter(
     ({ person, until }) => person.id === personId && (until === undefined || until > at),
   )
@@ -158,17 +164,17 @@ export function voicesOf(stage: ApprovalStage, personId: string, at: string): Pe
   )
 }
 
-/** Those who can still decide now: the open stage's approvers who have not, and whoever stands in for them. */
+/** Returns the people who can decide the open stage: its undecided approvers and their stand-ins. */
 export function waitingFor(stages: readonly ApprovalStage[]): Person[] {
   const stage = openStage(stages)
   if (!stage) return []
   const left = undecided(stage)
   const standing = (stage.standIns ?? []).filter(({ insteadOf }) => left.some(({ id }) => insteadOf.includes(id)))
   const people = [...left, ...standing.map(({ person }) => person)]
-  return [...new Map(people.map((one) => [one.id, one])).values()].filter(({ id }) => !isHeard(stage, id))
+  return [...new Map(people.map((one) => [one.id, one])).values()].filter(({ id }) => !hasDecidedInQuorum(stage, id))
 }
 
-/** Everybody who was ever asked: approvers, former ones, and who stands or stood in for them. They may read the request. */
+/** Returns all current and former approvers and stand-ins. They may read the request. */
 export const everAsked = (stages: readonly ApprovalStage[]): Person[] =>
   stages.flatMap(({ approvers, standIns = [], decisions, reassigned = [] }) => [
     ...approvers,

@@ -6,17 +6,18 @@ import { foundBy, foundById } from './approvers.ts'
 import type { ApprovalPorts, Delegation } from './delegation.ts'
 import { type ApprovalStage, type StandIn, undecided } from './stage.ts'
 
-/** Who can be asked in the place of others, and by which lines of the policy or the settings they were found. */
+/** A possible stand-in, and the line of the policy or the settings that names them. */
 export interface StandInCandidate extends Pick<StandIn, 'person' | 'insteadOf' | 'as'> {
   readonly found: Found
 }
 
-/** Of more people than this nobody asks the managers: half an organisation would get a card. */
-const mostManaged = 20
+/** For more people than this, managers are not asked: half an organisation would get a card. */
+const maxManaged = 20
 
 /**
- * Whom to ask for approvers who do not decide or cannot be told: the backup that the policy names, else each one's manager; for those
- * whom that leaves without anybody, the admins. Nobody who was asked already, nor who cannot decide, nor who asks.
+ * Returns stand-ins for approvers who do not decide or are unreachable: the policy's backup, else each approver's manager; the
+ * admins for approvers who get no other stand-in. Leaves out people who already decide the stage, cannot decide, or are the
+ * requester.
  */
 export async function standInCandidates(
   { ports, settings }: SystemContext<ApprovalPorts>,
@@ -30,14 +31,14 @@ export async function standInCandidates(
   const policy = request.template.approval?.stages[(stage.place ?? 0) - 1]
   const refused = new Set([
     ...(stage.unreachable ?? []).map(({ person }) => person.id),
-    // Where all have to approve, one of them may do so for another too; else their own word is all they have.
+    // Under the rule `all`, one approver may also stand in for another; else each person decides once.
     ...(stage.rule === 'all'
       ? silent
       : [...stage.approvers, ...(stage.standIns?.map(({ person }) => person) ?? [])]
     ).map(({ id }) => id),
     ...stage.decisions.map(({ by }) => by.id),
   ])
-  // Whoever asks stands in for nobody, also where they may decide as an approver.
+  // The requester is never a stand-in, even if the policy lets them decide as an approver.
   const of = (as: StandInCandidate['as'], found: Found, people: readonly Person[]): StandInCandidate[] =>
     eligible([found], request.requester.id)
       .flatMap((line) => line.people)
@@ -49,7 +50,7 @@ export async function standInCandidates(
         return [{ person: asPerson(account), insteadOf, as, found: { ...found, people: [account] } }]
       })
   const backup = await Promise.all((policy?.backup ?? []).map((by) => foundBy(ports, by, request.requester)))
-  const managed = policy?.backup || silent.length > mostManaged ? [] : silent
+  const managed = policy?.backup || silent.length > maxManaged ? [] : silent
   const managers = await Promise.all(
     managed.map(async (one) => of('manager', await foundBy(ports, { manager: true }, one), [one])),
   )
@@ -60,7 +61,7 @@ export async function standInCandidates(
   return [...own, ...admins.flatMap((found) => of('admin', found, left))]
 }
 
-/** A stage that these are asked in too. Who was found through a group decides only while they are in it. */
+/** Returns a stage with these stand-ins added. A stand-in found through a group can decide only as a member of the group. */
 export function withCandidates(
   stage: ApprovalStage,
   candidates: readonly StandInCandidate[],
@@ -82,7 +83,7 @@ function merged(
   { membership: before, approvers }: ApprovalStage,
   added: NonNullable<ApprovalStage['membership']>,
 ): ApprovalStage['membership'] {
-  // Who was asked as a person stays so, by whatever other way they were found.
+  // A person named by the policy stays an approver, even if a group also contains them.
   const direct = approvers.map(({ id }) => id).filter((id) => !before?.people.includes(id))
   const people = [...new Set([...(before?.people ?? []), ...added.people.filter((id) => !direct.includes(id))])]
   if (people.length === 0) return before
@@ -95,12 +96,12 @@ function merged(
   }
 }
 
-/** How many delegates may follow each other: whoever is away themselves has their own. */
+/** The longest chain of delegates: an absent delegate has a delegate too. */
 const longestChain = 5
 
 /**
- * A stage in which those who are delegates now stand in, and no former ones. The same value when nothing changes. Whoever asks
- * never decides by delegation.
+ * Returns a stage with the current delegates as stand-ins and without former ones; the same object if nothing changes. The
+ * requester never decides as a delegate.
  */
 export function realigned(
   stage: ApprovalStage,
@@ -109,25 +110,25 @@ export function realigned(
   at: string,
 ): ApprovalStage {
   const now = (stage.standIns ?? []).filter(({ why }) => why === 'delegated')
-  const asked = (stage.standIns ?? []).filter(({ why }) => why !== 'delegated')
+  const others = (stage.standIns ?? []).filter(({ why }) => why !== 'delegated')
   const current = away.filter(
     ({ until, endedAt, delegate }) => until > at && endedAt === null && delegate.id !== requesterId,
   )
   let delegates: StandIn[] = []
-  // Each round follows the chains by one link more; those of a circle come to nothing new.
+  // Each round adds one link to every chain. A circle of delegates adds nothing new.
   for (let link = 0; link < longestChain; link += 1) {
-    const known = { ...stage, standIns: [...asked, ...delegates] }
+    const known = { ...stage, standIns: [...others, ...delegates] }
     delegates = current.flatMap((one) => delegatesOf(known, one))
   }
   if (isDeepStrictEqual(delegates, now)) return stage
   const { standIns: _, ...bare } = stage
-  const standIns = [...asked, ...delegates]
+  const standIns = [...others, ...delegates]
   return standIns.length > 0 ? { ...bare, standIns } : bare
 }
 
-/** What one delegation comes to: the delegate has all voices of who is away, each for as long as these have it themselves. */
+/** Returns the stand-ins of one delegation: the delegate represents the same approvers as the absent person, for as long. */
 function delegatesOf(stage: ApprovalStage, { person, delegate, from, until }: Delegation): StandIn[] {
-  // Whose own word is enough needs no other's.
+  // An approver needs no second right to decide, unless all must approve.
   if (stage.rule !== 'all' && stage.approvers.some(({ id }) => id === delegate.id)) return []
   const left = new Set(undecided(stage).map(({ id }) => id))
   const ends = new Map<string, string>()
@@ -138,13 +139,13 @@ function delegatesOf(stage: ApprovalStage, { person, delegate, from, until }: De
     for (const id of one.insteadOf) if (left.has(id) && (ends.get(id) ?? '') < end) ends.set(id, end)
   }
   ends.delete(delegate.id)
-  return [...Map.groupBy(ends, ([, end]) => end)].map(([end, voices]) => {
-    const insteadOf = voices.map(([id]) => id)
+  return [...Map.groupBy(ends, ([, end]) => end)].map(([end, represented]) => {
+    const insteadOf = represented.map(([id]) => id)
     return { person: delegate, insteadOf, why: 'delegated', as: 'delegate', by: person, since: from, until: end }
   })
 }
 
-/** Whom somebody decides for. */
+/** Returns the approvers that a person represents as a stand-in. */
 export const standsFor = ({ approvers, standIns = [] }: ApprovalStage, personId: string): Person[] => {
   const ids = new Set(standIns.filter(({ person }) => person.id === personId).flatMap(({ insteadOf }) => insteadOf))
   return approvers.filter(({ id }) => ids.has(id))

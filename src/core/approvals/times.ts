@@ -5,10 +5,10 @@ import { type ApprovalStage, missing, openStage, type StageTimes, undecided, wai
 const minute = 60_000
 const hour = 60 * minute
 const day = 24 * hour
-/** Both sides are warned this long before the end, or for the last fifth of a shorter time. */
+/** Requester and approvers are warned this long before a request expires; at most a fifth of its whole time. */
 const longestWarning = 2 * day
 
-/** A stage whose turn has come, with the moments at which something follows if nobody decides. */
+/** Returns a stage as opened, with the times of its timers. */
 export function opened(
   stage: ApprovalStage,
   policy: ApprovalPolicy | null,
@@ -33,7 +33,7 @@ export function opened(
   return { ...stage, openedAt: at, times }
 }
 
-/** What a stage's time has come for. */
+/** The timers of a stage that are due. */
 export interface Due {
   readonly expire: boolean
   readonly warn: boolean
@@ -42,8 +42,8 @@ export interface Due {
 }
 
 /**
- * What is due of a stage now and was not done. What a later one makes pointless is not done any more; but nothing expires
- * of which nobody was warned, also when the service has stood still over all of it.
+ * Returns the timers that are due and have not run. A later timer cancels earlier ones: nobody is reminded after an escalation.
+ * A request never expires without a warning, even if the service was stopped during all of its time.
  */
 export function dueOf({ times, reminders, escalatedAt, warnedAt }: ApprovalStage, at: string): Due {
   const isPast = (moment: string | undefined): boolean => moment !== undefined && moment <= at
@@ -56,7 +56,7 @@ export function dueOf({ times, reminders, escalatedAt, warnedAt }: ApprovalStage
   return { expire, warn, remind, escalate }
 }
 
-/** A stage of which both sides are warned now. Where less than half of the time for it is left, it gets all of it. */
+/** Returns a stage with its warning. If less than half of the warning time remains, the expiry moves to leave all of it. */
 export function warned(stage: ApprovalStage, at: string): ApprovalStage {
   const { times } = stage
   if (!times) return { ...stage, warnedAt: at }
@@ -66,37 +66,36 @@ export function warned(stage: ApprovalStage, at: string): ApprovalStage {
   return { ...stage, warnedAt: at, times: { ...times, expiresAt } }
 }
 
-/** Since when somebody is asked in a stage: since its turn came, or since they were asked in the place of another. */
+/** Returns since when a person can decide a stage: since it opened, or since they became an approver or stand-in. */
 export function askedSince(
   { approvers, openedAt = '', reassigned, standIns }: ApprovalStage,
   personId: string,
 ): string {
-  const given = reassigned?.findLast(({ to }) => to.id === personId)?.at
+  const handedAt = reassigned?.findLast(({ to }) => to.id === personId)?.at
   const standing = standIns?.filter(({ person }) => person.id === personId).map((one) => one.since)
-  const since = approvers.some(({ id }) => id === personId) ? given : standing?.sort()[0]
+  const since = approvers.some(({ id }) => id === personId) ? handedAt : standing?.sort()[0]
   return since !== undefined && since > openedAt ? since : openedAt
 }
 
-/** From when on somebody who is asked and has no chat is taken for unreachable; undefined when the stage has no times. */
+/** Returns when a person without a chat counts as unreachable; undefined if the stage has no times. */
 export function reachBy(stage: ApprovalStage, personId: string): string | undefined {
   if (!stage.times || stage.openedAt === undefined) return undefined
   const toReach = Date.parse(stage.times.reachBy) - Date.parse(stage.openedAt)
   return new Date(Date.parse(askedSince(stage, personId)) + toReach).toISOString()
 }
 
-/** When a stage should be looked at next; undefined when it has no times, as of requests from before there were any. */
-export function nextLook(stage: ApprovalStage, at: string): string | undefined {
+/** Returns when the timers of a stage run next; undefined for requests of earlier versions, which have no times. */
+export function nextTimerRun(stage: ApprovalStage, at: string): string | undefined {
   return [...Object.values(stage.times ?? {}), ...waitingFor([stage]).map(({ id }) => reachBy(stage, id))]
     .filter((moment) => moment !== undefined && moment > at)
     .sort()[0]
 }
 
-/** Whatever has stages of approval: a request. */
 interface WithStages {
   readonly approvals: readonly ApprovalStage[]
 }
 
-/** The stage that a request waits in, if it is this one. */
+/** Returns the open stage of a waiting request if it has this number. */
 export function waitingStage(
   request: (WithStages & { readonly status: RequestState }) | undefined,
   stage: number,
@@ -105,16 +104,16 @@ export function waitingStage(
   return open?.stage === stage ? open : undefined
 }
 
-/** Puts another stage in the place of the one with its number. */
+/** Replaces the stage with the same number. */
 export const withStage = <R extends WithStages>(request: R, stage: ApprovalStage): R => ({
   ...request,
   approvals: request.approvals.map((one) => (one.stage === stage.stage ? stage : one)),
 })
 
 /**
- * The approvers for whom somebody else has to be asked, since those who are asked cannot be told, or have let the time for it
- * pass: all whom nobody stands in for who can be told, if the others cannot end the stage alone. Where heads are counted and
- * everybody has a stand-in, but these are too few, all of them.
+ * Returns the approvers who need a stand-in: they are unreachable or did not decide before the escalation, they have no reachable
+ * stand-in, and the other people cannot complete the stage. If all have a stand-in and these are too few for a quorum, returns
+ * all of them.
  */
 export function outOfReach(stage: ApprovalStage): Person[] {
   const unreachable = new Set(stage.unreachable?.map(({ person }) => person.id))

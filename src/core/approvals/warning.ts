@@ -2,7 +2,7 @@ import { because, type Reason } from '../shared/index.ts'
 import { addressRule, names, type Template } from '../templates/index.ts'
 import type { ApprovalStage } from './stage.ts'
 
-/** What a request that is right may still surprise people with. */
+/** The warnings about a valid request: facts that may surprise the requester. */
 export const warningCodes = [
   'nobody-can-open',
   'unknown-token',
@@ -17,40 +17,40 @@ export const warningCodes = [
 ] as const
 export type WarningCode = (typeof warningCodes)[number]
 
-/** `reason`: its sentence is for clients. Cards have texts of their own, which take the same facts. */
+/** `reason`: the sentence for clients of the API. Cards show a text of their own with the same facts. */
 export interface Warning {
   readonly code: WarningCode
-  /** The input that could change it. */
+  /** The input that can avoid the warning. */
   readonly field?: string
   readonly reason: Reason
 }
 
-/** What a warning is about. */
+/** The plan of a request, as far as warnings need it. */
 export interface Foreseen {
   readonly requestId: string
   readonly template: Pick<Template, 'kind' | 'naming' | 'fields'>
   readonly details: Readonly<Record<string, unknown>>
-  /** The alias of a site, or what stands before the `@`; `''` where there is none yet. */
+  /** The alias of a site, or the part of a mailbox's address before the `@`; `''` without a name. */
   readonly name: string
-  /** Names that were not free. */
+  /** Names that are taken. */
   readonly passedOver: readonly string[]
   readonly emptyTokens: readonly string[]
-  /** With those who decide for whoever is away. */
+  /** The stages, including the delegates of absent approvers. */
   readonly approvals: readonly ApprovalStage[]
 }
 
-/** The most important first. */
+/** Returns the warnings, the most important first. */
 export function warningsOf(of: Foreseen): Warning[] {
   return [...accessWarnings(of), ...nameWarnings(of), ...of.approvals.flatMap(stageWarnings)]
 }
 
 function accessWarnings({ template: { kind }, details }: Foreseen): Warning[] {
-  const given = Object.values(Object(details['permissions']))
-  if (kind !== 'sharedMailbox' || given.includes('FullAccess')) return []
+  const rights = Object.values(Object(details['permissions']))
+  if (kind !== 'sharedMailbox' || rights.includes('FullAccess')) return []
   return [{ code: 'nobody-can-open', field: 'permissions', reason: because('nobodyCanOpen') }]
 }
 
-/** Whether the name is what it will be: it has no number, and no part of an id, that the request gets only when it is sent. */
+/** Whether the name cannot change at submission: it contains no counter and no part of the request's id. */
 export const isFinal = ({ template: { kind, naming }, name, requestId }: Omit<Foreseen, 'approvals'>): boolean =>
   !names(addressRule(naming, kind).pattern, 'counter') && !name.includes(requestId.slice(0, 8))
 

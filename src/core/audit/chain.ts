@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { MailboxStep, SiteStep } from '../resources/index.ts'
 import { instant, type Origin, person, requestStates } from '../shared/index.ts'
 
-/** Who did something: a person, or the system itself. */
+/** The person who acted, or the system itself. */
 export const auditActor = z.union([person, z.object({ kind: z.literal('system') })])
 /** One line of a request's timeline. A state change's action is the new state (DESIGN §5). */
 export const auditEntry = z.object({
@@ -14,12 +14,14 @@ export const auditEntry = z.object({
   action: z.string(),
   comment: z.string().optional(),
   data: z.record(z.string(), z.unknown()).optional(),
-  /** The call that asked for it: a repeat of the same call is known by it. Not shown. */
+  /** The id of the call, which identifies a repeat of the same call. Not shown. */
   attempt: z.uuid().optional(),
 })
 export type AuditEntry = z.output<typeof auditEntry>
 export const system = { kind: 'system' } as const
-/** All that a timeline can tell of beside the steps: the states, and what happens within them. Cards have words for each. */
+/**
+ * All actions of a timeline except the steps: the states and the events within them. The catalogue has a text for each.
+ */
 export const auditActions = [
   ...requestStates,
   'approved',
@@ -47,9 +49,9 @@ export const auditActions = [
 ] as const
 export type AuditAction = (typeof auditActions)[number] | `step:${SiteStep | MailboxStep}`
 
-/** What an entry says that outlives its words: who, what, when, from where, and digests of the rest. */
+/** The part of an entry that stays when its text is erased: who, what, when, from where, and digests of the rest. */
 export interface EntryFacts {
-  /** The place in its request's chain; the first is 1. */
+  /** The position in its request's chain; the first is 1. */
   readonly seq: number
   readonly requestId: string
   readonly tenantId: string
@@ -59,39 +61,39 @@ export interface EntryFacts {
   readonly actorId: string
   readonly from: string
   readonly trace: string | null
-  /** The request's version after it, where it is known. */
+  /** The request's version after this entry, if known. */
   readonly version: number | null
-  /** SHA-256 of the salt and the text: it stays when both are erased, and tells nothing of them. */
+  /** SHA-256 of the salt and the text. It stays when both are erased, and does not reveal them. */
   readonly digest: string
   readonly stateSalt: string | null
-  /** Salted SHA-256 of the request before and after; null: nothing changed, or there was none before. */
+  /** Salted SHA-256 of the request before and after; null: nothing changed, or the request is new. */
   readonly before: string | null
   readonly after: string | null
 }
-/** An entry as it is kept: its facts, its words (null once they are erased) and the hash that ties it to the one before. */
+/** A stored entry: its facts, its text (null when erased) and the hash that links it to the previous entry. */
 export interface ChainedEntry extends EntryFacts {
   readonly text: unknown
   readonly salt: string | null
   readonly hash: string
 }
 
-/** The newest hash of a request's chain, kept apart from its entries. */
+/** The newest hash of a request's chain, stored apart from its entries. */
 export interface ChainHead {
   readonly seq: number
   readonly hash: string
 }
-/** The same as it is stored. Only who has the key can seal it; null: nobody could vouch for what it stands on. */
+/** A stored head with its seal, which needs the key. null: the entries before it have no seal. */
 export interface SealedHead extends ChainHead {
   readonly seal: string | null
 }
 
-/** A request, of which the chain keeps a digest. */
+/** A request whose digest is in the chain. */
 export interface AuditedRequest {
   readonly version: number
   readonly number: number
 }
 
-/** The change that entries tell of. Without `before` the request is new. */
+/** The change that entries record. Without `before` the request is new. */
 export interface AuditedState {
   readonly version: number
   readonly before?: AuditedRequest | undefined
@@ -100,7 +102,7 @@ export interface AuditedState {
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
 
-/** JSON with sorted keys and no spaces: the same text for the same value, wherever it has been in between. */
+/** Returns JSON with sorted keys and no spaces: the same text for the same value, also after it was stored as jsonb. */
 export function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
@@ -111,16 +113,19 @@ export function canonical(value: unknown): string {
 
 export const textDigest = (salt: string, text: unknown): string => sha256(salt + canonical(text))
 
-/** Of a request as an object, or as the store holds it. Its number is given only when its first entry has been written. */
+/**
+ * Returns the digest of a request, in memory or as stored. Leaves out the number of a new request: it comes after the
+ * entry.
+ */
 export function stateDigest(salt: string, request: { readonly version?: unknown; readonly number?: unknown }): string {
   const { number: _, ...rest } = request
   return sha256(salt + canonical(request.version === 1 ? rest : request))
 }
 
-/** What the first entry of a request's chain follows. */
+/** Returns the hash that the first entry of a request's chain follows. */
 export const genesis = (requestId: string): string => sha256(canonical(['request', requestId]))
 
-/** The hash of an entry that follows the one with the hash `previous`. */
+/** Returns the hash of an entry that follows the entry with the hash `previous`. */
 export function hashOf(previous: string, entry: EntryFacts): string {
   const { seq, requestId, tenantId, at, action, actorId, from, trace } = entry
   const { digest, stateSalt, before, after, version } = entry
@@ -128,13 +133,13 @@ export function hashOf(previous: string, entry: EntryFacts): string {
   return sha256(canonical([...facts, digest, stateSalt, before, after, version]))
 }
 
-/** HMAC-SHA-256 (RFC 2104) of a head, by a key that is not in the database. */
+/** Returns the HMAC-SHA-256 (RFC 2104) of a head. Its key is not in the database. */
 export const sealOf = (key: Uint8Array, requestId: string, { seq, hash }: ChainHead): string =>
   createHmac('sha256', key)
     .update(canonical([requestId, seq, hash]))
     .digest('hex')
 
-/** The head that stands on these entries; its seal, if what it follows was sealed. */
+/** Returns the head after these entries, with a seal if the entries before it were sealed. */
 export function headOf(key: Uint8Array, entries: readonly ChainedEntry[], isSealed: boolean): SealedHead | undefined {
   const last = entries.at(-1)
   if (!last) return undefined
@@ -142,37 +147,37 @@ export function headOf(key: Uint8Array, entries: readonly ChainedEntry[], isSeal
   return { seq, hash, seal: isSealed ? sealOf(key, requestId, { seq, hash }) : null }
 }
 
-/** An entry before it is chained. `text` is the whole of it, as it is kept. */
-export interface Words extends Pick<EntryFacts, 'requestId' | 'tenantId' | 'at' | 'action' | 'actorId'> {
+/** An entry before it is chained. `text` is the whole entry, as it is stored. */
+export interface NewEntry extends Pick<EntryFacts, 'requestId' | 'tenantId' | 'at' | 'action' | 'actorId'> {
   readonly text: unknown
 }
-export function wordsOf(entry: AuditEntry): Words {
+export function newEntryOf(entry: AuditEntry): NewEntry {
   const { requestId, tenantId, at, action, actor } = entry
   const actorId = 'id' in actor ? actor.id : 'system'
   return { requestId, tenantId, at: new Date(at).toISOString(), action, actorId, text: entry }
 }
 
-/** Entries of one request as they follow its head; without one they begin its chain. */
+/** Chains entries of one request to its head; without a head they start its chain. */
 export function chain(
   head: ChainHead | undefined,
-  entries: readonly Words[],
+  entries: readonly NewEntry[],
   origin: Origin,
   state?: AuditedState,
 ): ChainedEntry[] {
   const chained: ChainedEntry[] = []
-  // Once for all entries of a change: requests are long, and each change waits for it.
+  // Once for all entries of a change: requests are long, and each change waits for the digest.
   const stateSalt = randomBytes(16).toString('hex')
   const digests = {
     stateSalt: state?.after ? stateSalt : null,
     before: state?.before ? stateDigest(stateSalt, state.before) : null,
     after: state?.after ? stateDigest(stateSalt, state.after) : null,
   }
-  for (const { text, ...words } of entries) {
-    const previous = chained.at(-1) ?? head ?? { seq: 0, hash: genesis(words.requestId) }
+  for (const { text, ...about } of entries) {
+    const previous = chained.at(-1) ?? head ?? { seq: 0, hash: genesis(about.requestId) }
     const salt = randomBytes(16).toString('hex')
     const facts = {
       seq: previous.seq + 1,
-      ...words,
+      ...about,
       from: origin.from,
       trace: origin.trace ?? null,
       version: state?.version ?? null,

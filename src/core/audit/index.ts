@@ -1,6 +1,6 @@
 /**
  * The audit: entries, the hash chain of each request, and its proof.
- * Which change writes which entry is decided in the room of that change.
+ * The room of each change decides which entries it writes.
  */
 export * from './chain.ts'
 export * from './key.ts'

@@ -1,13 +1,13 @@
 import { createHmac } from 'node:crypto'
 import { type ChainHead, sealOf } from './chain.ts'
 
-/** A name of a key that may be shown and stored: nobody can find the key from it. */
+/** Returns a name of a key that may be shown and stored: nobody can find the key from it. */
 export function fingerprintOf(key: Uint8Array): string {
   const digest = createHmac('sha256', key).update('fingerprint of the audit key').digest('hex')
   return (digest.slice(0, 16).match(/.{4}/g) ?? []).join('-')
 }
 
-/** What a store shows about the key that seals its audit. */
+/** The facts of a store about the key that seals its audit. */
 export interface StoredSeals {
   /** The fingerprint of the key; undefined before the first start of a version that records it. */
   readonly recorded: string | undefined
@@ -21,13 +21,13 @@ export interface AuditKeyFacts {
   readonly fits: boolean
   /** Undefined: there is no key. */
   readonly fingerprint: string | undefined
-  /** The fingerprint of the store's key; undefined if the store has none recorded. */
+  /** The fingerprint of the store's key; undefined if none is recorded. */
   readonly needed: string | undefined
 }
 
 /**
- * Compares a key with a store: by the recorded fingerprint, or by the seals of earlier versions, which recorded none. Of these
- * the key must fit half, since an earlier version may have gone on under another key.
+ * Compares a key with a store: by the recorded fingerprint, or by the seals of earlier versions, which recorded no
+ * fingerprint. The key must fit half of these seals, because an earlier version may have continued with another key.
  */
 export function compareKey(key: Uint8Array | undefined, { recorded, heads }: StoredSeals): AuditKeyFacts {
   const fingerprint = key && fingerprintOf(key)

@@ -4,20 +4,23 @@ import type { AuditEntry, AuditedState } from './chain.ts'
 import type { Proof } from './proof.ts'
 
 export interface AuditLog {
-  /** Adds to the chains of requests, in the transaction of the change itself. `state`: what the entries tell of. */
+  /**
+   * Adds to the chains of requests, in the transaction of the change itself. `state`: the change that the entries
+   * record.
+   */
   append(entries: readonly AuditEntry[], state?: AuditedState): Promise<void>
-  /** Whoever's words were erased is there by id alone. */
+  /** Returns the entries of a request. An entry whose text was erased has only the id of its actor. */
   timeline(requestId: string): Promise<AuditEntry[]>
-  /** The chain of a request and what is wrong with it; undefined where nothing at all is known of it. */
+  /** Returns the chain of a request and its errors; undefined if the store knows nothing about the request. */
   prove(requestId: string): Promise<Proof | undefined>
   /**
-   * Erases the words of all entries that are of a person or tell of them, by id, name or address, and says so; returns how many.
-   * The proof stays.
+   * Erases the texts of all entries by or about a person, found by id, name or address, and records the erasure.
+   * Returns the number of entries. The proof stays.
    */
   erase(person: KnownPerson, at: Date): Promise<number>
 }
 
-/** A person with everything else that stands for them: former names and sign-in names, and mail addresses. */
+/** A person with their other names: former names and sign-in names, and mail addresses. */
 export interface KnownPerson extends Person {
   readonly alsoKnownAs?: readonly string[]
 }
@@ -27,7 +30,7 @@ export interface AuditPorts extends ResourcePorts {
   readonly audit: AuditLog
 }
 
-/** What is done that is about no one request; cards have words for each. */
+/** Actions that are not about a single request. The catalogue has a text for each. */
 export const organisationActions = [
   'template-switched',
   'template-written',
@@ -53,8 +56,8 @@ export const organisationActions = [
 export type OrganisationAction = (typeof organisationActions)[number]
 
 /**
- * Writes down what somebody did that is about no one request. Such entries are a chain of their own, whose id is the tenant's: sealed
- * and proved as a request's is. To be called in the transaction of the change itself, if it has one.
+ * Records an action that is not about a single request. These entries have their own chain, whose id is the tenant's:
+ * sealed and proved like the chain of a request. Call it in the transaction of the change itself, if it has one.
  */
 export async function noteAct(
   ports: Pick<AuditPorts, 'audit' | 'clock'>,
@@ -65,7 +68,7 @@ export async function noteAct(
   await noteFact(ports, actor.tenantId, asPerson(actor), action, data)
 }
 
-/** The same, also of what the service did of its own accord. */
+/** Records such an action, also one of the service itself. */
 export async function noteFact(
   { audit, clock }: Pick<AuditPorts, 'audit' | 'clock'>,
   tenantId: string,

@@ -2,16 +2,16 @@ import { because, type Reason, type ReasonFacts, type ReasonKey } from '../share
 import type { AuditAction, AuditEntry, EntryFacts } from './chain.ts'
 import { type ChainedEntry, genesis, hashOf, type SealedHead, stateDigest, textDigest } from './chain.ts'
 
-/** A stored entry. One that was not written by the service lacks parts. */
+/** A stored entry. An entry that the service did not write lacks parts. */
 export type StoredEntry = { readonly [K in keyof ChainedEntry]: ChainedEntry[K] | null }
-/** The request beside its chain: its columns, and the whole as it is stored. */
+/** The stored request of a chain: its columns and its body. */
 export interface StoredRequest {
   readonly tenantId: string
   readonly version: number
   readonly status: string
   readonly body: Readonly<Record<string, unknown>>
 }
-/** All that is stored of one request's chain, the entries in the order of their writing. */
+/** The stored parts of one request's chain. The entries are in the order in which they were written. */
 export interface StoredChain {
   readonly requestId: string
   readonly entries: readonly StoredEntry[]
@@ -20,21 +20,21 @@ export interface StoredChain {
 }
 
 export const findingKinds = ['changed', 'removed', 'inserted', 'moved', 'anchor', 'request'] as const
-/** Something that differs from what was written. */
+/** A difference from the entries that were written. */
 export interface Finding {
   readonly kind: (typeof findingKinds)[number]
-  /** The place of the entry in the chain; null: it has none, or the finding concerns the whole chain. */
+  /** The position of the entry in the chain; null: it has no position, or the finding concerns the whole chain. */
   readonly entry: number | null
   /** Names the entry, for admins. */
   readonly reason: Reason
 }
 
-/** The action of the entry that says which entries have lost their words. */
+/** The action of the entry that lists the entries without texts. */
 export const erasure = 'text-erased' satisfies AuditAction
 
 /**
- * Holds a chain against its head and its request; no finding: everything is as it was written. `isSealed` tells whether
- * the head has the seal of our key.
+ * Compares a chain with its head and its request. No finding: everything is unchanged. `isSealed`: whether the head has the
+ * seal of our key.
  */
 export function verify(stored: StoredChain, isSealed: boolean): Finding[] {
   const { head } = stored
@@ -55,23 +55,23 @@ const finding = (kind: Finding['kind'], entry: number | null, reason: Reason): F
 const factsOf = ({ seq, action, at }: StoredEntry) => ({ entry: String(seq), action: String(action), at: String(at) })
 
 interface Placed {
-  /** Where it belongs. */
+  /** The position where it belongs. */
   readonly place: number
   readonly entry: ChainedEntry
 }
 interface Walk {
   readonly placed: readonly Placed[]
   readonly findings: readonly Finding[]
-  /** The hashes that the last entry may have; none where what is before it is missing. */
+  /** The hashes that the last entry may have; empty if the entry before it is missing. */
   readonly links: readonly string[]
   readonly last: number
 }
 
-/** Follows the hashes from the first entry on. An entry that stands elsewhere than its hash says is put there. */
+/** Follows the hashes from the first entry on. Puts an entry with a wrong position where its hash says. */
 function followed({ requestId, entries, head }: StoredChain, end: number | undefined): Walk {
   const order = entries.filter(isChained)
   const pool = new Set(order)
-  // The organisation's chain grows for good: whoever is at a place is found without looking through all of it.
+  // The organisation's chain grows for ever, so entries are found by position, without a search.
   const bySeq = Map.groupBy(order, ({ seq }) => seq)
   const leftAt = (seq: number) => (bySeq.get(seq) ?? []).filter((entry) => pool.has(entry))
   const findings = strangers(entries)
@@ -84,7 +84,7 @@ function followed({ requestId, entries, head }: StoredChain, end: number | undef
     const here = leftAt(place)
     const fits = (entry: ChainedEntry) => links.some((link) => hashOf(link, { ...entry, seq: place }) === entry.hash)
     const fitting = here.filter((entry) => entry.requestId === requestId && fits(entry))
-    // Of several that fit, the one that is followed is ours.
+    // If several entries fit, the one with a successor is ours.
     const own =
       fitting.find((entry) => isFollowed(entry, leftAt(place + 1), end === place ? head?.hash : undefined)) ??
       fitting[0]
@@ -153,7 +153,7 @@ function erasedBy({ action, text }: ChainedEntry): number[] {
   return Array.isArray(entries) ? entries.filter((one) => typeof one === 'number') : []
 }
 
-/** Words that are gone are as they should be only where an entry says so. */
+/** Whether a text is unchanged. A text may be missing only if an entry records its erasure. */
 const textHolds = ({ text, salt, digest }: ChainedEntry, isErased: boolean): boolean =>
   text === null || salt === null ? isErased && text === salt : textDigest(salt, text) === digest
 
@@ -172,7 +172,7 @@ function requestFindings(
   found: readonly Finding[],
 ): Finding[] {
   const requestIs = (key: ReasonKey, facts?: ReasonFacts) => [finding('request', null, because(key, facts))]
-  // The chain of what is about no one request has the id of the tenant.
+  // The organisation's chain has the id of the tenant, and no request.
   if (!request && placed.some(({ entry }) => entry.tenantId === requestId)) return []
   if (!request) return requestIs('requestGone')
   const { body, version, status, tenantId } = request
@@ -184,24 +184,24 @@ function requestFindings(
   if (version < last.version) return requestIs('requestOlder', { entry: seq })
   if (version === last.version)
     return after === stateDigest(stateSalt ?? '', body) ? [] : requestIs('requestDiffers', { entry: seq })
-  // Attempts and looks are counted without an entry, and only while there is something to do or to find.
+  // Attempts and directory polls change the request without an entry, but only while it is in progress.
   const followUp = isRecord(body['followUp']) ? body['followUp']['state'] : undefined
-  const isUnderWay =
+  const isInProgress =
     status === 'queued' || status === 'provisioning' || (status === 'succeeded' && followUp !== 'announced')
-  const isExplained = isUnderWay || found.some(({ kind }) => kind === 'removed' || kind === 'anchor')
+  const isExplained = isInProgress || found.some(({ kind }) => kind === 'removed' || kind === 'anchor')
   return isExplained ? [] : requestIs('requestChangedLater', { entry: seq })
 }
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** A request's chain as it was read, and what the proof of it has found. */
+/** The chain of a request and the findings of its proof. */
 export interface Proof {
   readonly requestId: string
   readonly tenantId: string
-  /** What people call the request; undefined when the request itself is gone. */
+  /** The number that people read, such as `REQ-1042`; undefined when the request was deleted. */
   readonly reference: string | undefined
-  /** The oldest first. `said`: the words, unless they were erased. */
-  readonly entries: readonly (EntryFacts & { readonly hash: string; readonly said: AuditEntry | undefined })[]
+  /** The oldest first. `content`: the entry itself, unless its text was erased. */
+  readonly entries: readonly (EntryFacts & { readonly hash: string; readonly content: AuditEntry | undefined })[]
   readonly findings: readonly Finding[]
 }

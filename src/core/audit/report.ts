@@ -5,7 +5,7 @@ import type { AuditPorts } from './log.ts'
 import type { Finding, Proof } from './proof.ts'
 import { findingKinds } from './proof.ts'
 
-/** An entry for admins: what it says, and what proves it. */
+/** An entry for admins: its content and its proof. */
 const auditLine = z.object({
   entry: z.int(),
   at: z.string(),
@@ -13,12 +13,12 @@ const auditLine = z.object({
   action: z.string(),
   comment: z.string().optional(),
   data: z.record(z.string(), z.unknown()).optional(),
-  /** `chat`, `rest`, `job`, `command line`; `migration`: it was there before entries were chained. */
+  /** `chat`, `rest`, `job`, `command line`; `migration`: written before entries were chained. */
   from: z.string(),
   /** The `X-Request-Id` of the call, or the id of the job. */
   traceId: z.string().nullable(),
   version: z.int().nullable(),
-  /** Somebody had the words erased: who is an id alone, unless another entry of the chain names them. */
+  /** The text was erased: the actor is only an id, unless another entry of the chain names them. */
   erased: z.boolean(),
   digest: z.string(),
   before: z.string().nullable(),
@@ -28,15 +28,15 @@ const auditLine = z.object({
 export const auditReport = z.object({
   requestId: z.uuid(),
   reference: z.string().nullable(),
-  /** Whether every entry is as it was written, none is missing and none came in between. */
+  /** Whether all entries are unchanged and complete, and no entry was added. */
   proved: z.boolean(),
   findings: z.array(z.object({ kind: z.enum(findingKinds), entry: z.int().nullable(), detail: z.string() })),
   entries: z.array(auditLine),
 })
-/** The report in the core: with the reasons of findings instead of their sentences. */
+/** The report inside the core: with the reasons of findings instead of their texts. */
 export type AuditReport = Omit<z.output<typeof auditReport>, 'findings'> & { readonly findings: readonly Finding[] }
 
-/** The chain of a request of the actor's tenant, and whether it proves. The request itself may be gone, or unreadable. */
+/** Returns the chain of a request in the actor's tenant and its proof. The request may be deleted or unreadable. */
 export const readAudit = defineUseCase({
   permission: 'audit.read',
   input: z.object({ requestId: z.string() }),
@@ -47,7 +47,7 @@ export const readAudit = defineUseCase({
   },
 })
 
-/** What was done that is about no one request. Before the first of it there is nothing that could be wrong. */
+/** Returns the entries that are not about a single request, and their proof. Without entries there are no findings. */
 export const readOrganisationAudit = defineUseCase({
   permission: 'audit.read',
   input: z.object({}),
@@ -57,11 +57,11 @@ export const readOrganisationAudit = defineUseCase({
   },
 })
 
-/** A proof as it is shown. Whoever has a name in one entry of a chain has it in those, too, whose words were erased. */
+/** Returns a proof for admins. A name from one entry of a chain also identifies the actor of entries without text. */
 export function showAudit({ requestId, reference, entries, findings }: Proof): AuditReport {
   const named = new Map(
-    entries.flatMap(({ said }) => {
-      const actor = said?.actor
+    entries.flatMap(({ content }) => {
+      const actor = content?.actor
       return actor && isNamed(actor) ? [[actor.id, actor] as const] : []
     }),
   )
@@ -70,10 +70,10 @@ export function showAudit({ requestId, reference, entries, findings }: Proof): A
     reference: reference ?? null,
     proved: findings.length === 0,
     findings,
-    entries: entries.map(({ seq, actorId, trace, said, ...facts }) => {
+    entries: entries.map(({ seq, actorId, trace, content, ...facts }) => {
       const { at, action, from, version, digest, before, after, hash } = facts
       const nameless = { id: actorId, displayName: '', userPrincipalName: '' }
-      const whoever = actorId === 'system' ? { kind: 'system' as const } : (named.get(actorId) ?? nameless)
+      const knownActor = actorId === 'system' ? { kind: 'system' as const } : (named.get(actorId) ?? nameless)
       return {
         entry: seq,
         at,
@@ -81,10 +81,10 @@ export function showAudit({ requestId, reference, entries, findings }: Proof): A
         from,
         traceId: trace,
         version,
-        erased: said === undefined,
-        actor: said && (isNamed(said.actor) || !('id' in said.actor)) ? said.actor : whoever,
-        ...(said?.comment !== undefined && { comment: said.comment }),
-        ...(said?.data !== undefined && { data: said.data }),
+        erased: content === undefined,
+        actor: content && (isNamed(content.actor) || !('id' in content.actor)) ? content.actor : knownActor,
+        ...(content?.comment !== undefined && { comment: content.comment }),
+        ...(content?.data !== undefined && { data: content.data }),
         digest,
         before,
         after,

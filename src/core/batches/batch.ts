@@ -22,10 +22,10 @@ import {
 } from '../shared/index.ts'
 import type { WebhookPorts } from '../webhooks/index.ts'
 
-/** How many rows a batch may have: what a person can look through, and what one transaction stores at once. */
-export const mostRows = 200
-/** How many batches of one person may be under way at a time. */
-const mostBatches = 10
+/** The maximum number of rows in a batch. A person can still read this many rows, and one transaction can store them. */
+export const maxRows = 200
+/** The maximum number of running batches of one person. */
+const maxBatches = 10
 
 const resource = z.enum(['mailbox', 'site'])
 const rowKey = z
@@ -33,53 +33,51 @@ const rowKey = z
   .min(1)
   .max(64)
   .regex(/^\P{C}+$/u)
-  .describe('What the caller calls the row, such as its number or its name; once in a batch.')
+  .describe('The caller’s key for the row, such as a number or name; unique in a batch.')
 
-/** The rows of a batch, and what all of them ask for. */
+/** The rows of a batch, and the kind of resource that all of them request. */
 export const batchRows = {
-  resource: resource.describe('What every row asks for.'),
+  resource: resource.describe('Resource that all rows request.'),
   rows: z
     .array(
       z.strictObject({
         key: rowKey,
-        body: z
-          .looseObject({})
-          .describe('The body of the call that would create it: `POST /mail/v1/mailboxes` or `POST /collab/v1/spo`.'),
+        body: z.looseObject({}).describe('The body of `POST /mail/v1/mailboxes` or `POST /collab/v1/spo`.'),
       }),
     )
     .min(1)
-    .max(mostRows),
+    .max(maxRows),
 }
 
 /** Many requests of one kind in one call. */
 export const batchOrder = z
   .strictObject({
-    dryRun: z.boolean().optional().describe('Only tell what each row would be. Nothing is written.'),
+    dryRun: z.boolean().optional().describe('Whether to return only a preview of each row. Nothing is stored.'),
     ...batchRows,
   })
   .superRefine(({ rows }, context) => {
     const known = new Set<string>()
-    for (const [place, { key }] of rows.entries()) {
-      if (known.has(key)) context.addIssue({ code: 'custom', path: ['rows', place, 'key'], message: 'keyTwice' })
+    for (const [index, { key }] of rows.entries()) {
+      if (known.has(key)) context.addIssue({ code: 'custom', path: ['rows', index, 'key'], message: 'keyTwice' })
       known.add(key)
     }
   })
 export type BatchOrder = z.output<typeof batchOrder>
 
-/** `stopped`: it cannot go on, as when who asked for it may ask for nothing any more. */
+/** `stopped`: the batch cannot continue, for example because its requester may no longer request anything. */
 const batchStatuses = ['running', 'finished', 'cancelled', 'stopped'] as const
 export const batchRowStatuses = ['waiting', 'submitted', 'refused', 'cancelled'] as const
 export type BatchRowStatus = (typeof batchRowStatuses)[number]
 
 const rowFault = withReason({ pointer: z.string(), code: z.string(), suggestion: z.string().optional() })
-/** Why a row was refused. The pointers of its errors are pointers into the body of the row. */
+/** Why a row was refused. The pointers of its errors point into the body of the row. */
 export const rowProblem = withReason({ code: z.string(), errors: z.array(rowFault) })
 export type RowProblem = z.output<typeof rowProblem>
 /** Why a batch waits or has stopped. */
 const batchReason = withReason({ code: z.string() })
 export type BatchReason = z.output<typeof batchReason>
 
-/** A batch as it is stored. */
+/** A stored batch. */
 export const batch = z.object({
   v: z.literal(1),
   batchId: z.uuid(),
@@ -87,26 +85,26 @@ export const batch = z.object({
   resource,
   status: z.enum(batchStatuses),
   requester: person,
-  /** Of an application that asks for itself. */
+  /** The client id of an application that requests without a person. */
   clientId: z.string().optional(),
   waitsFor: batchReason.nullable(),
   problem: batchReason.nullable(),
   createdAt: instant,
-  /** When a row was last done, or the batch ended. */
+  /** When a row was last processed, or the batch ended. */
   updatedAt: instant,
   endedAt: instant.nullable(),
 })
 export type Batch = z.output<typeof batch>
 
-/** A row that nothing was done about yet. What it asks for is kept only so long: then its request has it. */
+/** A row that waits for submission. Processing deletes the row's body; the request of a submitted row has the contents. */
 export interface WaitingRow {
   readonly place: number
   readonly key: string
-  /** The id that its request will have: the same however often it is submitted. */
+  /** The id of the request that this row will create. Each attempt uses the same id, so a retry creates no second request. */
   readonly requestId: string
   readonly body: unknown
 }
-/** A row, with how its request does. */
+/** A row with the status of its request. */
 export interface BatchRow {
   readonly place: number
   readonly key: string
@@ -114,7 +112,7 @@ export interface BatchRow {
   readonly request: Pick<Request, 'requestId' | 'number' | 'status'> | null
   readonly problem: RowProblem | null
 }
-/** How many rows stand how, and how many of their requests. */
+/** The numbers of rows and of their requests, by status. */
 interface BatchCounts {
   readonly rows: Partial<Record<BatchRowStatus, number>>
   readonly requests: Partial<Record<Request['status'], number>>
@@ -125,24 +123,24 @@ export interface BatchReport {
 }
 
 export interface BatchStore {
-  /** Stores a new batch with its rows, all of them waiting; false when its id is known already. */
+  /** Stores a new batch with its waiting rows. Returns false if the id exists already. */
   insert(one: Batch, rows: readonly WaitingRow[]): Promise<boolean>
   find(batchId: string): Promise<Batch | undefined>
-  /** Changes one that is under way, and locks it until the transaction ends; false when it has ended. */
+  /** Changes a running batch and locks it until the transaction ends. Returns false if the batch has ended. */
   change(
     batchId: string,
     to: Partial<Pick<Batch, 'status' | 'waitsFor' | 'problem' | 'updatedAt' | 'endedAt'>>,
   ): Promise<boolean>
   countRunning(tenantId: string, personId: string): Promise<number>
-  /** Those rows that nothing was done about yet, in their order. */
+  /** Returns the rows that wait for submission, in their order. */
   waiting(batchId: string, limit: number): Promise<WaitingRow[]>
-  /** Says what became of a row that waits; false when it does not wait any more. */
+  /** Stores the result of a waiting row. Returns false if the row no longer waits. */
   settle(batchId: string, place: number, to: BatchRowStatus, problem?: RowProblem): Promise<boolean>
-  /** Whatever waits is not going to be done. */
+  /** Cancels all waiting rows. */
   cancelWaiting(batchId: string): Promise<void>
   rows(query: { batchId: string; status?: BatchRowStatus; after?: number; limit: number }): Promise<BatchRow[]>
   counts(batchId: string): Promise<BatchCounts>
-  /** Forgets, at this time, those that ended long ago. */
+  /** Deletes the batches that ended more than 30 days before this time. */
   forgetOld(at: Date): Promise<void>
 }
 
@@ -155,7 +153,7 @@ export const batchView = z.strictObject({
   status: z
     .enum(batchStatuses)
     .describe(
-      '`running`: rows wait for their turn; `finished`: each was submitted or refused; `stopped`: see `problem`.',
+      '`running`: rows wait to be submitted. `finished`: all rows were submitted or refused. `stopped`: see `problem`.',
     ),
   requester: person,
   rows: z.strictObject({
@@ -165,9 +163,9 @@ export const batchView = z.strictObject({
     refused: count,
     cancelled: count,
   }),
-  requests: z.partialRecord(requestState, count).describe('How many of its requests are in which state.'),
-  waitsFor: shownReason.nullable().describe('Why nothing goes on just now; it goes on by itself.'),
-  problem: shownReason.nullable().describe('Why it has stopped.'),
+  requests: z.partialRecord(requestState, count).describe('Number of requests in each status.'),
+  waitsFor: shownReason.nullable().describe('The reason why the batch waits; it continues automatically.'),
+  problem: shownReason.nullable().describe('The reason why the batch stopped.'),
   createdAt: instant,
   updatedAt: instant,
   endedAt: instant.nullable(),
@@ -176,7 +174,7 @@ export const batchView = z.strictObject({
 /** Why a row was refused. */
 const shownRowProblem = z.strictObject({
   ...shownReason.shape,
-  errors: z.array(shownFault).describe('What is wrong with fields; a pointer is one into the body of the row.'),
+  errors: z.array(shownFault).describe('Errors of fields, with pointers into the body of the row.'),
 })
 
 /** A row as the API shows it. */
@@ -186,8 +184,8 @@ export const batchRowView = z.strictObject({
   request: z
     .strictObject({ requestId: z.uuid(), reference: z.string(), status: requestState })
     .nullable()
-    .describe('What came of it, when it was submitted.'),
-  problem: shownRowProblem.nullable().describe('Why it was refused.'),
+    .describe('The request of the row, if it was submitted.'),
+  problem: shownRowProblem.nullable().describe('The reason why the row was refused.'),
 })
 
 /** The ports that this room and the rooms above it need. */
@@ -195,7 +193,7 @@ export interface BatchPorts extends WebhookPorts {
   readonly batches: BatchStore
 }
 
-/** The order for a turn of a batch. Each turn is ordered once. */
+/** Returns the job that processes the next part of a batch. Its id is fixed, so each part is enqueued once. */
 export const batchTurn = (batchId: string, turn: number, startAfter?: Date): JobOrder => ({
   name: 'run-batch',
   payload: { v: 1, batchId, turn },
@@ -204,8 +202,8 @@ export const batchTurn = (batchId: string, turn: number, startAfter?: Date): Job
 })
 
 /**
- * Takes a batch on: its rows are stored, and submitted one after the other as the limits of use allow. The same id again is the
- * same batch. Throws `too-many-open-requests` while the person has as many under way as may be.
+ * Starts a batch: stores its rows. Jobs then submit the rows one by one, within the rate limits. A repeated id returns the
+ * same batch. Throws `too-many-open-requests` if the person already has {@link maxBatches} running batches.
  */
 export const beginBatch = defineUseCase({
   permission: 'request.create',
@@ -214,9 +212,9 @@ export const beginBatch = defineUseCase({
     const { ports, actor } = context
     refuseSitesOfApplications(actor, order.resource)
     const known = await ports.batches.find(batchId)
-    if (known) return reportOn(ports, visible(actor, known, 'batch.read'))
-    if ((await ports.batches.countRunning(actor.tenantId, actor.id)) >= mostBatches)
-      throw new ProvisioningError('too-many-open-requests', because('tooManyBatches', { count: mostBatches }))
+    if (known) return reportOn(ports, requireBatchAccess(actor, known, 'batch.read'))
+    if ((await ports.batches.countRunning(actor.tenantId, actor.id)) >= maxBatches)
+      throw new ProvisioningError('too-many-open-requests', because('tooManyBatches', { count: maxBatches }))
     const rows = order.rows.map(
       ({ key, body }, place): WaitingRow => ({ place, key, body, requestId: jobId('batch', batchId, key) }),
     )
@@ -246,16 +244,16 @@ function newBatch(actor: Actor, batchId: string, { resource }: Pick<BatchOrder, 
   }
 }
 
-/** How a batch does. `not-found` also when it is somebody else's. */
+/** Returns a batch with its counts. Throws `not-found` if there is no such batch, or for people except requester and admins. */
 export const readBatch = defineUseCase({
   permission: 'batch.read',
   input: z.object({ batchId: z.uuid() }),
   async handle({ ports, actor }: Context<BatchPorts>, { batchId }): Promise<BatchReport> {
-    return reportOn(ports, visible(actor, await ports.batches.find(batchId), 'batch.read'))
+    return reportOn(ports, requireBatchAccess(actor, await ports.batches.find(batchId), 'batch.read'))
   },
 })
 
-/** What became of its rows, in their order. The cursor is opaque: it comes from the page before. */
+/** Returns a page of the rows with their results, in order. The cursor is opaque: it comes from the previous page. */
 export const readBatchRows = defineUseCase({
   permission: 'batch.read',
   input: z.object({
@@ -268,7 +266,7 @@ export const readBatchRows = defineUseCase({
     { ports, actor }: Context<BatchPorts>,
     { batchId, cursor, limit, status },
   ): Promise<{ rows: readonly BatchRow[]; nextCursor?: string }> {
-    visible(actor, await ports.batches.find(batchId), 'batch.read')
+    requireBatchAccess(actor, await ports.batches.find(batchId), 'batch.read')
     const from = { ...(status && { status }), ...(cursor !== undefined && { after: decodeCursor(cursor) }) }
     const found = await ports.batches.rows({ batchId, ...from, limit: limit + 1 })
     const rows = found.slice(0, limit)
@@ -277,22 +275,24 @@ export const readBatchRows = defineUseCase({
   },
 })
 
-/** Ends a batch before its next row. What was submitted stays, each to be cancelled by itself. Throws `already-ended`. */
+/**
+ * Ends a batch before its next row. Submitted requests stay, and can be cancelled one by one. Throws `already-ended`.
+ */
 export const cancelBatch = defineUseCase({
   permission: 'batch.cancel',
   input: z.object({ batchId: z.uuid() }),
   async handle(context: Context<BatchPorts>, { batchId }): Promise<BatchReport> {
     const { ports, actor } = context
-    visible(actor, await ports.batches.find(batchId), 'batch.cancel')
+    requireBatchAccess(actor, await ports.batches.find(batchId), 'batch.cancel')
     const isCancelled = await endBatch(ports, batchId, { status: 'cancelled', problem: null })
     const report = await readBatch.handle(context, { batchId })
-    // A repeated call finds the batch cancelled.
+    // It is no error to cancel a batch twice.
     if (isCancelled || report.batch.status === 'cancelled') return report
     throw new ProvisioningError('already-ended', because('batchEnded'))
   },
 })
 
-/** Ends a batch that is under way, with all rows that wait; false when it has ended already. */
+/** Ends a running batch and cancels its waiting rows. Returns false if the batch has ended already. */
 export function endBatch(ports: BatchPorts, batchId: string, end: Pick<Batch, 'status' | 'problem'>): Promise<boolean> {
   return ports.work.transaction(async () => {
     const at = ports.clock.now().toISOString()
@@ -307,8 +307,8 @@ const reportOn = async ({ batches }: BatchPorts, one: Batch): Promise<BatchRepor
   counts: await batches.counts(one.batchId),
 })
 
-/** A batch is its requester's; admins see all of their tenant. */
-function visible(actor: Actor, one: Batch | undefined, permission: Permission): Batch {
+/** Returns the batch if the actor has the permission as its requester or as an admin. Throws `not-found` otherwise. */
+function requireBatchAccess(actor: Actor, one: Batch | undefined, permission: Permission): Batch {
   const roles = one && rolesOf(actor, { tenantId: one.tenantId, requester: one.requester, approvals: [] })
   if (one && access[permission].some((role) => roles?.has(role))) return one
   throw new ProvisioningError('not-found', because('batchUnknown'))

@@ -11,7 +11,7 @@ import {
 import { because, type Context, defineUseCase, type Fault, ProvisioningError, resourceKind } from '../shared/index.ts'
 import { type BatchOrder, type BatchPorts, batchRows } from './batch.ts'
 
-/** What a row would be. */
+/** The preview of a row. */
 export const checkedRow = z.strictObject({
   key: z.string(),
   status: z.enum(['ok', 'refused']),
@@ -23,17 +23,20 @@ export const checkedRow = z.strictObject({
 })
 export type CheckedRow = Omit<z.output<typeof checkedRow>, 'errors'> & { readonly errors: readonly Fault[] }
 
-/** How many rows are looked at together: each asks the directory a few times. */
+/** How many rows are checked at the same time: each calls the directory a few times. */
 const together = 6
 
-/** The people who have a dry run under way in this process. It asks the directory some hundred times, so a person has one at a time. */
+/**
+ * The people with a dry run in this process. A dry run makes some hundred calls to the directory, so each person has
+ * one at a time.
+ */
 export interface DryRuns {
   readonly dryRuns: Set<string>
 }
 
 /**
- * What would become of each row, by the evaluation that its submission has, without writing anything. Rows that want the same name, or
- * a number of the same count, are looked at once more in their order, each as if those before it were there.
+ * Evaluates each row as its submission would, without writing anything. Rows that need the same name, or a number of
+ * the same counter, are evaluated again in order, each as if the rows before it were submitted.
  */
 async function dryRun(
   { ports, settings, actor }: Context<BatchPorts>,
@@ -53,14 +56,16 @@ async function dryRun(
     const first = alone[place]
     const inquiry = drafts[place]
     if (!first || !inquiry) throw new Error(`row ${place} was not evaluated`)
-    const found = earlier.matterTo(first) ? await evaluateRow(inquiry) : first
+    const found = earlier.affects(first) ? await evaluateRow(inquiry) : first
     earlier.add(found)
     checked.push(shown(row.key, found))
   }
   return checked
 }
 
-/** Checks a batch without writing anything. Throws `too-many-open-requests` while a dry run of the actor is under way. */
+/**
+ * Checks a batch without writing anything. Throws `too-many-open-requests` while a dry run of the actor is under way.
+ */
 export const checkBatch = defineUseCase({
   permission: 'request.create',
   input: z.object(batchRows),
@@ -79,15 +84,15 @@ export const checkBatch = defineUseCase({
 interface Evaluated {
   readonly requestId: string
   readonly evaluation: Evaluation
-  /** The counts of numbers that it looked at, each with the last number. */
+  /** The counters of names that the evaluation read, each with its last number. */
   readonly counted: ReadonlyMap<string, number>
 }
 
-/** The world as it would be when the rows before one were submitted. */
+/** Collects the names and numbers of earlier rows. `view` returns ports that answer as if these rows were submitted. */
 function earlierRows(ports: BatchPorts) {
   const names = new Map<string, string>()
   const numbers = new Map<string, number>()
-  const made = new Map<string, number>()
+  const created = new Map<string, number>()
 
   const view = (): { ports: BatchPorts; counted: Map<string, number> } => {
     const counted = new Map<string, number>()
@@ -108,10 +113,10 @@ function earlierRows(ports: BatchPorts) {
       },
       requests: {
         ...requests,
-        // What somebody has open at a time is waited for, so it refuses no row.
+        // The limit of open requests of one person only delays a batch, so it refuses no row.
         countOfTemplate: async (query) =>
           query.requesterId === undefined
-            ? Math.min(query.most, (await requests.countOfTemplate(query)) + (made.get(query.templateId) ?? 0))
+            ? Math.min(query.most, (await requests.countOfTemplate(query)) + (created.get(query.templateId) ?? 0))
             : 0,
       },
     }
@@ -119,19 +124,19 @@ function earlierRows(ports: BatchPorts) {
   }
   return {
     view,
-    matterTo: ({ evaluation, counted }: Evaluated): boolean =>
-      [...counted.keys()].some((scope) => numbers.has(scope)) || (evaluation.ok && isInTheWay(evaluation.plan, names)),
+    affects: ({ evaluation, counted }: Evaluated): boolean =>
+      [...counted.keys()].some((scope) => numbers.has(scope)) || (evaluation.ok && conflicts(evaluation.plan, names)),
     add({ evaluation, counted, requestId }: Evaluated): void {
       if (!evaluation.ok) return
       const { plan } = evaluation
       for (const { name } of plan.names) names.set(name, requestId)
       for (const [scope, last] of counted) numbers.set(scope, last + 1)
-      made.set(plan.template.id, (made.get(plan.template.id) ?? 0) + 1)
+      created.set(plan.template.id, (created.get(plan.template.id) ?? 0) + 1)
     },
   }
 }
 
-const isInTheWay = ({ names, template }: Plan, taken: ReadonlyMap<string, string>): boolean =>
+const conflicts = ({ names, template }: Plan, taken: ReadonlyMap<string, string>): boolean =>
   template.quota.resources !== undefined || names.some(({ name }) => taken.has(name))
 
 function shown(key: string, { evaluation, requestId }: Evaluated): CheckedRow {
@@ -143,13 +148,13 @@ function shown(key: string, { evaluation, requestId }: Evaluated): CheckedRow {
   return { key, status: 'ok', kind, templateId: template.id, names, approvalRequired, errors: [] }
 }
 
-/** Does all of them, so many at a time; the first that fails ends it. */
+/** Runs work for each value, at most `most` at a time. Rejects with the first error. */
 async function inParallel<T, R>(all: readonly T[], most: number, work: (one: T) => Promise<R>): Promise<R[]> {
   const results: R[] = []
   const left = all.entries()
-  const hand = async (): Promise<void> => {
+  const worker = async (): Promise<void> => {
     for (const [place, one] of left) results[place] = await work(one)
   }
-  await Promise.all(Array.from({ length: Math.min(most, all.length) }, hand))
+  await Promise.all(Array.from({ length: Math.min(most, all.length) }, worker))
   return results
 }

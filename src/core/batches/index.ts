@@ -1,6 +1,6 @@
 /**
  * Many requests of one call: their check, their rows and their turns.
- * What a row asks for is a request like any other.
+ * A row becomes an ordinary request.
  */
 export * from './batch.ts'
 export * from './check.ts'

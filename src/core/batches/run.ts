@@ -19,30 +19,33 @@ import {
   type WaitingRow,
 } from './batch.ts'
 
-/** What a turn of a batch knows of the attempt that it is. */
+/** The attempt of a turn of a batch. */
 export interface BatchAttempt {
   readonly lastAttempt: boolean
   readonly signal: AbortSignal
-  /** Told of a row that cannot be done for a reason which is ours. */
+  /** Reports a row that cannot be submitted because of a defect of the service. */
   readonly report: (row: string, error: unknown) => void
 }
 
-/** So many rows a turn, so that one which fails again and again uses up only its own turn's attempts. */
+/** The rows of one turn. Few, so that a row that fails repeatedly uses up the attempts of its own turn only. */
 const rowsOfATurn = 20
-/** No row is begun after so long, in milliseconds: a third of what its job has, so that a slow directory gives up no batch. */
+/**
+ * No row starts after this time, in milliseconds. It is a third of the job's time limit, so that a slow directory fails
+ * no batch.
+ */
 const longestTurn = 60_000
-/** How long a waiting batch pauses before its next turn, in milliseconds: longer, the longer nothing moved. */
+/** The pause of a waiting batch before its next turn, in milliseconds. It grows with the time without progress. */
 const pause = { least: 1000, most: 60_000, share: 1 / 4 } as const
 
-/** Why a row is not submitted now, and in how many milliseconds to try again. */
+/** Why a row is not submitted now, and in how many milliseconds to retry. */
 interface Wait extends BatchReason {
   readonly milliseconds: number
 }
 
 /**
- * One turn of a batch: submits rows, in their order, until something has to be waited for, and orders the next turn. Each row's
- * request, with what is said of the row, is one transaction under an id of its own, so this may be killed and run again at any
- * point, also by two at once.
+ * Runs one turn of a batch: submits rows in order until one has to wait, then orders the next turn. Each request and
+ * the result of its row are one transaction with a fixed id. So a turn can be killed and run again at any point, also
+ * twice at the same time.
  */
 export async function runBatch(
   context: SystemContext<BatchPorts>,
@@ -59,7 +62,7 @@ export async function runBatch(
   for (const row of rows) {
     attempt.signal.throwIfAborted()
     if (ports.clock.now().getTime() > end) break
-    const outcome = await rowOf(context, { ...one, updatedAt: movedAt }, row, attempt)
+    const outcome = await processRow(context, { ...one, updatedAt: movedAt }, row, attempt)
     if (outcome === 'ended') return
     if (outcome !== 'done') {
       wait = outcome
@@ -70,7 +73,7 @@ export async function runBatch(
   await endTurn(ports, batchId, turn, wait)
 }
 
-/** Orders the next turn; a batch in which no row waits any more has finished. */
+/** Orders the next turn, or finishes a batch without waiting rows. */
 function endTurn(ports: BatchPorts, batchId: string, turn: number, wait: Wait | undefined): Promise<void> {
   return ports.work.transaction(async () => {
     const now = ports.clock.now()
@@ -86,14 +89,14 @@ function endTurn(ports: BatchPorts, batchId: string, turn: number, wait: Wait | 
   })
 }
 
-/** A job of it was given up: what waits is not going to be done, and an admin finds the job among the dead letters. */
+/** Stops a batch whose job has failed for good. Its waiting rows are cancelled, and the job is a dead letter. */
 export async function giveUpBatch({ ports }: SystemContext<BatchPorts>, batchId: string): Promise<void> {
   const problem = { code: 'internal', reason: because('internalOfRow') }
   await endBatch(ports, batchId, { status: 'stopped', problem })
 }
 
-/** What came of trying one row; `ended`: the batch did, so nothing more is to be done. */
-async function rowOf(
+/** Submits one row and returns the result. `ended`: the batch has ended, so the turn ends too. */
+async function processRow(
   context: SystemContext<BatchPorts>,
   one: Batch,
   row: WaitingRow,
@@ -103,9 +106,9 @@ async function rowOf(
   const { batchId, tenantId, requester, clientId } = one
   let actor: Actor | undefined
   try {
-    // Anew for each row: who may ask for nothing any more, or for less, is not served from what was.
+    // For each row again: the requester may have lost rights since the last row.
     actor = await actorFor(context, { tenantId, id: requester.id, clientId })
-    const waits = await turnOf(context, one, actor)
+    const waits = await waitForLimits(context, one, actor)
     if (waits) return waits
     await submitRow(context, one, row, actor)
     return 'done'
@@ -133,16 +136,16 @@ async function rowOf(
   }
 }
 
-/** What the limits of use say to one more submission: nothing, when it was counted. */
-async function turnOf(
+/** Counts one more submission against the rate limits. Returns how long to wait, or undefined if it is allowed. */
+async function waitForLimits(
   { ports, settings }: SystemContext<BatchPorts>,
   one: Batch,
   actor: Actor,
 ): Promise<Wait | undefined> {
-  // Looked at first, since a write that was counted is not given back.
+  // Checked first, because a counted write cannot be undone.
   const [full] = await openFaults(ports, settings, actor)
   if (full) return waiting(ports, one, full)
-  const { taken, againInMilliseconds } = await ports.limitsOfUse.takeWrite(actor)
+  const { taken, againInMilliseconds } = await ports.rateLimits.takeWrite(actor)
   if (taken) return undefined
   const reason = because('batchRateLimited')
   return { code: 'rate-limited', reason, milliseconds: Math.min(pause.most, againInMilliseconds) }
@@ -162,14 +165,14 @@ async function submitRow(
   }
   const from = { batchId, row: key }
   await submit({ ...context, actor }, { requestId, resource, body, channel: 'rest', batch: from, along })
-  // One that was there already had nothing written along with it.
+  // A request that existed already did not mark its row.
   if (!isMarked) await mark(ports, batchId, place, 'submitted')
 }
 
-/** Thrown inside the transaction: the batch has ended, or the row was done, since it was looked at. */
+/** Thrown inside the transaction: the batch has ended, or another turn has processed the row. */
 class RowOver extends Error {}
 
-/** A row that another turn has submitted meanwhile is done, and this turn goes on: the other one may have stopped. */
+/** A row that another turn has submitted is done. This turn continues, because the other turn may have stopped. */
 const overOf = async ({ batches }: BatchPorts, batchId: string): Promise<'done' | 'ended'> =>
   (await batches.find(batchId))?.status === 'running' ? 'done' : 'ended'
 
@@ -201,7 +204,7 @@ async function refused(
   }
 }
 
-/** How many requests of a template somebody may have open at a time: one that ends makes room, so it is waited for. */
+/** Returns the quota of open requests per person, if it refused the row: the batch waits until one of them ends. */
 async function quotaWaitedFor(
   { ports, settings, actor }: Context<BatchPorts>,
   { body, requestId }: WaitingRow,

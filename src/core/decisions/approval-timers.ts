@@ -4,7 +4,7 @@ import {
   type Delegation,
   type Due,
   dueOf,
-  nextLook,
+  nextTimerRun,
   openStage,
   outOfReach,
   reachBy,
@@ -50,13 +50,12 @@ import { delegationsOf, realignment } from './delegation.ts'
 import type { DecisionPorts } from './ports.ts'
 import { chatIfFound, withUnreachable } from './unreachable-people.ts'
 
-/** How long the timers wait for a directory that does not answer, in milliseconds. */
-const untilItAnswers = 60_000
+/** The wait before the next run when the directory does not answer, in milliseconds. */
+const directoryWait = 60_000
 /**
- * Runs the timers of a waiting stage: reminds, asks others instead of approvers who do not decide or cannot be reached, warns, and
- * finally expires the request. Then orders the next run. A run makes up for everything that was missed. Doing
- * it twice is doing it once. Throws `PutOff` when the request moved on meanwhile, or when it has to be known who
- * stands in and the directory does not say; all else is done then.
+ * Runs the timers of a waiting stage: reminds approvers, adds stand-ins for silent or unreachable ones, warns, and finally
+ * expires the request. Then orders the next run. A run makes up for missed runs, and a repeated run has no effect. Throws
+ * `PutOff` if the request changed meanwhile, or if the directory cannot name the stand-ins; all other timers have run then.
  */
 export async function runApprovalTimers(
   context: SystemContext<DecisionPorts>,
@@ -68,13 +67,13 @@ export async function runApprovalTimers(
   const stage = waitingStage(request, number)
   if (!request || !stage) return
   const at = ports.clock.now().toISOString()
-  const { unheard, candidates, away, inDigest, trouble } = await findOut(context, request, stage, at)
+  const { withoutOpenChat, candidates, away, inDigest, trouble } = await gatherFacts(context, request, stage, at)
   const hasMoved = await ports.work.transaction(async () => {
     const now = await ports.requests.lock(requestId)
-    // What was found out is about a request that is not there any more.
+    // The facts belong to an earlier version of the request.
     if (now?.version !== request.version) return true
     const due = dueOf(stage, at)
-    const facts = { due: trouble ? { ...due, escalate: false } : due, unheard, candidates, inDigest, at }
+    const facts = { due: trouble ? { ...due, escalate: false } : due, withoutOpenChat, candidates, inDigest, at }
     const change = timersOf(request, stage, facts)
     if (change) await changeRequest(context, requestId, () => change)
     const aligned = realignment(change?.request ?? request, away, at)
@@ -83,40 +82,40 @@ export async function runApprovalTimers(
     if (after) await ports.jobs.enqueue(nextOf(request, after, at, !change && !aligned))
     return false
   })
-  if (hasMoved) throw new PutOff('the request moved on while it was looked at', 500)
+  if (hasMoved) throw new PutOff('the request changed during the run of its timers', 500)
   if (trouble) throw trouble
 }
 
-/** A run that comes a little early finds nothing to do, so another one has to follow at the same moment. */
+/** A run that is less than this early finds nothing to do, so another run is ordered for the same time. In milliseconds. */
 const early = 60_000
 function nextOf(request: Request, stage: ApprovalStage, at: string, isIdle: boolean): JobOrder[] {
-  const next = nextLook(stage, at)
+  const next = nextTimerRun(stage, at)
   const isEarly = isIdle && next !== undefined && Date.parse(next) - Date.parse(at) < early
   return approvalTimer(request, stage, next, isEarly ? at : '')
 }
 
-interface FoundOut {
-  readonly unheard: readonly Person[]
+interface GatheredFacts {
+  readonly withoutOpenChat: readonly Person[]
   readonly candidates: readonly StandInCandidate[]
   readonly away: readonly Delegation[]
-  /** Who finds it in their summary of the day, and needs no reminder of its own. */
+  /** The people whose digest shows the request, so they need no reminder. */
   readonly inDigest: ReadonlySet<string>
-  /** Why it is not known who could be asked too. */
+  /** Why the stand-ins are unknown. */
   readonly trouble?: PutOff
 }
 
-/** Everything that a run needs in addition to the request. */
-async function findOut(
+/** Finds the facts that a run needs in addition to the request. */
+async function gatherFacts(
   context: SystemContext<DecisionPorts>,
   request: Request,
   stage: ApprovalStage,
   at: string,
-): Promise<FoundOut> {
+): Promise<GatheredFacts> {
   const { ports } = context
   const due = dueOf(stage, at)
-  const unheard = due.expire ? [] : await withoutChat(context, request, stage, at)
+  const withoutOpenChat = due.expire ? [] : await withoutChat(context, request, stage, at)
   const away = await delegationsOf(ports, request, at)
-  const known = withUnreachable(stage, unheard, at)
+  const known = withUnreachable(stage, withoutOpenChat, at)
   const silent = due.expire ? [] : due.escalate ? undecided(known) : outOfReach(known)
   const unreachable = new Set(known.unreachable?.map(({ person }) => person.id))
   const reminded = waitingFor([stage]).filter(({ id }) => due.remind && !unreachable.has(id))
@@ -125,37 +124,37 @@ async function findOut(
     request.tenantId,
     reminded.map(({ id }) => id),
   )
-  if (silent.length === 0) return { unheard, candidates: [], away, inDigest }
+  if (silent.length === 0) return { withoutOpenChat, candidates: [], away, inDigest }
   try {
     const candidates = await asking(() => standInCandidates(context, request, known, silent))
-    return { unheard, candidates, away, inDigest }
+    return { withoutOpenChat, candidates, away, inDigest }
   } catch (error) {
     if (!(error instanceof ProvisioningError) || error.code !== 'unavailable') throw error
-    const trouble = new PutOff('the directory does not say who stands in', untilItAnswers, error)
-    return { unheard, candidates: [], away, inDigest, trouble }
+    const trouble = new PutOff('the directory does not answer, so the stand-ins are unknown', directoryWait, error)
+    return { withoutOpenChat, candidates: [], away, inDigest, trouble }
   }
 }
 
-interface Facts {
+interface TimerFacts {
   readonly due: Due
-  readonly unheard: readonly Person[]
+  readonly withoutOpenChat: readonly Person[]
   readonly candidates: readonly StandInCandidate[]
   readonly inDigest: ReadonlySet<string>
   readonly at: string
 }
 
-/** The change that the timers bring; undefined if nothing is due. Pure. */
+/** Returns the change that the timers make; undefined if no timer is due. Pure. */
 function timersOf(
   request: Request,
   stage: ApprovalStage,
-  { due, unheard, candidates, inDigest, at }: Facts,
+  { due, withoutOpenChat, candidates, inDigest, at }: TimerFacts,
 ): Change | undefined {
   if (due.expire) {
     const ended = transition(request, 'expired', at)
     const data = { stage: stage.stage, waitedFor: waitingFor([stage]) }
     return { request: ended, audit: [entry(ended, system, 'expired', { data })], jobs: [notifyRequester(ended)] }
   }
-  const reached = withUnreachable(stage, unheard, at)
+  const reached = withUnreachable(stage, withoutOpenChat, at)
   const extended = withCandidates(reached, candidates, due.escalate ? 'escalated' : 'unreachable', at)
   const timed = due.warn ? warned(extended, at) : extended
   const waiting = waitingFor([stage])
@@ -173,18 +172,18 @@ function timersOf(
   const after = { ...withStage(request, next), updatedAt: at }
   const audit = timelineOf(after, stage, next, candidates, due, byCard)
   if (audit.length === 0) return undefined
-  const isHelpless = due.escalate && candidates.length === 0
+  const hasNoStandIn = due.escalate && candidates.length === 0
   const jobs = [
     ...askApprovers(after),
     ...(due.remind || due.warn ? remindApprovers(after, next, byCard) : []),
     ...(due.warn ? [warnRequester(after, next)] : []),
     ...(reached === stage ? [] : [notifyAdminsOfStage(after, 'unreachable')]),
-    ...(isHelpless ? [notifyAdminsOfStage(after, `escalated:${stage.stage}`)] : []),
+    ...(hasNoStandIn ? [notifyAdminsOfStage(after, `escalated:${stage.stage}`)] : []),
   ]
   return { request: after, audit, jobs }
 }
 
-/** One line for each thing that was done. */
+/** Returns one audit entry for each effect of the timers. */
 function timelineOf(
   request: Request,
   before: ApprovalStage,
@@ -210,7 +209,7 @@ function timelineOf(
   ]
 }
 
-/** Those asked who have no chat with the bot that is open, although they had their time, and of whom it was not noted. */
+/** Returns the people who can decide but had no open chat with the bot in time, and are not recorded as unreachable yet. */
 async function withoutChat(
   context: SystemContext<DecisionPorts>,
   request: Request,
@@ -224,7 +223,7 @@ async function withoutChat(
   return people.filter((_, index) => chats[index] === undefined || chats[index].closed !== undefined)
 }
 
-/** One more card for each of these whose decision is waited for. It can be decided on like the first one. */
+/** Orders one more approval card for each of these people. They can decide on it as on the first one. */
 export function remindApprovers(
   { requestId }: Request,
   stage: ApprovalStage,
@@ -246,7 +245,7 @@ const notifyAdminsOfStage = ({ requestId }: Request, why: string): JobOrder => (
   id: jobId(why, requestId),
 })
 
-/** Those of these who have it, if they have a chat. */
+/** Returns the people of these who get the digest if they have a chat. */
 export async function havingDigest(
   { ports, settings }: SystemContext<DecisionPorts>,
   tenantId: string,
@@ -259,15 +258,15 @@ export async function havingDigest(
 
 const dayMilliseconds = 86_400_000
 
-/** When a request may be nudged: at once, or a day after those who have not decided were last reminded, by anybody. */
+/** Returns the earliest time of the next nudge, a day after the last reminder of any kind; undefined: now. */
 export function nudgeFrom(request: Request): string | undefined {
   const last = openStage(request.approvals)?.reminders?.findLast(({ inDigest }) => !inDigest)?.at
   return last === undefined ? undefined : new Date(Date.parse(last) + dayMilliseconds).toISOString()
 }
 
 /**
- * Reminds those who have not decided, once a day at most; a repeat of the same `attempt` does so no second time. Refuses as
- * `already-ended` or `nudged-already`.
+ * Reminds the people who can decide, at most once a day. A repeat of the same `attempt` has no effect. Throws `already-ended` or
+ * `nudged-already`.
  */
 export const nudge = defineUseCase({
   permission: 'request.nudge',

@@ -6,7 +6,7 @@ import {
   decide,
   lastDecision,
   openStage,
-  voicesOf,
+  representedBy,
 } from '../approvals/index.ts'
 import {
   attentionOf,
@@ -51,8 +51,8 @@ import type { DecisionPorts } from './ports.ts'
 export const longestComment = 500
 
 /**
- * `attempt` names the call that asks for it. Whoever got no answer repeats the call, and what was done then is not done, nor
- * refused, again: the request is given as it is now. The same decision by another call is another decision.
+ * `attempt` identifies the call. A client that got no answer repeats the call with the same `attempt`: a repeat changes
+ * nothing and returns the present request. The same decision with another `attempt` is another decision.
  */
 export const commented = z.object({
   requestId: z.uuid(),
@@ -60,35 +60,35 @@ export const commented = z.object({
   attempt: z.string().optional(),
 })
 
-/** What is found out before a decision, since nothing is asked in a transaction. */
-interface Beforehand {
-  /** Those of whom the directory says that they are no approvers any more. */
+/** The facts found before a decision, because a transaction does not call the directory. */
+interface CheckedFacts {
+  /** The people who are no longer approvers, according to the directory. */
   readonly lapsed: readonly string[]
-  /** Who of those asked next is away. */
+  /** The delegations of the next approvers. */
   readonly away: readonly Delegation[]
-  /** The stage that whoever decides was asked about: a second click on its card decides no other one. */
+  /** The stage on the person's card: a second click on it cannot decide another stage. */
   readonly stage?: number | undefined
-  /** The other admins, where the actor has reassigned something of the request; undefined: they were not looked up. */
+  /** The other admins, if the actor has reassigned a stage of the request; undefined: they were not looked up. */
   readonly otherAdmins?: readonly Person[] | undefined
 }
 export type Decide = (
   context: Context<DecisionPorts>,
   decision: z.output<typeof commented>,
-  beforehand?: Beforehand,
+  checked?: CheckedFacts,
 ) => Promise<Request>
-const nothing: Beforehand = { lapsed: [], away: [] }
+const nothingChecked: CheckedFacts = { lapsed: [], away: [] }
 
 /** Records an approval; the last one that is needed queues the request. */
-export const recordApproval: Decide = (context, { requestId, comment = '', attempt }, beforehand = nothing) =>
+export const recordApproval: Decide = (context, { requestId, comment = '', attempt }, checked = nothingChecked) =>
   changeOnce(context, { requestId, attempt }, (request, at) =>
-    decided(request, context.settings, context.actor, { decision: 'approved', comment, at }, beforehand),
+    decided(request, context.settings, context.actor, { decision: 'approved', comment, at }, checked),
   )
 
 /** Records a rejection, which ends the request. The comment is required: the requester will read it. */
-export const recordRejection: Decide = (context, { requestId, comment = '', attempt }, beforehand = nothing) =>
+export const recordRejection: Decide = (context, { requestId, comment = '', attempt }, checked = nothingChecked) =>
   changeOnce(context, { requestId, attempt }, (request, at) => {
     authorize(context.actor, 'request.decide', request)
-    const isOpen = request.status === 'pendingApproval' && !isDecided(request, beforehand.stage)
+    const isOpen = request.status === 'pendingApproval' && !isDecided(request, checked.stage)
     if (comment.trim() === '' && openStage(request.approvals) && isOpen) {
       throw new ProvisioningError('comment-required', because('sayWhyRejected'), {
         faults: [{ pointer: '/comment', code: 'required', reason: because('rejectionNeedsComment') }],
@@ -99,7 +99,7 @@ export const recordRejection: Decide = (context, { requestId, comment = '', atte
       context.settings,
       context.actor,
       { decision: 'rejected', comment: comment.trim(), at },
-      beforehand,
+      checked,
     )
   })
 
@@ -117,7 +117,7 @@ export const cancelRequest = defineUseCase({
         throw new ProvisioningError('illegal-transition', because('beingCreated', statusFacts(request)))
       const next = { ...transition(request, 'cancelled', at), cancelledBy: asPerson(actor), cancelComment: comment }
       const requester = actor.id === request.requester.id ? [] : [notifyRequester(next)]
-      // What was made stays in the tenant, and nobody else will clear it away.
+      // The created resource stays in the tenant, and only an admin can remove it.
       const admins = request.steps.some(({ status }) => status === 'done') ? [notifyAdminsOfOutcome(next)] : []
       const jobs = [...requester, ...admins]
       return { request: next, audit: [entry(next, actor, 'cancelled', { comment })], jobs }
@@ -126,9 +126,9 @@ export const cancelRequest = defineUseCase({
 })
 
 /**
- * Lets an admin go on with a request that stopped. A failed one is queued again and continues at the step that failed; of
- * a ready check that found something wrong, at the steps that put it right. One that has stood still for too long, or is
- * made and was not told of, gets its job anew, which is safe if the old one is only slow.
+ * Retries a request for an admin. A failed request is queued again and continues at the failed step; after a failed ready check,
+ * at the steps that fix it. A stuck request, or one that was created and not announced, gets a new job. This is safe even if the
+ * old job is only slow.
  */
 export const retryRequest = defineUseCase({
   permission: 'request.retry',
@@ -144,7 +144,7 @@ export const retryRequest = defineUseCase({
           audit: [entry({ ...request, updatedAt: at }, actor, 'restarted', { comment })],
           jobs: [job],
         }
-      // Also a request that waits for approval may become queued, but not by this.
+      // A request that waits for approval can also become queued, but not by a retry.
       if (request.status !== 'failed')
         throw new ProvisioningError('illegal-transition', because('notRetryable', statusFacts(request)))
       const repeated = new Set<string>(request.checks.filter(isFault).map(({ name }) => checkSteps[name]))
@@ -168,27 +168,27 @@ export function isRetryable(request: Request, now: Date): boolean {
   return request.status === 'failed' || remedies.some((remedy) => remedy === 'retry' || remedy === 'look')
 }
 
-/** Orders the job again that should be under way: the work or a directory poll. None for a failed request. */
+/** Returns the job that should be running: provisioning or a directory poll; undefined for a failed request. */
 function restartJob(request: Request, settings: Settings, at: string): JobOrder | undefined {
   const { requestId, status } = request
-  // Several clicks within a minute are one.
+  // Several clicks within a minute order one job.
   const id = jobId('restart', requestId, at.slice(0, 16))
   if (status === 'queued' || status === 'provisioning') return { name: 'provision', payload: { v: 1, requestId }, id }
   const poll = status === 'succeeded' ? directoryPoll(request, 0, settings) : undefined
   return poll && { ...poll, id }
 }
 
-/** A step without its first start, so that it may wait as long again. */
+/** A step without its start time, so that its time limit begins again. */
 const restarted = ({ name, attempts }: RequestStep): RequestStep => ({ name, status: 'pending', attempts })
 
-/** What was made is kept; whatever was waited for may take its time again. */
+/** Resets the time limits of waits, and keeps what the steps have created. */
 function withFreshWaits(request: Request): Request {
   if (!isForMailbox(request)) return { ...request, progress: { ...request.progress, checkedSince: undefined } }
   const cleared = { checkedSince: undefined, heldSince: undefined, triedAgain: undefined }
   return { ...request, progress: { ...request.progress, ...cleared } }
 }
 
-/** The same as `changeRequest`, once for each attempt; of what is refused nothing is kept, so that it can be asked again. Throws `not-found`. */
+/** Runs `changeRequest` once for each attempt. A refused attempt is not recorded, so it can be repeated. Throws `not-found`. */
 export async function changeOnce(
   context: SystemContext<DecisionPorts>,
   { requestId, attempt }: { requestId: string; attempt: string | undefined },
@@ -206,7 +206,7 @@ export async function changeOnce(
   return request
 }
 
-/** What a person did is known by the call that asked for it. */
+/** Adds the attempt to the audit entries of the person. */
 const ofAttempt = (attempt: string, change: Change): Change => ({
   ...change,
   audit: change.audit.map((line) => ('id' in line.actor ? { ...line, attempt } : line)),
@@ -217,13 +217,13 @@ function decided(
   settings: Settings,
   actor: Actor,
   { decision, comment, at }: { decision: Decision['decision']; comment: string; at: string },
-  beforehand: Beforehand,
+  checked: CheckedFacts,
 ): Change {
-  const { away, stage } = beforehand
+  const { away, stage } = checked
   authorize(actor, 'request.decide', request)
   if (request.status !== 'pendingApproval') throw ended(request)
   if (isDecided(request, stage)) throw alreadyDecided(request.approvals.filter((one) => one.stage === stage))
-  const { lapsed, ownReassignment } = withoutOwn(request, actor.id, at, beforehand)
+  const { lapsed, ownReassignment } = withoutOwn(request, actor.id, at, checked)
   const own: Decision = {
     by: asPerson(actor),
     decision,
@@ -247,29 +247,29 @@ function decided(
 }
 
 /**
- * What somebody has reassigned to themselves counts with no other admin only, and marks the decision. Where there are others it
- * does not count; throws `second-admin-needed` if nothing else is left to decide by.
+ * Adds the approvers whose part the person has reassigned to themselves to `lapsed`, if there are other admins. Throws
+ * `second-admin-needed` if the person can then decide nothing. Without other admins the decision counts and is marked.
  */
 function withoutOwn(
   { approvals }: Request,
   personId: string,
   at: string,
-  { lapsed, otherAdmins }: Beforehand,
+  { lapsed, otherAdmins }: CheckedFacts,
 ): { readonly lapsed: readonly string[]; readonly ownReassignment?: true } {
   const open = openStage(approvals)
   const own = open ? ownReassigned(open, personId, at).filter(({ id }) => !lapsed.includes(id)) : []
   if (!open || own.length === 0) return { lapsed }
   if (otherAdmins?.length === 0) return { lapsed, ownReassignment: true }
   const refused = [...lapsed, ...own.map(({ id }) => id)]
-  if (voicesOf(open, personId, at).every(({ id }) => refused.includes(id))) refuseAlone(otherAdmins)
+  if (representedBy(open, personId, at).every(({ id }) => refused.includes(id))) refuseAlone(otherAdmins)
   return { lapsed: refused }
 }
 
-/** Whether the stage that somebody was asked about has been decided, and another one's turn has come. */
+/** Whether the stage of a person's card has been decided and a later stage is open. */
 const isDecided = ({ approvals }: Request, stage: number | undefined): boolean =>
   stage !== undefined && stage < (openStage(approvals)?.stage ?? 0)
 
-/** Why a decision comes too late: somebody decided, or the request ended without one. */
+/** Returns the error of a late decision: somebody has decided, or the request ended without a decision. */
 export function ended(request: Request): ProvisioningError {
   const withoutDecision: readonly RequestState[] = ['cancelled', 'expired']
   if (!withoutDecision.includes(request.status)) return alreadyDecided(request.approvals)

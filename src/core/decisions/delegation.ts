@@ -4,7 +4,7 @@ import {
   type Delegation,
   type DelegationPage,
   mayTakePart,
-  nextLook,
+  nextTimerRun,
   openStage,
   realigned,
   withStage,
@@ -37,9 +37,9 @@ import {
 } from '../shared/index.ts'
 import type { DecisionPorts } from './ports.ts'
 
-/** How far ahead somebody can be away, in days. */
+/** The longest delegation, in days. */
 const longestDays = 366
-/** What a person's delegations come to: who decides for them, and for whom they decide. */
+/** A person's own delegation, and the delegations to this person. */
 export interface Delegations {
   readonly own: Delegation | undefined
   readonly toMe: readonly Delegation[]
@@ -59,8 +59,8 @@ export const readDelegations = defineUseCase({
 })
 
 /**
- * Lets a colleague decide what waits, and will wait, for the actor until a moment to come; it replaces an earlier one. Refuses as
- * `validation-failed`, at `/to` or `/until`.
+ * Starts a delegation: until its end, a colleague may decide all present and future requests of the actor. Replaces an earlier
+ * delegation. Throws `validation-failed` for `/to` or `/until`.
  */
 export const beginDelegation = defineUseCase({
   permission: 'approval.delegate',
@@ -99,7 +99,7 @@ export const beginDelegation = defineUseCase({
   },
 })
 
-/** Ends what the actor has delegated, before its time; undefined when there was nothing to end. */
+/** Ends the actor's delegation early and returns it; undefined without a delegation. */
 export const endDelegation = defineUseCase({
   permission: 'approval.delegate',
   input: z.object({}),
@@ -117,7 +117,7 @@ export const endDelegation = defineUseCase({
   },
 })
 
-/** Somebody who can decide in another's place: an account of our own that can sign in. */
+/** Returns the person with the id `to` if they can decide for `id`; else adds the fault. */
 export async function colleagueOf(
   { directory }: Pick<DecisionPorts, 'directory'>,
   { id }: Pick<Person, 'id'>,
@@ -140,11 +140,11 @@ const realignJob = ({ tenantId, person, delegationId }: Delegation, why: 'begin'
   payload: { v: 1, tenantId, personId: person.id },
   id: jobId('realign-approvals', delegationId, why),
 })
-/** How far clocks may be apart, in milliseconds. The job at the end of a delegation runs so much later. */
+/** The job at the end of a delegation runs this much later, in milliseconds, because the clocks of processes differ. */
 const clocksApart = 5000
-/** How many requests are read at a time. */
+/** The number of requests read at a time. */
 const pageSize = 100
-/** The delegations that run in the organisation, for admins. */
+/** Returns a page of the current delegations in the organisation, for admins. */
 export const listDelegations = defineUseCase({
   permission: 'delegation.list',
   input: z.object({ from: z.int(), most: z.int() }),
@@ -152,7 +152,7 @@ export const listDelegations = defineUseCase({
     ports.delegations.running(actor.tenantId, ports.clock.now().toISOString(), page),
 })
 
-/** Brings all requests that wait for a person in line with who is away just now, and records the delegations that are over. */
+/** Updates the delegates of all requests that wait for a person, and records the delegations that have ended. */
 export async function realignApprovals(
   context: SystemContext<DecisionPorts>,
   { tenantId, personId }: { tenantId: string; personId: string },
@@ -173,7 +173,7 @@ export async function realignApprovals(
   } while (before !== undefined)
 }
 
-/** The same for one request. Doing it twice is doing it once. */
+/** Updates the delegates of one request. A repeat has no effect. */
 export async function realign(context: SystemContext<DecisionPorts>, requestId: string): Promise<void> {
   const { ports } = context
   await ports.work.transaction(async () => {
@@ -185,7 +185,7 @@ export async function realign(context: SystemContext<DecisionPorts>, requestId: 
   })
 }
 
-/** The delegations that matter to the stage that a request waits in, those of delegates too. */
+/** Returns the delegations of the people in the open stage, including those of delegates. */
 export async function delegationsOf(ports: DecisionPorts, request: Request, at: string): Promise<Delegation[]> {
   const stage = openStage(request.approvals)
   const people = [...(stage?.approvers ?? []), ...(stage?.standIns ?? []).map(({ person }) => person)]
@@ -198,30 +198,30 @@ export async function delegationsOf(ports: DecisionPorts, request: Request, at: 
       )
 }
 
-/** A request whose stand-ins are those who are delegates now; undefined when they are already, and when it waits for nobody. */
+/** Returns the change that updates a request's delegates; undefined if they are up to date or no stage is open. */
 export function realignment(request: Request, away: readonly Delegation[], at: string): Change | undefined {
   const stage = request.status === 'pendingApproval' ? openStage(request.approvals) : undefined
   const next = stage && realigned(stage, away, request.requester.id, at)
   if (!stage || !next || next === stage) return undefined
   const changed = { ...withStage(request, next), updatedAt: at }
-  const jobs = [...askApprovers(changed), ...approvalTimer(request, next, nextLook(next, at))]
+  const jobs = [...askApprovers(changed), ...approvalTimer(request, next, nextTimerRun(next, at))]
   return { request: changed, audit: [delegatedNow(changed, next)], jobs }
 }
 
 /**
- * Why a delegation ended: its time was over; its person was back, or has chosen another colleague; an admin ended it so that
- * somebody can be erased. `early`: by a process of an earlier version, which did not say why.
+ * Why a delegation ended: its time was over; its person was back, or chose another colleague; an admin ended it to erase a
+ * person. `early`: a process of an earlier version ended it without a reason.
  */
 export type EndOfDelegation = 'expired' | 'back' | 'replaced' | 'erasure' | 'early'
 
-/** The most that one run records. The next run, a minute later, records the others. */
-const mostOfARun = 100
+/** The maximum number of delegations that one run records. The next run, a minute later, records the others. */
+const maxOfARun = 100
 
-/** Records the start of a delegation in the organisation's chain; to be called in its transaction. */
+/** Records the start of a delegation in the organisation's audit chain. Call it in the transaction of the start. */
 const noteStart = ({ ports, actor }: Context<DecisionPorts>, delegation: Delegation): Promise<void> =>
   noteAct(ports, actor, 'delegation-started', { ...aboutOf(delegation), until: delegation.until })
 
-/** Records that somebody has ended a delegation before its time; to be called in its transaction. */
+/** Records the early end of a delegation. Call it in the transaction of the end. */
 export const noteEnd = (
   { ports, actor }: Context<DecisionPorts>,
   ended: Delegation,
@@ -229,13 +229,13 @@ export const noteEnd = (
 ): Promise<void> => noteAct(ports, actor, 'delegation-ended', endOf(ended, why))
 
 /**
- * Records the delegations that are over by now and of whose end no entry tells yet, each once, however long the service was
- * stopped. The entry's own time is when the end was recorded; `endedAt` is when it was.
+ * Records the ended delegations that have no entry yet, each once, even after a long stop of the service. The entry's time is the
+ * time of recording; `endedAt` is the time of the end.
  */
 export async function noteExpired(ports: DecisionPorts, tenantId: string): Promise<void> {
   await ports.work.transaction(async () => {
     const at = ports.clock.now().toISOString()
-    for (const one of await ports.delegations.takeEnded(tenantId, at, mostOfARun)) {
+    for (const one of await ports.delegations.takeEnded(tenantId, at, maxOfARun)) {
       const isExpired = one.endedAt === null || one.endedAt >= one.until
       await noteFact(ports, tenantId, system, 'delegation-ended', endOf(one, isExpired ? 'expired' : 'early'))
     }
@@ -257,8 +257,8 @@ const aboutOf = ({ delegationId, person, delegate, from }: Delegation): Record<s
 })
 
 /**
- * People of the organisation who can decide here, by what somebody typed of them: an object id, a sign-in name, a mail address or the
- * beginning of a name. Several are in no order that means anything; ten at most.
+ * Returns at most ten people of the organisation who can decide, by an object id, a sign-in name, a mail address or the
+ * beginning of a name. Their order has no meaning.
  */
 export const findColleagues = defineUseCase({
   permission: 'approval.delegate',

@@ -1,5 +1,5 @@
 /**
- * What people and time decide about a request: approve, reject, cancel, retry, reassign, override, delegate, nudge, reminders and escalation.
+ * The decisions about a request: approve, reject, cancel, retry, reassign, override, delegate, nudge, reminders, escalation.
  * The rules of stages are in `approvals`.
  */
 export * from './approval-timers.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type ApprovalStage, everAsked, openStage, voicesOf } from '../approvals/index.ts'
+import { type ApprovalStage, everAsked, openStage, representedBy } from '../approvals/index.ts'
 import { auditRefusals, awayOf, type Request, type SentCard } from '../requests/index.ts'
 import {
   actorFor,
@@ -19,10 +19,10 @@ import { delegationsOf, realign, realignment } from './delegation.ts'
 import { hasReassigned, otherAdmins } from './own-reassignment.ts'
 import type { DecisionPorts } from './ports.ts'
 
-/** `stage`: the one that the card showed. A decision of an earlier stage decides no later one. */
+/** `stage`: the stage on the card. A decision about an earlier stage does not decide a later one. */
 const input = commented.extend({ stage: z.int().optional() })
 
-/** Approves, by somebody who is still in the group that was asked, owns it, or is an admin. A refusal is written down. */
+/** Approves a request for a person who is still an approver. Refusals are in the audit. */
 export const approve = defineUseCase({
   permission: 'request.decide',
   input,
@@ -30,7 +30,7 @@ export const approve = defineUseCase({
     auditRefusals(context, decision.requestId, 'approve', () => whileMember(context, decision, recordApproval)),
 })
 
-/** Rejects, by the same people. The comment is required. A refusal is written down. */
+/** Rejects a request for a person who is still an approver. The comment is required. Refusals are in the audit. */
 export const reject = defineUseCase({
   permission: 'request.decide',
   input,
@@ -39,8 +39,8 @@ export const reject = defineUseCase({
 })
 
 /**
- * The directory is asked before the decision, since nothing is asked in a transaction. Who is away, and who is back, counts at
- * the click, whatever became of the job that writes it down.
+ * Decides after checking the directory, because a transaction does not call it. Brings the delegates up to date first: their
+ * job may not have run yet.
  */
 async function whileMember(
   context: Context<DecisionPorts>,
@@ -62,9 +62,10 @@ async function whileMember(
 }
 
 /**
- * Those for whom somebody would decide, themselves among them, but does not: whoever was asked as a member or owner of a group, or
- * as an admin, and is none any more, speaks for nobody, nor does their delegate; and the delegate of somebody who is gone, or
- * blocked, for nobody either. Who was asked since an approver did not decide has a word of their own. The directory is asked anew.
+ * Returns the approvers that a person can no longer represent, including this person. A person who was an approver only as a
+ * member or owner of a group, or as an admin, loses this right with the membership, and so does their delegate. So does the
+ * delegate of a person who is blocked or no longer in the directory. Stand-ins after an escalation keep their own right.
+ * Does not use the cache of the directory.
  */
 export async function lapsedOf(
   { ports, settings }: SystemContext<DecisionPorts>,
@@ -75,81 +76,82 @@ export async function lapsedOf(
   const stage = openStage(approvals)
   if (!stage) return []
   const { membership } = stage
-  const voices = voicesOf(stage, personId, at).map(({ id }) => id)
+  const represented = representedBy(stage, personId, at).map(({ id }) => id)
   const between = (stage.standIns ?? []).flatMap(({ by }) => (by ? [by.id] : []))
   const [gone, unasked] = await Promise.all([
     among(between, async (id) => !(await canDecide(ports, id))),
     membership
       ? among(
-          [personId, ...voices, ...between].filter((id) => membership.people.includes(id)),
-          async (id) => !(await isStillAsked(ports, settings, membership, id)),
+          [personId, ...represented, ...between].filter((id) => membership.people.includes(id)),
+          async (id) => !(await isStillMember(ports, settings, membership, id)),
         )
       : [],
   ])
   const lapsed = new Set([...gone, ...unasked])
-  return voices.filter((id) => !speaksFor(stage, lapsed, personId, id))
+  return represented.filter((id) => !mayDecideFor(stage, lapsed, personId, id))
 }
 
-/** Those of some ids of which something is true. */
+/** Returns the ids for which the check is true, each once. */
 async function among(ids: readonly string[], isTrue: (id: string) => Promise<boolean>): Promise<string[]> {
   const all = [...new Set(ids)]
   const answers = await Promise.all(all.map(isTrue))
   return all.filter((_, index) => answers[index])
 }
 
-/** Whether the directory still says that somebody has an account that can sign in. */
+/** Whether a person's account is in the directory and can sign in. */
 async function canDecide({ directory }: DecisionPorts, personId: string): Promise<boolean> {
   const found = await directory.person(personId)
   return found !== undefined && !found.isBlocked && !found.unread
 }
 
 /**
- * Whether there is a way from an approver to whoever would decide for them: asked in their place, or chosen by somebody who was,
- * none of them lapsed. A delegate was chosen by who is away, and a manager for being one, whatever they are a member of.
+ * Whether a person may decide for an approver (`approverId`): directly, as a stand-in, or as a delegate in a chain of stand-ins.
+ * Nobody in the chain may be in `lapsed`, except managers: their right depends on no membership.
  */
-function speaksFor(
+function mayDecideFor(
   stage: ApprovalStage,
   lapsed: ReadonlySet<string>,
   personId: string,
-  voice: string,
+  approverId: string,
   visited: readonly string[] = [],
 ): boolean {
-  if (personId === voice) return !lapsed.has(voice)
+  if (personId === approverId) return !lapsed.has(approverId)
   const ways = (stage.standIns ?? []).filter(({ person, insteadOf }) => {
-    return person.id === personId && insteadOf.includes(voice) && !visited.includes(personId)
+    return person.id === personId && insteadOf.includes(approverId) && !visited.includes(personId)
   })
   return ways.some(({ as, by }) =>
-    by ? speaksFor(stage, lapsed, by.id, voice, [...visited, personId]) : as === 'manager' || !lapsed.has(personId),
+    by
+      ? mayDecideFor(stage, lapsed, by.id, approverId, [...visited, personId])
+      : as === 'manager' || !lapsed.has(personId),
   )
 }
 
-/** Whether somebody is still in one of the groups that were asked, owns one, or is an admin. `anew`: not from the cache of a minute. */
-async function isStillAsked(
+/** Whether a person is still a member or owner of the approvers' groups, or an admin. `uncached`: bypasses the cache of one minute. */
+async function isStillMember(
   { directory }: DecisionPorts,
   settings: Settings,
   { groups, owned = [], admins = false }: NonNullable<ApprovalStage['membership']>,
   personId: string,
-  { anew }: { readonly anew: boolean } = { anew: true },
+  { uncached }: { readonly uncached: boolean } = { uncached: true },
 ): Promise<boolean> {
   const allGroups = [...groups, ...(admins ? settings.admins : [])]
   if (admins && settings.admins.includes(personId)) return true
   if (allGroups.length > 0) {
-    const now = await directory.groupsOf(personId, { anew })
+    const now = await directory.groupsOf(personId, { uncached })
     if (allGroups.some((id) => now.has(id))) return true
   }
   const owners = await Promise.all(owned.map((id) => directory.ownersOf(id)))
   return owners.flat().some(({ id }) => id === personId)
 }
 
-/** What a card needed its person to be, and they no longer are. */
+/** The right that a card needs and its person has lost. */
 export type LostRight = 'admin' | 'approver'
 
 type CardOf = Pick<SentCard, 'personId' | 'key'>
 
 /**
- * The right that a card of a request needs and its person has lost; undefined if they may see the card. The directory is asked
- * only about admins, and about approvers who were found through a group. Throws `unavailable` while it does not answer: then
- * nobody knows, and nothing fresh is shown.
+ * Returns the right that a card needs and its person has lost; undefined if they may see the card. Calls the directory only for
+ * admins and for approvers found through a group. Throws `unavailable` if it does not answer: then the card shows nothing new.
  */
 export async function lostRight(
   context: SystemContext<DecisionPorts>,
@@ -162,7 +164,7 @@ export async function lostRight(
   return undefined
 }
 
-/** What a card needs its person to be; undefined for requesters, whose cards are about their own request. */
+/** Returns the right that a card needs; undefined for requesters, whose cards are about their own request. */
 function rightFor({ requester, approvals }: Request, personId: string, key: CardKey): LostRight | undefined {
   const { kind } = cardSubject(key)
   if (kind === 'stuck' || kind === 'webhook') return 'admin'
@@ -172,7 +174,7 @@ function rightFor({ requester, approvals }: Request, personId: string, key: Card
   return everAsked(approvals).some(({ id }) => id === personId) ? 'approver' : 'admin'
 }
 
-/** Whether somebody is an admin now: an account of our own that can sign in. Throws `unavailable`. */
+/** Whether a person is an admin now and can sign in. Throws `unavailable`. */
 export async function isAdminStill(context: SystemContext<DecisionPorts>, personId: string): Promise<boolean> {
   const { settings } = context
   try {
@@ -183,7 +185,7 @@ export async function isAdminStill(context: SystemContext<DecisionPorts>, person
   }
 }
 
-/** False for people who were asked only through groups, or as admins, and who left all of these before they decided. */
+/** Returns false for people who were approvers only through groups or as admins, and lost all of these before they decided. */
 async function isApproverStill(
   { ports, settings }: SystemContext<DecisionPorts>,
   { approvals }: Request,
@@ -195,17 +197,17 @@ async function isApproverStill(
   if (stages.length === 0) return true
   for (const { decisions, membership, standIns = [] } of stages) {
     if (decisions.some(({ by }) => by.id === personId) || !membership?.people.includes(personId)) return true
-    // A delegate or manager decides for somebody else, whatever groups they are in themselves.
+    // The right of a delegate or manager does not depend on their own groups.
     if (standIns.some(({ person, by, as }) => person.id === personId && (by !== undefined || as === 'manager')))
       return true
-    if (await isStillAsked(ports, settings, membership, personId, { anew: false })) return true
+    if (await isStillMember(ports, settings, membership, personId, { uncached: false })) return true
   }
   return false
 }
 
 /**
- * Takes a card that was clicked off the list of those kept up to date, if its person has lost the right that it needed; then
- * says which.
+ * Withdraws a clicked card if its person has lost the right that it needs, so that it gets no more updates. Returns this
+ * right.
  */
 export async function withdrawCard(
   context: SystemContext<DecisionPorts>,
@@ -221,7 +223,7 @@ export async function withdrawCard(
   return lost
 }
 
-/** The same for a card of the actor. */
+/** Runs {@link withdrawCard} for a card of the actor. */
 export const withdrawOwnCard = defineUseCase({
   permission: 'request.list',
   input: z.object({ requestId: z.uuid(), activityId: z.string() }),

@@ -34,7 +34,7 @@ import { changeOnce, ended, longestComment } from './decision.ts'
 import { hasReassigned, otherAdmins, overridesOwn, refuseAlone } from './own-reassignment.ts'
 import type { DecisionPorts } from './ports.ts'
 
-/** What an admin decides instead of the approvers, and why. Everybody who may read the request sees the reason. */
+/** An admin's decision and its reason, which everybody who may read the request sees. */
 const input = z.object({
   requestId: z.uuid(),
   attempt: z.string().optional(),
@@ -43,11 +43,10 @@ const input = z.object({
 })
 
 /**
- * Decides a request that waits, overriding its approvers. An approval decides every stage that is open or still to come; a
- * rejection ends the request. Each decision is marked as an override. Throws `self-approval` of one's own request,
- * `second-admin-needed` of what the admin has reassigned to themselves,
- * `comment-required` without a reason, and `already-decided` or `already-ended` of what does not wait. A repeat of the same
- * `attempt` is given the request as it is now.
+ * Decides a waiting request, overriding its approvers. An approval decides all open and later stages; a rejection ends the
+ * request. Each decision is marked as an override. Throws `self-approval` for the admin's own request, `second-admin-needed`
+ * for a part that the admin has reassigned to themselves, `comment-required` without a reason, and `already-decided` or
+ * `already-ended` for a request that does not wait. A repeat of the same `attempt` returns the present request.
  */
 export const override = defineUseCase({
   permission: 'request.override',

@@ -1,21 +1,21 @@
-import { type ApprovalStage, adminsOf, openStage, voicesOf } from '../approvals/index.ts'
+import { type ApprovalStage, adminsOf, openStage, representedBy } from '../approvals/index.ts'
 import type { Request } from '../requests/index.ts'
 import { asking, because, type Person, ProvisioningError, type SystemContext } from '../shared/index.ts'
 import type { DecisionPorts } from './ports.ts'
 
 /*
- * An admin who reassigns a decision to themselves, or to a person for whom they decide, does not make it alone: a second admin
- * has to decide, or to choose who does. Where there is no other admin, or a setting says so, the decision counts and is marked.
+ * An admin who reassigns a decision to themselves, or to a person they represent, cannot decide alone: a second admin must
+ * decide, or choose the approver. Without another admin, or if a setting allows it, the decision counts and is marked.
  */
 type Stage = Pick<ApprovalStage, 'reassigned'>
 type Reassigned = NonNullable<ApprovalStage['reassigned']>[number]
 
-/** Approvers give away their own part; everything else is an admin who moves somebody else's. */
+/** Whether an approver reassigned their own part. Else an admin reassigned another person's. */
 const isOwnPart = ({ from, by }: Reassigned): boolean => from.some(({ id }) => id === by.id)
 
 /**
- * The admin who moved the part that an approver has now, and how: the last such step before people gave away their own parts.
- * Undefined for the approvers whom the policy found.
+ * Returns the last reassignment by an admin in the history of an approver's part; undefined if no admin has reassigned this
+ * part.
  */
 function movedBy({ reassigned = [] }: Stage, approverId: string): Reassigned | undefined {
   let holder = approverId
@@ -27,17 +27,17 @@ function movedBy({ reassigned = [] }: Stage, approverId: string): Reassigned | u
   return undefined
 }
 
-/** Those for whom a person may decide now, themselves among them, by a reassignment of their own. */
+/** Returns the parts that a person may decide because of their own reassignment, as approvers; may include the person. */
 export const ownReassigned = (stage: ApprovalStage, personId: string, at: string): Person[] =>
-  voicesOf(stage, personId, at).filter(({ id }) => movedBy(stage, id)?.by.id === personId)
+  representedBy(stage, personId, at).filter(({ id }) => movedBy(stage, id)?.by.id === personId)
 
-/** Whether a person has ever moved somebody else's part in a request. Until then nobody has to be looked up. */
+/** Whether a person has ever reassigned another person's part in a request. Only then the other admins must be looked up. */
 export const hasReassigned = (stages: readonly Stage[], personId: string): boolean =>
   stages.some(({ reassigned = [] }) => reassigned.some((step) => step.by.id === personId && !isOwnPart(step)))
 
 /**
- * Whether an override would decide what its admin has reassigned to themselves: ever on this request directly, so that passing it
- * on again changes nothing, or in the open stage to a person for whom they decide.
+ * Whether an override would decide a part that its admin has reassigned to themselves: ever in this request, even if it was
+ * reassigned again later; or, in the open stage, to a person they represent.
  */
 export function overridesOwn(stages: readonly ApprovalStage[], personId: string, at: string): boolean {
   const toThemselves = (step: Reassigned) => step.by.id === personId && step.to.id === personId && !isOwnPart(step)
@@ -48,19 +48,19 @@ export function overridesOwn(stages: readonly ApprovalStage[], personId: string,
   )
 }
 
-/** Whether all that a person could decide now needs a second admin, as was found when they reassigned it. For cards. */
+/** Whether a person cannot decide a stage without a second admin, as recorded at the reassignment. For cards. */
 export function needsSecondAdmin(stage: ApprovalStage, personId: string, at: string): boolean {
-  const voices = voicesOf(stage, personId, at)
+  const represented = representedBy(stage, personId, at)
   const isHeld = ({ id }: Person): boolean => {
     const step = movedBy(stage, id)
     return step?.by.id === personId && step.needsSecondAdmin === true
   }
-  return voices.length > 0 && voices.every(isHeld)
+  return represented.length > 0 && represented.every(isHeld)
 }
 
 /**
- * The other admins who can decide a request instead of one of them. Blocked accounts, guests and the requester cannot. Empty
- * too where a setting lets admins decide alone. Throws `unavailable`.
+ * Returns the other admins who can decide a request: not the requester, blocked accounts or guests. Empty also if a setting lets
+ * admins decide alone. Throws `unavailable`.
  */
 export async function otherAdmins(
   { ports, settings }: SystemContext<DecisionPorts>,
@@ -73,8 +73,8 @@ export async function otherAdmins(
 }
 
 /**
- * Throws `second-admin-needed` where there are other admins, and names two of them. `others` is undefined if nobody was looked up
- * since the request did not say then that it was reassigned.
+ * Throws `second-admin-needed` with the names of two other admins, if there are any. `others` is undefined if the request was not
+ * reassigned when it was read.
  */
 export function refuseAlone(others: readonly Person[] | undefined): void {
   if (others === undefined) throw new ProvisioningError('unavailable', because('requestChanged'))

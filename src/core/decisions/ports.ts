@@ -4,9 +4,9 @@ import type { Conversation } from '../requests/index.ts'
 /** People's choices about the digest. Without a choice, a person gets it. */
 export interface DigestStore {
   choose(tenantId: string, personId: string, isOn: boolean, at: Date): Promise<void>
-  /** Those of these who do not want it. */
+  /** Returns the people of these who have switched the digest off. */
   without(tenantId: string, personIds: readonly string[]): Promise<ReadonlySet<string>>
-  /** The open chats of those whose decision is waited for and who want it. */
+  /** Returns the open chats of undecided approvers who have not switched the digest off. */
   awaited(tenantId: string): Promise<Pick<Conversation, 'personId' | 'locale' | 'timeZone'>[]>
 }
 

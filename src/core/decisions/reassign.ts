@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type ApprovalStage, nextLook, openStage, undecided, withStage } from '../approvals/index.ts'
+import { type ApprovalStage, nextTimerRun, openStage, undecided, withStage } from '../approvals/index.ts'
 import {
   approvalTimer,
   askApprovers,
@@ -32,7 +32,7 @@ import { lapsedOf } from './membership.ts'
 import { otherAdmins } from './own-reassignment.ts'
 import type { DecisionPorts } from './ports.ts'
 
-/** Who is asked instead; `from` is left out where it can only be one: the approver who gives it away, or the only one who has not decided. */
+/** `from` may be omitted if it is clear: the approver who reassigns their own part, or the only undecided approver. */
 const input = z.object({
   requestId: z.uuid(),
   to: z.string(),
@@ -43,18 +43,17 @@ const input = z.object({
 type Reassignment = Omit<z.output<typeof input>, 'requestId' | 'attempt'>
 
 /**
- * Asks somebody else instead of an approver who has not decided and who then no longer decides. An approver gives away their own
- * part; an admin anybody's, but not of their own request. A repeat of the same `attempt` is given the request as it is now. Refuses as
- * `validation-failed` at `/to` or `/from`.
+ * Replaces an undecided approver by another person. An approver reassigns their own part; an admin any part, but not in their own
+ * request. A repeat of the same `attempt` returns the present request. Throws `validation-failed` for `/to` or `/from`.
  */
 export const reassign = defineUseCase({
   permission: 'request.reassign',
   input,
   handle: (context: Context<DecisionPorts>, order) =>
-    auditRefusals(context, order.requestId, 'reassign', () => askInstead(context, order)),
+    auditRefusals(context, order.requestId, 'reassign', () => reassignPart(context, order)),
 })
 
-async function askInstead(
+async function reassignPart(
   context: Context<DecisionPorts>,
   { requestId, attempt, ...order }: z.output<typeof input>,
 ): Promise<Request> {
@@ -77,7 +76,7 @@ async function askInstead(
   return request
 }
 
-/** A requester does not choose who decides. */
+/** Throws if the actor is the requester: requesters do not choose their approvers. */
 function refuseOwn({ requester }: Request, actor: Actor): void {
   if (requester.id === actor.id) throw new ProvisioningError('self-approval', because('ownRequestReassigned'))
 }
@@ -91,7 +90,10 @@ async function refuseLapsed(context: SystemContext<DecisionPorts>, request: Requ
   if (lapsed.includes(actor.id)) throw new ProvisioningError('not-an-approver', because('approverNoMore'))
 }
 
-/** `hasCard`: from when they were asked before. `isAlone`: there is no other admin, or none is needed. */
+/**
+ * `hasCard`: the new approver has a card from an earlier time. `isAlone`: there is no other admin, or no second one is
+ * needed.
+ */
 interface ReassignedTo {
   readonly to: Person
   readonly hasCard: boolean
@@ -108,7 +110,7 @@ function reassigned(
   if (request.status !== 'pendingApproval') throw ended(request)
   const stage = openStage(request.approvals)
   if (!stage) throw ended(request)
-  const former = givenAway(stage, actor, from)
+  const former = partToReassign(stage, actor, from)
   const name = to.displayName
   if (to.id === request.requester.id) refuseFields([fault('/to', 'asked-for-it', because('personRequested', { name }))])
   if (stage.approvers.some(({ id }) => id === to.id))
@@ -126,21 +128,21 @@ function reassigned(
     ...(remark && { comment: remark }),
     ...(needsSecondAdmin && { needsSecondAdmin: true as const }),
   }
-  const changed = inPlaceOf(stage, former, to, record)
+  const changed = withReplacement(stage, former, to, record)
   const next = { ...withStage(request, changed), updatedAt: at }
   const data = { stage: stage.stage, from: [former], to }
   const audit = [entry(next, actor, 'reassigned', { comment: remark, data })]
   const jobs = [
     ...askApprovers(next),
-    // Who was asked before has a card from then, which comes to life far up in their chat: nobody would see that.
+    // An old card of the new approver becomes active again far up in the chat, where nobody sees it.
     ...(hasCard ? remindApprovers(next, changed, [to]) : []),
-    ...approvalTimer(next, changed, nextLook(changed, at)),
+    ...approvalTimer(next, changed, nextTimerRun(changed, at)),
   ]
   return { request: next, audit, jobs }
 }
 
-/** Whose part it is. */
-function givenAway(stage: ApprovalStage, actor: Actor, from: string | undefined): Person {
+/** Returns the approver whose part is reassigned. */
+function partToReassign(stage: ApprovalStage, actor: Actor, from: string | undefined): Person {
   const open = undecided(stage)
   const own = open.find(({ id }) => id === actor.id)
   if (!actor.isAdmin) {
@@ -160,10 +162,10 @@ function givenAway(stage: ApprovalStage, actor: Actor, from: string | undefined)
 }
 
 /**
- * The new approver is asked as a person, and nobody stands in for the former one any more. Where all have to approve they go on
- * standing in for others; else their own word is all they have.
+ * Returns a stage with the new approver, named as a person, and without stand-ins for the former one. The new approver remains a
+ * stand-in for others only under the rule `all`.
  */
-function inPlaceOf(
+function withReplacement(
   stage: ApprovalStage,
   from: Person,
   to: Person,
@@ -189,7 +191,7 @@ function inPlaceOf(
   }
 }
 
-/** Who is asked now may be away themselves. */
+/** Adds the delegate of the new approver, who may be away. */
 async function align(context: SystemContext<DecisionPorts>, request: Request): Promise<void> {
   const { ports } = context
   const at = ports.clock.now().toISOString()

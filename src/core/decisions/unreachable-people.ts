@@ -12,13 +12,13 @@ import {
 } from '../shared/index.ts'
 import type { DecisionPorts } from './ports.ts'
 
-/** The timeline's action when a card cannot reach somebody; `data` is `{person, card, why}`. */
+/** The audit action for a card that does not reach its person; `data` is `{person, card, why}`. */
 export const undelivered = 'not-told'
 
 /**
- * Records that a person's chat does not take a card. The chat gets nothing more until the person comes back, and the request's
- * timeline names the person and the card. If the person is an approver, the stage records it too, the admins are notified once a
- * request, and the timers look for somebody else at once. Recording it twice has no further effect.
+ * Records that a person's chat rejects a card. The chat gets no more cards until the person comes back, and the request's
+ * timeline names the person and the card. For an approver, the stage records it too, the admins are notified once for each
+ * request, and the timers look for a stand-in at once. A repeat has no effect.
  */
 export async function recordUndelivered(
   context: SystemContext<DecisionPorts>,
@@ -63,7 +63,7 @@ async function noteApprover(
       {
         name: 'tend-approval',
         payload: { v: 1, requestId, stage: stage.stage },
-        // They may come back, and be lost once more.
+        // A person can become reachable and unreachable again.
         id: jobId('tend-approval', requestId, stage.stage, person.id, at),
       },
     ]
@@ -91,7 +91,10 @@ export async function reached(
   })
 }
 
-/** Requester or approver; an admin, who is nothing to the request, is only a matter of the log. */
+/**
+ * Returns the requester, an approver or a stand-in; undefined for an admin without a role in the request: only the log names
+ * them.
+ */
 function personIn({ requester, approvals }: Request, id: string): Person | undefined {
   const standIns = approvals.flatMap((stage) => stage.standIns ?? []).map(({ person }) => person)
   const people = [requester, ...approvals.flatMap(({ approvers }) => approvers), ...standIns]
@@ -123,13 +126,13 @@ export function withUnreachable(
   return added.length === 0 ? stage : { ...stage, unreachable: [...(stage.unreachable ?? []), ...added] }
 }
 
-/** Where a person has not written yet, their language and time zone are not known. The first activity tells them. */
+/** Used until the person's first activity, which contains their language and time zone. */
 const unknownPlace = { locale: 'en', timeZone: 'UTC' }
 
 /**
- * Returns a person's chat, open or closed. Microsoft 365 knows chats that the store does not: the app came by a setup policy before the
- * service ran, or the store was lost. Such a chat is stored, and what its person has missed is ordered. `install`: installs the app for
- * a person who does not have it. Undefined: there is no chat. Throws a retryable `TenantError` when Microsoft Graph does not answer.
+ * Returns a person's chat, open or closed; undefined: there is no chat. A chat that only Microsoft 365 knows (a setup policy
+ * installed the app before the service ran, or the store was lost) is stored, and missed cards are ordered. `install`:
+ * installs the app if the person does not have it. Throws a retryable `TenantError` if Microsoft Graph does not answer.
  */
 export async function chatOf(
   { ports }: SystemContext<DecisionPorts>,
@@ -154,7 +157,7 @@ export async function chatOf(
   return ports.conversations.ofPerson(tenantId, personId)
 }
 
-/** Returns a person's chat as far as it can be found now: undefined also while Microsoft Graph does not answer. Installs nothing. */
+/** Returns a person's chat; undefined also if Microsoft Graph does not answer. Does not install the app. */
 export async function chatIfFound(
   context: SystemContext<DecisionPorts>,
   tenantId: string,

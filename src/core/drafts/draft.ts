@@ -34,8 +34,8 @@ import { bodyOfForm } from './form-values.ts'
 import { type NamePreview, previewNames } from './name-preview.ts'
 
 /**
- * What a person has filled in so far: a row with a version, and from the moment the form opens the id that its request
- * will have, so however often Send is clicked there is one request.
+ * A form in progress. The draft gets the id of its later request when the form opens, so repeated clicks on Send create
+ * one request.
  */
 export const draft = z.object({
   v: z.literal(1),
@@ -43,31 +43,31 @@ export const draft = z.object({
   tenantId: z.uuid(),
   personId: z.uuid(),
   templateId: z.uuid(),
-  /** A failed request that this one replaces when it is sent. */
+  /** The failed request that this draft replaces when it is submitted. */
   replaces: z.uuid().optional(),
-  /** The request that its values come from. */
+  /** The request from which the values were copied. */
   basedOn: draftBasis.optional(),
-  /** Somebody has filled something in, or asked for it to be kept: then it is offered again. */
+  /** Whether the person has entered something or saved the draft. The bot then offers the draft again. */
   begun: z.boolean().optional(),
   version: z.int().min(1),
   step: z.enum(['details', 'review', 'submitted', 'discarded']),
-  /** Input id → what was typed, as it was typed. */
+  /** Input id → typed text, unchanged. */
   values: z.record(z.string(), z.string()),
   updatedAt: instant,
 })
 export type Draft = z.output<typeof draft>
 
-/** A form as somebody filled it in; `version`: the one that they saw. */
+/** A completed form; `version`: the version that the person saw. */
 export const filledForm = draft.pick({ requestId: true, version: true, values: true })
 
 export interface DraftStore {
   find(requestId: string): Promise<Draft | undefined>
-  /** What a person has begun and neither sent nor discarded, the last changed first. */
-  listBegun(tenantId: string, personId: string, limit: number): Promise<Draft[]>
+  /** Lists the drafts that a person has started and neither submitted nor discarded, last changed first. */
+  listStarted(tenantId: string, personId: string, limit: number): Promise<Draft[]>
   insert(draft: Draft): Promise<void>
-  /** Writes the next version; false when somebody else wrote first. */
+  /** Writes the next version; returns false if another write was first. */
   update(draft: Draft): Promise<boolean>
-  /** Forgets, at this time, those that nobody will come back to. */
+  /** Deletes the drafts that are too old at this time. */
   forgetOld(at: Date): Promise<void>
 }
 
@@ -83,7 +83,7 @@ export type DraftView =
       readonly draft: Draft
       readonly template: Template
       readonly faults: readonly Fault[]
-      /** What comes of its names, where somebody asked for that. */
+      /** The preview of the names, if the person requested it. */
       readonly preview?: NamePreview
       readonly outdated: boolean
     }
@@ -91,11 +91,11 @@ export type DraftView =
       readonly step: 'review'
       readonly draft: Draft
       readonly plan: Plan
-      /** What the tenant has already with a name like this one. */
+      /** Existing resources of the tenant with a similar name. */
       readonly similar: SimilarResources
-      /** How it differs from the request that it comes from. */
+      /** The differences from the request from which the draft was copied. */
       readonly basedOn?: BasedOn | undefined
-      /** Who will be asked, and what may surprise. */
+      /** The approvers and the warnings. */
       readonly outlook: Outlook
       readonly outdated: boolean
     }
@@ -106,7 +106,7 @@ export type DraftView =
 /** The longest reason, in characters. */
 const longestReason = 1024
 
-/** A draft of this person; `not-found` for anybody else's. */
+/** Returns a draft of this person. Throws `not-found` for a draft of another person. */
 export async function ownDraft({ ports, actor }: Context<DraftPorts>, requestId: string): Promise<Draft> {
   const draft = await ports.drafts.find(requestId)
   if (!draft || draft.personId !== actor.id || draft.tenantId !== actor.tenantId)
@@ -114,7 +114,7 @@ export async function ownDraft({ ports, actor }: Context<DraftPorts>, requestId:
   return draft
 }
 
-/** The draft at its present step. A reviewed draft with new faults goes back to its form. */
+/** Returns the view of a draft at its current step. A reviewed draft with new faults returns to its form. */
 export async function showDraft(context: Context<DraftPorts>, draft: Draft, outdated: boolean): Promise<DraftView> {
   const { ports } = context
   if (draft.step === 'submitted')
@@ -131,8 +131,8 @@ export async function showDraft(context: Context<DraftPorts>, draft: Draft, outd
   const template = await knownTemplate(context, draft.templateId)
   const checked = await checkDraft(context, draft, template)
   if ('plan' in checked) return { step: 'review', draft, ...checked, outdated }
-  const back = await write(ports, { ...draft, step: 'details' })
-  return { step: 'details', draft: back ?? draft, template: checked.template, faults: checked.faults, outdated }
+  const returned = await write(ports, { ...draft, step: 'details' })
+  return { step: 'details', draft: returned ?? draft, template: checked.template, faults: checked.faults, outdated }
 }
 
 type Checked =
@@ -144,7 +144,7 @@ type Checked =
     }
   | { readonly template: Template; readonly faults: readonly Fault[] }
 
-/** What a request made of this draft would be and what there is like it, or what is wrong with it. */
+/** Returns the plan of the draft's request, similar resources and the outlook; or the faults of the draft. */
 export async function checkDraft(context: Context<DraftPorts>, draft: Draft, template: Template): Promise<Checked> {
   const { ports, settings, actor } = context
   const { requestId, replaces } = draft
@@ -178,8 +178,8 @@ function reasonFaults(draft: Draft, template: Template): Fault[] {
 }
 
 /**
- * Whether a form holds something else than before. Boxes that nobody ticked say nothing, nor does that Outlook opens a
- * mailbox by itself, which is so unless somebody switches it off.
+ * Whether a form contains other values than before. Ignores default values: toggles that are off, and `autoMapping`,
+ * which is on by default.
  */
 export function isFilledIn(before: Draft['values'], now: Draft['values']): boolean {
   const contentOf = (values: Draft['values'], input: string): string => {
@@ -191,13 +191,13 @@ export function isFilledIn(before: Draft['values'], now: Draft['values']): boole
   )
 }
 
-/** A draft with what its form holds now; begun, once that is something else than it opened with. */
+/** Returns a draft with the form's values, marked as started (`begun`) if they differ from the opening values. */
 export function withAnswers(draft: Draft, values: Draft['values']): Draft {
   const answers = { ...draft.values, ...values }
   return { ...draft, values: answers, ...(isFilledIn(draft.values, answers) && { begun: true }) }
 }
 
-/** The template of a form; `not-found` when it is gone. */
+/** Returns the template of a form. Throws `not-found` if the person can no longer use it. */
 export async function knownTemplate(context: Context<DraftPorts>, templateId: string): Promise<Template> {
   const template = await usableTemplate(context, templateId)
   if (template) return template
@@ -205,13 +205,13 @@ export async function knownTemplate(context: Context<DraftPorts>, templateId: st
   throw new ProvisioningError('not-found', reason, { faults: [fault('/templateId', 'unknown-template', reason)] })
 }
 
-/** The next version; undefined when another click was faster. */
+/** Writes the next version of a draft; returns undefined if another click was faster. */
 export async function write(ports: DraftPorts, draft: Draft): Promise<Draft | undefined> {
   const next = { ...draft, version: draft.version + 1, updatedAt: ports.clock.now().toISOString() }
   return (await ports.drafts.update(next)) ? next : undefined
 }
 
-/** Finds the people that a form names by their ids, as far as the directory knows them: only to show their names. */
+/** Finds the people with these ids that the directory knows, to show their names. */
 export const findNamedPeople = defineUseCase({
   permission: 'request.create',
   input: z.object({ ids: z.array(z.string()) }),
@@ -221,7 +221,7 @@ export const findNamedPeople = defineUseCase({
   },
 })
 
-/** Reads the domains that the organisation takes mail for. */
+/** Reads the organisation's mail domains. */
 export const readMailDomains = defineUseCase({
   permission: 'request.create',
   input: z.object({}),
@@ -229,8 +229,8 @@ export const readMailDomains = defineUseCase({
 })
 
 /**
- * Takes a form as far as it is filled in and says of its names alone what comes of them and whether they are free. What else is
- * missing or wrong is no mistake yet; what was typed is kept.
+ * Saves an incomplete form, previews its names and checks whether they are free. Other missing or wrong values are no
+ * faults yet.
  */
 export const checkDraftNames = defineUseCase({
   permission: 'request.create',
@@ -255,7 +255,7 @@ async function checkNames(
   return { step: 'details', draft: next, template, faults, preview, outdated: false }
 }
 
-/** What the names of a form would be, as far as that is known without asking whether they are free. */
+/** Previews the names of a form without a check whether they are free. */
 export const likelyNames = defineUseCase({
   permission: 'request.create',
   input: z.object({ draft: handedBack<Draft>(), template: handedBack<Template>() }),

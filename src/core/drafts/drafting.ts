@@ -19,21 +19,21 @@ import {
 } from './draft.ts'
 import { bodyOfForm, defaultsOf } from './form-values.ts'
 
-/** What a form opens with, and the request that it comes from. */
+/** The opening values of a form, and the request from which they were copied. */
 interface Opening {
   readonly values?: Draft['values']
   readonly replaces?: string | undefined
   readonly basedOn?: DraftBasis
 }
 
-/** Opens a form. The draft has its request's id from now on. */
+/** Opens a form. The draft gets the id of its later request. */
 export const openDraft = defineUseCase({
   permission: 'request.create',
   input: z.object({ templateId: z.string() }),
   handle: (context: Context<DraftPorts>, { templateId }): Promise<DraftView> => beginDraft(context, templateId),
 })
 
-/** The same with the values of an earlier request. */
+/** Opens a form with the values of an earlier request. */
 export async function beginDraft(
   context: Context<DraftPorts>,
   templateId: string,
@@ -55,22 +55,22 @@ export async function beginDraft(
     updatedAt: ports.clock.now().toISOString(),
   }
   await ports.drafts.insert(draft)
-  // Who may have no more of it hears so before they fill it in; what they fill in can be kept until they may.
+  // People whose quota is used up see this before they complete the form. They can still save the draft.
   const faults = await quotaFaults({ ports, actor, requestId: draft.requestId, replaces }, template)
   return { step: 'details', draft, template, faults, outdated: false }
 }
 
-/** The values of a form when it opens: the requester of a shared mailbox usually wants to read it. */
+/** Returns the opening values of a form. The requester of a shared mailbox gets full access by default. */
 function openingValues(template: Template, { id }: Actor): Draft['values'] {
   const { kind, limits, properties } = template
-  const isGiven = limits.permissionsMaximum !== 0 && (limits.accessLevels?.includes('FullAccess') ?? true)
-  const isAsked = kind === 'sharedMailbox' && isGiven && properties['permissions.FullAccess']?.shown !== false
-  return { ...defaultsOf(template), ...(isAsked && { 'permissions.FullAccess': id }) }
+  const isAllowed = limits.permissionsMaximum !== 0 && (limits.accessLevels?.includes('FullAccess') ?? true)
+  const isPreset = kind === 'sharedMailbox' && isAllowed && properties['permissions.FullAccess']?.shown !== false
+  return { ...defaultsOf(template), ...(isPreset && { 'permissions.FullAccess': id }) }
 }
 
 /**
- * Takes the filled form. Without faults the draft goes on to review; with faults the form comes back with its values,
- * and so it does when nobody can check them just now: what was typed is kept in either case.
+ * Saves a completed form. Without faults the draft continues to its review. With faults, or if the values cannot be
+ * checked now, the form returns with its values.
  */
 export const reviewDraft = defineUseCase({
   permission: 'request.create',
@@ -99,25 +99,25 @@ async function review(
   return { step: 'details', draft: next, template: checked.template, faults: checked.faults, outdated: false }
 }
 
-/** Back from review to the form, with everything kept. A click on an outdated review changes nothing. */
+/** Returns from the review to the form, with all values. A click on an outdated review changes nothing. */
 export const editDraft = defineUseCase({
   permission: 'request.create',
   input: z.object({ requestId: z.uuid(), version: z.int() }),
   async handle(context: Context<DraftPorts>, { requestId, version }): Promise<DraftView> {
     const { ports } = context
     const draft = await ownDraft(context, requestId)
-    const opened =
+    const written =
       draft.step === 'review' && draft.version === version && (await write(ports, { ...draft, step: 'details' }))
-    const now = opened || (await ownDraft(context, requestId))
-    // The same click a second time finds the form that it asked for.
+    const now = written || (await ownDraft(context, requestId))
+    // A second click finds the form that the first click opened.
     const isWanted = now.step === 'details' && now.version === version + 1
     return showDraft(context, now, !isWanted)
   },
 })
 
 /**
- * Submits what was reviewed: one request for one draft, however often it is clicked. What is no longer right (a name
- * taken meanwhile) brings the form back with its values.
+ * Submits a reviewed draft. Repeated clicks create one request. If a value is no longer valid, for example a name that
+ * is now taken, the form returns with its values.
  */
 export const submitDraft = defineUseCase({
   permission: 'request.create',
@@ -147,7 +147,7 @@ export const submitDraft = defineUseCase({
         requestId,
         channel: 'chat',
         async along() {
-          // Discarded, or changed by another click meanwhile: then this click is not what the person last wanted.
+          // Another click has discarded or changed the draft, so this click is outdated.
           if (!(await ports.drafts.update(submitted)))
             throw new ProvisioningError('stale-version', because('formChanged'))
         },
@@ -158,13 +158,13 @@ export const submitDraft = defineUseCase({
         return showDraft(context, await ownDraft(context, requestId), true)
       if (!(error instanceof ProvisioningError) || error.faults.length === 0) throw error
       const template = await knownTemplate(context, draft.templateId)
-      const back = await write(ports, { ...draft, step: 'details' })
-      return { step: 'details', draft: back ?? draft, template, faults: error.faults, outdated: false }
+      const returned = await write(ports, { ...draft, step: 'details' })
+      return { step: 'details', draft: returned ?? draft, template, faults: error.faults, outdated: false }
     }
   },
 })
 
-/** Throws the draft away. One that became a request meanwhile is shown as that request instead. */
+/** Discards a draft. Returns the request instead if the draft was submitted. */
 export const discardDraft = defineUseCase({
   permission: 'request.create',
   input: z.object({ requestId: z.uuid() }),
@@ -177,7 +177,7 @@ export const discardDraft = defineUseCase({
   },
 })
 
-/** A draft of this person with its template; none when the template is no longer offered to them. */
+/** Reads a draft of this person with its template. The template is undefined if the person can no longer use it. */
 export const readDraft = defineUseCase({
   permission: 'request.create',
   input: z.object({ requestId: z.uuid() }),
@@ -187,24 +187,27 @@ export const readDraft = defineUseCase({
   },
 })
 
-/** A directory that does not answer, as a fault of no field; anything else is thrown on. */
+/** Turns an unavailable directory into a fault without a field. Throws any other error. */
 function unavailable(error: unknown): Fault {
   if (!(error instanceof ProvisioningError) || error.code !== 'unavailable') throw error
   return { pointer: '', code: error.code, reason: error.reason }
 }
 
-/** The most that a list shows; older drafts are deleted in time. */
-const mostBegun = 50
+/** The maximum number of drafts in a list. */
+const maxListed = 50
 
-/** The drafts that a person has begun, the last changed first. Whether their templates are still offered is not asked. */
-export const listBegunDrafts = defineUseCase({
+/**
+ * Lists the drafts that a person has started, last changed first. The person may no longer be able to use their
+ * templates.
+ */
+export const listDrafts = defineUseCase({
   permission: 'request.create',
   input: z.object({}),
   handle: ({ ports, actor }: Context<DraftPorts>): Promise<Draft[]> =>
-    ports.drafts.listBegun(actor.tenantId, actor.id, mostBegun),
+    ports.drafts.listStarted(actor.tenantId, actor.id, maxListed),
 })
 
-/** Keeps a form as it is filled in, right or wrong, to go on with later. */
+/** Saves an incomplete form, valid or not, for later. */
 export const keepDraft = defineUseCase({
   permission: 'request.create',
   input: filledForm,
@@ -214,14 +217,14 @@ export const keepDraft = defineUseCase({
     const filled: Draft = { ...withAnswers(draft, values), begun: true }
     const isOpen = draft.step === 'details' && draft.version === version
     const now = (isOpen && (await write(ports, filled))) || (await ownDraft(context, requestId))
-    // The same click a second time finds the form kept as it asked for.
-    const isKept = now.step === 'details' && now.version === version + 1 && now.begun === true
-    if (!isKept || isFilledIn(filled.values, now.values)) return showDraft(context, now, true)
+    // A second click finds the draft that the first click saved.
+    const isSaved = now.step === 'details' && now.version === version + 1 && now.begun === true
+    if (!isSaved || isFilledIn(filled.values, now.values)) return showDraft(context, now, true)
     return { step: 'kept', draft: now, template: await knownTemplate(context, now.templateId) }
   },
 })
 
-/** Goes on with a draft where it was left: at its form, at its review, or at the request that it has become. */
+/** Continues a draft at its form or its review, or returns its submitted request. */
 export const continueDraft = defineUseCase({
   permission: 'request.create',
   input: z.object({ requestId: z.uuid() }),

@@ -5,22 +5,23 @@ import { because, type Fault, fault, isMailboxKind } from '../shared/index.ts'
 import { addressRuleOf, type Template } from '../templates/index.ts'
 
 export type FormValues = Readonly<Record<string, string>>
-/** A body of the API document, and what is wrong with the form that no body could say. */
+/** A request body of the API, and the faults of the form that a body cannot express. */
 interface FormBody {
   readonly body: Record<string, unknown>
   readonly faults: readonly Fault[]
 }
 
 /**
- * Form values as typed to the fields of the API document: inputs are named like them, people pickers give ids joined by
- * commas, toggles `true` or `false`. Empty inputs are left out, so that defaults and "required" apply.
+ * Converts form values to a request body of the API. The inputs have the names of the API's fields. A people picker
+ * contains ids joined by commas, a toggle `true` or `false`. Empty inputs are omitted, so that defaults and "required"
+ * apply.
  */
 export function bodyOfForm(template: Template, values: FormValues): FormBody {
   const { id, kind } = template
   const defaults = defaultsOf(template)
   const typed = Object.entries(values).flatMap(([input, text]) => {
     const value = text.trim()
-    // What was cleared stays empty, where else a default would come back.
+    // A cleared input stays empty if the field has a default, so that the default does not return.
     return value === '' && !Object.hasOwn(defaults, input) ? [] : [[input, value] as const]
   })
   const body: Record<string, unknown> = { templateId: id }
@@ -28,12 +29,12 @@ export function bodyOfForm(template: Template, values: FormValues): FormBody {
     ? typed.flatMap((input) => mailboxInput(input, defaults))
     : typed.flatMap(siteInput)
   for (const { path, value } of fields) put(body, path, value)
-  // An address that nobody is asked for is made of what people will see.
+  // A form without an address input derives the address from the display name.
   if (!asksForAddress(template)) delete body[addressRuleOf(kind)]
   return { body, faults: isMailboxKind(kind) ? twiceChosen(values) : [] }
 }
 
-/** What a template puts into its form, by input. */
+/** Returns a template's default values, by input. */
 export function defaultsOf({ properties, fields, labels }: Template): Record<string, string> {
   const ofProperties = Object.entries(properties).map(([input, rule]) => [input, rule.default] as const)
   const ofFields = fields.map((field) => [`metadata.${field.key}`, field.default] as const)
@@ -56,13 +57,15 @@ function put(body: Record<string, unknown>, [field = '', key]: readonly string[]
   else body[field] = { ...(body[field] as object | undefined), [key]: value }
 }
 
-/** Separated by semicolons, if there are any, else by commas: then an entry may hold a comma. */
+/**
+ * Splits a list at semicolons if the text contains one, else at commas: with semicolons an entry may contain a comma.
+ */
 const listed = (text: string): string[] =>
   text
     .split(text.includes(';') ? ';' : /[,\n]/)
     .map((one) => one.trim())
     .filter((one) => one !== '')
-/** What is no number stays as it was typed, so that the schema names the field. */
+/** Converts a text to a number. Any other text stays unchanged, so that the schema reports the field. */
 const asNumber = (text: string): unknown => (Number.isFinite(Number(text)) ? Number(text) : text)
 
 function siteInput([input, value]: Input): Field[] {
@@ -71,7 +74,7 @@ function siteInput([input, value]: Input): Field[] {
   return Object.hasOwn(siteDetails.shape, input) ? [{ path: [input], value }] : []
 }
 
-/** How the inputs of a mailbox that hold no plain text are read. */
+/** Converts the inputs of a mailbox that are not plain text. */
 const mailboxInputs: Readonly<Record<string, (value: string) => unknown>> = {
   capacity: asNumber,
   businessPhones: listed,
@@ -83,7 +86,7 @@ const mailboxInputs: Readonly<Record<string, (value: string) => unknown>> = {
   roomMailboxMetadata: ticked,
 }
 
-/** A box that nobody ticked asks for nothing. */
+/** Converts a toggle; undefined if it is off. */
 function ticked(value: string): true | undefined {
   return value === 'true' ? true : undefined
 }
@@ -94,19 +97,19 @@ function mailboxInput([input, value]: Input, defaults: FormValues): Field[] {
   if (!Object.hasOwn(mailboxRequest.shape, field) || field === 'templateId') return []
   if (field === 'permissions') return listed(value).map((id) => ({ path: [field, id.toLowerCase()], value: key }))
   const read = Object.hasOwn(mailboxInputs, field) ? mailboxInputs[field] : undefined
-  // Where a default would come back, what was taken away is said.
+  // If the field has a default, a cleared value is sent explicitly, so that the default does not return.
   const isExplicit = value === '' || (read === ticked && Object.hasOwn(defaults, input))
   const result = isExplicit ? (read === ticked ? value === 'true' : value) : read ? read(value) : value
   return result === undefined ? [] : [{ path, value: result }]
 }
 
-/** `metadata.costCentre` → `metadata`, `costCentre`; the key itself may hold dots. */
+/** `metadata.costCentre` → `metadata`, `costCentre`; the key itself may contain dots. */
 function split(input: string): string[] {
   const at = input.indexOf('.')
   return at < 0 ? [input] : [input.slice(0, at), input.slice(at + 1)]
 }
 
-/** One person has one level of access (API document, "Permissions object"), so nobody is chosen for two. */
+/** Reports people with two levels of access. The API allows one level for a person ("Permissions object"). */
 function twiceChosen(values: FormValues): Fault[] {
   const full = new Set(listed(values['permissions.FullAccess'] ?? ''))
   return listed(values['permissions.SendAs'] ?? '')
@@ -117,7 +120,7 @@ function twiceChosen(values: FormValues): Fault[] {
 const joined = (entries: readonly string[]): string =>
   entries.some((entry) => entry.includes(',')) ? entries.map((entry) => `${entry};`).join(' ') : entries.join(',')
 
-/** What a request asked for, as the values of its form. */
+/** Returns a request as the values of its form. */
 export function formOfRequest(request: Request): Record<string, string> {
   const { metadata, ...fields } = { ...request.details, displayName: request.typedName ?? request.details.displayName }
   const values: Record<string, unknown> = { ...fields, reason: request.reason }

@@ -1,5 +1,5 @@
 /**
- * Forms in progress: opening, filling in, review, and a new form from an earlier request.
+ * Forms in progress: opening, saving, review, and a new form from an earlier request.
  * A submitted form is a request.
  */
 

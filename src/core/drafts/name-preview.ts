@@ -1,10 +1,10 @@
 import {
+  type AvailabilityOf,
   asksForAddress,
   mailboxNameFree,
   type Named,
   type NameFacts,
   namesFor,
-  type StandingOf,
   siteNameFree,
   slug,
   tokenValues,
@@ -25,25 +25,25 @@ import {
 } from '../templates/index.ts'
 import { bodyOfForm, type FormValues } from './form-values.ts'
 
-/** What a form tells of the names that will come out of it. */
+/** The names that a form's values would give. */
 export interface NamePreview {
-  /** What people will see; `''` where nothing is typed yet, or where it is what is typed. */
+  /** The display name; `''` if nothing is typed yet or if it equals the typed name. */
   readonly displayName: string
-  /** A site's URL or a mailbox's address. What nobody knows yet stands in it as {@link unknownPart}, or as `{token}`. */
+  /** A site's URL or a mailbox's address, with {@link unknownPart} or `{token}` for unknown parts. */
   readonly address: string
   /**
-   * `sketch`: nothing is typed to make an address of. `likely`: nobody has looked whether it is free. `silent`: the
-   * directory did not answer. Of one that is taken a fault tells, since it has to be changed.
+   * `sketch`: there is no typed text for the address. `likely`: not checked whether it is free. `silent`: the directory
+   * did not answer. A taken address is a fault instead.
    */
-  readonly stands: 'sketch' | 'likely' | 'free' | 'silent'
-  /** Its number is counted, and given only when the request is sent. */
+  readonly status: 'sketch' | 'likely' | 'free' | 'silent'
+  /** Whether the address contains a number, which is assigned when the request is submitted. */
   readonly isNumbered: boolean
 }
 
-/** Stands in a sketch for what the person will type. */
+/** The placeholder in a sketch for the text that the person will type. */
 const unknownPart = '…'
 
-/** Previews the names of a form. `isChecked`: whether the tenant is asked if they are free. Writes nothing. */
+/** Previews the names of a form. `isChecked`: whether to check in the tenant that they are free. Writes nothing. */
 export async function previewNames(
   inquiry: RequestInquiry,
   template: Template,
@@ -58,14 +58,14 @@ export async function previewNames(
     // The form works without a preview.
     if (!isChecked) return { preview: sketched(template, addressIn(inquiry, template, ''), {}), faults: texts.faults }
     const unchecked = await previewNames(inquiry, template, values, { isChecked: false })
-    return { ...unchecked, preview: { ...unchecked.preview, stands: 'silent' } }
+    return { ...unchecked, preview: { ...unchecked.preview, status: 'silent' } }
   }
 }
 
-/** What a form says of its names, and what a name can be made of. */
+/** The texts of a form that its names can contain. */
 interface FormTexts {
   readonly typed: { readonly displayName: string; readonly address: string }
-  readonly telling: NameFacts
+  readonly facts: NameFacts
   readonly domain: string | undefined
   readonly faults: readonly Fault[]
 }
@@ -90,7 +90,7 @@ function textsIn({ ports }: RequestInquiry, template: Template, values: FormValu
   )
   return {
     typed,
-    telling: {
+    facts: {
       metadata: answersOf(template.fields, metadata, today).metadata,
       department: text('department'),
       city: text('city'),
@@ -99,7 +99,7 @@ function textsIn({ ports }: RequestInquiry, template: Template, values: FormValu
       officeLocation: text('officeLocation'),
     },
     domain: text('domain')?.toLowerCase(),
-    // What is still to be filled in is no mistake yet.
+    // Inputs that are still empty are no faults yet.
     faults: faults.filter(({ code }) => code !== 'required'),
   }
 }
@@ -107,42 +107,43 @@ function textsIn({ ports }: RequestInquiry, template: Template, values: FormValu
 async function previewed(
   inquiry: RequestInquiry,
   template: Template,
-  { typed, telling, domain: typedDomain, faults: wrong }: FormTexts,
+  { typed, facts, domain: typedDomain, faults: textFaults }: FormTexts,
   isChecked: boolean,
 ): Promise<{ preview: NamePreview; faults: readonly Fault[] }> {
   const isMailbox = isMailboxKind(template.kind)
   const domains = isMailbox ? await inquiry.ports.directory.mailDomains() : undefined
   const domain = typedDomain ?? domains?.default ?? ''
-  const faults = [...wrong]
+  const faults = [...textFaults]
   if (domains && !domains.accepted.includes(domain)) faults.push(domainFault('/domain', domains))
-  const shown = addressIn(inquiry, template, domain)
+  const withDomain = addressIn(inquiry, template, domain)
   const isDerived = !isMailbox || !asksForAddress(template)
   const isTyped = typed.address !== '' || (typed.displayName !== '' && isDerived)
-  const isMade = isTyped || !names(addressRule(template.naming, template.kind).pattern, 'input')
-  if (!isMade || faults.length > 0)
+  const hasAddress = isTyped || !names(addressRule(template.naming, template.kind).pattern, 'input')
+  if (!hasAddress || faults.length > 0)
     return {
-      preview: sketched(template, shown, await tokenValues(inquiry, template, telling)),
+      preview: sketched(template, withDomain, await tokenValues(inquiry, template, facts)),
       faults,
     }
-  const anything: StandingOf = async () => 'free'
+  const unchecked: AvailabilityOf = async () => 'free'
   const { naming } = template
-  const standingOf = isMailbox ? mailboxNameFree(inquiry, domain, naming) : siteNameFree(inquiry, naming)
-  const made = await namesFor(inquiry, template, typed, telling, isChecked ? standingOf : anything, shown)
-  return { preview: previewOf(template, made, typed.displayName, shown(made.name), isChecked), faults: made.faults }
+  const availabilityOf = isMailbox ? mailboxNameFree(inquiry, domain, naming) : siteNameFree(inquiry, naming)
+  const named = await namesFor(inquiry, template, typed, facts, isChecked ? availabilityOf : unchecked, withDomain)
+  const preview = previewOf(template, named, typed.displayName, withDomain(named.name), isChecked)
+  return { preview, faults: named.faults }
 }
 
-function previewOf(template: Template, made: Named, typed: string, address: string, isChecked: boolean): NamePreview {
+function previewOf(template: Template, named: Named, typed: string, address: string, isChecked: boolean): NamePreview {
   return {
-    displayName: typed === '' || made.displayName === typed ? '' : made.displayName,
+    displayName: typed === '' || named.displayName === typed ? '' : named.displayName,
     address,
-    stands: isChecked ? 'free' : 'likely',
+    status: isChecked ? 'free' : 'likely',
     isNumbered: isNumbered(template),
   }
 }
 
 const isNumbered = ({ naming, kind }: Template): boolean => names(addressRule(naming, kind).pattern, 'counter')
 
-/** The address with a name: the URL of a site, or the mail address of a mailbox. */
+/** Returns the address for a name: the URL of a site, or the mail address of a mailbox. */
 const addressIn =
   ({ ports }: RequestInquiry, { kind }: Template, domain: string) =>
   (name: string): string => {
@@ -150,12 +151,12 @@ const addressIn =
     return domain === '' ? name : `${name}@${domain}`
   }
 
-function sketched(template: Template, shown: (name: string) => string, values: TokenValues): NamePreview {
+function sketched(template: Template, addressOf: (name: string) => string, values: TokenValues): NamePreview {
   const { naming, kind } = template
   const unknown = (token: string) => (token === 'input' ? unknownPart : `{${token}}`)
   const address = sketch(addressRule(naming, kind).pattern, values, 'address', slug, unknown)
   const { pattern } = displayNameRule(naming)
   const isPlain = tokensOf(pattern).length === 1 && pattern === '{input}'
   const displayName = isPlain ? '' : sketch(pattern, values, 'displayName', (text) => text, unknown)
-  return { displayName, address: shown(address), stands: 'sketch', isNumbered: isNumbered(template) }
+  return { displayName, address: addressOf(address), status: 'sketch', isNumbered: isNumbered(template) }
 }

@@ -13,12 +13,12 @@ import { type Draft, type DraftPorts, type DraftView, knownTemplate } from './dr
 import { beginDraft } from './drafting.ts'
 import { formOfRequest } from './form-values.ts'
 
-/** How a request ends without success, so that the same may be asked for again. */
-const endedInVain: readonly RequestState[] = ['rejected', 'expired', 'cancelled', 'failed']
+/** The states of a request that ended without success and can be resubmitted. */
+const resubmittable: readonly RequestState[] = ['rejected', 'expired', 'cancelled', 'failed']
 
 /**
- * A new draft with what a request of one's own asked for that came to nothing: "Edit and send again". Any other is shown
- * as it is.
+ * Opens a new draft with the values of the person's own request that ended without a resource: "Edit and send again".
+ * Returns any other request unchanged.
  */
 export const draftFromRequest = defineUseCase({
   permission: 'request.create',
@@ -26,7 +26,7 @@ export const draftFromRequest = defineUseCase({
   async handle(context: Context<DraftPorts>, { requestId }): Promise<DraftView> {
     const { actor } = context
     const request = await readRequest.handle(context, { requestId })
-    if (!isOwn(request, actor) || isReduced(request) || !endedInVain.includes(request.status))
+    if (!isOwn(request, actor) || isReduced(request) || !resubmittable.includes(request.status))
       return { step: 'submitted', request }
     const { problem } = request
     const free = isTakenName(problem) ? problem.suggestion : undefined
@@ -41,8 +41,8 @@ export const draftFromRequest = defineUseCase({
 })
 
 /**
- * A new draft like a request of one's own that was made, without the names that only one resource can have. Any other
- * request is shown as it is.
+ * Opens a new draft with the values of the person's own successful request, without its unique names. Returns any other
+ * request unchanged.
  */
 export const draftLikeRequest = defineUseCase({
   permission: 'request.create',
@@ -57,7 +57,7 @@ export const draftLikeRequest = defineUseCase({
   },
 })
 
-/** What it asked for is not known any more. */
+/** Whether the retention period has removed the request's details. */
 const isReduced = ({ reducedAt }: Request): boolean => reducedAt !== undefined
 
 const isOwn = ({ requester, tenantId }: Request, actor: Actor): boolean =>
@@ -69,7 +69,7 @@ const basisOf = (request: Request, how: DraftBasis['how']): DraftBasis => ({
   how,
 })
 
-/** The values of a request's form that its template, as it is now, still takes: nothing that is gone, or decided now. */
+/** Returns the values of a request's form that the current template still allows. */
 async function stillAllowed(context: Context<DraftPorts>, request: Request): Promise<Draft['values']> {
   const template = await knownTemplate(context, request.template.id)
   const values = Object.entries(formOfRequest(request))
@@ -85,10 +85,10 @@ function isAllowed(template: Template, request: Request, input: string, value: s
   if (input.startsWith('permissions.')) return limits.accessLevels?.some((level) => level === key) ?? true
   if (!input.startsWith('metadata.')) return true
   const field = fields.find((one) => one.key === key)
-  // What no field ever asked for was sent by REST, or is one of our own, such as the seats of a room.
+  // A value without a template field came by REST or is built in, such as the seats of a room.
   if (!field) return request.template.fields.every((one) => one.key !== key)
   return answersOf([field], { [key]: value }, '').faults.every(({ code }) => !unfit.includes(code))
 }
 
-/** What no form could show as an answer of a field; any other mistake comes back beside its input. */
+/** Faults of values that a form cannot show. Other faults appear next to their inputs. */
 const unfit = ['not-a-choice', 'wrong-type', 'not-a-date', 'unknown-person']

@@ -1,8 +1,8 @@
 import type { Person } from '../shared/index.ts'
 
 /**
- * The lines of explanations: a code and, after a point, the fact `why` that distinguishes the cases of one code. The catalogue
- * has a message for each.
+ * The keys of explanation lines: a code and, after a dot, the fact `why`, which distinguishes the cases of one code. The
+ * catalogue has a message for each key.
  */
 export const explanationKeys = [
   'no-approval',

@@ -23,12 +23,12 @@ export function whyThisApprover(request: Request, now: Date): ExplanationLine[] 
   const known = open ? [open, ...came.filter((stage) => stage !== open)] : came
   const later = open ? approvals.slice(last + 1) : []
   return [
-    ...(approvals.length > 0 ? [] : [nobodyAsked(template)]),
+    ...(approvals.length > 0 ? [] : [withoutApproval(template)]),
     ...known.flatMap((stage) => [
       ...(stage === open ? [waits(request, stage), ...whatIsDue(stage, now)] : []),
       ...stage.decisions.map((one) => decided(stage, one)),
       ...conditionsOf(request, stage),
-      ...(wasAsked(request, stage) ? askedAs(request, stage) : []),
+      ...(hasOpened(request, stage) ? namedBy(request, stage) : []),
       ...changedSince(stage),
     ]),
     ...later.map(
@@ -38,7 +38,7 @@ export function whyThisApprover(request: Request, now: Date): ExplanationLine[] 
   ]
 }
 
-const nobodyAsked = ({ name, approval }: Request['template']): ExplanationLine => ({
+const withoutApproval = ({ name, approval }: Request['template']): ExplanationLine => ({
   code: approval === null ? 'no-approval' : 'none-asked',
   facts: { template: name },
 })
@@ -47,8 +47,8 @@ const nobodyAsked = ({ name, approval }: Request['template']): ExplanationLine =
 export const openedAtOf = (request: Request, { stage, openedAt }: ApprovalStage): string | undefined =>
   openedAt ?? (stage === 1 ? request.submittedAt : undefined)
 
-/** Whether the approvers of a stage were asked: an admin may have decided the stage before it opened. */
-const wasAsked = (request: Request, stage: ApprovalStage): boolean =>
+/** Whether a stage has opened: an admin may have decided it before. */
+const hasOpened = (request: Request, stage: ApprovalStage): boolean =>
   openedAtOf(request, stage) !== undefined || !stage.decisions.some(({ override }) => override)
 
 function waits(request: Request, stage: ApprovalStage): ExplanationLine {
@@ -116,7 +116,7 @@ function factsOf(request: Request, { condition, found, holds }: JudgedCondition)
 type Way = 'person' | 'manager' | 'member' | 'owner' | 'group' | 'admin' | 'groupOrAdmin' | 'template'
 
 /** The line of the policy that named each approver; another line explains replacements. */
-function askedAs(request: Request, stage: ApprovalStage): ExplanationLine[] {
+function namedBy(request: Request, stage: ApprovalStage): ExplanationLine[] {
   const { reassigned = [], approvers, resolvedTo, resolvedFor } = stage
   const first = approvers.filter(({ id }) => !reassigned.some(({ to }) => to.id === id))
   const former = reassigned.flatMap(({ from }) => from).filter(({ id }) => !reassigned.some(({ to }) => to.id === id))
@@ -137,7 +137,7 @@ function wayTo(request: Request, stage: ApprovalStage, id: string): Way {
   const lines = request.template.approval?.stages[placeOf(request, stage) - 1]?.approvers ?? []
   const isNamed = lines.some((line) => 'user' in line && line.user === id)
   if (isNamed) return 'person'
-  // Whoever gave their part away is no longer kept among the members.
+  // A person who reassigned their part is no longer stored as a member.
   const isMember = stage.membership?.people.includes(id) ?? false
   const isFormer = !stage.approvers.some((one) => one.id === id)
   const hasManager = lines.some((line) => 'manager' in line)
@@ -155,7 +155,7 @@ function wayTo(request: Request, stage: ApprovalStage, id: string): Way {
 const placeOf = ({ policy }: Request, { stage, place }: ApprovalStage): number =>
   place ?? policy?.find((one) => one.stage === stage)?.place ?? stage
 
-/** Changes after the stage opened: reassignments, stand-ins, unreachable approvers, reminders. */
+/** The changes after the stage opened: reassignments, stand-ins, unreachable approvers, reminders. */
 function changedSince(of: ApprovalStage): ExplanationLine[] {
   const { stage, reassigned = [], standIns = [], unreachable = [] } = of
   // A line in the daily digest does not count as a reminder.
@@ -182,7 +182,7 @@ function standsIn({ stage, approvers }: ApprovalStage, standIn: StandIn): Explan
   return [{ code: 'stands-in', stage, people: [person], facts: { why, as, since, insteadOf, ...away } }]
 }
 
-/** What will happen without a decision. */
+/** The next timers without a decision. */
 function whatIsDue({ stage, times, reminders, escalatedAt }: ApprovalStage, now: Date): ExplanationLine[] {
   const isToCome = (at: string | undefined): at is string => at !== undefined && Date.parse(at) > now.getTime()
   const due = [

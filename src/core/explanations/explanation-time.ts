@@ -30,7 +30,7 @@ function inAll({ status, submittedAt, finishedAt, followUp }: Request, now: Date
     : { code: 'took-so-far', facts: { seconds: between(submittedAt, now.toISOString()) } }
 }
 
-/** What the request waits for now, or why it stopped. */
+/** The line about the present wait of the request, or the reason why it stopped. */
 function whatNow(request: Request, now: Date): ExplanationLine[] {
   const { status, finishedAt, followUp } = request
   const step = nextStep(request)

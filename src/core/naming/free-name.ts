@@ -3,12 +3,12 @@ import { type NamingPolicy, reservedIn } from '../templates/index.ts'
 import type { CreatedResource, Inquiry, NamingPorts, ResourceName } from './inquiry.ts'
 import { type Address, type Around, alternatives, ownAddress, withWord } from './naming.ts'
 
-/** What is known of addresses that were in use. Keeps no address and no id, only digests by a key outside of the store. */
+// Keys of addresses that were in use. The store keeps no address and no id, only digests by a key outside of the store.
 
 export const mailKey = (address: string): string => `mail:${address.toLowerCase()}`
 /**
- * The keys of a mailbox's own address. Its account also gets a sign-in name of the same name in the default domain, whatever
- * the domain of the address is, so that name must not belong to somebody else either.
+ * Returns the keys of a mailbox's own address. Its account also gets a sign-in name with the same name in the default domain, so
+ * that sign-in name must be free too.
  */
 export const mailboxKeys = (address: string, defaultDomain: string): string[] => [
   ...new Set([mailKey(address), mailKey(`${address.slice(0, address.indexOf('@'))}@${defaultDomain}`)]),
@@ -16,8 +16,8 @@ export const mailboxKeys = (address: string, defaultDomain: string): string[] =>
 export const siteKey = (alias: string): string => `site:${alias.toLowerCase()}`
 
 /**
- * The day from which an address that nobody holds now is free for this person; undefined: it is free. The last holder, and the
- * requester of the resource that held it last, have it back at any time.
+ * Returns the day from which an unused address is free for this person; undefined: it is free now. The last holder, and the
+ * requester of the resource that had it last, can use it again at any time.
  */
 export async function freeFrom(
   { clock, addresses, requests }: Pick<NamingPorts, 'clock' | 'addresses' | 'requests'>,
@@ -45,13 +45,13 @@ export async function freeFrom(
   return until !== undefined && until > today ? until : undefined
 }
 
-/** What a request has created, by the ids under which the directory shows it. */
+/** Returns the ids of a created resource in the directory. */
 function idsOf(request: CreatedResource | undefined): string[] {
   const { userId, groupId, siteId } = request?.progress ?? {}
   return [userId, groupId, siteId].flatMap((id) => id ?? [])
 }
 
-/** Notes all addresses of the tenant, once a day (UTC). A round that was stopped begins again an hour later. */
+/** Records all addresses of the tenant once a day (UTC). A stopped round starts again an hour later. */
 export async function noteAddresses(
   { ports, settings }: SystemContext<NamingPorts>,
   stopping: AbortSignal,
@@ -67,150 +67,160 @@ export async function noteAddresses(
   await ports.addresses.finish(tenantId, today, dayAfter(today, -formerAddressDays))
 }
 
-export type Asker = Pick<Inquiry, 'ports' | 'settings' | 'actor' | 'requestId' | 'replaces'>
-type Lifted = Pick<NamingPolicy, 'allowReservedNames' | 'allowFormerAddresses'>
+export type NameInquirer = Pick<Inquiry, 'ports' | 'settings' | 'actor' | 'requestId' | 'replaces'>
+type Exceptions = Pick<NamingPolicy, 'allowReservedNames' | 'allowFormerAddresses'>
 /**
- * Whether a request can have a name. `taken`: something in the tenant or another request holds it. `reserved`: see
- * {@link reservedIn}. `freeFrom`: it belonged to somebody else, and is free from that day (UTC, `2027-01-31`).
+ * Whether a request can have a name. `taken`: a resource in the tenant or another request has it. `reserved`: see
+ * {@link reservedIn}. `freeFrom`: it belonged to somebody else and is free from that day (UTC, `2027-01-31`).
  */
-export type Standing = 'free' | 'taken' | 'reserved' | { readonly freeFrom: string }
-/** `isTyped`: somebody wants to know why they cannot have it, which takes a further question. */
-export type StandingOf = (name: string, isTyped?: boolean) => Promise<Standing>
+export type Availability = 'free' | 'taken' | 'reserved' | { readonly freeFrom: string }
+/** `isTyped`: a person typed the name and reads the reason, which takes one more call. */
+export type AvailabilityOf = (name: string, isTyped?: boolean) => Promise<Availability>
 
-/** The names that a mailbox keeps others from: its address, and what it is called, which is one in all domains. */
+/** Returns the names that a mailbox takes: its address, and its name, which is unique over all domains. */
 export const mailboxNames = (address: string): string[] => [address, address.slice(0, address.indexOf('@'))]
 
-/** Whether a site of this alias can be made. */
-export const siteNameFree = (asker: Asker, lifted: Lifted): StandingOf => {
-  const { directory } = asker.ports
+/** Returns a function that checks whether a new site can have an alias. */
+export const siteNameFree = (inquirer: NameInquirer, exceptions: Exceptions): AvailabilityOf => {
+  const { directory } = inquirer.ports
   return async (alias, isTyped) => {
-    if (reservedIn(lifted, alias)) return 'reserved'
-    if (!(await isUnheld(asker, [alias]))) return 'taken'
+    if (reservedIn(exceptions, alias)) return 'reserved'
+    if (!(await isUnheld(inquirer, [alias]))) return 'taken'
     if (!(await directory.isSiteAddressFree(alias)))
-      return isTyped ? sinceDeleted(asker, lifted, await directory.deletedSite(alias)) : 'taken'
-    // The site's group has a mail address too.
+      return isTyped ? sinceDeleted(inquirer, exceptions, await directory.deletedSite(alias)) : 'taken'
+    // The site's group also has a mail address.
     const keys = async () => [siteKey(alias), mailKey(`${alias}@${(await directory.mailDomains()).default}`)]
-    return unlessFormer(asker, lifted, keys, { alias })
+    return unlessFormer(inquirer, exceptions, keys, { alias })
   }
 }
 
-/** Whether a mailbox of this name can be made in the domain. */
-export const mailboxNameFree = (asker: Asker, domain: string, lifted: Lifted): StandingOf => {
-  const { directory } = asker.ports
+/** Returns a function that checks whether a new mailbox can have a name in the domain. */
+export const mailboxNameFree = (inquirer: NameInquirer, domain: string, exceptions: Exceptions): AvailabilityOf => {
+  const { directory } = inquirer.ports
   return async (name, isTyped) => {
     const address = `${name}@${domain}`
-    if (reservedIn(lifted, name)) return 'reserved'
-    if (!(await isUnheld(asker, mailboxNames(address)))) return 'taken'
+    if (reservedIn(exceptions, name)) return 'reserved'
+    if (!(await isUnheld(inquirer, mailboxNames(address)))) return 'taken'
     if (!(await directory.isMailboxNameFree(address)))
-      return isTyped ? sinceDeleted(asker, lifted, await directory.deletedMail(address)) : 'taken'
+      return isTyped ? sinceDeleted(inquirer, exceptions, await directory.deletedMail(address)) : 'taken'
     const keys = async () => mailboxKeys(address, (await directory.mailDomains()).default)
-    return unlessFormer(asker, lifted, keys, { address })
+    return unlessFormer(inquirer, exceptions, keys, { address })
   }
 }
 
-/** Whether a mailbox can have this further address. */
-export const mailAddressFree = (asker: Asker, lifted: Lifted): StandingOf => {
-  const { directory } = asker.ports
+/** Returns a function that checks whether a mailbox can have an additional address. */
+export const mailAddressFree = (inquirer: NameInquirer, exceptions: Exceptions): AvailabilityOf => {
+  const { directory } = inquirer.ports
   return async (address) => {
-    if (reservedIn(lifted, address.slice(0, address.indexOf('@')))) return 'reserved'
-    if (!(await isUnheld(asker, [address]))) return 'taken'
-    // Exchange shows nobody who was deleted.
+    if (reservedIn(exceptions, address.slice(0, address.indexOf('@')))) return 'reserved'
+    if (!(await isUnheld(inquirer, [address]))) return 'taken'
+    // Exchange does not show deleted objects.
     const [isFree, deletedAt] = await Promise.all([
       directory.isMailAddressFree(address),
       directory.deletedMail(address),
     ])
-    if (!isFree || deletedAt) return sinceDeleted(asker, lifted, deletedAt)
-    return unlessFormer(asker, lifted, async () => [mailKey(address)], { address })
+    if (!isFree || deletedAt) return sinceDeleted(inquirer, exceptions, deletedAt)
+    return unlessFormer(inquirer, exceptions, async () => [mailKey(address)], { address })
   }
 }
 
-/** For how many days Entra ID keeps what was deleted, and Microsoft 365 its names with it. */
+/** The days for which Entra ID keeps deleted objects, and Microsoft 365 their names. */
 const restorableDays = 30
 
-function sinceDeleted({ settings }: Asker, { allowFormerAddresses }: Lifted, deletedAt: Date | undefined): Standing {
+function sinceDeleted(
+  { settings }: NameInquirer,
+  { allowFormerAddresses }: Exceptions,
+  deletedAt: Date | undefined,
+): Availability {
   if (!deletedAt) return 'taken'
   const days = allowFormerAddresses ? restorableDays : Math.max(restorableDays, settings.formerAddressDays ?? 0)
   return { freeFrom: dayAfter(deletedAt.toISOString().slice(0, 10), days) }
 }
 
 async function unlessFormer(
-  asker: Asker,
-  { allowFormerAddresses }: Lifted,
+  inquirer: NameInquirer,
+  { allowFormerAddresses }: Exceptions,
   keys: () => Promise<readonly string[]>,
   name: ResourceName,
-): Promise<Standing> {
-  const { ports, settings } = asker
+): Promise<Availability> {
+  const { ports, settings } = inquirer
   if (allowFormerAddresses || !settings.formerAddressDays) return 'free'
-  const day = await freeFrom(ports, settings, await keys(), name, asker)
+  const day = await freeFrom(ports, settings, await keys(), name, inquirer)
   return day === undefined ? 'free' : { freeFrom: day }
 }
 
-async function isUnheld({ ports, actor, requestId, replaces }: Asker, names: readonly string[]): Promise<boolean> {
+async function isUnheld(
+  { ports, actor, requestId, replaces }: NameInquirer,
+  names: readonly string[],
+): Promise<boolean> {
   const holders = await Promise.all(names.map((name) => ports.reservations.holder(actor.tenantId, name)))
   return holders.every((holder) => holder === undefined || holder === requestId || holder === replaces)
 }
 
-/** What came of looking for a free name. `taken`: it is not, for this reason, and the suggestion is (`''` when we found none). */
+/** The result of a search for a free name. `taken`: the name is not free; with the reason and a free suggestion, or `''`. */
 export interface FoundName {
   readonly name: string
-  /** Those before it that were held. */
+  /** The names before it that were taken. */
   readonly passedOver?: string[]
-  readonly taken?: { readonly suggestion: string; readonly why: Exclude<Standing, 'free'> }
+  readonly taken?: { readonly suggestion: string; readonly why: Exclude<Availability, 'free'> }
 }
 
-/** A name that was asked for must itself be free; one that we derive moves on to the next free one. */
+/** Finds a free name. A typed name must itself be free; a derived name is replaced by the next free one. */
 export async function freeName(
   { requestId, crowded }: Pick<Inquiry, 'requestId' | 'crowded'>,
-  { alias, asked, around }: Pick<Address, 'alias' | 'asked' | 'around'>,
-  standingOf: StandingOf,
+  { alias, isTyped, around }: Pick<Address, 'alias' | 'isTyped' | 'around'>,
+  availabilityOf: AvailabilityOf,
 ): Promise<FoundName> {
-  const own = crowded && !asked ? [ownAddress(around, alias, requestId)] : []
+  const own = crowded && !isTyped ? [ownAddress(around, alias, requestId)] : []
   const [first, ...others] = own.length > 0 ? own : [...alternatives(around, alias, requestId)]
-  // The first is nearly always free; when it is not, somebody waits for the next one.
-  const standing = await standingOf(first ?? alias, asked)
-  const name = standing === 'free' ? (first ?? alias) : await firstFree(others, standingOf)
-  if (name !== undefined && (name === alias || !asked)) {
+  // The first name is nearly always free, so it is checked alone.
+  const availability = await availabilityOf(first ?? alias, isTyped)
+  const name = availability === 'free' ? (first ?? alias) : await firstFree(others, availabilityOf)
+  if (name !== undefined && (name === alias || !isTyped)) {
     const tried = own.length > 0 ? own : [first ?? alias, ...others]
     return { name, passedOver: tried.slice(0, tried.indexOf(name)) }
   }
-  return { name: name ?? alias, taken: { suggestion: name ?? '', why: standing === 'free' ? 'taken' : standing } }
+  return {
+    name: name ?? alias,
+    taken: { suggestion: name ?? '', why: availability === 'free' ? 'taken' : availability },
+  }
 }
 
-/** Around an address that no policy shapes. */
+/** The affixes of an address without a policy. */
 export const plain: Around = { prefix: '', suffix: '', separator: '-' }
 
-/** How many names are looked at together: each is a question or two to Microsoft 365. */
+/** The number of names that are checked at a time: each needs one or two calls to Microsoft 365. */
 const atOnce = 3
 
-/** The first in order that is free; beyond those looked at together with it none is looked at. */
-export async function firstFree(names: readonly string[], standingOf: StandingOf): Promise<string | undefined> {
+/** Returns the first free name. Checks {@link atOnce} names at a time and stops after the first free one. */
+export async function firstFree(names: readonly string[], availabilityOf: AvailabilityOf): Promise<string | undefined> {
   for (let from = 0; from < names.length; from += atOnce) {
-    const looked = names.slice(from, from + atOnce)
-    const standings = await Promise.all(looked.map((name) => standingOf(name)))
-    const found = looked.find((_, index) => standings[index] === 'free')
+    const group = names.slice(from, from + atOnce)
+    const results = await Promise.all(group.map((name) => availabilityOf(name)))
+    const found = group.find((_, index) => results[index] === 'free')
     if (found !== undefined) return found
   }
   return undefined
 }
 
-/** A free name like a reserved one, with a word after it: `admin` → `admin-team`. `''` when there is none. */
+/** Finds a free name similar to a reserved one, with a noun after it: `admin` → `admin-team`. Else returns `''`. */
 export async function unreservedName(
   { requestId }: Pick<Inquiry, 'requestId'>,
   { alias, around }: Pick<Address, 'alias' | 'around'>,
   word: string,
-  standingOf: StandingOf,
+  availabilityOf: AvailabilityOf,
 ): Promise<string> {
   const longer = withWord(around, alias, word)
-  return (await firstFree([...alternatives(around, longer, requestId)], standingOf)) ?? ''
+  return (await firstFree([...alternatives(around, longer, requestId)], availabilityOf)) ?? ''
 }
 
-/** The first free alternative to a name; `''` when there is none. */
+/** Finds the first free alternative to a name, or `''`. */
 export async function another(
   around: Around,
   name: string,
   requestId: string,
-  standingOf: StandingOf,
+  availabilityOf: AvailabilityOf,
 ): Promise<string> {
   const [, ...others] = alternatives(around, name, requestId)
-  return (await firstFree(others, standingOf)) ?? ''
+  return (await firstFree(others, availabilityOf)) ?? ''
 }

@@ -2,16 +2,16 @@ import type { Context, Fault, HeldAddress } from '../shared/index.ts'
 import type { Template, TemplatePorts, TokenValues } from '../templates/index.ts'
 import type { Around } from './naming.ts'
 
-/** The numbers in names that have a `{counter}`, counted apart by `scope`; 0 before the first. */
+/** Stores the numbers of names with a `{counter}`, one series for each `scope`; 0 before the first. */
 export interface NameCounters {
   last(tenantId: string, scope: string): Promise<number>
-  /** The next one, which nobody else gets. */
+  /** Returns the next number and never returns it again. */
   next(tenantId: string, scope: string): Promise<number>
 }
 
-/** Names kept for requests that have not ended. */
+/** Holds names for open requests. */
 export interface Reservations {
-  /** Keeps names for a request; returns those that another one holds. */
+  /** Holds names for a request. Returns the names that another request holds. */
   reserve(tenantId: string, names: readonly string[], requestId: string): Promise<string[]>
   holder(tenantId: string, name: string): Promise<string | undefined>
   release(requestId: string): Promise<void>
@@ -20,7 +20,7 @@ export interface Reservations {
 /** A mail address of a mailbox, or the alias of a site. */
 export type ResourceName = { readonly address: string } | { readonly alias: string }
 
-/** The newest request that created something of a name: who asked, until when it was in use, and what the directory shows of it. */
+/** The newest request that created a resource with a name: its requester, the end of use, and its ids in the directory. */
 export interface CreatedResource {
   readonly requester: { readonly id: string }
   readonly updatedAt: string
@@ -32,26 +32,26 @@ export interface CreatedResource {
   }
 }
 
-/** Finds the newest request, without the one named, that has created something of this name. */
+/** Finds the newest request except `but` that has created a resource with this name. */
 export interface CreatedResources {
   lastCreated(tenantId: string, name: ResourceName, but: string): Promise<CreatedResource | undefined>
 }
 
 export interface AddressStore {
-  /** Notes that these addresses were in use on a day. An address has one holder: the last. */
+  /** Records that these addresses were in use on a day. Only the last holder of an address is stored. */
   note(tenantId: string, day: string, held: readonly HeldAddress[]): Promise<void>
-  /** What is known of these addresses: the last day on which each was in use, and whether an id is its last holder's. */
+  /** Returns the last day of use of each known address, and a check of its last holder's id. */
   find(
     tenantId: string,
     keys: readonly string[],
   ): Promise<{ readonly lastDay: string; isHolder(id: string): boolean }[]>
-  /** The day on which all addresses were last noted; `''` before the first. */
+  /** Returns the day on which all addresses were last recorded; `''` before the first. */
   notedOn(tenantId: string): Promise<string>
-  /** Ends a day's round: all addresses were noted, and what was last in use before `keptSince` is forgotten. */
+  /** Ends a day's round after all addresses were recorded. Deletes addresses that were last in use before `keptSince`. */
   finish(tenantId: string, day: string, keptSince: string): Promise<void>
 }
 
-/** The ports that this room and the rooms above it need. */
+/** The ports of this room and of the rooms above it. */
 export interface NamingPorts extends TemplatePorts {
   readonly nameCounters: NameCounters
   readonly reservations: Reservations
@@ -59,34 +59,34 @@ export interface NamingPorts extends TemplatePorts {
   readonly requests: CreatedResources
 }
 
-/** The names of a request by its template's policy, and what is wrong with them. */
+/** The names of a request by its template's policy, and their faults. */
 export interface Named {
   readonly displayName: string
-  /** What was typed, where that is another one. */
+  /** The typed name, if the policy changed it. */
   readonly typedName?: string
-  /** Of a site its alias, of a mailbox what stands before the `@`. */
+  /** The alias of a site, or the part of a mailbox's address before the `@`. */
   readonly name: string
-  /** The address that was wanted: another one where that is taken. */
+  /** The address by the policy; `name` differs if this one is taken. */
   readonly wanted: string
   readonly passedOver: readonly string[]
   readonly around: Around
   readonly emptyTokens: readonly string[]
-  /** What the tokens stand for, the counter's number too. */
+  /** The values of the tokens, including the counter's number. */
   readonly values: TokenValues
   readonly faults: readonly Fault[]
 }
 
-/** Who asks for what: the id that the request has or will have. */
+/** The context of a check with the id of the request, or of the new request. */
 export interface Inquiry<Ports = NamingPorts> extends Context<Ports> {
   readonly requestId: string
-  /** A request that failed and that this one takes the place of: what it keeps is free for this one. */
+  /** A failed request that this one replaces: its names are free for this one. */
   readonly replaces?: string | undefined
-  /** Whether numbers are taken for good, not only looked at. */
+  /** Whether numbers are taken for good. */
   readonly isSubmission: boolean
-  /** Whether as much as can be said is wanted of a request that is refused. */
+  /** Whether a refused request also needs all other readable results. */
   readonly isPreview?: true
-  /** The template, where it was looked at already: then nobody asks again who may use it. */
+  /** The template, if the right to use it has been checked. */
   readonly template?: Template
-  /** Others keep taking the names that we derive, so the next one is made of the request's id. */
+  /** Whether other requests keep taking the derived names, so that the next one contains the request's id. */
   readonly crowded: boolean
 }

@@ -14,11 +14,11 @@ import {
   type TokenValues,
   tokensOf,
 } from '../templates/index.ts'
-import { type FoundName, freeName, type StandingOf, unreservedName } from './free-name.ts'
+import { type AvailabilityOf, type FoundName, freeName, unreservedName } from './free-name.ts'
 import type { Inquiry, Named } from './inquiry.ts'
 import { type Address, addressOf, asksForAddress, displayNameOf } from './naming.ts'
 
-/** What a request says of itself, or else its requester, that a name can be made of. */
+/** Facts of a request for its names. The requester's profile fills missing ones. */
 export interface NameFacts {
   readonly metadata?: Metadata
   readonly department?: string | undefined
@@ -31,8 +31,8 @@ export interface NameFacts {
 const patternsOf = ({ kind, naming }: Pick<Template, 'kind' | 'naming'>): string[] =>
   [displayNameRule(naming), addressRule(naming, kind), naming.alias].map((rule) => rule?.pattern ?? '')
 
-/** What a request says of where somebody works, by its tokens. */
-const saidOfWork = ({ department, city, country, companyName, officeLocation }: NameFacts) => ({
+/** Returns the facts about work by their tokens. */
+const workFacts = ({ department, city, country, companyName, officeLocation }: NameFacts) => ({
   department,
   city,
   country,
@@ -40,32 +40,34 @@ const saidOfWork = ({ department, city, country, companyName, officeLocation }: 
   office: officeLocation,
 })
 
-/** What the tokens of a template's names stand for. The directory is asked only for what no one has said. */
+/** Returns the values of the tokens in a template's names. Calls the directory only for missing facts. */
 export async function tokenValues(
   { ports, actor }: Pick<Inquiry, 'ports' | 'actor'>,
   template: Pick<Template, 'kind' | 'naming'>,
-  telling: NameFacts,
+  facts: NameFacts,
 ): Promise<TokenValues> {
   const { kind, naming } = template
-  const { metadata = {} } = telling
+  const { metadata = {} } = facts
   const patterns = patternsOf(template)
-  const said = saidOfWork(telling)
-  const missing = Object.entries(said).filter(([token, value]) => !value && patterns.some((one) => names(one, token)))
+  const work = workFacts(facts)
+  const missing = Object.entries(work).filter(([token, value]) => !value && patterns.some((one) => names(one, token)))
   const isPerson = actor.clientId === undefined
   const profile = missing.length > 0 && isPerson ? await ports.directory.profile(actor.id) : {}
-  // Nobody could choose other words for where they work, so a blocked one leaves nothing instead.
-  const fit = Object.entries(profile).filter(([, value]) => !blockedWordsIn(value, naming.blockedWords ?? []).length)
+  // People cannot change their profile, so a profile value with a blocked word is left out.
+  const allowed = Object.entries(profile).filter(
+    ([, value]) => !blockedWordsIn(value, naming.blockedWords ?? []).length,
+  )
   const answers = Object.entries(metadata).map(([key, value]) => [`metadata.${key}`, String(value)] as const)
   return {
     ...Object.fromEntries(answers),
-    ...Object.fromEntries(fit),
-    ...Object.fromEntries(Object.entries(said).flatMap(([token, value]) => (value ? [[token, value] as const] : []))),
+    ...Object.fromEntries(allowed),
+    ...Object.fromEntries(Object.entries(work).flatMap(([token, value]) => (value ? [[token, value] as const] : []))),
     kind: kindWords[kind],
     year: String(ports.clock.now().getUTCFullYear()),
   }
 }
 
-/** Tokens of the template's names that come to nothing in this request. */
+/** Returns the tokens in the template's names that have no value in this request. */
 function emptyTokens({ kind, naming }: Pick<Template, 'kind' | 'naming'>, values: TokenValues): string[] {
   const patterns = [displayNameRule(naming), addressRule(naming, kind)].map(({ pattern }) => pattern)
   const used = new Set(patterns.flatMap(tokensOf))
@@ -73,34 +75,34 @@ function emptyTokens({ kind, naming }: Pick<Template, 'kind' | 'naming'>, values
 }
 
 /**
- * Makes the names of a request of what was typed. A number is taken for good only by a submission in which nothing was found
- * wrong before (`isSubmission` of the inquiry says so); what is found later, such as a name that gets too long, leaves a gap.
- * `shown`: the name as its fault shows it.
+ * Derives the names of a request from the typed ones. Takes a number for good only for a submission without earlier faults
+ * (`isSubmission` of the inquiry). A later fault, such as a name that gets too long, leaves a gap in the numbers. `shown`: formats
+ * the name for its fault.
  */
 export async function namesFor(
   inquiry: Inquiry,
   template: Pick<Template, 'id' | 'kind' | 'naming' | 'properties'>,
   typed: { readonly displayName: string; readonly address: string },
-  telling: NameFacts,
-  standingOf: StandingOf,
+  facts: NameFacts,
+  availabilityOf: AvailabilityOf,
   shown: (name: string) => string = (name) => name,
 ): Promise<Named> {
   const pointer = `/${addressRuleOf(template.kind)}`
-  const values = await tokenValues(inquiry, template, telling)
-  const early = [...typedFaults(template, typed), ...toldFaults(template, telling)]
-  const asked = { ...inquiry, isSubmission: inquiry.isSubmission && early.length === 0 }
+  const values = await tokenValues(inquiry, template, facts)
+  const early = [...typedFaults(template, typed), ...blockedFacts(template, facts)]
+  const checked = { ...inquiry, isSubmission: inquiry.isSubmission && early.length === 0 }
   const wanted = { alias: typed.address, displayName: typed.displayName }
-  const { address, found, values: numbered } = await addressFor(asked, template, wanted, values, standingOf)
+  const { address, found, values: numbered } = await addressFor(checked, template, wanted, values, availabilityOf)
   const { displayName, longest } = displayNameOf(template, typed.displayName, numbered)
   const faults = [...early, ...tooLong(pointer, address), ...tooLong('/displayName', { longest })]
-  // A name that came of what people see is theirs to change where they may type an address.
+  // The fault of a derived address is at the display name if the form has no address field.
   const field = typed.address === '' && !asksForAddress(template) ? '/displayName' : pointer
   const reserved = reservedIn(template.naming, address.alias)
   if (reserved) {
-    const suggestion = await unreservedName(inquiry, address, kindWords[template.kind], standingOf)
+    const suggestion = await unreservedName(inquiry, address, kindWords[template.kind], availabilityOf)
     faults.push(reservedFault(field, address.alias, reserved, suggestion))
-  } else if (found.taken) faults.push(heldFault(pointer, shown(address.alias), found.taken))
-  // What was typed may be allowed, and yet become a blocked word beside a token.
+  } else if (found.taken) faults.push(takenFault(pointer, shown(address.alias), found.taken))
+  // An allowed text may become a blocked word together with a token.
   if (faults.length === 0)
     for (const [at, name] of [
       ['/displayName', displayName],
@@ -120,7 +122,7 @@ export async function namesFor(
   }
 }
 
-/** A name that certificate authorities, registrars or mail systems trust. */
+/** Returns the fault of a reserved name. */
 export const reservedFault = (pointer: string, name: string, reserved: ReservedFor, suggestion: string): Fault =>
   fault(
     pointer,
@@ -133,8 +135,12 @@ export const reservedFault = (pointer: string, name: string, reserved: ReservedF
     suggestion,
   )
 
-/** A name that a request cannot have: somebody has it, or it belonged to somebody else. `shown`: as people read it. */
-export function heldFault(pointer: string, shown: string, { why, suggestion }: NonNullable<FoundName['taken']>): Fault {
+/** Returns the fault of a name that is taken or belonged to somebody else. `shown`: the name for people. */
+export function takenFault(
+  pointer: string,
+  shown: string,
+  { why, suggestion }: NonNullable<FoundName['taken']>,
+): Fault {
   const remedy = suggestion === '' ? because('tryAnotherName') : because('tryName', { name: suggestion })
   if (typeof why === 'string')
     return fault(pointer, 'name-taken', because('nameTaken', { name: shown, remedy }), suggestion)
@@ -142,17 +148,17 @@ export function heldFault(pointer: string, shown: string, { why, suggestion }: N
   return fault(pointer, 'former-address', reason, suggestion)
 }
 
-/** What the policy finds wrong with names as they were typed. */
+/** Returns the faults of the typed names against the policy. */
 const typedFaults = (
   { kind, naming }: Pick<Template, 'kind' | 'naming'>,
   typed: { readonly displayName: string; readonly address: string },
 ): Fault[] => [
   ...faultsOfTyped(naming, '/displayName', typed.displayName, displayNameRule(naming)),
-  // Written in lower case in any case.
+  // Addresses are always written in lower case.
   ...faultsOfTyped(naming, `/${addressRuleOf(kind)}`, typed.address.toLowerCase(), addressRule(naming, kind)),
 ]
 
-/** What the policy finds wrong with one name as it was typed: characters that its rule does not allow, and blocked words. */
+/** Returns the faults of one typed name: characters that its rule does not allow, and blocked words. */
 export function faultsOfTyped(
   naming: Template['naming'],
   pointer: string,
@@ -166,22 +172,22 @@ export function faultsOfTyped(
   return [...faults, ...blockedFaults(naming, pointer, text)]
 }
 
-/** Where the tokens of work are said. */
+/** The fields of tokens that have another name. */
 const fieldsOfWork: Readonly<Record<string, string>> = { company: 'companyName', office: 'officeLocation' }
 
-/** Blocked words in what a request says beside its names, and names are made of. */
-function toldFaults(template: Pick<Template, 'kind' | 'naming'>, telling: NameFacts): Fault[] {
-  const said: Readonly<Record<string, string | undefined>> = saidOfWork(telling)
-  const { metadata = {} } = telling
+/** Returns the faults of blocked words in the facts that the names contain. */
+function blockedFacts(template: Pick<Template, 'kind' | 'naming'>, facts: NameFacts): Fault[] {
+  const work: Readonly<Record<string, string | undefined>> = workFacts(facts)
+  const { metadata = {} } = facts
   return [...new Set(patternsOf(template).flatMap(tokensOf))].flatMap((token) => {
     const key = token.startsWith('metadata.') ? token.slice('metadata.'.length) : undefined
     if (key === undefined)
-      return blockedFaults(template.naming, pointerOf([fieldsOfWork[token] ?? token]), said[token] ?? '')
+      return blockedFaults(template.naming, pointerOf([fieldsOfWork[token] ?? token]), work[token] ?? '')
     return blockedFaults(template.naming, pointerOf(['metadata', key]), String(metadata[key] ?? ''))
   })
 }
 
-/** A blocked word in a name: in what was typed, or in what came of it. */
+/** Returns the fault of blocked words in a typed or derived name. */
 export function blockedFaults({ blockedWords = [] }: Template['naming'], pointer: string, text: string): Fault[] {
   const found = blockedWordsIn(text, blockedWords).join(', ')
   if (found === '') return []
@@ -189,42 +195,42 @@ export function blockedFaults({ blockedWords = [] }: Template['naming'], pointer
   return [fault(pointer, 'blocked-word', because('wordsBlocked', { field, words: found }), found)]
 }
 
-/** How many numbers are looked at for one that is free. */
-const mostNumbers = 20
+/** The maximum number of counter values that are tried. */
+const maxNumbers = 20
 
 /**
- * The address that a request can have, by its template's policy. With a counter the next number is taken that is free: for good
- * when this is a submission, else only to show what is likely. Numbers that were taken for nothing are not used again.
+ * Finds the address of a request by its template's policy. A counter gets the next free number: a submission takes it for good,
+ * other checks only show the likely one. Numbers of taken addresses are skipped and never used again.
  */
 async function addressFor(
   inquiry: Inquiry,
   template: Pick<Template, 'id' | 'kind' | 'naming'>,
-  asked: { readonly alias: string; readonly displayName: string },
+  typed: { readonly alias: string; readonly displayName: string },
   values: TokenValues,
-  standingOf: StandingOf,
+  availabilityOf: AvailabilityOf,
 ): Promise<{ address: Address; found: FoundName; values: TokenValues }> {
-  const made = (counter?: number) =>
-    addressOf(template, asked, inquiry.requestId, counter === undefined ? values : { ...values, counter: `${counter}` })
+  const withCounter = (counter?: number) =>
+    addressOf(template, typed, inquiry.requestId, counter === undefined ? values : { ...values, counter: `${counter}` })
   if (!names(addressRule(template.naming, template.kind).pattern, 'counter')) {
-    const address = made()
-    return { address, found: await freeName(inquiry, address, standingOf), values }
+    const address = withCounter()
+    return { address, found: await freeName(inquiry, address, availabilityOf), values }
   }
   const { nameCounters } = inquiry.ports
   const { tenantId } = inquiry.actor
-  // Counted apart for each name that differs in something else than its number.
-  const scope = `${template.id} ${addressOf(template, asked, inquiry.requestId, { ...values, counter: '#' }).alias}`
+  // Each name without its number has a series of its own.
+  const scope = `${template.id} ${addressOf(template, typed, inquiry.requestId, { ...values, counter: '#' }).alias}`
   const first = inquiry.isSubmission ? 0 : (await nameCounters.last(tenantId, scope)) + 1
-  for (let looked = 1; ; looked += 1) {
-    const number = inquiry.isSubmission ? await nameCounters.next(tenantId, scope) : first + looked - 1
-    const address = made(number)
+  for (let attempt = 1; ; attempt += 1) {
+    const number = inquiry.isSubmission ? await nameCounters.next(tenantId, scope) : first + attempt - 1
+    const address = withCounter(number)
     const found = { address, found: { name: address.alias }, values: { ...values, counter: `${number}` } }
-    const why = await standingOf(address.alias)
+    const why = await availabilityOf(address.alias)
     if (why === 'free' || why === 'reserved') return found
-    if (looked === mostNumbers) return { ...found, found: { name: address.alias, taken: { suggestion: '', why } } }
+    if (attempt === maxNumbers) return { ...found, found: { name: address.alias, taken: { suggestion: '', why } } }
   }
 }
 
-/** A name that was asked for is never cut: another one would come of it. */
+/** Returns the fault of a typed name that is too long. Such a name is never cut, because that would change it. */
 export const tooLong = (pointer: string, { longest }: { readonly longest?: number | undefined }): Fault[] =>
   longest === undefined
     ? []

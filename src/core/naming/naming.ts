@@ -27,12 +27,12 @@ const spelledOut: Readonly<Record<string, string>> = {
 }
 
 /**
- * A name people gave, as an address: "Projekt Zürich (Süd)" → `projekt-zurich-sud`. Letters outside ASCII lose their
- * marks (a group's mailNickname is ASCII); a name with nothing left gives `''`.
+ * Returns a name as an address: "Projekt Zürich (Süd)" → `projekt-zurich-sud`. Letters outside ASCII lose their marks (a group's
+ * mailNickname is ASCII). Returns `''` if nothing is left.
  */
 export function slug(name: string): string {
   const plain = [...name.toLowerCase()].map((letter) => spelledOut[letter] ?? letter).join('')
-  // Once more in lower case: some signs, such as ℡, become capitals only when they are taken apart.
+  // Lower case again: some characters, such as ℡, become capitals by the normalisation.
   return plain
     .normalize('NFKD')
     .toLowerCase()
@@ -41,43 +41,43 @@ export function slug(name: string): string {
     .replace(/^-+|-+$/g, '')
 }
 
-/** What stands around the part of an address that is the person's own, and what joins words in it. */
+/** The affixes around the typed part of an address, and its separator. */
 export interface Around extends Affixes {
   readonly separator: string
 }
 
 export interface Address {
-  /** The address that the naming policy makes of what was asked. */
+  /** The address by the naming policy. */
   readonly alias: string
-  /** True when it was asked for as it stands: then a clash is the person's to solve, and we only suggest. */
-  readonly asked: boolean
-  /** How many characters may be asked for, when it is more than that and would have to be cut. */
+  /** Whether a person typed the address. A taken typed address is a fault with a suggestion; a derived one is replaced. */
+  readonly isTyped: boolean
+  /** The maximum number of typed characters, if the typed address is longer. */
   readonly longest?: number
   readonly around: Around
 }
 type Named = Pick<TemplateSnapshot, 'kind' | 'naming'>
 
-/** What joins words where hyphens are not allowed: the first of these that is. */
+/** Returns the first allowed separator, or `''`. */
 export const separatorOf = (rule: Pick<NameRule, 'allowed'>): string =>
   ['-', '_'].find((one) => allows(rule, one)) ?? ''
 
 /**
- * The address of a request by its template's naming policy. A name without a Latin letter falls back on the request's
- * id. What has the policy's prefix and suffix already keeps them as they are, so an address that we suggested stays.
+ * Returns the address of a request by its template's naming policy. A name that leaves no characters falls back to the request's
+ * id. A name that already has the policy's prefix and suffix does not get them twice, so a suggested address stays unchanged.
  */
 export function addressOf(
   { kind, naming }: Named,
-  asked: { alias: string; displayName: string },
+  typed: { alias: string; displayName: string },
   requestId: string,
   values: TokenValues = {},
 ): Address {
-  return addressBy(addressRule(naming, kind), asked, isMailboxKind(kind) ? 'mailbox' : 'site', requestId, values)
+  return addressBy(addressRule(naming, kind), typed, isMailboxKind(kind) ? 'mailbox' : 'site', requestId, values)
 }
 
-/** The same by one rule, such as that of a mailbox's additional address. `noun`: what stands before a part of the id. */
+/** Returns an address by one rule, for example of a mailbox's additional address. `noun`: the text before a part of the id. */
 export function addressBy(
   rule: NameRule,
-  asked: { alias: string; displayName: string },
+  typed: { alias: string; displayName: string },
   noun: 'site' | 'mailbox',
   requestId: string,
   values: TokenValues,
@@ -86,17 +86,17 @@ export function addressBy(
   const clean = (text: string) => slug(text).replaceAll('-', separator)
   const { prefix, suffix, hasInput } = render(rule.pattern, values, 'address', clean)
   const own = `${noun}${separator}${shortId(requestId)}`
-  // Nothing of it is the person's, so there is nothing to keep apart.
-  if (!hasInput) return { alias: prefix || own, asked: false, around: { prefix: '', suffix: '', separator } }
+  // The pattern contains no typed part, so there are no affixes around one.
+  if (!hasInput) return { alias: prefix || own, isTyped: false, around: { prefix: '', suffix: '', separator } }
   const around = { prefix, suffix, separator }
-  const wanted = asked.alias === '' ? clean(asked.displayName) || own : asked.alias.toLowerCase()
+  const wanted = typed.alias === '' ? clean(typed.displayName) || own : typed.alias.toLowerCase()
   const core = bare(around, wanted)
   const room = longestName.address - prefix.length - suffix.length
-  const isCut = asked.alias !== '' && core.length > room
-  return { alias: affixed(around, core), asked: asked.alias !== '', ...(isCut && { longest: room }), around }
+  const isTyped = typed.alias !== ''
+  return { alias: affixed(around, core), isTyped, ...(isTyped && core.length > room && { longest: room }), around }
 }
 
-/** What people see, by the policy. `longest`: how many characters may be typed, when it is more than that. */
+/** Returns the display name by the policy. `longest`: the maximum number of typed characters, if the name is too long. */
 export function displayNameOf(
   { naming }: Pick<Named, 'naming'>,
   typed: string,
@@ -111,25 +111,25 @@ export function displayNameOf(
   return { displayName, ...(displayName.length > longestName.displayName && { longest }) }
 }
 
-/** How many addresses are tried that people would choose, before the one that is made of the request's id. */
-const mostChosen = 8
+/** The number of readable addresses that are tried before the one with the request's id. */
+const maxChosen = 8
 
 /**
- * The address itself, then with `-2`, `-3` … `-8`, last with a part of the request's id, which nobody else has: what to
- * try, or to suggest, when one is held. Each is an address of the same naming policy.
+ * Yields the address itself, then with `-2`, `-3` … `-8`, and last with a part of the request's id, which is unique. They are for
+ * a taken address. All of them match the naming policy.
  */
 export function* alternatives(around: Around, alias: string, requestId: string): Generator<string> {
   yield alias
   const core = bare(around, alias)
-  for (let number = 2; number <= mostChosen; number += 1) yield affixed(around, core, `${around.separator}${number}`)
+  for (let number = 2; number <= maxChosen; number += 1) yield affixed(around, core, `${around.separator}${number}`)
   yield ownAddress(around, alias, requestId)
 }
 
-/** The address with a word after the part of it that is the person's own. */
+/** Returns the address with a noun after its typed part. */
 export const withWord = (around: Around, alias: string, word: string): string =>
   affixed(around, bare(around, alias), `${around.separator}${word}`)
 
-/** An address like this one that no other request can have. */
+/** Returns a similar address with a part of the request's id, which no other request can have. */
 export const ownAddress = (around: Around, alias: string, requestId: string): string =>
   affixed(around, bare(around, alias), `${around.separator}${shortId(requestId)}`)
 
@@ -140,14 +140,14 @@ function affixed({ prefix, suffix }: Affixes, core: string, tail = ''): string {
   return `${prefix}${core.slice(0, room).replace(/[-_.]+$/, '')}${tail}${suffix}`
 }
 
-/** What stands between prefix and suffix; all of it, when they are not both there or nothing stands between them. */
+/** Returns the part between prefix and suffix, or the whole name without both of them or without such a part. */
 function bare({ prefix, suffix }: Affixes, name: string): string {
   const core = name.slice(prefix.length, name.length - suffix.length)
   const has = name.startsWith(prefix) && name.endsWith(suffix) && name.length > prefix.length + suffix.length
   return has && /^[a-z0-9]/.test(core) ? core : name
 }
 
-/** Whether the form asks for an address: the template may hide that, or make one that has nothing of what is typed. */
+/** Whether the form has a field for the address. A template can hide the field, or derive the address without typed text. */
 export const asksForAddress = ({
   kind,
   naming,

@@ -14,10 +14,10 @@ import {
 import type { NamingPorts } from './inquiry.ts'
 import { slug } from './naming.ts'
 
-/** From this likeness on, of 1, two names are shown as similar. "Marketing" and "Marketing EMEA" have 0.67. */
+/** The minimum likeness of similar names, 0 to 1. "Marketing" and "Marketing EMEA" have 0.67. */
 export const similarFrom = 0.6
 
-/** What stands in so many names that it says little of any: it counts as much as this, and every other word as 1. */
+/** The weight of words that many names contain; all other words have the weight 1. */
 const commonWeight = 0.2
 const commonWords = new Set(
   [
@@ -30,20 +30,20 @@ const commonWords = new Set(
   ].flatMap((words) => words.split(' ')),
 )
 
-/** Below this likeness two words are two words. Shorter ones than this have no letter to spare for a slip. */
+/** The minimum likeness of two spellings of one word. Shorter words must be equal. */
 const sameWordFrom = 0.8
 const shortestFuzzy = 5
-/** Names run together are alike from here on, where they have at least so many letters. */
+/** The minimum likeness, and length, of names without their spaces. */
 const sameRunFrom = 0.85
 const shortestRun = 8
 
-/** Scripts that put no spaces between words. */
+/** Scripts without spaces between words. */
 const unspaced = '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}ー'
 const chunks = new RegExp(`[${unspaced}]+|\\p{N}+|[[\\p{L}\\p{M}'’]--[${unspaced}]]+`, 'gv')
 const isUnspaced = new RegExp(`^[${unspaced}]`, 'v')
 const isNumber = /^\p{N}/u
 
-/** The words of a name as people wrote them, in lower case: spaces, signs, digits and capitals inside divide them. */
+/** Returns the words of a name in lower case. Spaces, signs, digits and inner capitals separate words. */
 const written = (name: string): string[] =>
   (
     name
@@ -52,12 +52,12 @@ const written = (name: string): string[] =>
       .match(chunks) ?? []
   ).map((word) => word.toLowerCase())
 
-/** Letters without their marks, so that "Zürich" is "zurich"; what is not Latin stays as it is. */
+/** Removes the marks of letters ("Zürich" → "zurich"). The words of other scripts stay unchanged. */
 const plain = (word: string): string => slug(word) || word
 
 /**
- * What a name is compared by: its words, of which "Süd" and "Sued" are one, and of a script without spaces each two
- * letters that stand together.
+ * Returns the words by which names are compared. "Süd" and "Sued" are equal. A script without spaces gives pairs of adjacent
+ * letters.
  */
 const wordsOf = (name: string): string[] =>
   written(name).flatMap((word) =>
@@ -70,8 +70,8 @@ const pairsOf = (letters: readonly string[]): string[] =>
 const weightOf = (word: string): number => (commonWords.has(word) ? commonWeight : 1)
 
 /**
- * How alike two names are, from 0 to 1: the weight of the words that they share, of all their words (Dice's coefficient),
- * a slip of the pen allowed; or the same letters with other spaces. A number is another one or the same.
+ * Returns the likeness of two names, 0 to 1: the weight of their common words in all words (Dice's coefficient) with tolerance for
+ * typing errors, or the likeness without spaces. Numbers must be equal.
  */
 export function likeness(one: string, other: string): number {
   const [words, others] = [wordsOf(one), wordsOf(other)]
@@ -99,12 +99,12 @@ function sameWord(one: string, other: string): number {
   return likely >= sameWordFrom ? likely : 0
 }
 
-/** "Salesforce" and "Sales Force"; and with a slip, when what tells them apart is long enough to tell. */
+/** Compares names without spaces ("Salesforce", "Sales Force"), with tolerance for typing errors in long names. */
 function sameLetters(words: readonly string[], others: readonly string[]): number {
   if (words.join('') === others.join('')) return 1
   const numbers = (of: readonly string[]) => of.filter((word) => isNumber.test(word)).join(' ')
-  const telling = (of: readonly string[]) => of.filter((word) => weightOf(word) === 1).join('')
-  const [run, otherRun] = [telling(words), telling(others)]
+  const uncommon = (of: readonly string[]) => of.filter((word) => weightOf(word) === 1).join('')
+  const [run, otherRun] = [uncommon(words), uncommon(others)]
   if (numbers(words) !== numbers(others) || Math.min(run.length, otherRun.length) < shortestRun) return 0
   const likely = closeness(run, otherRun)
   return likely >= sameRunFrom ? likely : 0
@@ -112,21 +112,21 @@ function sameLetters(words: readonly string[], others: readonly string[]): numbe
 
 const closeness = (one: string, other: string): number => 1 - distance(one, other) / Math.max(one.length, other.length)
 
-/** So many words of a name are looked for, the longest first, each as it is written and without marks. */
-const mostWords = 3
+/** The number of words that a search uses, the longest first, each with and without marks. */
+const maxWords = 3
 const shortestBeginning = 4
 const beginningPart = 0.6
 
 /**
- * What similar names have a word begin with: directories look words up by their beginnings, and slips are mostly made
- * later in a word. Common words are looked for only when there is no other.
+ * Returns the beginnings of words for a search: directories search by the beginning of words, and typing errors are mostly
+ * later in a word. Common words count only if the name has no other.
  */
 export function beginningsOf(name: string): string[] {
   const words = [...new Set(written(name))]
-  const telling = words.filter((word) => weightOf(plain(word)) === 1)
-  const longestFirst = (telling.length > 0 ? telling : words).sort((a, b) => b.length - a.length)
-  const sought = longestFirst.slice(0, mostWords).flatMap((word) => [beginningOf(word), beginningOf(plain(word))])
-  return [...new Set(sought)].filter((beginning) => beginning !== '')
+  const uncommon = words.filter((word) => weightOf(plain(word)) === 1)
+  const longestFirst = (uncommon.length > 0 ? uncommon : words).sort((a, b) => b.length - a.length)
+  const beginnings = longestFirst.slice(0, maxWords).flatMap((word) => [beginningOf(word), beginningOf(plain(word))])
+  return [...new Set(beginnings)].filter((beginning) => beginning !== '')
 }
 
 function beginningOf(word: string): string {
@@ -135,38 +135,33 @@ function beginningOf(word: string): string {
   return letters.slice(0, Math.max(shortestBeginning, Math.ceil(letters.length * beginningPart))).join('')
 }
 
-/** This many are told of one by one, with this many owners each. */
-const mostShown = 3
-const mostOwners = 3
-/** Of more than these, the most alike, nobody asks who may know of them: the number of the others ends here. */
-const mostAsked = 25
-/** For so long a person waits for each of the two questions, in milliseconds; then there is nothing similar. */
+/** The maximum number of resources in the result, and of owners for each. */
+const maxShown = 3
+const maxOwners = 3
+/** The maximum number of candidates, the most similar first, that are checked for visibility. */
+const maxChecked = 25
+/** The maximum wait for each of the two searches, in milliseconds. After that the result is empty. */
 const patience = 1500
 
 export const similarResource = z.object({
-  kind: resourceKind.optional().describe('What it is; left out for a site of which the directory does not say more.'),
-  displayName: z.string().describe('Its name.'),
-  address: z.string().describe('The URL of a site, or a mail address where that is all that is known.'),
+  kind: resourceKind.optional().describe('The kind; absent for a site if the directory does not show it.'),
+  displayName: z.string().describe('The name.'),
+  address: z.string().describe('The URL of a site, or a mail address if the URL is unknown.'),
   access: z
     .enum(['own', 'open', 'ask'])
-    .describe(
-      '`own`: the person owns it. `open`: they can open or book it already. `ask`: somebody has to let them in.',
-    ),
-  owners: z
-    .array(person)
-    .max(mostOwners)
-    .describe('Whom to ask for access: at most three; none where they are unknown.'),
+    .describe('`own`: the person owns it. `open`: the person can open or book it. `ask`: an owner has to give access.'),
+  owners: z.array(person).max(maxOwners).describe('People who can give access: at most three, empty if unknown.'),
 })
 export type SimilarResource = z.output<typeof similarResource>
 
 export const similarResources = z.object({
-  resources: z.array(similarResource).max(mostShown).describe('The most similar ones, at most three.'),
-  more: z.int().min(0).describe('How many others there are.'),
+  resources: z.array(similarResource).max(maxShown).describe('The most similar ones, at most three.'),
+  more: z.int().min(0).describe('The number of other similar resources.'),
 })
 export type SimilarResources = z.output<typeof similarResources>
 
-/** What is asked for: `address` is that which the request keeps for itself, once it is known. */
-export interface Sought {
+/** The requested resource. `address`: the address that the request holds, if it is known. */
+export interface RequestedName {
   readonly kind: ResourceKind
   readonly displayName: string
   readonly address?: string
@@ -174,28 +169,28 @@ export interface Sought {
 const nothing: SimilarResources = { resources: [], more: 0 }
 
 /**
- * Finds resources of the tenant with a similar name. This needs no address yet, so it runs while the request is checked. It is a
- * hint that stops nobody: when the directory does not answer in time, the result is empty.
+ * Finds resources of the tenant with a similar name. Needs no address, so it runs in parallel with the check of the request. The
+ * result is only a hint: it is empty if the directory does not answer in time.
  */
 export async function similarCandidates(
   { directory }: NamingPorts,
-  { kind, displayName }: Sought,
+  { kind, displayName }: RequestedName,
 ): Promise<readonly Candidate[]> {
   const beginnings = beginningsOf(displayName)
   if (beginnings.length === 0) return []
   const found = await inTime((signal) => directory.similar({ kind, beginnings, signal }))
-  return mostAlike(found ?? [], displayName)
+  return maxAlike(found ?? [], displayName)
 }
 
 /** Returns the candidates whose names this person may read, and the owners who can give access. */
 export async function similarAmong(
   context: Context<NamingPorts>,
-  sought: Sought,
+  wanted: RequestedName,
   candidates: readonly Candidate[],
 ): Promise<SimilarResources> {
-  const others = candidates.filter((candidate) => !isOwn(candidate, sought)).slice(0, mostAsked)
+  const others = candidates.filter((candidate) => !isOwn(candidate, wanted)).slice(0, maxChecked)
   if (others.length === 0) return nothing
-  const { kind, displayName } = sought
+  const { kind, displayName } = wanted
   const query = { kind, beginnings: beginningsOf(displayName) }
   const found = await inTime((signal) => similarDetails(context, others, { ...query, signal }))
   return found ?? nothing
@@ -207,7 +202,7 @@ async function similarDetails(
   query: SimilarQuery,
 ): Promise<SimilarResources> {
   const visible = await ports.directory.visibleTo(actor, candidates, query)
-  const shown = visible.slice(0, mostShown)
+  const shown = visible.slice(0, maxShown)
   const resources = await Promise.all(shown.map((candidate) => resourceOf(ports, actor, candidate, query.kind)))
   return { resources, more: visible.length - shown.length }
 }
@@ -218,17 +213,17 @@ async function resourceOf(
   { of, id, displayName, address, isPublic }: Candidate,
   kind: ResourceKind,
 ): Promise<SimilarResource> {
-  // Everybody may book a room or a device; a shared mailbox has no owner that the directory could name.
+  // Everybody may book a room or a device. The directory does not know the owners of a shared mailbox.
   if (of === 'account')
     return { kind, displayName, address, access: kind === 'sharedMailbox' ? 'ask' : 'open', owners: [] }
-  // What is no group's is visible to those alone who can open it.
+  // A site without a group is visible only to people who can open it.
   if (of === 'site') return { displayName, address, access: 'open', owners: [] }
   const [owners, groups] = await Promise.all([directory.ownersOf(id), directory.groupsOf(actor.id)])
   const owns = owners.some((owner) => owner.id === actor.id)
   const isIn = isPublic || groups.has(id)
   const contacts = owners
     .filter((owner) => owner.id !== actor.id && !owner.isBlocked && !owner.unread)
-    .slice(0, mostOwners)
+    .slice(0, maxOwners)
   return {
     kind: 'teamSite',
     displayName,
@@ -238,8 +233,8 @@ async function resourceOf(
   }
 }
 
-/** Those with a similar name, the most alike first. */
-function mostAlike(candidates: readonly Candidate[], displayName: string): Candidate[] {
+/** Returns the candidates with a similar name, the most similar first. */
+function maxAlike(candidates: readonly Candidate[], displayName: string): Candidate[] {
   return candidates
     .map((candidate) => ({ candidate, alike: likeness(displayName, candidate.displayName) }))
     .filter(({ alike }) => alike >= similarFrom)
@@ -247,14 +242,14 @@ function mostAlike(candidates: readonly Candidate[], displayName: string): Candi
     .map(({ candidate }) => candidate)
 }
 
-/** What a failed request has left behind is what this one takes over: nobody needs access to it. */
-function isOwn({ address, alias }: Candidate, sought: Sought): boolean {
-  const kept = sought.address?.toLowerCase().replace(/\/+$/, '')
+/** Whether a candidate is the resource of the request itself, left by a failed attempt. */
+function isOwn({ address, alias }: Candidate, wanted: RequestedName): boolean {
+  const kept = wanted.address?.toLowerCase().replace(/\/+$/, '')
   if (kept === undefined) return false
   return address.toLowerCase() === kept || (alias !== '' && kept.endsWith(`/${alias.toLowerCase()}`))
 }
 
-/** What was asked, or nothing when Microsoft 365 refuses or takes longer than anybody wants to wait. */
+/** Returns the answer; undefined if Microsoft 365 refuses the call or does not answer in time. */
 async function inTime<T>(ask: (signal: AbortSignal) => Promise<T>): Promise<T | undefined> {
   const signal = AbortSignal.timeout(patience)
   const late = new Promise<undefined>((resolve) => {

@@ -148,7 +148,7 @@ export async function catchUp(
       return { name: 'refresh-cards', payload: { v: 1, requestId, version, cards: 'all', personId: id } }
     }),
   )
-  // Last, since the directory has to say whether the person is an admin, and it may not answer.
+  // Last, because the directory has to say whether the person is an admin, and it may not answer.
   const creating = await ports.requests.list({ tenantId, status: 'provisioning', limit: 20, oldestFirst: true })
   const late = creating.filter((request) => lateStep(request) && request.requester.id !== id)
   if (late.length === 0 || !(await isAdminStill(context, id))) return

@@ -55,7 +55,7 @@ interface Card {
   isAllowed(): Promise<boolean>
   /** Called when it was sent before. */
   wasSent(state: SentCard['state']): Promise<void>
-  /** Updates another card of the person instead of sending again; false: there is none. */
+  /** Updates another card of the person instead of sending again; false: the person has no other card. */
   updateInstead(conversation: Conversation): Promise<boolean>
 }
 
@@ -67,7 +67,7 @@ const lastLookUp = 4
 
 /**
  * Delivers one card to one person, once. Writes the record `sending` before the card is sent, so that a later attempt finds
- * a crash in between: then it updates a known card of the request instead, and sends again only if there is none.
+ * a crash in between: then it updates a known card of the request, and sends again only without such a card.
  * `attempt` is the job's, 1 for the first. Throws errors that are worth a retry.
  */
 export async function deliverCard(
@@ -112,7 +112,7 @@ async function cardOf(
 ): Promise<Card | undefined> {
   const { ports } = context
   const request = await ports.requests.find(requestId)
-  if (!request || !isStillDue(request, key) || !isStillAsked(request, key, personId)) return undefined
+  if (!request || !isStillDue(request, key) || !isDecisionPending(request, key, personId)) return undefined
   const { sentCards } = ports
   const forApprover = isForApprover(key)
   const name = `${requestId} ${key}`
@@ -183,7 +183,7 @@ export function isStillDue(request: Request, key: CardKey): boolean {
 }
 
 /** Whether the decision of the person is still pending, if the card is for an approver. */
-const isStillAsked = ({ approvals }: Request, key: CardKey, personId: string): boolean =>
+const isDecisionPending = ({ approvals }: Request, key: CardKey, personId: string): boolean =>
   !isForApprover(key) || waitingFor(approvals).some(({ id }) => id === personId)
 
 /**
@@ -260,7 +260,7 @@ function noticeContent(
 
 /**
  * Whether a person may have a notice: health and erasures are for admins; the digest checks this itself. Known admins get
- * health alerts also while the directory does not answer, since that may be the trouble.
+ * health alerts also while the directory does not answer, because that may be the trouble.
  */
 async function mayHaveNotice(
   context: SystemContext<NotificationPorts>,

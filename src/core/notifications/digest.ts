@@ -23,7 +23,7 @@ export interface AwaitedEntry {
   readonly request: Request
   readonly since: string
 }
-/** What is open for a person: one card each day instead of many reminders. */
+/** The open items of a person: one card each day instead of many reminders. */
 export interface Digest {
   /** The longest wait first; `more`: there are more than are counted. */
   readonly approvals: { readonly entries: readonly AwaitedEntry[]; readonly more: boolean }
@@ -48,25 +48,25 @@ export interface DigestSetting {
   readonly isOn: boolean
 }
 
-/** The most requests that are counted for one person. */
-const mostAwaited = 100
+/** The maximum number of requests that are counted for one person. */
+const maxAwaited = 100
 
-/** Returns what is open for the actor; with `by` only what was open by then, so that later requests wait for the next digest. */
+/** Returns the open items of the actor; with `by`, only items older than this time: later ones wait for the next digest. */
 export async function digestOf(context: Context<NotificationPorts>, by?: Date): Promise<Digest> {
   const { ports, actor } = context
   const { tenantId, id: approverId, isAdmin } = actor
-  const query = { tenantId, approverId, status: 'pendingApproval', limit: mostAwaited + 1, oldestFirst: true } as const
+  const query = { tenantId, approverId, status: 'pendingApproval', limit: maxAwaited + 1, oldestFirst: true } as const
   const waiting = await ports.requests.list(query)
   const entries = waiting
-    .slice(0, mostAwaited)
+    .slice(0, maxAwaited)
     .map((request) => ({ request, since: sinceAsked(request, approverId) }))
     .filter(({ since }) => by === undefined || Date.parse(since) <= by.getTime())
     .sort((one, other) => one.since.localeCompare(other.since))
-  const approvals = { entries, more: waiting.length > mostAwaited }
+  const approvals = { entries, more: waiting.length > maxAwaited }
   return isAdmin ? { approvals, admin: await readForAdmin(context) } : { approvals }
 }
 
-/** What is open for the actor now. */
+/** Returns the open items of the actor. */
 export const readDigest = defineUseCase({
   permission: 'digest.read',
   input: z.object({}),
@@ -119,7 +119,10 @@ export const chooseDigest = defineUseCase({
   },
 })
 
-/** Returns the content of a day's card when it is sent; undefined: nothing is open, the digest is disabled, or the day is over. */
+/**
+ * Returns the content of a day's card when it is sent; undefined: nothing is open, the digest is disabled, or the day is
+ * over.
+ */
 export async function readDigestNotice(
   context: SystemContext<NotificationPorts>,
   { tenantId, personId }: Pick<NoticeOrder, 'tenantId' | 'personId'>,
@@ -161,7 +164,7 @@ export async function orderDigests(context: SystemContext<NotificationPorts>): P
       }),
     )
   await order(await ports.digests.awaited(tenantId))
-  // Last, since only the directory knows the admins.
+  // Last, because only the directory knows the admins.
   const admins = (await adminsOf(ports, settings)).map(({ id }) => id)
   const have = await havingDigest(context, tenantId, admins)
   // A chat that cannot be looked up now does not stop the others: the next run tries again.

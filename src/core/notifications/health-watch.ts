@@ -11,7 +11,10 @@ export const watchTimes = {
   checkEvery: 20,
   /** The service counts as red once two checks in a row, this far apart, have found something red. */
   confirmAfter: 20,
-  /** The service counts as well once every check for this long has found nothing red, so that a trouble that comes and goes is one trouble. */
+  /**
+   * The service counts as well once every check for this long has found nothing red, so that a trouble that comes and goes
+   * is one trouble.
+   */
   wellAfter: 60,
 } as const
 export type WatchTimes = { readonly [K in keyof typeof watchTimes]: number }
@@ -25,7 +28,10 @@ export interface HealthCheck {
 
 const isCredential = ({ name }: HealthPart): boolean => name === 'certificate' || name === 'botSecret'
 
-/** Ends the key of a card that credentials are well again: other parts may have turned red at the same check and be well later. */
+/**
+ * Ends the key of a card that credentials are well again: other parts may have turned red at the same check and be well
+ * later.
+ */
 const alone = '/credentials'
 
 /** Whether a result is that of credentials: earlier versions kept one result of all parts, and credentials were the red ones. */
@@ -83,10 +89,10 @@ export const wellNotice = (since: string) => `health:well:${since}` as const
 export interface HealthNotice {
   readonly kind: 'health'
   readonly turned: 'red' | 'well'
-  /** When it turned red, and when it was well again (ISO 8601); null: it is not yet. */
+  /** When the service turned red, and when it was healthy again (ISO 8601); null: not yet. */
   readonly since: string
   readonly until: string | null
-  /** What was wrong. */
+  /** The parts that were red. */
   readonly parts: readonly HealthPart[]
 }
 

@@ -13,9 +13,9 @@ export type RequestCard = { readonly request: Request; readonly isAdmin: boolean
   | { readonly kind: 'stuck'; readonly attention: Attention }
   | { readonly kind: 'webhook'; readonly event: WebhookEvent }
 )
-/** A card about no one request. */
+/** A card that is not about one request. */
 export type NoticeContent = HealthNotice | ErasureNotice | DigestNotice
-/** What a card shows. `withdrawn` replaces a card whose person has lost the right that it needed. */
+/** The content of a card. `withdrawn` replaces a card whose person has lost the right that it needs. */
 export type CardContent = RequestCard | NoticeContent | { readonly kind: 'withdrawn'; readonly lost: LostRight }
 
 /** The result of sending a card. `unknown`: sent, but the answer was lost. */

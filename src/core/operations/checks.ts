@@ -30,87 +30,87 @@ export interface InstallationPorts
   readonly templates: Pick<OperationPorts['templates'], 'list'>
 }
 
-/** A check of each report. Its limit is for a defect: the questions have limits of their own. Seconds. */
-const eachTime = { keptSeconds: 0, limitSeconds: 15 } as const
-/** A check that costs many calls. Seconds. */
-const nowAndThen = { keptSeconds: 300, limitSeconds: 20 } as const
+/** A check that runs for each report. Its limit is for defects only: the calls have limits of their own. Seconds. */
+const everyReport = { keptSeconds: 0, limitSeconds: 15 } as const
+/** A check that needs many calls, and therefore runs rarely. Seconds. */
+const periodic = { keptSeconds: 300, limitSeconds: 20 } as const
 
 /** The checks of an installation, in the order in which `npm run check:tenant` shows them. */
 export const installationChecks: readonly DefinedCheck<InstallationPorts>[] = [
   defineCheck({
-    ...{ id: 'credentials', parts: ['certificate', 'botSecret'], ...eachTime },
+    ...{ id: 'credentials', parts: ['certificate', 'botSecret'], ...everyReport },
     read: ({ ports: { clock, connection }, settings: { botSecret } }) => ({
       ...{ at: clock.now(), certificate: connection.certificate(), botSecret },
     }),
     judge: credentialParts,
   }),
   defineCheck({
-    ...{ id: 'microsoft365', parts: ['graph', 'sharePoint', 'exchange', 'signIn', 'clock'], ...eachTime },
+    ...{ id: 'microsoft365', parts: ['graph', 'sharePoint', 'exchange', 'signIn', 'clock'], ...everyReport },
     async read({ ports: { tenant, connection, serviceCalls } }) {
       const services = await tenant.health()
-      // After the questions to the services: these are calls too, need tokens and tell the time.
+      // After the calls to the services, which also count as traffic, need tokens and return Microsoft's time.
       const traffic = await serviceCalls.lately()
       return { services, traffic, signIn: connection.signIn(), clock: connection.clock() }
     },
     judge: microsoft365Parts,
   }),
   defineCheck({
-    ...{ id: 'permissions', parts: ['permissions'], ...nowAndThen },
+    ...{ id: 'permissions', parts: ['permissions'], ...periodic },
     read: ({ ports }, signal) => ports.installation.permissions(signal),
     judge: judgePermissions,
   }),
   defineCheck({
-    ...{ id: 'siteHosts', parts: ['siteHosts'], ...nowAndThen },
+    ...{ id: 'siteHosts', parts: ['siteHosts'], ...periodic },
     read: ({ ports }, signal) => ports.installation.siteHosts(signal),
     judge: judgeSiteHosts,
   }),
   defineCheck({
-    ...{ id: 'adminHosts', parts: ['adminHosts'], ...nowAndThen },
+    ...{ id: 'adminHosts', parts: ['adminHosts'], ...periodic },
     read: ({ ports }, signal) => ports.installation.adminHosts(signal),
     judge: judgeAdminHosts,
   }),
   defineCheck({
-    ...{ id: 'extension', parts: ['extension'], ...nowAndThen },
+    ...{ id: 'extension', parts: ['extension'], ...periodic },
     read: ({ ports }, signal) => ports.installation.extension(signal),
     judge: judgeExtension,
   }),
   defineCheck({
-    ...{ id: 'cmdlets', parts: ['cmdlets'], ...nowAndThen },
+    ...{ id: 'cmdlets', parts: ['cmdlets'], ...periodic },
     read: ({ ports }, signal) => ports.installation.cmdlets(signal),
     judge: judgeCmdlets,
   }),
   defineCheck({
-    ...{ id: 'botToken', parts: ['botToken'], ...nowAndThen },
+    ...{ id: 'botToken', parts: ['botToken'], ...periodic },
     read: ({ ports }, signal) => ports.installation.botToken(signal),
     judge: judgeBotToken,
   }),
   defineCheck({
-    ...{ id: 'endpoint', parts: ['endpoint'], ...nowAndThen },
+    ...{ id: 'endpoint', parts: ['endpoint'], ...periodic },
     read: ({ ports }, signal) => ports.installation.endpoint(signal),
     judge: judgeEndpoint,
   }),
   defineCheck({
-    ...{ id: 'catalogueApp', parts: ['catalogueApp'], ...nowAndThen },
+    ...{ id: 'catalogueApp', parts: ['catalogueApp'], ...periodic },
     read: ({ ports }, signal) => ports.installation.catalogueApp(signal),
     judge: judgeCatalogueApp,
   }),
   defineCheck({
-    ...{ id: 'databaseServer', parts: ['databaseServer'], ...nowAndThen },
+    ...{ id: 'databaseServer', parts: ['databaseServer'], ...periodic },
     read: ({ ports }) => ports.installation.database(),
     judge: judgeDatabase,
   }),
   defineCheck({
-    ...{ id: 'auditKey', parts: ['auditKey'], ...nowAndThen },
+    ...{ id: 'auditKey', parts: ['auditKey'], ...periodic },
     read: ({ ports }) => ports.installation.auditKey(),
     judge: judgeAuditKey,
   }),
   defineCheck({
-    ...{ id: 'admins', parts: ['admins'], ...nowAndThen },
+    ...{ id: 'admins', parts: ['admins'], ...periodic },
     read: ({ ports, settings }) => readAdmins(ports.directory, settings),
     judge: judgeAdmins,
   }),
   defineCheck({
-    ...{ id: 'templates', parts: ['templates'], ...nowAndThen },
+    ...{ id: 'templates', parts: ['templates'], ...periodic },
     read: async ({ ports: { directory, templates }, settings: { tenantId } }) =>
       readTemplates(directory, await templates.list(tenantId)),
     judge: judgeTemplates,
@@ -119,11 +119,11 @@ export const installationChecks: readonly DefinedCheck<InstallationPorts>[] = [
 
 const orNull = <T>(reading: Promise<T>): Promise<T | null> => reading.catch(() => null)
 
-/** The check of a running service itself. */
+/** The check of the running service itself. */
 const serviceCheck: DefinedCheck<OperationPorts> = defineCheck({
   id: 'service',
   parts: ['database', 'processes', 'queue', 'watchdog', 'deadLetters', 'webhooks', 'directory'],
-  ...eachTime,
+  ...everyReport,
   async read({ ports, settings }) {
     const at = ports.clock.now()
     const [own, deadLetters, processes, endpoints, directory] = await Promise.all([
@@ -138,12 +138,12 @@ const serviceCheck: DefinedCheck<OperationPorts> = defineCheck({
   judge: ownParts,
 })
 
-/** All checks. Each part of a report comes from one of them. */
+/** All checks. Each part of a report comes from one check. */
 export const healthChecks: readonly DefinedCheck<OperationPorts>[] = [serviceCheck, ...installationChecks]
 
 /**
- * Checks the service and everything that it needs. A part that does not answer is red or says that it was not checked, and
- * throws nothing. Expensive checks run now and then; without `starts` they do not run now, also if there is no result yet.
+ * Checks the service and its dependencies. A part that does not answer is red or not checked; nothing throws. Expensive
+ * checks run periodically. Without `starts` they do not run now, even if they have no result yet.
  */
 export async function currentHealth(
   { ports, settings }: SystemContext<OperationPorts>,
@@ -162,7 +162,7 @@ export const readHealth = defineUseCase({
   handle: (context: Context<OperationPorts>): Promise<HealthReport> => currentHealth(context),
 })
 
-/** Checks the service itself without asking Microsoft 365, for callers without time for that. */
+/** Checks the service itself without calls to Microsoft 365, for callers who need a fast answer. */
 export const readOwnHealth = defineUseCase({
   permission: 'health.read',
   input: z.object({}),
@@ -175,7 +175,7 @@ export const readOwnHealth = defineUseCase({
   },
 })
 
-/** Reads the certificate's file again, records that in the audit, and returns the health after it. */
+/** Reads the certificate file again, records this in the audit, and returns the health afterwards. */
 export const readCertificate = defineUseCase({
   permission: 'certificate.read',
   input: z.object({}),

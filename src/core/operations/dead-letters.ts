@@ -15,7 +15,7 @@ import {
 } from '../shared/index.ts'
 import type { DeadLetter, DeadLetterHead, OperationPorts } from './ports.ts'
 
-/** A job that was given up, with its request, if there is one. */
+/** A dead letter: a job without further attempts, with its request, if it has one. */
 export interface GivenUpJob {
   readonly letterId: string
   /** `unknown`: a job of another version of the service. */
@@ -23,18 +23,18 @@ export interface GivenUpJob {
   readonly problem: string
   readonly at: Date
   readonly request: Request | undefined
-  /** Its batch was stopped when the job was given up, and its waiting rows are gone: to run the job again would do nothing. */
+  /** The job's batch was stopped and its waiting rows are deleted, so a retry of the job would do nothing. */
   readonly isOver: boolean
 }
 
-/** A page of jobs that were given up, and how many there are. */
+/** A page of dead letters, and the number of all. */
 export interface GivenUpJobs {
   readonly total: number
   readonly jobs: readonly GivenUpJob[]
   readonly nextCursor?: string
 }
 
-/** Returns the open jobs that were given up, the newest first. Refuses an invalid cursor. */
+/** Returns the open dead letters, the newest first. Refuses an invalid cursor. */
 export const listDeadLetters = defineUseCase({
   permission: 'deadLetter.read',
   input: z.object({ limit: z.int(), cursor: z.string().optional() }),
@@ -51,19 +51,19 @@ export const listDeadLetters = defineUseCase({
   },
 })
 
-/** Counts the open jobs that were given up. */
+/** Counts the open dead letters. */
 export const countDeadLetters = async (ports: OperationPorts): Promise<number> => (await openLetters(ports)).length
 
-/** Leaves out jobs whose request has moved on; the newest first. */
+/** Returns the dead letters that still need an admin, the newest first. */
 async function openLetters(ports: OperationPorts): Promise<DeadLetterHead[]> {
   const letters = await ports.deadLetters.list()
   const ofWork = letters.flatMap(({ job, payload }) => (job === 'provision' ? [subjectOf(payload).requestId] : []))
   const ids = ofWork.filter((id) => id !== undefined)
-  const requests = ids.length === 0 ? [] : await ports.requests.standing(ids)
-  const standing = new Map(requests.map((request) => [request.requestId, request]))
+  const requests = ids.length === 0 ? [] : await ports.requests.statuses(ids)
+  const current = new Map(requests.map((request) => [request.requestId, request]))
   return letters
     .filter(({ job, payload, at }) => {
-      return !isLookedAfter({ job, at, request: standing.get(subjectOf(payload).requestId ?? '') })
+      return !isSettled({ job, at, request: current.get(subjectOf(payload).requestId ?? '') })
     })
     .sort(byAge)
 }
@@ -81,7 +81,7 @@ function decodeCursor(cursor: string): Place {
   return refuseFields([fault('/cursor', 'invalid', because('cursorInvalid'))])
 }
 
-/** Reads one job that was given up. Throws `not-found` when it is not open any more. */
+/** Reads one dead letter. Throws `not-found` when it is no longer open. */
 export const readDeadLetter = defineUseCase({
   permission: 'deadLetter.read',
   input: z.object({ letterId: z.uuid() }),
@@ -91,14 +91,14 @@ export const readDeadLetter = defineUseCase({
 async function openJob(ports: OperationPorts, letterId: string): Promise<GivenUpJob> {
   const letter = await ports.deadLetters.find(letterId)
   const job = letter && (await givenUpJob(ports, letter))
-  if (!job || isLookedAfter(job)) throw notOnTheList()
+  if (!job || isSettled(job)) throw notOnTheList()
   return job
 }
 
 /**
- * Runs a given-up job again and removes it from the list. The timeline of the request, or else of the organisation, says who
- * did so. Retries a request that failed with its job, since the job alone would find nothing to do. Throws
- * `illegal-transition` for a job of a stopped batch.
+ * Retries a dead letter and removes it from the list. Records the admin in the timeline of the request, or else in the
+ * audit of the organisation. If the request failed with its job, retries the request: the job alone would have nothing
+ * to do. Throws `illegal-transition` for a job of a stopped batch.
  */
 export const replayDeadLetter = defineUseCase({
   permission: 'deadLetter.replay',
@@ -109,7 +109,7 @@ export const replayDeadLetter = defineUseCase({
       const { job, request, problem, isOver } = await openJob(ports, letterId)
       if (isOver) throw new ProvisioningError('illegal-transition', because('batchStopped'))
       if (job === 'provision' && request?.status === 'failed') {
-        const why = 'its request is tried again'
+        const why = 'an admin retried its request'
         if (!(await ports.deadLetters.settle(letterId, { personId: actor.id, why }))) throw notOnTheList()
         await retryRequest.handle(context, { requestId: request.requestId })
         return
@@ -123,7 +123,10 @@ export const replayDeadLetter = defineUseCase({
   },
 })
 
-/** Removes a given-up job from the list without running it. The timeline of the request, or else of the organisation, says who did so. */
+/**
+ * Removes a dead letter from the list without running it. Records the admin in the timeline of the request, or else in
+ * the audit of the organisation.
+ */
 export const dismissDeadLetter = defineUseCase({
   permission: 'deadLetter.dismiss',
   input: z.object({ letterId: z.uuid() }),
@@ -144,11 +147,11 @@ async function givenUpJob(ports: OperationPorts, letter: DeadLetter): Promise<Gi
   const job = isJobName(letter.job) ? letter.job : 'unknown'
   const requestId = await requestIdOf(ports, payload)
   const request = requestId === undefined ? undefined : await ports.requests.find(requestId)
-  return { letterId, job, problem, at, request, isOver: await isOfStoppedBatch(ports, letter) }
+  return { letterId, job, problem, at, request, isOver: await isOfEndedBatch(ports, letter) }
 }
 
-/** The waiting rows of a stopped batch are deleted, and its sender may have sent them again since. */
-async function isOfStoppedBatch(ports: OperationPorts, { job, payload }: DeadLetter): Promise<boolean> {
+/** Whether the job's batch has ended. Its waiting rows are then deleted, and the sender may have sent them again. */
+async function isOfEndedBatch(ports: OperationPorts, { job, payload }: DeadLetter): Promise<boolean> {
   const { batchId } = subjectOf(payload)
   if (job !== 'run-batch' || batchId === undefined) return false
   return (await ports.batches.find(batchId))?.status !== 'running'
@@ -156,7 +159,7 @@ async function isOfStoppedBatch(ports: OperationPorts, { job, payload }: DeadLet
 
 const isJobName = (name: string): name is JobName => Object.hasOwn(jobPayloads, name)
 
-/** The subject of a payload. The payload may be of an earlier version, so its form is not sure. */
+/** The ids in a payload. The payload may be of an earlier version, so each id may be missing. */
 const subject = z.object({
   requestId: z.uuid().optional().catch(undefined),
   deliveryId: z.uuid().optional().catch(undefined),
@@ -171,8 +174,8 @@ async function requestIdOf(ports: OperationPorts, payload: unknown): Promise<str
   return (await ports.deliveries.find(deliveryId))?.requestId
 }
 
-/** A job whose request was retried or cancelled since needs no admin any more. */
-const isLookedAfter = ({ job, request, at }: { job: string; at: Date; request: Standing | undefined }): boolean =>
+/** Whether a dead letter needs no admin any more, because its request was retried or has ended since. */
+const isSettled = ({ job, request, at }: { job: string; at: Date; request: Standing | undefined }): boolean =>
   job === 'provision' &&
   request !== undefined &&
   (!unfinished.includes(request.status) || Date.parse(request.queuedAt ?? request.submittedAt) > at.getTime())

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 
-/** From good to bad. */
+/** The states of a part, from good to bad. */
 export const healthStates = ['green', 'amber', 'red'] as const
 export const healthState = z.enum(healthStates)
 export type HealthState = z.output<typeof healthState>
 
-/** The parts of the service and what it needs, in the order in which people read them. */
+/** The parts of the service and its dependencies, in the order of reports. */
 export const healthParts = [
   'database',
   'processes',
@@ -137,7 +137,7 @@ const seconds = z.number().min(0)
 const measures = z
   .object({
     milliseconds: z.number().min(0),
-    /** Jobs that wait, also for their time, or run; and how long the oldest job that is due has waited. */
+    /** Jobs that wait, are scheduled or run; and how long the oldest due job has waited. */
     waiting: count,
     oldestSeconds: seconds,
     watchedSecondsAgo: seconds,
@@ -146,7 +146,7 @@ const measures = z
     silent: count,
     silentAt: z.iso.datetime(),
     idle: count,
-    /** Since when the part is in this state. */
+    /** When the part entered this state. */
     sinceAt: z.iso.datetime(),
     /** Calls of the last 15 minutes: all, failed, throttled, and timed out. */
     calls: count,
@@ -157,27 +157,32 @@ const measures = z
     errorRate: z.number().min(0).max(1),
     lastSuccessAt: z.iso.datetime(),
     lastFailureAt: z.iso.datetime(),
-    /** Valid tokens, and when the first of them ends. */
+    /** Valid tokens, and when the first of them expires. */
     tokens: count,
     tokenEndsAt: z.iso.datetime(),
-    /** Whole days until the certificate or the secret ends; below 0 it has ended. When it becomes valid, if it is not yet. */
+    /**
+     * Whole days until the certificate or the secret expires; below 0: it has expired. `startsAt`: when it becomes
+     * valid.
+     */
     daysLeft: z.int(),
     startsAt: z.iso.datetime(),
     endsAt: z.iso.datetime(),
     failing: count,
     switchedOff: count,
-    /** Groups that the directory showed within a day, and after how long it showed half of them, and 95 of 100. */
+    /** New groups that appeared in the directory within a day, and the median and 95th percentile of their delays. */
     seen: count,
     p50Seconds: seconds,
     p95Seconds: seconds,
-    /** When the part was last checked, for parts that are not checked each time. */
+    /** When the part was last checked, for parts that are checked periodically. */
     checkedAt: z.iso.datetime(),
-    /** Of the database server, or of the app in the catalogue; and the version of the app that belongs to this service. */
+    /**
+     * The version of the database server or of the app in the catalogue; `ownVersion`: the app version of this service.
+     */
     version: z.string(),
     ownVersion: z.string(),
-    /** How far our clock is from Microsoft’s. */
+    /** The difference between our clock and Microsoft’s. */
     skewSeconds: seconds,
-    /** What is wrong by the service’s own answer, for admins. */
+    /** The error as the service reported it, for admins. */
     problem: z.string(),
   })
   .partial()
@@ -185,7 +190,7 @@ const measures = z
 export const healthPart = z.strictObject({
   name: healthPartName,
   state: healthState,
-  /** The message. */
+  /** The key of the message. */
   says: z.enum(healthSayings),
   ...measures.shape,
 })
@@ -205,7 +210,7 @@ export interface HealthReport {
 export const worst = (states: readonly HealthState[]): HealthState =>
   healthStates.findLast((state) => states.includes(state)) ?? 'green'
 
-/** Makes a report of parts: the worst first, otherwise in the order in which people read them. */
+/** Builds a report: the worst parts first, otherwise in the order of `healthParts`. */
 export function reportOf(
   parts: readonly HealthPart[],
   about: Pick<HealthReport, 'at' | 'version' | 'startedAt'>,
@@ -219,7 +224,7 @@ export function reportOf(
   }
 }
 
-/** The bounds from which a measure of a part is amber or red. `below`: smaller is worse. */
+/** The limits from which a measure of a part is amber or red. `below`: smaller is worse. */
 export interface HealthThreshold {
   readonly part: HealthPartName
   readonly measure: string
@@ -229,7 +234,7 @@ export interface HealthThreshold {
   readonly below?: true
 }
 
-/** All thresholds. A part that does not answer, refuses us or has ended is red, whatever its measures are. */
+/** All thresholds. A part that does not answer, refuses our calls or has expired is red, regardless of its measures. */
 export const healthThresholds = [
   { part: 'database', measure: 'milliseconds', amber: 250, red: 2000 },
   { part: 'queue', measure: 'oldestSeconds', amber: 60, red: 600 },
@@ -248,12 +253,12 @@ export const healthThresholds = [
   { part: 'clock', measure: 'skewSeconds', amber: 60, red: 300 },
 ] as const satisfies readonly HealthThreshold[]
 
-/** Fewer calls than this say nothing about the error rate. */
+/** With fewer calls the error rate is not judged. */
 export const fewestCalls = 100
 
 type MeasureOf<P extends HealthPartName> = Extract<(typeof healthThresholds)[number], { readonly part: P }>['measure']
 
-/** Judges a measure of a part by the table. */
+/** Returns the state of a measure by the thresholds. */
 export function stateBy<P extends (typeof healthThresholds)[number]['part']>(
   part: P,
   measure: MeasureOf<P>,

@@ -15,17 +15,17 @@ import { type ClockFacts, judgeClock } from './installation.ts'
 import type { CertificateFacts, OwnHealth, SeenProcess, ServiceTraffic, SignInFacts } from './ports.ts'
 
 export const dayMilliseconds = 86_400_000
-/** A process that has reported nothing for this long, in seconds, has stopped unexpectedly or hangs. */
+/** A process that has not reported for this long, in seconds, has stopped unexpectedly or hangs. */
 export const silentAfterSeconds = 30
 
-/** The facts of a health report. Facts that lie in the database are null while it does not answer. */
+/** The facts of a health report. Facts from the database are null while it does not answer. */
 export interface HealthFacts {
   readonly at: Date
-  /** The answer of each service just now. */
+  /** The present answer of each service. */
   readonly services: readonly ServiceHealth[]
   readonly traffic: readonly ServiceTraffic[]
   readonly signIn: SignInFacts
-  /** Absent: nobody compared it. */
+  /** Absent: the clocks were not compared. */
   readonly clock?: ClockFacts
   readonly certificate: CertificateFacts
   readonly botSecret: Settings['botSecret']
@@ -33,20 +33,20 @@ export interface HealthFacts {
   readonly deadLetters: number | null
   /** Absent: the list was not read. */
   readonly processes?: readonly SeenProcess[] | null
-  /** Receivers that fail or are switched off. */
+  /** Receivers that fail or are disabled. */
   readonly endpoints: readonly WebhookEndpoint[] | null
-  /** How long the directory took within a day. */
+  /** The delays of the directory within a day. */
   readonly directory: Awaited<ReturnType<DirectorySightings['delay']>> | null
 }
 
-/** Judges the facts by the thresholds of the table. */
+/** Judges the facts by the thresholds. */
 export function judgeHealth(facts: HealthFacts): HealthReport {
   const { own, at } = facts
   const about = { at, version: own.version, startedAt: own.startedAt }
   return reportOf([...ownParts(facts), ...microsoft365Parts(facts), ...credentialParts(facts)], about)
 }
 
-/** The parts of the service itself. */
+/** Returns the parts of the service itself. */
 export function ownParts({
   own,
   deadLetters,
@@ -133,7 +133,7 @@ export function processesParts(all: readonly SeenProcess[]): HealthPart[] {
   return [{ name, state: 'green', says: versions.size > 1 ? 'processesMixed' : 'processesWork', count, sinceAt: first }]
 }
 
-/** The parts of Microsoft 365, and our way into it. */
+/** Returns the parts of Microsoft 365, of the sign-in and of the clock. */
 export const microsoft365Parts = ({
   services,
   traffic,
@@ -150,7 +150,7 @@ export const microsoft365Parts = ({
   ...(clock ? judgeClock(clock) : []),
 ]
 
-/** The parts of what expires. */
+/** Returns the parts of the certificate and the bot's secret. */
 export const credentialParts = ({
   at,
   certificate,
@@ -160,7 +160,7 @@ export const credentialParts = ({
   botSecretPart(botSecret, at),
 ]
 
-/** The state and message for each trouble of a service. */
+/** The state and message for each kind of failure of a service. */
 const troubles = {
   permissionMissing: { state: 'red', says: 'permissionMissing' },
   optionalPermissionMissing: { state: 'amber', says: 'permissionMissing' },
@@ -181,7 +181,7 @@ function servicePart(service: ServiceHealth, traffic: ServiceTraffic | undefined
 
 type Counts = Partial<Pick<HealthPart, 'calls' | 'errorRate' | 'throttled'>>
 
-/** Judges a service that answers now by the worst of its present speed and its recent calls. */
+/** Judges a service that answers, by the worst of its present speed and its recent calls. */
 function stateOfAnswers({ name, milliseconds }: ServiceHealth, { calls = 0, errorRate = 0, throttled = 0 }: Counts) {
   const measured: readonly (readonly [HealthState, HealthPart['says']])[] = [
     [calls < fewestCalls ? 'green' : stateBy(name, 'errorRate', errorRate), 'failedOften'],
@@ -231,7 +231,10 @@ function certificatePart({ startsAt, endsAt, problem }: CertificateFacts, at: Da
   return { name, state, says, ...known }
 }
 
-/** Without the secret the chat stops, and with it the alerts. An unknown date is green: the service cannot find it out. */
+/**
+ * Judges the bot's secret: without it, chat and alerts stop. An unknown date is green, because the service cannot look
+ * it up.
+ */
 function botSecretPart(secret: Settings['botSecret'], at: Date): HealthPart {
   const name = 'botSecret'
   if (secret === undefined) return { name, state: 'green', says: 'secretNotNeeded' }

@@ -1,5 +1,5 @@
 /**
- * What admins see and write: the queue, health, statistics, dead letters, templates in use.
+ * The operations of admins: the queue, health, statistics, dead letters, templates in use.
  * Cards and alerts are in `notifications`.
  */
 

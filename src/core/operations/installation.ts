@@ -4,14 +4,14 @@ import type { Directory, Settings } from '../shared/index.ts'
 import type { Template } from '../templates/index.ts'
 import { type HealthPart, type HealthPartName, stateBy } from './health-report.ts'
 
-/** The answer to one harmless question: the name of what was asked for, and what is wrong with it, as a text for admins. */
+/** The result of one harmless call: the name of the tested thing, and its problem as a text for admins. */
 export interface Probe {
   readonly name: string
   readonly problem?: string | undefined
   readonly trouble?: ServiceHealth['trouble']
 }
 
-/** PostgreSQL, as the service uses it. */
+/** How the service can use PostgreSQL. */
 export type DatabaseFacts =
   | { readonly engine: 'embedded'; readonly use: 'open' | 'new' | 'elsewhere' }
   | { readonly engine: 'server'; readonly problem: string }
@@ -22,14 +22,14 @@ export type DatabaseFacts =
       /** Whether the connection leaves this machine without encryption. */
       readonly isPlain: boolean
       readonly isReadOnly: boolean
-      /** What the user of the database may not do. */
+      /** The rights that the user of the database lacks. */
       readonly lacks: readonly string[]
     }
 
-/** What answers at BASE_URL. */
+/** The answer at BASE_URL: of this service, of another server, or none. */
 export type EndpointFacts = { readonly answer: 'own' } | { readonly answer: 'other' | 'none'; readonly problem: string }
 
-/** The app of TEAMS_APP_ID in the organisation's catalogue. `unseen`: nobody may read the catalogue for us. */
+/** The app of TEAMS_APP_ID in the organisation's catalogue. `unseen`: the service may not read the catalogue. */
 export type CatalogueFacts = 'nothing' | 'unseen' | 'notSet' | { readonly version: string; readonly ownVersion: string }
 
 /** The difference between our clock and Microsoft's, by the `Date` of its last answer. Positive: ours is fast. */
@@ -38,33 +38,33 @@ export interface ClockFacts {
   readonly aheadSeconds: number | null
 }
 
-/** The secret of the bot, tried. */
+/** The result of a sign-in with the bot's secret. */
 export type BotTokenFacts = Probe | 'managed' | 'notNeeded'
 
 /**
- * Questions that show whether the installation is complete: they cost many calls, and change nothing. A question without a
- * definite answer throws, or its probe has a trouble that passes by itself.
+ * Probes that show whether the installation is complete: they make many calls and change nothing. A probe without a
+ * definite answer throws, or returns a temporary trouble.
  */
 export interface Installation {
   database(): Promise<DatabaseFacts>
-  /** Each permission of Microsoft Graph by one call. */
+  /** Tests each permission of Microsoft Graph with one call. */
   permissions(signal: AbortSignal): Promise<readonly Probe[]>
   siteHosts(signal: AbortSignal): Promise<readonly Probe[]>
   adminHosts(signal: AbortSignal): Promise<readonly Probe[]>
   extension(signal: AbortSignal): Promise<Probe>
-  /** Each command of Exchange that the service uses. */
+  /** Tests each command of Exchange that the service uses. */
   cmdlets(signal: AbortSignal): Promise<readonly Probe[]>
   botToken(signal: AbortSignal): Promise<BotTokenFacts>
   endpoint(signal: AbortSignal): Promise<EndpointFacts>
   catalogueApp(signal: AbortSignal): Promise<CatalogueFacts>
-  /** Whether our key is the one that seals the audit of the store. */
+  /** Tests whether our key seals the audit of the store. */
   auditKey(): Promise<Probe>
 }
 
-/** The oldest version of PostgreSQL that still gets fixes: the service is tested with no older one. */
+/** The oldest version of PostgreSQL that still gets fixes. The service is not tested with older versions. */
 const oldestServer = 14
 
-/** Troubles that pass by themselves, or that another part reports with its remedy: they prove nothing about an installation. */
+/** Temporary troubles, and troubles that another part reports: they prove nothing about an installation. */
 const passing: ReadonlySet<ServiceHealth['trouble']> = new Set([
   'throttled',
   'timedOut',
@@ -74,7 +74,10 @@ const passing: ReadonlySet<ServiceHealth['trouble']> = new Set([
 ])
 const isPassing = ({ problem, trouble = 'failed' }: Probe): boolean => problem !== undefined && passing.has(trouble)
 
-/** Judges probes: a refusal is red, an optional permission amber; a part that could not be asked is amber and says so. */
+/**
+ * Judges probes. A refusal is red, a missing optional permission amber; a part that could not be tested is amber as not
+ * checked.
+ */
 function judgeProbes(
   name: HealthPartName,
   probes: readonly Probe[],
@@ -86,12 +89,12 @@ function judgeProbes(
     const isOptional = refused.every(({ trouble }) => trouble === 'optionalPermissionMissing')
     return [{ name, state: isOptional ? 'amber' : 'red', says: says.bad, problem: list(refused) }]
   }
-  const unasked = probes.filter(isPassing)
-  if (unasked.length > 0) return [notChecked(name, list(unasked))]
+  const untested = probes.filter(isPassing)
+  if (untested.length > 0) return [notChecked(name, list(untested))]
   return [{ name, state: 'green', says: says.good, count: probes.length }]
 }
 
-/** A part whose question found no answer. */
+/** Returns the part for a check without an answer. */
 export const notChecked = (name: HealthPartName, problem: string): HealthPart => ({
   ...{ name, state: 'amber', says: 'notChecked', problem },
 })
@@ -117,7 +120,10 @@ export function judgeBotToken(facts: BotTokenFacts): HealthPart[] {
   return judgeProbes(name, [facts], { good: 'botTokenGood', bad: 'botTokenRefused' })
 }
 
-/** Nobody there is no proof of a fault: the service may not run yet, and some networks do not lead back to their own address. */
+/**
+ * Judges the endpoint. No answer is only amber: the service may not run yet, and some networks cannot reach their own
+ * public address.
+ */
 export function judgeEndpoint(facts: EndpointFacts): HealthPart[] {
   const name = 'endpoint'
   if (facts.answer === 'own') return [{ name, state: 'green', says: 'endpointGood' }]
@@ -151,7 +157,7 @@ export function judgeCatalogueApp(facts: CatalogueFacts): HealthPart[] {
   return [{ name, state: 'green', says: 'appGood', version }]
 }
 
-/** Compares versions as a manifest has them: numbers, joined by dots. */
+/** Compares the versions of two manifests, which are three numbers. */
 function isOlder(version: string, other: string): boolean {
   const [one, two] = [version, other].map((text) => text.split(/[.+-]/).map((part) => Number.parseInt(part, 10) || 0))
   for (let index = 0; index < 3; index += 1) {
@@ -170,7 +176,10 @@ export function judgeClock({ aheadSeconds }: ClockFacts): HealthPart[] {
   return [{ name, state, says, skewSeconds }]
 }
 
-/** How many people an id of ADMINS makes admins. None: it names nobody, a blocked account, a guest or an empty group. */
+/**
+ * An id of ADMINS and the number of admins that it names. 0: an unknown id, a blocked account, a guest or an empty
+ * group.
+ */
 export interface NamedAdmin {
   readonly id: string
   readonly people: number
@@ -195,7 +204,7 @@ export function judgeAdmins(all: readonly NamedAdmin[]): HealthPart[] {
   return [{ name, state: 'green', says: 'adminsGood', count }]
 }
 
-/** The templates in use, and what they name that the directory does not have. */
+/** The enabled templates, and their approvers that are not in the directory. */
 export interface TemplateFacts {
   readonly count: number
   /** Pairs of a template's name and an id. */
@@ -207,13 +216,13 @@ export async function readTemplates(directory: Directory, all: readonly Template
   const named = active.flatMap(({ name, approval }) => approversOf(approval).map((one) => ({ template: name, ...one })))
   const known = new Map<string, Promise<boolean>>()
   const exists = ({ id, isGroup }: { id: string; isGroup: boolean }): Promise<boolean> => {
-    const asked =
+    const lookup =
       known.get(id) ?? (isGroup ? directory.groupName(id) : directory.person(id)).then((one) => one !== undefined)
-    known.set(id, asked)
-    return asked
+    known.set(id, lookup)
+    return lookup
   }
-  const there = await Promise.all(named.map(exists))
-  const missing = named.filter((_, index) => there[index] === false).map(({ template, id }) => ({ template, id }))
+  const found = await Promise.all(named.map(exists))
+  const missing = named.filter((_, index) => found[index] === false).map(({ template, id }) => ({ template, id }))
   return { count: active.length, missing }
 }
 

@@ -8,7 +8,7 @@ import type { StatsStore } from './stats.ts'
 export interface ServiceTraffic {
   readonly name: ServiceHealth['name']
   readonly calls: number
-  /** Calls that were refused, failed, or got no answer in time. */
+  /** Calls that were refused, failed or timed out. */
   readonly failed: number
   readonly throttled: number
   readonly timedOut: number
@@ -25,7 +25,10 @@ export interface ServiceCalls {
 export interface SignInFacts {
   /** Valid tokens. */
   readonly tokens: readonly { readonly resource: string; readonly endsAt: Date }[]
-  /** Why the last attempt got no token, as a text for admins. `isFinal`: Entra ID refused it, which only an admin can change. */
+  /**
+   * Why the last attempt got no token, as a text for admins. `isFinal`: Entra ID refused it, which only an admin can
+   * change.
+   */
   readonly refusal: { readonly at: Date; readonly problem: string; readonly isFinal: boolean } | undefined
 }
 
@@ -33,20 +36,22 @@ export interface SignInFacts {
 export interface CertificateFacts {
   /** When it becomes valid. */
   readonly startsAt?: Date | undefined
-  /** null: it does not end, as in local mode. */
+  /** null: it does not expire, as in local mode. */
   readonly endsAt: Date | null
-  /** Why the present file is not in use, as a text for admins. */
+  /** Why the present file cannot be used, as a text for admins. */
   readonly problem?: string | undefined
 }
 
-/** The result of reading the certificate's file. `taken`: a new certificate is in use now; `refused`: it cannot be used. */
+/**
+ * The result of reading the certificate file. `taken`: a new certificate is in use; `refused`: the file cannot be used.
+ */
 export type CertificateReading = 'same' | 'taken' | 'refused' | 'none'
-/** Our way into the tenant. */
+/** The connection to the tenant: sign-in, clock and certificate. */
 export interface Connection {
   signIn(): SignInFacts
   clock(): ClockFacts
   certificate(): CertificateFacts
-  /** Reads the certificate's file again, and uses its certificate if that can sign in. Throws nothing. */
+  /** Reads the certificate file again, and uses its certificate if it can sign in. Never throws. */
   readCertificate(): Promise<CertificateReading>
 }
 
@@ -54,9 +59,9 @@ export interface Connection {
 export interface OwnHealth {
   /** Milliseconds of a query to the store; null: it does not answer. */
   readonly databaseMilliseconds: number | null
-  /** When it last answered; absent: a moment ago. */
+  /** When it last answered; absent: it answers now. */
   readonly databaseSeenAt?: Date
-  /** Jobs that wait or run, and how long the oldest job that is due has waited, in seconds. */
+  /** Jobs that wait or run, and how long the oldest due job has waited, in seconds. */
   readonly queue: { readonly waiting: number; readonly oldestSeconds: number }
   /** When the watchdog last ran; null: not within the last seven days. */
   readonly watchedAt: Date | null
@@ -64,15 +69,15 @@ export interface OwnHealth {
   readonly startedAt: Date
 }
 
-/** Implemented by `app/`, which knows the parts. */
+/** Reads the health of the service. `app/` implements it, because it knows all parts. */
 export interface OwnHealthReader {
   read(): Promise<OwnHealth>
 }
 
-/** A job that was given up and is still open. */
+/** An open dead letter, without its problem. */
 export interface DeadLetterHead {
   readonly letterId: string
-  /** The job's name and its payload, unchanged; this version may not know the job any more. */
+  /** The job's name and its payload, unchanged. This version may not know the job. */
   readonly job: string
   readonly payload: unknown
   readonly at: Date
@@ -83,14 +88,14 @@ export interface DeadLetter extends DeadLetterHead {
   readonly problem: string
 }
 
-/** The jobs that the queue has given up. Changes inside a transaction are part of it. */
+/** The dead letters of the queue. Changes inside a transaction are part of it. */
 export interface DeadLetters {
-  /** All, in any order. */
+  /** Returns all, in any order. */
   list(): Promise<DeadLetterHead[]>
   find(letterId: string): Promise<DeadLetter | undefined>
-  /** Removes it from the list; false when it is not on the list any more. The log says who did it, and why. */
+  /** Removes it from the list; false if it is no longer on the list. Logs the person and the reason. */
   settle(letterId: string, about: { readonly personId: string; readonly why: string }): Promise<boolean>
-  /** Enqueues its job again and removes it from the list; false when it is not on the list any more. */
+  /** Enqueues its job again and removes it from the list; false if it is no longer on the list. */
   replay(letterId: string): Promise<boolean>
 }
 
@@ -118,9 +123,9 @@ export interface ProcessStore {
   beat(process: ServiceProcess): Promise<void>
   /** Reports an orderly stop. */
   leave(processId: string): Promise<void>
-  /** All that have not left, the oldest first. */
+  /** Returns all that have not reported a stop, the oldest first. */
   list(): Promise<SeenProcess[]>
-  /** Deletes all but this one: an embedded store belongs to one process at a time. */
+  /** Deletes all other processes: an embedded store belongs to one process at a time. */
   forgetOthers(processId: string): Promise<void>
   forgetOld(): Promise<void>
 }

@@ -13,7 +13,7 @@ import { type Context, defineUseCase, openStates, type SystemContext, TenantErro
 import { countDeadLetters } from './dead-letters.ts'
 import type { OperationPorts } from './ports.ts'
 
-/** A request in the admins' list: since when it waits, and why it needs an admin, if it does. */
+/** A request in the admins' list: when its wait started, and why it needs an admin, if it does. */
 export interface QueueEntry {
   readonly request: Request
   readonly since: string
@@ -23,9 +23,9 @@ export interface QueueEntry {
 }
 export interface Queue {
   readonly counts: { readonly waiting: number; readonly creating: number; readonly failed: number }
-  /** All open requests: those counted above, and those that are created but not announced yet. */
+  /** The number of all open requests: those of `counts`, and created ones that are not announced yet. */
   readonly open: number
-  /** Requests that need an admin first, then the others, state by state; the oldest first. Only the first of many. */
+  /** First the requests that need an admin, then the others by state; the oldest first. Only the first of many. */
   readonly entries: readonly QueueEntry[]
   /** The directory did not answer, so the entries ignore departed approvers. */
   readonly isDirectorySilent?: boolean
@@ -35,14 +35,14 @@ export interface Stuck {
   readonly count: number
   readonly entries: readonly QueueEntry[]
   readonly isDirectorySilent?: boolean
-  /** Open jobs that were given up. */
+  /** The number of open dead letters. */
   readonly deadLetters?: number
 }
 
-/** The most requests of each state that are read: the first ones show the trouble of all. */
-const mostOfEach = 50
+/** The maximum number of requests that are read for each status: the first ones show the problems of all. */
+const maxOfEach = 50
 
-/** The open requests of the tenant, state by state; a created one is open until its requester is notified. */
+/** The open requests of the tenant by state. A created request is open until its requester is notified. */
 const openParts = [
   { status: 'failed' },
   { status: 'pendingApproval' },
@@ -72,7 +72,9 @@ export const readQueue = defineUseCase({
   },
 })
 
-/** Returns requests that need an admin: past the deadline of their state, waiting for departed people, or retried often. */
+/**
+ * Returns requests that need an admin: past the deadline of their state, waiting for departed people, or retried often.
+ */
 export const readStuck = defineUseCase({
   permission: 'queue.read',
   input: z.object({}),
@@ -113,7 +115,7 @@ async function readOpen(context: Context<OperationPorts>) {
 }
 
 async function listed(ports: OperationPorts, tenantId: string, parts: readonly Part[]): Promise<Request[]> {
-  const query = { tenantId, limit: mostOfEach, oldestFirst: true }
+  const query = { tenantId, limit: maxOfEach, oldestFirst: true }
   return (await Promise.all(parts.map((part) => ports.requests.list({ ...part, ...query })))).flat()
 }
 
@@ -213,7 +215,7 @@ async function byId(
   return new Map(await Promise.all(lists))
 }
 
-/** Runs a lookup; undefined when the tenant fails or is too slow: then the list is shown without it. */
+/** Runs a lookup. Returns undefined when the tenant fails or is too slow: then the list is shown without its result. */
 async function inTime<T>(lookup: () => Promise<T>): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<undefined>((resolve) => {

@@ -3,13 +3,13 @@ import type { Clock, Settings } from '../shared/index.ts'
 import type { HealthPart, HealthPartName } from './health-report.ts'
 import { notChecked } from './installation.ts'
 
-/** One check of the health: which parts it judges, and how. `P`: the ports that it needs. */
+/** One check of the health and the parts that it judges. `P`: the ports that it needs. */
 export interface DefinedCheck<P> {
   readonly id: string
   readonly parts: readonly HealthPartName[]
-  /** How long a running service keeps a good result, in seconds; 0 = it is checked each time. */
+  /** How long a running service keeps a good result, in seconds. 0: it runs for each report. */
   readonly keptSeconds: number
-  /** After this time a check counts as unanswered. Seconds. */
+  /** The time limit of the check. Seconds. */
   readonly limitSeconds: number
   run(context: CheckContext<P>, signal: AbortSignal): Promise<readonly HealthPart[]>
 }
@@ -18,7 +18,7 @@ export interface CheckContext<P> {
   readonly settings: Settings
 }
 
-/** Defines a check of facts that are read, and of a pure judgement about them. */
+/** Defines a check: `read` reads facts, and the pure function `judge` judges them. */
 export const defineCheck = <P, Facts>({
   read,
   judge,
@@ -31,7 +31,7 @@ export const defineCheck = <P, Facts>({
 /** Runs a check within its time limit. A check that fails or takes longer judges its parts as not checked. */
 export async function runCheck<P>(check: DefinedCheck<P>, context: CheckContext<P>): Promise<readonly HealthPart[]> {
   const over = new AbortController()
-  const problem = `There was no answer in ${check.limitSeconds} seconds.`
+  const problem = `There was no answer within ${check.limitSeconds} seconds.`
   const late = pause(check.limitSeconds * 1000, problem, { signal: over.signal, ref: false })
   late.catch(() => undefined)
   const work = check.run(context, over.signal).catch((error: unknown) => messageOf(error))
@@ -41,26 +41,26 @@ export async function runCheck<P>(check: DefinedCheck<P>, context: CheckContext<
 
 const messageOf = (error: unknown): string => {
   const { cause } = Object(error)
-  // The reason of a refusal is in its cause: people read only that the directory is away.
+  // The cause has the reason for admins; the error itself only says that the directory does not answer.
   return cause instanceof Error ? cause.message : error instanceof Error ? error.message : String(error)
 }
 
-/** The last result of a check that is not run each time. */
+/** The last result of a periodic check. */
 interface Kept {
   readonly parts: readonly HealthPart[]
-  /** When the check last found an answer, and when it last ran. Milliseconds since 1970. */
+  /** When the check last got an answer, and when it last ran. Milliseconds since 1970. */
   readonly at: number
   readonly triedAt: number
-  /** Runs in a row that found something red. */
+  /** Consecutive runs with a red part. */
   readonly reds: number
   readonly isAnswered: boolean
 }
 
-/** The last results of one process, in memory. */
+/** The last results of the checks of one process, in memory. */
 export interface CheckResults {
   find(checkId: string): Kept | undefined
   keep(checkId: string, result: Kept): void
-  /** The run of this check that has not ended yet. */
+  /** Returns the present run of this check, if there is one. */
   running(checkId: string): Promise<void> | undefined
   start(checkId: string, run: () => Promise<void>): void
 }
@@ -79,14 +79,14 @@ export function createCheckResults(): CheckResults {
   }
 }
 
-/** How long a result is kept that is red, or no answer. Seconds. */
+/** How long a red or unanswered result is kept. Seconds. */
 const troubleKeptSeconds = 60
-/** How long a report waits for checks that are not run each time. Later results come with the next report. Seconds. */
+/** How long a report waits for periodic checks. Later results are in the next report. Seconds. */
 const patienceSeconds = 4
 
 /**
- * Whether a check is due. The next report confirms a first red result, so that a fault of one moment is no alert: the watcher
- * of the health needs two reports in a row.
+ * Whether a check is due. A first red result is checked again for the next report, so that a momentary fault causes no
+ * alert: the health watcher needs two red reports in a row.
  */
 function isDue({ keptSeconds }: { readonly keptSeconds: number }, kept: Kept | undefined, now: number): boolean {
   if (kept === undefined || (kept.reds === 1 && kept.isAnswered)) return true
@@ -94,7 +94,9 @@ function isDue({ keptSeconds }: { readonly keptSeconds: number }, kept: Kept | u
   return now - kept.triedAt >= (isTrouble ? troubleKeptSeconds : keptSeconds) * 1000
 }
 
-/** Returns the parts of a check, from its last result unless it is due. `starts`: whether a check that is due runs now. */
+/**
+ * Returns the parts of a check, from its last result unless it is due. `starts`: whether a check that is due runs now.
+ */
 export async function partsOf<P extends { readonly clock: Clock; readonly checkResults: CheckResults }>(
   check: DefinedCheck<P>,
   context: CheckContext<P>,
@@ -119,7 +121,7 @@ export async function partsOf<P extends { readonly clock: Clock; readonly checkR
   return result?.parts.map((part) => ({ ...part, checkedAt: new Date(result.at).toISOString() })) ?? []
 }
 
-/** Keeps the last answer while a check finds none: whether Microsoft 365 answers is the matter of other parts. */
+/** Keeps the last answer while a check gets no answer: other parts report that Microsoft 365 does not answer. */
 function afterRun(before: Kept | undefined, parts: readonly HealthPart[], now: number): Kept {
   const isAnswered = !parts.some(({ says }) => says === 'notChecked')
   if (!isAnswered && before?.isAnswered) return { ...before, triedAt: now, isAnswered }

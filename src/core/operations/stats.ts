@@ -12,39 +12,39 @@ import {
 } from '../shared/index.ts'
 
 const count = z.int().min(0)
-/** Durations in seconds: median and 95th percentile. Null without any. */
+/** Durations in seconds: median and 95th percentile. Null without durations. */
 const spread = z.object({ median: z.number(), p95: z.number() }).nullable()
 export type Spread = z.output<typeof spread>
 
-/** What happened in a span of time; requests that were decided, created or failed in it may have been submitted before. */
+/** The figures of a period. Requests that were decided, created or failed in it may have been submitted earlier. */
 const figures = z.object({
   from: instant,
   until: instant,
-  /** Submitted. */
+  /** Submitted requests. */
   asked: count,
-  /** Got the last decision that they needed; `rejected` of them were rejected. */
+  /** Requests with their last decision in the period; `rejected` of them were rejected. */
   decided: count,
   rejected: count,
-  /** Rejected per 100 decided; null without decisions. */
+  /** Rejected requests per 100 decided ones; null without decisions. */
   rejectionRate: z.number().nullable(),
   made: count,
-  /** How often a request became `failed`; one that was retried and failed again counts twice. */
+  /** How often a request became `failed`. A request that was retried and failed again counts twice. */
   failed: count,
   /** From submission to the last decision. */
   toDecision: spread,
-  /** From submission until the resource was created; `work`: from the last moment when work was possible. */
+  /** From submission until the resource was created; `work`: from the last time when creation could start. */
   toCompletion: spread,
   work: spread,
 })
 export type Figures = z.output<typeof figures>
 
-/** Requests that were submitted, decided and created in a period, compared with the one before. */
+/** Requests that were submitted, decided and created in a period, compared with the previous period. */
 export const stats = z.object({
   period: z.enum(['week', 'month', 'thisWeek', 'lastWeek', 'thisMonth', 'lastMonth', 'days']),
   now: figures,
-  /** The same length of time before it. */
+  /** The period of the same length before it. */
   before: figures,
-  /** Submitted requests by kind, the most first. */
+  /** Submitted requests by kind, the most frequent kind first. */
   kinds: z.array(z.object({ kind: resourceKind, count })),
   /** Submitted requests by template, with their present states. */
   templates: z.array(
@@ -56,7 +56,9 @@ export const stats = z.object({
       states: z.partialRecord(requestState, count),
     }),
   ),
-  /** The people who decided most. `median`: seconds from the opening of the stage. An erased person has no name. */
+  /**
+   * The people with the most decisions. `median`: seconds from the start of the stage. An erased person has no name.
+   */
   approvers: z.array(z.object({ person, decisions: count, rejections: count, median: z.number() })),
   /** How many people decided. */
   approverCount: count,
@@ -78,13 +80,13 @@ export interface StatsStore {
   submitted(tenantId: string, span: Span): Promise<SubmittedRow[]>
   countSubmitted(tenantId: string, span: Span): Promise<number>
   measure(tenantId: string, span: Span): Promise<Measured>
-  /** The `most` people who decided most, and how many there are. */
+  /** Returns the `most` people with the most decisions, and the number of all who decided. */
   approvers(tenantId: string, span: Span, most: number): Promise<Pick<Stats, 'approvers' | 'approverCount'>>
   failures(tenantId: string, span: Span): Promise<Stats['failures']>
 }
 
 /** Approvers beyond this are only counted. */
-const mostApprovers = 20
+const maxApprovers = 20
 
 /** Returns the statistics of a period. Requests whose details were removed count too. */
 export const readStats = defineUseCase({
@@ -99,7 +101,7 @@ export const readStats = defineUseCase({
       store.measure(tenantId, span),
       store.countSubmitted(tenantId, before),
       store.measure(tenantId, before),
-      store.approvers(tenantId, span, mostApprovers),
+      store.approvers(tenantId, span, maxApprovers),
       store.failures(tenantId, span),
     ])
     return {

@@ -2,7 +2,7 @@ import { distance } from 'fastest-levenshtein'
 import { z } from 'zod'
 import { noteAct } from '../audit/index.ts'
 import { likeness, namesFor } from '../naming/index.ts'
-import { mostCounted } from '../requests/index.ts'
+import { maxCounted } from '../requests/index.ts'
 import {
   type Actor,
   asking,
@@ -33,11 +33,11 @@ import {
 } from '../templates/index.ts'
 import type { OperationPorts } from './ports.ts'
 
-/** A template and its use; both numbers up to {@link mostCounted}, or the quota if that is more. */
+/** A template and its use; both numbers up to {@link maxCounted}, or the quota if that is more. */
 export interface TemplateInUse {
   readonly template: Template
   readonly open: number
-  /** Resources that exist or are under way: the number that the quota limits. */
+  /** Created resources and open requests: the number that the quota limits. */
   readonly resources: number
 }
 export interface TemplatePage {
@@ -46,7 +46,7 @@ export interface TemplatePage {
   readonly from: number
   readonly total: number
 }
-/** Who wrote a version, when, and which parts changed. */
+/** A version of a template: its author, its time and the changed parts. */
 export interface TemplateEdit {
   readonly version: number
   readonly by: Person | null
@@ -54,7 +54,7 @@ export interface TemplateEdit {
   readonly changed: readonly string[]
 }
 export interface TemplateReport extends TemplateInUse {
-  /** The names of the people and groups in the template, by id; only those that the directory knows. */
+  /** The names of the people and groups in the template, by id. Ids that the directory does not know are missing. */
   readonly names: Readonly<Record<string, string>>
   /** Example names for the actor; undefined when the naming policy refuses the example. */
   readonly example: { readonly typed: string; readonly displayName: string; readonly address: string } | undefined
@@ -62,11 +62,11 @@ export interface TemplateReport extends TemplateInUse {
   readonly edits: readonly TemplateEdit[]
 }
 
-/** The typed name in the example of a report. */
+/** The typed name in the example of a template's names. */
 const exampleName = 'Apollo'
-const mostEdits = 5
-/** The most people and groups of an audience that a report names. */
-const mostNamed = 20
+const maxEdits = 5
+/** The maximum number of people and groups of an audience that a report names. */
+const maxNamed = 20
 
 /** Lists all templates in pages. */
 export const listTemplatesInUse = defineUseCase({
@@ -74,7 +74,7 @@ export const listTemplatesInUse = defineUseCase({
   input: z.object({ from: z.int(), most: z.int() }),
   async handle(context: Context<OperationPorts>, { from, most }): Promise<TemplatePage> {
     const all = await listTemplates.handle(context, {})
-    // After deletions a page may not exist any more: returns the last one.
+    // After deletions a page may no longer exist: then the last page is returned.
     const first = from < all.length ? from : Math.max(0, Math.floor((all.length - 1) / most) * most)
     const entries = await readUseOfTemplates.handle(context, { templates: all.slice(first, first + most) })
     return { entries, from: first, total: all.length }
@@ -93,11 +93,11 @@ export const readUseOfTemplates = defineUseCase({
 async function inUse(ports: OperationPorts, { tenantId }: Actor, template: Template): Promise<TemplateInUse> {
   const of = { tenantId, templateId: template.id, but: [] }
   const [open, resources] = await Promise.all([
-    ports.requests.countOfTemplate({ ...of, states: openStates, most: mostCounted }),
+    ports.requests.countOfTemplate({ ...of, states: openStates, most: maxCounted }),
     ports.requests.countOfTemplate({
       ...of,
       states: [...openStates, 'succeeded'],
-      most: Math.max(mostCounted, template.quota.resources ?? 0),
+      most: Math.max(maxCounted, template.quota.resources ?? 0),
     }),
   ])
   return { template, open, resources }
@@ -113,7 +113,7 @@ export const reportOnTemplate = defineUseCase({
     const [report, used, versions] = await Promise.all([
       describeTemplate(context, template),
       inUse(ports, actor, template),
-      ports.templates.versions(actor.tenantId, template.id, mostEdits + 1),
+      ports.templates.versions(actor.tenantId, template.id, maxEdits + 1),
     ])
     const edits = versions.map((one, index) => ({
       version: one.version,
@@ -121,11 +121,11 @@ export const reportOnTemplate = defineUseCase({
       at: one.at,
       changed: changedParts(one, versions[index + 1]),
     }))
-    return { ...report, ...used, edits: edits.slice(0, mostEdits) }
+    return { ...report, ...used, edits: edits.slice(0, maxEdits) }
   },
 })
 
-/** Returns the report on a template that is not stored yet: nothing uses it, and nobody has changed it. */
+/** Returns the report on a template that is not stored yet, so it has no use and no edits. */
 export async function describeTemplate(context: Context<OperationPorts>, template: Template): Promise<TemplateReport> {
   const [names, example] = await Promise.all([
     asking(() => namesOf(context.ports, template)),
@@ -142,7 +142,7 @@ async function namesOf(ports: OperationPorts, { audience, approval }: Template):
   const groups = approvers.flatMap((one) => ('group' in one ? [one.group] : 'ownersOf' in one ? [one.ownersOf] : []))
   const people = approvers.flatMap((one) => ('user' in one ? [one.user] : []))
   const named = (ids: readonly string[], more: readonly string[], name: (id: string) => Promise<string | undefined>) =>
-    [...new Set([...ids, ...more.slice(0, mostNamed)])].map(async (id) => [id, await name(id)] as const)
+    [...new Set([...ids, ...more.slice(0, maxNamed)])].map(async (id) => [id, await name(id)] as const)
   const found = await Promise.all([
     ...named(groups, audience?.groups ?? [], (id) => ports.directory.groupName(id)),
     ...named(people, audience?.people ?? [], async (id) => (await ports.directory.person(id))?.displayName),
@@ -150,7 +150,7 @@ async function namesOf(ports: OperationPorts, { audience, approval }: Template):
   return Object.fromEntries(found.flatMap(([id, name]) => (name === undefined ? [] : [[id, name] as const])))
 }
 
-/** The names that the policy makes for this person, without a check whether they are free. */
+/** Returns the names that the policy makes for this person, without checking whether they are free. */
 async function exampleOf(
   { ports, settings, actor }: Context<OperationPorts>,
   template: Template,
@@ -181,8 +181,8 @@ async function exampleOf(
 }
 
 /**
- * Enables or disables a template. `expected` is the version that the admin saw; throws `stale-version` for another one.
- * Open requests keep their version.
+ * Enables or disables a template. `expected` is the version that the admin saw; throws `stale-version` for another version.
+ * Open requests keep their version of the template.
  */
 export const switchTemplate = defineUseCase({
   permission: 'template.write',
@@ -204,12 +204,12 @@ export const switchTemplate = defineUseCase({
   },
 })
 
-/** Templates for a typed id, name or part of a name; if none is `found`, `near` are the most similar ones. */
+/** Templates for a typed id, name or part of a name. If `found` is empty, `near` has the most similar ones. */
 interface MeantTemplates {
   readonly found: readonly Template[]
   readonly near: readonly Template[]
 }
-const mostNear = 3
+const maxNear = 3
 /** The least similarity of a name, 0 to 1. */
 const nearFrom = 0.5
 
@@ -223,16 +223,16 @@ export function meantTemplates(templates: readonly Template[], typed: string): M
     .map((template) => ({ template, like: nearness(template.name.toLowerCase(), wanted) }))
     .filter(({ like }) => like >= nearFrom)
     .sort((one, other) => other.like - one.like)
-  return { found: [], near: ranked.slice(0, mostNear).map(({ template }) => template) }
+  return { found: [], near: ranked.slice(0, maxNear).map(({ template }) => template) }
 }
 
 const nearness = (name: string, wanted: string): number =>
   Math.max(likeness(name, wanted), 1 - distance(name, wanted) / Math.max(name.length, wanted.length, 1))
 
 /**
- * Writes a template, by an admin. `expected` is the version that the admin has read (0: there was none); another one in
- * the store is `stale-version`. A template without a secret in its webhook keeps the one it has; a secret that is replaced
- * signs on for a day. A receiver that was switched off is switched on again.
+ * Writes a template for an admin. `expected` is the version that the admin has read (0: a new template); throws
+ * `stale-version` if the store has another version. A webhook without a secret keeps its stored secret; a replaced
+ * secret continues to sign for a day. Enables a disabled receiver.
  */
 export const putTemplate = defineUseCase({
   permission: 'template.write',
@@ -263,18 +263,21 @@ export const putTemplate = defineUseCase({
   },
 })
 
-/** Why a template was not written: it exists although it should be new, it does not exist, or somebody else wrote it. */
+/** Returns why a template was not written: it exists already, it does not exist, or somebody else has changed it. */
 const staleReason = (expected: number, before: Template | undefined): ReasonKey =>
   before === undefined ? 'templateMissing' : expected === 0 ? 'templateExists' : 'templateStale'
 
-/** The names of the changed parts, a secret included; never their values. */
+/** Returns the names of the changed parts, a secret included; never their values. */
 const changedKeys = (before: Template, written: Template): string[] =>
   Object.entries(written).flatMap(([key, part]) => {
     const isSame = JSON.stringify(part) === JSON.stringify(Reflect.get(before, key))
     return key === 'version' || isSame ? [] : [key]
   })
 
-/** Resolves the webhook's host. A host without an address yet is allowed: it may get one later. */
+/**
+ * Resolves the webhook's host and refuses a forbidden address. A host without an address is allowed: it may get one
+ * later.
+ */
 async function refuseBadName(
   { resolveHost }: OperationPorts,
   { webhookAllowCidrs }: Settings,
@@ -285,7 +288,7 @@ async function refuseBadName(
   if (reason) refuseFields([fault('/webhook/url', 'invalid', reason)])
 }
 
-/** A body with id and version, and with the stored secret of its webhook if it names none. */
+/** Adds id and version to a body, and the stored secret to a webhook without a secret. */
 function complete(body: unknown, id: string, expected: number, before: Template | undefined): unknown {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return body
   const written = { id, ...body, version: expected + 1 }

@@ -29,10 +29,10 @@ import {
 import type { OperationPorts } from './ports.ts'
 import { describeTemplate, putTemplate, type TemplateReport } from './template-admin.ts'
 
-/** Who approves the requests of a new template. `chosen`: one of the people, or one member of the group. */
+/** The approvers of a new template. `chosen`: one of the people, or one member of the group. */
 export const starterApprovals = ['manager', 'nobody', 'chosen'] as const
 
-/** The answers in the form of a starter, as an admin has given them. */
+/** An admin's answers in the form of a starter. */
 export const starterAnswers = z.object({
   name: z.string(),
   description: z.string(),
@@ -44,7 +44,7 @@ export const starterAnswers = z.object({
   group: z.string(),
   /** The fewest owners of a site. */
   owners: z.int(),
-  /** The most storage of a mailbox, in MB. */
+  /** The maximum storage of a mailbox, in MB. */
   capacity: z.int(),
 })
 export type StarterAnswers = z.output<typeof starterAnswers>
@@ -64,8 +64,8 @@ export const previewStarter = defineUseCase({
 })
 
 /**
- * Adds the template of a starter, once: a second call with the same id adds and changes nothing, and returns the template that
- * is there. Throws `validation-failed`.
+ * Adds the template of a starter, once: a second call with the same id changes nothing and returns the existing
+ * template. Throws `validation-failed`.
  */
 export const addFromStarter = defineUseCase({
   permission: 'template.write',
@@ -88,7 +88,7 @@ export const addFromStarter = defineUseCase({
   },
 })
 
-/** Makes the document of the template. Throws `validation-failed` with a fault for each wrong answer. */
+/** Builds the document of the template. Throws `validation-failed` with a fault for each wrong answer. */
 async function documentOf(
   context: Context<OperationPorts>,
   { kind, id, answers }: StartedTemplate,
@@ -113,7 +113,7 @@ async function documentOf(
   return wrong.length > 0 ? refuseFields(wrong) : document
 }
 
-/** The answers that parts of a template come from, by the part. */
+/** The answer that each part of a template comes from. */
 const answerOf: Readonly<Record<string, keyof StarterAnswers>> = {
   naming: 'prefix',
   approval: 'people',
@@ -123,7 +123,7 @@ const atAnswer = (one: Fault): Fault => {
   return answer === undefined ? one : { ...one, pointer: `/${answer}` }
 }
 
-/** People choose a template by its name, so two of one name would confuse them. */
+/** Refuses a name that another template has, because people choose templates by name. */
 function takenName(name: string, templates: readonly Template[]): Fault[] {
   const isTaken = (one: string) => templates.some((template) => template.name.toLowerCase() === one.toLowerCase())
   if (!isTaken(name)) return []
@@ -139,7 +139,7 @@ async function approversOf(
   const isNamed = people.length > 0 || group.trim() !== ''
   if (approvedBy !== 'chosen') {
     const approvers: Approver[] = approvedBy === 'manager' ? [{ manager: true }] : []
-    // Nobody names approvers on purpose for a template that would not ask them.
+    // Approvers that the template would not ask are a mistake.
     return { approvers, faults: isNamed ? [fault('/approvedBy', 'invalid', because('approversUnused'))] : [] }
   }
   if (!isNamed) return { approvers: [], faults: [fault('/people', 'required', because('approversRequired'))] }
@@ -160,7 +160,7 @@ async function approvingPeople({ ports }: Context<OperationPorts>, ids: readonly
   return { approvers: named.map(({ id }): Approver => ({ user: id })), faults: [...faults, ...unable] }
 }
 
-/** Finds the group by its id or by its name, or by the beginning of its name if no other group has that beginning. */
+/** Finds the group by its id or name, or by the beginning of its name if it is the only such group. */
 async function approvingGroup({ ports: { directory } }: Context<OperationPorts>, typed: string) {
   if (typed === '') return { approvers: [], faults: [] }
   const isId = z.uuid().safeParse(typed).success
@@ -170,7 +170,7 @@ async function approvingGroup({ ports: { directory } }: Context<OperationPorts>,
   const reason = only
     ? because('groupUnclear', {
         typed,
-        names: [only, ...others].slice(0, mostGroups).map(({ displayName }) => displayName),
+        names: [only, ...others].slice(0, maxGroups).map(({ displayName }) => displayName),
       })
     : because('groupUnknown', { typed })
   return { approvers: [], faults: [fault('/group', 'invalid', reason)] }
@@ -181,11 +181,11 @@ async function groupOfId(directory: OperationPorts['directory'], id: string) {
   return displayName === undefined ? [] : [{ id, displayName }]
 }
 
-/** The most groups that the answer to an unclear name lists. */
-const mostGroups = 5
+/** The maximum number of groups that the answer to an ambiguous name lists. */
+const maxGroups = 5
 
-/** The most admins that a sentence for people who need one names. */
-const mostHelpers = 3
+/** The maximum number of admins that a message names as helpers. */
+const maxHelpers = 3
 
 /** Returns admins, for people who need one; an empty list while the directory does not answer. */
 export const listHelpers = defineUseCase({
@@ -196,6 +196,6 @@ export const listHelpers = defineUseCase({
       if (error instanceof TenantError) return []
       throw error
     })
-    return admins.slice(0, mostHelpers).map(asPerson)
+    return admins.slice(0, maxHelpers).map(asPerson)
   },
 })

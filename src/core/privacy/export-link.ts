@@ -39,32 +39,33 @@ export interface StoredTicket extends IssuedTicket {
 export interface ExportTickets {
   issue(tickets: readonly IssuedTicket[]): Promise<void>
   find(hash: string): Promise<StoredTicket | undefined>
-  /** Marks a ticket as used, if it may be used at this time. True for one caller only, however many call at once. */
+  /** Marks a ticket as used, if it may be used at this time. Of concurrent callers, only one gets true. */
   use(hash: string, at: Date): Promise<boolean>
-  /** Deletes, at this time, the tickets that ended long ago. */
+  /** Deletes the tickets that ended long before this time. */
   forgetOld(at: Date): Promise<void>
 }
 
-/** The random part of a link, in bytes. The HMAC-SHA-256 after it has 32 bytes more. */
+/** The random part of a link, in bytes. The HMAC-SHA-256 after it has another 32 bytes. */
 const randomLength = 32
 const tokenPattern = /^[\w-]{86}$/
 
 /**
- * Derives the key that seals links, 32 bytes, from a secret that is not in the database (HKDF-SHA-256, RFC 5869). The secret
- * can serve for something else too: neither key says anything about the other.
+ * Derives the key that seals links, 32 bytes, from a secret that is not in the database (HKDF-SHA-256, RFC 5869). The
+ * secret may have other uses too: neither key reveals the other.
  */
 export const exportKeyOf = (secret: Uint8Array): Uint8Array =>
   new Uint8Array(hkdfSync('sha256', secret, '', 'quartermaster export links', 32))
 
-/** When a link that is issued now begins and ends. The end is a whole second, as people read it. */
+/** Returns the start and end of a link that is issued now. The end is a whole second, as people read it. */
 export const lifeOfLink = (now: Date): Pick<ExportTicket, 'issuedAt' | 'until'> => ({
   issuedAt: now,
   until: new Date(Math.floor(now.getTime() / 1000) * 1000 + linkMilliseconds),
 })
 
 /**
- * Makes a link for a ticket: random bytes and their seal as base64url (RFC 4648 §5), 86 characters, since the router takes
- * at most 100 between two slashes. Only the caller gets the random bytes; the ticket keeps their hash.
+ * Creates a link for a ticket: random bytes and their seal as base64url (RFC 4648 §5). It has 86 characters, because
+ * the router accepts at most 100 between two slashes. Only the caller gets the random bytes; the ticket keeps their
+ * hash.
  */
 export function sealTicket(key: Uint8Array, ticket: ExportTicket): { token: string; ticket: IssuedTicket } {
   const random = randomBytes(randomLength)
@@ -72,14 +73,14 @@ export function sealTicket(key: Uint8Array, ticket: ExportTicket): { token: stri
   return { token, ticket: { ...ticket, hash: hashOfRandom(random) } }
 }
 
-/** The parts of a link that has the form of ours. */
+/** The parts of a link with a valid form. */
 export interface LinkParts {
   readonly hash: string
   readonly random: Uint8Array
   readonly seal: Uint8Array
 }
 
-/** Reads the parts of a link; undefined if the text is not a link of ours. */
+/** Reads the parts of a link; undefined if the text does not have the form of a link. */
 export function partsOfToken(token: string): LinkParts | undefined {
   const bytes = Buffer.from(token, 'base64url')
   // Node reads other spellings of the same bytes too: only the spelling that was issued counts.
@@ -102,7 +103,9 @@ export function stateOfLink(key: Uint8Array, { random, seal }: LinkParts, ticket
   return until > at ? 'open' : 'expired'
 }
 
-/** The seal covers every field, so that a person who can only write to the database cannot change the content of a link. */
+/**
+ * The seal covers every field, so that a person who can only write to the database cannot change the content of a link.
+ */
 function sealOf(key: Uint8Array, random: Uint8Array, ticket: ExportTicket): Buffer {
   const { tenantId, what, format, from, to, personId = null, by, issuedAt, until } = ticket
   const fields = [tenantId, what, format, from, to, personId, by, issuedAt.toISOString(), until.toISOString()]

@@ -2,14 +2,16 @@ import { type Options, stringify } from 'csv-stringify/sync'
 import { auditEntry, type EntryFacts } from '../audit/index.ts'
 import { isForMailbox, type Request, referenceOf, viewOf } from '../requests/index.ts'
 
-/** An exported entry of the audit: everything that proves it elsewhere, and the reference of its request. */
+/**
+ * An exported entry of the audit, with everything that proves it outside the service, and the reference of its request.
+ */
 export interface ExportedEntry extends EntryFacts {
   readonly reference: string | null
   /** Unchanged; null after erasure. */
   readonly text: unknown
   readonly salt: string | null
   readonly hash: string
-  /** The hash of the entry before it; null for the first of its chain. */
+  /** The hash of the previous entry; null for the first of its chain. */
   readonly previous: string | null
 }
 /** A request whose stored form cannot be read: only its columns are known. */
@@ -115,9 +117,9 @@ export const jsonOfRequest = (one: Request | UnreadableRequest): unknown =>
     : { ...viewOf(one), template: { id: one.template.id, version: one.template.version, name: one.template.name } }
 
 /**
- * The beginning of a formula for spreadsheets (OWASP, "CSV Injection"; full-width signs included): at the beginning of a cell,
- * after spaces, which spreadsheets trim, and after characters that other settings read as the end of a cell, also in quotes.
- * The library's own protection checks only the first character of a cell.
+ * The start of a formula for spreadsheets (OWASP, "CSV Injection"; full-width signs included): at the start of a cell,
+ * after spaces, which spreadsheets trim, and after characters that other settings read as the end of a cell, also in
+ * quotes. The library's own protection checks only the first character of a cell.
  */
 const formula = /(^|[,;|\t\r\n])(?=[ \u00a0'"]*[=+\-@＝＋－＠]|'*[\t\r])/g
 

@@ -71,15 +71,15 @@ export interface ExportFile {
 }
 /**
  * Why a link has no file. `changed`: it was not issued, or is sealed with another key. `used`: it was used before.
- * `expired`: its time is over. `refused`: the person who requested it is not an admin now.
+ * `expired`: it is too old. `refused`: the person who requested it is not an admin now.
  */
 export interface ClosedLink {
   readonly state: 'changed' | 'used' | 'expired' | 'refused'
 }
 
 /**
- * Issues links to the requests that were submitted and the audit that was written between two days. Each works once, within a
- * quarter of an hour. Refuses as `validation-failed`, at `/from` or `/to`.
+ * Issues links to the requests that were submitted and the audit that was written between two days. Each works once,
+ * within a quarter of an hour. Refuses as `validation-failed`, at `/from` or `/to`.
  */
 export const offerExport = defineUseCase({
   permission: 'export.create',
@@ -173,8 +173,8 @@ export async function previewExport(
 }
 
 /**
- * Uses a link up and gives its file. The use and its audit entry are one transaction, before anything is read: a download that
- * breaks off has used the link.
+ * Uses a link up and returns its file. The use and its audit entry are one transaction before the data is read, so an
+ * aborted download has used the link.
  */
 export async function openExport(
   context: SystemContext<PrivacyPorts>,

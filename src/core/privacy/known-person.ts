@@ -7,8 +7,8 @@ import type { PrivacyPorts } from './ports.ts'
 export const erasedName = 'Erased person'
 
 /**
- * Returns a person by id with all their names and addresses. Stored names come before the directory's, since these have to be
- * removed. An earlier run may have removed all stored names.
+ * Returns a person by id with all their names and addresses. Prefers stored names to the directory's, because
+ * stored names must be removed. An earlier run may have removed all stored names.
  */
 export async function knownPerson(ports: PrivacyPorts, tenantId: string, id: string): Promise<KnownPerson> {
   const [stored, names, account, addresses] = await Promise.all([

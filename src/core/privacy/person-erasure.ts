@@ -19,11 +19,11 @@ import {
   tellOrder,
 } from '../shared/index.ts'
 import { knownPerson, personOf } from './known-person.ts'
-import { requestWithout, tellsOf } from './person-redaction.ts'
+import { mentions, requestWithout } from './person-redaction.ts'
 import { type ErasureCounts, erasureCounts, type PrivacyPorts } from './ports.ts'
 import { writeAside } from './retention.ts'
 
-/** What blocks the erasure of a person: others count on them, or something is under way for them. */
+/** The open work that blocks the erasure of a person. */
 export interface ErasureBlocks {
   readonly open: readonly Request[]
   readonly waiting: readonly Request[]
@@ -35,11 +35,11 @@ export interface ErasureBlocks {
 /** A person, and whether they can be erased. */
 export interface Erasure {
   readonly person: Person
-  /** Admins cannot erase themselves: nobody would get the result. */
+  /** Admins cannot erase themselves: nobody could read the result. */
   readonly isYou: boolean
   readonly isBlocked: boolean
   readonly blocks: ErasureBlocks
-  /** What the admin has to type: the address of the person, or the id if they have no address any more. */
+  /** The text that the admin must type: the person's address, or their id if they no longer have an address. */
   readonly confirmWith: string
   /** The id of the order: a second click on the same card is the same order. */
   readonly erasureId: string
@@ -47,9 +47,9 @@ export interface Erasure {
   readonly templates: readonly string[]
 }
 
-const mostListed = 50
+const maxListed = 50
 
-/** Returns who would be erased, and what blocks the erasure. Throws `not-found`. */
+/** Returns the person to erase, and the open work that blocks it. Throws `not-found`. */
 export const readErasure = defineUseCase({
   permission: 'person.erase',
   input: z.object({ personId: z.string() }),
@@ -60,8 +60,8 @@ export const readErasure = defineUseCase({
     const at = ports.clock.now().toISOString()
     const { id } = person
     const [open, waiting, openIds, own, toThem, batches, templates, known] = await Promise.all([
-      ports.requests.list({ tenantId, requesterId: id, status: openStates, limit: mostListed }),
-      ports.requests.list({ tenantId, approverId: id, status: 'pendingApproval', limit: mostListed }),
+      ports.requests.list({ tenantId, requesterId: id, status: openStates, limit: maxListed }),
+      ports.requests.list({ tenantId, approverId: id, status: 'pendingApproval', limit: maxListed }),
       ports.personData.openWith(tenantId, id),
       ports.delegations.ofPerson(tenantId, id, at),
       ports.delegations.toPerson(tenantId, id, at),
@@ -79,13 +79,13 @@ export const readErasure = defineUseCase({
       blocks,
       confirmWith: person.userPrincipalName || id,
       erasureId: randomUUID(),
-      templates: templates.filter((one) => tellsOf(one, known)).map(({ name }) => name),
+      templates: templates.filter((one) => mentions(one, known)).map(({ name }) => name),
     }
   },
 })
 
-/** Whether an open request is the person's, or uses their account: it needs their address until it has ended. */
-function isCountedOn(request: Request, personId: string): boolean {
+/** Whether an open request belongs to the person or uses their account: it needs their address until it ends. */
+function needsPerson(request: Request, personId: string): boolean {
   if (isTerminal(request.status)) return false
   const { requester, details } = request
   const named = isForMailbox(request) ? request.people : [...request.owners, ...(request.people ?? [])]
@@ -97,7 +97,10 @@ function isCountedOn(request: Request, personId: string): boolean {
 /** The result of a click: `mismatch`: the address was not typed; `blocked`: the person cannot be erased now. */
 export type ErasureOrdered = { readonly state: 'ordered' | 'mismatch' | 'blocked'; readonly erasure: Erasure }
 
-/** Orders the erasure of a person, once for each card: `erasureId` is the card's. Orders nothing without the person's address. */
+/**
+ * Orders the erasure of a person, once for each card: `erasureId` is the card's. Orders nothing without the person's
+ * address.
+ */
 export const orderErasure = defineUseCase({
   permission: 'person.erase',
   input: z.object({ personId: z.string(), address: z.string(), erasureId: z.uuid() }),
@@ -123,9 +126,10 @@ export const orderErasure = defineUseCase({
 })
 
 /**
- * Removes a person from the store: their own data, their name in data of the organisation, and all texts of the audit about
- * them. Their id stays, since the chain is made of it. Each step can run twice. The audit comes last, since its texts
- * still tell who the person is. A person who has started something since the order is not erased: the admin gets a card.
+ * Removes a person from the store: their own data, their name in data of the organisation, and all texts of the audit
+ * about them. Their id stays, because the hashes of the chain contain it. Each step can run twice. The audit comes
+ * last, because its texts identify the person. A person who has started something since the order is not erased: the
+ * admin gets a card.
  */
 export async function erasePerson(system: SystemContext<PrivacyPorts>, order: ErasureOrder): Promise<void> {
   const { ports } = system
@@ -134,21 +138,22 @@ export async function erasePerson(system: SystemContext<PrivacyPorts>, order: Er
   if (await erasureEntry(ports, order, 'erasure-stopped')) return
   const admin = { id: by, displayName: '', userPrincipalName: '', tenantId, isAdmin: true }
   const context = { ...system, actor: admin }
-  if (await isTooLate(context, order)) return end(context, order, 'erasure-stopped')
-  // First, while the names of the people in delegations are known.
+  if (await isBlockedNow(context, order)) return end(context, order, 'erasure-stopped')
+  // First, while the names of the people in delegations are still stored.
   await noteExpired(ports, tenantId)
   const person = await knownPerson(ports, tenantId, personId)
   const forgotten = await forget(context, person, order)
   let requests = 0
-  for (const id of await ports.personData.requestsWith(tenantId, person)) requests += await takeOut(ports, id, person)
+  for (const id of await ports.personData.requestsWith(tenantId, person))
+    requests += await removeFrom(ports, id, person)
   const entries = await ports.audit.erase(person, ports.clock.now())
   await end(context, order, 'person-erased', { ...forgotten, requests, entries })
 }
 
 type ErasureOrder = Omit<JobPayload<'erase-person'>, 'v'> & { readonly v?: 1 }
 
-/** Whether others count on the person now. An erasure that has started is completed: half of it would help nobody. */
-async function isTooLate(context: Context<PrivacyPorts>, order: ErasureOrder): Promise<boolean> {
+/** Whether open work blocks the erasure now. An erasure that has started is always completed. */
+async function isBlockedNow(context: Context<PrivacyPorts>, order: ErasureOrder): Promise<boolean> {
   if (await erasureEntry(context.ports, order, 'erasure-begun')) return false
   try {
     return (await readErasure.handle(context, { personId: order.personId })).isBlocked
@@ -171,7 +176,7 @@ async function end(
   })
 }
 
-/** Removes what is the person's alone. The counts are recorded with it, so that a run after a crash can report them. */
+/** Removes the person's own data. Records the counts with it, so that a run after a crash can report them. */
 async function forget(
   { ports, actor }: Context<PrivacyPorts>,
   person: KnownPerson,
@@ -188,18 +193,18 @@ async function forget(
 }
 
 /**
- * Removes the person from a request; returns 1 if the request named them. Leaves requests alone that they have started since
- * the order: those need to know who the person is.
+ * Removes the person from a request; returns 1 if the request named them. Leaves open requests unchanged that were
+ * submitted since the order: they still need the person.
  */
-async function takeOut(ports: PrivacyPorts, requestId: string, person: KnownPerson): Promise<0 | 1> {
+async function removeFrom(ports: PrivacyPorts, requestId: string, person: KnownPerson): Promise<0 | 1> {
   return ports.work.transaction(async () => {
     const before = await ports.requests.lock(requestId)
-    if (!before || isCountedOn(before, person.id)) return 0
+    if (!before || needsPerson(before, person.id)) return 0
     const after = requestWithout(before, person, ports.clock.now().toISOString())
     const isChanged = canonical(after) !== canonical(before)
     if (isChanged) await writeAside(ports, before, after, 'person-erased')
     if (after.reducedAt !== before.reducedAt) await ports.retention.forgetParts(requestId)
-    return isChanged || tellsOf(after, person) ? 1 : 0
+    return isChanged || mentions(after, person) ? 1 : 0
   })
 }
 
@@ -232,7 +237,7 @@ export const endDelegationsOf = defineUseCase({
 const erasureData = z.object({ personId: z.uuid(), erasureId: z.uuid(), removed: erasureCounts.optional() })
 type ErasureId = Pick<ErasureOrder, 'tenantId' | 'personId' | 'erasureId'>
 
-/** Returns the data of an erasure's entry in the organisation's chain; undefined: there is no such entry. */
+/** Returns the data of an erasure's entry in the organisation's chain; undefined without such an entry. */
 async function erasureEntry(
   ports: Pick<PrivacyPorts, 'audit'>,
   { tenantId, personId, erasureId }: ErasureId,
@@ -244,12 +249,14 @@ async function erasureEntry(
     .find((data) => data?.personId === personId && data.erasureId === erasureId)
 }
 
-/** The card about an erasure for the admin who ordered it: what was removed, or what blocks the erasure. */
+/**
+ * The card about an erasure for the admin who ordered it: the removed data, or the open work that blocks the erasure.
+ */
 export type ErasureNotice =
   | { readonly kind: 'erased'; readonly personId: string; readonly removed: ErasureCounts }
   | { readonly kind: 'not-erased'; readonly erasure: Erasure }
 
-/** Returns the content of an admin's card about an erasure; undefined if the chain has no entry about its end. */
+/** Returns the content of an admin's card about an erasure; undefined if the chain does not record its end. */
 export async function erasureNotice(
   context: SystemContext<PrivacyPorts>,
   { tenantId, personId: adminId }: { readonly tenantId: string; readonly personId: string },

@@ -7,23 +7,25 @@ import { reduced } from './retention.ts'
 type Json = Readonly<Record<string, unknown>>
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Keys whose values are addresses or ids of resources, and no text about a person. */
+/** Keys whose values are addresses or ids of resources, not texts about a person. */
 const structural: readonly string[] = ['address', 'alias', 'aliasAddress', 'url', 'name', 'domain', 'code', 'status']
-/** A shorter name could be a part of any word. */
+/** Shorter names are not searched for: they could be a part of other names and texts. */
 export const shortestName = 4
-/** Keys of a request's metadata have at most so many characters. */
+/** The maximum number of characters of a key in a request's metadata. */
 const longestKey = 64
-/** The lowest limit of a text in a request: a text may grow to it when a name in it is replaced. */
+/** The lowest limit of a text in a request. A text may grow to this length when a name in it is replaced. */
 const lowestLimit = 40
 
-/** The place of a value: its key, and whether people chose the keys there, so that keys have no meaning for us. */
+/**
+ * Where a value is: its key, and whether people chose the keys there, so that the service cannot know their meaning.
+ */
 interface Place {
   readonly key: string
   readonly isFree: boolean
 }
 
 /**
- * Returns a value without a person: without their names and addresses at any place, and without the comments that they
+ * Returns a value without a person: without their names and addresses anywhere, and without the comments that they
  * wrote. In `metadata`, whose keys people choose, removes their id too, also from keys. A person with the same name and
  * another id keeps it.
  */
@@ -63,13 +65,13 @@ function without(value: unknown, person: KnownPerson, place: Place): unknown {
   )
 }
 
-/** A condition that was judged, or a default that was applied, keeps the metadata's value beside the name of its field. */
+/** Whether a value is a judged condition or an applied default of a metadata field: both contain the field's value. */
 function isAboutMetadata({ field, condition }: Json): boolean {
   const about = field ?? (isObject(condition) ? condition['field'] : undefined)
   return typeof about === 'string' && about.startsWith('metadata.')
 }
 
-/** Keys that become the same are numbered, so that no value is lost. */
+/** Returns an object with free keys without a person. Numbers keys that become equal, so that no value is lost. */
 function freeWithout(value: Json, person: KnownPerson, place: Place): Json {
   const left = new Map<string, unknown>()
   for (const [name, one] of Object.entries(value)) {
@@ -91,8 +93,8 @@ function numbered(key: string, isFree: (key: string) => boolean): string {
 const isIdOf = (id: unknown, person: Pick<KnownPerson, 'id'>): boolean =>
   typeof id === 'string' && id.toLowerCase() === person.id
 
-/** Whether a value contains a person, by id or by name. */
-export const tellsOf = (value: unknown, person: KnownPerson): boolean =>
+/** Whether a value contains a person's id or name. */
+export const mentions = (value: unknown, person: KnownPerson): boolean =>
   JSON.stringify(value).toLowerCase().includes(person.id) ||
   canonical(withoutPerson(value, person)) !== canonical(value)
 
@@ -104,18 +106,18 @@ function withoutNames(text: string, person: KnownPerson, withId: boolean): strin
     return canonical(left) === canonical(inside) ? text : JSON.stringify(left)
   }
   const composed = text.normalize('NFC')
-  // A whole answer is the person, however it is written.
+  // The whole answer is the person's name, with or without a mark or capital.
   if (withId && namesOf(person).some((name) => isSame(name, composed))) return erasedName
   const patterns = [...namesOf(person).map(patternOf), ...(withId ? [new RegExp(person.id, 'gi')] : [])]
   const left = patterns.reduce((rest, pattern) => rest.replace(pattern, erasedName), composed)
-  // A limit that the text kept is kept: a request is parsed by it.
+  // The text must stay within its limit, or the request could not be parsed.
   return left === composed ? text : left.slice(0, Math.max(text.length, lowestLimit))
 }
 
 const isSame = (one: string, other: string): boolean =>
   one.normalize('NFC').trim().toLowerCase() === other.trim().toLowerCase()
 
-/** A person's names and addresses in texts, the longest first: a short one may be a part of a long one. */
+/** Returns a person's names and addresses, the longest first: a short name may be a part of a long one. */
 export const namesOf = ({ displayName, userPrincipalName, alsoKnownAs = [] }: KnownPerson): string[] =>
   [...new Set([userPrincipalName, displayName, ...alsoKnownAs])]
     .filter((name) => name.length >= shortestName && name !== erasedName)
@@ -133,8 +135,9 @@ function jsonIn(text: string): unknown {
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')
 
 /**
- * A name as whole words: `Ann Lee` is not in `Joann Leeds`. A name of a single word may be a common word too, so its
- * case has to match. An address may have a tag (`ann+news@…`) or be in a link (`ann%40…`), and is not a part of another address.
+ * Returns the pattern of a name. It does not match inside longer names: `Ann Lee` is not in `Joann Leeds`. A name
+ * without a space may be a common noun too, so its case must match. An address may have a tag (`ann+news@…`) or be in a
+ * link (`ann%40…`), and is never a part of another address.
  */
 function patternOf(name: string): RegExp {
   const written = name.normalize('NFC').trim()
@@ -144,11 +147,11 @@ function patternOf(name: string): RegExp {
     const after = '(?![\\p{L}\\p{N}])(?![.-][\\p{L}\\p{N}])'
     return new RegExp(`${before}${escaped(local)}(?:\\+[\\p{L}\\p{N}._-]+)?(?:@|%40)${escaped(domain)}${after}`, 'giu')
   }
-  const words = written.split(/\s+/u).map(escaped).join('\\s+')
-  return new RegExp(`(?<![\\p{L}\\p{N}])${words}(?![\\p{L}\\p{N}])`, /\s/.test(written) ? 'giu' : 'gu')
+  const parts = written.split(/\s+/u).map(escaped).join('\\s+')
+  return new RegExp(`(?<![\\p{L}\\p{N}])${parts}(?![\\p{L}\\p{N}])`, /\s/.test(written) ? 'giu' : 'gu')
 }
 
-/** Returns a request without a person. Their own ended requests keep no texts at all. */
+/** Returns a request without a person. Removes all texts from their own ended requests. */
 export function requestWithout(request: Request, person: KnownPerson, at: string): Request {
   const isOwn = request.requester.id === person.id && request.finishedAt !== null && request.reducedAt === undefined
   const base = isOwn ? reduced(request, at) : request

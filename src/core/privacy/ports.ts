@@ -6,14 +6,14 @@ import type { Person } from '../shared/index.ts'
 import type { ExportTickets } from './export-link.ts'
 import type { ExportedEntry, UnreadableRequest } from './export-rows.ts'
 
-/** The time of submission or writing: from one moment on and before another. */
+/** A period of submission or writing: `from` is included, `before` is not. */
 export interface ExportQuery {
   readonly tenantId: string
   readonly from: Date
   readonly before: Date
 }
 
-/** Reads all requests or entries of a time in pages, in their order. */
+/** Reads all requests or entries of a period in pages, in their order. */
 export interface ExportSource {
   count(query: ExportQuery): Promise<{ readonly requests: number; readonly entries: number }>
   requests(query: ExportQuery): AsyncIterable<readonly (Request | UnreadableRequest)[]>
@@ -28,15 +28,18 @@ export interface PersonRecord {
 
 /** All stored data about a person. */
 export interface PersonStore {
-  /** People with this id or sign-in name in the store, also those who have left the organisation. */
+  /** Returns people in the store with this id or sign-in name, also those who have left the organisation. */
   known(tenantId: string, idOrAddress: string): Promise<Person[]>
-  /** All names and sign-in names that are stored with this id. */
+  /** Returns all names and sign-in names that are stored with this id. */
   namesOf(tenantId: string, personId: string): Promise<string[]>
-  /** All records about a person in pages, table by table; never a secret. Contains everything that {@link forget} changes. */
+  /**
+   * Returns all records about a person in pages, table by table, without secrets. They include all data that {@link
+   * forget} changes.
+   */
   records(tenantId: string, person: KnownPerson): AsyncIterable<readonly PersonRecord[]>
-  /** Ids of the requests that name the person, their own included. */
+  /** Returns the ids of the requests that name the person, their own included. */
   requestsWith(tenantId: string, person: KnownPerson): Promise<string[]>
-  /** Ids of the first open requests of others that would use the person's account. */
+  /** Returns the ids of the first open requests of others that would use the person's account. */
   openWith(tenantId: string, personId: string): Promise<string[]>
   /** Deletes the person's own data, and removes their name from copies; leaves requests and the audit unchanged. */
   forget(tenantId: string, person: KnownPerson): Promise<Omit<ErasureCounts, 'requests' | 'entries'>>
@@ -44,14 +47,14 @@ export interface PersonStore {
 
 /** Finds requests that ended long ago and still have their details. */
 export interface RetentionStore {
-  /** Ids of requests that ended before a moment, the oldest first, except `but`. */
+  /** Returns the ids of requests that ended before a time, the oldest first, except `but`. */
   due(query: {
     readonly tenantId: string
     readonly before: Date
     readonly but: readonly string[]
     readonly limit: number
   }): Promise<string[]>
-  /** Deletes the parts of an ended request: the places of its cards, its draft, its webhooks. */
+  /** Deletes the parts of an ended request: the addresses of its sent cards, its draft, its deliveries. */
   forgetParts(requestId: string): Promise<void>
 }
 
@@ -65,7 +68,7 @@ export const erasureCounts = z.object({
   batches: z.int(),
   /** Their chat with the bot. */
   chats: z.int(),
-  /** Copies elsewhere: stored answers for repeated calls, places of cards, versions of templates. */
+  /** Copies elsewhere: stored answers for repeated calls, sent cards, versions of templates. */
   copies: z.int(),
 })
 export type ErasureCounts = z.output<typeof erasureCounts>

@@ -5,14 +5,14 @@ import { isTerminal, type SystemContext } from '../shared/index.ts'
 import { templateSnapshot } from '../templates/index.ts'
 import type { PrivacyPorts } from './ports.ts'
 
-/** Requests per query, and the most of one run: the others wait for the next hour. */
+/** Requests per query, and the maximum number of requests of one run: the others wait for the next hour. */
 const pageSize = 100
-const mostOfRun = 20_000
+const maxOfRun = 20_000
 const dayMilliseconds = 86_400_000
 
 /**
  * Removes the details of requests that ended before the organisation's retention, each in a transaction of its own. Returns
- * their number. A failure does not stop the others; its error is thrown in the end.
+ * their number. A failure does not stop the others; the first error is thrown at the end.
  */
 export async function reduceOld(
   { ports, settings }: SystemContext<PrivacyPorts>,
@@ -23,7 +23,7 @@ export async function reduceOld(
   const before = new Date(ports.clock.now().getTime() - retentionDays * dayMilliseconds)
   const failed = new Map<string, unknown>()
   let count = 0
-  while (count < mostOfRun && !stopping.aborted) {
+  while (count < maxOfRun && !stopping.aborted) {
     const due = await ports.retention.due({ tenantId, before, but: [...failed.keys()], limit: pageSize })
     if (due.length === 0) break
     for (const requestId of due) {
@@ -48,7 +48,7 @@ async function reduceOne(ports: PrivacyPorts, requestId: string): Promise<void> 
 }
 
 /**
- * Writes a change of the stored data alone, with its entry. Keeps the time of the last update, so that nobody is notified.
+ * Stores a change of a request with its entry. Keeps the time of the last update, so that nobody is notified.
  * Call it in the transaction that has locked the request.
  */
 export async function writeAside(
@@ -69,8 +69,8 @@ export async function writeAside(
 const removedDetail = 'The details were removed.'
 
 /**
- * Returns the parts of an ended request that the audit needs: its kind, states and times, requester, approvers and resource.
- * Removes all texts that people wrote.
+ * Returns the parts of an ended request that the audit needs: its kind, states and times, requester, approvers and
+ * resource. Removes all texts that people wrote.
  */
 export function reduced(request: Request, at: string): Request {
   const bare = {

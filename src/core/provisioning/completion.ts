@@ -12,8 +12,8 @@ import {
 import { type SystemContext, TenantError } from '../shared/index.ts'
 
 /**
- * Completes a request after its verified provisioning webhook. Only this or {@link pollDirectory} notifies the requester that
- * the resource is ready, once (DESIGN §5); the job that creates the resource never does.
+ * Completes a request after its verified provisioning webhook. Only this function or {@link pollDirectory} notifies the
+ * requester once that the resource is ready (DESIGN §5). The job that creates the resource never does.
  */
 export async function completeByWebhook(
   context: SystemContext<ProvisioningPorts>,
@@ -24,8 +24,9 @@ export async function completeByWebhook(
 }
 
 /**
- * Polls whether the resource is visible: for a site, whether the directory has its group; a mailbox has no group, so the
- * state of its request decides. `poll` counts from 0. Orders the next poll if not; after the fast polls the request is late.
+ * Polls whether the resource is visible: for a site, whether the directory has its group; for a mailbox, which has no
+ * group, the state of its request. If it is not visible, orders the next poll. `poll` counts from 0. After the fast
+ * polls the request is late.
  */
 export async function pollDirectory(
   context: SystemContext<ProvisioningPorts>,
@@ -54,8 +55,8 @@ export async function pollDirectory(
 }
 
 /**
- * Continues the listed polls after a webhook has completed the request, to measure how long the directory takes: admins see
- * that in the health report.
+ * Continues the listed polls after a webhook has completed the request. They measure how long the directory takes, for
+ * the health report.
  */
 async function measureDelay(
   { ports, settings }: SystemContext<ProvisioningPorts>,
@@ -79,7 +80,10 @@ async function noteSighting(ports: ProvisioningPorts, { requestId, tenantId, ste
   await ports.sightings.note({ tenantId, requestId, seenAt, seconds })
 }
 
-/** Looks for the group of a request. An error of the directory is returned as `refusal`: the polls continue, and the log gets it. */
+/**
+ * Searches the group of a request. Returns an error of the directory as `refusal`, so that it is logged and the polls
+ * continue.
+ */
 async function findGroup(
   ports: ProvisioningPorts,
   requestId: string,
@@ -118,12 +122,12 @@ async function announce(
   })
 }
 
-/** How long the directory takes to show a created resource; for a site its security group. */
+/** How long the directory takes to show a created resource; for a site, its security group. */
 export interface DirectorySightings {
-  /** Stores the first sighting of a request's group. `seconds`: since its creation. */
+  /** Stores when a request's group was first visible. `seconds`: since its creation. */
   note(sighting: { tenantId: string; requestId: string; seenAt: Date; seconds: number }): Promise<void>
   isNoted(requestId: string): Promise<boolean>
-  /** The number of sightings since a moment, and the median and 95th percentile of their delays. */
+  /** Returns the number of measurements since a moment, and the median and 95th percentile of the delays. */
   delay(tenantId: string, since: Date): Promise<{ seen: number; p50Seconds: number; p95Seconds: number }>
   forgetOld(at: Date): Promise<void>
 }

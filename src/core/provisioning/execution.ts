@@ -24,15 +24,15 @@ import type { ProvisioningPorts } from './completion.ts'
 import { checkFault, type Done, deferStep, runTenantStep, type Waiting, withResource } from './step.ts'
 
 export interface Run {
-  /** True when the queue will not try again, so a failure is final. */
+  /** Whether this is the queue's last attempt, so that a failure is final. */
   readonly lastAttempt: boolean
   readonly signal: AbortSignal
 }
 
 /**
- * Creates the resource of a request, step by step. Stores the end of each step before the next begins, and each step checks
- * before it creates, so a run can be killed and repeated at any point. A step that has to wait defers the job instead of
- * holding it. Throws errors that are worth a retry; other errors end in the state `failed`.
+ * Creates the resource of a request, step by step. Stores the end of each step before the next starts, and each step
+ * checks before it creates, so a run can be killed and repeated at any point. A step that has to wait defers the job.
+ * Throws retryable errors; other errors end in the state `failed`.
  */
 export async function provision(context: SystemContext<ProvisioningPorts>, requestId: string, run: Run): Promise<void> {
   let request = await begin(context, requestId)
@@ -48,7 +48,7 @@ export async function provision(context: SystemContext<ProvisioningPorts>, reque
   }
 }
 
-/** Moves a queued request to `provisioning`; one in that state continues. */
+/** Moves a queued request to `provisioning`. A request in that state continues. */
 function begin(context: SystemContext<ProvisioningPorts>, requestId: string): Promise<Request | undefined> {
   return changeRequest(context, requestId, (request, at) => {
     if (request.status !== 'queued') return undefined
@@ -59,8 +59,9 @@ function begin(context: SystemContext<ProvisioningPorts>, requestId: string): Pr
 }
 
 /**
- * Returns the request after the step; undefined when the step has to wait and the job was deferred. A killed process may leave
- * two jobs for one request (the interrupted one and its deferred one): the second finds the step done and writes nothing.
+ * Returns the request after the step; undefined if the step has to wait and the job was deferred. A killed process may
+ * leave two jobs for one request: the interrupted job and its deferred job. The second finds the step done and writes
+ * nothing.
  */
 async function runStep(
   context: SystemContext<ProvisioningPorts>,
@@ -73,7 +74,7 @@ async function runStep(
   const { name } = step
   const started = await changeRequest(context, requestId, (current, at) => {
     const { problem, ...known } = current.steps.find((one) => one.name === name) ?? step
-    // Another poll of a waiting step does not count as an attempt, and no card shows it.
+    // Another poll of a waiting step is no attempt, and no card shows it.
     if (isOver(current, name) || (known.status === 'running' && !problem)) return undefined
     const running = {
       ...known,
@@ -97,8 +98,8 @@ async function runStep(
 }
 
 /**
- * An outage that outlasts the attempts of one poll does not end a site, since SharePoint still creates it. It only defers the
- * next poll, until the longest wait is over.
+ * Defers the next poll of a site after an outage that is longer than the attempts of one poll. SharePoint still creates
+ * the site, so the request fails only after the longest wait.
  */
 const outage = ({ code, message, retryAfterSeconds = 30 }: TenantError): Waiting => ({
   done: false,
@@ -106,7 +107,7 @@ const outage = ({ code, message, retryAfterSeconds = 30 }: TenantError): Waiting
   why: { code, detail: message },
 })
 
-/** The end of a step. A ready check with faults ends the request, and the created resource stays. */
+/** Stores the end of a step. A ready check with faults ends the request, and the created resource stays. */
 function ended(current: Request, name: RequestStep['name'], { made, checks }: Done, at: string): Change {
   const known = { ...made(current), ...(checks && { checks: [...checks] }) }
   const problem = checks && checkFault(name, checks)
@@ -117,7 +118,7 @@ function ended(current: Request, name: RequestStep['name'], { made, checks }: Do
   return { request: next, audit: [entry(next, system, `step:${name}`), ...renamed] }
 }
 
-/** Whether another run has completed the step or ended the request meanwhile. */
+/** Whether another run has completed the step or ended the request in the meantime. */
 const isOver = (request: Request, name: RequestStep['name']): boolean =>
   request.status !== 'provisioning' || request.steps.some((step) => step.name === name && step.status === 'done')
 
@@ -125,15 +126,15 @@ function succeed(context: SystemContext<ProvisioningPorts>, requestId: string): 
   const { settings } = context
   return changeRequest(context, requestId, (request, at) => {
     if (request.status !== 'provisioning') return undefined
-    const made = withResource(request)
-    const next = { ...transition(made, 'succeeded', at), problem: null }
-    const { resource } = made
+    const completed = withResource(request)
+    const next = { ...transition(completed, 'succeeded', at), problem: null }
+    const { resource } = completed
     const audit = [entry(next, system, 'succeeded', { ...(resource && { data: resource }) })]
     return { request: next, audit, jobs: pollOfLate(next, settings) }
   })
 }
 
-/** Records why a step stopped. Throws errors that are worth a retry to the queue; otherwise the request fails. */
+/** Records why a step stopped. Throws retryable errors to the queue; after other errors the request fails. */
 async function stopped(
   context: SystemContext<ProvisioningPorts>,
   requestId: string,
@@ -151,7 +152,7 @@ async function stopped(
   if (again) throw error
 }
 
-/** Adds a free name to a problem about a taken name, if the tenant can be asked for one. */
+/** Adds a free name to a problem about a taken name, if the tenant answers. */
 async function withSuggestion(
   context: SystemContext<ProvisioningPorts>,
   requestId: string,
@@ -170,7 +171,7 @@ async function withSuggestion(
   return suggestion === '' ? problem : { ...problem, detail: `${problem.detail} ${suggestion} is free.`, suggestion }
 }
 
-/** The failure of a request. Notifies the requester, and the admins, who can retry it. */
+/** Fails a request. Notifies the requester, and the admins, who can retry it. */
 function failed(request: Request, problem: Problem, at: string): Change {
   const next = { ...transition(request, 'failed', at), problem }
   const audit = [entry(next, system, 'failed', { data: problem })]
@@ -185,12 +186,15 @@ export async function giveUp(context: SystemContext<ProvisioningPorts>, requestI
     const step = nextStep(started)
     const problem = problemOf(undefined, step)
     const end = failed(step ? withStep(started, step.name, { status: 'failed', problem }, at) : started, problem, at)
-    // The timeline of a request that never started gets both moves.
+    // The timeline of a request that never started gets both changes of state.
     return started === request ? end : { ...end, audit: [entry(started, system, 'provisioning'), ...end.audit] }
   })
 }
 
-/** A refusal of the tenant keeps its message; an unexpected error stays opaque, and the log has it. */
+/**
+ * Returns the problem for an error. A refusal of the tenant keeps its message. The text of an unexpected error is only
+ * in the log.
+ */
 function problemOf(error: unknown, step: RequestStep | undefined): Problem {
   const where = step && { step: step.name }
   const people = error instanceof PeopleUnavailable && { people: error.people }

@@ -1,6 +1,6 @@
 /**
- * Creating the resource step by step, the ready check, completion by webhook or poll, and the watchdog.
- * The steps themselves are in `src/microsoft365/`.
+ * Creation of the resource step by step, the ready check, completion by webhook or poll, and the watchdog.
+ * `src/microsoft365/` implements the steps.
  */
 export * from './completion.ts'
 export * from './execution.ts'

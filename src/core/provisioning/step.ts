@@ -33,18 +33,18 @@ export interface Done {
   readonly made: (current: Request) => Request
   readonly checks?: readonly Check[]
 }
-/** A step that has to wait, and what it adds to the request meanwhile. */
+/** A step that has to wait, and its additions to the request until then. */
 export interface Waiting {
   readonly done: false
   readonly retryAfterSeconds: number
   readonly made?: (current: Request) => Request
-  /** Why the tenant makes it wait, for admins. */
+  /** The reason of the wait, for admins. */
   readonly why?: { readonly code: string; readonly detail: string }
 }
 
 /**
- * Runs one step of a request in the tenant, with the present names of its people. Throws `PeopleUnavailable` before it
- * changes anything when a person may not get what the step gives them.
+ * Runs one step of a request in the tenant, with the current names of its people. Throws `PeopleUnavailable` before any
+ * change if a person may not get the access that the step gives.
  */
 export async function runTenantStep(
   ports: ProvisioningPorts,
@@ -65,7 +65,7 @@ export async function runTenantStep(
   )
 }
 
-/** Turns the result of a step into a change of the request, which may have changed meanwhile. */
+/** Turns the result of a step into a change of the request, which may have changed in the meantime. */
 function adding<P>(result: StepResult<P>, add: (current: Request, made: Partial<P>) => Request): Done | Waiting {
   if (result.done) {
     const { made, checks } = result
@@ -103,9 +103,9 @@ function mailboxInput(request: RequestForMailbox, signal: AbortSignal): MailboxS
   }
 }
 
-/** The request with its resource, once all steps are done. */
+/** Returns the request with its resource after all steps are done. */
 export function withResource(request: Request): Request {
-  const missing = () => new Error(`${request.requestId} has run all its steps without its resource`)
+  const missing = () => new Error(`request ${request.requestId} has completed all steps but has no resource`)
   if (isForMailbox(request)) {
     const { mailboxId } = request.progress
     if (!mailboxId) throw missing()
@@ -116,25 +116,27 @@ export function withResource(request: Request): Request {
   return { ...request, resource: { url, siteId, groupId: groupId ?? null, securityGroupId } }
 }
 
-/** The faults of a ready check as the problem of the request; undefined without faults. */
+/** Returns the faults of a ready check as the problem of the request; undefined without faults. */
 export function checkFault(step: RequestStep['name'], checks: readonly Check[]): Problem | undefined {
   const wrong = checks.filter(isFault)
   if (wrong.length === 0) return undefined
   const found = wrong.map(({ name, detail }) => (detail ? `${name} (${detail})` : name)).join('; ')
-  return { code: 'ready-check', detail: `It was made, but this is not as it was asked for: ${found}.`, step }
+  return { code: 'ready-check', detail: `The resource was created, but differs from the request: ${found}.`, step }
 }
 
-/** How long a step of a mailbox may wait before it fails. Seconds; Microsoft names no bound. */
+/** The longest wait of a mailbox step before it fails, in seconds. Microsoft documents no limit. */
 const longestMailboxWait = 15 * 60
-/** The same for a site. On a bad day SharePoint takes hours. */
+/** The longest wait of a site step, in seconds. SharePoint sometimes takes hours. */
 export const longestSiteWait = 48 * 3600
-/** The longest time between two polls, in seconds; shorter than the watchdog's deadline, which each late poll renews. */
+/**
+ * The longest time between two polls, in seconds. Shorter than the watchdog's deadline, which each late poll renews.
+ */
 export const longestInterval = 15 * 60
 
 /**
- * Returns the seconds until the next poll of a step of a site that has waited for `waited` seconds. The intervals grow with
- * the wait, from `requested` seconds to {@link longestInterval}. A poll falls on the moment when the step becomes late, and one on the
- * end of the wait, unless the tenant asks for more time.
+ * Returns the seconds until the next poll of a site step that has waited for `waited` seconds. The intervals grow with
+ * the wait, from `requested` seconds to {@link longestInterval}. One poll is at the moment when the step becomes late,
+ * and one at the end of the wait, unless the tenant requires more time.
  */
 export function pollAfter(waited: number, requested: number): number {
   const interval = Math.min(waited / 10, longestInterval)
@@ -143,9 +145,9 @@ export function pollAfter(waited: number, requested: number): number {
 }
 
 /**
- * Stores what a waiting step adds, notifies people once when it is late, and orders the next poll. Throws the error that ends
- * the request when the step has waited for too long. Returns the request if the step continues at once (0 seconds); else
- * undefined.
+ * Stores the additions of a waiting step, notifies people once when the step is late, and orders the next poll. Throws
+ * the error that ends the request if the step has waited too long. Returns the request if the step continues at once (0
+ * seconds); else undefined.
  */
 export async function deferStep(
   context: SystemContext<ProvisioningPorts>,
@@ -160,25 +162,25 @@ export async function deferStep(
   const waited = started === undefined ? 0 : (now.getTime() - Date.parse(started)) / 1000
   const isLate = !isForMailbox(request) && waited >= lateSeconds
   // Most polls have nothing to write.
-  const kept =
+  const updated =
     (waiting.made || waiting.why || isLate) &&
     (await changeRequest(context, requestId, (current, at) => {
       const step = current.steps.find((one) => one.name === name)
       if (current.status !== 'provisioning' || !step || step.status === 'done') return undefined
       return waitingChange(current, step, waiting, { at, isLate })
     }))
-  if (waiting.made && waiting.retryAfterSeconds === 0) return kept || undefined
+  if (waiting.made && waiting.retryAfterSeconds === 0) return updated || undefined
   if (waited > (isForMailbox(request) ? longestMailboxWait : longestSiteWait)) throw waitedTooLong(request, waiting)
   const { retryAfterSeconds } = waiting
   const seconds = isForMailbox(request) ? retryAfterSeconds : pollAfter(waited, retryAfterSeconds)
   const startAfter = new Date(now.getTime() + Math.ceil(seconds * 1000))
-  // With the present moment: a process whose clock is behind runs a poll too early, and then orders the same moment again.
+  // A process whose clock is slow runs a poll too early. The time in the job's id lets it order the same poll again.
   const id = jobId('provision', requestId, now.toISOString(), startAfter.toISOString())
   await ports.jobs.enqueue([{ name: 'provision', payload: { v: 1, requestId }, id, startAfter }])
   return undefined
 }
 
-/** The change by a poll: additions of the step, the reason of the wait, and the delay. */
+/** Returns the change by a poll: additions of the step, the reason of the wait, and the delay. */
 function waitingChange(
   current: Request,
   step: RequestStep,
@@ -188,7 +190,7 @@ function waitingChange(
   const kept = made ? made(current) : current
   if (!why && !isLate) return { request: kept, audit: [] }
   const problem = why && { ...why, step: step.name }
-  // A late poll moves `updatedAt`, so the watchdog sees that the work is alive.
+  // A late poll updates `updatedAt`, so that the watchdog sees progress.
   const next = withStep(
     kept,
     step.name,
@@ -203,7 +205,7 @@ function waitingChange(
 function waitedTooLong(request: Request, { why }: Waiting): TenantError {
   if (isForMailbox(request))
     return new TenantError('not-ready', 'It was created but did not become ready in 15 minutes.', { retryable: false })
-  if (why) return new TenantError(why.code, `${why.detail} It was tried for 48 hours.`, { retryable: false })
+  if (why) return new TenantError(why.code, `${why.detail} The service retried it for 48 hours.`, { retryable: false })
   return new TenantError(
     'site-not-ready',
     'SharePoint did not complete the site in 48 hours. It may still do so: retry the request later, and the retry adopts the site. If no site appears, open a support request with Microsoft and give the address.',

@@ -14,17 +14,17 @@ import {
 import { type JobOrder, jobId, notifyAdminsOrder, type Settings, type SystemContext } from '../shared/index.ts'
 import type { ProvisioningPorts } from './completion.ts'
 
-/** After the listed polls the directory is polled every hour, so until then a created resource is not overdue. */
+/** A created resource is not overdue before the hourly polls, which follow the listed polls. */
 const polledSeconds = 3600
-/** The most requests of one run; the next run, a minute later, handles the others. */
-const mostOfARun = 100
+/** The maximum number of requests of one run. The next run, a minute later, handles the others. */
+const maxOfARun = 100
 
 /**
- * Finds requests that have been in their state for longer than its deadline, whatever happened to their job: enqueues the job
- * again, once per deadline, and notifies the admins once. Each writes an entry `overdue` into the request's timeline, by
- * which the next run knows. Leaves out queued requests whose job is under way (`underWay`: ids). Orders the timers of open
- * stages that have none (all but `timed`: ids), and records ended delegations. Returns the requests that failed; they do not
- * stop the others.
+ * Finds requests that have been in their state for longer than its deadline. Enqueues the job again, once per deadline,
+ * and notifies the admins once. An entry `overdue` in the request's timeline records each of these actions for the next
+ * run. Skips queued requests whose job is running (`underWay`: ids). Orders the timers of open stages without timers
+ * (all except `timed`: ids), and records ended delegations. Returns the requests whose check failed; they do not stop
+ * the others.
  */
 export async function watch(
   context: SystemContext<ProvisioningPorts>,
@@ -41,7 +41,7 @@ export async function watch(
     askedBefore: before(deadlines.pendingApproval),
     madeBefore: before(polledSeconds),
     underWay,
-    limit: mostOfARun,
+    limit: maxOfARun,
   })
   const failures: { requestId: string; error: unknown }[] = []
   for (const { requestId, version } of overdue) {
@@ -49,15 +49,15 @@ export async function watch(
       request.version === version ? overdueChange(request, settings, at) : undefined,
     ).catch((error: unknown) => failures.push({ requestId, error }))
   }
-  for (const requestId of await ports.requests.waitingBut(settings.tenantId, timed, mostOfARun))
+  for (const requestId of await ports.requests.waitingBut(settings.tenantId, timed, maxOfARun))
     await orderTimers(context, requestId).catch((error: unknown) => failures.push({ requestId, error }))
   await noteExpired(ports, settings.tenantId)
   return failures
 }
 
 /**
- * Orders the job for the timers of a stage that has none: the job was given up or lost, or an earlier version without timers
- * wrote the stage, which then gets its times now. Once a day, so that a failing job is not given up every minute.
+ * Orders the timers of a stage without timers: the job became a dead letter or was lost, or an earlier version wrote
+ * the stage. Orders them once a day, so that a failing job does not become a dead letter every minute.
  */
 async function orderTimers(context: SystemContext<ProvisioningPorts>, requestId: string): Promise<void> {
   const { ports, settings } = context
@@ -75,10 +75,10 @@ async function orderTimers(context: SystemContext<ProvisioningPorts>, requestId:
   })
 }
 
-/** Changes only the timeline, so that the request stays as old as it is. */
+/** Adds an entry to the timeline without a change of `updatedAt`. */
 function overdueChange(request: Request, settings: Settings, at: string): Change | undefined {
   const attention = attentionOf(request, new Date(at))
-  // For a late site people were notified, and the next poll is ordered.
+  // People were notified about a late site, and its next poll is ordered.
   if (!attention || attention.why === 'late') return undefined
   const { requestId, status } = request
   const { since } = attention
@@ -87,7 +87,10 @@ function overdueChange(request: Request, settings: Settings, at: string): Change
   return { request, audit, jobs: [...jobsAgain(request, settings, at), notifyAdminsOrder(requestId, card)] }
 }
 
-/** The jobs that should be under way. Safe if the old job is only slow; a pending decision has no job. */
+/**
+ * Returns the jobs that should be running. A second job is safe if the first is only slow. A pending decision has no
+ * job.
+ */
 function jobsAgain(request: Request, settings: Settings, at: string): JobOrder[] {
   const { requestId, status } = request
   if (status === 'pendingApproval') return []
@@ -98,6 +101,6 @@ function jobsAgain(request: Request, settings: Settings, at: string): JobOrder[]
     payload: { v: 1, requestId },
     id: jobId('provision', requestId, 'overdue', at),
   }
-  // With its usual id, so that a first poll that has run does not run again.
+  // The usual id prevents a second run of the first poll.
   return poll ? [work, poll] : [work]
 }

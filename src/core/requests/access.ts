@@ -18,7 +18,7 @@ import {
 import type { RequestPorts } from './ports.ts'
 import { type Request, referenceOf } from './request.ts'
 
-/** Returns every role of an actor for a request. Somebody of another tenant has none. */
+/** Returns all roles of an actor for a request; no roles for an actor of another tenant. */
 export function rolesOf(
   actor: Actor,
   request?: Pick<Request, 'tenantId' | 'requester' | 'approvals'>,
@@ -38,8 +38,8 @@ export function may(actor: Actor, permission: Permission, request?: Request): bo
 }
 
 /**
- * Throws unless the actor may: `not-found` for people who may not see the request, `forbidden` for people who may see it but not
- * act.
+ * Throws if the actor does not have the permission: `not-found` for actors who may not see the request, `forbidden` or a more
+ * precise code for actors who may.
  */
 export function authorize(actor: Actor, permission: Permission, request?: Request): void {
   if (may(actor, permission, request)) return
@@ -51,23 +51,23 @@ export function authorize(actor: Actor, permission: Permission, request?: Reques
   throw forbidden()
 }
 
-/** What of an approval somebody can try who may not. */
+/** The attempts to decide whose refusal is audited. */
 export type Deciding = 'approve' | 'reject' | 'reassign' | 'override'
 
-/** The action of an entry that tells of somebody who tried to decide and may not. The chain shows it to admins, the timeline to nobody. */
+/** The action of an entry about a refused attempt to decide. The chain shows such entries to admins; the timeline hides them. */
 export const refusedAction = 'refused' satisfies AuditAction
-/** Refusals that are about who it was, and not about when. */
-const aboutWho: readonly ErrorCode[] = [
+/** The codes of refusals because of the person, in contrast to the moment. */
+const codesAboutPerson: readonly ErrorCode[] = [
   'not-an-approver',
   'self-approval',
   'second-admin-needed',
   'forbidden',
   'not-found',
 ]
-/** The same person is noted for the same once in this time, in milliseconds, so that nobody fills the chain. */
-const onceIn = 3_600_000
+/** The time in milliseconds in which equal attempts of one person are audited once, so that nobody fills the chain. */
+const auditedOnceIn = 3_600_000
 
-/** Does something with a request; who may not do it is refused as ever, and that they tried is written down. */
+/** Runs an attempt to decide. If it is refused because of the person, audits the refusal and throws it. */
 export async function auditRefusals<T>(
   { ports, actor }: Context<RequestPorts>,
   requestId: string,
@@ -77,14 +77,14 @@ export async function auditRefusals<T>(
   try {
     return await attempt()
   } catch (error) {
-    if (error instanceof ProvisioningError && aboutWho.includes(error.code))
-      // A store that does not answer does not make another answer of it.
+    if (error instanceof ProvisioningError && codesAboutPerson.includes(error.code))
+      // The refusal stays the answer, even if the store does not answer.
       await auditRefusal(ports, actor, requestId, tried, error.code).catch(() => undefined)
     throw error
   }
 }
 
-/** Writes down that somebody tried. Nothing if there is no such request. Unknown people are named by their id. */
+/** Appends an audit entry about a refused attempt, if the request exists. An unknown person appears as `system` with `who`. */
 async function auditRefusal(
   ports: RequestPorts,
   who: Pick<Person, 'id'> & Partial<Person>,
@@ -97,8 +97,8 @@ async function auditRefusal(
     if (!request) return
     const at = ports.clock.now()
     const timeline = await ports.audit.timeline(requestId)
-    if (timeline.some((line) => isSame(line, who.id, tried, code) && Date.parse(line.at) > at.getTime() - onceIn))
-      return
+    const since = at.getTime() - auditedOnceIn
+    if (timeline.some((one) => isSame(one, who.id, tried, code) && Date.parse(one.at) > since)) return
     const { tenantId, version } = request
     const { id, displayName, userPrincipalName } = who
     const isKnown = displayName !== undefined && userPrincipalName !== undefined
@@ -113,8 +113,8 @@ const isSame = ({ action, data }: AuditEntry, id: string, tried: Deciding, code:
   action === refusedAction && data?.['who'] === id && data['tried'] === tried && data['code'] === code
 
 /**
- * Writes down that somebody of our tenant who may not use the bot at all tried to decide. What they named may be anything. Of people
- * of another tenant nothing is written.
+ * Audits an attempt to decide by a person of the tenant who may not use the bot at all. `requestId` is unchecked input. Ignores
+ * people of other tenants.
  */
 export async function noteForbidden(
   { ports, settings }: SystemContext<RequestPorts>,

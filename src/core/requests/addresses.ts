@@ -1,6 +1,5 @@
 import {
   type Address,
-  type Asker,
   addressBy,
   another,
   asksForAddress,
@@ -8,17 +7,18 @@ import {
   faultsOfTyped,
   freeFrom,
   freeName,
-  heldFault,
   mailAddressFree,
   mailboxKeys,
   mailboxNameFree,
   mailKey,
   type Named,
+  type NameInquirer,
   namesFor,
   plain,
   reservedFault,
   siteKey,
   siteNameFree,
+  takenFault,
   tooLong,
   unreservedName,
 } from '../naming/index.ts'
@@ -29,7 +29,7 @@ import type { RequestInquiry } from './plan.ts'
 import type { RequestPorts } from './ports.ts'
 import { isForMailbox, type Request, type RequestStep } from './request.ts'
 
-/** What is found of a mailbox's addresses; without names where nobody has typed one. */
+/** The addresses of a mailbox and their faults; `names` is absent if no name was typed. */
 export interface Addresses {
   readonly domain: string
   readonly names?: Named
@@ -37,7 +37,7 @@ export interface Addresses {
   readonly faults: Fault[]
 }
 
-/** The primary and the additional address, and what keeps the mailbox from having them. */
+/** Finds the primary and the additional address of a mailbox, and their faults. */
 export async function addressesOf(
   inquiry: RequestInquiry,
   template: Template,
@@ -48,10 +48,10 @@ export async function addressesOf(
   if (!domains.accepted.includes(domain)) return { domain, aliasAddress: '', faults: [domainFault('/domain', domains)] }
   const { name, displayName = '' } = details
   const typed = { displayName, address: name ?? '' }
-  const standingOf = mailboxNameFree(inquiry, domain, template.naming)
+  const availabilityOf = mailboxNameFree(inquiry, domain, template.naming)
   const isNamed = name !== undefined || (displayName !== '' && !asksForAddress(template))
   const names = isNamed
-    ? await namesFor(inquiry, template, typed, details, standingOf, (one) => `${one}@${domain}`)
+    ? await namesFor(inquiry, template, typed, details, availabilityOf, (one) => `${one}@${domain}`)
     : undefined
   const alias = await aliasOf(inquiry, template, details, names, domains)
   return {
@@ -62,7 +62,7 @@ export async function addressesOf(
   }
 }
 
-/** The additional address: as it was typed or, where the template has a rule for it, as the rule makes it. */
+/** Finds the additional address: by the template's rule if it has one, else as typed. */
 async function aliasOf(
   inquiry: RequestInquiry,
   { kind, naming }: Template,
@@ -77,35 +77,35 @@ async function aliasOf(
   const values: TokenValues = names?.values ?? {}
   const made: Address = rule
     ? addressBy(rule, { alias: typed, displayName: name || displayName }, 'mailbox', inquiry.requestId, values)
-    : { alias: typed, asked: true, around: plain }
+    : { alias: typed, isTyped: true, around: plain }
   const wanted = `${made.alias}@${host}`
   const wrong = [...faultsOfTyped(naming, '/alias', typed, rule ?? { allowed: '' }), ...tooLong('/alias', made)]
   if (wrong.length > 0) return { address: wanted, faults: wrong }
   const own = names && `${names.name}@${domain ?? domains.default}`
   // The mailbox has this address already, so the alias adds nothing.
   if (wanted === own) return { address: '', faults: [] }
-  const standingOfAddress = mailAddressFree(inquiry, naming)
-  const standingOf = async (one: string) =>
-    `${one}@${host}` === own ? ('taken' as const) : standingOfAddress(`${one}@${host}`)
+  const availabilityOfAddress = mailAddressFree(inquiry, naming)
+  const availabilityOf = async (one: string) =>
+    `${one}@${host}` === own ? ('taken' as const) : availabilityOfAddress(`${one}@${host}`)
   const reserved = reservedIn(naming, made.alias)
   if (reserved) {
-    const another = await unreservedName(inquiry, made, kindWords[kind], standingOf)
+    const another = await unreservedName(inquiry, made, kindWords[kind], availabilityOf)
     return { address: wanted, faults: [reservedFault('/alias', made.alias, reserved, another)] }
   }
-  const found = await freeName(inquiry, made, standingOf)
+  const found = await freeName(inquiry, made, availabilityOf)
   // An allowed text may become a blocked word together with a token.
   if (!found.taken) return { address: `${found.name}@${host}`, faults: blockedFaults(naming, '/alias', found.name) }
   const suggestion = found.taken.suggestion && `${found.taken.suggestion}@${host}`
-  return { address: wanted, faults: [heldFault('/alias', wanted, { ...found.taken, suggestion })] }
+  return { address: wanted, faults: [takenFault('/alias', wanted, { ...found.taken, suggestion })] }
 }
 
-/** A domain that the organisation does not take mail for. */
+/** Returns the fault of a domain that is not a mail domain of the organisation. */
 export const domainFault = (pointer: string, { accepted, default: usual }: MailDomains): Fault =>
   fault(pointer, 'domain-not-accepted', because('mailDomains', { domains: accepted }), usual)
 
 /**
- * Holds the names of a request against the rules once more before anything is created under them: a request may be older than a
- * rule, and a name that somebody held may have become free since. Throws a `TenantError`, which no other attempt changes.
+ * Checks the names of a request against the rules again, before anything is created. The request may be older than a rule, and a
+ * taken name may have become free. Throws a `TenantError` that is not retryable.
  */
 export async function refuseName(
   { ports, settings }: SystemContext<RequestPorts>,
@@ -116,16 +116,19 @@ export async function refuseName(
   for (const name of namesOf(request)) {
     const reserved = reservedIn(request.template.naming, name)
     if (reserved)
-      throw refusal('reserved-name', `${name} is reserved for ${reserved}. Only a template that allows it can give it.`)
+      throw refusal('reserved-name', `${name} is reserved for ${reserved}. Use a template that allows this name.`)
   }
   if (!settings.formerAddressDays || request.template.naming.allowFormerAddresses) return
   const { requestId, tenantId, requester } = request
   const actor = { id: requester.id, tenantId }
   for (const { shown, keys, name, isFree } of await addressesToCheck(ports, request)) {
     const day = await freeFrom(ports, settings, keys, name, { actor, requestId })
-    // What is there may be our own, created by a run whose answer was lost: the step finds that out.
+    // An existing resource may be our own, from a run whose answer was lost. The step checks that.
     if (day !== undefined && (await isFree()))
-      throw refusal('former-address', `${shown} belonged to another person or resource. It is free from ${day}.`)
+      throw refusal(
+        'former-address',
+        `The address ${shown} belonged to another person or resource. The address is free from ${day}.`,
+      )
   }
 }
 
@@ -155,31 +158,31 @@ async function addressesToCheck({ directory }: RequestPorts, request: Request) {
   return [{ shown: alias, keys, name: { alias }, isFree: () => directory.isSiteAddressFree(alias) }]
 }
 
-/** Who asks for a name in place of one that a request cannot have. */
-export const askerOf = (
+/** Returns the inquirer of a new name for an existing request: its requester. */
+export const inquirerOf = (
   { ports, settings }: SystemContext<RequestPorts>,
   { requester, requestId, tenantId }: Request,
-): Asker => ({
+): NameInquirer => ({
   ports,
   settings,
   requestId,
   actor: { ...requester, tenantId, isAdmin: false },
 })
-/** A free name like the one that a request has and that turned out to be somebody else's; `''` when there is none. */
+/** Finds a free name similar to a request's taken name, or `''`. */
 export function anotherName(context: SystemContext<RequestPorts>, request: Request): Promise<string> {
   const { template, requestId } = request
-  const asker = askerOf(context, request)
+  const inquirer = inquirerOf(context, request)
   const around = request.around ?? { ...template.naming, separator: '-' }
-  if (!isForMailbox(request)) return another(around, request.alias, requestId, siteNameFree(asker, template.naming))
+  if (!isForMailbox(request)) return another(around, request.alias, requestId, siteNameFree(inquirer, template.naming))
   const [name = '', domain = ''] = request.address.split('@')
-  return another(around, name, requestId, mailboxNameFree(asker, domain, template.naming))
+  return another(around, name, requestId, mailboxNameFree(inquirer, domain, template.naming))
 }
 
-/** A free additional address like the one that turned out to be somebody else's; `''` when there is none. */
+/** Finds a free additional address similar to a request's taken one, or `''`. */
 export function anotherAlias(context: SystemContext<RequestPorts>, request: Request): Promise<string> {
   if (!isForMailbox(request)) return Promise.resolve('')
   const [local = '', domain = ''] = request.aliasAddress.split('@')
-  const standingOf = mailAddressFree(askerOf(context, request), request.template.naming)
-  const found = another(plain, local, request.requestId, (name) => standingOf(`${name}@${domain}`))
+  const availabilityOf = mailAddressFree(inquirerOf(context, request), request.template.naming)
+  const found = another(plain, local, request.requestId, (name) => availabilityOf(`${name}@${domain}`))
   return found.then((name) => name && `${name}@${domain}`)
 }

@@ -3,8 +3,8 @@ import { because, type Fault, fault, type MailboxKind } from '../shared/index.ts
 import { isRecord } from './plan.ts'
 
 /**
- * Whether a value says nothing: typed clients send `false`, `""`, `[]` and `{}` for fields that nobody has set. An object
- * of such values says nothing either.
+ * Whether a value counts as unset: typed clients send `false`, `""`, `[]` and `{}` for unset fields. An object of such values also
+ * counts as unset.
  */
 export function isBlank(value: unknown): boolean {
   if (value === undefined || value === null || value === false || value === '') return true
@@ -19,27 +19,27 @@ function valueAt(body: Readonly<Record<string, unknown>>, property: string): unk
   return isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined
 }
 
-/** The properties of rule 3's table that a body gives. */
-function given(body: Readonly<Record<string, unknown>>): string[] {
-  const isGiven = (value: unknown) => value !== undefined && value !== null && value !== ''
-  return Object.keys(applicability).filter((property) => isGiven(valueAt(body, property)))
+/** Returns the properties of {@link applicability} that a body contains. */
+function propertiesIn(body: Readonly<Record<string, unknown>>): string[] {
+  const isPresent = (value: unknown) => value !== undefined && value !== null && value !== ''
+  return Object.keys(applicability).filter((property) => isPresent(valueAt(body, property)))
 }
 
 export const nameOf = (property: string): string => property.replace('/', '.')
 
 /**
- * The properties by which a body without a template implies its kind (DESIGN §5). `false` and `{}` count only if no
- * property has another value: a typed client sends them for the other kinds too.
+ * Returns the properties by which a body without a template implies its kind (DESIGN §5). `false` and `{}` count only if no
+ * property has another value: a typed client also sends them for the other kinds.
  */
-export function tellingProperties(body: Readonly<Record<string, unknown>>): string[] {
-  const ofOneKind = given(body).filter((property) => applicability[property]?.length === 1)
+export function propertiesOfOneKind(body: Readonly<Record<string, unknown>>): string[] {
+  const ofOneKind = propertiesIn(body).filter((property) => applicability[property]?.length === 1)
   const set = ofOneKind.filter((property) => !isBlank(valueAt(body, property)))
   return set.length > 0 ? set : ofOneKind
 }
 
-/** API document, rule 3: the properties that a body sets and this kind of mailbox does not have. */
+/** Returns faults for set properties that this kind of mailbox does not have (API document, rule 3). */
 export function inapplicable(kind: MailboxKind, body: Readonly<Record<string, unknown>>): Fault[] {
-  return given(body)
+  return propertiesIn(body)
     .filter((property) => !applies(property, kind) && !isBlank(valueAt(body, property)))
     .map((property) => {
       const facts = { name: nameOf(property), has: applicability[property]?.[0] ?? '', kind }
@@ -47,10 +47,10 @@ export function inapplicable(kind: MailboxKind, body: Readonly<Record<string, un
     })
 }
 
-/** Ids that are optional: an empty one is none. */
+/** Optional ids: an empty text counts as absent. */
 const optionalIds = ['templateId', 'primaryOwner', 'secondaryOwner']
 
-/** A body without empty ids, and without blank values of properties that this kind of mailbox does not have. */
+/** Returns a body without empty ids and without unset properties that this kind of mailbox does not have. */
 export function withoutBlanks(
   kind: MailboxKind | undefined,
   body: Readonly<Record<string, unknown>>,
@@ -70,8 +70,8 @@ export function withoutBlanks(
 }
 
 /**
- * Words for the condition of a mailbox. `state` is part of the postal address, so such a word would damage an address
- * unnoticed (DESIGN §5).
+ * Status values that people may put into `state` by mistake. `state` is part of the postal address, so such a value would damage
+ * an address unnoticed (DESIGN §5).
  */
 const conditions = new Set([
   ...['active', 'inactive', 'enabled', 'disabled', 'archived', 'deleted', 'removed', 'suspended', 'blocked', 'locked'],

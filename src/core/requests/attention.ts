@@ -2,7 +2,7 @@ import { openStage, outOfReach, undecided, waitingFor } from '../approvals/index
 import type { Person, RequestState } from '../shared/index.ts'
 import { lateStep, nextStep, type Request } from './request.ts'
 
-/** How long a request may stay in a state before it needs an admin, in seconds; null = without limit. */
+/** The time in a state after which a request needs an admin, in seconds; null = no limit. */
 export const deadlines = {
   pendingApproval: 3 * 86_400,
   queued: 5 * 60,
@@ -15,33 +15,32 @@ export const deadlines = {
   cancelled: null,
 } as const satisfies Record<RequestState, number | null>
 
-/** Deadline of a site that Microsoft 365 takes long for: a poll may wait for an hour if the tenant asks for it. Seconds. */
+/** The deadline of a late step, in seconds: the tenant may require a wait of an hour between polls. */
 const lateDeadline = 75 * 60
 
-/** A step whose service fails it may be tried again for so long, in seconds, before an admin sees it. */
-const triedFor = 20
+/** The time in seconds for which a failing step is retried before an admin sees it. */
+const retriedFor = 20
 
-/** Why an approver decides nothing: not in the directory, cannot sign in, no member of what was asked, or no card reaches them. */
+/** Why an approver cannot decide: not in the directory, blocked, not in the approving group any more, or no card reaches them. */
 export type WhyLost = 'gone' | 'blocked' | 'left' | 'unreached'
-/** What is known of approvers of whom the directory was asked; who is not in it decides as ever. */
+/** Approvers who cannot decide, by the directory. All other approvers can. */
 export type LostPeople = ReadonlyMap<string, Exclude<WhyLost, 'unreached'>>
 const whyLost = ['gone', 'blocked', 'left', 'unreached'] as const satisfies readonly WhyLost[]
 
 export type Remedy = 'retry' | 'look' | 'reassign' | 'override'
-/** Why a request needs an admin, and what fixes it, the best first. Nothing fixes a request that is only slow. */
+/** Why a request needs an admin, and the remedies, the best first. A request that is only slow has no remedies. */
 export interface Attention {
   readonly why: 'failed' | 'waitsFor' | 'notStarted' | 'standsStill' | 'notFound' | 'retrying' | 'late' | WhyLost
-  /** Since when, ISO 8601. */
+  /** ISO 8601. */
   readonly since: string
   readonly remedies: readonly Remedy[]
-  /** Those who decide nothing, where that is why. */
+  /** The approvers who cannot decide, if they are the reason. */
   readonly people?: readonly Person[]
 }
 
 /**
- * Whether a request needs somebody, and why; undefined when all is as it should be. It does when it waits for people who cannot
- * decide (`lost`: what the directory says of them), when its step fails again and again or is late, and past the deadline of its
- * state.
+ * Returns why a request needs an admin; undefined if it does not. Reasons: it waits for people who cannot decide (`lost`: their
+ * status in the directory), its step fails repeatedly or is late, or its state is past the deadline.
  */
 export function attentionOf(request: Request, now: Date, lost: LostPeople = new Map()): Attention | undefined {
   return blockedByPeople(request, lost) ?? pastDeadline(request, now) ?? late(request) ?? retrying(request, now)
@@ -67,24 +66,24 @@ function pastDeadline(request: Request, now: Date): Attention | undefined {
   }
 }
 
-/** SharePoint takes long, and polls go on by themselves. Another step that is late has a problem, which is what to show. */
+/** SharePoint takes long, and polls continue. For any other late step with a problem, the problem is the reason. */
 function late(request: Request): Attention | undefined {
   const step = lateStep(request)
   if (step?.lateAt === undefined || (step.problem && step.name !== 'wait-for-site')) return undefined
   return { why: 'late', since: step.lateAt, remedies: [] }
 }
 
-/** The work fails at a service that may answer later, and is tried again by itself. */
+/** A service fails the current step, which is retried automatically. */
 function retrying(request: Request, now: Date): Attention | undefined {
   const step = request.status === 'provisioning' ? nextStep(request) : undefined
   if (!step?.problem || step.startedAt === undefined) return undefined
-  if (now.getTime() - Date.parse(step.startedAt) < triedFor * 1000) return undefined
+  if (now.getTime() - Date.parse(step.startedAt) < retriedFor * 1000) return undefined
   return { why: 'retrying', since: step.startedAt, remedies: ['retry'] }
 }
 
 /**
- * The stage can only end with the word of somebody who cannot give it, and nobody stands in for them. Who was asked
- * since they did not decide is no loss.
+ * The stage needs the decision of a person who cannot decide and has no delegate. People who were added by an escalation do not
+ * count.
  */
 function blockedByPeople({ status, approvals, submittedAt }: Request, lost: LostPeople): Attention | undefined {
   const stage = status === 'pendingApproval' ? openStage(approvals) : undefined
@@ -103,7 +102,7 @@ function blockedByPeople({ status, approvals, submittedAt }: Request, lost: Lost
   return { why: first, since, remedies: ['reassign', 'override'], people: people.filter(({ id }) => why(id) === first) }
 }
 
-/** Since when a request waits for whatever comes next; undefined when nothing more is to come. */
+/** Returns the time since which a request waits for its next step; undefined for a completed request. */
 export function sinceOf({
   status,
   followUp,

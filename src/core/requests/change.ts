@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import {
   type ApprovalStage,
   type Delegation,
-  nextLook,
+  nextTimerRun,
   opened,
   openStage,
   realigned,
@@ -24,14 +24,14 @@ import { type Delivery, provisionedEvent, webhookOf } from './events.ts'
 import type { RequestPorts } from './ports.ts'
 import type { Request } from './request.ts'
 
-/** What a decision comes to: the request after it, what the timeline says of it, and the jobs that follow. */
+/** The result of a change: the new request, its audit entries and the jobs that follow. */
 export interface Change {
   readonly request: Request
   readonly audit: readonly AuditEntry[]
   readonly jobs?: readonly JobOrder[]
 }
 
-/** A line for the timeline. */
+/** Returns an entry for the timeline. */
 export function entry(
   request: Request,
   by: Person | typeof system,
@@ -47,8 +47,8 @@ export function entry(
 }
 
 /**
- * Locks a request, lets a pure function decide, and writes the new state, its audit entries and the jobs that follow
- * in one transaction. `decide` may throw to refuse, or return nothing to leave everything as it is.
+ * Locks a request, calls the pure function `decide`, and writes the new state, its audit entries and the jobs that follow in one
+ * transaction. `decide` may throw to refuse, or return undefined to change nothing.
  */
 export async function changeRequest(
   context: SystemContext<RequestPorts>,
@@ -68,7 +68,7 @@ export async function changeRequest(
   })
 }
 
-/** Writes all that goes with a stored request; to be called in the transaction that stores it. */
+/** Writes the audit entries, deliveries and jobs of a stored request. Call it in the transaction that stores the request. */
 export async function record(context: SystemContext<RequestPorts>, change: Change, before?: Request): Promise<void> {
   const { ports } = context
   const { request } = change
@@ -87,22 +87,22 @@ export async function record(context: SystemContext<RequestPorts>, change: Chang
         id: jobId('deliver', deliveryId, 0),
       }),
     ),
-    // Of a new request there are no cards yet, but for the one that its submission names.
+    // A new request has no cards yet, except the status card of its submission.
     ...(before === undefined
       ? []
-      : // Approvers' cards show decisions and ends; the steps in between only the requester's does.
+      : // Approvers' cards show decisions and the end. Only the requester's card shows the steps.
         [refreshCardsOrder(request, isNewState || request.approvals !== before.approvals ? 'all' : 'status')]),
   ])
 }
 
-/** The order to bring a request's cards to its present version. */
+/** Returns the order to update a request's cards to its current version. */
 export const refreshCardsOrder = ({ requestId, version }: Request, cards: 'all' | 'status'): JobOrder => ({
   name: 'refresh-cards',
   payload: { v: 1, requestId, version, cards },
   id: jobId('refresh', requestId, version),
 })
 
-/** The deliveries to the template's webhook and to the bot's own subscription: the bot is a subscriber like any other. */
+/** Returns the deliveries to the template's receiver and to the bot's own, which gets webhooks like any other receiver. */
 async function deliveriesOf({ ports, settings }: SystemContext<RequestPorts>, request: Request): Promise<Delivery[]> {
   const body = webhookOf(request)
   if (!body) return []
@@ -134,7 +134,7 @@ async function deliveriesOf({ ports, settings }: SystemContext<RequestPorts>, re
   return deliveries
 }
 
-/** The jobs of a request that has just been queued: the work and the first directory poll. */
+/** Returns the jobs of a request that has just been queued: the work and the first directory poll. */
 export function jobsOfQueued(request: Request, settings: Settings): JobOrder[] {
   const { requestId, queuedAt } = request
   if (queuedAt === null) return []
@@ -147,7 +147,7 @@ export function jobsOfQueued(request: Request, settings: Settings): JobOrder[] {
 /** Slow polls after the fast ones, in seconds from the same moment: 1, 5, 15 and 60 minutes. */
 const slowPolls = [60, 300, 900, 3600]
 
-/** The times of the polls, in seconds from their start: 20, 30, 40, 50, then the slow ones. */
+/** Returns the times of the polls in seconds from their start: with the default settings 20, 30, 40, 50, then the slow ones. */
 export function pollTimes({ followUp }: Pick<Settings, 'followUp'>): { fast: number[]; all: number[] } {
   const { firstSeconds, everySeconds, stopSeconds } = followUp
   const fast = Array.from(
@@ -158,30 +158,30 @@ export function pollTimes({ followUp }: Pick<Settings, 'followUp'>): { fast: num
   return { fast, all: [...fast, ...slowPolls.filter((seconds) => seconds > last)] }
 }
 
-/** How many hourly polls follow. After that an admin has to act. */
+/** The number of hourly polls after that. Then an admin has to act. */
 const hourlyPolls = 7 * 24
 
 /**
- * A resource that is created so many seconds after it was queued gets polls of its own, from that moment: those since it was
- * queued are too far apart by then to tell people soon, or how long the directory takes (amber above 300 seconds).
+ * If the resource is created this many seconds after queueing, the polls start again at that moment. The polls since queueing are
+ * too far apart by then to notify people soon, or to measure the directory's delay (amber above 300 seconds).
  */
-const madeLateSeconds = 300
+const createdLateSeconds = 300
 
-/** When the polls of a request start: when it was queued or, if that was much later, when it was created. */
+/** Returns the start of a request's polls: the queueing or, if much later, the creation of the resource. */
 function pollsFrom({ queuedAt, finishedAt }: Request): string | null {
   if (queuedAt === null || finishedAt === null) return queuedAt
-  return Date.parse(finishedAt) - Date.parse(queuedAt) > madeLateSeconds * 1000 ? finishedAt : queuedAt
+  return Date.parse(finishedAt) - Date.parse(queuedAt) > createdLateSeconds * 1000 ? finishedAt : queuedAt
 }
 
-/** The first poll for a resource that was created late: at once. None if the polls since it was queued find it soon. */
+/** Returns an immediate poll for a resource that was created late; none if the polls since queueing find it soon. */
 export function pollOfLate(request: Request, settings: Settings): JobOrder[] {
   const poll = pollsFrom(request) === request.queuedAt ? undefined : directoryPoll(request, 0, settings)
   return poll ? [{ ...poll, startAfter: new Date(request.updatedAt) }] : []
 }
 
 /**
- * The order for one directory poll; none when there are no more. `now`: the time of the poll before; after an outage the polls that were
- * missed do not all come at once.
+ * Returns the order for one directory poll; undefined after the last one. `now`: the time of the previous poll, so that missed
+ * polls do not all run at once after an outage.
  */
 export function directoryPoll(request: Request, look: number, settings: Settings, now?: Date): JobOrder | undefined {
   const { all } = pollTimes(settings)
@@ -201,7 +201,7 @@ export function directoryPoll(request: Request, look: number, settings: Settings
   }
 }
 
-/** A card for each person whose decision is waited for now. */
+/** Returns the orders of a card for each person whose decision the request waits for. */
 export function askApprovers(request: Request): JobOrder[] {
   const { requestId } = request
   const card = `approval:${openStage(request.approvals)?.stage ?? 1}` as const
@@ -209,8 +209,8 @@ export function askApprovers(request: Request): JobOrder[] {
 }
 
 /**
- * The order to run the timers of a waiting stage when something is due; none if nothing is. Each moment has one order; `again`
- * adds another one.
+ * Returns the order to run the timers of a waiting stage at `due`; none without `due`. Each time has one order; `again` adds
+ * another one.
  */
 export function approvalTimer(
   { requestId }: Pick<Request, 'requestId'>,
@@ -229,26 +229,26 @@ export function approvalTimer(
   ]
 }
 
-/** Sends the requester one card with the outcome. */
+/** Returns the order of one outcome card for the requester. */
 export const notifyRequester = (request: Request): JobOrder =>
   notifyOrder(request.requestId, request.requester.id, outcomeCard(request))
 
-/** The same for each admin, except who asked. */
+/** Returns the order of the outcome card for each admin, except the requester. */
 export const notifyAdminsOfOutcome = (request: Request): JobOrder =>
   notifyAdminsOrder(request.requestId, outcomeCard(request))
 
-/** A card for the requester and for each admin: Microsoft 365 takes longer than usual. Once for each start of the work. */
+/** Returns the orders of the late card for the requester and each admin, once for each start of the work. */
 export const notifyLate = (request: Request): JobOrder[] => [
   notifyOrder(request.requestId, request.requester.id, lateCard(request)),
   notifyAdminsOrder(request.requestId, lateCard(request)),
 ]
 export const lateCard = ({ queuedAt }: Request): `late:${string}` => `late:${queuedAt ?? ''}`
 
-/** A failure can come again after a retry, so its key names which one; all other ends come once. */
+/** Returns the card's key. A request can fail again after a retry, so the key of a failure contains the start of the work. */
 export const outcomeCard = (request: Request): `outcome:${string}` =>
   request.status === 'failed' ? `outcome:failed:${request.queuedAt ?? ''}` : `outcome:${request.status}`
 
-/** A request whose next stage's turn has come, if it has: with its times, and with those who decide for whoever is `away`. */
+/** Opens the next stage of a pending request: sets its times and the delegates of people who are `away`. */
 export function withOpenStage<R extends Request>(
   request: R,
   settings: Settings,
@@ -261,20 +261,20 @@ export function withOpenStage<R extends Request>(
   return withStage(request, realigned(next, away, request.requester.id, at))
 }
 
-/** The line that tells who decides for whom from the first, where somebody does. */
+/** Returns the entry about delegates at the opening of a stage, if there are any. */
 export function openStageEntries(request: Request): AuditEntry[] {
   const stage = openStage(request.approvals)
   return stage?.standIns === undefined ? [] : [delegatedNow(request, stage)]
 }
 
-/** A card for each approver, and the first timer of the stage. */
+/** Returns the orders of a card for each approver and of the stage's first timer. */
 export function jobsOfOpenStage(request: Request): JobOrder[] {
   const stage = openStage(request.approvals)
   if (!stage?.openedAt) return askApprovers(request)
-  return [...askApprovers(request), ...approvalTimer(request, stage, nextLook(stage, stage.openedAt))]
+  return [...askApprovers(request), ...approvalTimer(request, stage, nextTimerRun(stage, stage.openedAt))]
 }
 
-/** Who of all that a request asks, now or later, is away. */
+/** Reads the delegations of the approvers in stages that are not open yet. */
 export function awayOf(
   ports: RequestPorts,
   { tenantId, approvals }: Pick<Request, 'tenantId' | 'approvals'>,
@@ -285,7 +285,7 @@ export function awayOf(
   return ids.length === 0 ? Promise.resolve([]) : ports.delegations.reaching(tenantId, ids, at)
 }
 
-/** The line that tells who decides for whom. */
+/** Returns the entry about the current delegates of a stage. */
 export function delegatedNow(request: Request, { stage, standIns = [] }: ApprovalStage): AuditEntry {
   const now = standIns.filter(({ why }) => why === 'delegated')
   const data = { stage, standIns: now.map(({ person, by, until }) => ({ person, insteadOf: by, until })) }

@@ -5,7 +5,7 @@ import { instant, person, type RequestState } from '../shared/index.ts'
 import { eventTypes } from '../templates/index.ts'
 import { isForMailbox, type Request, referenceOf } from './request.ts'
 
-/** The body of a webhook (DESIGN §5). It is short: receivers read the request by its id. */
+/** The body of a webhook (docs/webhooks.md). It is short, because receivers read the request by its id. */
 export const webhookBody = z.object({
   type: z.enum(eventTypes),
   timestamp: instant,
@@ -15,30 +15,32 @@ export const webhookBody = z.object({
     reference: z.string(),
     kind: z.string(),
     status: z.string(),
-    displayName: z.string().describe('The name that was requested and approved.'),
+    displayName: z.string().describe('The requested and approved name.'),
     createdAs: siteNames
       .optional()
-      .describe('Team sites: the names in Entra ID. The naming policy of the tenant may have changed those requested.'),
+      .describe(
+        'For team sites: the names in Entra ID. The tenant’s naming policy may have changed the requested names.',
+      ),
     url: z.string().optional(),
     siteId: z.string().optional(),
     groupId: z.string().nullable().optional(),
     securityGroupId: z.string().optional(),
     address: z.string().optional(),
     mailboxId: z.string().optional(),
-    /** An admin overrode the approvers: who, which decision and why. */
+    /** The override of an admin, if there is one. */
     override: decision.pick({ by: true, decision: true, comment: true, at: true }).optional(),
   }),
 })
 export type WebhookBody = z.output<typeof webhookBody>
-/** What admins send to try a receiver: about no request, and of no subscription's `events`. */
+/** The event that admins send to test a receiver. No receiver can subscribe to this event. */
 export const testEventType = 'webhook.test'
-/** The same envelope, so that what reads every message can read it. `templateId: null`: the bot's own subscription. */
+/** The test message, in the same envelope as all others. `templateId: null`: the bot's own receiver. */
 export const webhookTestBody = webhookBody.extend({
   type: z.literal(testEventType),
   data: z.object({ templateId: z.uuid().nullable() }),
 })
 export type WebhookTestBody = z.output<typeof webhookTestBody>
-/** All that a subscriber may get. */
+/** All messages that a receiver may get. */
 export const anyWebhookBody = z.discriminatedUnion('type', [webhookBody, webhookTestBody])
 const eventOfState = {
   rejected: 'request.rejected',
@@ -48,10 +50,10 @@ const eventOfState = {
 } as const
 const eventOf = (state: RequestState): WebhookBody['type'] | undefined =>
   Object.entries(eventOfState).find(([known]) => known === state)?.[1]
-/** What tells that a request's resource was made. */
+/** Returns the event of a created resource. */
 export const provisionedEvent = (request: Request): 'mailbox.provisioned' | 'site.provisioned' =>
   isForMailbox(request) ? 'mailbox.provisioned' : 'site.provisioned'
-/** The webhook about a request's present state; undefined for states without a webhook. */
+/** Returns the webhook about a request's current state; undefined for states without a webhook. */
 export function webhookOf(request: Request): WebhookBody | undefined {
   const { status, requestId, tenantId, kind, resource } = request
   const type = status === 'succeeded' ? provisionedEvent(request) : eventOf(status)
@@ -71,14 +73,14 @@ export function webhookOf(request: Request): WebhookBody | undefined {
   return { type, timestamp: request.updatedAt, requestId, tenantId, data }
 }
 
-/** One attempt, as the delivery log shows it: `status` is the answer's, or why there was none. */
+/** One attempt in the delivery log. `status`: the HTTP status of the response, or the reason why there was no response. */
 export const deliveryAttempt = z.object({ at: instant, status: z.string(), milliseconds: z.int().min(0) })
-/** One webhook on its way to one address. Its id is the `webhook-id` of every attempt, so a receiver can tell repeats. */
+/** One webhook to one address. Its id is the `webhook-id` of each attempt, so that a receiver recognises repeats. */
 export const delivery = z.object({
   deliveryId: z.uuid(),
   requestId: z.uuid(),
   tenantId: z.uuid(),
-  /** Whose subscription: the template's, or the bot's own. Address and secrets are looked up by it at each attempt. */
+  /** The receiver of a template's webhook, or the bot's own receiver. Each attempt reads its current address and secrets. */
   subscriber: z.union([z.object({ templateId: z.uuid() }), z.literal('bot')]),
   type: z.enum(eventTypes),
   url: z.string(),
@@ -92,15 +94,15 @@ export const delivery = z.object({
   history: z.array(deliveryAttempt).optional(),
   nextAttemptAt: instant.nullable().optional(),
   /**
-   * Attempts that were brought forward since the last replay. They do not count for the schedule, which continues at `until` if
-   * they fail; null: the schedule is not ahead any more.
+   * The early attempts since the last replay: an admin, or a success at the same receiver, started them before their time. They use up no
+   * retries. `until`: the time of the next scheduled attempt if an early attempt fails; null if no early attempt waits.
    */
   broughtForward: z.object({ attempts: z.int(), until: instant.nullable() }).nullable().optional(),
-  /** Who had it sent again. The schedule started again with the attempt after `after`. */
+  /** The replays by admins. `after`: the number of attempts before the replay. The retry schedule then starts again. */
   replays: z.array(z.object({ at: instant, by: person, after: z.int() })).optional(),
 })
 export type Delivery = z.output<typeof delivery>
-/** Deliveries of a receiver, by how they stand. */
+/** The numbers of a receiver's deliveries, by status. */
 export interface DeliveryCounts {
   readonly delivered: number
   readonly failed: number
@@ -110,29 +112,29 @@ export interface DeliveryCounts {
 export interface DeliveryQuery {
   readonly tenantId: string
   readonly status?: Delivery['status']
-  /** null: the bot's own. */
+  /** null: the bot's own receiver. */
   readonly templateId?: string | null
   readonly requestId?: string
-  /** Those whose next attempt is later than this time. */
+  /** Only deliveries whose next attempt is later than this time. */
   readonly waitsAfter?: Date
   readonly oldestFirst?: boolean
   readonly limit: number
-  /** Those that come after this one, in the order newest first. */
+  /** The last delivery of the previous page, in the order newest first. Only older deliveries are returned. */
   readonly after?: { readonly createdAt: string; readonly deliveryId: string }
 }
 
 export interface DeliveryStore {
   insert(delivery: Delivery): Promise<void>
   find(deliveryId: string): Promise<Delivery | undefined>
-  /** Reads and locks until the transaction ends. */
+  /** Reads a delivery and locks it until the transaction ends. */
   lock(deliveryId: string): Promise<Delivery | undefined>
   update(delivery: Delivery): Promise<void>
-  /** The newest first. */
+  /** Returns deliveries, the newest first. */
   list(query: DeliveryQuery): Promise<Delivery[]>
-  /** How many have ended since then, and how many are on their way, for each template; null: the bot's own. */
+  /** Counts deliveries that ended since `since` or are pending, for each template; null: the bot's own receiver. */
   tally(tenantId: string, since: Date): Promise<ReadonlyMap<string | null, DeliveryCounts>>
-  /** How many have failed for good, up to a limit. */
+  /** Counts deliveries that failed for good, up to a limit. */
   countFailed(tenantId: string, templateId: string | null, limit: number): Promise<number>
-  /** Forgets, at this time, those that ended long ago. */
+  /** Deletes deliveries that ended more than 90 days before `at`. */
   forgetOld(at: Date): Promise<void>
 }

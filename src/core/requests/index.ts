@@ -1,5 +1,5 @@
 /**
- * The aggregate: the request, its plan, its states, submission, reading, and the one transaction that changes it (`change.ts`).
+ * The request: its plan, its states, submission, reading, and the one transaction that changes it (`change.ts`).
  * Forms belong to `drafts`, decisions to `decisions`, work in the tenant to `provisioning`.
  */
 export * from './access.ts'

@@ -29,7 +29,7 @@ import {
   withProperties,
 } from '../templates/index.ts'
 import { type Addresses, addressesOf } from './addresses.ts'
-import { inapplicable, isCondition, nameOf, tellingProperties, withoutBlanks } from './applicable-fields.ts'
+import { inapplicable, isCondition, nameOf, propertiesOfOneKind, withoutBlanks } from './applicable-fields.ts'
 import {
   accountsAt,
   answeredPeople,
@@ -43,7 +43,7 @@ import type { RequestPorts } from './ports.ts'
 import type { RequestForMailbox } from './request.ts'
 import { mailboxLimits, quotaFaults } from './template-rules.ts'
 
-/** Checks a mailbox request of the API document: its form, its kind, its template, its people and its names. Writes nothing. */
+/** Checks a mailbox request of the API document: its fields, kind, template, people and names. Writes nothing. */
 export async function evaluateMailbox(inquiry: RequestInquiry, sent: unknown): Promise<Evaluation> {
   if (!isRecord(sent)) return refused(...wrongBody(sent))
   const chosen = await chosenTemplate(inquiry, sent)
@@ -69,7 +69,7 @@ export async function evaluateMailbox(inquiry: RequestInquiry, sent: unknown): P
   return asking(() => planned(inquiry, { template, kind }, { details, reason, applied }, faults))
 }
 
-/** What the directory and the names in use say to a request that is right in itself. */
+/** Plans a request with valid fields: checks it against the directory and the names in use. */
 async function planned(
   inquiry: RequestInquiry,
   { template, kind }: Chosen,
@@ -87,8 +87,8 @@ async function planned(
   const owners = ownersAmong(people, details)
   const judged = judgedBy(template, { details, applied: request.applied, owners, name, domain, aliasAddress })
   const resolved = await resolveApprovals({ ports, settings }, template.approval, actor, judged)
-  const kept = mailboxNames(address).map((one) => ({ name: one, pointer: '/name' }))
-  if (aliasAddress) kept.push({ name: aliasAddress, pointer: '/alias' })
+  const held = mailboxNames(address).map((one) => ({ name: one, pointer: '/name' }))
+  if (aliasAddress) held.push({ name: aliasAddress, pointer: '/alias' })
   const plan: MailboxPlan = {
     kind,
     template,
@@ -103,22 +103,22 @@ async function planned(
     ...resolved,
     applied: request.applied,
     reason: request.reason,
-    names: kept,
+    names: held,
   }
   return { ok: true, plan }
 }
 
-/** Where the template asks nobody for an address, a request may leave it out. */
+/** The schema for templates without a question for the address: the name is optional. */
 const withoutName = mailboxRequest.partial({ name: true })
 type NamelessDetails = Omit<MailboxDetails, 'name'> & { readonly name?: string | undefined }
 
-/** What is no object at all. */
+/** Returns the faults of a body that is not an object. */
 function wrongBody(body: unknown): Fault[] {
   const parsed = mailboxRequest.safeParse(body)
   return parsed.success ? [] : faultsOf(parsed.error, body)
 }
 
-/** A name that no address can have comes with the nearest one that can: "Büro Zürich 5" → `buro-zurich-5`. */
+/** Adds the nearest valid name to the fault of an invalid one: "Büro Zürich 5" → `buro-zurich-5`. */
 export function withName(one: Fault, name: unknown): Fault {
   if (one.pointer !== '/name' || one.code !== 'invalid' || typeof name !== 'string') return one
   const suggestion = slug(name.split('@')[0] ?? '').slice(0, 64)
@@ -131,15 +131,15 @@ interface Chosen {
   readonly template: Template
   readonly kind: MailboxKind
 }
-/** What can be read of the details. */
+/** The readable part of the details. */
 type Readable = Partial<MailboxDetails>
 
 /** Checks the details against the directory and the names in use. Adds to the known faults. */
 async function lookUp(inquiry: RequestInquiry, { template, kind }: Chosen, details: Readable, known: readonly Fault[]) {
-  // A number is taken only when all else is right; any other name can be looked at meanwhile.
+  // A number is taken only when all other fields are valid. Names without a number are checked in parallel.
   const takesNumber = inquiry.isSubmission && names(addressRule(template.naming, kind).pattern, 'counter')
   const limits = mailboxLimits(template, details)
-  // Nobody is looked up for a number of people that is refused anyway.
+  // Too many people are refused anyway, so they are not looked up.
   const isCrowd = limits.some(({ code }) => code === 'too-many-people')
   const [named, answered, quota, early] = await Promise.all([
     namedIn(inquiry.ports, isCrowd ? { ...details, permissions: {} } : details, template),
@@ -154,7 +154,7 @@ async function lookUp(inquiry: RequestInquiry, { template, kind }: Chosen, detai
   return { people: [...people.values()], guests: named.guests, addresses, faults: [...before, ...addresses.faults] }
 }
 
-/** What else is wrong in a body that is wrong somewhere, so that people hear of all faults at once. */
+/** Finds the other faults of an invalid body, so that people get all faults at once. */
 async function furtherRefused(
   inquiry: RequestInquiry,
   chosen: Chosen,
@@ -170,7 +170,7 @@ async function furtherRefused(
     const { people, addresses, faults } = found
     return { ok: false, faults: [...known, ...faults], glimpse: glimpseOf(details, applied, people, addresses) }
   } catch (error) {
-    // The faults that are known already are answer enough, unless more is asked for.
+    // The known faults are enough for an answer, except in a preview.
     if (!inquiry.isPreview && error instanceof ProvisioningError && error.code === 'unavailable')
       return refused(...known)
     throw error
@@ -187,7 +187,7 @@ const glimpseOf = (
   { names, domain, aliasAddress }: Addresses,
 ): Glimpse => ({ details, applied, owners: ownersAmong(people, details), names, domain, aliasAddress })
 
-/** What a request keeps of its plan. */
+/** Returns the mailbox fields of a new request. */
 export function mailboxOf(plan: MailboxPlan, ports: Pick<RequestPorts, 'tenant'>) {
   const { kind, template, details, people, address, aliasAddress } = plan
   const customAttributes = customAttributesOf(template, details)
@@ -204,7 +204,7 @@ export function mailboxOf(plan: MailboxPlan, ports: Pick<RequestPorts, 'tenant'>
   } satisfies Partial<RequestForMailbox>
 }
 
-/** Custom attributes of Exchange by their number: what the template assigns of the metadata. */
+/** Returns Exchange's custom attributes by their number, from the metadata that the template assigns. */
 export function customAttributesOf(
   { fields }: Pick<TemplateSnapshot, 'fields'>,
   { metadata }: Pick<MailboxDetails, 'metadata'>,
@@ -216,13 +216,13 @@ export function customAttributesOf(
   return new Map(assigned)
 }
 
-/** An emptied input is as good as none. */
+/** Removes empty fields: an empty input counts as absent. */
 function withoutEmpty<D extends Readable>(details: D): D {
   const kept = Object.entries(details).filter(([, value]) => value !== '' && value !== undefined)
   return Object.fromEntries(kept) as D
 }
 
-/** What has the right form and yet says nothing that the tenant could take. */
+/** Returns the faults of values that match the schema but that the tenant cannot accept. */
 function valueFaults(kind: MailboxKind, { country, state, metadata = {} }: Readable): Fault[] {
   const faults: Fault[] = []
   if (state !== undefined && isCondition(state))
@@ -260,7 +260,7 @@ async function namedIn(
   return { people, guests, faults: [...faults, ...unavailable, ...outside, ...(await accessFaults(ports, grantees))] }
 }
 
-/** Exchange gives access only to whom it knows, so that is found out before anybody waits for an approval. */
+/** Returns faults for people without a mailbox: Exchange cannot give them access. Checked before the approval. */
 async function accessFaults({ directory }: RequestPorts, people: readonly Person[]): Promise<Fault[]> {
   const unknown = people.length > 0 ? await directory.unknownToExchange(people) : []
   return people
@@ -274,8 +274,8 @@ type Choice = Chosen | { readonly fault: Fault }
 const noTemplate = (reason: Reason): Choice => ({ fault: fault('/templateId', 'required', reason) })
 
 /**
- * The template that a body names; without one, the default template of the kind that its properties imply, if they imply
- * exactly one (DESIGN §5).
+ * Finds the template of a body by its id; without an id, the default template of the kind that its properties imply, if they
+ * imply exactly one (DESIGN §5).
  */
 export async function chosenTemplate(inquiry: RequestInquiry, body: Record<string, unknown>): Promise<Choice> {
   const { template: known } = inquiry
@@ -292,12 +292,12 @@ export async function chosenTemplate(inquiry: RequestInquiry, body: Record<strin
 
 async function impliedTemplate(inquiry: RequestInquiry, body: Record<string, unknown>): Promise<Choice> {
   const { ports, actor } = inquiry
-  const telling = tellingProperties(body)
-  const kinds = [...new Set(telling.flatMap((property) => applicability[property] ?? []))]
+  const properties = propertiesOfOneKind(body)
+  const kinds = [...new Set(properties.flatMap((property) => applicability[property] ?? []))]
   const [kind, ...more] = kinds
   if (kind === undefined) return noTemplate(because('kindUnknown'))
   if (more.length > 0) {
-    const others = telling.map(nameOf)
+    const others = properties.map(nameOf)
     const last = others.pop() ?? ''
     return noTemplate(because('kindsDiffer', { count: others.length, others, last }))
   }

@@ -14,19 +14,19 @@ import type { Template } from '../templates/index.ts'
 import type { RequestPorts } from './ports.ts'
 import { isForMailbox, type Problem, type Request, type RequestStep, referenceOf } from './request.ts'
 
-/** The problem of a request whose people may not have what it gives them. */
+/** The problem code of a request with people who may not get access. */
 export const peopleUnavailable = 'people-unavailable'
 
-/** Says that people of a request may not have what it gives them. Nothing of the step was done. */
+/** Some people of a request may not get access. The step has changed nothing. */
 export class PeopleUnavailable extends TenantError {
   readonly people: NonNullable<Problem['people']>
   constructor(people: NonNullable<Problem['people']>, request: Request) {
-    super(peopleUnavailable, inWords(people, request), { retryable: false })
+    super(peopleUnavailable, detailOf(people, request), { retryable: false })
     this.people = people
   }
 }
 
-/** Steps before which the people are checked: those that give somebody rights, and the first, so that nothing is made. */
+/** The steps that give rights, and the first step, so that nothing is created. The people are checked before these steps. */
 const givesRights: readonly RequestStep['name'][] = [
   ...(['create-site', 'add-owners'] satisfies SiteStep[]),
   ...(['create-mailbox', 'grant-access'] satisfies MailboxStep[]),
@@ -34,9 +34,9 @@ const givesRights: readonly RequestStep['name'][] = [
 const reads = 'ready-check' satisfies SiteStep & MailboxStep
 
 /**
- * The request with the names that its people have today. A name may belong to somebody else since the submission, so only the
- * object id identifies a person. Before a step that gives rights, throws {@link PeopleUnavailable} when somebody has left
- * the directory, is blocked, cannot be read, or is a guest whom nobody approved as one. Throws `TenantError` when the directory does not answer.
+ * Returns the request with the current names of its people. A name may belong to somebody else since the submission, so only the
+ * object id identifies a person. Before a step that gives rights, throws {@link PeopleUnavailable} if somebody has left the
+ * directory, is blocked, cannot be read, or is a guest without approval. Throws `TenantError` if the directory does not answer.
  */
 export async function withPeopleOfToday<R extends Request>(
   ports: Pick<RequestPorts, 'directory'>,
@@ -52,14 +52,14 @@ export async function withPeopleOfToday<R extends Request>(
     const why = reasonAgainst(account, wasGuest(request, id))
     return why ? [{ id, displayName: account?.displayName ?? displayName, userPrincipalName, why }] : []
   })
-  // What exists already is only read back: the check itself says what is missing.
+  // The ready check only reads: it reports missing rights itself.
   if (lost.length > 0 && step !== reads) throw new PeopleUnavailable(lost, request)
   return renamed(request, accounts)
 }
 
 /**
- * Whether somebody may be a guest, as an owner whom the template and the approvers took as one. Requests of earlier versions do
- * not say who was a guest: of these every owner may be.
+ * Whether a person was approved as a guest owner. Requests of earlier versions do not record guests, so each owner may be a
+ * guest there.
  */
 function wasGuest(request: Request, id: string): boolean {
   if (request.guests) return request.guests.includes(id)
@@ -74,7 +74,7 @@ function reasonAgainst(account: Account | undefined, isApprovedGuest = false) {
   return account.isGuest && !isApprovedGuest ? ('guest' as const) : undefined
 }
 
-/** The requester and everybody who gets rights, each once. An application that asked is no person of the directory. */
+/** Returns the requester and the people who get rights, each once. An application is not a person in the directory. */
 function peopleWithRights(request: Request): Person[] {
   const { requester } = request
   const named = isForMailbox(request) ? peopleOfMailbox(request) : request.owners
@@ -100,21 +100,22 @@ function renamed<R extends Request>(request: R, accounts: ReadonlyMap<string, Pe
     : { ...request, requester, owners: request.owners.map(today) }
 }
 
-/** As many people as the sentence names. */
-const mostNamed = 5
+/** The maximum number of people in the text. */
+const maxNamed = 5
 
-function inWords(people: PeopleUnavailable['people'], request: Request): string {
+function detailOf(people: PeopleUnavailable['people'], request: Request): string {
   const says = {
     gone: ({ displayName }: Person) => `${displayName} has left the organisation.`,
     blocked: ({ displayName }: Person) => `The account of ${displayName} is blocked.`,
     guest: ({ displayName }: Person) => `${displayName} is a guest.`,
-    unread: ({ displayName }: Person) => `The directory does not show whether ${displayName} is an enabled member.`,
+    unread: ({ displayName }: Person) =>
+      `I cannot check whether ${displayName} is an active member of your organisation.`,
   }
-  const more = people.length - mostNamed
+  const more = people.length - maxNamed
   const reference = referenceOf(request)
   const isAboutRequester = people.some(({ id }) => id === request.requester.id)
   return [
-    ...people.slice(0, mostNamed).map((one) => says[one.why](one)),
+    ...people.slice(0, maxNamed).map((one) => says[one.why](one)),
     ...(more > 0 ? [`${more} more people cannot get access.`] : []),
     isAboutRequester ? 'Somebody else can send a new request.' : 'Send a new request without these people.',
     `Or an admin restores the accounts and types: admin retry ${reference}.`,
@@ -122,14 +123,14 @@ function inWords(people: PeopleUnavailable['people'], request: Request): string 
   ].join(' ')
 }
 
-/** Somebody who was named at a pointer of a body, and what they would get. */
+/** A person at a pointer of a body, and the right that they would get. */
 interface NamedAccount {
   readonly account: Account
   readonly pointer: string
   readonly gets: 'ownership' | 'access'
 }
 
-/** The accounts behind ids that a body names, each at its pointer. */
+/** Returns the accounts of the ids in a body, with their pointers. */
 export const accountsAt = (
   named: readonly { readonly id: string; readonly pointer: string }[],
   accounts: readonly Account[],
@@ -144,7 +145,7 @@ export const guestsAmong = (accounts: readonly Account[]): string[] => [
   ...new Set(accounts.filter(({ isGuest }) => isGuest).map(({ id }) => id)),
 ]
 
-/** People who could never get what a body gives them: blocked accounts, and guests who would get access to a mailbox. */
+/** Returns faults for blocked accounts, and for guests who would get access to a mailbox. */
 export const unavailableFaults = (named: readonly NamedAccount[]): Fault[] =>
   named.flatMap(({ account: { displayName, isBlocked, isGuest }, pointer, gets }) => {
     const facts = { name: displayName }
@@ -153,10 +154,10 @@ export const unavailableFaults = (named: readonly NamedAccount[]): Fault[] =>
     return [fault(pointer, 'person-guest', because('personGuest', facts))]
   })
 
-/** What somebody is named as: `siteOwner` among the owners of a site; or the label of the template's question. */
+/** The role of a person in a body: `siteOwner` for owners of a site, or the label of the template's question. */
 type NamedAs = 'owner' | 'person' | 'siteOwner' | { readonly label: string }
 
-/** The people behind ids that a body names, each at its pointer; whom the directory does not know is a fault there. */
+/** Looks up the people of the ids in a body. Returns a fault at the pointer for each unknown person. */
 export async function peopleNamed(
   ports: RequestPorts,
   named: readonly { readonly id: string; readonly pointer: string; readonly as: NamedAs }[],
@@ -180,7 +181,7 @@ export async function peopleNamed(
 
 const labelled = (as: NamedAs) => (typeof as === 'string' ? { as, label: '' } : { as: 'answer', label: as.label })
 
-/** Answers that name a person whom the directory does not know. */
+/** Looks up the people in the answers to the template's questions. */
 export async function answeredPeople(
   ports: RequestPorts,
   { fields }: Pick<Template, 'fields'>,
@@ -194,7 +195,7 @@ export async function answeredPeople(
   return peopleNamed(ports, named)
 }
 
-/** Owners from outside, where the template wants none. */
+/** Returns faults for owners from outside, if the template does not allow them. */
 export async function externalOwners(
   { directory }: Pick<RequestPorts, 'directory'>,
   { limits }: Pick<Template, 'limits'>,

@@ -8,62 +8,62 @@ import type { RequestPorts } from './ports.ts'
 interface Common {
   readonly template: Template
   readonly approvals: readonly ApprovalStage[]
-  /** How the conditions of the template's policy were judged, where it has any. */
+  /** The results of the conditions in the template's policy, if it has any. */
   readonly policy?: readonly JudgedStage[]
-  /** Why it is wanted, when the body itself says so. */
+  /** The reason in the body, or `''`. */
   readonly reason: string
-  /** The name that was typed, where the policy made another one of it. */
+  /** The typed name, if the policy changed it. */
   readonly typedName?: string
-  /** What the policy put around the address. */
+  /** The prefix and suffix of the address by the policy. */
   readonly around: Around
-  /** Ids of owners who are guests, where the template allows them. */
+  /** Ids of owners who are guests, if the template allows guests. */
   readonly guests?: readonly string[]
-  /** What the template put into the request. */
+  /** The values that the template set. */
   readonly applied: readonly Applied[]
-  /** What the names could have had in them, and nothing is known of. */
+  /** The tokens of the names that have no value. */
   readonly emptyTokens: readonly string[]
-  /** What is kept for the request until it ends: its addresses, and the names that nothing else may take meanwhile. */
+  /** The names and addresses that are held for the request until it ends. */
   readonly names: readonly { readonly name: string; readonly pointer: string }[]
 }
 
-/** What a request for a site would be. */
+/** The plan of a request for a site. */
 export interface SitePlan extends Common {
   readonly kind: SiteKind
   readonly details: SiteDetails
-  /** The requester first, then those named. */
+  /** The requester first, then the owners in the body. */
   readonly owners: readonly Person[]
-  /** Whom the answers to the template's own questions name by id. */
+  /** The people in the answers to the template's own questions. */
   readonly people?: readonly Person[]
   readonly alias: string
-  /** Those that it would have had, and that were held already. */
+  /** Derived aliases that were taken. */
   readonly passedOver?: readonly string[]
-  /** Where the site will be, as far as anybody can know before it is made. */
+  /** The expected URL of the site. */
   readonly url: string
 }
 
-/** What a request for a mailbox would be. */
+/** The plan of a request for a mailbox. */
 export interface MailboxPlan extends Common {
   readonly kind: MailboxKind
   readonly details: MailboxDetails
-  /** Everybody whom the details name by id. */
+  /** All people in the details. */
   readonly people: readonly Person[]
   readonly address: string
   readonly aliasAddress: string
 }
 
-/** All that follows from what was asked, before anything is written. */
+/** The result of checking a valid body, before anything is written. */
 export type Plan = SitePlan | MailboxPlan
 export const isForMailboxPlan = (plan: Plan): plan is MailboxPlan => isMailboxKind(plan.kind)
 
-/** What can be said of a request that is refused, as far as it could be read. */
+/** The readable part of a refused request. */
 export interface Glimpse {
   readonly details: Readonly<Record<string, unknown>>
   readonly owners: readonly Person[]
-  /** What the template put into the request. */
+  /** The values that the template set. */
   readonly applied: readonly Applied[]
-  /** None where there is nothing to make them of. */
+  /** Undefined if the body has no name to derive them from. */
   readonly names?: Named | undefined
-  /** Of a mailbox. */
+  /** For mailboxes only. */
   readonly domain?: string
   readonly aliasAddress?: string
 }
@@ -73,7 +73,7 @@ export type Evaluation =
   | { readonly ok: false; readonly faults: readonly Fault[]; readonly glimpse?: Glimpse }
 export const refused = (...faults: readonly Fault[]): Evaluation => ({ ok: false, faults })
 
-/** What the rules of a whole request need to know. */
+/** The input of the rules for a whole request. */
 export type RequestInquiry = Inquiry<RequestPorts>
 
 export const isRecord = (value: unknown): value is Record<string, unknown> =>

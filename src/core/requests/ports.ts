@@ -4,7 +4,7 @@ import type { CardKey, NoticeKey, RequestState, ResourceKind } from '../shared/i
 import type { DeliveryStore } from './events.ts'
 import type { Request } from './request.ts'
 
-/** The ports that this room and the rooms above it need. */
+/** The ports of this room and of the rooms above it. */
 export interface RequestPorts extends ApprovalPorts {
   readonly requests: RequestStore
   readonly deliveries: DeliveryStore
@@ -24,14 +24,14 @@ export interface RequestQuery {
   readonly oldestFirst?: boolean
   /** Only requests whose resource exists and is not announced. */
   readonly unannounced?: boolean
-  /** Only what somebody should look at: it has stood in its state, as `sinceOf` counts, since then or longer. */
+  /** Only requests that have been in their state since this time or longer, by `sinceOf`. */
   readonly stoodSince?: Date
-  /** Only requests with a smaller number than this, which newest first come after it; or only those with a larger one. */
+  /** Only requests with a smaller number (`before`) or with a larger number (`after`). */
   readonly before?: number
   readonly after?: number
 }
 
-/** Before which moments a request must have come into its state to be past the deadline of it. */
+/** The times per state: a request that entered its state before is past the deadline. */
 interface OverdueQuery {
   readonly tenantId: string
   readonly queuedBefore: Date
@@ -39,49 +39,48 @@ interface OverdueQuery {
   readonly askedBefore: Date
   /** Created but not announced. */
   readonly madeBefore: Date
-  /** Ids of requests that are not overdue while they are queued: their job is on its way. */
+  /** Ids of queued requests that are not overdue: their job is under way. */
   readonly underWay: readonly string[]
   readonly limit: number
 }
 
 export interface RequestStore {
   /**
-   * Stores a new request under the tenant's next number, and returns it so; undefined when the id is known already: the
-   * same draft was submitted before. From here to the end of the transaction the tenant's submissions wait for each other.
+   * Stores a new request with the tenant's next number and returns it; undefined if the id exists: the same draft was submitted
+   * before. From this call to the end of the transaction, the tenant's other submissions wait.
    */
   insert<R extends Request>(request: R): Promise<R | undefined>
   find(requestId: string): Promise<Request | undefined>
   findByNumber(tenantId: string, number: number): Promise<Request | undefined>
-  /** Reads and locks until the transaction ends. */
+  /** Reads a request and locks it until the transaction ends. */
   lock(requestId: string): Promise<Request | undefined>
-  /** Writes the next version; throws when somebody else wrote first. */
+  /** Writes the next version. Throws if another change came first. */
   update(request: Request): Promise<void>
   list(query: RequestQuery): Promise<Request[]>
-  /** The newest request, without this one, that has created something of this name. */
+  /** Finds the newest request except `but` that has created a resource with this name. */
   lastCreated(tenantId: string, name: ResourceName, but: string): Promise<Request | undefined>
-  /** Where these stand, those of them that there are, without reading them whole. */
-  standing(requestIds: readonly string[]): Promise<Pick<Request, 'requestId' | 'status' | 'submittedAt' | 'queuedAt'>[]>
-  /** The present versions of these, those of them that there are. */
+  /** Returns the statuses of existing requests without reading their bodies. */
+  statuses(requestIds: readonly string[]): Promise<Pick<Request, 'requestId' | 'status' | 'submittedAt' | 'queuedAt'>[]>
+  /** Returns the current versions of existing requests by id. */
   versions(requestIds: readonly string[]): Promise<ReadonlyMap<string, number>>
-  /** How many there are of them, up to a limit. As long as the count is: without one ask for those that do not pile up. */
+  /** Counts requests, up to a limit. The time grows with the count: without a limit, count only states that stay small. */
   count(query: Omit<RequestQuery, 'limit'> & { readonly limit?: number }): Promise<number>
   /**
-   * Requests past the deadline of their state, the oldest first, without those of whose standing the timeline has said
-   * `overdue` since: for an approval ever, for all others within the deadline. Bodies are not read, so that one which
-   * cannot be read hides no other.
+   * Returns requests past the deadline of their state, the oldest first. Leaves out requests with an `overdue` entry about this
+   * state: for an approval at any time, for others within the deadline. Does not read bodies, so an unreadable one hides no other.
    */
   overdue(query: OverdueQuery): Promise<Pick<Request, 'requestId' | 'version'>[]>
-  /** Ids of requests that wait for a decision, the oldest first, without these. */
+  /** Returns ids of requests that wait for a decision, the oldest first, without these. */
   waitingBut(tenantId: string, requestIds: readonly string[], limit: number): Promise<string[]>
   countOpen(tenantId: string, requesterId: string): Promise<number>
-  /** The person's requests with this fingerprint that were submitted since then, the newest first. */
+  /** Returns a person's requests with this fingerprint since `since`, the newest first. */
   sentSince(query: {
     readonly tenantId: string
     readonly requesterId: string
     readonly fingerprint: string
     readonly since: Date
   }): Promise<Request[]>
-  /** How many requests of a template are in one of these states, without those named; `most` of them at most. */
+  /** Counts requests of a template in these states, without `but`, up to `most`. */
   countOfTemplate(query: {
     readonly tenantId: string
     readonly templateId: string
@@ -91,15 +90,15 @@ export interface RequestStore {
     readonly most: number
   }): Promise<number>
   /**
-   * How many requests of the tenant are in each of these states; a state that none is in is left out. As long as the count
-   * is: ask for those that do not pile up.
+   * Counts the tenant's requests in each of these states and omits empty states. The time grows with the count: use it only for
+   * states that stay small.
    */
   countByState(tenantId: string, states: readonly RequestState[]): Promise<Partial<Record<RequestState, number>>>
 }
 
 /**
- * A card of ours in somebody's chat. `sending` without an end means that we do not know whether it arrived. `withdrawn`: its
- * person has lost the right that it needed, so it shows nothing any more and is not updated.
+ * A card of ours in a chat. An old `sending` means that its arrival is unknown. `withdrawn`: the person has lost the right to the
+ * card, so it shows nothing and gets no updates.
  */
 export interface SentCard {
   readonly requestId: string
@@ -108,72 +107,72 @@ export interface SentCard {
   readonly conversationId: string
   readonly activityId: string | null
   readonly state: 'sending' | 'sent' | 'unknown' | 'withdrawn'
-  /** When it was last written; the store's to say. */
+  /** The last write; the store sets it. */
   readonly updatedAt?: Date
 }
 
-/** How long a sending can take, in milliseconds. A sending that started earlier has failed. */
+/** The longest time of sending, in milliseconds. A `sending` that started earlier has failed. */
 const longestSending = 120000
-/** Whether somebody may still be sending what was last written then. */
+/** Whether a process may still be sending the card. */
 export const isAtWork = ({ updatedAt }: { readonly updatedAt?: Date }, now: Date): boolean =>
   updatedAt !== undefined && now.getTime() - updatedAt.getTime() < longestSending
 
 export interface SentCards {
   ofRequest(requestId: string): Promise<SentCard[]>
   find(requestId: string, personId: string, key: CardKey): Promise<SentCard | undefined>
-  /** Writes a card that is about to be sent; false when it is known already, so that of two at work one sends. */
+  /** Stores a card before it is sent. Returns false if it exists, so that only one of two processes sends it. */
   claim(card: SentCard): Promise<boolean>
   put(card: SentCard): Promise<void>
   remove(requestId: string, personId: string, key: CardKey): Promise<void>
 }
 
-/** The chats that the bot knows, and the last known reference of each (opaque to the core). */
+/** A chat that the bot knows, with its last known reference (opaque to the core). */
 export interface Conversation {
   readonly tenantId: string
   readonly personId: string
   readonly conversationId: string
-  /** The bot's to read; null for a chat that Microsoft 365 named and that the person has not written in. */
+  /** Only the bot reads it. Null for a chat from Microsoft 365 in which the person has not written yet. */
   readonly reference: unknown
   readonly locale: string
   readonly timeZone: string
-  /** The connector's word for why the chat does not take our cards; absent = it takes them. */
+  /** The connector's error code if the chat does not accept our cards; absent = it accepts them. */
   readonly closed?: string
 }
 export interface ConversationStore {
-  /** Remembers a chat, which is open then. True when it was not known before, or was closed. */
+  /** Stores a chat as open. Returns true if it was unknown or closed before. */
   put(conversation: Conversation): Promise<boolean>
-  /** Remembers a chat of a person who has none. False when they have one, which stays as it is. */
+  /** Stores a chat of a person without one. Returns false and changes nothing if the person has a chat. */
   add(conversation: Conversation): Promise<boolean>
-  /** The reference of the open chat that the bot heard from last; undefined when it has heard from none. */
+  /** Returns the reference of the open chat with the latest message; undefined without such a chat. */
   lastReference(tenantId: string): Promise<unknown>
-  /** Marks a chat that does not take our cards. False when it was closed already, or is another by now. */
+  /** Marks a chat that does not accept our cards. Returns false if it is already closed or was replaced. */
   close(conversation: Conversation, why: string, at: Date): Promise<boolean>
   ofPerson(tenantId: string, personId: string): Promise<Conversation | undefined>
 }
 
-/** The chat does not take a card, and will not soon. `closed`: it takes none, until the person comes back to us. */
+/** A chat does not accept a card for now. `closed`: it accepts no cards until the person writes to the bot again. */
 export interface ChatRefusal {
   readonly state: 'undeliverable'
-  /** The connector's word for it, such as `ConversationBlockedByUser`. */
+  /** The connector's error code, such as `ConversationBlockedByUser`. */
   readonly why: string
   readonly closed: boolean
 }
 
-/** Which card about no one request, for whom. */
+/** A notice and its recipient. */
 export interface NoticeOrder {
   readonly tenantId: string
   readonly personId: string
   readonly notice: NoticeKey
 }
 export interface SentNotice {
-  /** `sending` without an end, and `unknown`: whether it arrived is not known. */
+  /** An old `sending`, and `unknown`: the arrival is unknown. */
   readonly state: 'sending' | 'sent' | 'unknown'
   readonly updatedAt: Date
 }
-/** Which of them are on their way, or were sent. */
+/** Stores the notices that are being sent or were sent. */
 export interface NoticeStore {
   find(order: NoticeOrder): Promise<SentNotice | undefined>
-  /** Writes one that is about to be sent; false when it is known already, so that of two at work one sends. */
+  /** Stores a notice before it is sent. Returns false if it exists, so that only one of two processes sends it. */
   claim(order: NoticeOrder): Promise<boolean>
   put(order: NoticeOrder, state: SentNotice['state']): Promise<void>
   remove(order: NoticeOrder): Promise<void>

@@ -51,7 +51,7 @@ import type { RequestPorts } from './ports.ts'
 import { evaluateSite } from './site-plan.ts'
 import { openFaults } from './template-rules.ts'
 
-/** The two resources that the API document creates, each by its own endpoint. */
+/** The two types of resource in the API document. Each has its own endpoint. */
 export type Resource = 'site' | 'mailbox'
 export const resourceOf = (kind: ResourceKind): Resource => (isMailboxKind(kind) ? 'mailbox' : 'site')
 
@@ -60,22 +60,21 @@ const evaluations = { site: evaluateSite, mailbox: evaluateMailbox } as const sa
 const bodies = { site: siteRequest, mailbox: mailboxRequest } as const
 
 /**
- * What a request would be, or what is wrong with it, without writing anything. `unavailable` is thrown when the directory
- * cannot be asked.
+ * Returns the plan of a request, or its faults. Writes nothing. Throws `unavailable` if the directory does not answer.
  */
 export async function evaluate(inquiry: RequestInquiry, resource: Resource, body: unknown): Promise<Evaluation> {
   const evaluation = await evaluations[resource](inquiry, withoutNulls(bodies[resource], body))
   return evaluation.ok ? evaluation : { ...evaluation, faults: onePerPointer(evaluation.faults) }
 }
 
-/** What people want to know about a request before they send it, in addition to its plan. */
+/** Information for people before they send a request, in addition to its plan. */
 export interface Outlook {
-  /** All stages, with those who decide for whoever is away today. */
+  /** All stages, with the delegates of people who are away today. */
   readonly approvals: readonly ApprovalStage[]
   readonly warnings: readonly Warning[]
 }
 
-/** Finds the people who are away, and the warnings. */
+/** Adds the delegates of absent approvers, and the warnings. */
 export async function outlookOf({ ports, actor }: Context<RequestPorts>, foreseen: Foreseen): Promise<Outlook> {
   const at = ports.clock.now().toISOString()
   const away = await awayOf(ports, { tenantId: actor.tenantId, approvals: [...foreseen.approvals] }, at)
@@ -83,7 +82,7 @@ export async function outlookOf({ ports, actor }: Context<RequestPorts>, foresee
   return { approvals, warnings: warningsOf({ ...foreseen, approvals }) }
 }
 
-/** What a plan foresees. */
+/** Returns the parts of a plan that the warnings need. */
 export function foreseenIn(plan: Plan, requestId: string): Foreseen {
   const { template, details, approvals, emptyTokens } = plan
   const isMailbox = isForMailboxPlan(plan)
@@ -93,15 +92,15 @@ export function foreseenIn(plan: Plan, requestId: string): Foreseen {
 }
 
 const foreseenNames = z.strictObject({
-  displayName: z.string().describe('What people will see.'),
-  alias: z.string().optional().describe('Of a site the last part of its URL; of a mailbox its additional address.'),
-  url: z.string().optional().describe('Of a site.'),
-  address: z.string().optional().describe('Of a mailbox.'),
-  free: z.boolean().describe('Whether nothing has these addresses yet, and no other request keeps them.'),
-  suggestion: z.string().optional().describe('What to ask for instead, where it is not free.'),
+  displayName: z.string().describe('The name for people.'),
+  alias: z.string().optional().describe('For a site: the last part of its URL. For a mailbox: its additional address.'),
+  url: z.string().optional().describe('For a site.'),
+  address: z.string().optional().describe('For a mailbox.'),
+  free: z.boolean().describe('Whether these addresses are free: no resource has them and no other request holds them.'),
+  suggestion: z.string().optional().describe('A free name to request instead, if the name is not free.'),
   final: z
     .boolean()
-    .describe('False where a number, or a part of the id, stands in it that the request gets only when it is sent.'),
+    .describe('False if the name contains a number or a part of the id that the request gets when it is sent.'),
 })
 const foreseenStage = approvalStage.pick({
   stage: true,
@@ -114,19 +113,19 @@ const foreseenStage = approvalStage.pick({
   standIns: true,
 })
 
-/** What a request would be, before anybody sends it. */
+/** The preview of a request before it is sent. */
 export const requestPreview = z.strictObject({
-  valid: z.boolean().describe('Whether the call that creates it would take this body just now.'),
+  valid: z.boolean().describe('Whether the call that creates the request would accept this body now.'),
   kind: resourceKind,
   templateId: z.uuid(),
   templateVersion: z.int(),
-  names: foreseenNames.nullable().describe('null where nothing was given that they could be made of.'),
-  approvals: z.array(foreseenStage).describe('The stages that it would have, with the people whom they ask today.'),
-  defaults: z.array(applied).describe('What the template puts into the request.'),
+  names: foreseenNames.nullable().describe('null if the body has no name to derive them from.'),
+  approvals: z.array(foreseenStage).describe('The stages of the request with their current approvers.'),
+  defaults: z.array(applied).describe('The values that the template sets.'),
   warnings: z.array(
     z.strictObject({
       code: z.enum(warningCodes),
-      field: z.string().optional().describe('The field that could change it.'),
+      field: z.string().optional().describe('The field that can resolve the warning.'),
       detail: z.string(),
     }),
   ),
@@ -134,19 +133,18 @@ export const requestPreview = z.strictObject({
     value: similarResources.shape.resources,
     more: similarResources.shape.more,
   }),
-  errors: z.array(shownFault).describe('All that the call would refuse.'),
+  errors: z.array(shownFault).describe('All faults that the call would return.'),
 })
 export type RequestPreview = Omit<z.output<typeof requestPreview>, 'errors' | 'warnings'> & {
   readonly errors: readonly Fault[]
   readonly warnings: readonly Warning[]
 }
-/** The same with the words' values that cards need. */
+/** A preview with the outlook that cards need. */
 export type Previewed = RequestPreview & { readonly outlook: Outlook }
 
 /**
- * What the call that creates a resource would make of a body, for whoever is asking. Writes nothing, and takes no number. What is
- * wrong is told in the answer; `validation-failed` is thrown for what is no request at all: no object, or no template that
- * they may use. `template`: looked at already.
+ * Previews a body for the actor. Writes nothing and takes no number. The answer contains the faults. Throws `validation-failed`
+ * only if the body is not an object or has no template that the actor may use. `template`: already checked.
  */
 export async function previewOf(
   context: Context<RequestPorts>,
@@ -179,13 +177,13 @@ export async function previewOf(
   return shown(used, preview, outlook, similar, faults)
 }
 
-/** An application asks for mailboxes alone, one by one or many at once. */
+/** Throws `forbidden` if an application requests a site: applications can request only mailboxes. */
 export function refuseSitesOfApplications(actor: Actor, resource: Resource): void {
   if (resource === 'site' && actor.clientId !== undefined)
     throw new ProvisioningError('forbidden', because('sitesNeedPerson'))
 }
 
-/** The same for the actor, in turn with all other checks. */
+/** Previews a body for the actor, in turn with all other checks. */
 export const previewRequest = defineUseCase({
   permission: 'request.create',
   input: z.object({ body: z.unknown() }),
@@ -193,7 +191,7 @@ export const previewRequest = defineUseCase({
     context.ports.checks.inTurn(() => previewOf(context, body)),
 })
 
-/** The template that a body names or, of a mailbox, implies. */
+/** Returns the template of a body: by its id or, for a mailbox, by its fields. */
 export async function templateOf(inquiry: RequestInquiry, body: Record<string, unknown>): Promise<Template> {
   const { templateId } = body
   if (typeof templateId === 'string' && templateId !== '')
@@ -203,19 +201,19 @@ export async function templateOf(inquiry: RequestInquiry, body: Record<string, u
 }
 
 type Names = z.output<typeof foreseenNames>
-/** What could be seen of a request. */
-interface Seen {
+/** The result of a preview without the parts for the answer. */
+interface Findings {
   readonly foreseen: Foreseen
   readonly names: Names | null
   readonly applied: readonly Applied[]
 }
-type Looking = RequestInquiry & { readonly template: Template }
+type PreviewInquiry = RequestInquiry & { readonly template: Template }
 
-/** The names that a request would have whose plan is right. */
+/** Returns the names of a valid plan. */
 export const namesOfPlan = (plan: Plan, requestId: string): Names =>
   ofPlan(plan, { requestId }).names ?? { displayName: plan.details.displayName, free: true, final: false }
 
-function ofPlan(plan: Plan, { requestId }: Pick<Looking, 'requestId'>): Seen {
+function ofPlan(plan: Plan, { requestId }: Pick<PreviewInquiry, 'requestId'>): Findings {
   const foreseen = foreseenIn(plan, requestId)
   const { displayName } = plan.details
   const found = { displayName, free: true, final: isFinal(foreseen) }
@@ -225,8 +223,12 @@ function ofPlan(plan: Plan, { requestId }: Pick<Looking, 'requestId'>): Seen {
   return { foreseen, applied, names: { ...found, address: plan.address, ...alias } }
 }
 
-/** The same of a request that would be refused, as far as it can be said. */
-async function ofGlimpse(glimpse: Glimpse | undefined, faults: readonly Fault[], inquiry: Looking): Promise<Seen> {
+/** Returns the findings about an invalid body, as far as it is readable. */
+async function ofGlimpse(
+  glimpse: Glimpse | undefined,
+  faults: readonly Fault[],
+  inquiry: PreviewInquiry,
+): Promise<Findings> {
   const { ports, settings, actor, template, requestId } = inquiry
   const { details = {}, owners = [], applied = [], names, domain, aliasAddress } = glimpse ?? {}
   const policyOf = judgedBy(template, { details, applied, owners, name: names?.name, domain, aliasAddress })
@@ -259,7 +261,7 @@ async function ofGlimpse(glimpse: Glimpse | undefined, faults: readonly Fault[],
 
 function shown(
   template: Template,
-  { names, applied }: Seen,
+  { names, applied }: Findings,
   outlook: Outlook,
   { resources, more }: SimilarResources,
   faults: readonly Fault[],
@@ -283,8 +285,8 @@ function shown(
 }
 
 /**
- * A check keeps the processor and the store busy for some tens of milliseconds, so few at a time leave room for everything else,
- * and more at a time would not end sooner. Nobody fills in more than one form at a time.
+ * The limits of concurrent checks. A check uses the processor and the store for some tens of milliseconds, so more checks at a
+ * time would only delay all other work. People fill in one form at a time.
  */
 const limits: GateLimits = {
   running: 4,
@@ -296,18 +298,18 @@ const limits: GateLimits = {
   patienceOfJobs: 30_000,
 }
 
-/** Checks of what a request would be, for previews and forms, which many may want at once. */
-export function createChecks({ limitsOfUse }: Pick<RequestPorts, 'limitsOfUse'>) {
+/** Runs checks for previews and forms, a limited number at a time. */
+export function createChecks({ rateLimits }: Pick<RequestPorts, 'rateLimits'>) {
   const gate = createGate('previews', limits)
   /** Runs a check in its caller's turn. Throws `unavailable` while too many wait. */
   const inTurn = <T>(check: () => Promise<T>): Promise<T> => asking(() => gate.pass(check, originNow().abandoned))
   return {
     inTurn,
-    /** The same for a form in chat, which is counted for its person as a preview by REST is. */
+    /** Runs a check of a form in chat, and counts it for the person like a preview by REST. */
     async ofForm<T>(actor: Actor, values: object, check: () => Promise<T>): Promise<T> {
-      const seconds = await limitsOfUse.takeReads(actor, readsOf(values))
+      const seconds = await rateLimits.takeReads(actor, readsOf(values))
       if (seconds === 0) return inTurn(check)
-      const cause = new TenantError('busy', 'previews beyond the limits of use', {
+      const cause = new TenantError('busy', 'The rate limit for previews is reached.', {
         retryable: true,
         retryAfterSeconds: seconds,
       })

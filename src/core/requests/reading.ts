@@ -23,7 +23,7 @@ import { authorize, may, refusedAction } from './access.ts'
 import type { RequestPorts, RequestQuery } from './ports.ts'
 import { basedOn, isForMailbox, problem, type Request, referenceOf, referencePattern, requestStep } from './request.ts'
 
-/** A request that the actor may see; `not-found` also when it exists and is somebody else's. */
+/** Reads a request. Throws `not-found` also for an existing request that the actor may not see. */
 export const readRequest = defineUseCase({
   permission: 'request.read',
   input: z.object({ requestId: z.uuid() }),
@@ -32,7 +32,7 @@ export const readRequest = defineUseCase({
   },
 })
 
-/** The same by what people call it: `REQ-1042`, in any case. */
+/** Reads a request by its reference, `REQ-1042`, in any case. */
 export const readRequestByReference = defineUseCase({
   permission: 'request.read',
   input: z.object({ reference: z.string() }),
@@ -46,8 +46,8 @@ export const readRequestByReference = defineUseCase({
 })
 
 /**
- * Returns the id of the request with this number (`REQ-1042`, in any case), or undefined. Checks no right: pass the id to a use
- * case that does.
+ * Returns the id of the request with this reference (`REQ-1042`, in any case), or undefined. Checks no right: pass the id to a
+ * use case that does.
  */
 export async function requestIdOf(
   { ports, settings }: SystemContext<RequestPorts>,
@@ -70,7 +70,7 @@ export const readTimeline = defineUseCase({
   async handle(context: Context<RequestPorts>, { requestId }): Promise<AuditEntry[]> {
     const { ports } = context
     await readRequest.handle(context, { requestId })
-    // Who tried and might not is for those who audit.
+    // Refused attempts are only for the audit.
     return (await ports.audit.timeline(requestId)).filter(({ action }) => action !== refusedAction)
   },
 })
@@ -80,7 +80,7 @@ export interface Page {
   readonly nextCursor?: string
 }
 
-/** Own requests (an admin: everybody's), newest first. The cursor is opaque: it comes from the page before. */
+/** Lists the actor's requests (for an admin: all requests), newest first. The opaque cursor comes from the previous page. */
 export const listRequests = defineUseCase({
   permission: 'request.list',
   input: z.object({
@@ -106,7 +106,7 @@ export const listRequests = defineUseCase({
   },
 })
 
-/** Only what this person asked for, admin or not. */
+/** Lists the requests of the actor, also for an admin. */
 export const listOwnRequests = defineUseCase({
   permission: 'request.list',
   input: z.object({ limit: z.int() }),
@@ -114,7 +114,7 @@ export const listOwnRequests = defineUseCase({
     page(ports, { tenantId: actor.tenantId, requesterId: actor.id, limit }),
 })
 
-/** What waits for this person's decision. */
+/** Lists the requests that wait for the actor's decision. */
 export const listApprovals = defineUseCase({
   permission: 'approval.list',
   input: z.object({ limit: z.int() }),
@@ -138,21 +138,21 @@ function decodeCursor(cursor: string): number {
   return refuseFields([fault('/cursor', 'invalid', because('cursorInvalid'))])
 }
 
-/** Which page: the newest; what is older than the request of this number; or what is newer than it. */
+/** The page to read: requests older (`before`) or newer (`after`) than this number; the newest without both. */
 export interface PageAt {
   readonly before?: number | undefined
   readonly after?: number | undefined
 }
-/** How many are counted on either side of a page: somebody's past has no end, and nobody reads a larger number. */
-export const mostCounted = 200
-/** The requests of a page, newest first, and how many there are on either side of them, up to {@link mostCounted}. */
+/** The maximum count on either side of a page, because a person can have any number of old requests. */
+export const maxCounted = 200
+/** The requests of a page, newest first, and the counts on either side, up to {@link maxCounted}. */
 export interface ListPage {
   readonly requests: readonly Request[]
   readonly newer: number
   readonly older: number
 }
 
-/** A page of what this person asked for, admin or not. */
+/** Reads a page of the actor's own requests, also for an admin. */
 export const pageOfOwnRequests = defineUseCase({
   permission: 'request.list',
   input: z.object({ limit: z.int(), before: z.int().optional(), after: z.int().optional() }),
@@ -160,7 +160,7 @@ export const pageOfOwnRequests = defineUseCase({
     pageOf(ports, { tenantId: actor.tenantId, requesterId: actor.id }, limit, at),
 })
 
-/** A page of what waits for this person's decision. */
+/** Reads a page of the requests that wait for the actor's decision. */
 export const pageOfApprovals = defineUseCase({
   permission: 'approval.list',
   input: z.object({ limit: z.int(), before: z.int().optional(), after: z.int().optional() }),
@@ -171,8 +171,8 @@ export const pageOfApprovals = defineUseCase({
 type Listed = Pick<RequestQuery, 'tenantId' | 'requesterId' | 'approverId' | 'status'>
 
 /**
- * Pages are found by the number at their edge, so that what comes new meanwhile moves nobody's page. Only a page is read;
- * what is beside it is counted by an index.
+ * Reads a page by the number at its edge, so that new requests do not shift pages. Reads only this page; an index counts the
+ * requests on either side.
  */
 async function pageOf(
   ports: RequestPorts,
@@ -183,13 +183,13 @@ async function pageOf(
   const edge = after === undefined ? { ...(before !== undefined && { before }) } : { after, oldestFirst: true }
   const found = await ports.requests.list({ ...listed, ...edge, limit })
   const isFirst = before === undefined && after === undefined
-  // Of what waited, some may be decided by now: a page that is gone, or that others move up into, is the first one.
+  // Decisions remove requests from the list. If the page is now empty or starts the list, returns the first page.
   if (!isFirst && (found.length === 0 || (after !== undefined && found.length < limit)))
     return pageOf(ports, listed, limit, {})
   const requests = after === undefined ? found : found.toReversed()
   const [newest, oldest] = [requests[0]?.number, requests.at(-1)?.number]
-  const count = (beside: Pick<RequestQuery, 'before' | 'after'>): Promise<number> =>
-    ports.requests.count({ ...listed, ...beside, limit: mostCounted })
+  const count = (side: Pick<RequestQuery, 'before' | 'after'>): Promise<number> =>
+    ports.requests.count({ ...listed, ...side, limit: maxCounted })
   const [newer, older] = await Promise.all([
     isFirst || newest === undefined ? 0 : count({ after: newest }),
     found.length < limit || oldest === undefined ? 0 : count({ before: oldest }),
@@ -197,7 +197,7 @@ async function pageOf(
   return { requests, newer, older }
 }
 
-/** The present versions of requests, to know which have changed. It tells nothing else about them. */
+/** Returns the current versions of requests, to find those that have changed. */
 export const readVersions = ({ ports }: SystemContext<RequestPorts>, requestIds: readonly string[]) =>
   ports.requests.versions(requestIds)
 
@@ -217,12 +217,12 @@ const common = {
   steps: z.array(requestStep),
   checks: z.array(check),
   problem: problem.nullable(),
-  reducedAt: instant.optional().describe('When its details were removed; what is left is what the audit needs.'),
+  reducedAt: instant.optional().describe('The time when its details were removed. The audit data stays.'),
 }
 
 /**
- * The request as the API shows it (DESIGN §5). Its details are what was asked for, with the names and addresses that the
- * naming policy made of it; what the tenant has no place for is kept here alone.
+ * The request in the API (DESIGN §5). `details` has the requested values, with the names and addresses by the naming policy.
+ * Values that the tenant cannot store are only here.
  */
 export const requestView = z.discriminatedUnion('kind', [
   z.object({
@@ -232,7 +232,9 @@ export const requestView = z.discriminatedUnion('kind', [
     resource: siteResource.nullable(),
     createdAs: siteNames
       .optional()
-      .describe('Team sites: the names in Entra ID. The naming policy of the tenant may have changed those requested.'),
+      .describe(
+        'For team sites: the names in Entra ID. The tenant’s naming policy may have changed the requested names.',
+      ),
   }),
   z.object({
     ...common,
@@ -281,7 +283,7 @@ export function viewOf(request: Request): RequestView {
   return { ...shared, kind, details: { ...request.details, name, domain, ...alias, ...reason }, resource }
 }
 
-/** The request as this person may see it: only admins read which permission, host or setting is wrong, and Microsoft's codes. */
+/** Returns the request for a viewer: only admins see the wrong permission, host or setting, and Microsoft's codes. */
 export function requestFor(request: Request, { isAdmin }: { readonly isAdmin: boolean }): Request {
   if (isAdmin) return request
   const steps = request.steps.map((step) =>
@@ -293,7 +295,7 @@ export function requestFor(request: Request, { isAdmin }: { readonly isAdmin: bo
 export const viewFor = (request: Request, viewer: { readonly isAdmin: boolean }): RequestView =>
   viewOf(requestFor(request, viewer))
 
-/** The data of a timeline's entry as this person may see it. */
+/** Returns the data of a timeline's entry for a viewer. */
 export function entryDataFor<T extends Readonly<Record<string, unknown>>>(
   data: T,
   { isAdmin }: { isAdmin: boolean },

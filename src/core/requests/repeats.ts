@@ -6,23 +6,23 @@ import type { RequestPorts } from './ports.ts'
 import { type Request, referenceOf } from './request.ts'
 
 /**
- * How long an equal body of the same person counts as a repeat, in hours. People and scripts that saw no answer try again on
- * the same day. On the next day an equal body is more likely a new wish, or a job that runs daily.
+ * The time in which an equal body of the same person counts as a repeat, in hours. People and scripts that got no answer try again
+ * on the same day. On the next day an equal body is more likely a new request or a daily job.
  */
 export const repeatHours = 24
 
-/** States in which the person has what they asked for, or will have it. After any other end they may ask again. */
+/** The states in which the person has the resource or will get it. After any other end, an equal body is a new request. */
 const answering: readonly RequestState[] = ['pendingApproval', 'queued', 'provisioning', 'succeeded']
 
-/** Whether an equal body that comes now repeats this request. */
+/** Whether an equal body now repeats this request. */
 export const isRepeated = ({ status, submittedAt }: Pick<Request, 'status' | 'submittedAt'>, now: Date): boolean =>
   answering.includes(status) && now.getTime() - Date.parse(submittedAt) < repeatHours * 3_600_000
 
-/** Equal for bodies that say the same, in whatever order their fields are, and with or without nulls for absent ones. */
+/** Returns a fingerprint that is equal for equal bodies, in any order of fields, with or without nulls for absent ones. */
 export function fingerprintOf(resource: 'site' | 'mailbox', body: unknown): string {
-  const said = withoutNulls(resource === 'site' ? siteRequest : mailboxRequest, body)
+  const content = withoutNulls(resource === 'site' ? siteRequest : mailboxRequest, body)
   return createHash('sha256')
-    .update(canonical([resource, said]))
+    .update(canonical([resource, content]))
     .digest('hex')
 }
 

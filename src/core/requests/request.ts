@@ -27,7 +27,7 @@ import {
 } from '../shared/index.ts'
 import { templateSnapshot } from '../templates/index.ts'
 
-/** How a request takes up an earlier one of the same person: what came to nothing again, or what was made once more. */
+/** The earlier request of the same person: a resubmission of one without a resource, or a repeat of a successful one. */
 const basis = {
   requestId: z.uuid(),
   /** `REQ-1041` */
@@ -35,40 +35,40 @@ const basis = {
   how: z.enum(['resubmission', 'repeat']),
 }
 
-/** What a draft remembers of the request that its values come from. */
+/** The earlier request that a draft is based on. */
 export const draftBasis = z.object(basis)
 export type DraftBasis = z.output<typeof draftBasis>
 
-/** The states from which something is asked for again. */
+/** The states of requests that a person can submit again or repeat. */
 export const endings = ['rejected', 'expired', 'cancelled', 'failed', 'succeeded'] as const
 
-/** What a request keeps of the one before it, as that was at submission. */
+/** The earlier request that a request is based on, as of the submission. */
 export const basedOn = z.object({
   ...basis,
-  /** The fields that differ, by the names that forms give them: `owners`, `metadata.costCentre`, `permissions.SendAs`. */
+  /** The fields that differ, by their input ids in forms: `owners`, `metadata.costCentre`, `permissions.SendAs`. */
   changed: z.array(z.string()),
-  /** How the earlier one ended; by whom and why, where somebody else than the requester ended it. */
+  /** The end of the earlier request; with person and comment if somebody else than the requester ended it. */
   ended: z.object({ status: z.enum(endings), by: person.optional(), comment: z.string().optional() }).optional(),
 })
 export type BasedOn = z.output<typeof basedOn>
 
-/** Why a step or a request stopped, in words for people; never a stack or an answer's body. */
+/** Why a step or a request stopped, as text for people; never a stack or the body of an answer. */
 export const problem = z.object({
   code: z.string(),
   detail: z.string(),
   step: z.string().optional(),
-  /** A name that is free, when the one that was asked for is not. */
+  /** A free name, if the requested name is taken. */
   suggestion: z.string().optional(),
   people: z
     .array(person.extend({ why: z.enum(['gone', 'blocked', 'guest', 'unread']) }))
     .optional()
-    .describe('With `people-unavailable`: the people who cannot get what the request gives them, and why'),
+    .describe('With `people-unavailable`: the people who cannot get access or ownership, and the reasons'),
 })
 export type Problem = z.output<typeof problem>
-/** Whether somebody else has the name or the additional address that was asked for, so that another will do. */
+/** Whether the requested name or additional address is taken, so that another name solves the problem. */
 export const isTakenName = (one: Problem | null): one is Problem & { code: 'name-taken' | 'alias-taken' } =>
   one?.code === 'name-taken' || one?.code === 'alias-taken'
-/** Whether its requester can send the same with other people: it failed over people, and nothing exists yet. */
+/** Whether the requester can send the request again with other people: it failed because of people, and nothing exists yet. */
 export const needsOtherPeople = ({ status, problem, steps, progress, requester }: Request): boolean =>
   status === 'failed' &&
   problem?.people?.every(({ id }) => id !== requester.id) === true &&
@@ -83,13 +83,13 @@ export const requestStep = z.object({
   startedAt: instant.optional(),
   finishedAt: instant.optional(),
   problem: problem.optional(),
-  lateAt: instant.optional().describe('When the requester and the admins were notified that Microsoft 365 takes long.'),
+  lateAt: instant.optional().describe('The time of the notification that Microsoft 365 takes long.'),
 })
 export type RequestStep = z.output<typeof requestStep>
 
 /**
- * Whether and how the requester was told that the resource is ready, once: by the webhook; for a site by the directory
- * poll; for a mailbox, which no group stands for, by the request's own state.
+ * Whether and how the requester was notified that the resource is ready: by the webhook; for a site by the directory poll; for a
+ * mailbox, which has no group, by the request's own state.
  */
 export const followUp = z.object({
   state: z.enum(['none', 'waiting', 'late', 'announced']),
@@ -98,47 +98,45 @@ export const followUp = z.object({
   at: instant.optional(),
 })
 
-/** What all requests have, whatever they ask for. */
+/** The fields of all requests. */
 const common = {
   v: z.literal(1),
   requestId: z.uuid(),
   number: z.int(),
   tenantId: z.uuid(),
   template: templateSnapshot,
-  /** The name that was typed, where the template's policy made another one of it. */
+  /** The typed name, if the template's policy changed it. */
   typedName: z.string().optional(),
-  /** What the policy put around the address, and what joins words in it. */
+  /** The prefix, suffix and separator of the address by the policy. */
   around: z.object({ prefix: z.string(), suffix: z.string(), separator: z.string() }).optional(),
   status: requestState,
   requester: person,
-  /** Ids of the owners who were guests at submission, where the template allows them: the approvers knew them as such. Absent in requests of earlier versions. */
+  /** Ids of the owners who were guests at submission, if the template allows guests. Absent in requests of earlier versions. */
   guests: z.array(z.uuid()).optional(),
   channel: z.enum(['chat', 'rest']),
-  /** Of a REST call: equal for equal bodies, to recognise a repeat. */
+  /** For REST calls: equal for equal bodies, to recognise repeats. */
   fingerprint: z.string().optional(),
   reason: z.string(),
-  /** An earlier request of the same person that this one takes up again. */
   basedOn: basedOn.optional(),
   approvals: z.array(approvalStage),
-  /** How the conditions of the template's policy were judged at submission, where it has any. */
+  /** The results of the conditions in the template's policy at submission, if it has any. */
   policy: z.array(judgedStage).optional(),
   steps: z.array(requestStep),
-  /** What the ready check found, each thing that was asked for. */
+  /** The results of the ready check, one for each requested value. */
   checks: z.array(check).default([]),
   problem: problem.nullable(),
-  /** Who ended it before it was made. */
   cancelledBy: person.nullable(),
-  /** Why somebody else than the requester cancelled it. */
+  /** The comment of a person other than the requester who cancelled the request. */
   cancelComment: z.string().default(''),
   followUp,
   submittedAt: instant,
   updatedAt: instant,
-  /** When work last became possible: submission, the last approval, or a retry. Directory polls count from it. */
+  /** The time of the submission, the last approval or the last retry. Directory polls count from it. */
   queuedAt: instant.nullable(),
-  /** When work first began: what the tenant holds from before is not ours. */
+  /** The first start of the work. Older resources in the tenant are not ours. */
   startedAt: instant.nullable().default(null),
   finishedAt: instant.nullable(),
-  /** When its details were removed, as the organisation's retention has it: what is left is what the audit needs. */
+  /** The time when retention removed the details. The audit data stays. */
   reducedAt: instant.optional(),
   version: z.int(),
 }
@@ -147,10 +145,10 @@ const requestForSite = z.object({
   kind: siteKind,
   details: siteDetails,
   owners: z.array(person),
-  /** Whom the answers to the template's own questions name by id, as the directory knew them at submission. */
+  /** The people in the answers to the template's own questions, with their names at submission. */
   people: z.array(person).optional(),
   alias: z.string(),
-  /** Aliases that it would have had, made of its name, and that were held already. */
+  /** Derived aliases that were taken. */
   passedOver: z.array(z.string()).optional(),
   progress: siteProgress,
   resource: siteResource.nullable(),
@@ -159,7 +157,7 @@ const requestForMailbox = z.object({
   ...common,
   kind: mailboxKind,
   details: mailboxDetails,
-  /** Everybody whom the details name by id, as the directory knew them at submission. */
+  /** All people in the details, with their names at submission. */
   people: z.array(person),
   /** The primary address, `name@domain`, by the naming policy. */
   address: z.string(),
@@ -171,18 +169,18 @@ const requestForMailbox = z.object({
 export type RequestForSite = z.output<typeof requestForSite>
 export type RequestForMailbox = z.output<typeof requestForMailbox>
 
-/** A request as it is stored: the whole aggregate, versioned by `v`, parsed whenever it is read back. */
+/** The stored form of a request, with the version `v` of the format. Each read parses it. */
 export const provisioningRequest = z.discriminatedUnion('kind', [requestForSite, requestForMailbox])
 export type Request = z.output<typeof provisioningRequest>
 export const isForMailbox = (request: Request): request is RequestForMailbox => isMailboxKind(request.kind)
 export const isForSite = (request: Request): request is RequestForSite => !isMailboxKind(request.kind)
 
-/** What people call a request. */
+/** Returns the reference of a request, which people read and type. */
 export const referenceOf = (request: Pick<Request, 'number'>): string => `REQ-${request.number}`
-/** As people type it: the number alone will do. */
+/** A typed reference; the number alone is enough. */
 export const referencePattern = /^(?:REQ-?|#)?\s*(\d{1,9})$/i
 
-/** Moves a request to another state, purely. Anything that is not a legal move throws `illegal-transition`. */
+/** Returns the request in another state. Throws `illegal-transition` if the move is not allowed. */
 export function transition(request: Request, to: RequestState, at: string): Request {
   const legal: readonly RequestState[] = transitions[request.status]
   if (!legal.includes(to)) {
@@ -198,7 +196,7 @@ export function transition(request: Request, to: RequestState, at: string): Requ
   }
 }
 
-/** Replaces one step's record. */
+/** Returns the request with one changed step. */
 export function withStep(
   request: Request,
   name: RequestStep['name'],
@@ -211,15 +209,15 @@ export function withStep(
 export const nextStep = (request: Request): RequestStep | undefined =>
   request.steps.find(({ status }) => status !== 'done')
 
-/** How long a step may take before people are notified that it is late. Seconds. */
+/** The time in seconds after which people are notified that a step is late. */
 export const lateSeconds = 15 * 60
-/** The step that Microsoft 365 takes long for; undefined while nothing is late. */
+/** Returns the current step if it is late. */
 export function lateStep(request: Request): RequestStep | undefined {
   const step = request.status === 'provisioning' ? nextStep(request) : undefined
   return step?.lateAt === undefined ? undefined : step
 }
 
-/** The names that a team site got, if the tenant's own naming policy made others of those that were approved. */
+/** Returns the names of a team site in Entra ID, if the tenant's own naming policy changed the approved names. */
 export function changedNames(request: Request): SiteNames | undefined {
   const names = isForMailbox(request) ? undefined : request.progress.createdAs
   if (!names || isForMailbox(request) || request.reducedAt !== undefined) return undefined

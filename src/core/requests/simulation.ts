@@ -29,27 +29,27 @@ const templateAccess = z.strictObject({
   mayUse: z.boolean(),
   because: z
     .enum(['everybody', 'named', 'inGroup', 'outside', 'switchedOff'])
-    .describe('`named`: in the audience by id. `inGroup`: through these groups. `outside`: the audience has neither.'),
-  groups: z.array(z.uuid()).describe('Groups of the audience that they are in.'),
+    .describe('`named`: in the audience by id. `inGroup`: in these groups. `outside`: in neither.'),
+  groups: z.array(z.uuid()).describe('The groups of the audience that contain the person.'),
 })
 type TemplateAccess = z.output<typeof templateAccess>
 
 const share = z.strictObject({ most: z.int(), left: z.int() })
 const quotaLeft = z.strictObject({
-  openRequests: share.optional().describe('Open requests of the person, of all templates.'),
-  openOfTemplate: share.optional().describe('Open requests of the person, of this template.'),
-  resources: share.optional().describe('What may be made of this template.'),
+  openRequests: share.optional().describe('Open requests of the person for all templates.'),
+  openOfTemplate: share.optional().describe('Open requests of the person for this template.'),
+  resources: share.optional().describe('Resources of this template.'),
 })
 type QuotaLeft = z.output<typeof quotaLeft>
 
-/** A preview for somebody else's eyes: what it would be if that person asked. */
+/** A preview as another person. */
 export const simulatedPreview = requestPreview.extend({
   simulated: z.strictObject({ person, access: templateAccess, quota: quotaLeft }),
 })
 type SimulatedPreview = Pick<z.output<typeof simulatedPreview>, 'simulated'> & RequestPreview & Previewed
 
 /**
- * Previews a body as if another person sent it. A template that this person may not use is one more fault of the preview.
+ * Previews a body as another person. A template that this person may not use is one more fault of the preview.
  */
 async function previewAs(
   context: Context<RequestPorts>,
@@ -73,7 +73,7 @@ async function previewAs(
   return { ...preview, valid: false, errors: [outside, ...preview.errors], simulated }
 }
 
-/** The same for an admin, in turn with all other checks. */
+/** Previews a body as another person for an admin, in turn with all other checks. */
 export const previewRequestAs = defineUseCase({
   permission: 'request.simulate',
   input: z.object({ personId: z.string(), body: z.unknown() }),
@@ -81,7 +81,7 @@ export const previewRequestAs = defineUseCase({
     context.ports.checks.inTurn(() => previewAs(context, personId, body)),
 })
 
-/** The person as somebody who asks. Refuses, at `/as`, those who cannot ask for anything here. */
+/** Returns the person as an actor. Throws a fault at `/as` for a person who cannot send requests. */
 async function simulatedActor(ports: RequestPorts, { tenantId }: Settings, personId: string): Promise<Actor> {
   const refuse = (code: FaultCode, reason: Reason) => refuseFields([fault('/as', code, reason)])
   const [found, isGuest] = await asking(() =>
@@ -131,25 +131,25 @@ async function quotaOf(
   }
 }
 
-/** What a template does for somebody, shown by an example. */
+/** The effect of a template for a person, with an example. */
 export interface Simulation {
   readonly template: Template
   readonly preview: SimulatedPreview
-  /** What the directory calls the groups through which they may use it, by id. A group that is gone has no name. */
+  /** The directory's names of the groups that give access, by id. A deleted group has no name. */
   readonly groupNames: Readonly<Record<string, string>>
-  /** Stages, by their number, that are asked only where their conditions hold. */
+  /** The numbers of the stages that depend on conditions. */
   readonly conditional: readonly number[]
-  /** Nobody at all could approve, not even an admin. */
+  /** Whether nobody could approve, not even an admin. */
   readonly nobodyApproves: boolean
 }
 
-/** As many groups as a card has room for. */
-const mostNamed = 3
+/** The maximum number of groups on a card. */
+const maxNamed = 3
 
-/** Stands for the values that a person would enter. */
+/** Example values instead of a person's answers. */
 const example = { displayName: 'Example', name: 'example' }
 
-/** What a template does for somebody: every stage of its approval, whatever would be asked for. */
+/** Simulates a template for a person, with all stages of its approval, also those that depend on conditions. */
 export const simulate = defineUseCase({
   permission: 'request.simulate',
   input: z.object({ templateId: z.string(), personId: z.string() }),
@@ -167,7 +167,7 @@ export const simulate = defineUseCase({
     try {
       return await named(ports, { template, preview: await previewOf(always), conditional, nobodyApproves: false })
     } catch (error) {
-      // A directory that does not answer is the cause of its error; that nobody is left has none.
+      // An error about the directory has a cause. An error without one means that no approver is left.
       const isNobody = error instanceof ProvisioningError && error.code === 'unavailable' && error.cause === undefined
       if (!isNobody) throw error
       return named(ports, { template, preview: await previewOf(null), conditional, nobodyApproves: true })
@@ -175,9 +175,9 @@ export const simulate = defineUseCase({
   },
 })
 
-/** The same with names for the groups that an admin knows by them. */
+/** Adds the names of the groups. */
 async function named({ directory }: RequestPorts, simulation: Omit<Simulation, 'groupNames'>): Promise<Simulation> {
-  const shown = simulation.preview.simulated.access.groups.slice(0, mostNamed)
+  const shown = simulation.preview.simulated.access.groups.slice(0, maxNamed)
   const names = await asking(() => Promise.all(shown.map(async (id) => [id, await directory.groupName(id)] as const)))
   return { ...simulation, groupNames: Object.fromEntries(names.flatMap(([id, name]) => (name ? [[id, name]] : []))) }
 }

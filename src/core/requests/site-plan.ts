@@ -36,7 +36,7 @@ import { labelFaults, quotaFaults, tooFewOwners, tooManyOwners } from './templat
 /** Checks a site request of the API document against its template, the directory and the names in use. Writes nothing. */
 export async function evaluateSite(inquiry: RequestInquiry, body: unknown): Promise<Evaluation> {
   const chosen = await chosenTemplate(inquiry, body)
-  // What a mailbox's template puts into requests belongs into no site's.
+  // The properties of a mailbox's template do not apply to sites.
   const rules = chosen && !isMailboxKind(chosen.kind) ? chosen.properties : {}
   const filled = withProperties(rules, isRecord(body) ? body : {})
   const parsed = siteRequest.safeParse(isRecord(body) ? filled.body : body)
@@ -59,7 +59,7 @@ export async function evaluateSite(inquiry: RequestInquiry, body: unknown): Prom
     )
   const { templateId: _, ...request } = parsed.data
   const answers = answersOf(chosen.fields, request.metadata, today)
-  // What is left open the template decides.
+  // An empty label gets the template's default.
   const labelId = request.labelId || (chosen.labels.default ?? '')
   const details = { ...request, metadata: answers.metadata, labelId }
   const faults = [...filled.faults, ...labelFaults(chosen, labelId), ...answers.faults]
@@ -68,7 +68,7 @@ export async function evaluateSite(inquiry: RequestInquiry, body: unknown): Prom
   return asking(() => planned(inquiry, { ...chosen, kind }, details, faults, applied))
 }
 
-/** What the directory and the names in use say to a request that is right in itself. */
+/** Plans a request with valid fields: checks it against the directory and the names in use. */
 async function planned(
   inquiry: RequestInquiry,
   template: Template & { kind: SiteKind },
@@ -114,7 +114,7 @@ async function lookUp(
 ): Promise<{ people: Person[]; guests: string[]; answered: Person[]; names: Named | undefined; faults: Fault[] }> {
   const { ports, actor } = inquiry
   const ids = [...new Set(ownerIds ?? [])]
-  // Nobody is looked up for a number of people that is refused anyway.
+  // Too many people are refused anyway, so they are not looked up.
   const tooMany = tooManyOwners(template, new Set([actor.id, ...ids]).size)
   const [owners, answered, quota] = await Promise.all([
     ownersOf(inquiry, tooMany.length > 0 ? [] : ids, ownerIds ?? []),
@@ -135,7 +135,7 @@ async function lookUp(
     ...(await externalOwners(ports, template, named)),
     ...quota,
   ]
-  // Without a name, or an address that can be read, whatever would come of it is nobody's wish.
+  // Without a name or a readable address, no name can be derived.
   if (displayName === undefined || alias === undefined)
     return { people, guests, answered: answered.people, names: undefined, faults }
   const checked = { ...inquiry, isSubmission: inquiry.isSubmission && faults.length === 0 }
@@ -144,7 +144,7 @@ async function lookUp(
   return { people, guests, answered: answered.people, names, faults: [...faults, ...names.faults] }
 }
 
-/** What a request keeps of its plan. */
+/** Returns the site fields of a new request. */
 export function siteOf(plan: SitePlan, requesterId: string) {
   const { kind, details, owners, people = [], alias, passedOver = [] } = plan
   return {
@@ -166,7 +166,7 @@ async function chosenTemplate(inquiry: RequestInquiry, body: unknown): Promise<T
   return typeof id === 'string' && id !== '' ? usableTemplate(inquiry, id) : undefined
 }
 
-/** What the template finds wrong in a body that is wrong elsewhere, so that people hear of all faults at once. */
+/** Finds the template's faults in an invalid body, so that people get all faults at once. */
 function furtherFaults(template: Template | undefined, body: unknown, today: string): Fault[] {
   const parts = siteRequest.pick({ metadata: true, labelId: true }).loose().safeParse(body)
   if (!parts.success || !template) return []

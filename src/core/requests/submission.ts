@@ -35,19 +35,19 @@ import { siteOf } from './site-plan.ts'
 import { quotaFaults, tooManyOpen } from './template-rules.ts'
 
 interface Submission {
-  /** The id that the request will have; submitting the same id again gives the same request. */
+  /** The id of the new request. A second submission with the same id returns the same request. */
   readonly requestId: string
   readonly resource: Resource
   readonly body: unknown
   readonly reason?: string
   readonly channel: Request['channel']
-  /** Throws `duplicate-request` if the person has sent an equal body lately. */
+  /** Whether an equal body that the person sent recently throws `duplicate-request`. */
   readonly refusesRepeats?: boolean
-  /** A request of the same person that failed since its name was somebody else's: it ends when this one is stored. */
+  /** A failed request of the same person whose name was taken. It ends when this one is stored. */
   readonly replaces?: string | undefined
-  /** An earlier request of the same person that this one takes up again. */
+  /** The earlier request of the same person that this one is based on. */
   readonly basedOn?: DraftBasis | undefined
-  /** The batch that it is a row of. */
+  /** The batch and row that the request comes from. */
   readonly batch?: { readonly batchId: string; readonly row: string }
   /** The card in chat that becomes the request's status card. */
   readonly statusCard?: Pick<SentCard, 'conversationId' | 'activityId'>
@@ -55,12 +55,12 @@ interface Submission {
   readonly along?: () => Promise<void>
 }
 
-/** How often a derived name is derived again after somebody else took it in the same moment. The last one is unique. */
+/** The number of attempts to derive a name if other requests take names at the same time. The last name is unique. */
 const triesForAName = 3
 
 /**
- * Accepts a request: checks everything, keeps its name and stores it with its audit entry and its jobs in one
- * transaction. Throws `validation-failed` naming the fields, `name-taken`, `too-many-open-requests` or `unavailable`.
+ * Accepts a request: checks the body, holds the name and stores the request with its audit entry and jobs in one transaction.
+ * Throws `validation-failed` with the fields, `name-taken`, `too-many-open-requests` or `unavailable`.
  */
 export async function submit(context: Context<RequestPorts>, submission: Submission): Promise<Request> {
   const { ports, settings, actor } = context
@@ -84,15 +84,15 @@ export async function submit(context: Context<RequestPorts>, submission: Submiss
     } catch (error) {
       if (error instanceof AlreadySubmitted) return existing(context, requestId)
       if (!(error instanceof NameLost)) throw error
-      // The next attempt finds the name held and derives or suggests another one. The last attempt gives up.
+      // The next attempt finds the name taken, and derives or suggests another one. The last attempt gives up.
       if (crowded) return refuse([fault(error.pointer, 'name-taken', because('nameLost', { name: error.message }), '')])
     }
   }
 }
 
 /**
- * `requestId`: the id that the request will have, so that a repeated call gives the same request. `refusesRepeats`: without
- * such an id an equal body is refused (`duplicate-request`).
+ * `requestId`: the id of the new request; a repeated call with it returns the same request. `refusesRepeats`: refuses an equal
+ * body (`duplicate-request`), for calls without such an id.
  */
 const input = z.object({
   body: z.unknown(),
@@ -100,7 +100,7 @@ const input = z.object({
   refusesRepeats: z.boolean().default(false),
 })
 
-/** Submits a request for a site, as the REST API does. */
+/** Submits a request for a site by REST. */
 export const submitSite = defineUseCase({
   permission: 'request.create',
   input,
@@ -108,7 +108,7 @@ export const submitSite = defineUseCase({
     submit(context, { ...order, resource: 'site', channel: 'rest' }),
 })
 
-/** Submits a request for a mailbox, as the REST API does. */
+/** Submits a request for a mailbox by REST. */
 export const submitMailbox = defineUseCase({
   permission: 'request.create',
   input,
@@ -116,7 +116,7 @@ export const submitMailbox = defineUseCase({
     submit(context, { ...order, resource: 'mailbox', channel: 'rest' }),
 })
 
-/** Thrown inside the transaction: a name of the plan was taken since the plan was made. */
+/** Thrown inside the transaction: a name of the plan has been taken since the check. */
 class NameLost extends Error {
   readonly pointer: string
   constructor(name: string, { names }: Plan) {
@@ -125,10 +125,10 @@ class NameLost extends Error {
   }
 }
 
-/** Thrown inside the transaction: the same id was submitted in the same moment, and that one holds. */
+/** Thrown inside the transaction: another call has just submitted the same id. */
 class AlreadySubmitted extends Error {}
 
-/** Stores the request of a plan. Throws {@link NameLost} or {@link AlreadySubmitted}, so that nothing is kept. */
+/** Stores the request of a plan. Throws {@link NameLost} or {@link AlreadySubmitted} to roll back. */
 async function store(
   context: Context<RequestPorts>,
   submission: Submission,
@@ -151,25 +151,25 @@ async function store(
   const jobs = request.status === 'queued' ? jobsOfQueued(request, settings) : jobsOfOpenStage(request)
   if (statusCard) {
     await ports.sentCards.put({ requestId, personId: actor.id, key: 'status', state: 'sent', ...statusCard })
-    // The answer to the click brings the card up to date, unless it is lost.
+    // The answer to the click updates the card. This job does it if the answer is lost.
     jobs.push(refreshCardsOrder(request, 'status'))
   }
   const audit = [entry(request, actor, request.status, timelineData(request, submission)), ...openStageEntries(request)]
   await record(context, { request, audit, jobs })
   await submission.along?.()
-  // Last, since all submissions of the tenant wait for each other from here on.
+  // Inserted last, because all other submissions of the tenant wait from here on.
   const stored = await ports.requests.insert(request)
   if (!stored) throw new AlreadySubmitted()
-  // Of equal bodies that came at once, the one that got here first holds.
+  // Of concurrent equal bodies, the first one here is accepted.
   if (submission.refusesRepeats && stored.fingerprint) await refuseRepeat(context, requestId, stored.fingerprint)
   await refuseTooMany(context)
-  // Checked again under the lock of the number, so that no other request comes between. The replaced request has ended.
+  // Checks again under the lock of the number, so that no other request can interfere. The replaced request has ended.
   const quota = await quotaFaults({ ports, actor, requestId, replaces: undefined }, plan.template)
   if (quota.length > 0) refuse(quota)
   return stored
 }
 
-/** What the timeline says of a new request: where it comes from, and what of its policy people may wonder about. */
+/** Returns the data of a new request's entry: its origin, and the parts of its policy that people may ask about. */
 function timelineData(
   { basedOn, approvals, policy }: Request,
   { batch }: Submission,
@@ -187,7 +187,7 @@ function timelineData(
   return Object.keys(data).length > 0 ? { data } : {}
 }
 
-/** Ends the failed request that a new one replaces. Leaves a request unchanged that is no longer failed. */
+/** Ends the failed request that a new one replaces. Does not change a request in another state. */
 async function endReplaced(context: Context<RequestPorts>, replaced: string, by: string) {
   const { actor } = context
   await changeRequest(context, replaced, (request, at) => {
@@ -197,14 +197,14 @@ async function endReplaced(context: Context<RequestPorts>, replaced: string, by:
   })
 }
 
-/** What every request has, whatever it asks for. */
+/** Returns the fields of all requests. */
 function newRequest(plan: Plan, actor: Actor, submission: Submission, at: string) {
   const { approvals, policy } = plan
   const status = approvals.length > 0 ? ('pendingApproval' as const) : ('queued' as const)
   return {
     v: 1 as const,
     requestId: submission.requestId,
-    // Given by the store.
+    // The store sets it.
     number: 0,
     tenantId: actor.tenantId,
     template: snapshot(plan.template),
@@ -232,10 +232,10 @@ function newRequest(plan: Plan, actor: Actor, submission: Submission, at: string
   }
 }
 
-/** The reason from the body; without one, the reason of the form. */
+/** Returns the reason of the body; without one, the reason of the form. */
 const reasonFor = (plan: Plan, { reason = '' }: Submission): string => plan.reason || reason
 
-/** Counts the new one too. The limit is for people: an application has many to ask for. */
+/** Throws if the person now has too many open requests, including the new one. Applications have no limit. */
 async function refuseTooMany({ ports, settings, actor }: Context<RequestPorts>): Promise<void> {
   const limit = settings.openRequestsPerPerson
   if (limit === 0 || actor.clientId !== undefined) return
@@ -245,7 +245,7 @@ async function refuseTooMany({ ports, settings, actor }: Context<RequestPorts>):
 
 async function existing({ ports, actor }: Context<RequestPorts>, requestId: string): Promise<Request> {
   const request = await ports.requests.find(requestId)
-  if (!request) throw new Error(`request ${requestId} was neither inserted nor found`)
+  if (!request) throw new Error(`Request ${requestId} was neither inserted nor found.`)
   return own(request, actor)
 }
 
@@ -254,14 +254,14 @@ function own(request: Request, actor: Actor): Request {
   return request
 }
 
-/** A taken name alone is a conflict with what exists (409); anything else is the body's fault (422). */
+/** Throws the faults: a taken name alone is a conflict with an existing resource (409), all other faults are invalid (422). */
 const refuse = (faults: readonly Fault[]): never =>
   refuseFields(faults, faults.every(({ code }) => code === 'name-taken') ? 'name-taken' : 'validation-failed')
 
-/** What is asked for, whether it is a request already or still a plan. */
+/** The requested values, of a request or of a plan. */
 export type Wish = Pick<Request, 'details' | 'reason' | 'typedName'>
 
-/** Compares a wish with the earlier request of the same person. Undefined if that request no longer exists. */
+/** Compares a wish with the earlier request of the same person. Returns undefined if that request no longer exists. */
 export async function comparedWithBasis(
   { ports, actor }: Context<RequestPorts>,
   basis: DraftBasis | undefined,
@@ -274,7 +274,7 @@ export async function comparedWithBasis(
   return { ...basis, changed, ...(ended && { ended: { status: ended, ...quoteOf(earlier) } }) }
 }
 
-/** Who ended it who was not the requester, and what they wrote. */
+/** Returns the person other than the requester who ended a request, and their comment. */
 function quoteOf({ status, approvals, cancelledBy, cancelComment, requester }: Request) {
   const decision = status === 'rejected' ? lastDecision(approvals) : undefined
   const by = decision?.by ?? (status === 'cancelled' && cancelledBy?.id !== requester.id ? cancelledBy : undefined)
@@ -282,17 +282,17 @@ function quoteOf({ status, approvals, cancelledBy, cancelComment, requester }: R
   return { ...(by && { by }), ...(comment !== '' && { comment }) }
 }
 
-/** Ids of the inputs in which two wishes differ, as the forms name them: `owners`, `metadata.costCentre`. */
+/** Returns the input ids in which two wishes differ, as in forms: `owners`, `metadata.costCentre`. */
 function changedInputs(before: Wish, after: Wish): string[] {
   const [was, is] = [wishOf(before), wishOf(after)]
   const inputs = new Set([...was.keys(), ...is.keys()])
   return [...inputs].filter((input) => (was.get(input) ?? '') !== (is.get(input) ?? ''))
 }
 
-/** A wish by its inputs, so that what means the same is the same text, in whatever order it was given. */
+/** Returns a wish by input id. Equal values are equal texts, in any order. */
 function wishOf({ details, reason, typedName }: Wish): Map<string, string> {
   const wish = new Map<string, string>()
-  // A name that the naming policy made of another one is compared as it was typed.
+  // If the naming policy changed the name, the typed name is compared.
   const typed = { ...details, displayName: typedName ?? details.displayName, reason }
   for (const [field, value] of Object.entries(typed)) {
     if (field === 'permissions' && isRecord(value))
@@ -311,7 +311,7 @@ function byLevel(permissions: Record<string, unknown>): Map<string, string[]> {
   return levels
 }
 
-/** A box that nobody ticked is as good as none. */
+/** Returns a value as text. An unticked box counts as absent. */
 function textOf(value: unknown): string {
   if (Array.isArray(value)) return value.map(String).toSorted().join('\n')
   return value === undefined || value === null || value === false ? '' : String(value)

@@ -4,7 +4,7 @@ import type { Template } from '../templates/index.ts'
 import type { RequestInquiry } from './plan.ts'
 import type { RequestPorts } from './ports.ts'
 
-/** A label that the template does not offer. */
+/** Returns the fault of a label that the template does not allow. */
 export function labelFaults({ labels: { allowed } }: Pick<Template, 'labels'>, labelId = ''): Fault[] {
   if (labelId === '' || allowed.some(({ id }) => id === labelId)) return []
   const labels = allowed.map(({ name }) => name)
@@ -12,19 +12,19 @@ export function labelFaults({ labels: { allowed } }: Pick<Template, 'labels'>, l
   return [fault('/labelId', 'label-not-allowed', reason)]
 }
 
-/** A site with fewer owners than its template wants, the requester counted. */
+/** Returns the fault of a site with too few owners for its template, including the requester. */
 export function tooFewOwners({ limits: { ownersMinimum } }: Pick<Template, 'limits'>, count: number): Fault[] {
   if (count >= ownersMinimum) return []
   return [fault('/owners', 'owners-minimum', because('ownersMinimum', { count: ownersMinimum }), String(ownersMinimum))]
 }
 
-/** A site with more owners than its template allows, the requester counted. */
+/** Returns the fault of a site with too many owners for its template, including the requester. */
 export function tooManyOwners({ limits: { ownersMaximum } }: Pick<Template, 'limits'>, count: number): Fault[] {
   if (count <= ownersMaximum) return []
   return [fault('/owners', 'owners-maximum', because('ownersMaximum', { count: ownersMaximum }), String(ownersMaximum))]
 }
 
-/** How much a mailbox may hold, and who may be let into it. */
+/** Returns the faults of a mailbox against its template's limits of storage and access. */
 export function mailboxLimits(
   { limits }: Pick<Template, 'limits'>,
   {
@@ -51,10 +51,10 @@ export function mailboxLimits(
   return faults
 }
 
-/** Why nobody has more open requests than the limit. */
+/** Returns the reason of a reached limit of open requests. */
 export const tooManyOpen = (limit: number): Reason => because('tooManyOpen', { limit })
 
-/** That a person has as many open requests as they may. The limit is for people: an application has many to ask for. */
+/** Returns the fault of a person with too many open requests. Applications have no limit. */
 export async function openFaults(
   { requests }: Pick<RequestPorts, 'requests'>,
   { openRequestsPerPerson: limit }: Pick<Settings, 'openRequestsPerPerson'>,
@@ -64,12 +64,12 @@ export async function openFaults(
   return [{ pointer: '', code: 'too-many-open-requests', reason: tooManyOpen(limit) }]
 }
 
-/** Requests that have made something, or may still. */
+/** The states of requests that have created a resource or still may. */
 const counting = [...openStates, 'succeeded'] as const
 
 /**
- * How many open requests of a template a person has, and how much was made of it; each counted up to its limit only. An
- * application has many to ask for, so its own are not counted.
+ * Counts a person's open requests of a template (`own`) and all its resources (`all`), each up to its limit. Applications have
+ * no limit of open requests.
  */
 export async function quotaUse(
   { ports, actor, but }: Pick<RequestInquiry, 'ports' | 'actor'> & { readonly but: readonly string[] },
@@ -86,8 +86,8 @@ export async function quotaUse(
 }
 
 /**
- * What keeps a template from being used once more: the person has as many open requests of it as they may, or as much was
- * made of it as there may be. A request that this one replaces does not count, and neither does this one.
+ * Returns the faults if a template's quota is reached: of the person's open requests or of all resources. Does not count this
+ * request and the one that it replaces.
  */
 export async function quotaFaults(
   { ports, actor, requestId, replaces }: Pick<RequestInquiry, 'ports' | 'actor' | 'requestId' | 'replaces'>,

@@ -4,36 +4,40 @@ import { instant, issueOf, metadata } from '../shared/index.ts'
 const aliasCharacters = /^[A-Za-z0-9]([A-Za-z0-9_-]*[A-Za-z0-9])?$/
 
 /**
- * The body of `POST {base_url}/collab/v1/spo/` (API document, "site creation request"), whole. Limits are Microsoft's:
+ * The whole body of `POST {base_url}/collab/v1/spo/` (API document, "site creation request"). Limits are Microsoft's:
  * displayName 256, mailNickname 64 (without dots and signs), description 1,024, 20 owners with the requester.
  * An empty alias is accepted and means "derived from the name".
  */
 export const siteRequest = z.strictObject({
   displayName: z.string().trim().min(1).max(256).describe('Name of the site'),
   description: z.string().max(1024).default('').describe('What the site is for'),
-  templateId: z.string().min(1).max(64).describe('Decides team site or communication site, questions and approval'),
+  templateId: z
+    .string()
+    .min(1)
+    .max(64)
+    .describe('Template id. The template decides the kind of site, questions and approval'),
   alias: z
     .string()
     .trim()
     .max(64)
     .refine((alias) => alias === '' || aliasCharacters.test(alias), issueOf('siteAliasCharacters'))
     .default('')
-    .describe('The last part of its address; empty: made of the name'),
+    .describe('Last part of the address; empty: derived from the name'),
   owners: z
     .array(z.uuid().toLowerCase())
     .max(19)
     .default([])
-    .describe('User ids; the requester is always an owner too'),
+    .describe('User ids of the owners; the requester is always an owner'),
   metadata: metadata.default({}).describe('Answers to the questions of the template, and free keys'),
   labelId: z.string().max(64).default('').describe('Sensitivity label; empty: the default of the template'),
 })
 export type SiteRequest = z.output<typeof siteRequest>
 
-/** What a request keeps of it: everything but the template, which stands beside it. */
+/** The stored details of a request: all fields without the template, which the request stores itself. */
 export const siteDetails = siteRequest.omit({ templateId: true })
 export type SiteDetails = z.output<typeof siteDetails>
 
-/** The durable steps of making a site, in order. The linked group is last, so finding it means that the site is whole. */
+/** The durable steps of creating a site, in order. The link to the group is last, so a linked group means a complete site. */
 export const siteSteps = [
   'create-site',
   'wait-for-site',
@@ -45,20 +49,20 @@ export const siteSteps = [
 export const siteStep = z.enum(siteSteps)
 export type SiteStep = z.output<typeof siteStep>
 
-/** Names of a Microsoft 365 group as Entra ID has them: name, alias and mail address. */
+/** The names of a Microsoft 365 group in Entra ID. */
 export const siteNames = z.object({ displayName: z.string(), alias: z.string(), mail: z.string().optional() })
 export type SiteNames = z.output<typeof siteNames>
 
-/** What the steps have made so far. A retry continues from it instead of making anything again. */
+/** The results of the steps so far. A retry continues from them and creates nothing twice. */
 export const siteProgress = z.object({
   groupId: z.string().optional(),
-  /** The names that the Microsoft 365 group got: the tenant's own naming policy may have changed those of the request. */
+  /** The names of the Microsoft 365 group. The tenant's own naming policy may have changed the requested ones. */
   createdAs: siteNames.optional(),
   siteId: z.string().optional(),
   url: z.string().optional(),
   securityGroupId: z.string().optional(),
   securityGroupName: z.string().optional(),
-  /** Since when the ready check finds something wrong. */
+  /** The time since which the ready check has failed. */
   checkedSince: instant.optional(),
 })
 export type SiteProgress = z.output<typeof siteProgress>
@@ -71,7 +75,7 @@ export const siteResource = z.object({
   securityGroupId: z.string(),
 })
 
-/** The steps that this site needs: no further owners, no such step. */
+/** Returns the steps that this site needs. */
 export function stepsOfSite(details: SiteDetails, requesterId: string): SiteStep[] {
   const skip = new Set<SiteStep>()
   if (details.owners.every((id) => id === requesterId)) skip.add('add-owners')

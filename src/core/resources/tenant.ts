@@ -3,7 +3,7 @@ import type { MailboxKind, Person, SharedPorts, SiteKind } from '../shared/index
 import type { AccessLevel, MailboxDetails, MailboxProgress, MailboxStep } from './mailbox.ts'
 import type { SiteProgress, SiteStep } from './site.ts'
 
-/** What the ready check reads back from the tenant, and which step puts right what it finds wrong. */
+/** The parts of the ready check, each with the step that fixes a fault. */
 export const checkSteps = {
   siteOpens: 'wait-for-site',
   owners: 'add-owners',
@@ -25,7 +25,7 @@ export const checkSteps = {
 export type CheckName = keyof typeof checkSteps
 export const checkNames = Object.keys(checkSteps) as [CheckName, ...CheckName[]]
 
-/** One thing that was asked for, read back: whether the tenant has it, and if not, what it has instead (for admins). */
+/** The check of one requested value. `detail`: the tenant's value instead, for admins. */
 export const check = z.object({
   name: z.enum(checkNames),
   ok: z.boolean(),
@@ -33,14 +33,14 @@ export const check = z.object({
   notVisibleYet: z
     .boolean()
     .optional()
-    .describe('True when the tenant has accepted the values but shows them only later, up to 24 hours. No fault.'),
+    .describe('True if the tenant has accepted the values but does not show them yet, up to 24 hours. Not a fault.'),
 })
 export type Check = z.output<typeof check>
 
-/** Whether the request fails for it. Values that the tenant has accepted and shows later are no fault. */
+/** Whether the check fails the request. Values that the tenant has accepted and shows later are not a fault. */
 export const isFault = ({ ok, notVisibleYet }: Check): boolean => !ok && notVisibleYet !== true
 
-/** What a step knows: facts of the request and what earlier steps made. */
+/** The input of a site's step: facts of the request and results of earlier steps. */
 export interface SiteStepInput {
   readonly requestId: string
   readonly kind: SiteKind
@@ -54,29 +54,28 @@ export interface SiteStepInput {
   readonly signal: AbortSignal
 }
 
-/** The same of a mailbox. */
+/** The input of a mailbox's step. */
 export interface MailboxStepInput {
   readonly requestId: string
   readonly kind: MailboxKind
-  /** `room-aurora@contoso.com`; what stands before the `@` is the mailbox's name and alias in Exchange. */
+  /** The primary address, `room-aurora@contoso.com`. The part before the `@` is the mailbox's name and alias in Exchange. */
   readonly address: string
   /** The additional address, or `''`. */
   readonly aliasAddress: string
   readonly details: MailboxDetails
-  /** Who gets which access; `None` is nobody here. */
+  /** The people who get access, without the level `None`. */
   readonly access: readonly { readonly person: Person; readonly level: Exclude<AccessLevel, 'None'> }[]
   /** Custom attributes of Exchange, by their number. */
   readonly customAttributes: ReadonlyMap<number, string>
-  /** When work on the request first began: what is young is looked for more often. */
+  /** The first start of work on the request. Steps of new requests are polled more often. */
   readonly startedAt: Date
   readonly progress: MailboxProgress
   readonly signal: AbortSignal
 }
 
 /**
- * Done, with what it made, and what a ready check has found; or not yet, when to look again (seconds; 0 = at once), and
- * what has to be kept until then. A ready check that found something wrong is done too: what follows from it is the core's
- * matter.
+ * The result of a step: done, with `made` and the checks of a ready check; or not yet done, with the seconds until the next
+ * attempt (0 = at once) and results to store. A ready check with faults is also done: the core decides what follows.
  */
 export type StepResult<Progress = SiteProgress> =
   | { readonly done: true; readonly made: Partial<Progress>; readonly checks?: readonly Check[] }
@@ -84,12 +83,12 @@ export type StepResult<Progress = SiteProgress> =
       readonly done: false
       readonly retryAfterSeconds: number
       readonly made?: Partial<Progress>
-      /** Why the tenant makes it wait, for admins, where something may have to be fixed. */
+      /** The reason for the wait, for admins, if they may have to fix something. */
       readonly why?: { readonly code: string; readonly detail: string }
     }
 /**
- * The tenant that resources are made in. Each step looks before it creates, so it is safe to run twice.
- * Throws `TenantError`, which knows whether trying again makes sense.
+ * Creates resources in the tenant. Each step checks before it creates, so it is safe to run a step twice.
+ * Throws `TenantError` with `retryable`.
  */
 export interface Tenant {
   readonly siteSteps: {
@@ -98,30 +97,32 @@ export interface Tenant {
   readonly mailboxSteps: {
     readonly [S in MailboxStep]: (input: MailboxStepInput) => Promise<StepResult<MailboxProgress>>
   }
-  /** The steps that this mailbox needs, in order: of what was not asked for there is no step. */
-  mailboxStepsOf(asked: Pick<MailboxStepInput, 'kind' | 'details' | 'aliasAddress' | 'customAttributes'>): MailboxStep[]
+  /** Returns the steps that this mailbox needs, in order. */
+  mailboxStepsOf(
+    mailbox: Pick<MailboxStepInput, 'kind' | 'details' | 'aliasAddress' | 'customAttributes'>,
+  ): MailboxStep[]
   /**
-   * Finds the id of the chat between a person and the bot. `install`: installs the app if the person does not have it; Teams then tells
-   * the bot about the new chat. Returns undefined when there is no chat yet, and where this is not set up or not permitted. A person
-   * without a chat is looked up once in ten minutes. Throws a retryable `TenantError` when Microsoft Graph does not answer.
+   * Finds the id of the chat between a person and the bot. `install`: installs the app if it is missing; Teams then announces
+   * the new chat to the bot. Returns undefined if there is no chat yet, or if this is not set up or not permitted. Looks up a
+   * person without a chat once in ten minutes. Throws a retryable `TenantError` if Microsoft Graph does not answer.
    */
   findChat(personId: string, how: { readonly install: boolean }): Promise<string | undefined>
-  /** `https://contoso.sharepoint.com/sites/`: what site addresses begin with, and where links may lead. */
+  /** The start of site addresses, `https://contoso.sharepoint.com/sites/`. Links may lead there. */
   readonly siteRoot: string
-  /** `https://contosoeur.sharepoint.com`: the other hosts of a multi-geo tenant, where links may lead too. */
+  /** The other hosts of a multi-geo tenant, such as `https://contosoeur.sharepoint.com`. Links may lead there too. */
   readonly otherSiteOrigins?: readonly string[]
-  /** `https://outlook.office.com/`: where people open mailboxes. */
+  /** The address where people open mailboxes, `https://outlook.office.com/`. */
   readonly outlookRoot: string
-  /** Asks each service of Microsoft 365 something small. */
+  /** Sends a small call to each service of Microsoft 365. */
   health(): Promise<ServiceHealth[]>
 }
 
-/** Whether a part of the world answers: in how many milliseconds, or why not, in words for admins. */
+/** The health of a service: the milliseconds of its answer, or a problem as text for admins. */
 export interface ServiceHealth {
   readonly name: 'graph' | 'sharePoint' | 'exchange'
   readonly milliseconds: number
   readonly problem?: string
-  /** What kind of trouble the problem is; `failed` unless told. */
+  /** The kind of problem (default `failed`). */
   readonly trouble?:
     | 'permissionMissing'
     | 'optionalPermissionMissing'
@@ -133,7 +134,7 @@ export interface ServiceHealth {
     | 'noSignIn'
 }
 
-/** The ports that this room and the rooms above it need. */
+/** The ports of this room and of the rooms above it. */
 export interface ResourcePorts extends SharedPorts {
   readonly tenant: Tenant
 }

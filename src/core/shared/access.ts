@@ -2,20 +2,20 @@ import { ProvisioningError } from './errors.ts'
 import { because } from './reason.ts'
 import type { Person } from './resource.ts'
 
-/** Who is asking, as the channel proved it: a chat activity that the guard verified, or a bearer token. */
+/** The caller. The channel has proved the identity: a chat activity that the guard verified, or a bearer token. */
 export interface Actor extends Person {
   readonly tenantId: string
   readonly isAdmin: boolean
-  /** The client id of an application that acts for itself. It asks for mailboxes, and decides nothing. */
+  /** The client id of an application that acts for itself. An application can request mailboxes and cannot decide. */
   readonly clientId?: string
 }
 
-/** What somebody is to a request. `member` is anyone of the tenant. */
+/** The role of an actor for a request. Everybody in the tenant is a `member`. */
 export type Role = 'member' | 'requester' | 'approver' | 'admin'
 
 /**
- * The access table: every route, verb and command names its permission here, and what is not listed is refused.
- * Self-approval is refused by the decision itself, so it is answered as such and not as "not found".
+ * The access table: the roles of each permission. Each route, verb and command names one permission. The decision itself refuses
+ * self-approval, so the requester gets `self-approval` instead of "not found".
  */
 export const access = {
   'template.read': ['member'],
@@ -55,7 +55,7 @@ export const access = {
 } as const satisfies Record<string, readonly Role[]>
 export type Permission = keyof typeof access
 
-/** What is asked again when the request, or the batch, is read: until then nobody knows what the actor is to it. */
+/** The permissions that depend on a request or batch. `authorize` checks them after it has read the request or batch. */
 const ofOneRequest: readonly Permission[] = [
   'request.read',
   'request.cancel',
@@ -68,8 +68,8 @@ const ofOneRequest: readonly Permission[] = [
 ]
 
 /**
- * Checks a permission before anything is read. Throws `forbidden` for an actor of another tenant, and for one who may not do
- * this to any request. What a request decides is checked again when the request is read.
+ * Checks a permission before anything is read. Throws `forbidden` for an actor of another tenant and for an actor without the
+ * role. Permissions that depend on one request pass here.
  */
 export function admit(actor: Actor, tenantId: string, permission: Permission): void {
   if (actor.tenantId !== tenantId) throw otherOrganisation()

@@ -1,58 +1,58 @@
-// What the edges (bot and HTTP) keep in the store beside requests. The core itself uses none of it.
+// Ports of the bot and HTTP layers for their own stored state. The core does not use them.
 
-/** What the bot needs to be kept beside requests; none of it decides anything. */
+/** Stores the bot's own state by key. */
 export interface BotStateStore {
   read(keys: string[]): Promise<Record<string, unknown>>
   write(changes: Record<string, unknown>): Promise<void>
   delete(keys: string[]): Promise<void>
-  /** Forgets, at this time, what nobody has written for long. */
+  /** Deletes state that was last written more than 90 days before `at`. */
   forgetOld(at: Date): Promise<void>
 }
 
-/** What names an activity: Teams may deliver the same one twice. */
+/** Identifies an activity. Teams may deliver an activity twice. */
 export interface ActivityKey {
   readonly channel: string
   readonly conversationId: string
   readonly activityId: string
 }
 export interface Inbox {
-  /** True for the first to claim; false when the activity has been heard. */
+  /** Returns true for the first claim of an activity, false for later ones. */
   claim(key: ActivityKey): Promise<boolean>
-  /** The answer that the first delivery got, if it has ended and there was one. */
+  /** Returns the stored answer of the first delivery, if there is one. */
   answer(key: ActivityKey): Promise<unknown>
-  /** Marks an activity as done for good; null = it had no answer. A claim without a mark counts as dead after a while. */
+  /** Marks an activity as done; null = it had no answer. A claim without this mark expires after a while. */
   remember(key: ActivityKey, answer: unknown): Promise<void>
-  /** Gives a claim back when handling failed, so the channel's next delivery is heard. */
+  /** Releases a claim after a failure, so that the channel's next delivery is handled. */
   release(key: ActivityKey): Promise<void>
   forgetOld(): Promise<void>
 }
 
-/** What a key belongs to: one caller's use of one route. */
+/** An idempotency key in its scope: one caller on one route. */
 export interface IdempotencyKey {
   readonly tenantId: string
   readonly personId: string
   /** Method and path pattern, e.g. `POST /collab/v1/spo`. */
   readonly route: string
-  /** As sent: 1 to 255 printable ASCII characters. */
+  /** The key as sent: 1 to 255 printable ASCII characters. */
   readonly key: string
 }
 
-/** One try to answer a request that carries a key. */
+/** One attempt to answer a request that carries a key. */
 export interface IdempotencyAttempt {
   /** SHA-256 over the address and the body, in hex. */
   readonly fingerprint: string
-  /** The id that the request will have, if this is the key's first attempt ever. */
+  /** The id of the new request, if this is the key's first attempt. */
   readonly requestId: string
-  /** Who holds the claim: new for each attempt. */
+  /** The holder of the claim: a new value for each attempt. */
   readonly holder: string
   readonly at: Date
-  /** From then on the attempt counts as dead, and another may take the claim over. */
+  /** The end of the lease: from then on another attempt may take over the claim. */
   readonly leaseUntil: Date
-  /** From then on the key is forgotten. */
+  /** The time from which the key is forgotten. */
   readonly keepUntil: Date
 }
 
-/** The first answer, kept to be given again: its status, its headers and its body as sent. */
+/** The first answer as sent, stored for repeated requests. */
 export interface StoredAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -66,48 +66,47 @@ export type IdempotencyClaim =
   | { readonly state: 'answered'; readonly answer: StoredAnswer }
 
 /**
- * Keeps keys. The request's id is fixed by the first claim and stays with the key until the key is forgotten or its only
- * attempt was refused. So however an attempt dies, whoever repeats it continues the same request and can never make a
- * second one.
+ * Stores idempotency keys. The first claim fixes the request's id until the key is forgotten or its only attempt was refused.
+ * So an attempt that follows a crash continues the same request and cannot create a second one.
  */
 export interface IdempotencyStore {
   /**
-   * Atomically, in this order: no row, or one past its `keepUntil` → a new row, `claimed` with this attempt's requestId.
-   * Answered → `answered` if the fingerprint is the same, else `reused`. Another fingerprint → `reused`. A claim whose
-   * lease still runs → `in-flight`. Else this attempt's holder, fingerprint and lease replace the old ones: `claimed`
-   * with the requestId of the row.
+   * Claims a key atomically by the first rule that fits. No row, or a row past its `keepUntil` → a new row, `claimed` with this
+   * attempt's requestId. Answered → `answered` if the fingerprint is the same, else `reused`. Another fingerprint → `reused`.
+   * A claim with a running lease → `in-flight`. Else this attempt's holder, fingerprint and lease replace the old ones:
+   * `claimed` with the requestId of the row.
    */
   claim(key: IdempotencyKey, attempt: IdempotencyAttempt): Promise<IdempotencyClaim>
-  /** Keeps the answer, whoever holds the claim now; the first answer stays when there is one already. */
+  /** Stores the answer, also if another attempt holds the claim now. An existing answer stays. */
   complete(key: IdempotencyKey, answer: StoredAnswer): Promise<void>
-  /** Lets the lease run until then, if `holder` still has it and there is no answer. */
+  /** Extends the lease to `leaseUntil`, if `holder` still has the claim and there is no answer. */
   renew(key: IdempotencyKey, holder: string, leaseUntil: Date): Promise<void>
   /**
-   * Gives the claim back, if `holder` still has it and there is no answer. `refused`: no attempt under this key did
-   * anything, so the row is deleted. `unknown`: the lease ends, and only the same body may come under this key.
+   * Releases the claim, if `holder` still has it and there is no answer. `refused`: no attempt with this key changed anything, so
+   * the row is deleted. `unknown`: the lease ends, and only the same body may use this key.
    */
   release(key: IdempotencyKey, holder: string, outcome: 'refused' | 'unknown'): Promise<void>
   /** Removes keys past their `keepUntil`. */
   forgetOld(at: Date): Promise<void>
 }
 
-/** What a chat was sent lately. Times are milliseconds since 1970. */
+/** The recent messages to a chat. Times are milliseconds since 1970. */
 export interface ChatTraffic {
-  /** When each message was done, in any order; a time to come = it is under way, until then at the latest. */
+  /** The time at which each message was sent, in any order. A time in the future: sending ends by then. */
   readonly sent: readonly number[]
-  /** Messages that were put off, first come first: what each is, and when it was told to come again. */
+  /** Postponed messages, first come first: their name and the time at which they are due again. */
   readonly waiting: readonly (readonly [what: string, due: number])[]
-  /** The connector asked us not to write before this (`Retry-After`). */
+  /** The connector accepts no message before this time (`Retry-After`). */
   readonly heldUntil: number
 }
 
-/** Keeps what chats were sent lately, for all processes that write to them. What may be sent is the bot's to say. */
+/** Stores the recent traffic of chats for all processes that write to them. The bot decides what may be sent. */
 export interface ChatPaceStore {
-  /** Reads a chat's traffic and keeps what `decide` makes of it: one change of a chat at a time, whoever makes it. */
+  /** Reads a chat's traffic and stores the result of `decide`. Changes of one chat run one at a time over all processes. */
   change<T>(
     conversationId: string,
     decide: (traffic: ChatTraffic, now: number) => { readonly traffic: ChatTraffic; readonly result: T },
   ): Promise<T>
-  /** Forgets chats that were long sent nothing. */
+  /** Deletes chats without recent messages. */
   forgetOld(): Promise<void>
 }

@@ -1,17 +1,17 @@
 import { z } from 'zod'
 
-/** Clocks and calendars of places. A day is written `2026-11-30`; days so written sort as they follow each other. */
+// Days and clocks in time zones. A day is a text such as `2026-11-30`; such texts sort in order of time.
 const language = 'en'
 const milliseconds = { hour: 3_600_000, day: 86_400_000 }
 
-/** The day that it is somewhere at a moment. A time zone that nobody knows is UTC. */
+/** Returns the day in a time zone at a moment. An unknown time zone counts as UTC. */
 export const dayIn = (at: Date, timeZone: string): string => clockAt(at, timeZone).toISOString().slice(0, 10)
 
-/** The day that comes so many days later; earlier for fewer than none. */
+/** Returns the day that is `days` later; earlier for a negative number. */
 export const dayAfter = (day: string, days: number): string =>
   new Date(Date.parse(day) + days * milliseconds.day).toISOString().slice(0, 10)
 
-/** The last moment of a day somewhere, also of one that ends an hour early or late since the clocks change. */
+/** Returns the last moment of a day in a time zone, also when the clocks change on that day. */
 export function endOf(day: string, timeZone: string): Date {
   const midnight = Date.parse(`${day}T00:00:00Z`) + milliseconds.day
   const ends = readings(midnight, timeZone)
@@ -21,8 +21,8 @@ export function endOf(day: string, timeZone: string): Date {
 }
 
 /**
- * The first moment of a day at which the clocks somewhere show an hour, 0 to 23, or a later one: where they are put forward over
- * that hour, as soon as they are past it; where it comes twice, the first time.
+ * Returns the first moment of a day at which the clocks show this hour (0 to 23) or a later one. A change of the clocks can skip
+ * the hour or repeat it.
  */
 export function momentOf(day: string, hour: number, timeZone: string): Date {
   const wanted = Date.parse(`${day}T00:00:00Z`) + hour * milliseconds.hour
@@ -31,19 +31,19 @@ export function momentOf(day: string, hour: number, timeZone: string): Date {
   return new Date(Math.min(...(reached.length > 0 ? reached : found).map(Number)))
 }
 
-/** The moments at which the clocks may show what is given as if it were UTC: by how they go a day before, and a day after. */
+/** Returns the moments at which the clocks may show `shown`: with the offset of a day before and of a day after. */
 function readings(shown: number, timeZone: string): Date[] {
   return [-26, 26]
     .map((hours) => new Date(shown + hours * milliseconds.hour))
     .map((near) => new Date(shown - (clockAt(near, timeZone).getTime() - near.getTime())))
 }
 
-/** What the clocks show somewhere at a moment, as if it were UTC. */
+/** Returns the clock time of a time zone at a moment, written as if it were UTC. */
 function clockAt(at: Date, timeZone: string): Date {
   const parts = clockOf(timeZone).formatToParts(at)
   const part = (wanted: Intl.DateTimeFormatPartTypes): number =>
     Number(parts.find(({ type }) => type === wanted)?.value)
-  // Set part by part, since a year of one or of five digits is not written like the others.
+  // Sets each part: a date text has another form for years without four digits.
   const shown = new Date(0)
   shown.setUTCFullYear(part('year'), part('month') - 1, part('day'))
   shown.setUTCHours(part('hour'), part('minute'), part('second'), at.getUTCMilliseconds())
@@ -73,7 +73,7 @@ function clockOf(timeZone: string): Intl.DateTimeFormat {
 const week = z.object({ firstDay: z.int(), weekend: z.array(z.int()) })
 type Week = z.output<typeof week>
 
-/** How weeks go where a locale such as `ar-AE` is spoken (Unicode CLDR, "Week Data"). One that nobody knows has the usual week. */
+/** Returns the week of a locale such as `ar-AE` (Unicode CLDR, "Week Data"). The default is Monday to Sunday. */
 export function weekOf(locale: string): Week {
   const usual: Week = { firstDay: 1, weekend: [6, 7] }
   try {
@@ -85,26 +85,26 @@ export function weekOf(locale: string): Week {
   }
 }
 
-/** Which day of the week a day is, Monday = 1 to Sunday = 7. */
+/** Returns the day of the week, Monday = 1 to Sunday = 7. */
 export const weekdayOf = (day: string): number => new Date(day).getUTCDay() || 7
 
-/** From a moment on, until another that is no part of it. */
+/** A time span with an exclusive end. */
 export interface Span {
   readonly from: Date
   readonly until: Date
 }
 
-/** Periods that can be asked for by name: the last seven or thirty days, and weeks and months of the calendar. */
+/** The named periods: the last seven or thirty days, and calendar weeks and months. */
 export const periodNames = ['week', 'month', 'thisWeek', 'lastWeek', 'thisMonth', 'lastMonth'] as const
 export type PeriodName = (typeof periodNames)[number]
 
-/** What is looked back on, and the same length of time before it. `days`: those that somebody named. */
+/** A period and the equally long one before it. `days`: from one chosen day to another. */
 export interface Period extends Span {
   readonly name: PeriodName | 'days'
   readonly before: Span
 }
 
-/** Whose calendar it is. */
+/** The time zone and locale of a calendar. */
 export interface Place {
   readonly timeZone: string
   readonly locale: string
@@ -112,7 +112,7 @@ export interface Place {
 
 const dayMilliseconds = 86_400_000
 
-/** A period by its name, as it is now where somebody is. One that is not over yet ends now. */
+/** Returns the named period in a place. A current period ends now. */
 export function periodOf(name: PeriodName, now: Date, place: Place): Period {
   if (name === 'week') return rolling(name, now, 7)
   if (name === 'month') return rolling(name, now, 30)
@@ -127,7 +127,7 @@ export function periodOf(name: PeriodName, now: Date, place: Place): Period {
   return ofCalendar(name, begins, now, place)
 }
 
-/** From the beginning of a day to the end of another, which is not before it. */
+/** Returns the period from the start of `first` to the end of `last`, or until now. `last` must not be before `first`. */
 export function periodOfDays(first: string, last: string, now: Date, { timeZone }: Place): Period {
   const from = momentOf(first, 0, timeZone)
   const until = earlier(momentOf(dayAfter(last, 1), 0, timeZone), now)
@@ -141,12 +141,12 @@ function rolling(name: PeriodName, now: Date, days: number): Period {
   return { name, from: ago(1), until: now, before: { from: ago(2), until: ago(1) } }
 }
 
-/** `begins`: the first days of this period, of the last one and of the one before. */
+/** `begins`: the first days of the current period and of the two before it. */
 function ofCalendar(name: PeriodName, begins: readonly string[], now: Date, { timeZone }: Place): Period {
   const [current, last, former] = begins.map((day) => momentOf(day, 0, timeZone)) as [Date, Date, Date]
   const isLast = name.startsWith('last')
   if (isLast) return { name, from: last, until: current, before: { from: former, until: last } }
-  // Half of a week is held against half of the last one.
+  // Compares half a week with the first half of the last one.
   const span = { from: current, until: now }
   return { name, ...span, before: { from: last, until: sameLength(last, span, current) } }
 }
@@ -155,7 +155,7 @@ const sameLength = (from: Date, span: Span, atMost: Date): Date =>
   earlier(new Date(from.getTime() + span.until.getTime() - span.from.getTime()), atMost)
 const earlier = (one: Date, other: Date): Date => (one < other ? one : other)
 
-/** The first day of the month, or of one so many months before. */
+/** Returns the first day of the month that is `months` before the month of `day`. */
 function monthBefore(day: string, months: number): string {
   const first = new Date(`${day.slice(0, 7)}-01T00:00:00Z`)
   first.setUTCMonth(first.getUTCMonth() - months)

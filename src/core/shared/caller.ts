@@ -6,7 +6,7 @@ import type { Clock, Settings, SharedPorts } from './ports.ts'
 import { because, type Reason } from './reason.ts'
 import type { SystemContext } from './use-case.ts'
 
-/** Who sends a call, or ordered a job, by their own account. */
+/** The claimed identity of the sender of a call or of a job's initiator. */
 export interface CallerIdentity {
   readonly tenantId: string
   readonly id: string
@@ -14,14 +14,14 @@ export interface CallerIdentity {
 }
 
 /**
- * Returns the person of our tenant as the directory knows them, and whether they are an admin now. Throws `forbidden` for guests,
- * blocked accounts and strangers.
+ * Returns the caller with the directory's current data and admin role. Throws `forbidden` for guests, blocked accounts and people
+ * outside the tenant.
  */
 export async function actorFor(context: SystemContext<SharedPorts>, identity: CallerIdentity): Promise<Actor> {
   const { ports, settings } = context
   const { tenantId, id, clientId } = identity
   if (tenantId !== settings.tenantId) throw otherOrganisation()
-  // An application is no person of the directory, and is an admin of nothing whatever the settings name.
+  // An application is not a person in the directory and never an admin, even if the settings name its id.
   if (clientId !== undefined && settings.mailApplications && !settings.mailApplications.includes(clientId))
     throw new ProvisioningError('forbidden', because('applicationNotAllowed'))
   if (clientId !== undefined)
@@ -31,14 +31,14 @@ export async function actorFor(context: SystemContext<SharedPorts>, identity: Ca
       const isAdmin = isAdminNow(context, id)
       isAdmin.catch(() => undefined)
       const [person, isGuest] = await Promise.all([ports.directory.person(id), ports.directory.isGuest(id)])
-      // An account that cannot be read is the reason to name, also when the same permission hides its groups.
+      // A missing permission can hide both the account and its groups. The account is the reason to report.
       return [person, person?.unread ? false : await isAdmin, isGuest] as const
     }),
   )
   if (!person) throw new ProvisioningError('forbidden', because('callerUnknown'))
-  // Tokens, and what a client is signed in to, outlive the block by an hour or more.
+  // A blocked account keeps valid tokens for an hour or more.
   if (person.isBlocked) throw new ProvisioningError('forbidden', because('callerBlocked'))
-  // Guests get good tokens of our tenant and can be put into any group; this is for employees.
+  // Guests get valid tokens of the tenant and can be members of any group, but this service is for employees.
   if (isGuest || person.isGuest) throw new ProvisioningError('forbidden', because('callerIsGuest'))
   if (person.unread) throw unreadable(person.unread)
   const { id: personId, displayName, userPrincipalName } = person
@@ -52,8 +52,8 @@ async function isAdminNow({ ports, settings }: SystemContext<SharedPorts>, perso
 }
 
 /**
- * Refuses an account with a property that was not read. When the directory hides whether accounts are enabled, the service lacks a
- * permission, so it is unavailable. An account without a user type is for an administrator to correct, so it is forbidden.
+ * Returns the refusal of an account with an unread property. If the directory hides whether accounts are enabled, the service
+ * lacks a permission: `unavailable`. If the account has no user type, an administrator has to set it: `forbidden`.
  */
 function unreadable(unread: readonly UnreadProperty[]): ProvisioningError {
   const reason = unreadableAccount(because('yourAccount'), unread)
@@ -63,27 +63,27 @@ function unreadable(unread: readonly UnreadProperty[]): ProvisioningError {
   return new ProvisioningError('unavailable', reason, { cause })
 }
 
-/** The reason for refusing an account that could not be read; it names the remedy. `account`: a display name. */
+/** Returns the reason for refusing an unreadable account, with the remedy. `account`: a display name. */
 export const unreadableAccount = (account: string | Reason, unread: readonly UnreadProperty[]): Reason =>
   because(unread.includes('accountEnabled') ? 'accountStateHidden' : 'accountTypeMissing', { account })
 
-/** How long an admin is remembered, in milliseconds, and how many admins are. */
+/** The time for which an admin is remembered, in milliseconds, and the maximum number of remembered admins. */
 const rememberedFor = 3_600_000
-const mostRemembered = 1000
+const maxRemembered = 1000
 
 /**
- * Remembers admins for the health report alone, which shows no person: admins can read it while the directory does not answer. These
- * are the people whom the settings name by their own ids, and the admins of the last hour.
+ * Remembers admins so that they can read the health report while the directory does not answer; the report shows no person. Admins
+ * here are the people in the settings' `ADMINS`, by their own ids, and the admins of the last hour.
  */
 export function createAdminCache({ admins, tenantId }: Settings, clock: Clock) {
   const entries = new Map<string, { readonly actor: Actor | undefined; readonly until: number }>()
-  /** Without an actor: the account of an admin is refused now. Nothing is remembered of people who are no admins. */
+  /** Remembers an admin. `undefined` remembers that the account of an admin in the settings is refused now. */
   const remember = (id: string, actor: Actor | undefined): void => {
     entries.delete(id)
     if (actor ? !actor.isAdmin : !admins.includes(id)) return
     entries.set(id, { actor, until: clock.now().getTime() + rememberedFor })
     const [oldest] = entries.keys()
-    if (entries.size > mostRemembered && oldest !== undefined) entries.delete(oldest)
+    if (entries.size > maxRemembered && oldest !== undefined) entries.delete(oldest)
   }
   const isPerson = (identity: CallerIdentity): boolean =>
     identity.tenantId === tenantId && identity.clientId === undefined
@@ -95,7 +95,7 @@ export function createAdminCache({ admins, tenantId }: Settings, clock: Clock) {
     return { id: identity.id, tenantId, displayName: 'An admin', userPrincipalName: '', isAdmin: true }
   }
   return {
-    /** Returns the actor, and remembers an admin. An admin of the settings who is refused is forgotten. */
+    /** Returns the actor and remembers an admin. A refused admin can no longer read the report. */
     async remembering(identity: CallerIdentity, actor: Promise<Actor>): Promise<Actor> {
       try {
         const found = await actor
@@ -107,7 +107,7 @@ export function createAdminCache({ admins, tenantId }: Settings, clock: Clock) {
         throw error
       }
     },
-    /** Returns the actor, or the remembered one while the directory does not answer. Throws its error where nobody is remembered. */
+    /** Returns the actor, or the remembered one while the directory does not answer. Else throws the directory's error. */
     async orRemembered(identity: CallerIdentity, actor: Promise<Actor>): Promise<Actor> {
       try {
         return await actor

@@ -1,4 +1,4 @@
-/** Names by which people call countries beside those that Intl gives. */
+/** Common names of countries that Intl does not know. */
 const otherNames: Readonly<Record<string, string>> = {
   usa: 'US',
   'united states of america': 'US',
@@ -24,10 +24,10 @@ const plain = (name: string): string =>
     .replace(/[^a-z]+/g, ' ')
     .trim()
 
-/** Regions that ISO 3166 sets aside, or leaves to everybody's own use: no country's. */
+/** Codes that ISO 3166 reserves or leaves to private use: they are not countries. */
 const notCountries = new Set(['AC', 'CP', 'CQ', 'DG', 'EA', 'EU', 'EZ', 'IC', 'QO', 'TA', 'UN', 'XA', 'XB', 'XK', 'ZZ'])
 
-/** Intl also names codes that are withdrawn or only another's alias (FX, SU, UK): their canonical form is another code. */
+/** Withdrawn codes and aliases (FX, SU, UK) have a name in Intl but another canonical form. */
 const isCode = (code: string): boolean => !notCountries.has(code) && new Intl.Locale(`und-${code}`).region === code
 
 function codesByName(): ReadonlyMap<string, string> {
@@ -44,8 +44,8 @@ function codesByName(): ReadonlyMap<string, string> {
 let codes: ReadonlyMap<string, string> | undefined
 
 /**
- * The ISO 3166-1 alpha-2 code of a country that is given by its code or its English name, in any case; undefined when
- * there is none. Exchange takes a code or .NET's name of the country, which is not always the one that people write.
+ * Returns the ISO 3166-1 alpha-2 code for a code or an English name, in any case; undefined for an unknown country. Exchange
+ * accepts a code or .NET's name of the country, which can differ from the name that people write.
  */
 export function countryCode(text: string): string | undefined {
   codes ??= codesByName()

@@ -2,35 +2,35 @@ import { isBusy, isPermissionMissing, ProvisioningError, TenantError } from './e
 import { asWritten, because, type Reason } from './reason.ts'
 import type { Person, ResourceKind } from './resource.ts'
 
-/** Which resources are looked for, and until when anybody waits for the answer. */
+/** A search for similar resources. The signal ends the wait for its answer. */
 export interface SimilarQuery {
   readonly kind: ResourceKind
-  /** Beginnings of words: letters and digits only, in lower case. */
+  /** The first characters of words in a name: letters and digits only, in lower case. */
   readonly beginnings: readonly string[]
   readonly signal: AbortSignal
 }
 
-/** Something that the tenant has, by its name. */
+/** An existing resource of the tenant. */
 export interface Candidate {
-  /** What has this id: a Microsoft 365 group, an account, or a site that no group was found for. */
+  /** The type of the id: a Microsoft 365 group, an account, or a site without a known group. */
   readonly of: 'group' | 'account' | 'site'
   readonly id: string
   readonly displayName: string
-  /** The site's URL as far as it is known, else a mail address. */
+  /** The site's URL if it is known, else a mail address. */
   readonly address: string
-  /** What a group's addresses are made of; `''` of anything else. */
+  /** The alias in a group's addresses; `''` for accounts and sites. */
   readonly alias: string
-  /** A group that everybody may join and read. */
+  /** Whether everybody may join and read the group. */
   readonly isPublic: boolean
 }
 
-/** The domains that the organisation takes mail for, in lower case. */
+/** The organisation's mail domains, in lower case. */
 export interface MailDomains {
   readonly default: string
   readonly accepted: readonly string[]
 }
 
-/** What the directory knows of where somebody works, by the tokens that names are made of. */
+/** The directory's data about a person's work, by the tokens of name patterns. */
 export interface Profile {
   readonly department?: string
   readonly city?: string
@@ -39,76 +39,76 @@ export interface Profile {
   readonly office?: string
 }
 
-/** The organisation's directory (Microsoft Graph). Every answer is somebody else's text: ids decide. */
+/** The organisation's directory (Microsoft Graph). Other people write the texts in its answers, so only ids decide. */
 export interface Directory {
   person(id: string): Promise<Account | undefined>
-  /** Those of these people who are in the directory, asked anew: few questions for many. */
+  /** Returns those of these people who are in the directory. Reads them again without a cache, many with one call. */
   people(ids: readonly string[]): Promise<Account[]>
-  /** Every mail address of a person; none of whom it does not know. */
+  /** Returns all mail addresses of a person; an empty list for an unknown person. */
   addressesOf(id: string): Promise<string[]>
   manager(id: string): Promise<Account | undefined>
-  /** Where somebody works; nothing of whom it does not know. The answer may be a minute old. */
+  /** Returns the work data of a person; `{}` for an unknown person. The answer may be a minute old. */
   profile(id: string): Promise<Profile>
-  /** Whether somebody is of another organisation and only invited into ours. Nobody, for who is not known. */
+  /** Whether the person belongs to another organisation and is invited into ours. False for an unknown person. */
   isGuest(personId: string): Promise<boolean>
-  /** The people in a group, through nesting too. */
+  /** Returns the people in a group and in its nested groups. */
   membersOf(groupId: string): Promise<Account[]>
   ownersOf(groupId: string): Promise<Account[]>
-  /** What a group is called now; undefined when there is none of that id. */
+  /** Returns the current name of a group; undefined for an unknown id. */
   groupName(groupId: string): Promise<string | undefined>
-  /** Groups by their name, or else by its beginning. Ten at most. */
+  /** Finds groups with this name, else groups whose name begins with it. Ten at most. */
   findGroups(text: string): Promise<{ readonly id: string; readonly displayName: string }[]>
-  /** Ids of the groups that the person is in, through nesting too. The answer may be a minute old, unless asked anew. */
-  groupsOf(personId: string, how?: { readonly anew: boolean }): Promise<ReadonlySet<string>>
-  /** People by what others type of them: a sign-in name or mail address, else the beginning of a name. Ten at most. */
+  /** Returns the ids of the person's groups, also through nesting. The answer may be a minute old, except with `uncached`. */
+  groupsOf(personId: string, how?: { readonly uncached: boolean }): Promise<ReadonlySet<string>>
+  /** Finds people by sign-in name or mail address, else by the beginning of a name. Ten at most. */
   findPeople(text: string): Promise<Account[]>
-  /** Whether the person is a guest, or of another organisation's domain. */
+  /** Whether the person is a guest or has another organisation's domain. */
   isExternal(personId: string): Promise<boolean>
-  /** Whether no site and no group's site has this alias, or will have it. */
+  /** Whether the alias is free: no site has it, and no group that has or will have a site. */
   isSiteAddressFree(alias: string): Promise<boolean>
-  /** The ids of those people whom Exchange does not know, and who can be given no access: who has no mailbox, say. */
+  /** Returns the ids of people who are unknown to Exchange, for example without a mailbox. They cannot get access. */
   unknownToExchange(people: readonly Person[]): Promise<readonly string[]>
-  /** Whether a mailbox can be made of this address: nobody has the address, nor what stands before its `@` as a name. */
+  /** Whether a new mailbox can get this address: neither the address nor the part before its `@` is taken. */
   isMailboxNameFree(address: string): Promise<boolean>
-  /** Whether nobody has this mail address. */
+  /** Whether this mail address is free. */
   isMailAddressFree(address: string): Promise<boolean>
-  /** When what had this mail address was deleted, if it can still be restored and nothing else has the address. */
+  /** Returns the deletion time of the object with this mail address, if it can be restored and the address is unused. */
   deletedMail(address: string): Promise<Date | undefined>
-  /** The same of a site's alias: when its group was deleted. */
+  /** Returns the deletion time of the group with this site alias, if it can be restored. */
   deletedSite(alias: string): Promise<Date | undefined>
-  /** Returns all addresses of the tenant in pages: of people, mailboxes, groups and, where they may be listed, sites. */
+  /** Returns pages of all addresses in the tenant: people, mailboxes, groups and, if the service may list them, sites. */
   addressesInUse(): AsyncIterable<readonly HeldAddress[]>
   mailDomains(): Promise<MailDomains>
-  /** The API document's look-up by request id: `GET {directory_url}/v1.0/groups?$filter=…`. */
+  /** Finds the provisioned group by request id (API document: `GET {directory_url}/v1.0/groups?$filter=…`). */
   findProvisionedGroup(
     requestId: string,
   ): Promise<{ id: string; displayName: string; siteId?: string; url?: string } | undefined>
   /**
-   * Resources whose name has a word that begins like one of these: for a site all sites, for a mailbox all accounts. As
-   * the directory orders them, a hundred at most. No names for people yet: see {@link visibleTo}.
+   * Finds resources with a name part that begins with one of `beginnings`: sites for a site, accounts for a mailbox. Returns a
+   * hundred at most, in the directory's order. Only {@link visibleTo} tells which of them a person may see.
    */
   similar(query: SimilarQuery): Promise<readonly Candidate[]>
-  /** Those of them whose names this person may read, which are of the kind that is asked for. */
+  /** Returns the candidates of the requested kind whose names this person may read. */
   visibleTo(person: Person, candidates: readonly Candidate[], query: SimilarQuery): Promise<readonly Candidate[]>
 }
 
-/** What of an account the directory did not tell, by the names of Microsoft Graph. */
+/** A property that the directory did not return for an account, by its name in Microsoft Graph. */
 export type UnreadProperty = 'accountEnabled' | 'userType'
-/** A person as the directory knows them now. */
+/** A person with the directory's current data. */
 export interface Account extends Person {
   readonly isBlocked?: true
   readonly isGuest?: true
-  /** What was not readable; absent when everything was. Nobody gets a right from what was not read. */
+  /** The unreadable properties; absent if all were read. An unread property never gives anybody a right. */
   readonly unread?: readonly UnreadProperty[]
 }
 
-/** Why the directory is unavailable. Only the health report and the log name a missing permission: they are for admins. */
+/** Returns why the directory is unavailable. Only the health report and the log name a missing permission, for admins. */
 function whyAway(error: TenantError): Reason {
   if (isBusy(error)) return asWritten(error.message)
   return because(isPermissionMissing(error) ? 'permissionMissing' : 'directoryAway')
 }
 
-/** A directory that does not answer is "try again", not a defect. */
+/** Runs a call to the directory. Throws `unavailable` instead of a `TenantError`, so that the caller tries again. */
 export async function asking<T>(question: () => Promise<T>): Promise<T> {
   try {
     return await question()
@@ -118,7 +118,7 @@ export async function asking<T>(question: () => Promise<T>): Promise<T> {
   }
 }
 
-/** An address with what holds it in the tenant: the object id of a person, mailbox or group, or a site's id. */
+/** An address and its holder in the tenant: the object id of a person, mailbox or group, or a site's id. */
 export interface HeldAddress {
   readonly key: string
   readonly holder: string

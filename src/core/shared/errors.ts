@@ -1,7 +1,7 @@
 import { because, type Reason } from './reason.ts'
 import type { Person } from './resource.ts'
 
-/** Every code of a refusal. The codes are part of the contract: REST clients branch on them, and cards have a text for each. */
+/** All codes of refusals. They are part of the contract: REST clients depend on them, and cards have a text for each. */
 export const errorCodes = [
   'validation-failed',
   'name-taken',
@@ -22,7 +22,7 @@ export const errorCodes = [
 ] as const
 export type ErrorCode = (typeof errorCodes)[number]
 
-/** What is wrong with one field: a JSON pointer into the body (`/owners/0`), a code, a reason, perhaps a value to try. */
+/** A fault of one field. `pointer`: a JSON pointer into the body (`/owners/0`). `suggestion`: a value that would be right. */
 export interface Fault {
   readonly pointer: string
   readonly code: string
@@ -30,7 +30,7 @@ export interface Fault {
   readonly suggestion?: string
 }
 
-/** For the notice on a card: who decided, and when; or who has to decide. For REST: the request that exists already. */
+/** For the notice on a card: who decided and when, or who has to decide. For REST: the existing request. */
 export interface ErrorContext {
   readonly requestId?: string
   readonly by?: string
@@ -38,7 +38,7 @@ export interface ErrorContext {
   readonly people?: readonly Person[]
 }
 
-/** A refusal that people and clients see. Anything else that is thrown is a defect and stays opaque. */
+/** A refusal that people and clients see. Every other error is a defect, and its text stays hidden. */
 export class ProvisioningError extends Error {
   readonly code: ErrorCode
   readonly reason: Reason
@@ -58,25 +58,25 @@ export class ProvisioningError extends Error {
   }
 }
 
-/** The first fault of each pointer: a client shows one text next to a field. */
+/** Returns the first fault of each pointer: a client shows one text next to a field. */
 export const onePerPointer = (faults: readonly Fault[]): readonly Fault[] =>
   faults.filter(({ pointer }, place) => faults.findIndex((one) => one.pointer === pointer) === place)
 
-/** Refuses what is wrong with fields, all of it at once. */
+/** Throws one refusal with all faults of fields. */
 export const refuseFields = (all: readonly Fault[], code: ErrorCode = 'validation-failed'): never => {
   const faults = onePerPointer(all)
   throw new ProvisioningError(code, because('faults', { faults: faults.map(({ reason }) => reason) }), { faults })
 }
 
 /**
- * An answer of Microsoft 365 that is not a success. `retryable` is decided by status and code where the answer is read,
- * so nobody downstream reads message text; `retryAfterSeconds` is the service's own wish (RFC 9110 Retry-After).
+ * An answer of Microsoft 365 that is not a success. The reader of the answer decides `retryable` by status and code, so no other
+ * code interprets message text. `retryAfterSeconds` is the service's own value (RFC 9110 Retry-After).
  */
 export class TenantError extends Error {
   readonly code: string
   readonly retryable: boolean
   readonly retryAfterSeconds: number | undefined
-  /** The HTTP status, where the answer had one. */
+  /** The HTTP status, if the answer had one. */
   readonly status: number | undefined
   constructor(
     code: string,
@@ -92,23 +92,23 @@ export class TenantError extends Error {
   }
 }
 
-/** Whether too much waits already for this to be done now: the caller tries again after `retryAfterSeconds`. */
+/** Whether too many calls are waiting. The caller tries again after `retryAfterSeconds`. */
 export const isBusy = (error: unknown): error is TenantError => error instanceof TenantError && error.code === 'busy'
 
 /** Whether an admin of the organisation has to grant the service a permission. The message names it, for admins. */
 export const isPermissionMissing = (error: unknown): error is TenantError =>
   error instanceof TenantError && ['permission-missing', 'exchange-role-missing'].includes(error.code)
-/** What everybody else reads. */
+/** The text for everybody else. */
 const permissionText =
-  'A permission is missing. Your administrators have to grant it, and they are notified. Please try again later.'
+  'The service lacks a permission. The admins were notified. A Microsoft 365 administrator must grant the permission. Try again later.'
 
 const noAnswer = 'Microsoft 365 did not answer.'
 const refusedStep = 'Microsoft 365 refused a step of this request. Your administrators can read the reason.'
-const unforeseen = 'Something unforeseen happened. Your administrators can read the reason.'
+const unexpectedError = 'An unexpected error occurred. Your administrators can read the reason.'
 
 /**
- * Every code of a problem that is ours, with what people read who are not admins. `own` is the problem's own text, which is
- * about the request alone. The other texts replace one that names a permission, a host, a setting or an answer of Microsoft.
+ * Our own problem codes with the text for people who are not admins. `own` is the problem's own text, which is about the request
+ * alone. The other texts replace texts that name a permission, a host, a setting or an answer of Microsoft.
  */
 export const problemTexts = {
   'name-taken': 'own',
@@ -132,11 +132,11 @@ export const problemTexts = {
   'exchange-role-missing': permissionText,
   'accounts-hidden': permissionText,
   'foreign-address':
-    'The site is on a host that is not configured. Your administrators have to configure it, and they are notified.',
+    'The site is on a host that is not in the configuration. Your administrators must add it and have been notified.',
   'extension-not-accepted':
-    'Microsoft 365 does not accept the link to the site yet. Your administrators are notified if this lasts.',
+    'Microsoft 365 does not accept the link to the site yet. The service notifies your administrators if this continues.',
   'sign-in-refused':
-    'Microsoft 365 does not let the service in. Your administrators have to fix this, and they are notified.',
+    'Microsoft 365 rejects the service’s sign-in. Your administrators must fix this and have been notified.',
   'no-answer': noAnswer,
   busy: noAnswer,
   timeout: noAnswer,
@@ -146,22 +146,22 @@ export const problemTexts = {
   'sign-in-unreachable': noAnswer,
   refused: refusedStep,
   'no-mail-domain': refusedStep,
-  'foreign-page': unforeseen,
-  'missing-progress': unforeseen,
+  'foreign-page': unexpectedError,
+  'missing-progress': unexpectedError,
 } as const satisfies Readonly<Record<string, string>>
 type ProblemCode = keyof typeof problemTexts
 const isOwnCode = (code: string): code is ProblemCode => Object.hasOwn(problemTexts, code)
 
-/** Codes of Graph and SharePoint, and statuses, of a service that is away or has too much to do. */
+/** Codes and statuses of Graph and SharePoint for a service that is unavailable or overloaded. */
 const serviceAway = /^(throttled|http-(408|429|5\d\d)|TooManyRequests|service(Not|Un)Available|activityLimitReached)$/i
-/** Exceptions of Exchange, by the end of their names: away or too busy; the name is held; not there (yet). */
+/** Exceptions of Exchange, by the end of their names: unavailable or overloaded; name taken; object not visible (yet). */
 const exchangeAway =
   /(CmdletProxyException|CmdletProxyNotAvailable\w*|ServerBusyException|TransientException|BackendCommunicationException|OverBudget\w*)$/
 const exchangeHeld =
   /(MemberNameInUse|ManagedMemberExists|ProxyAddressExists|ObjectAlreadyExists|PropertyValueExists|NameNotAvailable)Exception$/
 const exchangeMissing = /ObjectNotFoundException$/
 
-/** A problem's code as everybody may read it: one of ours is unchanged, and one of Microsoft's becomes what it means. */
+/** Returns a problem's code for everybody: our own code unchanged, or the one with the meaning of Microsoft's code. */
 export function publicCode(code: string): ProblemCode {
   if (isOwnCode(code)) return code
   if (exchangeHeld.test(code)) return 'name-taken'
@@ -170,11 +170,11 @@ export function publicCode(code: string): ProblemCode {
 }
 
 const textsOfMeanings: Readonly<Partial<Record<ProblemCode, string>>> = {
-  'name-taken': 'The address was taken meanwhile.',
-  'not-ready': 'It did not become ready in time.',
+  'name-taken': 'The address is now taken.',
+  'not-ready': 'The resource was not ready in time.',
 }
 
-/** What people read about a problem who are not admins. */
+/** Returns a problem with the text for people who are not admins. */
 export function problemForPeople<P extends { readonly code: string; readonly detail: string }>(problem: P): P {
   const code = publicCode(problem.code)
   const text = problemTexts[code]
@@ -182,7 +182,7 @@ export function problemForPeople<P extends { readonly code: string; readonly det
   return code === problem.code ? problem : { ...problem, code, detail: textsOfMeanings[code] ?? refusedStep }
 }
 
-/** Why something was unavailable that people can be told in so many words; undefined: it did not answer. */
+/** Returns the reason of `unavailable` if there is a text for it; undefined: no answer. */
 export function whyUnavailable(error: unknown): 'busy' | 'accountUnreadable' | 'permissionMissing' | undefined {
   const cause = error instanceof ProvisioningError ? error.cause : error
   if (isBusy(cause)) return 'busy'
@@ -190,20 +190,20 @@ export function whyUnavailable(error: unknown): 'busy' | 'accountUnreadable' | '
   return cause instanceof TenantError && cause.code === 'account-unreadable' ? 'accountUnreadable' : undefined
 }
 
-/** Whether the store itself does not answer, or takes no writes: then nothing can be read, and nothing kept. */
+/** Whether the store does not answer or accepts no writes. */
 export const isStoreAway = (error: unknown): boolean =>
   error instanceof ProvisioningError &&
   error.code === 'unavailable' &&
   error.cause !== undefined &&
   !(error.cause instanceof TenantError)
 
-/** Whether Microsoft 365 does not answer, or refuses us, and not whoever asked. */
+/** Whether Microsoft 365 does not answer, or refuses the service itself and not the caller. */
 export const isDirectoryAway = (error: unknown): boolean =>
   error instanceof TenantError || (error instanceof ProvisioningError && error.cause instanceof TenantError)
 
 /**
- * What a job has to do cannot be done yet, as when what it works on is taken: it is due again after so many milliseconds. This
- * counts as no attempt, and whoever works on jobs is free for others.
+ * Postpones a job that cannot run yet, for example while another job holds its request. The job is due again after
+ * `putOffMilliseconds`. The postponement does not count as an attempt.
  */
 export class PutOff extends Error {
   override readonly name = 'PutOff'

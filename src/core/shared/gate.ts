@@ -1,30 +1,30 @@
 import { TenantError } from './errors.ts'
 import { type Origin, originNow } from './origin.ts'
 
-/** How many calls of one sort may run, and how many may wait for how long. */
+/** The limits for calls of one kind: how many run, how many wait, and for how long. */
 export interface GateLimits {
   /** Calls that run at a time. */
   readonly running: number
-  /** Of these, how many are kept free for identity checks. */
+  /** How many of these places are for identity checks alone. */
   readonly forIdentity: number
-  /** Calls of one caller that run at a time, identity checks not counted. */
+  /** Calls of one caller that run at a time, without identity checks. */
   readonly runningOfOne: number
-  /** Calls that wait, identity checks counted apart, and those of one caller among them. */
+  /** Calls that wait, in total and for one caller. Identity checks have a count of their own. */
   readonly waiting: number
   readonly waitingOfOne: number
-  /** How long a call waits at most for which a person waits, and how long a call of a job. Milliseconds. */
+  /** The longest wait of a call for a person, and of a call for a job, in milliseconds. */
   readonly patience: number
   readonly patienceOfJobs: number
 }
-/** How many calls run and wait now. */
+/** The numbers of running and waiting calls. */
 export interface GateState {
   readonly running: number
   readonly waiting: number
 }
 export interface Gate {
   /**
-   * Runs a call when there is a place for it. Throws a retryable `TenantError` `busy` when too many calls wait or this one waited
-   * too long, and the reason of the signal when it is aborted while it waits.
+   * Runs a call as soon as a place is free. Throws a retryable `TenantError` `busy` if too many calls wait or this one has waited
+   * too long, and the signal's reason if it aborts during the wait.
    */
   pass<T>(call: () => Promise<T>, signal?: AbortSignal): Promise<T>
   state(): GateState
@@ -35,13 +35,13 @@ interface Waiting {
   readonly enter: () => void
 }
 
-/** Whose calls wait in one line: a job's, a person's or application's, or the service's own. */
+/** Returns the name of a queue: each job, person and application has one, and so does the service itself. */
 export const lineOf = ({ job, caller, checksIdentity }: Origin): string =>
   `${checksIdentity ? 'identity ' : ''}${job ?? caller ?? ''}`
 
 /**
- * Bounds the calls of one sort, named by `what`. Callers take turns, so that a flood of one caller delays only that caller, and
- * identity checks go before all other calls.
+ * Limits the calls of one kind, named by `what`. Callers take turns, so that a flood of calls delays only its own caller.
+ * Identity checks run before all other calls.
  */
 export function createGate(what: string, limits: GateLimits): Gate {
   const lanes: Record<Lane, Map<string, Waiting[]>> = { identity: new Map(), other: new Map() }
@@ -72,14 +72,14 @@ export function createGate(what: string, limits: GateLimits): Gate {
     else lanes[lane].delete(line)
     waiting[lane] -= 1
   }
-  /** Lets in the first of each line in turn, as long as there are places. */
+  /** Starts the first call of each queue in turn, while places are free. */
   const admit = (lane: Lane): void => {
     for (;;) {
       const [line, [first] = []] = [...lanes[lane]].find(([one]) => isFree(lane, one)) ?? []
       if (line === undefined || first === undefined) return
       drop(lane, line, first)
       const left = lanes[lane].get(line)
-      // The line goes to the end of the lane: the next place is another caller's.
+      // The queue moves to the end of the lane, so that the next place goes to another caller.
       if (left && lanes[lane].delete(line)) lanes[lane].set(line, left)
       enter(lane, line)
       first.enter()
@@ -125,11 +125,11 @@ export function createGate(what: string, limits: GateLimits): Gate {
   }
 }
 
-/** Seconds after which a call that found no place may find one. */
+/** The time in seconds after which a refused call should try again. */
 const againAfter = 5
 
 const busy = (what: string): TenantError =>
-  new TenantError('busy', `Too many ${what} wait already. Try again in ${againAfter} seconds.`, {
+  new TenantError('busy', `Too many ${what} are waiting. Try again in ${againAfter} seconds.`, {
     retryable: true,
     retryAfterSeconds: againAfter,
   })

@@ -2,38 +2,38 @@ import { createHash } from 'node:crypto'
 import { z } from 'zod'
 
 /**
- * What a card that the service sends is about. Jobs and the store name a card by its key, a string; this file is the only one that
- * reads keys. Each key is delivered to a person once, so it says all that tells one card from the next.
+ * The keys of cards that the service sends. Jobs and the store name a card by its key; only this file reads keys. A person
+ * gets each key once, so a key contains everything that distinguishes one card from the next.
  */
 
-/** Cards about a request. An outcome names the state, and what is stuck names its state and since when. */
+/** Cards about a request. An outcome names the state. A stuck request names its state and the time since which it is stuck. */
 export const cardKey = z.union([
   z.literal('status'),
   z.templateLiteral(['approval:', z.int()]),
   z.templateLiteral(['outcome:', z.string()]),
   z.templateLiteral(['stuck:', z.string()]),
-  // To the requester and to admins: it takes longer than usual. Which start of the work it is about.
+  // To the requester and admins: the work takes longer than usual. Contains the start time of the work.
   z.templateLiteral(['late:', z.string()]),
-  // To an approver who has not decided and has a card: stage, and which further one; to the requester: the stage that will expire.
+  // `reminder:<stage>:<number>` to an approver with an undecided card; `warning:<stage>` to the requester before a stage expires.
   z.templateLiteral(['reminder:', z.int(), ':', z.int()]),
   z.templateLiteral(['warning:', z.int()]),
-  // To admins, about a receiver of webhooks: `webhook:<event>:<since when>`.
+  // To admins, about a receiver of webhooks: `webhook:<event>:<time>`.
   z.templateLiteral(['webhook:', z.enum(['undelivered', 'own', 'gone', 'failing']), ':', z.string()]),
 ])
 export type CardKey = z.output<typeof cardKey>
 
-/** Cards about no one request. */
+/** Notices: cards that are not about one request. */
 export const noticeKey = z.union([
-  // To the admin who ordered an erasure: the person, and the order.
+  // To the admin who ordered an erasure: the ids of the person and of the erasure.
   z.templateLiteral(['erased:', z.uuid(), ':', z.uuid()]),
-  // To admins: the service turned red, or is well again, and since when it was red.
+  // To admins: the service turned red or is healthy again. Contains the time since which it was red.
   z.templateLiteral(['health:', z.enum(['red', 'well']), ':', z.string()]),
-  // What is open for somebody on a day of theirs, `2026-11-30`.
+  // A person's open work on a day in their time zone, `2026-11-30`.
   z.templateLiteral(['digest:', z.string()]),
 ])
 export type NoticeKey = z.output<typeof noticeKey>
 
-/** What a card about a request is about. `state` is the request's state that the card was ordered for. */
+/** The subject of a card about a request. `state`: the request's state for which the card was ordered. */
 export type CardSubject =
   | { readonly kind: 'status' }
   | { readonly kind: 'approval' | 'reminder' | 'warning'; readonly stage: number }
@@ -41,11 +41,11 @@ export type CardSubject =
   | { readonly kind: 'late' }
   | { readonly kind: 'webhook'; readonly event: WebhookEvent }
 
-/** What happened to a receiver of webhooks. */
+/** An event at a receiver of webhooks. */
 export type WebhookEvent = z.output<typeof webhookEvent>
 const webhookEvent = z.enum(['undelivered', 'own', 'gone', 'failing'])
 
-/** What a card about no one request is about. */
+/** The subject of a notice. */
 export type NoticeSubject =
   | { readonly kind: 'erased'; readonly personId: string; readonly erasureId: string }
   | { readonly kind: 'health'; readonly turned: 'red' | 'well'; readonly since: string }
@@ -74,11 +74,11 @@ export function cardSubject(key: CardKey): CardSubject {
   }
 }
 
-/** Reads the key of a card about no one request. */
+/** Reads the key of a notice. */
 export function noticeSubject(key: NoticeKey): NoticeSubject {
   const [name, first = '', ...rest] = key.split(':')
   const kind = noticeKind.parse(name)
-  // The moment in the key of a health card has colons of its own.
+  // The time in the key of a health card contains colons.
   const others = rest.join(':')
   switch (kind) {
     case 'erased':
@@ -90,30 +90,30 @@ export function noticeSubject(key: NoticeKey): NoticeSubject {
   }
 }
 
-/** Whether a card can be decided on. */
+/** Whether a card has the buttons to approve and reject. */
 export const isForApprover = (key: CardKey): boolean => ['approval', 'reminder'].includes(cardSubject(key).kind)
 
 /** Whether a key names the card that a resource is ready. */
 export const isReadyCard = (key: string): boolean => key === 'outcome:succeeded'
 
 const v = z.literal(1)
-/** The payload of every job: versioned, and thin, since the store is read when the job runs. */
+/** The payload of each job. It has a version and holds only ids: the job reads the rest from the store when it runs. */
 export const jobPayloads = {
   /** Runs the steps of a queued request. */
   provision: z.object({ v, requestId: z.uuid() }),
-  /** One look into the directory for the provisioned group; `look` counts from 0. */
+  /** One poll of the directory for the provisioned group; `look` counts from 0. */
   'follow-up': z.object({ v, requestId: z.uuid(), look: z.int().min(0) }),
   /** Sends one card to one person, once. */
   notify: z.object({ v, requestId: z.uuid(), personId: z.uuid(), card: cardKey }),
-  /** Tells each admin, by a `notify` of the same card. */
+  /** Orders a `notify` with the same card for each admin. */
   'notify-admins': z.object({ v, requestId: z.uuid(), card: cardKey }),
-  /** Sends one card that tells of no one request to one person, once. */
+  /** Sends one notice to one person, once. */
   tell: z.object({ v, tenantId: z.uuid(), personId: z.uuid(), notice: noticeKey }),
-  /** Tells each admin, by a `tell` of the same card. */
+  /** Orders a `tell` with the same notice for each admin. */
   'tell-admins': z.object({ v, notice: noticeKey }),
-  /** Sends what a person has missed whose chat has just become known. */
+  /** Sends the missed cards to a person whose chat has just become known. */
   'catch-up': z.object({ v, tenantId: z.uuid(), personId: z.uuid() }),
-  /** Brings the cards of a request that are already in chats to its present state; `personId`: only that person's. */
+  /** Updates a request's cards in chats to its current state; `personId`: only the cards of that person. */
   'refresh-cards': z.object({
     v,
     requestId: z.uuid(),
@@ -121,52 +121,52 @@ export const jobPayloads = {
     cards: z.enum(['all', 'status']),
     personId: z.uuid().optional(),
   }),
-  /** Looks for requests past the deadline of their state; `turn` counts minutes. */
+  /** Finds requests past the deadline of their state; `turn` counts minutes. */
   watchdog: z.object({ v, turn: z.int() }),
   /** Checks the health of the service; `turn` counts turns of the watch. */
   'health-watch': z.object({ v, turn: z.int() }),
   /** Deletes old data; `turn` counts hours. */
   housekeeping: z.object({ v, turn: z.int() }),
-  /** Orders the summaries whose hour has come; `turn` counts quarters of an hour. */
+  /** Orders the digests that are due; `turn` counts quarters of an hour. */
   digest: z.object({ v, turn: z.int() }),
-  /** One look after a stage that waits for approvers; it orders the next. */
+  /** Checks the timers of a stage that waits for approvers, and orders the next check. */
   'tend-approval': z.object({ v, requestId: z.uuid(), stage: z.int().min(1) }),
-  /** Brings what waits for a person in line with who is away. */
+  /** Updates a person's open approvals after a change of their delegation. */
   'realign-approvals': z.object({ v, tenantId: z.uuid(), personId: z.uuid() }),
   /** Submits rows of a batch until it has to wait; it orders the next turn. */
   'run-batch': z.object({ v, batchId: z.uuid(), turn: z.int().min(0) }),
-  /** Removes what is known of a person; `by` is told when it is done. */
+  /** Erases a person's data and then notifies the admin `by`. */
   'erase-person': z.object({ v, tenantId: z.uuid(), personId: z.uuid(), by: z.uuid(), erasureId: z.uuid() }),
   /** One attempt to deliver one webhook. */
   'deliver-webhook': z.object({ v, deliveryId: z.uuid(), attempt: z.int().min(0) }),
 } as const
 export type JobName = keyof typeof jobPayloads
 export type JobPayload<N extends JobName> = z.output<(typeof jobPayloads)[N]>
-/** A job to enqueue. The same id is enqueued once, however often it is asked for. */
+/** A job to enqueue. Orders with the same id enqueue one job. */
 export type JobOrder = { [N in JobName]: { name: N; payload: JobPayload<N>; id?: string; startAfter?: Date } }[JobName]
 
-/** A UUID (version 8, RFC 9562) made of what a job or template is about, so asking twice is asking once. */
+/** Returns a UUID (version 8, RFC 9562) from the subject of a job or template, so that equal orders have equal ids. */
 export function jobId(...about: readonly (string | number)[]): string {
   const hash = createHash('sha256').update(about.join('\n')).digest('hex')
   const variant = ((Number.parseInt(hash.slice(16, 17), 16) & 0x3) | 0x8).toString(16)
   return `${hash.slice(0, 8)}-${hash.slice(8, 12)}-8${hash.slice(13, 16)}-${variant}${hash.slice(17, 20)}-${hash.slice(20, 32)}`
 }
 
-/** The order of a card about a request for one person. Ordered twice it is sent once. */
+/** Returns the order of a card about a request for one person. Two equal orders send one card. */
 export const notifyOrder = (requestId: string, personId: string, card: CardKey): JobOrder => ({
   name: 'notify',
   payload: { v: 1, requestId, personId, card },
   id: jobId('notify', requestId, personId, card),
 })
 
-/** The order of the same card for each admin. */
+/** Returns the order of a card about a request for each admin. */
 export const notifyAdminsOrder = (requestId: string, card: CardKey): JobOrder => ({
   name: 'notify-admins',
   payload: { v: 1, requestId, card },
   id: jobId('notify-admins', requestId, card),
 })
 
-/** The order of a card about no one request for one person. Ordered twice it is sent once. */
+/** Returns the order of a notice for one person. Two equal orders send one notice. */
 export const tellOrder = (tenantId: string, personId: string, notice: NoticeKey): JobOrder => ({
   name: 'tell',
   payload: { v: 1, tenantId, personId, notice },

@@ -2,81 +2,81 @@ import type { Directory } from './directory.ts'
 import type { JobName, JobOrder } from './jobs.ts'
 import type { RequestState } from './resource.ts'
 
-/** What the core needs of the world. `app/` fills these ports with the other layers; tests fill them with loud fakes. */
+// The ports of the core. `app/` implements them with the other layers; tests use fakes.
 
 export interface Clock {
   now(): Date
 }
 
-/** Store changes that stand or fall together. SQL only: an outgoing call inside one throws. */
+/** Groups store changes into transactions. SQL only: an outgoing call inside a transaction throws. */
 export interface UnitOfWork {
   transaction<T>(work: () => Promise<T>): Promise<T>
-  /** Runs when the transaction around it has committed, and never if it does not; at once where there is none. */
+  /** Runs `tell` after the current transaction has committed, and never after a rollback; at once without a transaction. */
   afterCommit?(tell: () => void): void
 }
 
-/** Limits of use, for work that does not come by REST: turns of a batch, which wait, and forms in chat. */
-export interface LimitsOfUse {
+/** Rate limits for work outside REST: turns of a batch, which wait, and forms in chat. */
+export interface RateLimits {
   /**
-   * Counts one write of somebody, if one is left, and leaves some for what they do by hand: `againInMilliseconds` is when the next
-   * should be, 0 = at once.
+   * Counts one write of a caller if one is left, and reserves some for manual work. `againInMilliseconds`: the wait before the
+   * next write, 0 = none.
    */
   takeWrite(caller: { readonly tenantId: string; readonly id: string }): Promise<{
     readonly taken: boolean
     readonly againInMilliseconds: number
   }>
-  /** Counts reads of somebody: 0 = they are counted, else in how many seconds to try again. */
+  /** Counts reads of a caller. Returns 0, or the seconds to wait if the limit is reached. */
   takeReads(caller: { readonly tenantId: string; readonly id: string }, cost: number): Promise<number>
 }
 
 export interface Jobs {
-  /** Inside a transaction the job comes to be with it. */
+  /** Enqueues jobs. Inside a transaction they exist when it commits. */
   enqueue(orders: readonly JobOrder[]): Promise<void>
-  /** When the next job of this name is due, of each of these requests that has one which is not at work. */
+  /** Returns the due time of the next waiting job of this name, by request id. */
   dueAt(name: JobName, requestIds: readonly string[]): Promise<ReadonlyMap<string, Date>>
 }
 
-/** The ports that this room and the rooms above it need. */
+/** The ports of this room. */
 export interface SharedPorts {
   readonly clock: Clock
   readonly work: UnitOfWork
   readonly jobs: Jobs
-  readonly limitsOfUse: LimitsOfUse
+  readonly rateLimits: RateLimits
   readonly directory: Directory
   readonly telemetry?: Telemetry
 }
 
-/** What an organisation decides about the service as a whole. Times in seconds. */
+/** The organisation's settings of the whole service. */
 export interface Settings {
   readonly tenantId: string
-  /** Entra object ids of people and groups. Read at use, so a removed admin is none at once. */
+  /** Entra object ids of people and groups. Membership is read at each use, so a removed admin loses the role at once. */
   readonly admins: readonly string[]
-  /** Whether an admin may decide alone what they have reassigned to themselves. */
+  /** Whether an admin may decide a request that they have reassigned to themselves. */
   readonly adminDecidesOwnReassignment?: boolean
   readonly openRequestsPerPerson: number
-  /** Client ids of the applications that may act for themselves; undefined: whoever looked at their token has decided. */
+  /** Client ids of the applications that may act for themselves; undefined: the check of the token decides. */
   readonly mailApplications?: readonly string[]
   readonly approvals: ApprovalTimes
-  /** At which hour of their day, 0 to 23, people get a summary of what is open for them; null = nobody does. */
+  /** The hour of a person's day, 0 to 23, at which they get the digest; null = no digests. */
   readonly digest: { readonly hour: number } | null
   readonly followUp: { readonly firstSeconds: number; readonly everySeconds: number; readonly stopSeconds: number }
-  /** The bot's own subscription, or null when it is switched off and the poll alone reports. */
+  /** The address of the service's own receiver; null: disabled, so only the directory poll reports. */
   readonly followUpWebhookUrl: string | null
-  /** Networks (`10.1.0.0/16`) that webhooks of templates may go to although they are private, and by http. */
+  /** Private networks (`10.1.0.0/16`) that webhooks of templates may use, also by http. */
   readonly webhookAllowCidrs: readonly string[]
-  /** Where links to exports lead, and the key that seals them; without it there are none. */
+  /** The root of links to exports and the key that seals them; absent: no exports. */
   readonly exportLinks?: { readonly root: string; readonly key: Uint8Array }
-  /** For how many days the address of a person who has left, or of a former resource, is kept from others; absent or 0: not at all. */
+  /** The days for which the address of a person who has left, or of a former resource, is not free; absent or 0: none. */
   readonly formerAddressDays?: number
-  /** After how many days a request that has ended is reduced to what the audit needs; absent: never. */
+  /** The days after which an ended request is reduced to what the audit needs; absent: never. */
   readonly retentionDays?: number
-  /** The secret that the bot signs in with, and when it ends; null: unknown. Absent: the bot signs in without a secret. */
+  /** The bot's sign-in secret and the time when it expires (null: unknown). Absent: the bot signs in without a secret. */
   readonly botSecret?: { readonly endsAt: Date | null }
 }
 
-/** When something is done for want of a decision, counted from the moment that a stage's turn came; 0 = never. */
+/** The timers of a stage without a decision, from the moment when the stage opens; 0 = never. */
 export interface ApprovalTimes {
-  /** From then on somebody without a chat is taken for unreachable. */
+  /** The time after which an approver without a chat counts as unreachable. */
   readonly reachMinutes: number
   readonly remindAfterHours: number
   readonly escalateAfterHours: number
@@ -85,34 +85,34 @@ export interface ApprovalTimes {
 }
 
 /**
- * What the rooms tell of what they do, for whoever counts it. Every word in it is one of ours (a verb, a route's pattern, a
- * job's name): never an id, a name, an address or anything that somebody typed. Times are seconds.
+ * The events that the metrics count. Texts in events are our own (a verb, a route's pattern, a job's name), never ids, names,
+ * addresses or typed text. Times are in seconds.
  */
 export interface Telemetry {
-  /** A turn of the bot has ended. `what`: the verb of a click or the words of a command. */
+  /** A turn of the bot has ended. `what`: the verb of a click or the name of a command. */
   turnEnded(turn: {
     readonly kind: TurnKind
     readonly what: string
     readonly outcome: TurnOutcome
     readonly seconds: number
   }): void
-  /** An HTTP request was answered. `route`: the pattern of its path; `none` where no route took it. */
+  /** An HTTP request was answered. `route`: the pattern of its path; `none` without a matching route. */
   requestAnswered(answer: {
     readonly method: string
     readonly route: string
     readonly status: number
     readonly seconds: number
   }): void
-  /** A request for a resource has come into a state, and the store has it. */
+  /** A request has reached a state, and the change is stored. */
   stateReached(state: RequestState): void
-  /** A job was tried once. `waited`: from when it was due to when it began. */
+  /** One attempt of a job has ended. `waitedSeconds`: from its due time to its start. */
   jobTried(job: {
     readonly job: string
     readonly outcome: JobOutcome
     readonly seconds: number
     readonly waitedSeconds: number
   }): void
-  /** A call to Microsoft 365 was answered; without a status it was not. */
+  /** A call to Microsoft 365 has ended; without a status there was no answer. */
   serviceCalled(call: {
     readonly service: string
     readonly purpose: string
@@ -120,15 +120,15 @@ export interface Telemetry {
     readonly seconds: number
   }): void
   webhookTried(attempt: { readonly subscriber: 'bot' | 'template'; readonly outcome: WebhookOutcome }): void
-  /** A card was written into a chat of our own accord, or was to be. */
+  /** A proactive send or update of a card has ended. */
   cardWritten(card: { readonly how: 'send' | 'update'; readonly outcome: CardOutcome }): void
 }
 
 export type TurnKind = 'message' | 'click' | 'install' | 'other'
 
 /**
- * `done`: answered as it was meant. `refused`: answered with a no. `unavailable`: something that we need was away.
- * `failed`: a defect. `repeated`: heard before. `ignored`: nobody waits for an answer.
+ * `done`: success. `refused`: the turn was refused. `unavailable`: a service that we need did not answer. `failed`: a defect.
+ * `repeated`: a duplicate delivery. `ignored`: no answer is expected.
  */
 export type TurnOutcome = 'done' | 'refused' | 'unavailable' | 'failed' | 'repeated' | 'ignored'
 
@@ -136,5 +136,5 @@ export type JobOutcome = 'done' | 'put-off' | 'tried-again' | 'given-up'
 
 export type WebhookOutcome = 'delivered' | 'tried-again' | 'failed' | 'not-sent'
 
-/** `gone`: the card to update is not there any more. `refused`: the chat takes none. `unknown`: sent, and the answer lost. */
+/** `gone`: the card no longer exists. `refused`: the chat accepts no cards. `unknown`: sent, but the answer was lost. */
 export type CardOutcome = 'written' | 'unknown' | 'gone' | 'refused' | 'put-off' | 'failed'

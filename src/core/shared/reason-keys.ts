@@ -1,6 +1,6 @@
 /**
- * The keys of the sentences that explain a refusal. The part `reason` of the message catalogue (`cards/strings/en.json`) has a
- * message for each: the compiler finds a missing one.
+ * The message keys of refusals. The section `reason` of `cards/strings/en.json` has a message for each key; the compiler finds a
+ * missing one.
  */
 export type ReasonKey =
   | 'aboutField'

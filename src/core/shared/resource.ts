@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { issueOf } from './reason.ts'
 
-/** The kinds of resource of the API document. The template's kind decides what a request makes. */
+/** The kinds of resource in the API document. A request creates a resource of its template's kind. */
 export const siteKinds = ['teamSite', 'communicationSite'] as const
 export const mailboxKinds = ['sharedMailbox', 'equipmentMailbox', 'roomMailbox'] as const
 export const resourceKinds = [...mailboxKinds, ...siteKinds] as const
@@ -13,23 +13,23 @@ export const mailboxKind = z.enum(mailboxKinds)
 export type MailboxKind = z.output<typeof mailboxKind>
 export const isMailboxKind = (kind: ResourceKind): kind is MailboxKind => mailboxKind.safeParse(kind).success
 
-/** A person of the tenant. `id` is the Entra object id: the only part that decides anything. */
+/** A person of the tenant. `id` is the Entra object id; only ids decide rights. */
 export const person = z.object({ id: z.uuid(), displayName: z.string(), userPrincipalName: z.string() })
 export type Person = z.output<typeof person>
-/** A person without what else is known of the account. */
+/** Returns a person without the other data of the account. */
 export const asPerson = ({ id, displayName, userPrincipalName }: Person): Person => ({
   id,
   displayName,
   userPrincipalName,
 })
 
-/** The most keys of a request's metadata. */
-export const mostMetadata = 50
+/** The maximum number of keys in a request's metadata. */
+export const maxMetadata = 50
 
-/** Custom key-value pairs (API document, "Metadata object"); numbers and booleans are kept as what they are. */
+/** Custom key-value pairs (API document, "Metadata object"); numbers and booleans keep their type. */
 export const metadata = z
   .record(z.string().min(1).max(64), z.union([z.string().max(1024), z.number(), z.boolean()]))
-  .refine((value) => Object.keys(value).length <= mostMetadata, issueOf('tooManyKeys', { most: mostMetadata }))
+  .refine((value) => Object.keys(value).length <= maxMetadata, issueOf('tooManyKeys', { most: maxMetadata }))
 export type Metadata = z.output<typeof metadata>
 
 /** A moment as stored and sent: ISO 8601 in UTC. */

@@ -4,7 +4,7 @@ import { because, type Reason, type ReasonFacts, reasonOfIssue } from './reason.
 import type { ReasonKey } from './reason-keys.ts'
 import { metadata } from './resource.ts'
 
-/** The codes of field faults. The list is closed: the cards have a text for each. */
+/** All codes of field faults. The cards have a text for each. */
 export const faultCodes = [
   'required',
   'null',
@@ -53,7 +53,7 @@ export const faultCodes = [
 ] as const
 export type FaultCode = (typeof faultCodes)[number]
 
-/** A JSON pointer (RFC 6901) from a path. */
+/** Returns the JSON pointer (RFC 6901) of a path. */
 export const pointerOf = (path: readonly PropertyKey[]): string =>
   path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
 
@@ -65,8 +65,8 @@ export const fault = (pointer: string, code: FaultCode, reason: Reason, suggesti
 })
 
 /**
- * A value without the nulls that mean absent: in each optional field of the schema that does not take null itself, and in
- * keys of metadata, all of which are optional. Typed clients send null for every field that nobody has set.
+ * Removes nulls that mean "absent": in metadata, and in optional fields whose schema does not accept null. Typed clients send null
+ * for every unset field.
  */
 export function withoutNulls(schema: z.ZodType, value: unknown): unknown {
   const inner = unwrapped(schema)
@@ -93,7 +93,7 @@ function unwrapped(schema: z.ZodType): z.ZodType {
   return isWrapped ? unwrapped(schema.unwrap() as z.ZodType) : schema
 }
 
-/** Those fields of a body that are right, each by itself, with the defaults of those that were left out. */
+/** Returns the fields of a body that are valid on their own, with the defaults of the missing ones. */
 export function readable<S extends z.core.$ZodShape>(
   shape: S,
   body: Readonly<Record<string, unknown>>,
@@ -106,13 +106,13 @@ export function readable<S extends z.core.$ZodShape>(
 }
 
 /**
- * zod's issues as faults with their reasons. `input` tells a missing field from a wrong one. A custom issue has the key of its
- * reason as its message, and the facts as its parameters.
+ * Returns zod's issues as faults with reasons. `input` shows whether a field is missing or wrong. The message of a custom issue is
+ * the key of its reason, and its parameters are the facts.
  */
 export function faultsOf(error: z.ZodError, input: unknown): Fault[] {
   const faults = error.issues.flatMap((issue) => faultsOfIssue(issue, input))
   const mistyped = faults.filter(({ code }) => code === 'wrong-type')
-  // zod goes on to measure a text that stands where a list belongs; that it is no list says enough.
+  // zod also checks the length of a text where a list is required. The wrong type is the only fault to report.
   return faults.filter((one) => one.code === 'wrong-type' || !mistyped.some(({ pointer }) => pointer === one.pointer))
 }
 
@@ -138,7 +138,7 @@ function faultsOfIssue(issue: z.core.$ZodIssue, input: unknown): Fault[] {
     case 'too_big':
       return [tooBig(pointer, field, issue)]
     case 'invalid_union': {
-      // Of several forms that a value may have, the one that it misses by least.
+      // Reports the faults of the union member with the fewest issues.
       const [own] = issue.errors
         .filter((issues) => !isOtherType(issues))
         .sort((one, other) => one.length - other.length)

@@ -7,8 +7,8 @@ const value = z.union([z.string().max(1024), z.number(), z.boolean()])
 const values = z.array(value).min(1).max(50)
 
 /**
- * What must hold for a stage to be asked. `field` is the API's name of a field (`capacity`, `labelId`, `metadata.seats`);
- * of a list, `above` and `below` count its entries. `externalOwners`: an owner is a guest or from another domain.
+ * A condition of a stage. `field` is the API's name of a field (`capacity`, `labelId`, `metadata.seats`); for a list,
+ * `above` and `below` count its entries. `externalOwners`: an owner is a guest or from another domain.
  */
 export const condition = z.union([
   z.strictObject({ field, above: z.number() }),
@@ -20,30 +20,30 @@ export const condition = z.union([
 ])
 export type Condition = z.output<typeof condition>
 
-/** A condition as it was judged when the request was submitted, with what was found, in short. */
+/** A condition with its result at the submission of the request. `found`: the value, shortened. */
 export const judgedCondition = z.object({
   condition,
   found: z.string(),
   holds: z.boolean(),
-  usual: z.literal(true).optional().describe('The request names no value, so what the tenant applies was judged'),
+  usual: z.literal(true).optional().describe('The request has no value, so the default of the tenant was checked'),
 })
 export type JudgedCondition = z.output<typeof judgedCondition>
 
-/** What a request says for itself, as its body has it, and the names of those of its owners who are from outside. */
+/** The details of a request, and the names of its owners from outside the organisation. */
 export interface Facts {
   readonly details: Readonly<Record<string, unknown>>
-  /** The details with the tenant's own values where the request names none; absent: the details as they are. */
+  /** The details with the tenant's defaults for missing values; absent: equal to `details`. */
   readonly effective?: Readonly<Record<string, unknown>>
   readonly externalOwners: readonly string[]
 }
 
-/** The longest that is kept of what was found, in characters: enough to know it by. */
+/** The maximum length of `found`, in characters. */
 const longestFound = 100
 
 /**
- * Judges one condition. What cannot be judged holds: `many` is above every number and below every number, so that a
- * number in words never gets round an approval. A value that the request does not name is the tenant's own; where the tenant
- * has none either, it is neither above nor below, and is none of a list. `given` is about the request alone.
+ * Checks one condition. A text that is no number counts as above and below every number, so that nobody can avoid an
+ * approval with the text `many`. A value that the request does not contain is the tenant's default. Without a default
+ * the value is neither above nor below a number, and not in a list. `given` considers only the request.
  */
 export function judge(one: Condition, facts: Facts): JudgedCondition {
   if ('externalOwners' in one) {
@@ -70,7 +70,7 @@ function holds(one: Exclude<Condition, { externalOwners: true } | { given: boole
   return 'above' in one ? number > one.above : number < one.below
 }
 
-/** A field of the details by its name; a metadata key may hold dots itself. */
+/** Returns a field of the details by its name. A metadata key may contain dots. */
 function valueAt(details: Readonly<Record<string, unknown>>, name: string): unknown {
   const [first = '', ...rest] = name.split('.')
   const outer = Object.hasOwn(details, first) ? details[first] : undefined
@@ -79,7 +79,7 @@ function valueAt(details: Readonly<Record<string, unknown>>, name: string): unkn
   return typeof outer === 'object' && outer !== null && Object.hasOwn(outer, key) ? Reflect.get(outer, key) : undefined
 }
 
-/** As a number: of a list how many entries it has. NaN for what is no number, undefined for what was not value. */
+/** Returns a value as a number: for a list, the number of entries. NaN if it is no number, undefined if it is empty. */
 function amount(value: unknown): number | undefined {
   if (value === undefined || value === null || value === '') return undefined
   if (typeof value === 'object') {
@@ -92,7 +92,7 @@ function amount(value: unknown): number | undefined {
   return /^[+-]?\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN
 }
 
-/** Letters compare without case: `ch` is no way round `CH`. */
+/** Prepares a text for a comparison without upper and lower case. */
 const same = (text: unknown): string => String(text).normalize('NFKC').trim().toLowerCase()
 function isAmong(value: unknown, some: readonly unknown[]): boolean {
   if (value === undefined || value === null) return false
@@ -127,10 +127,10 @@ const mailboxFieldTypes: Partial<Record<MailboxField, FieldType>> = {
 const ofRooms = ['hasConferencePhone', 'hasWhiteboard', 'hasVideoConferencing'].map(
   (one) => `roomMailboxMetadata.${one}`,
 )
-/** Fields that stand beside the details, or hold others. */
+/** Fields that are not part of the details or that contain other fields. */
 const noValues: readonly MailboxField[] = ['templateId', 'reason', 'metadata', 'roomMailboxMetadata']
 
-/** The fields of a kind that conditions may name, metadata apart, and what they hold. */
+/** Returns the fields of a kind that conditions may name, without metadata, and their types. */
 export function fieldTypes(kind: ResourceKind): Readonly<Record<string, FieldType>> {
   if (!isMailboxKind(kind)) return siteFieldTypes
   const names = mailboxFields.filter((name) => !noValues.includes(name) && applies(name, kind))
@@ -142,14 +142,14 @@ const builtInMetadata: Partial<Record<ResourceKind, readonly string[]>> = {
   equipmentMailbox: ['equipmentType'],
 }
 
-/** What conditions are checked against: a template's kind, its own fields and its labels. */
+/** The parts of a template that conditions refer to. */
 export interface ConditionScope {
   readonly kind: ResourceKind
   readonly fields: readonly { key: string; type: string; choices: readonly { value: string }[] }[]
   readonly labels: { readonly allowed: readonly { id: string }[] }
 }
 
-/** Why a condition can never be right on this template, and which part of it; undefined when it can. */
+/** Returns why a condition is invalid for this template, with the invalid part; undefined if it is valid. */
 export function conditionFault(one: Condition, scope: ConditionScope): PlacedReason | undefined {
   if ('externalOwners' in one) return undefined
   const { kind, fields, labels } = scope
@@ -172,10 +172,13 @@ export function conditionFault(one: Condition, scope: ConditionScope): PlacedRea
   return { path: ['oneOf' in one ? 'oneOf' : 'noneOf', index], reason }
 }
 
-/** An id as everything else writes it, so that ids can be compared. */
+/** An id in lower case, so that ids can be compared. */
 const id = z.uuid().toLowerCase()
 
-/** Whom a stage asks: a person, those in a group (in groups inside it too), the requester's manager, a group's owners. */
+/**
+ * The approvers of a stage: a person, the members of a group (and of nested groups), the requester's manager, or a
+ * group's owners.
+ */
 export const approver = z.union([
   z.strictObject({ user: id }),
   z.strictObject({ group: id }),
@@ -184,7 +187,7 @@ export const approver = z.union([
 ])
 export type Approver = z.output<typeof approver>
 
-/** A year at most; parts of an hour are for trying it out. */
+/** At most a year. Fractions of an hour are for tests. */
 const hours = z
   .number()
   .min(0)
@@ -192,19 +195,30 @@ const hours = z
 
 export const stagePolicy = z
   .strictObject({
-    approvers: z.array(approver).min(1).max(20).describe('Whom it asks'),
-    rule: z.enum(['any', 'all', 'quorum']).default('any').describe('How many of them decide'),
-    quorum: z.int().min(1).max(20).optional().describe('How many, where the rule is quorum'),
-    when: z.array(condition).min(1).max(10).optional().describe('The stage is left out unless all of these hold'),
-    selfApproval: z.boolean().optional().describe('Whether who asks may decide too, where they are an approver'),
-    remindAfterHours: hours.optional().describe('Hours without a decision; 0 = never. Else the setting counts'),
-    escalateAfterHours: hours.optional().describe('The same, until others are asked'),
+    approvers: z.array(approver).min(1).max(20).describe('The approvers'),
+    rule: z.enum(['any', 'all', 'quorum']).default('any').describe('How many of the approvers must approve'),
+    quorum: z.int().min(1).max(20).optional().describe('The number of approvals if the rule is quorum'),
+    when: z
+      .array(condition)
+      .min(1)
+      .max(10)
+      .optional()
+      .describe('The stage is skipped unless all of these conditions hold'),
+    selfApproval: z.boolean().optional().describe('Whether a requester who is an approver may decide'),
+    remindAfterHours: hours
+      .optional()
+      .describe('Hours without a decision until a reminder; 0 = never. Absent: the setting of the service'),
+    escalateAfterHours: hours
+      .optional()
+      .describe(
+        'Hours without a decision until the backup approvers are asked; 0 = never. Absent: the setting of the service',
+      ),
     backup: z
       .array(approver)
       .min(1)
       .max(20)
       .optional()
-      .describe('Who is asked then, and when an approver cannot be told; absent = their managers'),
+      .describe('The approvers who are asked then, or if an approver cannot be notified. Absent: their managers'),
   })
   .refine((stage) => stage.rule !== 'quorum' || stage.quorum !== undefined, {
     ...issueOf('quorumNumberMissing'),
@@ -212,18 +226,18 @@ export const stagePolicy = z
   })
 export type StagePolicy = z.output<typeof stagePolicy>
 export const approvalPolicy = z.strictObject({
-  stages: z.array(stagePolicy).min(1).max(5).describe('One after the other'),
+  stages: z.array(stagePolicy).min(1).max(5).describe('The stages in their order'),
   expiresAfterDays: z
     .number()
     .positive()
     .max(365)
     .optional()
-    .describe('After how many days a stage that nobody decides ends the request. Else the setting counts'),
+    .describe('Days after which a stage without a decision ends the request. Absent: the setting of the service'),
 })
 export type ApprovalPolicy = z.output<typeof approvalPolicy>
 
-/** How many people the lines of a stage can come to at most; undefined when groups are among them. */
-export function mostPeople({ approvers }: Pick<StagePolicy, 'approvers'>): number | undefined {
+/** Returns the maximum number of approvers of a stage; undefined if the stage has groups. */
+export function maxPeople({ approvers }: Pick<StagePolicy, 'approvers'>): number | undefined {
   if (approvers.some((one) => 'group' in one || 'ownersOf' in one)) return undefined
   return new Set(approvers.map((one) => JSON.stringify(one))).size
 }

@@ -14,23 +14,23 @@ import {
 } from '../shared/index.ts'
 import { mayUse, type Template } from './template.ts'
 
-/** Who writes a template, and when; null where nobody was asked, such as for the file of templates. */
+/** The author and the time of a change. `by` is null for the template file, which has no author. */
 export interface TemplateChange {
   readonly by: Person | null
   readonly at: Date
 }
 
-/** A version of a template. `at` is null for what is older than this record. */
+/** A version of a template. `at` is null for versions from before this history existed. */
 export const templateVersion = z.strictObject({
   version: z.int(),
-  /** The template as it was then, without its webhook's secret. Templates had fewer parts once, so it is not judged anew. */
+  /** The template without its webhook's secret. Not validated, because old templates have fewer parts. */
   body: z.record(z.string(), z.unknown()),
   by: person.nullable(),
   at: instant.nullable(),
 })
 export type TemplateVersion = z.output<typeof templateVersion>
 
-/** The parts of a template in which a version differs from the one before it: `approval`, `naming`. */
+/** Returns the parts that differ from the previous version, for example `approval`, `naming`. */
 export function changedParts(now: TemplateVersion, before: TemplateVersion | undefined): string[] {
   if (before === undefined) return []
   const keys = new Set([...Object.keys(now.body), ...Object.keys(before.body)])
@@ -42,13 +42,14 @@ export interface TemplateStore {
   list(tenantId: string): Promise<Template[]>
   find(tenantId: string, id: string): Promise<Template | undefined>
   /**
-   * Writes a template whose version is `expected`+1; false when the stored version is another (0 = there is none). Each version
-   * is kept, without its secrets, with who wrote it and when: without `change` nobody, such as the file of templates, just now.
+   * Writes a template with the version `expected`+1 (0: a new template); returns false if another version is stored.
+   * Keeps each version without its secrets, with its author and time. Without `change`: no author, and the current
+   * time.
    */
   put(tenantId: string, template: Template, expected: number, change?: TemplateChange): Promise<boolean>
-  /** The versions that there were, the newest first. */
+  /** Returns the stored versions, newest first. */
   versions(tenantId: string, id: string, limit: number): Promise<TemplateVersion[]>
-  /** Forgets the secrets of webhooks that sign no more at this time. */
+  /** Deletes the webhook secrets that are no longer used at this time. */
   forgetOld(at: Date): Promise<void>
 }
 
@@ -57,7 +58,7 @@ export interface TemplatePorts extends AuditPorts {
   readonly templates: TemplateStore
 }
 
-/** The templates that this person may use, in their order; an admin sees all. */
+/** Lists the templates that this person may use, in their order. An admin sees all templates. */
 export const listTemplates = defineUseCase({
   permission: 'template.read',
   input: z.object({}),
@@ -69,7 +70,7 @@ export const listTemplates = defineUseCase({
   },
 })
 
-/** The templates that this person may ask from, admin or not. */
+/** Lists the templates that this person may request from, admin or not. */
 export const listUsableTemplates = defineUseCase({
   permission: 'template.read',
   input: z.object({}),
@@ -79,7 +80,7 @@ export const listUsableTemplates = defineUseCase({
   },
 })
 
-/** One template; `not-found` also for one that this person may not use. */
+/** Reads one template. Throws `not-found` also for a template that this person may not use. */
 export const readTemplate = defineUseCase({
   permission: 'template.read',
   input: z.object({ id: z.string() }),
@@ -90,7 +91,7 @@ export const readTemplate = defineUseCase({
   },
 })
 
-/** Stores the templates of a file where the store has none of that id: a later start never undoes an admin's change. */
+/** Stores the templates of a file whose ids are not stored yet, so that a restart never undoes an admin's change. */
 export async function seedTemplates(
   ports: TemplatePorts,
   tenantId: string,
@@ -99,7 +100,9 @@ export async function seedTemplates(
   for (const one of templates) await ports.templates.put(tenantId, { ...one, version: 1 }, 0)
 }
 
-/** A template that this person may use, or nothing: who may not use it does not learn that it exists. */
+/**
+ * Returns a template if this person may use it. Otherwise undefined, so that nothing reveals that the template exists.
+ */
 export async function usableTemplate(
   context: Context<TemplatePorts>,
   templateId: string,
@@ -111,7 +114,7 @@ export async function usableTemplate(
   return usable
 }
 
-/** Those of the templates that this person may use. An application is in no group. */
+/** Returns the templates that this person may use. An application is in no group. */
 export async function usableOf(
   { ports, actor }: Context<TemplatePorts>,
   templates: readonly Template[],

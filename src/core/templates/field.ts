@@ -7,7 +7,7 @@ import {
   type FaultCode,
   fault,
   type Metadata,
-  mostMetadata,
+  maxMetadata,
   type PlacedReason,
   pointerOf,
   type Reason,
@@ -20,24 +20,31 @@ const text = (max: number) => z.string().trim().min(1).max(max)
 const date = z.iso.date()
 const bound = z.union([z.number(), date, z.literal('today')]).optional()
 
-/** A question of the template's own, shown on the form and kept in `metadata` under `key`. */
+/** A template's own question. The form shows it, and the answer is stored in `metadata` under `key`. */
 export const templateField = z.strictObject({
   key: z
     .string()
     .regex(/^[A-Za-z][A-Za-z0-9_]{0,63}$/)
-    .describe('What the answer is kept under in metadata'),
+    .describe('The key of the answer in metadata'),
   type: z
     .enum(['text', 'choice', 'number', 'date', 'toggle', 'person'])
-    .describe('A date is kept as 2027-03-31, a person as their object id, a number and a toggle as what they are'),
+    .describe(
+      'Stored values: a date as 2027-03-31, a person as the object id, a number and a toggle as their JSON types',
+    ),
   label: text(64).describe('The question'),
-  help: z.string().max(200).default('').describe('A line under it'),
-  placeholder: z.string().max(100).default('').describe('An example inside it'),
-  required: z.boolean().default(false).describe('It must be answered; a toggle has to be on'),
+  help: z.string().max(200).default('').describe('A line of help under the input'),
+  placeholder: z.string().max(100).default('').describe('An example inside the input'),
+  required: z.boolean().default(false).describe('Whether an answer is required; a toggle must be on'),
   choices: z
-    .array(z.strictObject({ title: text(64).describe('What people see'), value: text(64).describe('What is kept') }))
+    .array(
+      z.strictObject({
+        title: text(64).describe('The text that people see'),
+        value: text(64).describe('The stored value'),
+      }),
+    )
     .max(50)
     .default([])
-    .describe('Of a choice'),
+    .describe('The choices, for the type choice'),
   pattern: z
     .string()
     .max(200)
@@ -46,59 +53,64 @@ export const templateField = z.strictObject({
       if (reason) addReasons(context, [{ path: [], reason }], true)
     })
     .optional()
-    .describe('A regular expression for the whole of a text'),
-  error: z.string().max(200).default('').describe('What to do when an answer is wrong'),
+    .describe('A regular expression that the whole text must match'),
+  error: z.string().max(200).default('').describe('The text that a wrong answer shows: what to do'),
   default: z
     .union([z.string().max(1024), z.number(), z.boolean()])
     .optional()
-    .describe('What stands in the form at first, and is kept when a request says nothing'),
-  minimum: bound.describe('Of a number, or of a date: 2027-03-31, or today'),
-  maximum: bound.describe('The same at the other end'),
+    .describe('The value in a new form, and of a request without an answer'),
+  minimum: bound.describe('The lowest number, or the earliest date: 2027-03-31, or today'),
+  maximum: bound.describe('The highest number, or the latest date'),
   customAttribute: z
     .int()
     .min(1)
     .max(14)
     .optional()
     .describe(
-      'Of a mailbox: the custom attribute of Exchange that holds the answer. The 15th holds the id of the request',
+      'For a mailbox: the custom attribute of Exchange that stores the answer. The 15th stores the id of the request',
     ),
 })
 export type TemplateField = z.output<typeof templateField>
 
-/** What no form could show, or no answer could ever satisfy. Asked only of what is written: what is stored is read as it is. */
+/**
+ * Returns the faults of a question that no form can show or no answer can satisfy. Applied to new versions only, not to
+ * stored ones.
+ */
 export function designFaults(field: TemplateField): PlacedReason[] {
   const { type, minimum, maximum } = field
   const faults: PlacedReason[] = []
-  const say = (at: string, key: ReasonKey) => faults.push({ path: [at], reason: because(key) })
-  if (type === 'choice' && field.choices.length === 0) say('choices', 'choicesMissing')
-  if (type !== 'choice' && field.choices.length > 0) say('choices', 'choicesOfOtherType')
-  if (new Set(field.choices.map(({ value }) => value)).size < field.choices.length) say('choices', 'choicesRepeated')
-  if (type !== 'text' && field.pattern !== undefined) say('pattern', 'patternOfOtherType')
+  const report = (at: string, key: ReasonKey) => faults.push({ path: [at], reason: because(key) })
+  if (type === 'choice' && field.choices.length === 0) report('choices', 'choicesMissing')
+  if (type !== 'choice' && field.choices.length > 0) report('choices', 'choicesOfOtherType')
+  if (new Set(field.choices.map(({ value }) => value)).size < field.choices.length) report('choices', 'choicesRepeated')
+  if (type !== 'text' && field.pattern !== undefined) report('pattern', 'patternOfOtherType')
   const bounds = { minimum, maximum }
   for (const [at, bound] of Object.entries(bounds)) {
     if (bound === undefined) continue
-    if (type !== 'number' && type !== 'date') say(at, 'boundsOfOtherType')
+    if (type !== 'number' && type !== 'date') report(at, 'boundsOfOtherType')
     else if ((typeof bound === 'number') !== (type === 'number'))
-      say(at, type === 'number' ? 'boundIsNoNumber' : 'boundIsNoDate')
+      report(at, type === 'number' ? 'boundIsNoNumber' : 'boundIsNoDate')
   }
   if (minimum !== undefined && maximum !== undefined && minimum !== 'today' && maximum !== 'today' && minimum > maximum)
-    say('minimum', 'boundsReversed')
-  if (type === 'person' && field.default !== undefined) say('default', 'defaultOfPerson')
+    report('minimum', 'boundsReversed')
+  if (type === 'person' && field.default !== undefined) report('default', 'defaultOfPerson')
   else if (field.default !== undefined && faults.length === 0) {
-    // What depends on the day is judged on that day.
-    const { faults: wrong } = answerOf({ ...field, minimum: undefined, maximum: undefined }, field.default, '')
-    if (wrong.length > 0) say('default', 'defaultNotTaken')
+    // Without the bounds, which can depend on the day of the answer.
+    const { faults: defaultFaults } = answerOf({ ...field, minimum: undefined, maximum: undefined }, field.default, '')
+    if (defaultFaults.length > 0) report('default', 'defaultNotTaken')
   }
   return faults
 }
 
-/** An answer as it is kept, and what is wrong with it. `undefined`: there is none. */
+/** An answer in its stored form (`undefined`: no answer), and its faults. */
 export interface Answer {
   readonly value: string | number | boolean | undefined
   readonly faults: readonly Fault[]
 }
 
-/** Reads the answers to the template's own questions. `today`: the day in UTC, `2026-11-22`. Free keys stay as they are. */
+/**
+ * Reads the answers to the template's own questions. `today`: the day in UTC, `2026-11-22`. Other keys stay unchanged.
+ */
 export function answersOf(
   fields: readonly TemplateField[],
   metadata: Metadata,
@@ -110,24 +122,26 @@ export function answersOf(
   })
   const own = new Set(fields.map(({ key }) => key))
   const free = Object.entries(metadata).filter(([key]) => !own.has(key))
-  const kept = answers.flatMap(([key, { value }]) => (value === undefined ? [] : [[key, value] as const]))
-  const defaulted = kept.filter(([key]) => !Object.hasOwn(metadata, key))
+  const stored = answers.flatMap(([key, { value }]) => (value === undefined ? [] : [[key, value] as const]))
+  const defaulted = stored.filter(([key]) => !Object.hasOwn(metadata, key))
   return {
-    metadata: Object.fromEntries([...free, ...kept]),
+    metadata: Object.fromEntries([...free, ...stored]),
     applied: defaulted.map(([key, value]) => ({ field: `metadata.${key}`, value, why: 'default' })),
-    faults: [...answers.flatMap(([, { faults }]) => faults), ...tooManyAnswers(free.length + kept.length)],
+    faults: [...answers.flatMap(([, { faults }]) => faults), ...tooManyAnswers(free.length + stored.length)],
   }
 }
 
-/** A request is stored with the template's answers among its own, and read back by the same limit. */
+/**
+ * Reports too many answers. A request is stored with the template's answers, and the limit of metadata applies to all.
+ */
 function tooManyAnswers(count: number): Fault[] {
-  if (count <= mostMetadata) return []
-  return [fault('/metadata', 'too-long', because('tooManyAnswers', { most: mostMetadata }), String(mostMetadata))]
+  if (count <= maxMetadata) return []
+  return [fault('/metadata', 'too-long', because('tooManyAnswers', { most: maxMetadata }), String(maxMetadata))]
 }
 
 type Refuse = (code: FaultCode, reason: Reason, suggestion?: string) => Answer
 
-/** One answer: a form gives all as text, so a number or a toggle may come as one. */
+/** Reads one answer. A form sends text, so a number or a toggle may be text. */
 function answerOf(field: TemplateField, value: unknown, today: string): Answer {
   const pointer = `/metadata${pointerOf([field.key])}`
   const refuse: Refuse = (code, reason, suggestion) => ({
@@ -135,7 +149,7 @@ function answerOf(field: TemplateField, value: unknown, today: string): Answer {
     faults: [fault(pointer, code, reason, suggestion)],
   })
   const about = (key: ReasonKey, facts?: ReasonFacts) => because(key, { field: field.label, ...facts })
-  // The template has a text of its own for every wrong answer, or none.
+  // If the template has its own text for a wrong answer, that text applies to all faults.
   const own = field.error ? asWritten(field.error) : undefined
   const answer = value === undefined || value === null ? '' : String(value).trim()
   if (answer === '' || (field.type === 'toggle' && answer === 'false' && field.required))
@@ -190,54 +204,54 @@ function bounded(
   return { value, faults: [] }
 }
 
-/** The longest value that a pattern is held against, in characters: what metadata may have. */
+/** The longest value that a pattern can be matched with, in characters: the limit of metadata. */
 const longestValue = 1024
-/** The most ways in which a pattern may try one value, and the most steps that all of them may take together. */
-const mostWays = 2_000_000
-const mostSteps = 64_000_000
+/** The maximum number of ways in which a pattern may try to match a value, and of steps for all ways together. */
+const maxWays = 2_000_000
+const maxSteps = 64_000_000
 
-/** One thing that stands in a pattern; what follows it may be a quantifier. */
+/** One element of a pattern. A quantifier may follow. */
 const token = /\\(?:u\{[^}]*\}|[pP]\{[^}]*\}|.)|\[(?:\\.|[^\]\\])*\]|\((?:\?(?:<?[=!]|<[^>]*>|[^:)]*:))?|./suy
 const quantifier = /([*+?]|\{(\d+)(,?)(\d*)\})\??/uy
 
 /**
- * What keeps an admin's pattern from being used; undefined when nothing does.
- * It is matched with the flag `u` against the whole of a value, on the event loop, so only what cannot take long is let
- * in. Without quantified groups, lookaround and backreferences a match tries at most as many ways as the widths of its
- * quantifiers and alternatives multiply to, each of which takes at most as many steps as the shortest match is long.
+ * Returns why an admin's pattern is refused; undefined if it is allowed. A pattern is matched with the flag `u` against
+ * a whole value on the event loop, so it must be fast. Without quantified groups, lookaround and backreferences, the
+ * number of ways is at most the product of the widths of quantifiers and alternatives. Each way takes at most as many
+ * steps as the shortest match has characters.
  */
 export function patternFault(source: string): Reason | undefined {
   if (!isRegExp(source)) return because('patternInvalid')
   let ways = 1
   let shortest = 1
-  /** For each open group, how many alternatives it has; the pattern itself is the first. */
+  /** The number of alternatives of each open group. The first entry is the pattern itself. */
   const alternatives = [1]
   for (let at = 0; at < source.length; ) {
-    const thing = read(token, source, at)?.[0] ?? ''
-    at += thing.length
-    if (/^\\[1-9k]/.test(thing)) return because('patternBackreference')
-    if (/^\(\?<?[=!]/.test(thing)) return because('patternLookaround')
-    if (thing.startsWith('(')) alternatives.push(1)
-    else if (thing === '|') alternatives.push((alternatives.pop() ?? 0) + 1)
-    const ended = thing === ')' ? (alternatives.pop() ?? 1) : 1
+    const element = read(token, source, at)?.[0] ?? ''
+    at += element.length
+    if (/^\\[1-9k]/.test(element)) return because('patternBackreference')
+    if (/^\(\?<?[=!]/.test(element)) return because('patternLookaround')
+    if (element.startsWith('(')) alternatives.push(1)
+    else if (element === '|') alternatives.push((alternatives.pop() ?? 0) + 1)
+    const ended = element === ')' ? (alternatives.pop() ?? 1) : 1
     const repeated = read(quantifier, source, at)
-    if (repeated && thing === ')') return because('patternRepeatedGroup')
+    if (repeated && element === ')') return because('patternRepeatedGroup')
     const { minimum, width } = repeated ? extent(repeated) : { minimum: 1, width: 1 }
     at += repeated?.[0].length ?? 0
     ways *= width * ended
     shortest += minimum
   }
   ways *= alternatives[0] ?? 1
-  if (ways <= mostWays && ways * shortest <= mostSteps) return undefined
+  if (ways <= maxWays && ways * shortest <= maxSteps) return undefined
   return because('patternTooManyWays', { signs: '* + ? {,} and |', bounds: '{1,20}' })
 }
 
-/** The pattern as it is used: for the whole value. */
+/** Returns the regular expression that matches a pattern with a whole value. */
 export const wholeValue = (pattern: string): RegExp => new RegExp(`^(?:${pattern})$`, 'u')
 
 function isRegExp(source: string): boolean {
   try {
-    // Alone too: ")(" is none, although it would be one inside the brackets. Some are refused only when first used.
+    // The source alone must be valid too: ")(" is valid only inside brackets. Some are refused only at the first use.
     new RegExp(source, 'u')
     return wholeValue(source).test('') !== undefined
   } catch {
@@ -245,7 +259,7 @@ function isRegExp(source: string): boolean {
   }
 }
 
-/** How often at least, and how many different numbers of times, something may stand there. */
+/** Returns the minimum of a quantifier, and its number of possible counts. */
 function extent([, sign = '', from = '', comma = '', to = '']: RegExpExecArray): { minimum: number; width: number } {
   if (sign === '?') return { minimum: 0, width: 2 }
   if (sign === '*' || sign === '+') return { minimum: sign === '+' ? 1 : 0, width: longestValue }
@@ -254,7 +268,7 @@ function extent([, sign = '', from = '', comma = '', to = '']: RegExpExecArray):
   return { minimum, width: to === '' ? longestValue : Number(to) - minimum + 1 }
 }
 
-function read(what: RegExp, source: string, at: number): RegExpExecArray | null {
-  what.lastIndex = at
-  return what.exec(source)
+function read(expression: RegExp, source: string, at: number): RegExpExecArray | null {
+  expression.lastIndex = at
+  return expression.exec(source)
 }

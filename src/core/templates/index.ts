@@ -1,6 +1,6 @@
 /**
- * The template: its fields, properties, limits, versions, and the policies it carries (names, approval conditions, webhook address).
- * How a policy is applied to a request is decided in `naming` and `approvals`. Admins write templates in `operations`.
+ * The template: its fields, properties, limits, versions and policies (names, approval conditions, webhook address).
+ * `naming` and `approvals` apply the policies to requests. `operations` contains the use cases of admins for templates.
  */
 export * from './approval-policy.ts'
 export * from './catalogue.ts'

@@ -1,6 +1,6 @@
 import { because, type Reason, type ResourceKind } from '../shared/index.ts'
 
-/** What stands for `{kind}` in a name. */
+/** The value of `{kind}` in a name. */
 export const kindWords = {
   teamSite: 'team',
   communicationSite: 'news',
@@ -9,7 +9,7 @@ export const kindWords = {
   roomMailbox: 'room',
 } as const satisfies Record<ResourceKind, string>
 
-/** What a pattern can name, beside `{metadata.<key>}`: `input` is what the person typed. */
+/** The tokens of a pattern, in addition to `{metadata.<key>}`. `input`: the text that the person typed. */
 export const nameTokens = [
   'input',
   'kind',
@@ -21,9 +21,9 @@ export const nameTokens = [
   'year',
   'counter',
 ] as const
-const known: readonly string[] = nameTokens
+const knownTokens: readonly string[] = nameTokens
 
-/** How a token's value is changed, in order: letters, or how many characters of it there are at most. */
+/** The transforms that change the letters of a token's value. */
 export const letterTransforms = {
   upper: (text: string) => text.toLocaleUpperCase('en'),
   lower: (text: string) => text.toLocaleLowerCase('en'),
@@ -31,27 +31,30 @@ export const letterTransforms = {
   initials: (text: string) => (text.match(/(?<=^|[^\p{L}\p{M}\p{N}'’])[\p{L}\p{N}]/gu) ?? []).join(''),
 } as const satisfies Record<string, (text: string) => string>
 type LetterTransform = keyof typeof letterTransforms
-const isLetterTransform = (word: string): word is LetterTransform => Object.hasOwn(letterTransforms, word)
+const isLetterTransform = (name: string): name is LetterTransform => Object.hasOwn(letterTransforms, name)
 
-/** A part of a pattern: words of its own, or something that stands for words. */
+/** A part of a pattern: literal text or a token. */
 export type PatternPart =
   | { readonly literal: string }
   | {
       readonly token: string
       readonly transforms: readonly LetterTransform[]
-      /** Characters at most; of the counter digits at least. */
+      /** The maximum number of characters; for the counter, the minimum number of digits. */
       readonly width?: number
     }
 type TokenPart = Extract<PatternPart, { token: string }>
 export const isToken = (part: PatternPart): part is TokenPart => 'token' in part
 
-/** The most characters of a token's value in an address, and in a display name, where the pattern says nothing. */
-const mostOfToken = { address: 20, displayName: 64 } as const
-/** Digits of a counter, at least and at most. */
+/** The maximum characters of a token's value in an address and in a display name, if the pattern sets none. */
+const maxOfToken = { address: 20, displayName: 64 } as const
+/** The minimum and maximum digits of a counter. */
 const digits = { least: 1, most: 6 } as const
-export type NameForm = keyof typeof mostOfToken
+export type NameForm = keyof typeof maxOfToken
 
-/** `{city:upper:3}` as a token with its transforms; a brace that belongs to nothing is a literal, and refused later. */
+/**
+ * Parses a pattern, for example `{city:upper:3}` as a token with its transforms. A single brace is a literal, which
+ * `tokenFault` refuses.
+ */
 export function partsOfPattern(pattern: string): PatternPart[] {
   return pattern.split(/(\{[^{}]*\})/).flatMap((piece): PatternPart[] => {
     if (piece === '') return []
@@ -66,22 +69,22 @@ export function partsOfPattern(pattern: string): PatternPart[] {
 export const names = (pattern: string, token: string): boolean =>
   partsOfPattern(pattern).some((part) => isToken(part) && part.token === token)
 
-/** The tokens of a pattern. */
+/** Returns the tokens of a pattern. */
 export const tokensOf = (pattern: string): string[] =>
   partsOfPattern(pattern).flatMap((part) => (isToken(part) ? [part.token] : []))
 
-/** The most characters that a pattern adds to what is typed. */
-export function widthBeside(pattern: string, form: NameForm): number {
+/** Returns the maximum number of characters that a pattern adds to the typed text. */
+export function addedWidth(pattern: string, form: NameForm): number {
   const widths = partsOfPattern(pattern).map((part) => {
     if (!isToken(part)) return [...part.literal].length
     if (part.token === 'input') return 0
     if (part.token === 'counter') return Math.max(part.width ?? digits.least, digits.most)
-    return Math.min(part.width ?? mostOfToken[form], mostOfToken[form])
+    return Math.min(part.width ?? maxOfToken[form], maxOfToken[form])
   })
   return widths.reduce((sum, width) => sum + width, 0)
 }
 
-/** What is wrong with the tokens of a pattern; undefined when nothing is. */
+/** Returns the first fault in the tokens of a pattern; undefined for a valid pattern. */
 export function tokenFault(pattern: string, metadataKeys: readonly string[]): Reason | undefined {
   for (const piece of pattern.split(/(\{[^{}]*\})/)) {
     if (/^\{.*\}$/.test(piece)) {
@@ -89,15 +92,15 @@ export function tokenFault(pattern: string, metadataKeys: readonly string[]): Re
       const key = token.startsWith('metadata.') ? token.slice('metadata.'.length) : undefined
       if (key !== undefined && !metadataKeys.includes(key))
         return because('tokenOfNoField', { token: piece, count: metadataKeys.length, fields: metadataKeys })
-      if (key === undefined && !known.includes(token))
+      if (key === undefined && !knownTokens.includes(token))
         return because('tokenUnknown', {
           token: piece,
           tokens: nameTokens.map((one) => `{${one}}`),
           ofField: '{metadata.<key of a field>}',
         })
-      const odd = modifiers.find((one) => !isLetterTransform(one) && !/^[1-9]\d?$/.test(one))
-      if (odd !== undefined)
-        return because('transformUnknown', { token: piece, transform: odd, known: Object.keys(letterTransforms) })
+      const unknown = modifiers.find((one) => !isLetterTransform(one) && !/^[1-9]\d?$/.test(one))
+      if (unknown !== undefined)
+        return because('transformUnknown', { token: piece, transform: unknown, known: Object.keys(letterTransforms) })
       if (token === 'counter' && modifiers.some((one) => !/^[1-6]$/.test(one)))
         return because('counterDigits', { token: piece, example: '{counter:3}' })
     } else if (/[{}]/.test(piece)) return because('braceMissing', { example: '{city}' })
@@ -108,26 +111,27 @@ export function tokenFault(pattern: string, metadataKeys: readonly string[]): Re
   return undefined
 }
 
-/** What tokens stand for in one request, by their name; a token that is missing or empty leaves nothing. */
+/** The values of tokens in one request, by token. A missing or empty token adds nothing to a name. */
 export type TokenValues = Readonly<Record<string, string>>
 
-/** A pattern around what was typed: what comes before it and after it. `hasInput`: whether there is room for it at all. */
+/** The text before and after the typed text in a name. */
 export interface Affixes {
   readonly prefix: string
   readonly suffix: string
 }
 export interface Rendered extends Affixes {
+  /** Whether the pattern contains `{input}`. */
   readonly hasInput: boolean
-  /** What was typed, with the transforms of `{input}`. */
+  /** Applies the transforms of `{input}` to the typed text. */
   readonly shaped: (typed: string) => string
 }
 
-/** Where words meet. An empty token takes the one after it along, so that no two stand side by side. */
+/** Separators. An empty token also removes the separator after it, so that two never follow each other. */
 const separators = { address: /^[-_.]+/, displayName: /^[\s\-–—_.,:;/|·]+/ } as const
 const trailing = { address: /[-_.]+$/, displayName: /[\s\-–—_.,:;/|·]+$/ } as const
 const endsInSeparator = { address: /[-_.]$/, displayName: /[\s\-–—_.,:;/|·([]$/ } as const
 
-/** What a pattern makes of the tokens' values. `clean`: how a value is written in such a name. */
+/** Renders a pattern with the tokens' values. `clean`: formats a value for this form of name. */
 export function render(
   pattern: string,
   values: TokenValues,
@@ -148,19 +152,19 @@ export function render(
     }
     const before = sides[side] ?? ''
     const isAtSeparator = (side === 0 && before === '') || endsInSeparator[form].test(before)
-    const text = isToken(part) ? wordsOf(part, values, form, clean) : part.literal
+    const text = isToken(part) ? textOf(part, values, form, clean) : part.literal
     sides[side] = before + (dropped && isAtSeparator && !isToken(part) ? text.replace(separators[form], '') : text)
     dropped = isToken(part) ? text === '' : dropped && sides[side] === before
     hasEmpty ||= dropped
   }
-  // What led up to the last token, when that is empty, leads nowhere.
+  // If the last token is empty, the separator before it is removed.
   if (dropped) sides[side] = (sides[side] ?? '').replace(trailing[form], '')
   const [prefix = '', suffix = ''] = hasEmpty ? sides.map(withoutEmptyBrackets) : sides
   const shaped = (typed: string) => changed(typed, input?.transforms ?? [])
   return { prefix, suffix, hasInput: input !== undefined, shaped }
 }
 
-/** A pattern with what stands for its tokens, or, of a token that nothing stands for yet, what `unknown` has for it. */
+/** Renders a pattern with `unknown` for tokens that have no value yet. */
 export const sketch = (
   pattern: string,
   values: TokenValues,
@@ -169,10 +173,10 @@ export const sketch = (
   unknown: (token: string) => string,
 ): string =>
   partsOfPattern(pattern)
-    .map((part) => (isToken(part) ? wordsOf(part, values, form, clean, unknown(part.token)) : part.literal))
+    .map((part) => (isToken(part) ? textOf(part, values, form, clean, unknown(part.token)) : part.literal))
     .join('')
 
-function wordsOf(
+function textOf(
   { token, transforms, width }: TokenPart,
   values: TokenValues,
   form: NameForm,
@@ -182,11 +186,11 @@ function wordsOf(
   const value = Object.hasOwn(values, token) ? (values[token] ?? '') : ''
   if (value === '' && otherwise !== '') return otherwise
   if (token === 'counter') return value.padStart(width ?? digits.least, '0')
-  return cutTo(clean(changed(value, transforms)), Math.min(width ?? mostOfToken[form], mostOfToken[form]))
+  return cutTo(clean(changed(value, transforms)), Math.min(width ?? maxOfToken[form], maxOfToken[form]))
 }
 
 const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' })
-/** At most so many characters, without half of one, and without a separator at its end. */
+/** Cuts a text at a whole character, and removes a separator from its end. */
 const cutTo = (text: string, most: number): string => {
   let cut = ''
   for (const { segment } of segmenter.segment(text)) {
@@ -199,5 +203,5 @@ const cutTo = (text: string, most: number): string => {
 const changed = (value: string, transforms: readonly LetterTransform[]): string =>
   transforms.reduce((text, transform) => letterTransforms[transform](text), value)
 
-/** What brackets held is empty, so they go. */
+/** Removes brackets whose content is empty. */
 const withoutEmptyBrackets = (text: string): string => text.replace(/\s*(\(\s*\)|\[\s*\])/g, '')

@@ -9,6 +9,7 @@ import {
   type ResourceKind,
 } from '../shared/index.ts'
 import {
+  addedWidth,
   isToken,
   kindWords,
   type NameForm,
@@ -16,16 +17,17 @@ import {
   partsOfPattern,
   tokenFault,
   tokensOf,
-  widthBeside,
 } from './name-pattern.ts'
 import { blockedWordsIn, reservedFor } from './refused-names.ts'
 
-/** The longest address before its `@` (mailNickname, alias) and display name of Microsoft's, in characters. */
+/**
+ * Microsoft's maximum length of an address before its `@` (mailNickname, alias) and of a display name, in characters.
+ */
 export const longestName = { address: 64, displayName: 256 } as const
-/** What must be left of an address for what people type, in characters. */
+/** The minimum length that an address must leave for the typed text, in characters. */
 const leastRoom = 16
 
-/** Characters as a set of a regular expression, without its brackets: `a-z0-9-`. */
+/** Characters as a set of a regular expression, without the brackets: `a-z0-9-`. */
 const characters = z
   .string()
   .max(100)
@@ -33,7 +35,7 @@ const characters = z
     abort: true,
     ...issueOf('characterSetForm', { examples: 'a-z0-9- or \\p{L}\\p{N} -' }),
   })
-  .describe('Characters that may be typed, as the inside of a set of a regular expression; empty: any')
+  .describe('Characters that people may type, as a regular expression set without brackets; empty: all')
 const rule = z.strictObject({
   pattern: z
     .string()
@@ -41,39 +43,42 @@ const rule = z.strictObject({
     .min(1)
     .max(120)
     .default('{input}')
-    .describe('How the name is made, such as {department}-{input}-{counter:3}'),
+    .describe('The pattern of the name, for example {department}-{input}-{counter:3}'),
   allowed: characters.default(''),
 })
 export type NameRule = z.output<typeof rule>
 
-/** How names come out of what is typed. An address begins and ends with a letter or digit, so its prefix begins and its suffix ends with one. */
+/**
+ * The rules for names. An address starts and ends with a letter or digit, so a prefix starts and a suffix ends with
+ * one.
+ */
 export const namingPolicy = z.strictObject({
-  prefix: affix(/^([a-z0-9][a-z0-9-]*)?$/).describe('What addresses begin with; short for a pattern'),
-  suffix: affix(/^([a-z0-9-]*[a-z0-9])?$/).describe('What addresses end with; short for a pattern'),
-  displayName: rule.optional().describe('What people see'),
+  prefix: affix(/^([a-z0-9][a-z0-9-]*)?$/).describe('The start of addresses; short for a pattern'),
+  suffix: affix(/^([a-z0-9-]*[a-z0-9])?$/).describe('The end of addresses; short for a pattern'),
+  displayName: rule.optional().describe('The display name'),
   name: rule.optional().describe('The address of a mailbox, before its @'),
-  alias: rule.optional().describe('The address of a site; of a mailbox its additional address'),
+  alias: rule.optional().describe('The address of a site; for a mailbox, the additional address'),
   blockedWords: z
     .array(z.string().trim().min(1).max(64))
     .max(200)
     .optional()
-    .describe('Words that no name may have, whatever their case and accents'),
+    .describe('Words that no name may contain; case and accents do not matter'),
   allowReservedNames: z
     .array(z.string().trim().min(1).max(64))
     .max(50)
     .optional()
-    .describe('Reserved names that this template may give, such as postmaster'),
+    .describe('Reserved names that this template allows, for example postmaster'),
   allowFormerAddresses: z
     .boolean()
     .optional()
-    .describe('Whether this template gives addresses that belonged to others before FORMER_ADDRESS_DAYS have passed'),
+    .describe('Whether this template allows former addresses of others before FORMER_ADDRESS_DAYS have passed'),
 })
 export type NamingPolicy = z.output<typeof namingPolicy>
 
-/** Which rule makes the address of a kind. */
+/** Returns the name of the rule for the address of a kind. */
 export const addressRuleOf = (kind: ResourceKind): 'name' | 'alias' => (isMailboxKind(kind) ? 'name' : 'alias')
 
-/** The rule of an address. Prefix and suffix are another way to write one. */
+/** Returns the rule of an address. Prefix and suffix are a short form of a rule. */
 export const addressRule = (naming: NamingPolicy, kind: ResourceKind): NameRule =>
   naming[addressRuleOf(kind)] ?? { pattern: `${naming.prefix}{input}${naming.suffix}`, allowed: '' }
 export const displayNameRule = (naming: NamingPolicy): NameRule =>
@@ -82,7 +87,7 @@ export const displayNameRule = (naming: NamingPolicy): NameRule =>
 export const allows = ({ allowed }: Pick<NameRule, 'allowed'>, text: string): boolean =>
   allowed === '' || new RegExp(`^[${allowed}]*$`, 'u').test(text)
 
-/** What is wrong with a naming policy, each at its place in it. */
+/** Returns the faults of a naming policy, each with its path. */
 export function namingFaults(
   naming: NamingPolicy,
   kind: ResourceKind,
@@ -90,13 +95,13 @@ export function namingFaults(
 ): PlacedReason[] {
   const address = addressRuleOf(kind)
   const rules: PlacedReason[] = (['displayName', 'name', 'alias'] as const).flatMap((field) => {
-    const written = naming[field]
-    if (!written) return []
+    const fieldRule = naming[field]
+    if (!fieldRule) return []
     if (field === 'name' && address === 'alias') return [{ path: [field], reason: because('nameRuleOfSite') }]
     if (field === 'alias' && address === 'name' && kind !== 'sharedMailbox')
       return [{ path: [field], reason: because('aliasRuleOfOtherKind') }]
     const form = field === 'displayName' ? 'displayName' : 'address'
-    return ruleFaults(written, form, kind, metadataKeys, naming.blockedWords ?? []).map(({ path, reason }) => ({
+    return ruleFaults(fieldRule, form, kind, metadataKeys, naming.blockedWords ?? []).map(({ path, reason }) => ({
       path: [field, ...path],
       reason,
     }))
@@ -132,29 +137,29 @@ function ruleFaults(
   const token = tokenFault(pattern, metadataKeys)
   if (token !== undefined) return [{ path: ['pattern'], reason: token }]
   const faults: PlacedReason[] = []
-  const say = (at: 'pattern' | 'allowed', key: ReasonKey, facts?: ReasonFacts) =>
+  const report = (at: 'pattern' | 'allowed', key: ReasonKey, facts?: ReasonFacts) =>
     faults.push({ path: [at], reason: because(key, facts) })
   const [input] = partsOfPattern(pattern).filter((part) => isToken(part) && part.token === 'input')
   if (input && isToken(input) && (input.width !== undefined || (form === 'address' && input.transforms.length > 0)))
-    say('pattern', form === 'address' ? 'inputChanged' : 'inputCut', { token: '{input}' })
+    report('pattern', form === 'address' ? 'inputChanged' : 'inputCut', { token: '{input}' })
   const literals = partsOfPattern(pattern).flatMap((part) => ('literal' in part ? [part.literal] : []))
   const most = longestName[form]
   const room = names(pattern, 'input') ? leastRoom : 0
-  if (widthBeside(pattern, form) + room > most) say('pattern', 'patternTooLong', { most, example: '{city:3}' })
+  if (addedWidth(pattern, form) + room > most) report('pattern', 'patternTooLong', { most, example: '{city:3}' })
   const always = names(pattern, 'kind') ? [...literals, kindWords[kind]] : literals
   const [blocked] = blockedWordsIn(always.join(' '), blockedWords)
-  if (blocked !== undefined) say('pattern', 'blockedByItself', { word: blocked })
+  if (blocked !== undefined) report('pattern', 'blockedByItself', { word: blocked })
   if (form === 'displayName') {
-    if (!names(pattern, 'input')) say('pattern', 'inputMissing', { token: '{input}' })
+    if (!names(pattern, 'input')) report('pattern', 'inputMissing', { token: '{input}' })
     return faults
   }
   const own = isMailboxKind(kind) ? /^[a-z0-9_.-]*$/ : /^[a-z0-9_-]*$/
   if (!literals.every((literal) => own.test(literal)))
-    say('pattern', isMailboxKind(kind) ? 'mailboxPatternCharacters' : 'sitePatternCharacters')
-  if (/^[-_.]|[-_.]$|\.\./.test(pattern)) say('pattern', 'addressEnds')
-  if (tokensOf(pattern).length === 0) say('pattern', 'addressFixed', { input: '{input}', counter: '{counter}' })
-  if (!allows({ allowed }, 'abcdefghijklmnopqrstuvwxyz0123456789')) say('allowed', 'addressNeedsLetters')
-  if (!literals.every((literal) => allows({ allowed }, literal))) say('allowed', 'patternNotAllowed')
+    report('pattern', isMailboxKind(kind) ? 'mailboxPatternCharacters' : 'sitePatternCharacters')
+  if (/^[-_.]|[-_.]$|\.\./.test(pattern)) report('pattern', 'addressEnds')
+  if (tokensOf(pattern).length === 0) report('pattern', 'addressFixed', { input: '{input}', counter: '{counter}' })
+  if (!allows({ allowed }, 'abcdefghijklmnopqrstuvwxyz0123456789')) report('allowed', 'addressNeedsLetters')
+  if (!literals.every((literal) => allows({ allowed }, literal))) report('allowed', 'patternNotAllowed')
   return faults
 }
 

@@ -15,18 +15,18 @@ import {
 const value = z.union([z.string().max(2000), z.number(), z.boolean(), z.array(z.string().max(100)).max(20)])
 export type PropertyValue = z.output<typeof value>
 
-/** What a template decides about one field of the API document. */
+/** A template's rule for one field of the API. */
 export const propertyRule = z.strictObject({
-  shown: z.boolean().default(true).describe('Whether the form asks for it; the API takes it in any case'),
-  required: z.boolean().default(false).describe('Whether a request must say it'),
-  default: value.optional().describe('What stands in the form at first, and counts when a request says nothing'),
-  fixed: value.optional().describe('What it always is: a request may leave it out, and may say nothing else'),
+  shown: z.boolean().default(true).describe('Whether the form shows the field; the API always accepts it'),
+  required: z.boolean().default(false).describe('Whether a request must contain a value'),
+  default: value.optional().describe('The value in a new form, and of a request without a value'),
+  fixed: value.optional().describe('The only allowed value: a request may omit it or contain the same value'),
 })
-/** By the names that inputs have: `city`, `roomMailboxMetadata.hasWhiteboard`, `permissions.SendAs`. */
+/** Rules by the names of inputs: `city`, `roomMailboxMetadata.hasWhiteboard`, `permissions.SendAs`. */
 export const propertyRules = z.record(z.string().max(64), propertyRule)
 export type PropertyRules = z.output<typeof propertyRules>
 
-/** Fields that every request needs, or that a template decides about elsewhere. */
+/** Fields that every request needs, or that another part of the template controls. */
 const elsewhere = ['displayName', 'templateId', 'reason', 'metadata', 'permissions', 'roomMailboxMetadata', 'labelId']
 const ofSites = Object.keys(siteRequest.shape).filter((field) => !elsewhere.includes(field))
 const ofMailboxes = [
@@ -38,7 +38,7 @@ const ofMailboxes = [
   'metadata.equipmentType',
 ]
 
-/** The properties of a kind that a template can decide about. */
+/** Returns the properties of a kind for which a template can have rules. */
 export function propertiesOf(kind: ResourceKind): string[] {
   if (!isMailboxKind(kind)) return ofSites
   return ofMailboxes.filter((id) =>
@@ -48,10 +48,10 @@ export function propertiesOf(kind: ResourceKind): string[] {
   )
 }
 
-/** Those that are people's to fill in on the form, if it asks for them at all. */
+/** Properties that cannot have a default or a fixed value. */
 const withoutValue = ['name', 'alias', 'permissions.FullAccess', 'permissions.SendAs']
 
-/** What is wrong with the rules of a template, each at its place in them. */
+/** Returns the faults of a template's rules, each with its path. */
 export function propertyFaults(rules: PropertyRules, kind: ResourceKind): PlacedReason[] {
   return Object.entries(rules).flatMap(([id, rule]) => {
     if (!propertiesOf(kind).includes(id))
@@ -83,7 +83,7 @@ function takes(id: string, kind: ResourceKind, one: PropertyValue): boolean {
   return schema.safeParse(key === undefined ? one : { [key]: one }).success
 }
 
-/** What a template put into a request: a default or its maximum where nothing was said, or what it always is. */
+/** A value that a template set in a request: a default or the maximum for a missing value, or a fixed value. */
 export const applied = z.strictObject({
   field: z.string(),
   value,
@@ -91,16 +91,16 @@ export const applied = z.strictObject({
 })
 export type Applied = z.output<typeof applied>
 
-/** A body as its template has it, what the template put there, and what it finds wrong. */
+/** Applies a template's rules to a body. Returns the new body, the values that the template set, and the faults. */
 export function withProperties(rules: PropertyRules, body: Readonly<Record<string, unknown>>) {
   const filled: Record<string, unknown> = { ...body }
-  const put: Applied[] = []
+  const appliedValues: Applied[] = []
   const faults: Fault[] = []
   for (const [id, rule] of Object.entries(rules)) {
     const value = valueAt(filled, id)
     const isEmpty = value === undefined || value === '' || (Array.isArray(value) && value.length === 0)
     const pointer = pointerOf(id.split('.'))
-    // Nothing is said so: no default comes back, and no number is expected.
+    // An empty value counts as cleared: no default applies, and no type is checked.
     if (value === '') dropAt(filled, id)
     if (rule.fixed !== undefined) {
       if (!isEmpty && !isSame(value, rule.fixed)) {
@@ -108,20 +108,20 @@ export function withProperties(rules: PropertyRules, body: Readonly<Record<strin
         faults.push(fault(pointer, 'fixed', because('fieldFixed', { field: id, value: always }), always))
       }
       setAt(filled, id, rule.fixed)
-      put.push({ field: id, value: rule.fixed, why: 'fixed' })
+      appliedValues.push({ field: id, value: rule.fixed, why: 'fixed' })
     } else if (value === undefined && rule.default !== undefined) {
       setAt(filled, id, rule.default)
-      put.push({ field: id, value: rule.default, why: 'default' })
+      appliedValues.push({ field: id, value: rule.default, why: 'default' })
     } else if (isEmpty && rule.required)
       faults.push(fault(pointer, 'required', because('fieldRequired', { field: id })))
   }
-  return { body: filled, applied: put, faults }
+  return { body: filled, applied: appliedValues, faults }
 }
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** `permissions.SendAs`: the people who have that access, if there are any. */
+/** Returns a value by the name of its input; for `permissions.SendAs`, the people with that access. */
 function valueAt(body: Readonly<Record<string, unknown>>, id: string): unknown {
   const [field = '', key] = id.split('.')
   const outer = Object.hasOwn(body, field) ? body[field] : undefined
@@ -134,7 +134,7 @@ function valueAt(body: Readonly<Record<string, unknown>>, id: string): unknown {
 function setAt(body: Record<string, unknown>, id: string, value: PropertyValue): void {
   const [field = '', key] = id.split('.')
   const outer = body[field]
-  // What is no object is refused by the schema; nothing is put in its place.
+  // The schema refuses a value that is no object, so it stays unchanged here.
   if (key !== undefined && outer !== undefined && !isRecord(outer)) return
   body[field] = key === undefined ? value : { ...(isRecord(outer) && outer), [key]: value }
 }

@@ -1,4 +1,4 @@
-/** A text as it is compared: without case, accents and width, and without the signs that nobody sees. */
+/** Returns a text for comparisons: without case, accents, width and invisible characters. */
 export const folded = (text: string): string =>
   text
     .normalize('NFKD')
@@ -6,35 +6,34 @@ export const folded = (text: string): string =>
     .replaceAll('ß', 'ss')
     .toLocaleLowerCase('en')
 
-/** Scripts that put no space between words: there a blocked word is found anywhere. */
+/** Scripts without spaces. In their texts a blocked word is found anywhere. */
 const unspaced =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
 
 /**
- * Those of the blocked words that a text has, as they were written. Whole words only, as Microsoft's own naming policy
- * has it ("Groups naming policy"), so that "class" is none because of what is in it; a blocked phrase is found whatever
- * stands between its words.
+ * Returns the blocked words that a text contains, unchanged. Ignores matches inside longer names, as Microsoft's naming
+ * policy does ("Groups naming policy"): "class" contains no blocked word. A blocked phrase may have any separators.
  */
 export function blockedWordsIn(text: string, blockedWords: readonly string[]): string[] {
   if (blockedWords.length === 0) return []
   const plain = folded(text)
   const words = ` ${plain.split(/[^\p{L}\p{N}]+/u).join(' ')} `
   return blockedWords.filter((blocked) => {
-    const wanted = folded(blocked)
-    if (unspaced.test(wanted)) return plain.includes(wanted)
-    const phrase = wanted.split(/[^\p{L}\p{N}]+/u).filter(Boolean)
+    const plainBlocked = folded(blocked)
+    if (unspaced.test(plainBlocked)) return plain.includes(plainBlocked)
+    const phrase = plainBlocked.split(/[^\p{L}\p{N}]+/u).filter(Boolean)
     return phrase.length > 0 && words.includes(` ${phrase.join(' ')} `)
   })
 }
 
 /**
- * Names before the `@` that certificate authorities, registrars and mail systems trust, by what they are for. The owner of such an
- * address can obtain certificates and domains, or is taken for the people who run the service. Sources: CA/Browser Forum
- * Baseline Requirements 3.2.2.4.4 (admin, administrator, webmaster, hostmaster, postmaster), RFC 2142 sections 4 to 6 and,
- * for ssladmin and root, CERT/CC VU#591120. Written without `.`, `-` and `_`, which a comparison leaves out.
+ * Names before the `@` that certificate authorities, registrars and mail systems trust, by purpose. The owner of such
+ * an address can obtain certificates and domains, or can pretend to be the operator of a service. Sources: CA/Browser
+ * Forum Baseline Requirements 3.2.2.4.4 (admin, administrator, webmaster, hostmaster, postmaster), RFC 2142 sections 4
+ * to 6 and, for ssladmin and root, CERT/CC VU#591120. Written without `.`, `-` and `_`, which comparisons ignore.
  *
- * Left out, because people request them for good reasons: the business names of RFC 2142 (info, marketing, sales, support),
- * news, it, is, help, registrar, and all longer names that only contain one of these.
+ * Not included, because people request them for good reasons: the business names of RFC 2142 (info, marketing, sales,
+ * support), news, it, is, help, registrar, and all longer names that only contain one of these.
  */
 const reserved = {
   mail: [
@@ -61,7 +60,7 @@ const reserved = {
 } as const
 export type ReservedFor = keyof typeof reserved
 
-/** Names that begin like this are reserved too: ssladmin, sslwebmaster, certificate authorities' own inventions. */
+/** Names with these prefixes are reserved too: ssladmin, sslwebmaster and others that certificate authorities use. */
 const prefixes: Readonly<Record<string, ReservedFor>> = {
   ssl: 'certificates',
 }
@@ -72,17 +71,20 @@ const purposes = new Map<string, ReservedFor>(
   ),
 )
 
-/** A name as reserved names are compared: folded, and without what separates words in it. */
+/** Returns a name for a comparison with reserved names: folded and without separators. */
 const bare = (name: string): string => folded(name).replace(/[._-]/g, '')
 
-/** What a name before the `@`, or the last part of a site's address, is reserved for; undefined where anybody may have it. */
+/**
+ * Returns the purpose of a reserved name (before the `@`, or the last part of a site's address); undefined if it is not
+ * reserved.
+ */
 export function reservedFor(name: string): ReservedFor | undefined {
-  const wanted = bare(name)
-  const prefix = Object.keys(prefixes).find((one) => wanted.startsWith(one))
-  return purposes.get(wanted) ?? (prefix === undefined ? undefined : prefixes[prefix])
+  const plain = bare(name)
+  const prefix = Object.keys(prefixes).find((one) => plain.startsWith(one))
+  return purposes.get(plain) ?? (prefix === undefined ? undefined : prefixes[prefix])
 }
 
-/** The same for a template: names that it allows are reserved for nothing. */
+/** Returns the purpose of a reserved name, unless the template allows the name. */
 export function reservedIn(
   { allowReservedNames = [] }: { readonly allowReservedNames?: readonly string[] | undefined },
   name: string,

@@ -8,17 +8,17 @@ import type { template } from './template.ts'
 export const starterKinds = ['teamSite', 'communicationSite', 'sharedMailbox', 'room', 'equipment'] as const
 export type StarterKind = (typeof starterKinds)[number]
 
-/** A starter: what its template creates, and the values that apply where an admin chooses no others. */
+/** A starter: the kind of resource that its template creates, and the values that an admin can replace. */
 export interface Starter {
   readonly kind: StarterKind
   readonly creates: ResourceKind
   readonly icon: string
   readonly displayName: string
   readonly description: string
-  /** What addresses begin with. */
+  /** The prefix of addresses. */
   readonly prefix: string
-  /** The optional fields that the form asks for; the API accepts all of them. */
-  readonly asksFor: readonly string[]
+  /** The optional fields that the form shows. The API accepts all fields. */
+  readonly shownFields: readonly string[]
 }
 
 /** All starters, in the order in which people choose from them. */
@@ -30,7 +30,7 @@ export const starters: readonly Starter[] = [
     displayName: 'Team site',
     description: 'Files, lists and pages for people who work together',
     prefix: '',
-    asksFor: ['description', 'owners'],
+    shownFields: ['description', 'owners'],
   },
   {
     kind: 'communicationSite',
@@ -39,7 +39,7 @@ export const starters: readonly Starter[] = [
     displayName: 'Communication site',
     description: 'News and pages that a few people write and many people read',
     prefix: '',
-    asksFor: ['description', 'owners'],
+    shownFields: ['description', 'owners'],
   },
   {
     kind: 'sharedMailbox',
@@ -48,7 +48,7 @@ export const starters: readonly Starter[] = [
     displayName: 'Shared mailbox',
     description: 'One address whose mail several people read and answer',
     prefix: '',
-    asksFor: ['name', 'permissions.FullAccess', 'permissions.SendAs', 'primaryOwner', 'capacity', 'hideFromGAL'],
+    shownFields: ['name', 'permissions.FullAccess', 'permissions.SendAs', 'primaryOwner', 'capacity', 'hideFromGAL'],
   },
   {
     kind: 'room',
@@ -57,7 +57,7 @@ export const starters: readonly Starter[] = [
     displayName: 'Meeting room',
     description: 'A room that people book with an invitation',
     prefix: 'room-',
-    asksFor: [
+    shownFields: [
       ...['name', 'metadata.seats', 'city', 'officeLocation', 'isWheelChairAccessible'],
       ...['hasConferencePhone', 'hasWhiteboard', 'hasVideoConferencing'].map((one) => `roomMailboxMetadata.${one}`),
     ],
@@ -69,48 +69,48 @@ export const starters: readonly Starter[] = [
     displayName: 'Equipment',
     description: 'A projector, a car or another thing that people book with an invitation',
     prefix: 'equipment-',
-    asksFor: ['name', 'metadata.equipmentType', 'city', 'primaryOwner'],
+    shownFields: ['name', 'metadata.equipmentType', 'city', 'primaryOwner'],
   },
 ]
 
 /** Returns the starter of a kind. */
 export function starterOf(kind: StarterKind): Starter {
   const found = starters.find((one) => one.kind === kind)
-  if (!found) throw new Error(`there is no starter ${kind}`)
+  if (!found) throw new Error(`there is no starter of the kind ${kind}`)
   return found
 }
 
-/** What an admin chooses for a template. Values that are absent are those of the starter. */
+/** An admin's choices for a template. Absent values come from the starter. */
 export interface StarterChoices {
   readonly kind: StarterKind
   /** The id of the new template. */
   readonly id: string
-  /** The name that people choose the template by. */
+  /** The template's name. */
   readonly displayName?: string
   readonly description?: string
   readonly prefix?: string
-  /** Who approves, one of them; an empty list: nobody. Absent: the requester's manager. */
+  /** The approvers; one of them decides. An empty list: no approval. Absent: the requester's manager. */
   readonly approvers?: readonly Approver[]
-  /** The fewest owners of a site, the requester included. */
+  /** The minimum number of owners of a site, with the requester. */
   readonly ownersMinimum?: number
-  /** The most storage of a mailbox, in MB. */
+  /** The maximum storage of a mailbox, in MB. */
   readonly capacityMaximum?: number
-  /** Whether requests that name no template of this kind use this one. Absent: yes for mailboxes, no for sites. */
+  /** Whether requests of this kind without a template use this template. Absent: yes for mailboxes, no for sites. */
   readonly default?: boolean
 }
 
-/** A template before its omitted parts get their defaults: what `PUT` and the file of templates accept. */
+/** A template before omitted parts get their defaults, as `PUT` and the template file accept it. */
 export type TemplateDocument = z.input<typeof template>
 
 /**
- * The largest mailbox that needs no licence, in MB (Exchange Online limits, "Mailbox storage limits"). More storage costs
- * the organisation money, so the starters allow no more.
+ * The largest mailbox that needs no licence, in MB (Exchange Online limits, "Mailbox storage limits"). More storage
+ * costs the organisation money, so the starters allow no more.
  */
 export const capacityWithoutLicence = 50 * 1024
 
 /**
- * Makes the document of a template from a starter. It is valid if the choices are: `templateWithin` and `putTemplate` check
- * it like any other template.
+ * Creates a template's document from a starter. `templateWithin` and `putTemplate` check it like any other template, so
+ * valid choices give a valid template.
  */
 export function templateFromStarter(choices: StarterChoices): TemplateDocument {
   const { kind, id, approvers = [{ manager: true }] } = choices
@@ -135,15 +135,15 @@ export function templateFromStarter(choices: StarterChoices): TemplateDocument {
   }
 }
 
-/** Hides the fields that the starter's form does not ask for, so that people meet a short form. */
-const propertiesFor = ({ creates, asksFor }: Starter): PropertyRules =>
+/** Hides the other fields, so that the form is short. */
+const propertiesFor = ({ creates, shownFields }: Starter): PropertyRules =>
   Object.fromEntries(
     propertiesOf(creates)
-      .filter((id) => !asksFor.includes(id))
+      .filter((id) => !shownFields.includes(id))
       .map((id) => [id, { shown: false, required: false }]),
   )
 
-/** A prefix applies to the additional address of a shared mailbox too: without it, that address would escape the prefix. */
+/** Returns the naming policy for a prefix, which also applies to the additional address of a shared mailbox. */
 function namingFor(kind: ResourceKind, prefix: string): NonNullable<TemplateDocument['naming']> {
   if (kind !== 'sharedMailbox' || prefix === '') return { prefix, suffix: '' }
   return { prefix, suffix: '', alias: { pattern: `${prefix}{input}` } }

@@ -1,13 +1,15 @@
 import { isSeatCount } from '../resources/index.ts'
 import { addReasons, because, isMailboxKind, type PlacedReason } from '../shared/index.ts'
-import { conditionFault, mostPeople } from './approval-policy.ts'
+import { conditionFault, maxPeople } from './approval-policy.ts'
 import { designFaults, type TemplateField } from './field.ts'
 import { namingFaults } from './naming-policy.ts'
 import { type PropertyRules, propertiesOf, propertyFaults } from './property.ts'
 import { type Template, template } from './template.ts'
 import { webhookSubscription, webhookTargetFault } from './webhook.ts'
 
-/** A template as it may be written: its webhook goes only where the settings allow, and its policy can come true. */
+/**
+ * The schema of a template to write: the settings allow its webhook's address, and its policies have no contradictions.
+ */
 export const templateWithin = (allowCidrs: readonly string[]) =>
   template
     .extend({ webhook: webhookSubscription.nullable().default(null) })
@@ -17,7 +19,7 @@ export const templateWithin = (allowCidrs: readonly string[]) =>
     })
     .superRefine((written, context) => addReasons(context, policyFaults(written)))
 
-/** What can never be right in a template, each at its place. */
+/** Returns the contradictions in a template, each with its path. */
 function policyFaults(written: Template): PlacedReason[] {
   const at = (part: string | number, faults: readonly PlacedReason[]) =>
     faults.map(({ path, reason }) => ({ path: [part, ...path], reason }))
@@ -41,7 +43,7 @@ function sizeFaults(written: Template): PlacedReason[] {
   return [{ path: [path], reason: because('formTooLarge', { size, most: largestForm }) }]
 }
 
-/** What can never be right in the stages of a template. */
+/** Returns the contradictions in the stages of a template. */
 function stageFaults(written: Pick<Template, 'kind' | 'fields' | 'labels' | 'approval'>): PlacedReason[] {
   return (written.approval?.stages ?? []).flatMap((stage, place) => {
     const stageAt = ['approval', 'stages', place]
@@ -49,7 +51,7 @@ function stageFaults(written: Pick<Template, 'kind' | 'fields' | 'labels' | 'app
       const fault = conditionFault(one, written)
       return fault ? [{ path: [...stageAt, 'when', index, ...fault.path], reason: fault.reason }] : []
     })
-    const most = mostPeople(stage)
+    const most = maxPeople(stage)
     const atQuorum = { path: [...stageAt, 'quorum'] }
     if (stage.quorum !== undefined && stage.rule !== 'quorum')
       faults.push({ ...atQuorum, reason: because('quorumNumberUnused') })
@@ -59,7 +61,7 @@ function stageFaults(written: Pick<Template, 'kind' | 'fields' | 'labels' | 'app
   })
 }
 
-/** Limits that say nothing of a kind. */
+/** Returns the limits that do not apply to the kind. */
 function limitFaults({ kind, limits }: Template): PlacedReason[] {
   if (isMailboxKind(kind)) return []
   const ofMailboxes = ['capacityMaximum', 'permissionsMaximum', 'accessLevels'] as const
@@ -68,7 +70,7 @@ function limitFaults({ kind, limits }: Template): PlacedReason[] {
     .map((limit) => ({ path: [limit], reason: because('limitOfMailboxes') }))
 }
 
-/** Where one part of a template contradicts another, so that no request, or none that is made by its form, could be right. */
+/** Returns the parts that contradict each other, so that no request, or no request from the form, can be valid. */
 function conflictsIn(written: Template): PlacedReason[] {
   const own = isMailboxKind(written.kind) ? ofMailbox(written) : ofSite(written)
   return [...own, ...seatFaults(written), ...equipmentFaults(written)]
@@ -79,7 +81,7 @@ function ofSite({ limits, properties: { owners } }: Template): PlacedReason[] {
   const named = owners?.fixed ?? owners?.default
   const count = Array.isArray(named) ? named.length : 0
   const isOpen = owners === undefined || (owners.shown && owners.fixed === undefined)
-  // Who asks is an owner too, and may be among those that are named.
+  // The requester is an owner too, and may already be one of the named owners.
   if (!isOpen && count + 1 < limits.ownersMinimum)
     conflicts.push({ path: ['limits', 'ownersMinimum'], reason: because('ownersHidden') })
   if (count > limits.ownersMaximum)
@@ -104,7 +106,7 @@ function ofMailbox({ limits, properties }: Template): PlacedReason[] {
 
 const partOf = (rule: PropertyRules[string] | undefined) => (rule?.fixed === undefined ? 'default' : 'fixed')
 
-/** `metadata.seats` of a room goes to Exchange as a number, whoever asks for it. */
+/** Reports a `metadata.seats` question for rooms whose answers are not numbers. Exchange requires a number. */
 function seatFaults({ kind, fields }: Template): PlacedReason[] {
   const index = fields.findIndex(({ key }) => key === 'seats')
   const field = fields[index]
@@ -128,23 +130,23 @@ function equipmentFaults({ kind, fields }: Template): PlacedReason[] {
 }
 
 /**
- * What a form takes of the one message that it is sent in, in characters, counted generously: a card holds 12,500. A form that is
- * larger than this cannot come back with its answers and mistakes, so its template is refused.
+ * The maximum size of an empty form, in characters. A card allows 12,500. A larger form could not return with its
+ * answers and faults, so its template is refused.
  */
 export const largestForm = 10_800
 
-/** What stands on every form, with its name, its reason and its buttons. */
+/** The size of the parts of every form: the name, the reason and the buttons. */
 const frame = 2550
-/** An input of ours with the shortest answer that it may have. */
+/** The size of a built-in input with its shortest answer. */
 const ofProperty = 155
 const ofRequired = 50
-/** Inputs of a template's own questions, without their words. */
+/** The size of the inputs of a template's own questions, without their texts. */
 const ofField = { text: 120, choice: 85, number: 110, date: 140, toggle: 100, person: 200 } as const
-/** Words for a mistake, and that there can be one. */
+/** The size of the check and of the message of a fault. */
 const ofChecked = 75
 const ofChoice = 26
 
-/** How large the form of a template is at least. */
+/** Returns the minimum size of a template's form. */
 export function formSize({
   kind,
   fields,
@@ -177,5 +179,5 @@ function sizeOfField({ type, key, label, pattern, required, choices, minimum, ma
   return sizes.reduce((sum, size) => sum + size, 0)
 }
 
-/** Characters of a text as JSON has it, without its quotes. */
+/** Returns the length of a text in JSON, without the quotes. */
 const written = (text: string): number => JSON.stringify(text).length - 2

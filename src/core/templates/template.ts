@@ -7,63 +7,73 @@ import { namingPolicy } from './naming-policy.ts'
 import { propertyRules } from './property.ts'
 import { storedWebhook } from './webhook.ts'
 
-/** An id as everything else writes it, so that ids can be compared. */
+/** An id in lower case, so that ids can be compared. */
 const id = z.uuid().toLowerCase()
 const text = (max: number) => z.string().trim().min(1).max(max)
 
-/** How much of something there may be. What is left out has no limit but Microsoft's. */
+/** The limits of a template. For an absent limit, only Microsoft's limit applies. */
 export const templateLimits = z
   .strictObject({
-    ownersMinimum: z.int().min(1).max(20).default(1).describe('Owners of a site, who asks included'),
-    ownersMaximum: z.int().min(1).max(20).default(20).describe('The same at most'),
-    externalOwners: z.boolean().default(true).describe('Whether guests, and people of other domains, may be owners'),
-    capacityMaximum: z.int().min(1).max(102_400).optional().describe('Storage of a mailbox, in MB'),
-    permissionsMaximum: z.int().min(0).max(100).optional().describe('People with access to a mailbox'),
+    ownersMinimum: z.int().min(1).max(20).default(1).describe('Minimum number of owners of a site, with the requester'),
+    ownersMaximum: z
+      .int()
+      .min(1)
+      .max(20)
+      .default(20)
+      .describe('Maximum number of owners of a site, with the requester'),
+    externalOwners: z.boolean().default(true).describe('Whether guests and people of other domains may be owners'),
+    capacityMaximum: z.int().min(1).max(102_400).optional().describe('Maximum storage of a mailbox, in MB'),
+    permissionsMaximum: z
+      .int()
+      .min(0)
+      .max(100)
+      .optional()
+      .describe('Maximum number of people with access to a mailbox'),
     accessLevels: z
       .array(accessLevel.exclude(['None']))
       .max(2)
       .optional()
-      .describe('Kinds of access that are given'),
+      .describe('Allowed kinds of access'),
   })
   .refine(({ ownersMinimum, ownersMaximum }) => ownersMinimum <= ownersMaximum, {
     ...issueOf('ownersReversed'),
     path: ['ownersMinimum'],
   })
 
-/** A pre-existing template with its policies: what an admin designs and an employee sees (DESIGN §5, Shapes). */
+/** A template with its policies, which an admin writes and people request from (DESIGN §5, Shapes). */
 export const template = z.strictObject({
-  id: id.describe('Its id for ever; a PUT may leave it to its address'),
-  version: z.int().min(1).describe('One more with each change; a PUT may leave it out'),
-  kind: resourceKind.describe('What it makes'),
-  name: text(64).describe('What people choose it by'),
-  description: z.string().max(300).default('').describe('What it is for, in a sentence'),
+  id: id.describe('The id, which never changes; a PUT may omit it, because its URL has the id'),
+  version: z.int().min(1).describe('Increases by one with each change; a PUT may omit it'),
+  kind: resourceKind.describe('The kind of resource that it creates'),
+  name: text(64).describe('The name that people see when they choose'),
+  description: z.string().max(300).default('').describe('The purpose, in one sentence'),
   icon: z
     .string()
     .max(16)
-    .refine(isOneSign, issueOf('iconForm'))
+    .refine(isOneCharacter, issueOf('iconForm'))
     .default('')
-    .describe('One sign beside its name, such as an emoji'),
+    .describe('One character next to the name, for example an emoji'),
   localised: z
     .record(
       z.string().regex(/^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/),
       z.strictObject({
-        name: text(64).optional().describe('Its name in that language'),
-        description: z.string().max(300).optional().describe('Its description in that language'),
+        name: text(64).optional().describe('The name in that language'),
+        description: z.string().max(300).optional().describe('The description in that language'),
       }),
     )
     .default({})
-    .describe('Words by language: de, or de-CH'),
-  active: z.boolean().default(true).describe('Whether anybody may ask for it'),
-  default: z.boolean().default(false).describe('Whether it is taken where a request names no template of its kind'),
-  order: z.int().default(0).describe('Its place among the others, the smallest first'),
+    .describe('Texts by language: de, or de-CH'),
+  active: z.boolean().default(true).describe('Whether people can request from the template'),
+  default: z.boolean().default(false).describe('Whether requests of this kind without a template use this template'),
+  order: z.int().default(0).describe('The position in lists, lowest first'),
   audience: z
     .strictObject({
       people: z.array(id).default([]).describe('Object ids of people'),
-      groups: z.array(id).default([]).describe('Object ids of groups; who is in a group inside one is in it'),
+      groups: z.array(id).default([]).describe('Object ids of groups; members of nested groups count'),
     })
     .nullable()
     .default(null)
-    .describe('Who may use it: everybody where it is null. Others neither see nor use it'),
+    .describe('The people who may use the template; null: everybody. Others cannot see or use it'),
   fields: z
     .array(templateField)
     .max(20)
@@ -73,23 +83,23 @@ export const template = z.strictObject({
       issueOf('customAttributesRepeated'),
     )
     .default([])
-    .describe('Questions of its own; the answers are kept in metadata'),
-  properties: propertyRules.default({}).describe('What it decides about the fields of the API, by the name of each'),
-  naming: namingPolicy.default({ prefix: '', suffix: '' }).describe('How names come out of what is typed'),
-  limits: templateLimits.default(templateLimits.parse({})).describe('How much there may be of something'),
+    .describe('The template’s own questions; the answers are stored in metadata'),
+  properties: propertyRules.default({}).describe('Rules for the fields of the API, by field name'),
+  naming: namingPolicy.default({ prefix: '', suffix: '' }).describe('Rules for display names and addresses'),
+  limits: templateLimits.default(templateLimits.parse({})).describe('Limits for requests'),
   labels: z
     .strictObject({
       allowed: z
         .array(
           z.strictObject({
             id: text(64).describe('The id of the label in Microsoft Purview'),
-            name: text(64).describe('What people see'),
+            name: text(64).describe('The name that people see'),
           }),
         )
         .max(20)
         .default([])
-        .describe('The labels that may be chosen'),
-      default: z.string().nullable().default(null).describe('The id of the one that is chosen at first'),
+        .describe('The labels that people can choose'),
+      default: z.string().nullable().default(null).describe('The id of the default label'),
     })
     .refine((labels) => labels.default === null || labels.allowed.some(({ id }) => id === labels.default), {
       ...issueOf('defaultLabelNotAllowed'),
@@ -97,19 +107,32 @@ export const template = z.strictObject({
     })
     .default({ allowed: [], default: null })
     .describe('Sensitivity labels of sites'),
-  approval: approvalPolicy.nullable().default(null).describe('Who decides; nobody has to where it is null'),
-  webhook: storedWebhook.nullable().default(null).describe('Who is told of what becomes of its requests'),
+  approval: approvalPolicy.nullable().default(null).describe('The approval stages; null: no approval is needed'),
+  webhook: storedWebhook.nullable().default(null).describe('The webhook receiver for the template’s requests'),
   quota: z
     .strictObject({
-      openPerPerson: z.int().min(1).max(1000).optional().describe('Open requests that a person may have of it'),
-      resources: z.int().min(1).max(100_000).optional().describe('What may be made of it, with what is under way'),
+      openPerPerson: z
+        .int()
+        .min(1)
+        .max(1000)
+        .optional()
+        .describe('Maximum number of open requests of a person for this template'),
+      resources: z
+        .int()
+        .min(1)
+        .max(100_000)
+        .optional()
+        .describe('Maximum number of resources of this template, with those being created'),
     })
     .default({})
-    .describe('How much may be asked for'),
+    .describe('Limits for the number of requests and resources'),
 })
 export type Template = z.output<typeof template>
 
-/** What a request keeps of its template: an edit never changes a running request, and the secret is not copied about. */
+/**
+ * The copy of a template in a request, so that an edit never changes a running request. Without the webhook and its
+ * secret.
+ */
 export const templateSnapshot = template.omit({ webhook: true })
 export type TemplateSnapshot = z.output<typeof templateSnapshot>
 export function snapshot(source: Template): TemplateSnapshot {
@@ -117,7 +140,7 @@ export function snapshot(source: Template): TemplateSnapshot {
   return rest
 }
 
-/** What people who are not admins see of a template: what the form needs. */
+/** The parts of a template that everybody can see: those that the form needs. */
 export const templateForUsers = template
   .pick({
     id: true,
@@ -141,31 +164,31 @@ export function showTemplateToUser(source: Template): z.output<typeof templateFo
   return templateForUsers.strip().parse({ ...source, approvalRequired: source.approval !== null })
 }
 
-/** Name and description as somebody of this locale reads them: `de-CH`, else `de`, else the template's own. */
+/** Returns the template with its name and description for a locale: `de-CH`, else `de`, else the template's own. */
 export function inLocale<T extends Pick<Template, 'name' | 'description' | 'localised'>>(source: T, locale: string): T {
-  const wanted = locale.toLowerCase()
+  const language = locale.toLowerCase()
   const found = Object.entries(source.localised).filter(
-    ([language]) => wanted === language.toLowerCase() || wanted.startsWith(`${language.toLowerCase()}-`),
+    ([key]) => language === key.toLowerCase() || language.startsWith(`${key.toLowerCase()}-`),
   )
-  const [, words] = found.sort(([one], [other]) => other.length - one.length)[0] ?? []
-  return { ...source, ...words }
+  const [, texts] = found.sort(([one], [other]) => other.length - one.length)[0] ?? []
+  return { ...source, ...texts }
 }
 
-/** An admin sees all but the webhook's secret, which is write-only. */
+/** Returns a template for admins, without the webhook's secret, which is write-only. */
 export function showTemplateToAdmin(
   source: Template,
 ): Omit<Template, 'webhook'> & { webhook: { url: string; events: string[] } | null } {
   return { ...source, webhook: source.webhook && { url: source.webhook.url, events: source.webhook.events } }
 }
 
-/** Whether a person may see and use the template. `groupIds`: the groups, nested ones too, that the person is in. */
+/** Whether a person may see and use the template. `groupIds`: the groups of the person, with nested groups. */
 export function mayUse(source: Template, who: Pick<Person, 'id'>, groupIds: ReadonlySet<string>): boolean {
   if (!source.active) return false
   if (source.audience === null) return true
   return source.audience.people.includes(who.id) || source.audience.groups.some((id) => groupIds.has(id))
 }
 
-function isOneSign(icon: string): boolean {
+function isOneCharacter(icon: string): boolean {
   return [...new Intl.Segmenter('en', { granularity: 'grapheme' }).segment(icon)].length <= 1 && !/\s/u.test(icon)
 }
 
@@ -173,7 +196,7 @@ function isUnique(values: readonly (string | number)[]): boolean {
   return new Set(values).size === values.length
 }
 
-/** What was found in a field, by the name that the template gives it: a label's, or a choice's title. */
+/** Returns the title of a value: the name of a label, or the title of a choice. */
 export function titleOfFound(
   { fields, labels }: Pick<TemplateSnapshot, 'fields' | 'labels'>,
   field: string,

@@ -18,7 +18,7 @@ import { endpointOf, type WebhookEndpoint, type WebhookPorts, webhookEndpoint } 
 import { aboutReceiver, knownReceiver, receiverId, templateIdOf } from './receivers.ts'
 import { bringAllForward, bringForward, endPause, isAsleep, isWaiting } from './waiting.ts'
 
-/** A delivery as admins see it. `templateId: null` is the bot's own subscription. */
+/** A delivery for admins. `templateId: null`: the service's own receiver. */
 export const deliveryView = z.strictObject({
   deliveryId: z.uuid(),
   requestId: z.uuid(),
@@ -32,7 +32,7 @@ export const deliveryView = z.strictObject({
   createdAt: instant,
   updatedAt: instant,
 })
-/** A delivery with each attempt, the body as sent, and the state of its receiver. */
+/** A delivery with its attempts, the sent body, and the status of its receiver. */
 export const deliveryDetails = deliveryView.extend({
   attempts: z.array(deliveryAttempt),
   replays: z.array(delivery.shape.replays.unwrap().element.omit({ after: true })),
@@ -60,8 +60,8 @@ export function showDelivery(one: Delivery): z.output<typeof deliveryView> {
 }
 
 /**
- * A delivery with its present target. `url`: undefined if its template has no webhook any more. `receiver`: the stored state of
- * the target, or else of the former target.
+ * A delivery with its present target. `url`: undefined if its template no longer has a webhook. `receiver`: the stored
+ * status of the present target, or else of the former target.
  */
 export interface KnownDelivery {
   readonly delivery: Delivery
@@ -79,7 +79,9 @@ export function showDeliveryDetails({ delivery: one, receiver }: KnownDelivery):
   }
 }
 
-/** Lists the log of deliveries for admins, newest first. The cursor is opaque: it comes from the page before. */
+/**
+ * Returns a page of the delivery log for admins, newest first. The cursor is opaque: it comes from the previous page.
+ */
 export const listDeliveries = defineUseCase({
   permission: 'delivery.read',
   input: z.object({
@@ -110,9 +112,10 @@ export const readDelivery = defineUseCase({
 })
 
 /**
- * Sends an ended delivery again, from the start of the schedule, to the present address of its template's webhook. A delivery
- * that waits for its next attempt is sent now instead, and its schedule continues. Keeps the `webhook-id`, so that a receiver
- * recognises the message (Standard Webhooks 1.0.0). Refuses a delivery that is being sent, or whose receiver is switched off.
+ * Resends an ended delivery, from the start of the schedule, to the present address of its template's webhook. A
+ * delivery that waits for its next attempt is sent now instead, and its schedule continues. Keeps the `webhook-id`, so
+ * that a receiver recognises the message (Standard Webhooks 1.0.0). Refuses a delivery that is being sent, or whose
+ * receiver is disabled.
  */
 export const replayDelivery = defineUseCase({
   permission: 'delivery.replay',
@@ -125,7 +128,7 @@ export const replayDelivery = defineUseCase({
       const receiver = await ports.endpoints.find(endpointOf(found, url).endpointId)
       const now = ports.clock.now()
       const waits = isWaiting(found, now) || isAsleep(found, receiver, now)
-      // Without a next attempt it is stuck: the queue has given up its job.
+      // A pending delivery without a next attempt is stuck: its job has failed for good.
       if (found.status === 'pending' && found.nextAttemptAt !== null && !waits)
         throw new ProvisioningError('illegal-transition', because('deliveryUnderWay'))
       if (receiver?.disabledAt) throw new ProvisioningError('illegal-transition', because('receiverOffForReplay'))
@@ -142,8 +145,8 @@ export const replayDelivery = defineUseCase({
         return known(ports, { ...found, nextAttemptAt: at, updatedAt: at })
       }
       const replays = [...earlier, { at, by, after: attempts }]
-      const anew = { replays, broughtForward: null, nextAttemptAt: at, updatedAt: at }
-      const again: Delivery = { ...found, url, status: 'pending', ...anew }
+      const restart = { replays, broughtForward: null, nextAttemptAt: at, updatedAt: at }
+      const again: Delivery = { ...found, url, status: 'pending', ...restart }
       await ports.deliveries.update(again)
       await ports.audit.append(audited)
       const jobName = jobId('deliver', deliveryId, attempts, 'replay', replays.length)
@@ -154,7 +157,10 @@ export const replayDelivery = defineUseCase({
   },
 })
 
-/** The present target of a delivery; undefined: there is none any more. The bot's own target never changes. */
+/**
+ * Returns the present target of a delivery; undefined if its webhook was removed. The service's own target never
+ * changes.
+ */
 async function targetOf(
   { templates }: WebhookPorts,
   { subscriber, tenantId, url }: Delivery,
@@ -184,25 +190,25 @@ function decodeCursor(cursor: string): NonNullable<DeliveryQuery['after']> {
   return refuseFields([fault('/cursor', 'invalid', because('cursorInvalid'))])
 }
 
-/** The most deliveries of one replay: each is a transaction of its own, and a person waits for the answer. */
-export const mostReplayed = 50
-export const mostFailedCounted = 200
+/** The maximum number of deliveries that one call resends: each is a separate transaction, and a person waits for the answer. */
+export const maxReplayed = 50
+export const maxFailedCounted = 200
 
-/** Counts the failed deliveries of a receiver, up to {@link mostFailedCounted}. Throws `not-found`. */
+/** Counts the failed deliveries of a receiver, up to {@link maxFailedCounted}. Throws `not-found`. */
 export const countFailedDeliveries = defineUseCase({
   permission: 'delivery.read',
   input: z.object({ subscriber: receiverId }),
   async handle(context: Context<WebhookPorts>, { subscriber }): Promise<number> {
     const { ports, actor } = context
     await knownReceiver(context, subscriber)
-    return ports.deliveries.countFailed(actor.tenantId, templateIdOf(subscriber), mostFailedCounted)
+    return ports.deliveries.countFailed(actor.tenantId, templateIdOf(subscriber), maxFailedCounted)
   },
 })
 
 /**
- * Replays the failed deliveries of a receiver, the oldest first, {@link mostReplayed} at most; each keeps its `webhook-id`.
- * Returns how many are under way again, and how many are left. A second call sends none of them twice. Refuses a receiver
- * that is switched off, by `illegal-transition`. Throws `not-found`.
+ * Resends the failed deliveries of a receiver, the oldest first, at most {@link maxReplayed}; each keeps its `webhook-id`.
+ * Returns how many are sent again and how many are left. A second call does not send the same deliveries. Throws
+ * `illegal-transition` for a disabled receiver, and `not-found`.
  */
 export const replayFailedDeliveries = defineUseCase({
   permission: 'delivery.replay',
@@ -221,17 +227,17 @@ export const replayFailedDeliveries = defineUseCase({
       templateId,
       status: 'failed',
       oldestFirst: true,
-      limit: mostReplayed,
+      limit: maxReplayed,
     })
     let sent = 0
-    for (const { deliveryId } of failed) if (await isReplayed(context, deliveryId)) sent += 1
+    for (const { deliveryId } of failed) if (await replayed(context, deliveryId)) sent += 1
     if (sent > 0) await noteAct(ports, actor, 'webhook-all-replayed', { ...aboutReceiver(template, url), sent })
-    return { sent, left: await ports.deliveries.countFailed(tenantId, templateId, mostFailedCounted) }
+    return { sent, left: await ports.deliveries.countFailed(tenantId, templateId, maxFailedCounted) }
   },
 })
 
-/** False if another admin has replayed it, or its webhook was removed, meanwhile. */
-async function isReplayed(context: Context<WebhookPorts>, deliveryId: string): Promise<boolean> {
+/** Resends a delivery. Returns false if another admin has resent it or its webhook was removed meanwhile. */
+async function replayed(context: Context<WebhookPorts>, deliveryId: string): Promise<boolean> {
   try {
     await replayDelivery.handle(context, { deliveryId })
     return true
@@ -244,8 +250,9 @@ async function isReplayed(context: Context<WebhookPorts>, deliveryId: string): P
 const expected: readonly ErrorCode[] = ['illegal-transition', 'not-found']
 
 /**
- * Sends the waiting deliveries of a receiver now, also if the receiver requested a pause: an admin knows that it is ready. A
- * second call sends none of them twice. Throws `illegal-transition` for a receiver that is switched off, and `not-found`.
+ * Sends the waiting deliveries of a receiver now, also if the receiver requested a pause: an admin knows that it is
+ * ready. A second call does not send the same deliveries. Throws `illegal-transition` for a disabled receiver, and
+ * `not-found`.
  */
 export const sendWaitingDeliveries = defineUseCase({
   permission: 'delivery.replay',

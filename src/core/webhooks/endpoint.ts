@@ -3,23 +3,23 @@ import type { ProvisioningPorts } from '../provisioning/index.ts'
 import type { Delivery } from '../requests/index.ts'
 import { type CardKey, instant, jobId } from '../shared/index.ts'
 
-/** The state of the receivers of webhooks. One that is not stored is healthy. */
+/** The status of webhook receivers. A receiver that is not stored is healthy. */
 export interface WebhookEndpointStore {
-  /** The receivers of the tenant that fail or are switched off, in any order. */
+  /** Returns the receivers of the tenant that fail or are disabled, in any order. */
   troubled(tenantId: string): Promise<WebhookEndpoint[]>
   find(endpointId: string): Promise<WebhookEndpoint | undefined>
-  /** Stores an unknown one; returns the stored one, and locks it until the transaction ends. */
+  /** Stores an unknown receiver. Returns the stored one, and locks it until the transaction ends. */
   lock(endpoint: WebhookEndpoint): Promise<WebhookEndpoint>
   update(endpoint: WebhookEndpoint): Promise<void>
-  /** Deletes the states of a template's receivers. */
+  /** Deletes the status of a template's receivers. */
   forget(tenantId: string, templateId: string): Promise<void>
 }
 
-/** Returns the present addresses of a host. Rejects when it has none or the resolver does not answer. */
+/** Returns the present addresses of a host. Rejects when the host has no address or the resolver does not answer. */
 export type ResolveHost = (hostname: string) => Promise<readonly string[]>
 /**
- * Sends one webhook now, outside the queue, and returns its status as in the log of deliveries. `own`: the bot's own
- * subscription, which goes to the service itself.
+ * Sends one webhook now, outside the queue, and returns its status as in the delivery log. `own`: to the service's own
+ * receiver.
  */
 export type SendWebhook = (message: {
   readonly url: string
@@ -37,32 +37,34 @@ export interface WebhookPorts extends ProvisioningPorts {
   readonly sendWebhook: SendWebhook
 }
 
-/** The delays of the attempts, in seconds after the one before (Standard Webhooks 1.0.0, DESIGN §5), each ± 20 %. */
+/**
+ * The delays of the attempts, in seconds after the previous attempt (Standard Webhooks 1.0.0, DESIGN §5), each ± 20 %.
+ */
 export const attemptDelays = [0, 5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400]
 const jitter = 0.2
-/** A receiver is switched off after failures for this long, in hours, … */
+/** A receiver is disabled after failures for this long, in hours, … */
 const failingHours = 120
 /** … if the present delivery has been tried for this long, in hours. */
 const triedHours = 24
 /** The longest pause that a receiver may request, in seconds. */
 export const longestWaitSeconds = 86_400
-/** The most attempts that a delivery stores, those of replays included. */
+/** The maximum number of attempts that a delivery stores, including resends. */
 const rememberedAttempts = 50
 
-/** The state of the receiver of one template's webhooks at one URL; `templateId: null` is the bot's own subscription. */
+/** The status of the receiver of one template's webhooks at one URL. `templateId: null`: the service's own receiver. */
 export const webhookEndpoint = z.object({
   endpointId: z.uuid(),
   tenantId: z.uuid(),
   templateId: z.uuid().nullable(),
   url: z.string(),
-  /** The first failure after which there was no success. */
+  /** The first failure since the last success. */
   failingSince: instant.nullable(),
   disabledAt: instant.nullable(),
-  /** It answered 410, or only failed. */
+  /** `gone`: it answered 410; `failing`: it only failed. */
   reason: z.enum(['gone', 'failing']).nullable(),
   /** It requested a pause, or did not answer in time. */
   waitsUntil: instant.nullable(),
-  /** The `failingSince` about which admins were notified: one alert for all deliveries that are given up. */
+  /** The `failingSince` about which admins were notified: one alert for all deliveries that fail for good. */
   toldOf: instant.nullable(),
 })
 export type WebhookEndpoint = z.output<typeof webhookEndpoint>
@@ -86,22 +88,22 @@ export function endpointOf({ tenantId, subscriber }: Pick<Delivery, 'tenantId' |
 
 /** The result of an attempt. */
 export interface AttemptOutcome {
-  /** The HTTP status, or why there is none; without secrets. */
+  /** The HTTP status, or why there was no answer; without secrets. */
   readonly status: string
-  /** `failed`: a further attempt makes no sense. */
+  /** `failed`: a further attempt would fail too. */
   readonly ends?: 'delivered' | 'failed'
-  /** Answered 410 Gone. */
+  /** Whether it answered 410 Gone. */
   readonly gone?: boolean
-  /** The pause for the receiver, in seconds. */
+  /** The requested pause, in seconds. */
   readonly waitSeconds?: number
 }
 
-/** The consequences of an attempt; `next`: the time of the next one; `tell`: the card for the admins. */
+/** The consequences of an attempt. `next`: the time of the next attempt; `alert`: the card for the admins. */
 export interface Aftermath {
   readonly delivery: Delivery
   readonly endpoint: WebhookEndpoint
   readonly next?: Date
-  readonly tell?: CardKey
+  readonly alert?: CardKey
 }
 
 interface Before {
@@ -110,7 +112,7 @@ interface Before {
 }
 
 /**
- * Applies the rules of delivery: the schedule, the pause that the receiver requested, switching it off, and alerts.
+ * Applies the rules of delivery: the schedule, the requested pause, the disabling of receivers, and alerts.
  * `random` returns 0 to 1.
  */
 export function afterAttempt(
@@ -139,7 +141,10 @@ export function afterAttempt(
   return status === 'failed' ? { delivery, ...withAlert(before.endpoint, endpoint) } : { delivery, endpoint }
 }
 
-/** The receiver after an attempt. The bot's own subscription is never switched off and never pauses: it announces requests. */
+/**
+ * Returns the receiver after an attempt. The service's own receiver is never disabled and never pauses: it announces
+ * requests.
+ */
 function healthAfter({ endpoint, delivery }: Before, outcome: AttemptOutcome, now: Date): WebhookEndpoint {
   if (outcome.ends === 'delivered') return { ...endpoint, failingSince: null, waitsUntil: null, toldOf: null }
   const at = now.toISOString()
@@ -147,7 +152,7 @@ function healthAfter({ endpoint, delivery }: Before, outcome: AttemptOutcome, no
   const failing = { ...endpoint, failingSince }
   if (endpoint.templateId === null || endpoint.disabledAt !== null) return failing
   if (outcome.gone) return { ...failing, disabledAt: at, reason: 'gone' }
-  // After a quiet time one failure proves little: a delivery must have been tried for a day.
+  // After a time without deliveries one failure proves little: a delivery must have failed for a day.
   const tried = now.getTime() - Date.parse(delivery.replays?.at(-1)?.at ?? delivery.createdAt)
   if (tried >= triedHours * 3_600_000 && now.getTime() - Date.parse(failingSince) >= failingHours * 3_600_000)
     return { ...failing, disabledAt: at, reason: 'failing' }
@@ -156,23 +161,26 @@ function healthAfter({ endpoint, delivery }: Before, outcome: AttemptOutcome, no
   return waitSeconds > 0 ? { ...failing, waitsUntil: new Date(until).toISOString() } : failing
 }
 
-/** One card when it is switched off, and before that one for all deliveries that are given up until it answers again. */
-function withAlert(before: WebhookEndpoint, endpoint: WebhookEndpoint): { endpoint: WebhookEndpoint; tell?: CardKey } {
+/**
+ * Alerts once when the receiver is disabled, and before that once for all deliveries that fail for good until it
+ * answers again.
+ */
+function withAlert(before: WebhookEndpoint, endpoint: WebhookEndpoint): { endpoint: WebhookEndpoint; alert?: CardKey } {
   const { disabledAt, reason, failingSince } = endpoint
   if (before.disabledAt !== null) return { endpoint }
-  if (disabledAt !== null && reason !== null) return { endpoint, tell: `webhook:${reason}:${disabledAt}` }
+  if (disabledAt !== null && reason !== null) return { endpoint, alert: `webhook:${reason}:${disabledAt}` }
   if (failingSince === null || before.toldOf === failingSince) return { endpoint }
   const what = endpoint.templateId === null ? 'own' : 'undelivered'
-  return { endpoint: { ...endpoint, toldOf: failingSince }, tell: `webhook:${what}:${failingSince}` }
+  return { endpoint: { ...endpoint, toldOf: failingSince }, alert: `webhook:${what}:${failingSince}` }
 }
 
-/** The status of an attempt that was not sent because the receiver was switched off. {@link meaningOf} reads it. */
+/** The status of an attempt that was not sent because the receiver was disabled. {@link meaningOf} reads it. */
 export const disabledStatus = ({ reason }: WebhookEndpoint): string =>
   reason === 'gone'
-    ? 'not sent: the receiver was switched off, since it said 410 Gone'
-    : `not sent: the receiver was switched off, since it did nothing but fail for ${failingHours} hours`
+    ? 'not sent: the receiver was disabled because it answered 410 Gone'
+    : `not sent: the receiver was disabled because each delivery failed for ${failingHours} hours`
 
-/** The meaning of an attempt's status; cards have a sentence for each. */
+/** The meanings of an attempt's status. The catalogue has a text for each. */
 export const answerMeanings = [
   'taken',
   'redirect',
@@ -207,10 +215,10 @@ const networkErrors: readonly (readonly [RegExp, AnswerMeaning])[] = [
   [/CERT|^(DEPTH_ZERO|UNABLE_TO_|SELF_SIGNED|ERR_TLS|ERR_SSL|EPROTO|HOSTNAME_MISMATCH)/, 'certificate'],
 ]
 
-/** The beginnings of the statuses of attempts without an answer. */
+/** The stored statuses of attempts without an answer, by their beginnings. */
 const unsent: readonly (readonly [RegExp, AnswerMeaning])[] = [
   [/^no answer in /, 'timeout'],
-  [/^not sent: the receiver was switched off/, 'switchedOff'],
+  [/^not sent: the receiver was (disabled|switched off)/, 'switchedOff'],
   [/^not sent: the template has no webhook/, 'noWebhook'],
   [/^not sent: its secret/, 'noSecret'],
   [/^not sent: /, 'forbidden'],
@@ -218,8 +226,8 @@ const unsent: readonly (readonly [RegExp, AnswerMeaning])[] = [
 ]
 
 /**
- * Returns the meaning of an attempt's status in the log of deliveries (`204`, `not reachable (ECONNREFUSED)`,
- * `no answer in 15 s`). `null`: there was no attempt yet.
+ * Returns the meaning of an attempt's status in the delivery log (`204`, `not reachable (ECONNREFUSED)`,
+ * `no answer in 15 s`). `null`: no attempt yet.
  */
 export function meaningOf(status: string | null): AnswerMeaning {
   if (status === null) return 'none'

@@ -1,6 +1,6 @@
 /**
- * Receivers of webhooks: their state, the log of deliveries, tests and replays.
- * The body of an event and its delivery are written with the request (`requests/events.ts`).
+ * Receivers of webhooks: their status, the delivery log, tests and resends.
+ * The body of an event and its delivery are stored with the request (`requests/events.ts`).
  */
 
 export * from './deliveries.ts'

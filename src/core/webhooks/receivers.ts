@@ -14,7 +14,7 @@ import { signingSecrets, type Template } from '../templates/index.ts'
 import { answerMeanings, endpointOf, meaningOf, type WebhookEndpoint, type WebhookPorts } from './endpoint.ts'
 import { bringAllForward, endPause } from './waiting.ts'
 
-/** The id of a receiver: a template's webhook, or the bot's own. */
+/** The id of a receiver: of a template's webhook, or `bot` for the service's own. */
 export const receiverId = z.union([z.object({ templateId: z.string() }), z.literal('bot')])
 export type ReceiverId = z.output<typeof receiverId>
 
@@ -22,15 +22,15 @@ export type ReceiverId = z.output<typeof receiverId>
 const receiverStates = ['off', 'failing', 'waits', 'well'] as const
 type ReceiverState = (typeof receiverStates)[number]
 
-/** A receiver with its state and recent deliveries. */
+/** A receiver with its status and recent deliveries. */
 export interface WebhookReceiver {
   readonly subscriber: ReceiverId
-  /** undefined: the bot's own. */
+  /** undefined: the service's own receiver. */
   readonly template: Template | undefined
   readonly url: string
   readonly state: ReceiverState
   readonly endpoint: WebhookEndpoint
-  /** Deliveries of the last 24 hours by their end; `pending`: all that are under way. */
+  /** Deliveries of the last 24 hours by result; `pending`: all pending deliveries. */
   readonly counts: DeliveryCounts
   /** The latest attempt, if there was one. */
   readonly last: { readonly status: string; readonly at: string } | undefined
@@ -49,7 +49,7 @@ const countedHours = 24
 /** How many of the newest deliveries are searched for the latest attempt. */
 const searched = 20
 
-/** A receiver of a template, or the bot's own, without its deliveries. */
+/** A receiver without its deliveries. */
 interface Known {
   readonly subscriber: ReceiverId
   readonly template: Template | undefined
@@ -58,7 +58,9 @@ interface Known {
   readonly state: ReceiverState
 }
 
-/** Lists all receivers in pages, unhealthy ones first. After deletions returns the last page instead of a missing one. */
+/**
+ * Lists all receivers in pages, unhealthy ones first. After deletions returns the last page instead of a missing one.
+ */
 export const listReceivers = defineUseCase({
   permission: 'delivery.read',
   input: z.object({ from: z.int(), most: z.int() }),
@@ -74,7 +76,7 @@ export const listReceivers = defineUseCase({
   },
 })
 
-/** Reads a receiver. Throws `not-found` if the template or its webhook does not exist any more. */
+/** Reads a receiver. Throws `not-found` if its template or webhook no longer exists. */
 export const readReceiver = defineUseCase({
   permission: 'delivery.read',
   input: z.object({ subscriber: receiverId }),
@@ -82,14 +84,14 @@ export const readReceiver = defineUseCase({
     const { ports, actor } = context
     const known = await knownReceiver(context, subscriber)
     const [receiver] = await withUse(ports, actor.tenantId, [known])
-    if (!receiver) throw new Error('a receiver that is known is shown')
+    if (!receiver) throw new Error('a known receiver was not returned')
     return receiver
   },
 })
 
 /**
- * Returns the present receivers that fail or are switched off. Leaves out former addresses, which an attempt may have stored
- * while the address was changed.
+ * Returns the present receivers that fail or are disabled. Leaves out former addresses, which an attempt may have
+ * stored while the address was changed.
  */
 export async function troubledEndpoints(
   { endpoints, templates }: Pick<WebhookPorts, 'endpoints' | 'templates'>,
@@ -158,11 +160,14 @@ async function withUse(ports: WebhookPorts, tenantId: string, some: readonly Kno
   )
 }
 
-/** The template id of a receiver in the log of deliveries; null: the bot's own subscription. */
+/** Returns the template id of a receiver in the delivery log; null: the service's own receiver. */
 export const templateIdOf = (subscriber: ReceiverId): string | null =>
   subscriber === 'bot' ? null : subscriber.templateId
 
-/** The latest attempt of these deliveries. Leaves out attempts that were not sent because the receiver was switched off. */
+/**
+ * Returns the latest attempt of these deliveries. Leaves out attempts that were not sent because the receiver was
+ * disabled.
+ */
 function lastOf(latest: readonly Delivery[]): WebhookReceiver['last'] {
   const attempts = latest.flatMap(({ history = [], lastStatus, updatedAt }) => {
     const last = history.at(-1)
@@ -174,8 +179,8 @@ function lastOf(latest: readonly Delivery[]): WebhookReceiver['last'] {
 }
 
 /**
- * Switches a receiver on again and sends its waiting deliveries now. Admins replay missed deliveries separately. Changes
- * nothing if it is not switched off. Throws `not-found`.
+ * Enables a receiver again and sends its waiting deliveries now. Admins resend failed deliveries separately. Changes
+ * nothing if the receiver is not disabled. Throws `not-found`.
  */
 export const switchReceiverOn = defineUseCase({
   permission: 'webhook.enable',
@@ -197,7 +202,7 @@ export const switchReceiverOn = defineUseCase({
   },
 })
 
-/** A receiver in an audit entry: its template and its host; the rest of an address may contain a key. */
+/** Returns the data of a receiver for an audit entry: template and host. The rest of an address may contain a key. */
 export const aboutReceiver = (template: Template | undefined, url: string) => ({
   ...(template && { templateId: template.id }),
   about: template?.name ?? new URL(url).host,
@@ -208,24 +213,25 @@ export const aboutReceiver = (template: Template | undefined, url: string) => ({
 export const webhookTestResult = z.strictObject({
   /** The `webhook-id` of the message. */
   webhookId: z.uuid(),
-  /** null: the bot's own subscription. */
+  /** null: the service's own receiver. */
   templateId: z.uuid().nullable(),
   url: z.string(),
   /** Whether the answer was 2xx, as for a delivery. */
   delivered: z.boolean(),
-  /** The answer's status, or why there was none, as in the log of deliveries. */
+  /** The answer's status, or why there was no answer, as in the delivery log. */
   status: z.string(),
   meaning: z.enum(answerMeanings),
   milliseconds: z.int().min(0),
 })
 export type WebhookTestResult = z.output<typeof webhookTestResult>
 
-/** The nil UUID (RFC 9562 §5.9): receivers that read the id find a valid one, and no request has it. */
+/** The nil UUID (RFC 9562 §5.9): a valid id that no request has. */
 const noRequest = '00000000-0000-0000-0000-000000000000'
 
 /**
- * Sends one signed `webhook.test` to a receiver now, with the secrets of a delivery, and returns the answer. Tries once and writes
- * no delivery. If the receiver takes the test, its pause ends and its waiting deliveries are sent now. Throws `not-found`.
+ * Sends one signed `webhook.test` to a receiver now, with the secrets of a delivery, and returns the answer. Tries once
+ * and writes no delivery. If the receiver accepts the test, its pause ends and its waiting deliveries are sent now.
+ * Throws `not-found`.
  */
 export const testReceiver = defineUseCase({
   permission: 'webhook.test',

@@ -2,18 +2,18 @@ import type { Delivery } from '../requests/index.ts'
 import { jobId } from '../shared/index.ts'
 import type { WebhookEndpoint, WebhookPorts } from './endpoint.ts'
 
-/** The most deliveries that one call brings forward, so that it ends soon. The others follow as these arrive. */
-const mostAtOnce = 200
-/** How many more are brought forward when one that was brought forward arrives: the faster the receiver, the more. */
+/** The maximum number of deliveries that one call brings forward. The others follow when these arrive. */
+const maxAtOnce = 200
+/** How many more deliveries each arrived one brings forward: a faster receiver gets more. */
 const followers = 2
-/** The time from a failed attempt to one that a success of the receiver brings forward, in milliseconds. */
+/** The least time between a failed attempt and the next one after a success of the receiver, in milliseconds. */
 const restAfterFailure = 10_000
 
-/** Whether the next attempt of a delivery is still to come. */
+/** Whether the next attempt of a delivery is in the future. */
 export const isWaiting = ({ status, nextAttemptAt }: Delivery, now: Date): boolean =>
   status === 'pending' && typeof nextAttemptAt === 'string' && Date.parse(nextAttemptAt) > now.getTime()
 
-/** Whether the job of a delivery that is due sleeps, because its receiver requested a pause. */
+/** Whether the job of a due delivery sleeps, because its receiver requested a pause. */
 export const isAsleep = (
   one: Delivery,
   receiver: Pick<WebhookEndpoint, 'waitsUntil'> | undefined,
@@ -26,15 +26,15 @@ export const isAsleep = (
 
 type WaitingPorts = Pick<WebhookPorts, 'deliveries' | 'work' | 'jobs' | 'clock'>
 
-/** `rest`: the least time after the last attempt, in milliseconds. `receiver`: as it was before its pause was ended. */
+/** `rest`: the least time after the last attempt, in milliseconds. `receiver`: its status before its pause ended. */
 interface Forward {
   readonly rest?: number
   readonly receiver?: Pick<WebhookEndpoint, 'waitsUntil'> | undefined
 }
 
 /**
- * Makes the next attempt of a delivery due now, and wakes one whose job sleeps. The later job finds that the attempt was made,
- * and does nothing. Returns whether the delivery waited or slept. Runs in the caller's transaction.
+ * Makes the next attempt of a delivery due now, or wakes its sleeping job. The job of the original time then finds the
+ * attempt done and does nothing. Returns whether the delivery waited or slept. Runs in the caller's transaction.
  */
 export async function bringForward(
   { deliveries, jobs, clock }: WaitingPorts,
@@ -59,7 +59,7 @@ export async function bringForward(
   if (!isWaiting(found, startAfter)) return false
   const at = startAfter.toISOString()
   const { attempts: before = 0, until = null } = found.broughtForward ?? {}
-  // One that was brought forward already, and not tried since, is the same attempt.
+  // A delivery that was brought forward and not attempted since counts once.
   const broughtForward = { attempts: until === null ? before + 1 : before, until: until ?? nextAttemptAt ?? null }
   await deliveries.update({ ...found, broughtForward, nextAttemptAt: at, updatedAt: now.toISOString() })
   await jobs.enqueue([{ ...order('now', at), ...(startAfter > now && { startAfter }) }])
@@ -81,13 +81,13 @@ interface WaitingOf {
 }
 
 /**
- * Sends the waiting deliveries of a receiver now, the oldest first. Each is a transaction of its own, so that no attempt waits
- * for another. Returns how many were brought forward.
+ * Sends the waiting deliveries of a receiver now, the oldest first. Each is a separate transaction, so that no attempt
+ * waits for another. Returns how many were brought forward.
  */
 export async function bringAllForward(
   ports: WaitingPorts,
   { tenantId, templateId, receiver }: WaitingOf,
-  { limit = mostAtOnce, rest = 0 } = {},
+  { limit = maxAtOnce, rest = 0 } = {},
 ): Promise<number> {
   const now = ports.clock.now()
   const isPaused = Date.parse(receiver?.waitsUntil ?? '') > now.getTime()
@@ -102,13 +102,13 @@ export async function bringAllForward(
 }
 
 /**
- * Sends waiting deliveries of a receiver that has just taken one: all if it failed before, some more if that one was brought
- * forward. A delivery that was tried a moment ago rests for some seconds, so that a receiver that fails now and then gets no flood.
+ * Sends waiting deliveries of a receiver that has just accepted one: all if it failed before, otherwise a few more. A
+ * delivery that was attempted a moment ago waits some seconds, so that an unreliable receiver is not flooded.
  */
 export function bringForwardAfterSuccess(
   ports: WaitingPorts,
   of: WaitingOf,
   { isHealthyAgain }: { readonly isHealthyAgain: boolean },
 ): Promise<number> {
-  return bringAllForward(ports, of, { limit: isHealthyAgain ? mostAtOnce : followers, rest: restAfterFailure })
+  return bringAllForward(ports, of, { limit: isHealthyAgain ? maxAtOnce : followers, rest: restAfterFailure })
 }

@@ -26,11 +26,11 @@ import {
 export interface Api {
   /** App ID URIs and client ids that are valid as the `aud` of a token. */
   readonly audiences: readonly string[]
-  /** What callers request: `api://{client id}/App.ReadWrite.All`. */
+  /** The scope that callers request: `api://{client id}/App.ReadWrite.All`. */
   readonly scope: string
 }
 
-/** Which tokens are accepted. Issuers must be equal to one of these. */
+/** The accepted tokens. Issuers must be equal to one of `issuers`. */
 export interface TokenOptions {
   /** `{login}/{tenant}`: where callers sign in, for the API document. */
   readonly authority: string
@@ -58,10 +58,10 @@ export interface Identity {
 }
 export type Authenticate = (request: IncomingMessage, audience: Audience) => Promise<Identity>
 
-/** A verified token is not verified again for this time, so a withdrawn key ends with it. */
+/** How long a verified token is not verified again, so a withdrawn key is accepted at most this long. Milliseconds. */
 const cachedMilliseconds = 60_000
 /** Most verified tokens in the cache. Refused tokens are not cached, so callers cannot fill it. */
-const mostCached = 2000
+const maxCached = 2000
 
 /**
  * Reads the caller from the request's bearer token (RFC 6750, RFC 8725). Throws 401 without a valid token, 403 for a
@@ -116,7 +116,7 @@ function cacheVerified(verify: Verify, now: () => number): Verify {
     const claims = await verify(token, audience)
     good.delete(key)
     const [oldest] = good.keys()
-    if (good.size >= mostCached && oldest !== undefined) good.delete(oldest)
+    if (good.size >= maxCached && oldest !== undefined) good.delete(oldest)
     good.set(key, {
       claims,
       from: at,
@@ -151,7 +151,10 @@ async function verify(
   } catch (cause) {
     if (cause instanceof KeysUnreachable) {
       const headers = { 'Retry-After': '10' }
-      throw new HttpError('keys-unreachable', 'Tokens cannot be checked just now.', { headers, cause })
+      throw new HttpError('keys-unreachable', 'The service cannot verify tokens now. Try again later.', {
+        headers,
+        cause,
+      })
     }
     throw refusalsOf(options, audience, now).invalid(token, cause)
   }
@@ -172,7 +175,7 @@ function clientOf(
   const { insufficient, invalid } = refusalsOf(options, audience, now)
   if (audience === 'collab' || !isForMail) {
     const forMail = `${options.mail.scope.replace(/[^/]+$/, '')}.default`
-    const detail = `Application permissions are not supported here: sign in on behalf of a person. Without a person, an application can request mailboxes: with a token for ${forMail}, and its client id in the setting MAIL_APP_CLIENTS.`
+    const detail = `Application permissions are not supported here: sign in on behalf of a person. An application without a person can request only mailboxes. It needs a token for ${forMail} and its client id in the setting MAIL_APP_CLIENTS.`
     throw insufficient(detail, claimOf(claims, 'scp', [requiredScope]))
   }
   const forMail = refusalsOf(options, 'mail', now)
@@ -182,12 +185,12 @@ function clientOf(
   const clientId = client.toLowerCase()
   if (!options.mailAppClients.includes(clientId)) {
     const detail =
-      'The setting MAIL_APP_CLIENTS does not name this application, so it cannot act without a person. Have an admin add its client id to MAIL_APP_CLIENTS and restart the service, or sign in on behalf of a person.'
+      'The setting MAIL_APP_CLIENTS does not list this application, so it cannot act without a person. Ask an admin to add its client id to MAIL_APP_CLIENTS and restart the service, or sign in on behalf of a person.'
     throw forMail.insufficient(detail, claimOf(claims, name, ['a client id in MAIL_APP_CLIENTS']))
   }
   if (!Array.isArray(roles) || !roles.includes(requiredScope))
     throw forMail.insufficient(
-      `The token lacks the role ${requiredScope}. Have an admin assign this application role to the application, with consent.`,
+      `The token lacks the role ${requiredScope}. Ask an admin to assign this application role to the application, with consent.`,
       claimOf(claims, 'roles', [requiredScope]),
     )
   return clientId
@@ -231,7 +234,7 @@ function refusalsOf(options: TokenOptions, audience: Audience, now: () => number
     invalid(token, cause) {
       const tokenClaims = wrongClaims(token, { ...options, audiences: audiencesOf(options, audience) }, now())
       if (!tokenClaims) return malformed(notJwt, { cause })
-      const signature = `Its signature does not match a key of ${authority}. Get a new one there.`
+      const signature = `Its signature does not match a key of ${authority}. Get a new token there.`
       const request = `Request a token for the scope ${scopes.join(' or ')}.`
       const why = tokenClaims.length === 0 ? signature : `${sentencesOf(tokenClaims)} ${request}`
       return malformed(why, { cause, tokenClaims })
@@ -246,7 +249,7 @@ function refusalsOf(options: TokenOptions, audience: Audience, now: () => number
 /** No key of the issuer is known and none can be fetched, so no token can be checked. */
 class KeysUnreachable extends Error {
   constructor(cause: unknown) {
-    super('The keys of the token issuer cannot be fetched.', { cause })
+    super('The service cannot fetch the keys of the token issuer.', { cause })
     this.name = 'KeysUnreachable'
   }
 }
@@ -258,11 +261,11 @@ interface SigningKeysOptions {
   readonly now: () => number
 }
 
-/** Older keys are fetched again while they still serve, so a withdrawn key goes out of use. */
+/** The age at which keys are fetched again, so that a withdrawn key expires. The old keys are used meanwhile. */
 const refreshAfterMilliseconds = 10 * 60_000
 /** The least time between two fetches for unknown key ids (reliability R22). */
 const unknownKeyMilliseconds = 60_000
-/** Without any keys every request waits for the issuer, so a failed fetch is repeated sooner. */
+/** The same while the process has no keys, because every request then waits for the issuer. */
 const firstKeysMilliseconds = 1_000
 const fetchTimeoutMilliseconds = 5_000
 
@@ -302,7 +305,7 @@ export function createSigningKeys({ url, fetch, now }: SigningKeysOptions): Sign
   const keyOf: JWTVerifyGetKey = async (header, token) => {
     if (!keys && (pending || !triedWithin(firstKeysMilliseconds))) await load()
     if (!keys) throw new KeysUnreachable(failure)
-    // Not awaited: the old keys serve meanwhile, and load() never rejects.
+    // Not awaited: the old keys are used meanwhile, and load() never rejects.
     if (isOlder(fetchedAt, refreshAfterMilliseconds) && !triedWithin(unknownKeyMilliseconds)) void load()
     try {
       return await keys(header, token)
@@ -318,9 +321,9 @@ export function createSigningKeys({ url, fetch, now }: SigningKeysOptions): Sign
 async function fetchKeys(url: string, fetcher: typeof fetch): Promise<JSONWebKeySet> {
   const signal = AbortSignal.timeout(fetchTimeoutMilliseconds)
   const response = await fetcher(url, { headers: { Accept: 'application/json' }, redirect: 'error', signal })
-  if (response.status !== 200) throw new Error(`the issuer answered ${response.status} when asked for its keys`)
+  if (response.status !== 200) throw new Error(`the issuer answered ${response.status} to the request for its keys`)
   const set: unknown = await response.json()
-  if (!isKeySet(set)) throw new Error('the issuer answered something that is not a key set')
+  if (!isKeySet(set)) throw new Error('the answer of the issuer is not a key set')
   return set
 }
 

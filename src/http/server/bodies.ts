@@ -34,14 +34,14 @@ export async function readBody(
       else if (size > limit + discardedAtMost) break
     }
   } catch (cause) {
-    throw new HttpError('malformed-request', 'The body ended before it was whole.', { cause })
+    throw new HttpError('malformed-request', 'The body is incomplete.', { cause })
   }
   if (size > limit) throw tooLarge(limit)
   return Buffer.concat(chunks)
 }
 
 const tooLarge = (limit: number): HttpError =>
-  new HttpError('body-too-large', `The body may have at most ${limit / 1024} KiB.`, {
+  new HttpError('body-too-large', `The body is larger than ${limit / 1024} KiB.`, {
     headers: { Connection: 'close' },
   })
 

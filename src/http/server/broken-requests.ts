@@ -17,15 +17,15 @@ const loopback = /^(?:localhost|\[::1\]|127(?:\.\d{1,3}){3})(?::\d{1,5})?$/i
 export function hostError(request: IncomingMessage, loopbackOnly: boolean): HttpError | undefined {
   const { host: hosts = [], origin: origins = [] } = request.headersDistinct
   if (hosts.length > 1 || (hosts.length === 0 && request.httpVersion !== '1.0'))
-    return refused('A request names one Host.')
+    return refused('Send exactly one Host header.')
   if (!loopbackOnly) return undefined
   const [host = ''] = hosts
-  if (!loopback.test(host)) return refused('In local mode this service answers to localhost and 127.0.0.1 only.')
+  if (!loopback.test(host)) return refused('In local mode this service accepts only the hosts localhost and 127.0.0.1.')
   if (origins.every((origin) => origin === `http://${host}` || origin === `https://${host}`)) return undefined
-  return refused('In local mode pages of other addresses may not call this service.')
+  return refused('In local mode this service accepts no calls from pages of other addresses.')
 }
 
-/** The same sender sends everything else on this connection. */
+/** Closes the connection, because the same sender sends everything else on it. */
 const refused = (detail: string): HttpError =>
   new HttpError('malformed-request', detail, { headers: { Connection: 'close' } })
 
@@ -34,12 +34,12 @@ const refusals: Readonly<Record<string, { code: HttpErrorCode; line: string; det
   ERR_HTTP_REQUEST_TIMEOUT: {
     code: 'request-timeout',
     line: '408 Request Timeout',
-    detail: 'The request did not come in time.',
+    detail: 'The request did not arrive in time.',
   },
   HPE_HEADER_OVERFLOW: {
     code: 'headers-too-large',
     line: '431 Request Header Fields Too Large',
-    detail: 'The headers are too large.',
+    detail: 'The headers are larger than 16 KiB.',
   },
 }
 const malformed = {
@@ -59,8 +59,8 @@ interface Conversation {
  * Answers requests that Node refuses with problems (RFC 9457): invalid HTTP, too large headers, slow senders. An
  * unknown Expect header is ignored (RFC 9110 §10.1.1).
  *
- * Each request gets exactly one answer: a broken request waits for the answer of the whole request before it, and an
- * answered request gets no second answer when the rest of its body does not come.
+ * Each request gets exactly one answer. A broken request waits until the complete request before it is answered. An
+ * answered request gets no second answer if the rest of its body never arrives.
  */
 export function answerBrokenRequests(node: Server, options: LogAndTexts): void {
   const conversations = new WeakMap<Duplex, Conversation>()
@@ -117,7 +117,7 @@ function refuse(reason: string | undefined, socket: Duplex, { log, texts }: LogA
     'Cache-Control: no-store',
     'Connection: close',
   ]
-  log.info({ traceId, callId, route: 'none', status: body.status, reason }, 'answered')
+  log.info({ traceId, callId, route: 'none', status: body.status, reason }, 'a call completed')
   linger(socket.end(`${headers.join('\r\n')}\r\n\r\n${content}`))
 }
 
@@ -126,8 +126,8 @@ const longestLinger = 1000
 
 /**
  * Reads and discards what still arrives until the client has closed its side, for at most a second. TCP resets a connection
- * that is closed with unread bytes, and a client whose next write meets the reset never reads its answer. Nothing that
- * arrives reaches the parser: a request that has been refused must not begin after all.
+ * that is closed with unread bytes, and a client whose next write meets the reset never reads its answer. The parser
+ * gets none of these bytes: a refused request must not start.
  */
 function linger(socket: Duplex): void {
   if (socket.destroyed) return

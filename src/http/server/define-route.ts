@@ -20,13 +20,13 @@ import type { Waiting } from './waiting.ts'
 type Method = 'GET' | 'POST' | 'PUT'
 /** The chapters of the API document, in its order. */
 export const tags = {
-  Sites: 'Ask for SharePoint sites.',
-  Mailboxes: 'Ask for shared, equipment and room mailboxes.',
-  Requests: 'Follow what was asked for, and decide it.',
-  Templates: 'What can be asked for, and under which policies.',
-  Webhooks: 'What was sent to subscribers, and what they get.',
-  Administration: 'How the service does, and work that was given up.',
-  Service: 'How the service does, its description, and the address of its bot.',
+  Sites: 'Request SharePoint sites.',
+  Mailboxes: 'Request shared, equipment and room mailboxes.',
+  Requests: 'Follow requests and decide them.',
+  Templates: 'Templates for requests, and their policies.',
+  Webhooks: 'Webhooks to receivers, and their delivery log.',
+  Administration: 'Health and statistics of the service, audit, and failed jobs.',
+  Service: 'Probes, metrics, the API document, pages, and the address of the bot.',
 } as const
 type Tag = keyof typeof tags
 
@@ -36,7 +36,7 @@ type MessagesHandler = (request: Request, response: Response) => Promise<void>
 /** Checks the token of an activity before its body is read. False: refused and answered. */
 type AdmitsActivity = (request: Request, response: Response) => Promise<boolean>
 
-/** Whether the service is ready, with one text about each part that it needs. */
+/** Whether the service is ready, with one text for each part that it needs. */
 export interface Health {
   /** Names this installation, the same for all its processes. */
   readonly serviceId?: string
@@ -63,7 +63,7 @@ export interface Services {
   /** The secret of the bot's own subscription: `whsec_` and base64 (Standard Webhooks 1.0.0). */
   readonly webhookSecret: string
   readonly messages: MessagesHandler
-  /** Without it `messages` checks the token after the body was read. */
+  /** If absent, `messages` checks the token after it has read the body. */
   readonly admitsActivity?: AdmitsActivity
   readonly health: Health
   readonly metrics?: Metrics
@@ -72,10 +72,10 @@ export interface Services {
   /** How people sign in on the page /docs. */
   readonly docs: {
     readonly tokenUrl: string
-    /** The client id of a registration with the page's redirect URI. Without it people enter one. */
+    /** The client id of a registration with the page's redirect URI. Without it, people enter a client id. */
     readonly clientId: string | undefined
   }
-  /** Where the organisation has pages of its own in place of ours. */
+  /** The organisation's own pages, which replace ours. */
   readonly ownPages?: OwnPages | undefined
   /** Calls that wait for a change. */
   readonly waiting: Waiting
@@ -148,18 +148,18 @@ interface Common<P, Q, B, A extends Answers> extends InputSchemas<P, Q, B> {
   /** In restify's syntax, without a slash at the end; both forms are served. */
   readonly path: string
   readonly summary: string
-  /** Headers that the handler reads. Idempotency-Key and If-None-Match are added by how the route is served. */
+  /** Headers that the handler reads. The server adds Idempotency-Key and If-None-Match. */
   readonly headers?: readonly RequestHeader[]
   readonly answers: A
   /** Calls with their answers, from the room's `examples.json`. A test checks each against the schemas. */
   readonly examples: Readonly<Record<string, Example>>
-  /** The problems of its own work. Problems of serving are added. */
+  /** The problems of the handler. The problems of the server are added. */
   readonly refusals: readonly ProblemCode[]
   /** A POST that writes nothing: counted as a read. */
   readonly onlyReads?: true
   /** How many more reads a body costs. The body is not validated yet. */
   readonly extraReads?: (body: unknown) => number
-  /** Whether a body only requests a check: its answer is not kept for repeats. The body is not validated yet. */
+  /** Whether a body only requests a check, so its answer is not stored for repeats. The body is not validated yet. */
   readonly changesNothing?: (body: unknown) => boolean
   /** Accepts an Idempotency-Key. */
   readonly idempotent?: true
@@ -215,7 +215,7 @@ export function defineRoute<
 >(spec: ActorSpec<P, Q, B, A>): ActorRoute {
   const { mayStill } = spec
   if (spec.idempotent && !mayStill && !isDecidedHere(spec.permission))
-    throw new Error(`${spec.id} stores answers and does not say who may still have them`)
+    throw new Error(`the route ${spec.id} stores answers, so it needs mayStill`)
   return {
     ...spec,
     recheck: async (raw, scope) => mayStill?.(scope, paramsOf(spec, raw)),
@@ -253,12 +253,12 @@ export function routeRegistry(...routes: readonly Route[]): readonly Route[] {
   const known = new Set<string>()
   for (const { id, method, path, answers } of routes) {
     const call = `${method} ${path.replace(/:[^/]+/g, ':')}`
-    if (known.has(call)) throw new Error(`two routes answer to ${method} ${path}`)
+    if (known.has(call)) throw new Error(`two routes serve ${method} ${path}`)
     if (!path.startsWith('/') || path.endsWith('/'))
-      throw new Error(`${path} must begin with a slash and not end with one`)
+      throw new Error(`the path ${path} must start with a slash and must not end with one`)
     const unknown = Object.keys(answers).find((status) => !(status in STATUS_CODES))
-    if (unknown !== undefined) throw new Error(`${method} ${path} claims the status ${unknown}`)
-    if (known.has(id)) throw new Error(`two routes are called ${id}`)
+    if (unknown !== undefined) throw new Error(`${method} ${path} has the unknown status ${unknown}`)
+    if (known.has(id)) throw new Error(`two routes have the id ${id}`)
     known.add(call).add(id)
   }
   return routes
@@ -277,7 +277,7 @@ function paramsOf<P, Q, B>({ params }: InputSchemas<P, Q, B>, raw: RawInput): In
 
 function parseParams(schema: z.ZodType, params: unknown): unknown {
   const parsed = schema.safeParse(params)
-  if (!parsed.success) throw new HttpError('no-such-address', 'There is nothing at this address.')
+  if (!parsed.success) throw new HttpError('no-such-address', 'The API has no such address.')
   return parsed.data
 }
 
@@ -285,7 +285,7 @@ function parseBody(spec: BodySpec | undefined, body: unknown): unknown {
   if (spec === undefined || 'signed' in spec) return body
   const schema = spec instanceof z.ZodType ? spec : undefined
   if (body === undefined && !schema?.safeParse(undefined).success)
-    throw new HttpError('malformed-json', 'The body is empty; a JSON object is expected.')
+    throw new HttpError('malformed-json', 'The body is empty. Send a JSON object.')
   if (schema) return parseFields(schema, withoutNulls(schema, body))
   if ('isChecked' in spec) parseFields(spec.documents, withoutNulls(spec.documents, body))
   return body

@@ -28,7 +28,7 @@ export interface HttpOptions extends Omit<Services, 'openApi' | 'waiting' | 'doc
   /** The public address, without a slash at the end. */
   readonly baseUrl: string
   readonly tokens: TokenOptions
-  /** The registration with which people sign in on /docs. Without it they enter a client id. */
+  /** The client id for sign-in on /docs. Without it, people enter one there. */
   readonly docsClientId?: string | undefined
   readonly idempotency: IdempotencyStore
   readonly limits: LimitOptions
@@ -44,7 +44,7 @@ export interface HttpOptions extends Omit<Services, 'openApi' | 'waiting' | 'doc
   readonly telemetry?: Telemetry
   /** Listens and answers 503 until `open` is called, so that callers see that the service is starting. */
   readonly starting?: boolean
-  /** How long answers may take to go out when the server closes; 500 ms by default. */
+  /** How long open answers may take when the server closes, in milliseconds; 500 by default. */
   readonly farewellMilliseconds?: number
   /** How long a request may take to arrive, in milliseconds; 30 s at most by default. */
   readonly patience?: {
@@ -72,8 +72,8 @@ interface HttpServer {
 }
 
 /**
- * Milliseconds. Slow senders are cut off within 30 s: Node checks its connections at intervals. A connection without
- * any traffic, because nobody reads the answer, ends after `timeout`, which is longer than any answer takes.
+ * Timeouts in milliseconds. Slow senders are disconnected within 30 s, because Node checks its connections at intervals.
+ * A connection without traffic, because nobody reads the answer, ends after `timeout`: longer than any answer takes.
  */
 const patience = {
   headersTimeout: 15_000,
@@ -153,18 +153,18 @@ function contextOf(options: HttpOptions, lifecycle: Lifecycle): ServerContext {
 
 /** Builds the API document on its first call: it is long, and most processes never need it. */
 function describer({ baseUrl, tokens: { authority, collab, mail } }: HttpOptions) {
-  let made: ReturnType<Services['openApi']> | undefined
+  let document: ReturnType<Services['openApi']> | undefined
   return () => {
-    if (made === undefined) {
+    if (document === undefined) {
       const access = { baseUrl, authority, scopes: { collab: collab.scope, mail: mail.scope } }
       const text = JSON.stringify(openApiOf(routes, access))
-      made = { text: Buffer.from(text), etag: entityTag(text) }
+      document = { text: Buffer.from(text), etag: entityTag(text) }
     }
-    return made
+    return document
   }
 }
 
-/** Runs before restify looks for a route. False: answered here. */
+/** Runs before restify selects a route. False: the call is already answered. */
 function guard(options: HttpOptions, lifecycle: Lifecycle) {
   return (request: Request, response: Response): boolean => {
     // restify builds a URL from this header: "Host: [" would end the process, "Host: x/healthz?" would change the path.
@@ -205,9 +205,9 @@ function mount(server: restify.Server, context: ServerContext, options: HttpOpti
 
 /** Errors of restify itself: an unknown address or method (restify has set the Allow header). */
 function routingError(error: { statusCode?: number }, request: IncomingMessage): unknown {
-  if (error.statusCode === 404) return new HttpError('no-such-address', 'There is nothing at this address.')
+  if (error.statusCode === 404) return new HttpError('no-such-address', 'The API has no such address.')
   if (error.statusCode === 405)
-    return new HttpError('method-not-allowed', `${request.method} is not a method of this address.`)
+    return new HttpError('method-not-allowed', `This address does not support ${request.method}.`)
   return error
 }
 
@@ -215,7 +215,7 @@ function handlerOf(context: ServerContext, route: Route, options: HttpOptions, l
   return async (request: Request, response: Response): Promise<void> => {
     const exchange = exchangeOf(options, request, response)
     lifecycle.follow(exchange)
-    const began = performance.now()
+    const start = performance.now()
     const { traceId: trace, sampled } = exchange
     await from({ from: 'rest', trace, sampled }, async () => {
       let failure: { readonly thrown: unknown } | undefined
@@ -225,7 +225,7 @@ function handlerOf(context: ServerContext, route: Route, options: HttpOptions, l
         if (sendError(exchange, await context.refusals(error, request)).defect) failure = { thrown: error }
       }
       const { statusCode: status } = response
-      const milliseconds = performance.now() - began
+      const milliseconds = performance.now() - start
       logAnswer(exchange, { route, status, milliseconds, ...(failure && { error: failure }) }, options.telemetry)
     })
   }
@@ -233,18 +233,18 @@ function handlerOf(context: ServerContext, route: Route, options: HttpOptions, l
 
 type Phase = 'starting' | 'open' | 'draining'
 
-/** How long a request may take while the server drains; then it is answered with 503. */
+/** How long a request may take while the server drains. After that the server answers 503. Milliseconds. */
 const drainMilliseconds = 4000
-/** How long open answers and requests may take to go through when the server closes, in milliseconds. */
+/** How long open requests and answers may take when the server closes, in milliseconds. */
 const longestFarewell = 500
 
-/** Answered in every phase. */
+/** Addresses that answer in every phase. */
 const always = ['/healthz', '/readyz', '/metrics']
 
-/** The phase of the server and its open requests, so that each gets an answer. */
+/** Tracks the phase of the server and its open requests, so that each request gets an answer. */
 class Lifecycle {
   #phase: Phase
-  readonly #underWay = new Set<Exchange>()
+  readonly #open = new Set<Exchange>()
   readonly #stopping = new AbortController()
 
   constructor(phase: Phase) {
@@ -262,10 +262,10 @@ class Lifecycle {
     return this.#notNow()
   }
 
-  /** Counts a request as open until its answer has gone out or its caller has disconnected. */
+  /** Counts a request as open until it is answered or its caller has disconnected. */
   follow(exchange: Exchange): void {
-    this.#underWay.add(exchange)
-    exchange.response.once('close', () => this.#underWay.delete(exchange))
+    this.#open.add(exchange)
+    exchange.response.once('close', () => this.#open.delete(exchange))
   }
 
   open(): void {
@@ -289,8 +289,8 @@ class Lifecycle {
     this.#phase = 'draining'
     this.#stopping.abort()
     const deadline = performance.now() + drainMilliseconds
-    while (this.#underWay.size > 0 && performance.now() < deadline) await wait(20)
-    for (const exchange of this.#underWay) sendError(exchange, this.#notNow())
+    while (this.#open.size > 0 && performance.now() < deadline) await wait(20)
+    for (const exchange of this.#open) sendError(exchange, this.#notNow())
   }
 
   /** Stops listening and closes all connections; those with an open answer a moment later. */
@@ -307,9 +307,9 @@ class Lifecycle {
   }
 
   #notNow(): HttpError {
-    const [code, doing] =
+    const [code, phase] =
       this.#phase === 'starting' ? (['starting', 'starting'] as const) : (['draining', 'restarting'] as const)
-    return new HttpError(code, `The service is ${doing}. Please try again in a moment.`, {
+    return new HttpError(code, `The service is ${phase}. Try again in a few seconds.`, {
       headers: { 'Retry-After': '5', Connection: 'close' },
     })
   }

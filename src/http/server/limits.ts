@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 import proxyaddr from 'proxy-addr'
-import type { BucketRule, LimitsOfUse, TokenBuckets } from '../../core/index.ts'
+import type { BucketRule, RateLimits, TokenBuckets } from '../../core/index.ts'
 import { HttpError } from './problem.ts'
 
 /** Calls per minute; 0 = no limit. `writeBurst`: how many writes may come at once (0: as many as in a minute). */
@@ -47,9 +47,9 @@ interface SharedBuckets {
 }
 
 /**
- * Limits of use as token buckets: the shared ones, or this process's own without shared ones. `now` is in milliseconds.
- * While shared buckets do not answer, this process counts alone: nobody is refused for that, and nobody gets more than
- * the limit from one process.
+ * Creates the rate limits as token buckets: shared ones if given, else buckets of this process. `now` is in milliseconds.
+ * While the shared buckets do not answer, this process counts alone, so callers are still served, and one process never
+ * allows more than the limit.
  */
 export function createLimits(options: LimitOptions, now: () => number, shared?: SharedBuckets): Limits {
   const own = createOwnBuckets(now)
@@ -73,11 +73,11 @@ export function createLimits(options: LimitOptions, now: () => number, shared?: 
   }
 }
 
-/** Batches leave half of each bucket to people, and continue when it is filled to 80 %. */
+/** Batches leave half of each bucket to people, and continue when a bucket is 80 % full. */
 const share = { kept: 0.5, filled: 0.8 } as const
 
 /** The same limits for queued work. It draws from the buckets of the people who ordered the work. */
-export const createLimitsOfUse = (options: LimitOptions, buckets: TokenBuckets): LimitsOfUse => ({
+export const createRateLimits = (options: LimitOptions, buckets: TokenBuckets): RateLimits => ({
   async takeWrite({ tenantId, id }) {
     const limits = limitsOf(options, 'write', tenantId, id)
     const { taken, counted } = await count(buckets.draw, limits)
@@ -140,7 +140,7 @@ function warnRarely(warn: SharedBuckets['warn'], now: () => number): (why: unkno
   return (why) => {
     requests += 1
     if (now() - warnedAt < warnEvery) return
-    warn({ err: why, requests }, 'limits of use could not be counted with the other processes; this one counts alone')
+    warn({ err: why, requests }, 'the shared rate limits do not answer; this process counts its calls alone')
     warnedAt = now()
     requests = 0
   }
@@ -165,9 +165,8 @@ function tooMany(limit: Counted, headers: Record<string, string>): HttpError {
   const counts = cost > 1 ? ` This call counts as ${cost}.` : ''
   const what = name.replace('-', ' ')
   const perMinute = Math.round(perSecond * 60)
-  const most = capacity < perMinute ? `${capacity} ${what} at once. The limit is ${perMinute} a minute, and` : ''
-  const over = most ? `${most} at most ${capacity} at once.` : `${perMinute} ${what} a minute.`
-  const detail = `That is more than ${over}${counts} Wait ${seconds} s.`
+  const burst = capacity < perMinute ? `, and at most ${capacity} at once` : ''
+  const detail = `The limit is ${perMinute} ${what} a minute${burst}.${counts} Wait ${seconds} s.`
   return new HttpError('rate-limited', detail, { headers: { ...headers, 'Retry-After': String(seconds) } })
 }
 
@@ -229,7 +228,7 @@ export function createRefusals(perMinute: number, now: () => number) {
       const secondsUntil = (wanted: number) => Math.max(1, Math.ceil((wanted - (tokens[0] ?? 0)) / rule.perSecond))
       const seconds = secondsUntil(1)
       const limit = `"refusals";r=0;t=${secondsUntil(perMinute)}`
-      const detail = `That is more than ${perMinute} refused calls a minute from one address. Wait ${seconds} s.`
+      const detail = `This address has more than ${perMinute} refused calls a minute. Wait ${seconds} s.`
       const policy = `"refusals";q=${perMinute};w=60`
       return new HttpError('rate-limited', detail, {
         // The reason stays in the headers: another caller at this address may only need a new token.
@@ -248,7 +247,7 @@ interface Forwarded {
 }
 
 /** Further hops are ignored. */
-const mostHops = 20
+const maxHops = 20
 
 /**
  * Finds the address that a request comes from. Anybody can write `X-Forwarded-For`, so it is read from the right, as
@@ -258,7 +257,7 @@ const mostHops = 20
 export function createClientAddress(trusted: readonly string[]): (request: Forwarded) => string {
   const isTrusted = proxyaddr.compile(trusted.flatMap(halved))
   return ({ socket, headersDistinct }) => {
-    const named = (headersDistinct['x-forwarded-for'] ?? []).join(',').split(',').slice(-mostHops)
+    const named = (headersDistinct['x-forwarded-for'] ?? []).join(',').split(',').slice(-maxHops)
     const hops = named.map((hop) => plain(withoutPort(hop.trim())))
     // No trusted proxy writes an invalid address, so only the hops after it count.
     const known = hops.slice(hops.findLastIndex((hop) => isIP(hop) === 0) + 1)

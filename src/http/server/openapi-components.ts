@@ -33,49 +33,49 @@ type Named = readonly [name: string, schema: z.ZodType, description: string]
 
 /** Request bodies. Their schemas differ from answers: fields with a default may be omitted. */
 const inputs: readonly Named[] = [
-  ['SiteRequest', siteRequest, 'A wish for a site.'],
+  ['SiteRequest', siteRequest, 'A request for a site, as a client sends it.'],
   [
     'MailboxRequest',
     mailboxRequest,
-    'A wish for a mailbox. The kind of its template decides which fields it may have.',
+    'A request for a mailbox, as a client sends it. The kind of its template determines the allowed fields.',
   ],
-  ['TemplateToWrite', templateToWrite, 'A template as it is written. A secret that is left out stays as it is.'],
-  ['ProvisioningWebhook', webhookBody, 'What subscribers are told. Whoever needs more reads the request.'],
-  ['WebhookTest', webhookTestBody, 'What an admin sends to try a receiver. It is about no request.'],
+  ['TemplateToWrite', templateToWrite, 'A template, as an admin writes it. An omitted secret stays unchanged.'],
+  ['ProvisioningWebhook', webhookBody, 'The webhook to a receiver. Read the request for more details.'],
+  ['WebhookTest', webhookTestBody, 'The webhook with which an admin tests a receiver. It is about no request.'],
 ]
 
 const outputs: readonly Named[] = [
-  ['Accepted', accepted, 'A request that was accepted: queued, or waiting for approval.'],
-  ['Request', requestView, 'A request with all that became of it.'],
+  ['Accepted', accepted, 'An accepted request: queued, or waiting for approval.'],
+  ['Request', requestView, 'A request with its status, approvals, steps and resource.'],
   ['Person', person, 'A person of the organisation. `id` is the Entra object id.'],
   [
     'ApprovalStage',
     requestView.options[0].shape.approvals.element,
-    'A stage of the approval, with the people who may decide and what they decided.',
+    'A stage of the approval, with the people who may decide and their decisions.',
   ],
-  ['Decision', decision, 'What one approver decided.'],
-  ['Explanation', explanationBody, 'One thing that explains a request. Branch on `code`; `detail` is for people.'],
-  ['RequestStep', requestStep, 'One durable part of making the resource.'],
-  ['RequestProblem', problem, 'Why a step or the request stopped.'],
-  ['Check', check, 'One thing that was asked for, read back from the tenant.'],
-  ['SiteResource', siteResource, 'A site that is there, with its groups.'],
-  ['MailboxResource', mailboxResource, 'A mailbox that is there.'],
-  ['Template', templateForAdmins, 'A template with its policies, as an admin sees it; secrets are never shown.'],
-  ['TemplateForUsers', templateForUsers, 'A template as those see it who may use it.'],
-  ['TemplateField', templateField, 'A question of the template. The answer is kept in `metadata` under its key.'],
-  ['ApprovalPolicy', approvalPolicy, 'Who approves, stage by stage.'],
-  ['Delivery', deliveryView, 'One webhook to one subscriber. Without a `templateId`: to our own bot.'],
-  ['DeliveryDetails', deliveryDetails, 'A delivery with its attempts, its body and how its receiver does.'],
-  ['DeliveryAttempt', deliveryAttempt, 'One attempt. `status` is the answer’s, or why there was none.'],
-  ['WebhookTestResult', webhookTestResult, 'What came of one try. Branch on `delivered`, or on `meaning`.'],
-  ['DeadLetter', deadLetter, 'A job that was given up.'],
+  ['Decision', decision, 'The decision of one approver.'],
+  ['Explanation', explanationBody, 'One fact that explains a request. Branch on `code`; `detail` is for people.'],
+  ['RequestStep', requestStep, 'One durable part of creating the resource.'],
+  ['RequestProblem', problem, 'The reason why a step or the request stopped.'],
+  ['Check', check, 'One requested value, read back from the tenant.'],
+  ['SiteResource', siteResource, 'A created site, with its groups.'],
+  ['MailboxResource', mailboxResource, 'A created mailbox.'],
+  ['Template', templateForAdmins, 'A template with its policies, for admins. Secrets are never shown.'],
+  ['TemplateForUsers', templateForUsers, 'A template, for people who may use it.'],
+  ['TemplateField', templateField, 'A question of the template. `metadata` has the answer under its key.'],
+  ['ApprovalPolicy', approvalPolicy, 'The approvers of each stage.'],
+  ['Delivery', deliveryView, 'One webhook to one receiver. Without a `templateId`, the receiver is our own bot.'],
+  ['DeliveryDetails', deliveryDetails, 'A delivery with its attempts, its body and the status of its receiver.'],
+  ['DeliveryAttempt', deliveryAttempt, 'One attempt. `status`: of the answer, or the reason for no answer.'],
+  ['WebhookTestResult', webhookTestResult, 'The result of one test. Branch on `delivered`, or on `meaning`.'],
+  ['DeadLetter', deadLetter, 'A failed job without further attempts.'],
   [
     'HealthPart',
     healthPartBody,
-    'How one part of the service, or what it needs, does. Which measures there are depends on the part.',
+    'The health of one part of the service or of one of its dependencies. The measures depend on the part.',
   ],
-  ['Health', healthBody, 'How the service does, with a word about each part that it needs.'],
-  ['Problem', problemBody, 'Why a call was refused (RFC 9457). Branch on `code`; `detail` is for people.'],
+  ['Health', healthBody, 'The health of the service, with a short text for each part that it needs.'],
+  ['Problem', problemBody, 'The reason why a call was refused (RFC 9457). Branch on `code`; `detail` is for people.'],
 ]
 
 function registryOf(all: readonly Named[]) {
@@ -83,7 +83,7 @@ function registryOf(all: readonly Named[]) {
   for (const [id, schema, description] of all) registry.add(schema, { id, description })
   return registry
 }
-/** Names and descriptions of the schemas that the document defines once. Other schemas are inlined. */
+/** Names and descriptions of the schemas that the document defines once. All other schemas are inlined. */
 const schemaNames = { input: registryOf(inputs), output: registryOf(outputs) } as const
 
 export type JsonSchema = z.core.JSONSchema.BaseSchema
@@ -105,7 +105,7 @@ export function createSchemaBook(): SchemaBook {
   const add = (name: string, schema: JsonSchema): void => {
     const known = components[name]
     if (known !== undefined && JSON.stringify(known) !== JSON.stringify(schema))
-      throw new Error(`the schema ${name} is another one where it is input than where it is answered`)
+      throw new Error(`the schema ${name} differs between requests and answers`)
     components[name] = schema
   }
   const convert = (schema: z.ZodType, io: 'input' | 'output', isBody = false): JsonSchema => {
@@ -304,9 +304,9 @@ export function securitySchemes(access: Access): Part {
     entra: {
       type: 'oauth2',
       description:
-        'Register an application with Microsoft Entra ID and sign people in, by device code ' +
-        `(${access.authority}/oauth2/v2.0/devicecode) or by code with PKCE. Applications may ask for mailboxes without ` +
-        'a person when they are listed in `MAIL_APP_CLIENTS`; sites always take a person.',
+        'Register an application in Microsoft Entra ID and sign people in by device code ' +
+        `(${access.authority}/oauth2/v2.0/devicecode) or by authorization code with PKCE. Applications in ` +
+        '`MAIL_APP_CLIENTS` may request mailboxes without a person. Sites always need a person.',
       flows: {
         authorizationCode: {
           authorizationUrl: `${access.authority}/oauth2/v2.0/authorize`,
@@ -321,7 +321,7 @@ export function securitySchemes(access: Access): Part {
       type: 'http',
       scheme: 'bearer',
       bearerFormat: 'JWT',
-      description: 'An access token that you have already.',
+      description: 'An access token that you already have.',
     },
     signature: {
       type: 'apiKey',
@@ -332,14 +332,13 @@ export function securitySchemes(access: Access): Part {
     metrics: {
       type: 'http',
       scheme: 'bearer',
-      description: 'The value of `METRICS_TOKEN`. None in local mode without it, which is on loopback only.',
+      description: 'The value of `METRICS_TOKEN`. If it is not set, local mode needs no token.',
     },
     connector: {
       type: 'http',
       scheme: 'bearer',
       bearerFormat: 'JWT',
-      description:
-        'A token of the Bot connector, for the app id of the bot. None in local mode, which is on loopback only.',
+      description: 'A token of the Bot connector for the app id of the bot. Local mode needs no token.',
     },
   }
 }

@@ -23,20 +23,20 @@ import {
 import { problemBody } from './problem.ts'
 import { type ProblemCode, problemCodes } from './problem-codes.ts'
 
-const description = `Asks for Microsoft 365 mailboxes and SharePoint sites by templates and their policies.
+const description = `Requests Microsoft 365 mailboxes and SharePoint sites by templates and their policies.
 
-A request is **accepted at once and made later**: the answer is 202 with a \`requestId\`. Read the request at \`Location\`
-after \`Retry-After\` seconds, then every ten, until its \`status\` is one of succeeded, failed, rejected, expired or
-cancelled; or have the template’s webhook tell you.
+The service **accepts a request at once and creates the resource later**. It answers 202 with a \`requestId\`. Read the
+request at \`Location\` after \`Retry-After\` seconds, then every ten seconds, until its \`status\` is succeeded, failed,
+rejected, expired or cancelled. Or let the template’s webhook notify you.
 
-- Send an **Idempotency-Key** with every POST: a repeat under the same key does nothing twice.
+- Send an **Idempotency-Key** with every POST: a repeat with the same key does nothing twice.
 - **Errors** are RFC 9457 problems: branch on \`code\`, show \`detail\` to people.
 - **Times** are ISO 8601 in UTC; **ids** are UUIDs, in any case.
-- Addresses answer with and without a slash at the end. GET answers HEAD too; any other method is answered with 405
-  \`method-not-allowed\` and Allow.
-- Answers may get more fields; bodies with a field that is not described are refused.
-- In a body, **null** in an optional field means absent. In a property that does not apply to the kind of mailbox, \`false\`,
-  \`""\`, \`[]\` and \`{}\` mean absent too, so a typed client may send every field.
+- Addresses work with and without a slash at the end. Each GET address also answers HEAD. The answer to any other
+  method is 405 \`method-not-allowed\` with Allow.
+- Later versions may add fields to answers. A body with an undocumented field is refused.
+- In a body, **null** in an optional field means that the field is absent. If a property does not apply to the kind of
+  mailbox, \`false\`, \`""\`, \`[]\` and \`{}\` mean the same, so a typed client may send every field.
 - \`errors\` has one entry for each field.`
 
 /** The API document, built from the routes, as OpenAPI 3.1.1 (https://spec.openapis.org/oas/v3.1.1). */
@@ -50,7 +50,7 @@ export function openApiOf(routes: readonly Route[], settings: Access): Part & { 
     info: {
       title: 'Quartermaster',
       version: '1.0.0',
-      summary: 'Mailboxes and sites for people who ask, by templates and their policies.',
+      summary: 'Provisions mailboxes and sites on request, by templates and their policies.',
       description,
       license: { name: 'MIT', identifier: 'MIT' },
     },
@@ -79,7 +79,7 @@ function withoutUnused<D extends { readonly components: Readonly<Record<string, 
   return { ...document, components: Object.fromEntries(components) }
 }
 
-/** As OpenAPI writes a path: `/requests/v1/{requestId}`. */
+/** Converts a path to OpenAPI's syntax: `/requests/v1/{requestId}`. */
 const openApiPath = (path: string): string => path.replace(/:([^/]+)/g, '{$1}')
 
 function pathsOf(routes: readonly Route[], books: Books, settings: Access): Part {
@@ -100,7 +100,7 @@ function webhookOf(book: SchemaBook): Part {
     post: {
       operationId: 'provisioningWebhook',
       tags: ['Webhooks'],
-      summary: 'What the webhook of a template is sent, signed by Standard Webhooks',
+      summary: 'The webhook to the receiver of a template, signed by Standard Webhooks',
       security: [{ signature: [] }],
       parameters: headers,
       requestBody: {
@@ -110,14 +110,17 @@ function webhookOf(book: SchemaBook): Part {
             schema: book.input(anyWebhookBody),
             examples: {
               provisioned: { summary: 'A site is ready', value: examples.receiveWebhook.ready.body },
-              test: { summary: 'An admin tries the receiver', value: examples.receiveWebhook.test.body },
+              test: { summary: 'An admin tests the receiver', value: examples.receiveWebhook.test.body },
             },
           },
         },
       },
       responses: {
-        '2XX': { description: 'Taken. Anything else is tried again: after 5 s, 5 min, 30 min, then for three days.' },
-        410: { description: 'The receiver is gone: nothing is sent to it any more.' },
+        '2XX': {
+          description:
+            'Accepted. After any other answer the service retries: after 5 s, 5 min, 30 min, then for three days.',
+        },
+        410: { description: 'The receiver is gone. The service sends nothing to it any more.' },
       },
     },
   }
@@ -197,7 +200,7 @@ function documented(spec: BodySpec): z.ZodType {
 const examplesOf = (shown: [string, Example][], pick: (example: Example) => unknown): Part =>
   Object.fromEntries(shown.map(([name, example]) => [name, { summary: example.summary, value: pick(example) }]))
 
-/** Answers to callers with a token may carry what is left of the limits of use. */
+/** Headers that answers to callers with a token may have. */
 const ofCallers = ['RateLimit-Policy', 'RateLimit'] as const
 
 function responsesOf(route: Route, books: Books): Part {
@@ -210,7 +213,7 @@ function responsesOf(route: Route, books: Books): Part {
   })
   const { headers = [], sometimes: perhaps = [] } = route.answers[200] ?? {}
   const unchanged = {
-    description: 'It has not changed.',
+    description: 'The resource has not changed.',
     headers: headersOf(['ETag'], [...headers, ...perhaps, ...sometimes]),
   }
   const refused = [...refusals]
@@ -246,41 +249,46 @@ const takesApplications = ({ permission, audience }: ActorRoute): boolean =>
   audience !== 'collab' && access[permission].some((role) => role === 'member' || role === 'requester')
 
 /** The credentials that a route accepts: any one of these. */
+/** Returns the scopes of which a person's token needs one, and the scope of an application without a person. */
+function scopesFor({ audience }: ActorRoute, settings: Access) {
+  const { collab, mail, application } = scopesOf(settings)
+  const people = { collab: [collab], mail: [mail], any: [collab, mail] }[audience]
+  return { people: [...new Set(people)], application }
+}
+
 function securityOf(route: Route, settings: Access): Part[] {
   if (route.permission === 'public') return route.credential ? [{ [route.credential]: [] }] : []
-  const { collab, mail, application } = scopesOf(settings)
-  const people = { collab: [collab], mail: [mail], any: [collab, mail] }[route.audience]
-  const scopes = [...new Set(people), ...(takesApplications(route) ? [application] : [])]
+  const { people, application } = scopesFor(route, settings)
+  const scopes = [...people, ...(takesApplications(route) ? [application] : [])]
   return [...scopes.map((scope) => ({ entra: [scope] })), { token: [] }]
 }
 
 const credentialTexts = {
-  signature: 'Takes no access token. The receiver checks `webhook-signature`.',
-  metrics: 'Takes the value of `METRICS_TOKEN` as its bearer token.',
-  connector: 'Takes a token of the Bot connector for the app id of the bot.',
+  signature: 'Needs no access token. The service checks `webhook-signature`.',
+  metrics: 'Needs the value of `METRICS_TOKEN` as bearer token.',
+  connector: 'Needs a token of the Bot connector for the app id of the bot.',
 }
 
-/** Which token a call takes: for which API, and whose. */
+/** Describes the token that a call needs. */
 function tokenText(route: Route, settings: Access): string {
-  if (route.permission === 'public') return route.credential ? credentialTexts[route.credential] : 'Takes no token.'
-  const { collab, mail, application } = scopesOf(settings)
-  const apis = { collab: [collab], mail: [mail], any: [collab, mail] }[route.audience]
-  const scopes = [...new Set(apis)].map((scope) => `\`${scope}\``).join(' or ')
+  if (route.permission === 'public') return route.credential ? credentialTexts[route.credential] : 'Needs no token.'
+  const { people, application } = scopesFor(route, settings)
+  const scopes = people.map((scope) => `\`${scope}\``).join(' or ')
   const isForAdmins = access[route.permission].every((role) => role === 'admin')
-  const person = `Takes an access token of ${isForAdmins ? 'an admin' : 'a person'} (delegated) for the scope ${scopes}.`
+  const person = `Needs an access token of ${isForAdmins ? 'an admin' : 'a person'} (delegated) for the scope ${scopes}.`
   const others = takesApplications(route)
-    ? `Also takes a token of an application without a person, for \`${application}\`, if \`MAIL_APP_CLIENTS\` names the application.`
-    : 'Applications without a person are refused.'
-  const byBody = route.audienceOf ? ' The token must be for the API that the body is for.' : ''
+    ? `An application without a person can use a token for \`${application}\`, if \`MAIL_APP_CLIENTS\` lists the application.`
+    : 'Applications without a person cannot make this call.'
+  const byBody = route.audienceOf ? ' The token must be for the API of the resource in the body.' : ''
   return `${person} ${others}${byBody}`
 }
 
-/** Answered in every phase, for probes. */
+/** Addresses that answer in every phase, for probes. */
 const always = ['/healthz', '/readyz', '/metrics']
 
 /**
- * Every code that a call of this route can be refused with: those of its own work, and those of serving (in the order
- * of `serve-route.ts`). Tests compare all answers with it.
+ * Returns every code with which a call of this route can be refused: the codes of the handler, and those of the server in
+ * the order of `serve-route.ts`. Tests compare all answers with this list.
  */
 function refusalsOf(route: Route): ProblemCode[] {
   const { params, query, body, permission, idempotent, anyAccept, refusals, path } = route

@@ -13,57 +13,57 @@ import {
 import { type HttpErrorCode, type ProblemCode, problemCodes, problemTitles, problemTypeOf } from './problem-codes.ts'
 import { type TokenClaim, tokenClaim } from './token-claims.ts'
 
-/** What is wrong with a field, by the code in `errors[].code`. Those that only a chat brings stand here too: the list is one. */
+/** The meaning of each code in `errors[].code`, including codes that only a chat can cause. */
 export const faultMeanings: Readonly<Record<FaultCode | 'too-deep' | 'duplicate-key', string>> = {
-  required: 'It is missing or empty, and has to be there.',
-  null: 'It is null. Leave it out instead.',
-  'wrong-type': 'It is of another JSON type than is documented.',
+  required: 'The field is required, but it is missing or empty.',
+  null: 'The field is null. Omit it instead.',
+  'wrong-type': 'The field does not have the documented JSON type.',
   'too-short': 'The text or list has too few characters or entries.',
   'too-long': 'The text or list has too many characters or entries.',
-  'too-small': 'The number is below the least; `suggestion` is the least.',
-  'too-large': 'The number is above the most; `suggestion` is the most.',
-  invalid: 'It does not have the documented form.',
+  'too-small': 'The number is below the minimum, which is in `suggestion`.',
+  'too-large': 'The number is above the maximum, which is in `suggestion`.',
+  invalid: 'The field does not have the documented form.',
   'unknown-field': 'The body has no such field.',
-  'unknown-template': 'There is no such template, or the caller may not use it.',
-  'wrong-resource': 'The template makes the other resource: a site in place of a mailbox, or the reverse.',
-  'name-taken': 'Somebody has the name or address; `suggestion` is free.',
-  'unknown-person': 'The id is not that of a person of the organisation.',
+  'unknown-template': 'The template does not exist, or the caller may not use it.',
+  'wrong-resource': 'The template is for the other resource: a site instead of a mailbox, or the reverse.',
+  'name-taken': 'The name or address is taken. `suggestion` is free.',
+  'unknown-person': 'The organisation has no person with this id.',
   'unreadable-person':
-    'The directory does not tell whether the person is an enabled member; `detail` says what an administrator can do.',
+    'The directory does not show whether the person is an enabled member. `detail` shows what an administrator can do.',
   'label-not-allowed': 'The template does not offer this sensitivity label.',
-  'not-a-choice': 'The template’s question has other choices.',
-  pattern: 'The text does not match what the template asks for; `detail` says what that is.',
-  'owners-minimum': 'There are fewer owners than the template wants, the requester included.',
-  'owners-maximum': 'There are more owners than the template allows, the requester included.',
+  'not-a-choice': 'The value is not one of the choices of the template’s question.',
+  pattern: 'The text does not match the template’s pattern. `detail` explains the pattern.',
+  'owners-minimum': 'There are fewer owners, the requester included, than the template requires.',
+  'owners-maximum': 'There are more owners, the requester included, than the template allows.',
   'not-applicable': 'This kind of mailbox has no such property.',
-  'not-a-country': 'It is neither an English country name nor a code of two letters.',
-  'domain-not-accepted': 'The organisation has no mail in this domain; `suggestion` is one that it has.',
-  'chosen-twice': 'One person has two levels of access. A form in chat can bring it.',
-  'no-mailbox': 'The person has no mailbox, so they cannot be given access to one.',
-  past: 'The day is over.',
-  'too-early': 'The date is before the first that is possible; `suggestion` is the first.',
-  'too-late': 'The date is after the last that is possible; `suggestion` is the last.',
-  'not-a-date': 'It is no date as YYYY-MM-DD.',
-  fixed: 'The template sets this; `suggestion` is its value. Leave it out.',
-  'blocked-word': 'The name has a word that the organisation does not allow in names.',
+  'not-a-country': 'The value is neither an English country name nor a code of two letters.',
+  'domain-not-accepted': 'The organisation has no mail in this domain. `suggestion` is one of its domains.',
+  'chosen-twice': 'One person has two levels of access. Only a form in chat can cause this.',
+  'no-mailbox': 'The person has no mailbox, so they cannot get access to another mailbox.',
+  past: 'The date is in the past.',
+  'too-early': 'The date is before the first possible date, which is in `suggestion`.',
+  'too-late': 'The date is after the last possible date, which is in `suggestion`.',
+  'not-a-date': 'The value is not a date in the form YYYY-MM-DD.',
+  fixed: 'The template sets this field to the value in `suggestion`. Omit the field.',
+  'blocked-word': 'The name contains a blocked word: the organisation does not allow it in names.',
   'reserved-name':
-    'Certificate authorities, registrars or mail systems trust this address. Only a template that allows the name gives it; `suggestion` is another one.',
+    'The name is reserved, because certificate authorities, registrars or mail systems trust it. Only a template that allows the name can use it. `suggestion` is another name.',
   'former-address':
-    'The address belonged to another person or resource; `detail` names the day from which it is free. `suggestion` is free now.',
-  characters: 'The name has characters that the template does not allow; `suggestion` lists them.',
-  'too-many-people': 'More people are given access than the template allows; `suggestion` is the most.',
-  'access-not-allowed': 'The template does not give this level of access.',
-  'external-owner': 'The owner is from outside, and the template wants people of the organisation.',
-  'person-blocked': 'The account of the person is blocked, so they get nothing here.',
-  'person-guest': 'The person is a guest, and guests get no access to mailboxes.',
-  'quota-reached': 'There are as many of this template as it allows; `suggestion` is the most.',
-  'same-person': 'It is the caller, and somebody else is needed.',
+    'The address belonged to another person or resource. `detail` shows the day from which it is free. `suggestion` is free now.',
+  characters: 'The name has characters that the template does not allow. `suggestion` lists them.',
+  'too-many-people': 'More people get access than the template allows. `suggestion` is the maximum.',
+  'access-not-allowed': 'The template does not allow this level of access.',
+  'external-owner': 'The owner is from outside the organisation, and the template does not allow that.',
+  'person-blocked': 'The person’s account is blocked, so they cannot get access.',
+  'person-guest': 'The person is a guest, and guests cannot get access to mailboxes.',
+  'quota-reached': 'The template’s quota is used up. `suggestion` is the maximum.',
+  'same-person': 'The person is the caller. Choose another person.',
   'cannot-decide': 'The person is a guest or blocked, so they cannot decide.',
-  'asked-for-it': 'The person asked for it, so they do not decide about it.',
-  'already-asked': 'The person is asked already, or has decided.',
-  'not-asked': 'The decision of this person is not waited for.',
-  'too-deep': 'The body nests deeper here than any documented one.',
-  'duplicate-key': 'The key stands twice in one object.',
+  'asked-for-it': 'The person is the requester and may not decide their own request.',
+  'already-asked': 'The person is already an approver of this stage, or has decided.',
+  'not-asked': 'The person is not an approver who still has to decide.',
+  'too-deep': 'The body nests deeper here than any documented body.',
+  'duplicate-key': 'The key occurs twice in one object.',
 }
 
 const faultList = Object.entries(faultMeanings)
@@ -71,8 +71,8 @@ const faultList = Object.entries(faultMeanings)
   .join('\n\n')
 
 /**
- * The body of every error answer: RFC 9457 with the extension members of DESIGN §5, and the trace id that is in the log.
- * `type` is `urn:quartermaster:problem:<code>`: the same wherever the service runs, and nothing that has to resolve.
+ * The body of every error: RFC 9457 with the extension members of DESIGN §5, and the trace id of the log.
+ * `type` is `urn:quartermaster:problem:<code>`: the same for every installation, and not an address to open.
  */
 export const problemBody = z.strictObject({
   type: z.string().regex(/^urn:quartermaster:problem:/),
@@ -85,7 +85,7 @@ export const problemBody = z.strictObject({
     .string()
     .regex(/^[0-9a-f]{32}$/)
     .describe(
-      'The trace that the call belongs to (W3C Trace Context): the log, the audit and whatever followed have the same.',
+      'The trace of the call (W3C Trace Context). The log, the audit and all later work have the same trace id.',
     ),
   errors: z
     .array(
@@ -97,18 +97,18 @@ export const problemBody = z.strictObject({
       }),
     )
     .optional(),
-  requestId: z.uuid().optional().describe('Of `duplicate-request`: the earlier request.'),
+  requestId: z.uuid().optional().describe('Only for `duplicate-request`: the earlier request.'),
   tokenClaims: z
     .array(tokenClaim)
     .optional()
-    .describe('The claims for which an access token was refused (401 and 403), with what the API expects there.'),
+    .describe('The claims for which an access token was refused (401 and 403), with the expected values.'),
 })
 export type ProblemBody = z.output<typeof problemBody>
 
-/** How long a client should wait before it asks again, in seconds (RFC 9110 Retry-After). */
+/** How long a client should wait before it calls again, in seconds (RFC 9110 Retry-After). */
 const retryAfterSeconds: { readonly [C in ErrorCode]?: string } = { unavailable: '10', 'too-many-open-requests': '60' }
 
-/** A refusal by the HTTP layer. `detail` goes to the client as it is, so it never quotes a token, a file or an error. */
+/** A refusal by the HTTP layer. Clients get `detail` unchanged, so it never quotes a token, a file or an error. */
 export class HttpError extends Error {
   readonly code: HttpErrorCode
   readonly headers: Readonly<Record<string, string>>
@@ -133,7 +133,7 @@ export class HttpError extends Error {
   }
 }
 
-/** What an error becomes on the wire. `defect`: something of ours does not work, so the error itself belongs in the log. */
+/** The answer for an error. `defect`: the service itself failed, so the log gets the error. */
 export interface Problem {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -141,21 +141,21 @@ export interface Problem {
   readonly defect: boolean
 }
 
-/** Sentences for people, next to the codes of an answer. The composition root takes them from the message catalogue. */
+/** Texts for people, next to the codes of an answer. The composition root takes them from the message catalogue. */
 export interface ApiTexts {
   explanation(line: Explanation): string
   healthPart(part: HealthPart): string
   reason(reason: Reason): string
 }
 
-/** The call that an error ended, and the sentences for its codes. */
+/** The failed call, and the texts for its codes. */
 interface About {
   readonly traceId: string
   readonly instance: string
   readonly texts: Pick<ApiTexts, 'reason'>
 }
 
-/** The one mapper from errors to answers. What is not a refusal that we made stays opaque: only its trace id is shown. */
+/** Maps every error to an answer. Unknown errors stay opaque: the client gets only the trace id. */
 export function problemOf(error: unknown, about: About): Problem {
   if (error instanceof HttpError) {
     const refusal = problem(error.code, error.message, about, error.faults, error.headers)
@@ -172,21 +172,21 @@ export function problemOf(error: unknown, about: About): Problem {
       ...(requestId && { Location: `/requests/v1/${requestId}` }),
     }
     const { body, ...refusal } = problem(code, about.texts.reason(error.reason), about, error.faults, headers)
-    // That too much waits is no defect of ours, and a line of level error for each refused call would be a flood itself.
+    // A full queue is no defect, and an error line for each refused call would flood the log.
     const earlier = requestId && { requestId }
     return { ...refusal, body: { ...body, ...earlier }, defect: code === 'unavailable' && !isBusy(error.cause) }
   }
   if (error instanceof TenantError && error.retryable) {
     const headers = { 'Retry-After': String(error.retryAfterSeconds ?? retryAfterSeconds.unavailable) }
-    const away = 'Microsoft 365 does not answer just now. Please try again in a minute.'
+    const away = 'Microsoft 365 does not answer now. Try again in a minute.'
     const detail = isBusy(error) ? error.message : away
     return { ...problem('unavailable', detail, about, [], headers), defect: !isBusy(error) }
   }
-  const detail = `Something went wrong on our side. Please tell an admin this id: ${about.traceId}`
+  const detail = `The service has an internal error. Give this trace id to an admin: ${about.traceId}`
   return { ...problem('internal', detail, about, [], {}), defect: true }
 }
 
-/** What is wrong with fields, as clients read it. */
+/** Converts the faults of fields to the form for clients. */
 export const errorsOf = (
   texts: Pick<ApiTexts, 'reason'>,
   faults: readonly Fault[],

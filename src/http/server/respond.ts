@@ -14,13 +14,13 @@ export interface HttpLog {
   error(fields: object, message: string): void
 }
 
-/** What every answer needs: the log, and the sentences of refusals. */
+/** The log, and the texts of refusals. */
 export interface LogAndTexts {
   readonly log: HttpLog
   readonly texts: Pick<ApiTexts, 'reason'>
 }
 
-/** Starts an exchange: its own id, and the caller's trace or a new one. */
+/** Starts an exchange with its own id, and with the caller's trace or a new trace. */
 export function exchangeOf({ log, texts }: LogAndTexts, request: Request, response: Response): Exchange {
   const callId = randomUUID()
   const { trace = traceIdOf(callId), sampled = false } = originOf(request.headers.traceparent)
@@ -28,7 +28,7 @@ export function exchangeOf({ log, texts }: LogAndTexts, request: Request, respon
 }
 
 interface AnswerFacts {
-  /** The pattern of the path, and its method; none if no route matched. */
+  /** The method and the pattern of the path; absent if no route matched. */
   readonly route?: { readonly path: string; readonly method: string } | undefined
   readonly status: number
   readonly milliseconds: number
@@ -58,9 +58,9 @@ export function logAnswer(
     ...(facts.personId !== undefined && { personId: facts.personId }),
     ...(facts.problem && { code: facts.problem.code, tokenClaims: facts.problem.tokenClaims }),
   }
-  if (error) log.error({ ...fields, err: error.thrown }, 'a request failed')
-  else if (facts.isLogged) log.debug(fields, 'answered')
-  else log.info(fields, 'answered')
+  if (error) log.error({ ...fields, err: error.thrown }, 'a call failed')
+  else if (facts.isLogged) log.debug(fields, 'a call completed')
+  else log.info(fields, 'a call completed')
 }
 
 const isId = (value: unknown): boolean => z.uuid().safeParse(value).success
@@ -68,7 +68,7 @@ const isId = (value: unknown): boolean => z.uuid().safeParse(value).success
 const idsIn = (params: object | undefined): Record<string, unknown> =>
   Object.fromEntries(Object.entries(params ?? {}).filter(([, value]) => isId(value)))
 
-/** The ids of an answer to a request that could not be read, and so names no trace. */
+/** New ids for the answer to a request that could not be read, and whose trace is unknown. */
 export function idsOfBroken(): { callId: string; traceId: string } {
   const callId = randomUUID()
   return { callId, traceId: traceIdOf(callId) }
@@ -98,7 +98,7 @@ export interface Outgoing {
   readonly body: string
 }
 
-/** Larger bodies are not read to their end, so the connection closes. Bytes. */
+/** The size above which the rest of a body is not read, so the connection closes. Bytes. */
 const readToTheEnd = 1024 * 1024
 
 /** Whether the connection closes with the answer: Node discards an unread body, unless it may be long. */

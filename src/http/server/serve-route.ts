@@ -42,10 +42,10 @@ export interface ServerContext {
 /** How deep a body of our API may nest; the deepest documented body has three levels. */
 const apiDepth = 10
 
-/** Serves one call of a route: caller, limits, input, then the work. Throws errors that become problems. */
+/** Serves one call of a route: checks caller, limits and input, then runs the handler. Its errors become problems. */
 export async function serveRoute(context: ServerContext, route: Route, exchange: Exchange): Promise<void> {
   if (!route.anyAccept && !acceptsJson(exchange.request.headers.accept))
-    throw new HttpError('not-acceptable', 'This API answers application/json.')
+    throw new HttpError('not-acceptable', 'This API answers only with application/json. Change the Accept header.')
   if (route.permission === 'public') {
     return servePublic(context, route, exchange)
   }
@@ -62,7 +62,7 @@ function abandonedBy({ response }: Exchange): AbortSignal {
   const abandoned = new AbortController()
   response.once('close', () => {
     if (!response.writableFinished)
-      abandoned.abort(new TenantError('abandoned', 'The caller has hung up.', { retryable: true }))
+      abandoned.abort(new TenantError('abandoned', 'The caller has disconnected.', { retryable: true }))
   })
   return abandoned.signal
 }
@@ -118,7 +118,7 @@ async function serveCaller(
     return send(exchange, { ...claimed.answer, headers })
   }
   let answer: Outgoing
-  let isBegun = false
+  let hasStarted = false
   try {
     await count()
     await countWork()
@@ -127,16 +127,16 @@ async function serveCaller(
     const call = route.prepare(named)
     // An earlier attempt may have done the work, so the right to see it is checked as for a stored answer.
     if (claimed.isContinued) await route.recheck(named, scope)
-    isBegun = true
+    hasStarted = true
     answer = outgoing(await call(scope))
   } catch (error) {
     const { status } = problemOf(error, { ...exchange, instance: '' })
     // A refusal changes nothing. Another error during the work may have come after the commit.
-    const isUnknown = isBegun && status >= 500 && !isRefusedAsBusy(route, error)
+    const isUnknown = hasStarted && status >= 500 && !isRefusedAsBusy(route, error)
     await quietly(exchange, () => claimed.release(isUnknown ? 'unknown' : 'refused'))
     throw error
   }
-  // Nothing was done, so a repeat may run again.
+  // A check changes nothing, so a repeat may run again.
   const isCheck = route.changesNothing?.(raw.body) === true
   await quietly(exchange, () => (isCheck ? claimed.release('refused') : claimed.complete(answer)))
   send(exchange, answer)
@@ -156,7 +156,7 @@ async function withRequestId(raw: RawInput, { core }: ActorScope): Promise<RawIn
     : { ...raw, params: { ...Object(raw.params), requestId } }
 }
 
-/** What the path names as `requestId`; a number becomes the id, or undefined if no request has it. */
+/** Returns the `requestId` of the path. A reference becomes the id, or undefined if no request has this reference. */
 async function requestIdIn({ params }: RawInput, core: Core): Promise<unknown> {
   const { requestId }: { requestId?: unknown } = Object(params)
   const isNumber = typeof requestId === 'string' && numberPattern.test(requestId)
@@ -182,12 +182,12 @@ const joined = (
     ]),
   )
 
-/** The work is done: if the key cannot be written, a repeat finds the same requestId after the lease. */
+/** Only logs an error: the work is done, and without the stored answer a repeat gets the same requestId after the lease. */
 async function quietly(exchange: Exchange, write: () => Promise<void>): Promise<void> {
   try {
     await write()
   } catch (error) {
-    exchange.log.error({ err: error }, 'an Idempotency-Key could not be written')
+    exchange.log.error({ err: error }, 'could not write an Idempotency-Key')
   }
 }
 
@@ -201,7 +201,7 @@ async function actorScope(
 ): Promise<ActorScope> {
   const { core } = context.services
   const actor = await admitted(context, route, exchange, caller, raw)
-  // Before the body is read and an Idempotency-Key is claimed. The core checks again, also for other callers.
+  // An early check, before an Idempotency-Key is claimed. The core checks again.
   if (isDecidedHere(route.permission)) authorize(actor, route.permission)
   return { ...scopeOf(context, exchange, requestId), actor, core }
 }
@@ -220,7 +220,7 @@ async function admitted(
     if (decides && error instanceof ProvisioningError && error.code === 'forbidden')
       await requestIdIn(raw, core)
         .then((requestId) => core.system.noteForbidden(caller, requestId, decides))
-        .catch((err: unknown) => log.warn({ err }, 'a refused decision could not be audited'))
+        .catch((err: unknown) => log.warn({ err }, 'could not audit a refused decision'))
     throw error
   }
 }
@@ -279,7 +279,7 @@ function idempotencyKeyOf(request: IncomingMessage): string | undefined {
   if (values === undefined) return undefined
   const [key = ''] = values
   if (values.length === 1 && /^[\x20-\x7e]{1,255}$/.test(key)) return key
-  throw new HttpError('idempotency-key-malformed', 'Idempotency-Key is one header of 1 to 255 printable characters.')
+  throw new HttpError('idempotency-key-malformed', 'Send one Idempotency-Key of 1 to 255 printable ASCII characters.')
 }
 
 /**
@@ -309,9 +309,9 @@ async function claimKey(
   })
   if (claim.state === 'answered') return { answer: claim.answer }
   if (claim.state === 'reused')
-    throw new HttpError('idempotency-key-reused', 'This Idempotency-Key was used for another request. Take a new one.')
+    throw new HttpError('idempotency-key-reused', 'This Idempotency-Key was used with another body. Use a new key.')
   if (claim.state === 'in-flight') {
-    throw new HttpError('idempotency-key-in-flight', 'The first request with this Idempotency-Key is still running.', {
+    throw new HttpError('idempotency-key-in-flight', 'The first call with this Idempotency-Key is still in progress.', {
       headers: { 'Retry-After': '1' },
     })
   }

@@ -8,7 +8,7 @@ import { z } from 'zod'
 export const tokenClaim = z.strictObject({
   claim: z.string().describe('The name in the token: `aud`, `iss`, `ver`, `tid`, `scp`, `roles`, `exp`, …'),
   got: z.string().optional().describe('The value in the token. Absent: the token does not have the claim.'),
-  expected: z.array(z.string()).min(1).describe('One of these values is needed.'),
+  expected: z.array(z.string()).min(1).describe('One of these values is required.'),
 })
 export type TokenClaim = z.output<typeof tokenClaim>
 
@@ -49,9 +49,9 @@ export interface ExpectedClaims {
 }
 
 /**
- * Compares the claims of a refused token with what a route expects. Reads the claims without a check of the signature:
- * they show what is wrong with tokens of another API too, and say nothing that the sender does not know. Returns
- * undefined for text that is no JWT, and an empty list if all claims are right, so the signature is wrong.
+ * Compares the claims of a refused token with the expected claims of a route. Does not check the signature, so that it
+ * also explains tokens for another API; it shows nothing that the sender does not know. Returns undefined for text that is
+ * not a JWT, and an empty list if all claims are right and the signature is wrong.
  */
 export function wrongClaims(
   token: string,
@@ -103,7 +103,7 @@ const labels: Readonly<Record<string, string>> = {
   ...{ scp: 'scope', roles: 'role', oid: 'object id', azp: 'client id', appid: 'client id' },
 }
 
-/** What a token has and what is expected, as sentences: `Its audience (aud) is “x”; expected “y” or “z”.` */
+/** Describes wrong claims as sentences: `Its audience (aud) is “x”; expected “y” or “z”.` */
 export const sentencesOf = (claims: readonly TokenClaim[]): string =>
   claims
     .map(({ claim, got, expected }) => {

@@ -2,7 +2,7 @@
 interface Hold {
   readonly requestId: string
   readonly version: number
-  /** The caller, so that one person cannot take all places. */
+  /** The caller: the number of held calls for each person is limited. */
   readonly personId: string
   readonly seconds: number
   /** Aborted when the caller disconnects. */
@@ -22,14 +22,14 @@ export interface Waiting {
 }
 
 interface WaitingOptions {
-  /** The current versions of these requests, without those that no longer exist. */
+  /** Returns the current versions of these requests, without requests that no longer exist. */
   readonly versions: (requestIds: readonly string[]) => Promise<ReadonlyMap<string, number>>
   /** Aborted when the server accepts no more calls: all waits end. */
   readonly stopping: AbortSignal
   readonly limits?: WaitLimits
 }
 interface WaitLimits {
-  /** The most calls of this process that wait at the same time: of one person, and in all. */
+  /** The maximum number of calls that wait in this process at a time: of one person, and in all. */
   readonly each: number
   readonly all: number
   /** Milliseconds between two polls. */
@@ -58,7 +58,7 @@ export function createWaiting({ versions, stopping, limits = usual }: WaitingOpt
       const now = await versions([...new Set(polled.map(({ requestId }) => requestId))])
       for (const { requestId, version, end } of polled) if (now.get(requestId) !== version) end('changed')
     } catch {
-      // Each call then reads for itself, and gets the error of the store.
+      // Each call then reads the request itself and gets the error of the store.
       endAll('changed')
     }
   }
@@ -98,13 +98,13 @@ export function createWaiting({ versions, stopping, limits = usual }: WaitingOpt
 const longestWait = 30
 
 /**
- * The seconds of `Prefer: wait=30` (RFC 7240 §4.3), up to {@link longestWait}; 0 without a valid wish. A malformed
- * preference is ignored (§2), and the first of two counts.
+ * Returns the seconds of `Prefer: wait=30` (RFC 7240 §4.3), up to {@link longestWait}; 0 without a valid preference. A
+ * malformed preference is ignored (§2), and the first of two counts.
  */
 export function preferredWait(prefer: string | undefined): number {
   // Quoted text belongs to other preferences.
-  const wishes = (prefer ?? '').replace(/"(?:[^"\\]|\\.)*"?/g, '').split(',')
-  const named = wishes.map((wish) => wish.split(';')[0]?.split('=') ?? [])
+  const preferences = (prefer ?? '').replace(/"(?:[^"\\]|\\.)*"?/g, '').split(',')
+  const named = preferences.map((preference) => preference.split(';')[0]?.split('=') ?? [])
   const [, value = ''] = named.find(([name = '']) => name.trim().toLowerCase() === 'wait') ?? []
   return /^\s*\d{1,15}\s*$/.test(value) ? Math.min(Number(value), longestWait) : 0
 }

@@ -3,7 +3,7 @@ import type { ProcessStore, ServiceProcess } from '../../core/index.ts'
 import type { QueueLog } from '../queue/boss.ts'
 import { failureOf } from '../queue/define-job.ts'
 
-/** How often a process reports that it runs, and how soon it tries again after a failure, in milliseconds. */
+/** How often a process reports that it runs, and how soon it retries after a failure, in milliseconds. */
 const BEAT_MILLISECONDS = 10_000
 const RETRY_MILLISECONDS = 2000
 

@@ -27,7 +27,7 @@ interface Reports {
   readonly log: QueueLog
   readonly telemetry?: Telemetry | undefined
 }
-/** The outcome of an attempt, and what the queue does about it. */
+/** The outcome of an attempt, its result for the queue, and the message for the log. */
 interface End {
   readonly outcome: JobOutcome
   readonly result: JobResult
@@ -55,9 +55,9 @@ export function attempt(
     requestsOf: (name) => requestsOf(store, name),
   }
   const run = async (): Promise<JobResult> => {
-    const began = performance.now()
+    const startedAt = performance.now()
     const { outcome, result, message } = await ended(boss, store, { job, claimed, scope })
-    const seconds = (performance.now() - began) / 1000
+    const seconds = (performance.now() - startedAt) / 1000
     telemetry?.jobTried({ job: job.name, outcome, seconds, waitedSeconds: waitedSeconds(claimed) })
     const error = result.output === undefined ? {} : { error: failureOf(result.output).message }
     const facts = {
@@ -82,44 +82,46 @@ async function ended(
   const { id, data } = claimed
   try {
     await job.run(scope, data)
-    return { outcome: 'done', result: { id, status: 'completed' }, message: 'a job is done' }
+    return { outcome: 'done', result: { id, status: 'completed' }, message: 'a job completed' }
   } catch (error) {
     const output = failureOf(error)
     const failed = { id, status: 'failed', output } as const
     const later = putOffMilliseconds(error)
     if (later !== undefined) {
       await putOff(store, claimed, later)
-      return { outcome: 'put-off', result: failed, message: 'a job is put off' }
+      return { outcome: 'put-off', result: failed, message: 'a job was postponed' }
     }
     if (!isRetryable(error)) {
       const result = { id, status: 'deadletter', output } as const
-      return { outcome: 'given-up', result, message: 'a job cannot succeed and is given up' }
+      return { outcome: 'given-up', result, message: 'a job cannot succeed and is now a dead letter' }
     }
     if (scope.lastAttempt)
-      return { outcome: 'given-up', result: failed, message: 'a job failed its last attempt and is given up' }
+      return { outcome: 'given-up', result: failed, message: 'a job failed its last attempt and is now a dead letter' }
     const backoff = scope.putOffs > 0 ? backoffSeconds(claimed, scope.attempt) : 0
     await postpone(boss, store, claimed, output, retryAfterSeconds(error) || backoff)
-    return { outcome: 'tried-again', result: failed, message: 'a job failed and is tried again' }
+    return { outcome: 'tried-again', result: failed, message: 'a job failed and will be retried' }
   }
 }
 
-/** A job that is given up is logged again, as an error, with its dead letter. */
+/** Returns the log level of an outcome. A dead letter is logged again as an error. */
 const levelOf = (outcome: JobOutcome): 'debug' | 'warn' =>
   outcome === 'given-up' || outcome === 'tried-again' ? 'warn' : 'debug'
 
-/** The time from when the job was due to when it began, by the clock of the store. */
+/** Returns the seconds from when the job was due to its start, by the clock of the store. */
 function waitedSeconds({ createdOn, startAfter, startedOn }: ClaimedJob): number {
   const due = Math.max(createdOn.getTime(), startAfter.getTime())
   return Math.max(0, startedOn.getTime() - due) / 1000
 }
 
-/** The delay before the next attempt. pg-boss would also double it each time the job was put off. */
+/**
+ * Returns the delay before the next attempt, in seconds. pg-boss would also double it each time the job was put off.
+ */
 function backoffSeconds({ retryDelay, retryDelayMax }: ClaimedJob, attempt: number): number {
   const seconds = Math.max(1, retryDelay) * 2 ** Math.min(15, attempt - 1) * (1 + Math.random())
   return Math.min(retryDelayMax ?? Number.POSITIVE_INFINITY, seconds)
 }
 
-/** Fails the attempt, with the next one after this time. pg-boss has only its backoff. */
+/** Fails the attempt and delays the next one by this time. pg-boss itself has only its backoff. */
 async function postpone(
   boss: PgBoss,
   store: QueueStore,
@@ -139,13 +141,13 @@ async function postpone(
   })
 }
 
-/** Runs the `onDeadLetter` of a job that was given up. This is durable work with its own retries. */
+/** Runs the `onDeadLetter` of a job without further attempts. This is durable work with its own retries. */
 export const handleDeadLetter =
   (store: QueueStore, jobs: ReadonlyMap<string, Job>, log: QueueLog) =>
   async ({ id, data, sourceName, sourceId, sourceOutput }: ClaimedJob): Promise<JobResult> => {
     const failure = failureOf(sourceOutput)
     const handle = async () => {
-      log.error({ job: sourceName, id: sourceId, error: failure.message }, 'a job was given up')
+      log.error({ job: sourceName, id: sourceId, error: failure.message }, 'a job failed for good')
       await jobs.get(sourceName ?? '')?.onDeadLetter(data, failure)
     }
     try {
@@ -170,7 +172,7 @@ export function createDeadLetters(boss: PgBoss, store: QueueStore, log: QueueLog
     },
     async settle(letterId, about) {
       const letter = await take(letterId)
-      if (letter) log.info({ job: letter.job, letterId, ...about }, 'a job that was given up is off the list')
+      if (letter) log.info({ job: letter.job, letterId, ...about }, 'a dead letter was removed from the list')
       return letter !== undefined
     },
     replay: (letterId) =>
@@ -178,7 +180,7 @@ export function createDeadLetters(boss: PgBoss, store: QueueStore, log: QueueLog
         const letter = await take(letterId)
         if (!letter) return false
         await boss.send(letter.job, letter.payload as object, { db: ambientConnection(store) })
-        log.info({ job: letter.job, letterId }, 'a job that was given up is run again')
+        log.info({ job: letter.job, letterId }, 'a dead letter is retried')
         return true
       }),
   }

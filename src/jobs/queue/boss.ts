@@ -20,7 +20,10 @@ export interface QueueLog {
   error(facts: object, message: string): void
 }
 
-/** pg-boss's view of our store. A statement inside our transaction is part of it, so jobs and rows are committed together. */
+/**
+ * pg-boss's view of our store. A statement inside our transaction is part of it, so jobs and rows are committed
+ * together.
+ */
 export function ambientConnection(store: QueueStore) {
   return { executeSql: (sql: string, values?: unknown[]) => store.query<never>(sql, values) }
 }
@@ -40,14 +43,17 @@ export function createBoss(store: QueueStore, log: QueueLog, onJob?: (name?: str
     ...(connectionString === undefined ? embeddedOptions(store) : serverOptions(connectionString)),
   }
   const boss = new PgBoss(options)
-  const report = rarely(({ message }: Error) => log.error({ error: message }, 'the queue failed; it goes on'))
+  const report = rarely(({ message }: Error) => log.error({ error: message }, 'the queue failed; it continues'))
   boss.on('error', report)
   boss.on('warning', ({ message, data }) => log.warn({ data }, message))
   if (onJob) listenToo(boss, onJob)
   return boss
 }
 
-/** pg-boss wakes only its own workers, so we listen where it does (`IDatabase.listen`). */
+/**
+ * Calls `onJob` for each notification. pg-boss wakes only its own workers, so we listen where it does
+ * (`IDatabase.listen`).
+ */
 function listenToo(boss: PgBoss, onJob: (name?: string) => void): void {
   const db = boss.getDb()
   const listen = db.listen?.bind(db)
@@ -66,7 +72,9 @@ function listenToo(boss: PgBoss, onJob: (name?: string) => void): void {
     )
 }
 
-/** The shortest time between two reports, in milliseconds. While the store is down, every poll of every worker fails. */
+/**
+ * The shortest time between two reports, in milliseconds. While the store is down, every poll of every worker fails.
+ */
 const REPORT_MILLISECONDS = 10_000
 
 function rarely<T>(report: (value: T) => void): (value: T) => void {

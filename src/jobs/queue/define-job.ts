@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import type { QueueLog } from './boss.ts'
 
-/** What a handler knows about its attempt. */
+/** The facts and tools of one attempt, for the handler. */
 export interface JobScope {
-  /** 1 for the first. An interrupted attempt counts; a time that the job was put off does not. */
+  /** 1 for the first. An interrupted attempt counts; putting the job off does not. */
   readonly attempt: number
   readonly lastAttempt: boolean
   /** How often the job was put off. */
@@ -24,7 +24,7 @@ interface JobOptions {
   readonly expireInSeconds: number
   /** How many of these jobs one process runs at the same time. */
   readonly concurrency: number
-  /** Whether a job that is given up is kept until an admin handles it. */
+  /** Whether a job without further attempts is kept as a dead letter until an admin handles it. */
   readonly hasDeadLetters: boolean
   /** How long a completed job is kept. Default: seven days, as idempotency keys. */
   readonly keptSeconds?: number | undefined
@@ -42,7 +42,7 @@ export interface Job {
   readonly payload: z.ZodType
   readonly options: JobOptions
   run(scope: JobScope, raw: unknown): Promise<void>
-  /** Called when the queue has given the job up. Ignores a payload that does not parse. */
+  /** Called when the job has no further attempts. Ignores a payload that does not parse. */
   onDeadLetter(raw: unknown, failure: JobFailure): Promise<void>
 }
 
@@ -51,7 +51,7 @@ const UNREADABLE = { times: 30, milliseconds: 60_000 }
 
 /**
  * A payload that does not parse. During a rolling update a newer replica may have ordered the job and will run it, so the
- * job is put off for half an hour in all. After that the job is given up.
+ * job is postponed for half an hour in total. After that the job becomes a dead letter.
  */
 class UnreadablePayload extends Error {
   override readonly name = 'UnreadablePayload'
@@ -126,18 +126,18 @@ export function isRetryable(error: unknown): boolean {
   return !(typeof error === 'object' && error !== null && 'retryable' in error && error.retryable === false)
 }
 
-/** The delay that the other service requires before a retry, in seconds; 0 = it named none. */
+/** The delay that the other service requires before a retry, in seconds; 0: it requires no delay. */
 export function retryAfterSeconds(error: unknown): number {
   if (typeof error !== 'object' || error === null || !('retryAfterSeconds' in error)) return 0
   return typeof error.retryAfterSeconds === 'number' ? error.retryAfterSeconds : 0
 }
 
-/** The shortest time that a job is put off, in milliseconds. */
+/** The minimum delay of a postponed job, in milliseconds. */
 const shortest = 500
 
 /**
  * How long an error puts its job off, in milliseconds; undefined for an ordinary failure. An error has
- * `putOffMilliseconds` if the handler could not begin, because another job uses the same thing.
+ * `putOffMilliseconds` if the handler could not start, because another job uses the same resource.
  */
 export function putOffMilliseconds(error: unknown): number | undefined {
   if (typeof error !== 'object' || error === null || !('putOffMilliseconds' in error)) return undefined

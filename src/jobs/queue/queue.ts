@@ -32,12 +32,14 @@ export interface QueueOrder {
 export interface Queue {
   /**
    * Enqueues a job, as a part of the transaction around the call if there is one.
-   * A second job with the same `id` (a UUID) is not enqueued. Not before `startAfter`, and within a second of it.
+   * A second job with the same `id` (a UUID) is not enqueued. The job starts within a second after `startAfter`.
    */
   enqueue(name: string, payload: object, options?: { id?: string; startAfter?: Date }): Promise<void>
   /** Enqueues many jobs, with one statement for each name. */
   enqueueAll(orders: readonly QueueOrder[]): Promise<void>
-  /** Creates the queues and begins to work on them. Returns the number of jobs that it took over from a dead process. */
+  /**
+   * Creates the queues and starts to work on them. Returns the number of jobs that it took over from dead processes.
+   */
   start(jobs: ReadonlyMap<string, Job>): Promise<number>
   /**
    * Takes no more jobs and waits for the running ones. Jobs that run after the time-out are released: they are due at
@@ -47,9 +49,11 @@ export interface Queue {
   counts(): Promise<JobCounts[]>
   /** The length of the queue and the age of its oldest job. */
   state(): Promise<QueueState>
-  /** When a job of this name was last done; null = not within the last seven days. */
+  /** When a job of this name was last completed; null: not within the last seven days. */
   lastDone(name: string): Promise<Date | null>
-  /** When the next job of this name is due, by request. Requests whose job runs now, or that have none, are missing. */
+  /**
+   * When the next job of this name is due, by request. Requests without such a job, or whose job runs now, are missing.
+   */
   dueAt(name: string, requestIds: readonly string[]): Promise<ReadonlyMap<string, Date>>
   /** Whether this process works on the queue: it has started, has not stopped, and its last polls reached the store. */
   isWorking(): boolean
@@ -82,7 +86,7 @@ export async function createQueue(store: QueueStore, log: QueueLog, telemetry?: 
   async function start(jobs: ReadonlyMap<string, Job>): Promise<number> {
     await createQueues(boss, store, jobs)
     const left = await reclaim(store, boss)
-    if (left.length > 0) log.info({ interrupted: left.length }, 'jobs that a dead process left are taken up again')
+    if (left.length > 0) log.info({ interrupted: left.length }, 'took over jobs of a dead process')
     workers.set(
       DEAD_LETTER,
       createWorker(boss, store, {
@@ -101,7 +105,7 @@ export async function createQueue(store: QueueStore, log: QueueLog, telemetry?: 
     polls.good = performance.now()
     timers.push(every(POLL_MILLISECONDS, log, polls, () => wakeForDue(store, workers)))
     if (store.engine === 'server') timers.push(every(RECLAIM_MILLISECONDS, log, polls, reclaimDead))
-    // A job that runs again in the next turn anyway leaves nothing undone.
+    // A periodic job does not count: its next turn does the same work.
     return left.filter((name) => jobs.get(name)?.options.hasDeadLetters !== false).length
   }
 
@@ -109,7 +113,7 @@ export async function createQueue(store: QueueStore, log: QueueLog, telemetry?: 
   async function reclaimDead(): Promise<number> {
     if (store.engine === 'embedded' || performance.now() - polls.failed < 2 * HEARTBEAT_SECONDS * 1000) return 0
     const interrupted = (await reclaim(store, boss)).length
-    if (interrupted > 0) log.warn({ interrupted }, 'jobs that a dead process left are taken up again')
+    if (interrupted > 0) log.warn({ interrupted }, 'took over jobs of a dead process')
     return interrupted
   }
 
@@ -121,7 +125,7 @@ export async function createQueue(store: QueueStore, log: QueueLog, telemetry?: 
     if (!inTime) {
       const claims = all.flatMap((worker) => worker.leave())
       const released = release(store, claims).catch((error) =>
-        log.warn({ error: failureOf(error).message }, 'not given back'),
+        log.warn({ error: failureOf(error).message }, 'could not release the running jobs'),
       )
       await Promise.race([released, pause(500)])
       for (const worker of all) worker.abort()
@@ -161,7 +165,7 @@ const isFirstOfItsId = ({ id }: QueueOrder, index: number, all: readonly QueueOr
 
 async function createQueues(boss: PgBoss, store: QueueStore, jobs: ReadonlyMap<string, Job>): Promise<void> {
   // Completed jobs are kept as long as idempotency keys: until then the same id is the same job. The backoff doubles, and
-  // pg-boss adds up to as much again at random, so that jobs which failed together do not return together.
+  // pg-boss adds jitter of up to the same time, so that jobs that failed together do not return together.
   const common = {
     notify: true,
     retryBackoff: true,
@@ -212,7 +216,7 @@ function every(
       })
       .catch((error: unknown) => {
         if (polls.failed < polls.good)
-          log.warn({ error: failureOf(error).message }, 'the queue could not look for work')
+          log.warn({ error: failureOf(error).message }, 'the queue could not poll for jobs')
         polls.failed = performance.now()
       })
       .finally(() => {
@@ -228,13 +232,13 @@ export interface Turns {
   readonly length: number
   /** How often the present turn is ordered. Default: once in each turn. */
   readonly orderEvery?: number
-  /** When the first order comes, counted from now. Default: at the start of the next turn. */
+  /** The delay of the first order from now. Default: at the start of the next turn. */
   readonly firstAfter?: number
 }
 
 /**
- * Orders a job for each turn until the returned function is called. Every replica orders it. The job's id is made of its
- * name and its turn, so that only one replica runs it. Orders come at the start of a turn by the clock, so turns are
+ * Orders a job for each turn until the returned function is called. Every replica orders it. The job's id depends only on
+ * its name and turn, so that only one replica runs it. Orders come at the start of a turn by the clock, so turns are
  * equally far apart whichever replica orders them.
  */
 export function startTurns(queue: Queue, log: QueueLog, now: () => Date, turns: Turns): () => void {

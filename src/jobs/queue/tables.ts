@@ -7,10 +7,12 @@ import type { QueueStore } from './boss.ts'
 export const jobTable = ({ queueConnection }: Pick<QueueStore, 'queueConnection'>): string =>
   `${queueConnection.schema}.job`
 
-/** pg-boss's own time-out of heartbeats, in seconds. It counts an attempt, and acts only if no process reclaims the job. */
+/**
+ * pg-boss's own time-out of heartbeats, in seconds. It counts an attempt, and acts only if no process reclaims the job.
+ */
 export const LAST_RESORT_SECONDS = 120
 
-/** The queue that a given-up job's copy goes to. The copy is the dead letter: it stays until an admin handles it. */
+/** The queue of dead letters: copies of jobs without further attempts, which stay until an admin handles them. */
 export const DEAD_LETTER = 'dead-letter'
 
 /** How many jobs of one name there are. */
@@ -101,7 +103,7 @@ export async function putOff(store: QueueStore, { name, id, retryCount }: Claim,
   )
 }
 
-/** After this many interruptions beyond its retries, the job counts as the cause of the deaths of its processes. */
+/** After this many interruptions beyond its retries, the job counts as the cause of its processes' crashes. */
 const INTERRUPTIONS = 5
 /** How often a worker reports a heartbeat, and after which silence it counts as dead, in seconds. */
 export const HEARTBEAT_SECONDS = 3
@@ -145,7 +147,7 @@ export async function keepAlive(
 /**
  * Releases the claims of a process that stops: the jobs are due at once, with as many attempts left as before. `started_on`
  * stays, so the next claim has a higher `retry_count` (pg-boss's `fetchNextJob`): its handler sees that another attempt may
- * have begun, and late results of the released claim find no row.
+ * have started, and late results of the released claim find no row.
  */
 export async function release(store: QueueStore, claims: Iterable<Claim>): Promise<void> {
   for (const { name, id, retryCount } of claims) {
@@ -186,7 +188,7 @@ export async function lockClaim(store: QueueStore, { name, id, retryCount }: Cla
 
 /** The names that have a due job. */
 export async function namesWithDueJobs(store: QueueStore, names: readonly string[]): Promise<string[]> {
-  // Uses pg-boss's index of waiting jobs, since the table also has the completed jobs of a week.
+  // Uses pg-boss's index of waiting jobs, because the table also has the completed jobs of a week.
   const { rows } = await store.query<{ name: string }>(
     `select distinct name from ${jobTable(store)}
      where state < 'active' and not blocked and start_after <= now() and name = any($1)`,
@@ -199,7 +201,7 @@ const letterColumns = 'id, source_name as job, data as payload, source_output as
 // Only letters whose `onDeadLetter` has run: removing one earlier would leave its request waiting forever.
 const letters = `name = '${DEAD_LETTER}' and source_name is not null and state in ('completed', 'failed')`
 
-/** A dead letter as the queue keeps it. */
+/** A dead letter as the queue stores it. */
 export interface LetterRow {
   readonly id: string
   readonly job: string

@@ -37,7 +37,7 @@ function createSettler(boss: PgBoss, store: QueueStore, name: string) {
   }
 
   /** pg-boss creates a dead letter from a failure that has no retries left. */
-  const giveUp = ({ id, retryCount }: Claim, output: object | undefined): Promise<unknown> =>
+  const bury = ({ id, retryCount }: Claim, output: object | undefined): Promise<unknown> =>
     store.transaction(async () => {
       await dropRetries(store, { name, id, retryCount })
       await boss.fail(name, { id, retryCount }, output, { db: ambientConnection(store) })
@@ -46,7 +46,7 @@ function createSettler(boss: PgBoss, store: QueueStore, name: string) {
   async function report({ id, retryCount }: Claim, { status, output }: JobResult): Promise<void> {
     const claim = { id, retryCount }
     if (status === 'completed') await complete(claim)
-    else if (status === 'deadletter') await giveUp(claim, output)
+    else if (status === 'deadletter') await bury(claim, output)
     else await boss.fail(name, claim, output)
   }
 
@@ -65,7 +65,7 @@ function createSettler(boss: PgBoss, store: QueueStore, name: string) {
 
 /** Works on the jobs of one name, up to `concurrency` at a time. */
 export interface Worker {
-  /** There may be jobs: polls for them, unless the worker is full. */
+  /** Polls for jobs, unless the worker is full. */
   wake(): void
   /** Releases every job that it fetches from now on; returns the running jobs. */
   leave(): ClaimedJob[]
@@ -173,7 +173,7 @@ export function createWorker(boss: PgBoss, store: QueueStore, work: Work): Worke
   }
 }
 
-/** The result of a job. A job that exceeds its time has failed, although its handler may still run. */
+/** Returns the result of a job. A job that exceeds its time limit has failed, although its handler may still run. */
 async function withinItsTime(
   { id, expireInSeconds }: ClaimedJob,
   controller: AbortController,

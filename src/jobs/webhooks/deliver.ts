@@ -32,22 +32,22 @@ export interface WebhookDeliveryScope {
   readonly templates: TemplateStore
   readonly jobs: Jobs
   readonly post: PostWebhook
-  /** The secret of the bot's own subscription. */
+  /** The secret of the service's own receiver. */
   readonly ownSecret: string
   readonly telemetry?: Telemetry
   readonly log: { warn(facts: object, message: string): void; error(facts: object, message: string): void }
-  /** 0 to 1; only tests set another. */
+  /** Returns 0 to 1; only tests replace it. */
   readonly random?: () => number
 }
 
 /**
- * Workers of one process. Failing receivers use at most half of them, and a healthy one two. Our own subscription, which
- * notifies people, uses most, and waits a moment before its delivery is put off.
+ * Workers of one process. Failing receivers use at most half of them, a healthy receiver two. The service's own
+ * receiver, which notifies people, uses most of them, and its deliveries wait a moment before they are put off.
  */
 const workers = 10
 const slotLimits = { each: 2, own: workers - 2, failing: 1, allFailing: workers / 2 }
 const ownPatience = 250
-/** Deliveries to a receiver that pauses return one after another within this time, in milliseconds. */
+/** After the pause of a receiver its deliveries return spread over this time, in milliseconds. */
 const spread = 10_000
 
 /** The present address of a delivery and the secrets that sign it. */
@@ -57,9 +57,10 @@ interface Target {
 }
 
 /**
- * One attempt to deliver one webhook. 2xx means delivered. A 410, a message that cannot be sent, and the last attempt end
- * the delivery. Any other answer, redirects too, orders the next attempt. The id stays the same, so a receiver can detect
- * repeats. A receiver that is busy or requires a pause puts the job off, without counting an attempt.
+ * Defines the job for one attempt of one delivery. 2xx means delivered. A 410, a message that cannot be sent, and the
+ * last attempt end the delivery. Any other answer, redirects too, orders the next attempt. The id stays the same, so a
+ * receiver can detect repeats. A receiver that is busy or requires a pause puts the job off, without counting an
+ * attempt.
  */
 export function deliverWebhookJob(scope: WebhookDeliveryScope) {
   const random = scope.random ?? Math.random
@@ -75,32 +76,32 @@ export function deliverWebhookJob(scope: WebhookDeliveryScope) {
       const delivery = await scope.deliveries.find(deliveryId)
       if (delivery?.status !== 'pending' || delivery.attempts > attempt) return
       const target = await targetOf(scope, delivery)
-      if (target === undefined) return giveUp(scope, deliveryId, 'not sent: the template has no webhook any more')
+      if (target === undefined) return endUnsent(scope, deliveryId, 'not sent: the template has no webhook any more')
       const fresh = endpointOf(delivery, target.url)
       const endpoint = (await scope.endpoints.find(fresh.endpointId)) ?? fresh
-      if (endpoint.disabledAt !== null) return giveUp(scope, deliveryId, disabledStatus(endpoint))
+      if (endpoint.disabledAt !== null) return endUnsent(scope, deliveryId, disabledStatus(endpoint))
       const rest = Date.parse(endpoint.waitsUntil ?? '') - scope.clock.now().getTime()
-      if (rest > 0) throw new PutOff(`the receiver of ${deliveryId} rests`, rest + spread * random())
+      if (rest > 0) throw new PutOff(`the receiver of ${deliveryId} pauses`, rest + spread * random())
       const receiver = { key: endpoint.endpointId, isOwn: delivery.subscriber === 'bot' }
       const visitor = { ...receiver, isFailing: endpoint.failingSince !== null, deliveryId }
       const slot = await slots.enter(visitor, visitor.isOwn ? ownPatience : 0)
-      if (typeof slot === 'number') throw new PutOff(`the receiver of ${deliveryId} is taken`, slot)
+      if (typeof slot === 'number') throw new PutOff(`the receiver of ${deliveryId} is busy`, slot)
       try {
         const at = scope.clock.now()
         const outcome = await attemptAt(scope, delivery, target, at, signal)
         const about = { deliveryId, attempt, fresh, endpoint }
         const success = await scope.work.transaction(() => record(scope, about, { at, outcome }))
-        // After the commit: each of these deliveries is locked alone, so that no two attempts wait for each other.
+        // After the commit, each of these deliveries is locked alone, so that no two attempts wait for each other.
         if (success) await bringForwardAfterSuccess(scope, fresh, success)
       } finally {
         slot()
       }
     },
-    onDeadLetter: ({ deliveryId }, { message }) => recordGivenUp(scope, deliveryId, message),
+    onDeadLetter: ({ deliveryId }, { message }) => recordDeadLetter(scope, deliveryId, message),
   })
 }
 
-/** The template's webhook as it is now, so a changed address or secret is used at once. */
+/** Returns the template's present webhook, so that a changed address or secret is used at once. */
 async function targetOf(
   { templates, ownSecret, clock }: WebhookDeliveryScope,
   { subscriber, tenantId, url }: Delivery,
@@ -123,8 +124,9 @@ async function attemptAt(
 }
 
 /**
- * The first record of an attempt counts. Two processes can make the same attempt if one seemed dead and was not. Returns a
- * success after which other deliveries of the receiver may be sent: of one that failed before, or that was brought forward.
+ * Records an attempt. Only the first record counts: two processes can make the same attempt if one only seemed dead.
+ * Returns a value if other deliveries of the receiver may be sent now: after a success of a receiver that failed
+ * before, or of a delivery that was brought forward.
  */
 async function record(
   scope: WebhookDeliveryScope,
@@ -147,33 +149,33 @@ async function record(
   return wasWell && !stored.broughtForward ? undefined : { isHealthyAgain: !wasWell }
 }
 
-function ordersOf({ delivery, next, tell }: Aftermath): JobOrder[] {
+function ordersOf({ delivery, next, alert }: Aftermath): JobOrder[] {
   const { deliveryId, requestId, attempts } = delivery
   const payload = { v: 1, deliveryId, attempt: attempts } as const
   const id = jobId('deliver', deliveryId, attempts)
   return [
     ...(next ? [{ name: 'deliver-webhook', payload, id, startAfter: next } as const] : []),
-    ...(tell ? [{ name: 'notify-admins', payload: { v: 1, requestId, card: tell } } as const] : []),
+    ...(alert ? [{ name: 'notify-admins', payload: { v: 1, requestId, card: alert } } as const] : []),
   ]
 }
 
-function report(scope: WebhookDeliveryScope, { delivery, endpoint, tell }: Aftermath): void {
+function report(scope: WebhookDeliveryScope, { delivery, endpoint, alert }: Aftermath): void {
   const { log } = scope
   const { deliveryId, requestId, attempts, status, lastStatus: answer } = delivery
   const facts = { deliveryId, requestId, attempts, answer }
   count(scope, delivery, status === 'pending' ? 'tried-again' : status)
-  if (status === 'pending') log.warn(facts, 'a webhook is tried again')
+  if (status === 'pending') log.warn(facts, 'a delivery failed and will be retried')
   if (status === 'failed') log.warn(facts, 'a webhook could not be delivered')
-  if (tell && endpoint.disabledAt !== null)
-    log.warn({ templateId: endpoint.templateId, reason: endpoint.reason }, 'the receiver of a webhook is switched off')
+  if (alert && endpoint.disabledAt !== null)
+    log.warn({ templateId: endpoint.templateId, reason: endpoint.reason }, 'a webhook receiver was disabled')
 }
 
 /** Counts the outcome of an attempt when it is stored. */
 const count = ({ work, telemetry }: WebhookDeliveryScope, { subscriber }: Delivery, outcome: WebhookOutcome): void =>
   work.afterCommit?.(() => telemetry?.webhookTried({ subscriber: subscriber === 'bot' ? 'bot' : 'template', outcome }))
 
-/** Ends a delivery without sending it. An admin can replay it. */
-async function giveUp(scope: WebhookDeliveryScope, deliveryId: string, reason: string): Promise<void> {
+/** Ends a delivery without sending it. An admin can resend it. */
+async function endUnsent(scope: WebhookDeliveryScope, deliveryId: string, reason: string): Promise<void> {
   const { deliveries, work, clock, log } = scope
   await work.transaction(async () => {
     const stored = await deliveries.lock(deliveryId)
@@ -185,8 +187,8 @@ async function giveUp(scope: WebhookDeliveryScope, deliveryId: string, reason: s
   })
 }
 
-/** Records that the queue has given the job up. The delivery stays pending, so that an admin can run the job again. */
-async function recordGivenUp({ deliveries, work, clock }: WebhookDeliveryScope, deliveryId: string, why: string) {
+/** Records that the job has failed for good. The delivery stays pending, so that an admin can retry the job. */
+async function recordDeadLetter({ deliveries, work, clock }: WebhookDeliveryScope, deliveryId: string, why: string) {
   await work.transaction(async () => {
     const stored = await deliveries.lock(deliveryId)
     if (stored?.status !== 'pending') return
@@ -195,11 +197,14 @@ async function recordGivenUp({ deliveries, work, clock }: WebhookDeliveryScope, 
   })
 }
 
-/** How many attempts one process makes at the same time. Each limit is below the number of workers, so some stay free. */
+/**
+ * The maximum number of concurrent attempts of one process. Each limit is below the number of workers, so that some workers stay
+ * free.
+ */
 export interface SlotLimits {
   /** To one receiver. */
   readonly each: number
-  /** To the service's own subscription. */
+  /** To the service's own receiver. */
   readonly own: number
   /** To a receiver that has failed since its last success. */
   readonly failing: number
@@ -207,7 +212,7 @@ export interface SlotLimits {
   readonly allFailing: number
 }
 
-/** A delivery that is about to go to a receiver. */
+/** A delivery that needs a slot of its receiver. */
 export interface Visitor {
   readonly key: string
   readonly deliveryId: string
@@ -217,12 +222,12 @@ export interface Visitor {
 
 interface Receiver {
   active: number
-  /** The deliveries that were turned away and have not returned yet. */
+  /** The deliveries that got no slot and have not returned yet. */
   readonly waiting: Set<string>
   lastMilliseconds: number
 }
 
-/** The limits of the time for which a delivery is turned away, in milliseconds. */
+/** The shortest and longest time for which a delivery without a slot is put off, in milliseconds. */
 const shortest = 500
 const longest = 300_000
 
@@ -233,10 +238,10 @@ const longest = 300_000
 export function createReceiverSlots(limits: SlotLimits, random: () => number) {
   const receivers = new Map<string, Receiver>()
   let failingNow = 0
-  const mostOf = ({ isFailing, isOwn }: Visitor) => (isOwn ? limits.own : isFailing ? limits.failing : limits.each)
+  const maxOf = ({ isFailing, isOwn }: Visitor) => (isOwn ? limits.own : isFailing ? limits.failing : limits.each)
   const countsAsFailing = ({ isFailing, isOwn }: Visitor) => isFailing && !isOwn
   const isFull = (visitor: Visitor) =>
-    (receivers.get(visitor.key)?.active ?? 0) >= mostOf(visitor) ||
+    (receivers.get(visitor.key)?.active ?? 0) >= maxOf(visitor) ||
     (countsAsFailing(visitor) && failingNow >= limits.allFailing)
 
   function take(receiver: Receiver, visitor: Visitor): () => void {
@@ -250,7 +255,7 @@ export function createReceiverSlots(limits: SlotLimits, random: () => number) {
       receiver.active -= 1
       failingNow -= isFailing ? 1 : 0
       receiver.lastMilliseconds = performance.now() - entered
-      // Other processes may have delivered the waiting ones. A delivery that still waits is counted when it returns.
+      // Other processes may have delivered the waiting deliveries. Those that still wait are counted when they return.
       if (receiver.active === 0) receivers.delete(key)
     }
   }
@@ -258,7 +263,7 @@ export function createReceiverSlots(limits: SlotLimits, random: () => number) {
   return {
     /**
      * Takes a slot and returns the function that releases it. If no slot is free within `patience` milliseconds, returns
-     * the time until the next try in milliseconds: about when its turn comes, so that a long queue causes few tries.
+     * the time until the next try in milliseconds. It grows with the queue, so that a long queue causes few tries.
      */
     async enter(visitor: Visitor, patience: number): Promise<(() => void) | number> {
       const end = performance.now() + patience
@@ -269,7 +274,7 @@ export function createReceiverSlots(limits: SlotLimits, random: () => number) {
         return take(receiver, visitor)
       }
       receiver.waiting.add(visitor.deliveryId)
-      const turn = (receiver.waiting.size * receiver.lastMilliseconds) / mostOf(visitor)
+      const turn = (receiver.waiting.size * receiver.lastMilliseconds) / maxOf(visitor)
       return Math.min(shortest + turn, longest) * (0.75 + random() / 2)
     },
   }

@@ -15,10 +15,13 @@ import {
   webhookTargetFault,
 } from '../../core/index.ts'
 
-/** The time-out of a name's look-up, in milliseconds. The resolver's own is too long for a person who saves a template. */
+/**
+ * The time-out of a name lookup, in milliseconds. The resolver's own time-out is too long for a person who saves a
+ * template.
+ */
 const patience = 5000
 
-/** All addresses of a name, also from this machine's hosts file. Rejects if there are none in time. */
+/** Returns all addresses of a name, also from this machine's hosts file. Rejects without an answer in time. */
 export const resolveHost: ResolveHost = async (hostname) => {
   let timer: NodeJS.Timeout | undefined
   const tooLate = new Promise<never>((_, reject) => {
@@ -37,30 +40,30 @@ export interface WebhookPost {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
-  /** Any address is allowed: for the bot's own subscription, which goes to the service itself. */
+  /** Whether any address is allowed: for the service's own receiver. */
   readonly anywhere: boolean
   /** Aborts when the process stops. Then the post rejects, because its result is unknown. */
   readonly signal: AbortSignal
 }
 
 /**
- * The result of a post: an answer, or why there was none. Nothing was sent if it was `forbidden` by its URL, or `refused`
- * because of the present addresses of its name.
+ * The result of a post: an answer, or why there was no answer. Nothing was sent if its URL is `forbidden`, or if it was
+ * `refused` because of the present addresses of its host.
  */
 export type WebhookAnswer =
   | { readonly status: number; readonly retryAfter: string | undefined }
-  | { readonly problem: 'timeout' | 'forbidden' | 'refused' | 'unreachable'; readonly words: string }
+  | { readonly problem: 'timeout' | 'forbidden' | 'refused' | 'unreachable'; readonly text: string }
 export type PostWebhook = (post: WebhookPost) => Promise<WebhookAnswer>
 
 export interface PosterOptions {
   /** Private networks that are allowed. */
   readonly allowCidrs: readonly string[]
   readonly resolveHost: ResolveHost
-  /** The sentence of a reason. */
+  /** Returns the text of a reason. */
   readonly texts: { readonly reason: (reason: Reason) => string }
   /** Throws inside a database transaction. */
   readonly assertOutside: (what: string) => void
-  /** The time-out of everything from the look-up of the name to the end of the answer. Default 15 s (DESIGN §5). */
+  /** The time-out from the name lookup to the end of the answer. Default 15 s (DESIGN §5). */
   readonly timeoutMilliseconds?: number
 }
 
@@ -79,14 +82,14 @@ export function createWebhookPoster(options: PosterOptions): PostWebhook {
   return (post) => {
     assertOutside('a webhook')
     const reason = post.anywhere ? undefined : webhookTargetFault(post.url, allowCidrs)
-    if (reason) return Promise.resolve({ problem: 'forbidden', words: texts.reason(reason) })
+    if (reason) return Promise.resolve({ problem: 'forbidden', text: texts.reason(reason) })
     return new Promise<WebhookAnswer>((resolve, reject) => {
       const stop = () => settle(() => reject(post.signal.reason))
       if (post.signal.aborted) return reject(post.signal.reason)
       const request = open(options, post)
       const seconds = timeoutMilliseconds / 1000
       const timer = setTimeout(
-        () => settle(() => resolve({ problem: 'timeout', words: `no answer in ${seconds} s` })),
+        () => settle(() => resolve({ problem: 'timeout', text: `no answer in ${seconds} s` })),
         timeoutMilliseconds,
       )
       post.signal.addEventListener('abort', stop)
@@ -125,7 +128,7 @@ function open(
   })
 }
 
-/** Node's look-up for one connection. Returns the addresses only if all of them are allowed. */
+/** Returns Node's lookup function for one connection. It returns addresses only if all of them are allowed. */
 function checkedLookup(resolveHost: ResolveHost, judge: (address: string) => string | undefined): LookupFunction {
   return (hostname, { all }, done) => {
     resolveHost(hostname).then(
@@ -143,7 +146,7 @@ function checkedLookup(resolveHost: ResolveHost, judge: (address: string) => str
   }
 }
 
-/** An answer counts when it is complete or longer than the limit. An answer that breaks off does not count. */
+/** Reads an answer to its end or to the limit. An answer that breaks off before is an error. */
 function readToEnd(response: IncomingMessage, answered: (answer: WebhookAnswer) => void): void {
   const answer = { status: response.statusCode ?? 0, retryAfter: response.headers['retry-after'] }
   let bytes = 0
@@ -157,14 +160,15 @@ function readToEnd(response: IncomingMessage, answered: (answer: WebhookAnswer) 
 
 /** Describes an error by its code alone, because its message may quote data that the log should not contain. */
 function problemOf(error: Error): WebhookAnswer {
-  if (error instanceof RefusedAddress) return { problem: 'refused', words: error.message }
+  if (error instanceof RefusedAddress) return { problem: 'refused', text: error.message }
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
-  return { problem: 'unreachable', words: /^[A-Z0-9_]{3,60}$/.test(code) ? `not reachable (${code})` : 'not reachable' }
+  return { problem: 'unreachable', text: /^[A-Z0-9_]{3,60}$/.test(code) ? `not reachable (${code})` : 'not reachable' }
 }
 
 /**
- * The header `webhook-signature` of one attempt (Standard Webhooks 1.0.0): one signature for each secret, joined by spaces,
- * so that receivers can change to the next secret at any time. Undefined if the first secret, the present one, cannot sign.
+ * Returns the header `webhook-signature` of one attempt (Standard Webhooks 1.0.0): one signature for each secret,
+ * joined by spaces, so that receivers can change to the next secret at any time. Undefined if the first secret, the
+ * present one, cannot sign.
  */
 export function signatureOf(secrets: readonly string[], id: string, at: Date, body: string): string | undefined {
   const [present, ...former] = secrets.map((secret) => sign(secret, id, at, body))
@@ -174,7 +178,9 @@ export function signatureOf(secrets: readonly string[], id: string, at: Date, bo
 /** The delivery's status if the present secret cannot sign its message. */
 export const unsigned = 'not sent: its secret cannot sign; write the webhook anew'
 
-/** The headers of one attempt, with its own time, since receivers check its age. Undefined if it cannot be signed. */
+/**
+ * Returns the headers of one attempt with its time, because receivers check its age. Undefined if it cannot be signed.
+ */
 export function headersOf(secrets: readonly string[], id: string, at: Date, body: string) {
   const signature = signatureOf(secrets, id, at, body)
   if (signature === undefined) return undefined
@@ -200,13 +206,13 @@ function sign(secret: string, id: string, at: Date, body: string): string | unde
 /** The shortest pause after a 429 or a time-out, in seconds. */
 const shortestWaitSeconds = 60
 
-/** The outcome of an attempt, by the rules of Standard Webhooks 1.0.0. */
+/** Returns the outcome of an attempt by the rules of Standard Webhooks 1.0.0. */
 export function outcomeOf(answer: WebhookAnswer, now: Date): AttemptOutcome {
   if ('problem' in answer) {
-    const { problem, words } = answer
-    if (problem === 'timeout') return { status: words, waitSeconds: shortestWaitSeconds }
-    if (problem === 'forbidden') return { status: `not sent: ${words}`, ends: 'failed' }
-    return { status: problem === 'refused' ? `not sent: ${words}` : words }
+    const { problem, text } = answer
+    if (problem === 'timeout') return { status: text, waitSeconds: shortestWaitSeconds }
+    if (problem === 'forbidden') return { status: `not sent: ${text}`, ends: 'failed' }
+    return { status: problem === 'refused' ? `not sent: ${text}` : text }
   }
   const { status: code, retryAfter } = answer
   const status = String(code)
@@ -216,7 +222,7 @@ export function outcomeOf(answer: WebhookAnswer, now: Date): AttemptOutcome {
   return { status, waitSeconds: code === 429 ? Math.max(shortestWaitSeconds, requested) : requested }
 }
 
-/** `Retry-After` in seconds, also from a date (RFC 9110 §10.2.3); at most a day, and 0 for any other text. */
+/** Returns `Retry-After` in seconds, also from a date (RFC 9110 §10.2.3): at most a day, and 0 for any other text. */
 function retryAfterSeconds(header: string | undefined, now: Date): number {
   const text = header?.trim() ?? ''
   const date = /^[A-Z][a-z]{2,8},? .+ GMT$/.test(text) ? Date.parse(text) : Number.NaN
@@ -226,7 +232,7 @@ function retryAfterSeconds(header: string | undefined, now: Date): number {
 
 interface SendScope {
   readonly post: PostWebhook
-  /** The secret of the bot's own subscription. */
+  /** The secret of the service's own receiver. */
   readonly ownSecret: string
   readonly clock: Clock
 }
@@ -237,9 +243,9 @@ export const createSendWebhook =
   async ({ url, id, at, body, secrets }) => {
     const headers = headersOf(secrets === 'own' ? [ownSecret] : secrets, id, at, body)
     if (headers === undefined) return { status: unsigned, milliseconds: 0 }
-    const began = performance.now()
+    const startedAt = performance.now()
     const signal = new AbortController().signal
     const answer = await post({ url, headers, body, anywhere: secrets === 'own', signal })
-    const milliseconds = Math.round(performance.now() - began)
+    const milliseconds = Math.round(performance.now() - startedAt)
     return { status: outcomeOf(answer, clock.now()).status, milliseconds }
   }

@@ -7,7 +7,10 @@ import { smtpAddresses } from './people.ts'
 const deleted = 'directory/deletedItems/microsoft.graph.'
 const deletedEntry = z.object({ deletedDateTime: z.iso.datetime({ offset: true }) })
 
-/** Latest deletion of the objects that match (List deletedItems: kept for 30 days; `$filter` as for other objects). */
+/**
+ * Returns the latest deletion of the matching objects (Graph, "List deletedItems"; kept for 30 days; `$filter` as
+ * elsewhere).
+ */
 async function deletedAt(graph: Graph, filters: Readonly<Record<'user' | 'group', string | undefined>>) {
   const found = await Promise.all(
     Object.entries(filters).map(([type, $filter]) => {
@@ -20,13 +23,13 @@ async function deletedAt(graph: Graph, filters: Readonly<Record<'user' | 'group'
   return times.length > 0 ? new Date(Math.max(...times)) : undefined
 }
 
-/** When the person, mailbox or group with this address was deleted; undefined when none can be restored. */
+/** Returns when the person, mailbox or group with this address was deleted; undefined when none can be restored. */
 export function deletedMail(graph: Graph, address: string): Promise<Date | undefined> {
   const $filter = `mail eq ${quoted(address)}`
   return deletedAt(graph, { user: $filter, group: $filter })
 }
 
-/** When the group whose site has this alias was deleted; undefined when none can be restored. */
+/** Returns when the group whose site has this alias was deleted; undefined when none can be restored. */
 export const deletedSite = (graph: Graph, alias: string): Promise<Date | undefined> =>
   deletedAt(graph, { user: undefined, group: `mailNickname eq ${quoted(alias)}` })
 
@@ -38,7 +41,7 @@ const mailObject = z.object({
   proxyAddresses: z.array(z.string()).catch([]),
 })
 const siteObject = z.object({ id: z.string().min(1), webUrl: z.string() })
-const purpose = 'noting which addresses are in use'
+const purpose = 'recording which addresses are in use'
 
 /**
  * Yields every address of the tenant, page by page: of accounts (List users, which includes mailboxes), of groups with
@@ -76,8 +79,8 @@ function siteOf({ id, webUrl }: z.output<typeof siteObject>, { aliasOf }: Pick<S
 }
 
 /**
- * Whether an account has this sign-in name or this address, or a deleted account or group that can still be restored has
- * the address. Includes accounts without a mailbox, which Exchange does not list.
+ * Returns whether an account has this sign-in name or address, or whether a deleted account or group that can still be
+ * restored has the address. Includes accounts without a mailbox, which Exchange does not list.
  */
 export async function isHeldByAccount(
   graph: Graph,

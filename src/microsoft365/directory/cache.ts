@@ -3,25 +3,25 @@ import { lineOf, originNow, within } from '../../core/index.ts'
 import type { Graph, UserEntry } from '../wire/index.ts'
 import { usersOf } from './people.ts'
 
-/** How long an answer is kept: the rights of a removed member end within a minute. Milliseconds. */
+/** How long an answer is kept. The rights of a removed member end within this minute. Milliseconds. */
 const aMinute = 60_000
 /** Maximum number of answers, and of "not found" separately, so that unknown ids never replace known people. */
 const keptEntries = 5_000
 
 /**
- * Caches answers for a minute or for `keptMilliseconds`, including "not found" (`undefined`) but no errors; `anew` skips the cache. Concurrent
- * requests of one caller share one answer. Different callers do not share pending requests: a request waits in its
- * caller's line, and a flood of one caller must not delay another.
+ * Caches answers for a minute or for `keptMilliseconds`, including "not found" (`undefined`) but no errors; `fresh`
+ * skips the cache. Concurrent requests of one caller share one answer. Different callers do not share pending requests:
+ * a request waits in its caller's line, and a flood of one caller must not delay another.
  */
 export function createCache<T>(
   now: () => number = Date.now,
   keptMilliseconds = aMinute,
-): (key: string, load: () => Promise<T>, anew?: boolean) => Promise<T> {
+): (key: string, load: () => Promise<T>, fresh?: boolean) => Promise<T> {
   const found = createEntries<T>()
   const missing = createEntries<T>()
   const pending = new Map<string, Promise<T>>()
   const fetched = async (key: string, load: () => Promise<T>): Promise<T> => {
-    // Counted from before the request: an answer may be old when it arrives.
+    // The period starts before the request: an answer may be old when it arrives.
     const until = now() + keptMilliseconds
     // Other calls may wait for this answer, so an abandoned call must not cancel it.
     const value = await within({ abandoned: undefined }, load)
@@ -30,10 +30,10 @@ export function createCache<T>(
     into.put(key, { value, until })
     return value
   }
-  return (key, load, anew = false) => {
+  return (key, load, fresh = false) => {
     const known = found.get(key) ?? missing.get(key)
-    if (!anew && known && known.until > now()) return Promise.resolve(known.value)
-    if (anew) return fetched(key, load)
+    if (!fresh && known && known.until > now()) return Promise.resolve(known.value)
+    if (fresh) return fetched(key, load)
     const requestKey = `${lineOf(originNow())} ${key}`
     const running = pending.get(requestKey) ?? fetched(key, load).finally(() => pending.delete(requestKey))
     pending.set(requestKey, running)
@@ -63,8 +63,8 @@ interface Batch {
 }
 
 /**
- * Creates the function that looks people up by id and caches them for a minute. It combines ids that one caller requests
- * at the same time, fifteen to a call, so callers need not batch them.
+ * Creates the function that looks up people by id and caches them for a minute. It combines ids that one caller
+ * requests at the same time, fifteen to a call, so callers need not batch them.
  */
 export function createPeopleLoader(graph: Graph, now?: () => number): (id: string) => Promise<UserEntry | undefined> {
   const cached = createCache<UserEntry | undefined>(now)
@@ -87,7 +87,7 @@ export function createPeopleLoader(graph: Graph, now?: () => number): (id: strin
   return (id) => {
     const key = id.toLowerCase()
     return cached(key, async () => {
-      // Other texts must not become part of a filter; Graph answers 404 for them.
+      // Other texts must not become part of a filter. Graph answers 404 for such an id.
       if (!z.guid().safeParse(key).success) return graph.user(id)
       const line = lineOf(originNow())
       const { ids, answer } = batches.get(line) ?? openBatch(line)
@@ -97,10 +97,10 @@ export function createPeopleLoader(graph: Graph, now?: () => number): (id: strin
   }
 }
 
-/** Reads a single person by their own address, and several by a filter. */
+/** Reads one person by id, and several by a filter. */
 async function fetchUsers(graph: Graph, ids: readonly string[]): Promise<ReadonlyMap<string, UserEntry>> {
   const [only] = ids
-  const alone = ids.length === 1 && only !== undefined ? await graph.user(only) : undefined
-  const found = ids.length === 1 ? (alone ? [alone] : []) : await usersOf(graph, ids)
+  const single = ids.length === 1 && only !== undefined ? await graph.user(only) : undefined
+  const found = ids.length === 1 ? (single ? [single] : []) : await usersOf(graph, ids)
   return new Map(found.map((user) => [user.id.toLowerCase(), user]))
 }

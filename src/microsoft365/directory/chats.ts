@@ -17,14 +17,14 @@ export interface ChatFinderParts {
   readonly call: CallService
   /** Graph's root with its version: `https://graph.microsoft.com/v1.0`. */
   readonly root: string
-  /** The app's id in the organisation's catalogue; without it no chat is looked up and no app is installed. */
+  /** The app's id in the organisation's catalogue. Without it the service looks up no chats and installs no apps. */
   readonly teamsAppId: string | undefined
-  /** Called once for each reason why Graph refused. */
+  /** Called once for each reason of a refusal by Graph. */
   readonly warn: (message: string, fields: object) => void
   readonly now: (() => number) | undefined
 }
 
-/** How long it is remembered that a person has no chat, in milliseconds. */
+/** How long the result "no chat" stays in the cache. Milliseconds. */
 const keptMilliseconds = 10 * 60_000
 
 const installations = z.object({
@@ -64,14 +64,14 @@ export function createChatFinder({ call, root, teamsAppId, warn, now }: ChatFind
   }
   return async (personId, { install }) => {
     try {
-      // A refusal is not kept: a permission that is granted a moment later takes effect at once.
+      // A refusal is not cached: a permission that an admin grants a moment later takes effect at once.
       return await cached(`${install} ${personId}`, async () =>
-        // Teams notifies the bot about a new installation by an activity, and the chat may not exist before.
+        // Teams notifies the bot about a new installation by an activity. The chat may not exist before that.
         install && (await isNew(personId)) ? undefined : find(personId),
       )
     } catch (error) {
       if (!(error instanceof TenantError) || error.retryable) throw error
-      // One warning for each reason: further people add no information.
+      // One warning for each reason: more people add no information.
       if (reported.has(error.message)) return undefined
       reported.add(error.message)
       warn('The chat of a person with the bot could not be found', { err: error, personId })

@@ -66,7 +66,7 @@ export function createDirectory(parts: DirectoryParts): Directory {
     groupName: (groupId) => graph.groupName(groupId),
     findGroups: (text) => findGroups(graph, text),
     groupsOf: (personId, how) =>
-      groups(personId, async () => new Set(await graph.groupIdsOf(personId)), how?.anew === true),
+      groups(personId, async () => new Set(await graph.groupIdsOf(personId)), how?.uncached === true),
     findPeople: (text) => findPeople(graph, text),
     isExternal: async (personId) => isExternal(await user(personId), cachedDomains),
     async isSiteAddressFree(alias) {
@@ -107,8 +107,8 @@ async function isAliasFree({ graph, sharePoint }: DirectoryParts, alias: string)
 }
 
 /**
- * The alias that a group gets by the tenant's naming policy, if it is another one. Attributes such as `[Department]` are
- * those of the creator, and an application has none, so the result of such a policy is not known before.
+ * Returns the alias that a group gets by the tenant's naming policy, if it differs. Attributes such as `[Department]`
+ * come from the creator. An application has no attributes, so the result of such a policy cannot be predicted.
  */
 function renamed(alias: string, policy = ''): string | undefined {
   const [before = '', after, ...more] = policy.split('[GroupName]')
@@ -122,7 +122,7 @@ async function mailDomains(graph: Graph): Promise<MailDomains> {
   const domains = await graph.mailDomains()
   const usual = domains.find(({ isDefault }) => isDefault) ?? domains[0]
   if (usual) return { default: usual.name, accepted: domains.map(({ name }) => name) }
-  throw new TenantError('no-mail-domain', 'The organisation has no domain that takes mail.', { retryable: false })
+  throw new TenantError('no-mail-domain', 'The organisation has no domain that accepts mail.', { retryable: false })
 }
 
 /** Values of another type count as missing, so that the group itself is still found. */
@@ -136,11 +136,11 @@ const provisioned = z.object({
 })
 
 /**
- * Looks up the provisioned group as the API document says ("Look up the provisioned group"):
- * `GET {directory_url}/v1.0/groups?$filter={extension}/requestId eq '{requestId}'&$select=id,displayName,{extension}`.
- * Others may write to the extension. Groups with another request's id are ignored, a URL outside the tenant's SharePoint
- * host is omitted, and so are URL and site id when several groups have the request's id.
- * Throws `TypeError` for a request id that is not a UUID, since the id becomes part of a filter.
+ * Looks up the provisioned group as the API document requires ("Look up the provisioned group"): `GET
+ * {directory_url}/v1.0/groups?$filter={extension}/requestId eq '{requestId}'&$select=id,displayName,{extension}`. Other
+ * applications may write to the extension. Therefore the function ignores groups with another request's id and omits a
+ * URL outside the tenant's SharePoint host. It omits URL and site id when several groups have the request's id. Throws
+ * `TypeError` for a request id that is not a UUID, because the id becomes part of a filter.
  */
 async function findProvisionedGroup({ graph, call, sharePoint, extension, warn }: DirectoryParts, requestId: string) {
   if (!z.uuid().safeParse(requestId).success) throw new TypeError('A request id is a UUID.')

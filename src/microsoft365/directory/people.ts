@@ -28,14 +28,14 @@ const namesEntry = z.object({
   proxyAddresses: z.array(z.string()).catch([]),
 })
 
-/** Graph accepts fifteen values in one `in`. */
+/** Maximum number of values in one `in` of Graph. */
 const idsInFilter = 15
 const parallelRequests = 4
-/** A filter with 25 ids has some 2 kB. */
+/** Number of ids in one filter of Exchange: such a filter has some 2 kB. */
 const idsInOpath = 25
 
 /**
- * Looks up people's current names by object id, since people are renamed. Omits people who have left the directory.
+ * Looks up people's current names by object id, because people are renamed. Omits people who have left the directory.
  */
 export async function namesOf(
   graph: Graph,
@@ -57,7 +57,7 @@ export async function namesOf(
 export const peopleOf = async (graph: Graph, ids: readonly string[]): Promise<Account[]> =>
   (await usersOf(graph, ids)).map(toAccount)
 
-/** As {@link peopleOf}, with the entries of Microsoft Graph. */
+/** Returns the same people as {@link peopleOf}, as entries of Microsoft Graph. */
 export const usersOf = (graph: Graph, ids: readonly string[]): Promise<UserEntry[]> =>
   usersById(graph, ids, userEntry, userFields)
 
@@ -76,11 +76,11 @@ function usersById<S extends z.ZodType>(
   })
 }
 
-/** The SMTP addresses among proxy addresses, which can have other types (X500, SIP). */
+/** Returns the SMTP addresses among proxy addresses, which can have other types (X500, SIP). */
 export const smtpAddresses = (proxyAddresses: readonly string[]): string[] =>
   proxyAddresses.filter((one) => /^smtp:/i.test(one)).map((one) => one.slice('smtp:'.length))
 
-/** Returns a person's mail addresses in lower case; none for an unknown person. */
+/** Returns a person's mail addresses in lower case; `[]` for an unknown person. */
 export async function addressesOf(graph: Graph, id: string): Promise<string[]> {
   const known = await namesOf(graph, [{ id }])
   return (known.get(id.toLowerCase())?.names ?? []).filter((name) => name.includes('@'))
@@ -106,12 +106,12 @@ export async function unknownToExchange(
 async function inChunks<T, R>(
   all: readonly T[],
   size: number,
-  ask: (some: readonly T[]) => Promise<readonly R[]>,
+  load: (some: readonly T[]) => Promise<readonly R[]>,
 ): Promise<R[]> {
   const groups = Array.from({ length: Math.ceil(all.length / size) }, (_, at) => all.slice(at * size, (at + 1) * size))
   const answers: R[] = []
   for (let from = 0; from < groups.length; from += parallelRequests)
-    answers.push(...(await Promise.all(groups.slice(from, from + parallelRequests).map(ask))).flat())
+    answers.push(...(await Promise.all(groups.slice(from, from + parallelRequests).map(load))).flat())
   return answers
 }
 
@@ -141,13 +141,13 @@ export async function findPeople(graph: Graph, text: string): Promise<Account[]>
   // Every name begins with an empty text.
   if (text.trim() === '') return []
   const wanted = quoted(text.trim())
-  const ask = async ($filter: string): Promise<Account[]> => {
+  const search = async ($filter: string): Promise<Account[]> => {
     const url = `${graph.root}/users${query({ $filter, $select: userFields, $top: String(maxFound) })}`
     // Only the first page: a single letter may match the whole organisation.
     return (await graph.first(url, userEntry, 'looking a person up')).slice(0, maxFound).map(toAccount)
   }
-  const exact = text.includes('@') ? await ask(`userPrincipalName eq ${wanted} or mail eq ${wanted}`) : []
-  return exact.length > 0 ? exact : ask(`startswith(displayName,${wanted})`)
+  const exact = text.includes('@') ? await search(`userPrincipalName eq ${wanted} or mail eq ${wanted}`) : []
+  return exact.length > 0 ? exact : search(`startswith(displayName,${wanted})`)
 }
 
 const groupEntry = z.object({ id: z.guid(), displayName: z.string() })
@@ -156,18 +156,19 @@ const groupEntry = z.object({ id: z.guid(), displayName: z.string() })
 export async function findGroups(graph: Graph, text: string): Promise<z.output<typeof groupEntry>[]> {
   if (text.trim() === '') return []
   const wanted = quoted(text.trim())
-  const ask = async ($filter: string) => {
+  const search = async ($filter: string) => {
     const url = `${graph.root}/groups${query({ $filter, $select: 'id,displayName', $top: String(maxFound) })}`
     return (await graph.first(url, groupEntry, 'looking a group up')).slice(0, maxFound)
   }
-  // Among many beginnings the name itself may be on a later page.
-  const exact = await ask(`displayName eq ${wanted}`)
-  return exact.length > 0 ? exact : ask(`startswith(displayName,${wanted})`)
+  // Many groups may begin with this text, so the exact name may be on a later page.
+  const exact = await search(`displayName eq ${wanted}`)
+  return exact.length > 0 ? exact : search(`startswith(displayName,${wanted})`)
 }
 
 /**
- * Whether a person is external: a guest, a person who signs in elsewhere (`anna_fabrikam.com#EXT#@…`, even as a member), or
- * a person with a mail domain of another organisation. A person who is unknown or has no user type also counts as external.
+ * Returns whether a person is external: a guest, a person who signs in elsewhere (`anna_fabrikam.com#EXT#@…`, even as a
+ * member), or a person with a mail domain of another organisation. Unknown people and people without a user type also
+ * count as external.
  */
 export async function isExternal(user: UserEntry | undefined, domains: () => Promise<MailDomains>): Promise<boolean> {
   if (!user || !isMember(user) || user.userPrincipalName.toUpperCase().includes('#EXT#@')) return true
@@ -197,7 +198,7 @@ const unreadOf = ({ accountEnabled, userType }: Pick<UserEntry, 'accountEnabled'
   ...(userType ? [] : (['userType'] as const)),
 ]
 
-/** Whether the directory says that an account is a member. */
+/** Returns whether the directory lists an account as a member. */
 const isMember = ({ userType }: Pick<UserEntry, 'userType'>): boolean => userType?.toLowerCase() === 'member'
 
 /** Converts to the tokens of naming policies. Omits unknown values. */

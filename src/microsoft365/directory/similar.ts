@@ -31,7 +31,10 @@ const groupEntry = z.object({
 const accountEntry = z.object({ id: z.guid(), displayName: z.string(), mail })
 const siteEntry = z.object({ displayName: z.string(), webUrl: z.string() })
 
-/** Finds resources whose name has a word with one of the beginnings: sites and their groups, or accounts. */
+/**
+ * Finds resources with a name that contains one of the beginnings at the start of a part: sites and their groups, or
+ * accounts.
+ */
 export async function similar(
   services: Services,
   { kind, beginnings, signal }: SimilarQuery,
@@ -53,8 +56,8 @@ function withoutPermission(error: unknown): [] {
 }
 
 /**
- * Finds groups by the beginnings of words in `displayName` ("Use the $search query parameter"). Omits groups with hidden
- * membership: their owners do not want others to know who works on what.
+ * Finds groups by the beginnings of the parts of `displayName` ("Use the $search query parameter"). Omits groups with
+ * hidden membership: their owners do not want others to know who works on which topic.
  */
 async function groupsNamed(graph: Graph, texts: readonly string[], signal: AbortSignal): Promise<Candidate[]> {
   const url = `${graph.root}/groups${query({
@@ -101,12 +104,12 @@ async function sitesNamed({ graph, sharePoint }: Services, text: string, signal:
     .map((site) => ({ of: 'site', id: site.address, ...site, alias: '', isPublic: false }))
 }
 
-/** Whether an address is a site directly under the root of sites: no page, subsite or OneDrive. */
+/** Returns whether an address is a site directly under the root of sites: no page, subsite or OneDrive. */
 const isOwnSite = ({ aliasOf }: SharePoint, address: string): boolean => /^[\w.~%-]+$/.test(aliasOf(address) ?? '')
 
 /**
- * Combines groups with the address of their site, and adds the other sites. The site is matched by its address: a request
- * for a group's site would create the site.
+ * Combines groups with the address of their site, and adds the other sites. Matches a site by its address, because a
+ * request for a group's site would create that site.
  */
 function withSites(groups: readonly Candidate[], sites: readonly Candidate[]): Candidate[] {
   const left = new Map(sites.map((site) => [lastPart(site.address), site]))

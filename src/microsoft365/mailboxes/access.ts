@@ -19,8 +19,8 @@ const trust = z.object({
 })
 
 /**
- * Reads who has an access level now, in lower case and by the names that Exchange shows: sign-in name, address or object
- * id. Empty while the mailbox is not visible.
+ * Returns the people who have an access level now, in lower case and by the names that Exchange shows: sign-in name,
+ * address or object id. Empty while the mailbox is not visible.
  */
 export async function holdersOf(
   { exchange }: MailboxServices,
@@ -39,13 +39,13 @@ export async function holdersOf(
   return new Set(own.map(({ Trustee }) => Trustee.toLowerCase()))
 }
 
-/** Whether a person is among the holders, by any of the person's names. */
+/** Returns whether a person is among the holders, by any of the person's names. */
 export const isAmong = (holders: ReadonlySet<string>, { names }: Names): boolean =>
   names.some((name) => holders.has(name))
 
 /**
- * Grants the requested access by people's current sign-in names. Many people take long, so the job pauses after
- * `workSeconds`. A repeated run skips people who have their access.
+ * Grants the requested access by people's current sign-in names. This takes long for many people, so the job pauses
+ * after `workSeconds`. A repeated run skips people who have their access.
  */
 export async function grantAccess(services: MailboxServices, input: MailboxStepInput): Promise<MailboxResult> {
   const until = Date.now() + services.workSeconds * 1000
@@ -104,7 +104,7 @@ async function grant(
   } catch (error) {
     if (!isRefusal(error, 'not-found')) throw error
   }
-  // Exchange has not found the mailbox or the person.
+  // Exchange did not find the mailbox or the person.
   if ((await unknownToExchange(exchange, [person], signal)).length === 0) return notYetVisible(input)
   const message = `Exchange Online does not know ${displayName}: only people with a mailbox can be given access.`
   throw new TenantError('person-unknown-to-exchange', message, { retryable: false })

@@ -40,7 +40,10 @@ export const mailboxEntry = z.object({
 export type MailboxEntry = z.output<typeof mailboxEntry>
 
 export const done = { done: true, made: {} } as const
-/** Result while a new mailbox is not visible: that takes seconds, rarely minutes, so the first polls are frequent. */
+/**
+ * Result while a new mailbox is not visible. It appears within seconds, rarely minutes, so the first polls are
+ * frequent.
+ */
 export const notYetVisible = ({ startedAt }: Pick<MailboxStepInput, 'startedAt'>): MailboxResult => {
   const isRecent = Date.now() - startedAt.getTime() < 30_000
   return { done: false, retryAfterSeconds: isRecent ? 2 : 5 }
@@ -58,19 +61,19 @@ export async function whenVisible(input: MailboxStepInput, work: () => Promise<M
 
 /** Error for an additional address that is in use: a person has to choose another address. */
 export const aliasTaken = (aliasAddress: string, cause?: unknown): TenantError =>
-  new TenantError('alias-taken', `The additional address ${aliasAddress} is held by somebody else.`, {
+  new TenantError('alias-taken', `The additional address ${aliasAddress} is taken. Choose another address.`, {
     retryable: false,
     cause,
   })
 
-/** A recipient that may hold a name. `Guid` reads it when it is a mailbox. */
+/** A recipient that may hold a name. `Guid` identifies the recipient when it is a mailbox. */
 const holder = z.object({ Guid: z.guid().optional().catch(undefined), RecipientTypeDetails: z.string().catch('') })
 
 /**
  * Creates the mailbox and stamps it with the request's id (CustomAttribute15), so that later runs recognise it.
- * New-Mailbox accepts no key of the caller, and lists show a new mailbox only after a while. After a lost answer or stamp,
- * a mailbox without a stamp is therefore ours when it matches the request and is not older than our first New-Mailbox.
- * While Exchange says "already exists" but lists no holder, the step waits and creates nothing.
+ * New-Mailbox accepts no key of the caller, and lists show a new mailbox only after a while. After a lost answer or
+ * stamp, a mailbox without a stamp is therefore ours when it matches the request and is not older than our first
+ * New-Mailbox. While Exchange reports "already exists" but lists no holder, the step waits and creates nothing.
  */
 export async function createMailbox(services: MailboxServices, input: MailboxStepInput): Promise<MailboxResult> {
   // Taken before the first check: another run may create the mailbox at any moment.
@@ -81,11 +84,11 @@ export async function createMailbox(services: MailboxServices, input: MailboxSte
   if (ours === 'not-yet') return notYetVisible(input)
   if (ours !== 'free') return stamp(services, input, ours)
   if (heldSince && isRecent(heldSince)) return notYetVisible(input)
-  // Still no holder in the lists: a deleted mailbox or an account may have the name. It is tried once more.
+  // The lists still show no holder: a deleted mailbox or an account may have the name. The step tries once more.
   if (heldSince && triedAgain) throw nameTaken(input.address)
   if (heldSince) return { done: false, retryAfterSeconds: 0, made: { heldSince: undefined, triedAgain: true } }
   await refuseTakenAlias(services, input)
-  // Stored before the creation: an older mailbox is not ours.
+  // Stored before the creation: a mailbox that is older is not ours.
   if (!createSince) return { done: false, retryAfterSeconds: 0, made: { createSince: checkedAt } }
   try {
     // The table's rows for `name`, `displayName` and `templateId` always provide the required parameters.
@@ -109,7 +112,7 @@ async function findStamped({ exchange }: MailboxServices, { requestId, signal }:
   return stamped
 }
 
-/** Reads the mailbox whose id an earlier run stored before it could stamp the mailbox. */
+/** Reads the mailbox with the id that an earlier run stored before it could stamp the mailbox. */
 async function findStored(
   { exchange }: MailboxServices,
   { progress, requestId, signal }: MailboxStepInput,
@@ -135,7 +138,7 @@ async function findOurs(
   const mailbox = await exchange.readOne('Get-Mailbox', { Identity: first.Guid }, mailboxEntry, { signal })
   if (!mailbox) return 'not-yet'
   if (isOurs(mailbox, input)) return mailbox
-  // Another run of ours may be creating it, and may have stored its time after this run started.
+  // Another of our runs may be creating this mailbox, and may have stored its time after this run started.
   if (input.progress.createSince === undefined && matchesRequest(mailbox, input, new Date())) return 'not-yet'
   throw nameTaken(address)
 }
@@ -150,7 +153,10 @@ function isOurs(mailbox: MailboxEntry, input: MailboxStepInput): boolean {
   return createSince !== undefined && matchesRequest(mailbox, input, new Date(createSince))
 }
 
-/** Whether a mailbox matches the request and is not older than `since`. Ignores Name, which Exchange may replace. */
+/**
+ * Returns whether a mailbox matches the request and is not older than `since`. Ignores Name, which Exchange may
+ * replace.
+ */
 function matchesRequest(mailbox: MailboxEntry, { kind, address, details }: MailboxStepInput, since: Date): boolean {
   return (
     !mailbox.CustomAttribute15 &&
@@ -161,21 +167,24 @@ function matchesRequest(mailbox: MailboxEntry, { kind, address, details }: Mailb
   )
 }
 
-/** Parses a time of Exchange, which omits the UTC sign in some answers. NaN, and so never recent, for other text. */
+/**
+ * Parses a time of Exchange, which omits the UTC sign in some answers. Returns NaN for other texts: they are never
+ * recent.
+ */
 const utcOf = (time: string): number => Date.parse(/(Z|[+-]\d\d:\d\d)$/.test(time) ? time : `${time}Z`)
 
 /** A new mailbox is visible everywhere within this time. Milliseconds. */
 const visibleWithin = 5 * 60_000
 const isRecent = (since: string): boolean => Date.now() - Date.parse(since) <= visibleWithin
 
-/** Throws when the additional address is in use: better before the mailbox exists. */
+/** Throws when the additional address is in use. This check runs before the mailbox exists. */
 async function refuseTakenAlias({ exchange }: MailboxServices, { aliasAddress, signal }: MailboxStepInput) {
   if (aliasAddress === '') return
   const filter = { Filter: addressFilter(aliasAddress) }
   if ((await exchange.read('Get-Recipient', filter, z.unknown(), { signal })).length > 0) throw aliasTaken(aliasAddress)
 }
 
-/** Stamps the mailbox, which completes the step. Until then the progress stores the mailbox's ids. */
+/** Stamps the mailbox, which completes the step. Until the stamp succeeds, the progress stores the mailbox's ids. */
 async function stamp(
   { exchange }: MailboxServices,
   input: MailboxStepInput,

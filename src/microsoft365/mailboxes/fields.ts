@@ -18,7 +18,7 @@ import {
   type WritingCmdlet,
 } from '../wire/index.ts'
 
-/** The requested mailbox, as the table reads it. */
+/** The parts of a requested mailbox that the table reads. */
 export type RequestedMailbox = Pick<
   MailboxStepInput,
   'kind' | 'address' | 'aliasAddress' | 'details' | 'customAttributes'
@@ -36,14 +36,17 @@ const steps = {
   'Set-MailboxAutoReplyConfiguration': 'apply-automatic-reply',
 } as const satisfies Record<WritingCmdlet, MailboxStep>
 
-/** One place in the tenant that a field of the API goes to. */
+/** A parameter of a cmdlet to which a field of the API document is written. */
 export interface Destination {
   readonly step: MailboxStep
   readonly cmdlet: WritingCmdlet
   readonly parameter: string
-  /** Kinds of mailbox that have this place. */
+  /** Kinds of mailbox that have this parameter. */
   readonly kinds: readonly MailboxKind[]
-  /** The parameter's value; undefined when it is not requested, and where the step passes one person at a time. */
+  /**
+   * Returns the parameter's value; undefined when the value is not requested, or when the step passes one person at a
+   * time.
+   */
   readonly value: (requested: RequestedMailbox) => unknown
 }
 
@@ -58,7 +61,7 @@ function to<C extends WritingCmdlet, P extends keyof CmdletParameters[C] & strin
 ): Destination {
   return { step: steps[cmdlet], cmdlet, parameter, kinds, value }
 }
-/** No value in the table: the step runs the cmdlet once for each person. */
+/** Returns no value: the step runs the cmdlet once for each person. */
 const perPerson = () => undefined
 const isKind = () => true as const
 const field =
@@ -87,8 +90,8 @@ const additionalAddress = ({ aliasAddress }: RequestedMailbox) =>
     : ({ '@odata.type': '#Exchange.GenericHashTable', add: [`smtp:${aliasAddress}`] } as const)
 
 /**
- * Where each field of the API document goes in Exchange. Steps, ready check and tests read this table. A field without a
- * destination for a kind stays on the request only; core refuses fields that a kind does not have.
+ * The destination in Exchange of each field of the API document. Steps, ready check and tests read this table. A field
+ * without a destination for a kind stays on the request only; core refuses fields that a kind does not have.
  */
 export const mailboxFieldTable: { readonly [F in MailboxField]: readonly Destination[] } = {
   name: [
@@ -155,14 +158,16 @@ export const mailboxFieldTable: { readonly [F in MailboxField]: readonly Destina
   reason: [],
 }
 
-/** Returns where a field of a kind goes; `request`: it stays on the request only; `refused`: the kind does not have it. */
+/**
+ * Returns the destinations of a field. `request`: it stays on the request only; `refused`: the kind does not have it.
+ */
 export function destinationsOf(name: MailboxField, kind: MailboxKind): readonly Destination[] | 'request' | 'refused' {
   if (!applies(name, kind)) return 'refused'
   const destinations = mailboxFieldTable[name].filter(({ kinds }) => kinds.includes(kind))
   return destinations.length > 0 ? destinations : 'request'
 }
 
-/** Returns the requested parameters of a cmdlet. Lists of several fields for one parameter are combined. */
+/** Returns the requested parameters of a cmdlet. Combines lists of several fields for one parameter. */
 export function parametersFor<C extends WritingCmdlet>(
   cmdlet: C,
   requested: RequestedMailbox,
@@ -192,7 +197,7 @@ export function placeParts(requested: RequestedMailbox): Partial<CmdletParameter
   return [address, others].flatMap((part) => (part && part.length > 0 ? [Object.fromEntries(part)] : []))
 }
 
-/** Removes texts that differ only by case. */
+/** Removes duplicate texts, ignoring case. */
 function distinctTexts(texts: readonly string[]): string[] {
   const folded = texts.map((text) => text.toLowerCase())
   return texts.filter((_, index) => folded.indexOf(folded[index] ?? '') === index)
@@ -221,15 +226,16 @@ export const mailboxStepsOf: Tenant['mailboxStepsOf'] = (wanted) => {
 export const unlicensedMegabytes = 50 * 1024
 
 /**
- * Returns Exchange's three quotas for a capacity in MB. Receiving stops at the capacity; sending and the warning stop
- * earlier, as Set-Mailbox requires. The unit is in the text, since a plain number means bytes.
+ * Returns Exchange's three quotas for a capacity in MB. The mailbox stops receiving at the capacity. Sending stops
+ * earlier and the warning comes first, as Set-Mailbox requires. The text contains the unit, because a plain number means
+ * bytes.
  */
 function quotasOf(capacity: number): { warning: string; send: string; sendReceive: string } {
   const part = (share: number) => `${Math.max(1, Math.floor(capacity * share))} MB`
   return { warning: part(0.95), send: part(0.99), sendReceive: `${capacity} MB` }
 }
 
-/** Tags that Outlook's room finder shows for a room. */
+/** Returns the tags that Outlook's room finder shows for a room. */
 function roomTags(has: MailboxDetails['roomMailboxMetadata']): string[] | undefined {
   if (!has) return undefined
   return [
@@ -245,12 +251,12 @@ const entities = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '
 const toHtml = (text: string): string =>
   text.replace(/[&<>"']/g, (character) => Reflect.get(entities, character)).replace(/\r\n|\r|\n/g, '<br>')
 
-/** Longer than any of our replies with its entities. Characters. */
+/** Maximum length of a reply, longer than any of our replies with its entities. Characters. */
 const maxReply = 500_000
 
 /**
- * Returns the text that people see in HTML, with normalized white space. Exchange wraps a reply in a page with a style and
- * exchanges letters and entities.
+ * Returns the visible text of HTML, with normalized white space. Exchange wraps a reply in a page with a style and
+ * replaces letters by entities.
  */
 export const visibleText = (html: string): string =>
   normalizeSpace(

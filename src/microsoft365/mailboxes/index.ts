@@ -1,6 +1,6 @@
 /**
- * Creates mailboxes: core's steps for shared, room and equipment mailboxes, and the table of where each field goes in
- * Exchange (`fields.ts`). A step that runs twice creates one mailbox. Imports `wire` and `directory`.
+ * Creates mailboxes: core's steps for shared, room and equipment mailboxes, and the table of each field's destination
+ * in Exchange (`fields.ts`). A step that runs twice creates one mailbox. Imports `wire` and `directory`.
  */
 import { z } from 'zod'
 import { type MailboxStepInput, type Tenant, TenantError } from '../../core/index.ts'
@@ -37,7 +37,7 @@ export function createMailboxSteps(services: MailboxServices): Tenant['mailboxSt
   }
 }
 
-/** Blocks the sign-in of the mailbox's account (Microsoft's advice for all three kinds). */
+/** Blocks the sign-in of the mailbox's account, as Microsoft advises for all three kinds. */
 async function blockSignIn({ graph }: MailboxServices, input: MailboxStepInput): Promise<MailboxResult> {
   const isBlocked = await graph.blockSignIn(needed(input.progress, 'userId'), input.signal)
   return isBlocked ? done : notYetVisible(input)
@@ -92,7 +92,10 @@ async function applySettings({ exchange }: MailboxServices, input: MailboxStepIn
   })
 }
 
-/** Exchange names no exception of its own for a quota above the licence: `InvalidOperationException`. */
+/**
+ * Returns whether Exchange refused a quota above the licence. It has no exception of its own:
+ * `InvalidOperationException`.
+ */
 const isQuotaRefusal = (error: unknown): boolean =>
   error instanceof CmdletError && error.code === 'InvalidOperationException' && / license /.test(String(error.cause))
 
@@ -109,7 +112,7 @@ const applyBooking = (services: MailboxServices, input: MailboxStepInput): Promi
 
 async function applyAutomaticReply(services: MailboxServices, input: MailboxStepInput): Promise<MailboxResult> {
   const cmdlet = 'Set-MailboxAutoReplyConfiguration'
-  // The mailbox's own server must run this cmdlet.
+  // The server that has the mailbox must run this cmdlet.
   const anchor = needed(input.progress, 'userPrincipalName')
   return write(services, input, cmdlet, [parametersFor(cmdlet, input)], { anchor })
 }

@@ -22,8 +22,9 @@ async function checksOf(services: MailboxServices, input: MailboxStepInput): Pro
 }
 
 /**
- * Marks a place that differs. Set-Place was accepted, or its step would have failed, and Exchange may show the former
- * values of a place for up to 24 hours. All other values are visible within minutes, so a difference there is a fault.
+ * Marks a place that differs. Exchange may show the former values of a place for up to 24 hours, and Set-Place has
+ * succeeded, or its step would have failed. All other values are visible within minutes, so a difference there is a
+ * fault.
  */
 const withLag = (check: Check): Check =>
   check.name === 'place' && !check.ok ? { ...check, notVisibleYet: true } : check
@@ -32,7 +33,7 @@ type Properties = Readonly<Record<string, unknown>>
 const properties = z.record(z.string(), z.unknown())
 const identityOf = ({ progress }: MailboxStepInput) => ({ Identity: needed(progress, 'mailboxId') })
 
-/** Checks of the mailbox's own properties, `{}` when there is no mailbox. */
+/** Returns the checks of the mailbox's own properties; `{}` means that the mailbox does not exist. */
 function mailboxChecks({ graph }: MailboxServices, input: MailboxStepInput, mailbox: Properties): NamedCheck[] {
   const { kind, address, aliasAddress, details } = input
   const { capacity, hideFromGAL } = details
@@ -64,7 +65,7 @@ async function signInFault(graph: Graph, { progress, signal }: MailboxStepInput)
   return (await graph.isSignInBlocked(needed(progress, 'userId'), signal)) ? '' : 'the account can still sign in'
 }
 
-/** Checks that other cmdlets answer. */
+/** Returns the checks that need other cmdlets. */
 function otherChecks(services: MailboxServices, input: MailboxStepInput): NamedCheck[] {
   const { kind, access, signal } = input
   const contact = parametersFor('Set-User', input)
@@ -90,7 +91,7 @@ function otherChecks(services: MailboxServices, input: MailboxStepInput): NamedC
   return checks
 }
 
-/** Get-Place answers with all places while it does not know ours, so ours is found by its name. */
+/** Compares the place. Get-Place returns all places while it does not know ours, so the function finds ours by name. */
 async function placeFault({ exchange }: MailboxServices, input: MailboxStepInput, wanted: object): Promise<string> {
   const { address, progress, signal } = input
   const names = [address, progress.userPrincipalName ?? '', needed(progress, 'mailboxId')]
@@ -148,7 +149,7 @@ function difference(wanted: object, found: Properties): string {
   return faults.join(', ')
 }
 
-/** The step sets a code and Exchange returns a name; an unknown name counts as that country's. */
+/** Compares countries. The step sets a code and Exchange returns a name; an unknown name counts as a match. */
 function isCountry(found: unknown, wanted: unknown): boolean {
   const text = textOf(found)
   return text !== '' && (countryCode(text) ?? wanted) === wanted

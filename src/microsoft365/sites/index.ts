@@ -82,15 +82,15 @@ const isLabel = (found: string | null | undefined, wanted: string): boolean =>
 const linked = z.object({ requestId: z.string(), extensionAttribute1: z.string(), extensionAttribute3: z.string() })
 
 /**
- * Creates the security group that is linked to the site (API document, "Provisioned group record"). A separate call writes
- * the extension last, so a group that is found by request id means a complete site. The group has a key, since Graph
+ * Creates the security group that is linked to the site (API document, "Provisioned group record"). A separate call
+ * writes the extension last, so a group found by request id means a complete site. The group has a key, because Graph
  * creates duplicates of security groups without an error.
  */
 async function linkGroup({ graph }: SiteServices, input: SiteStepInput): Promise<StepResult> {
   try {
     return await link(graph, input)
   } catch (error) {
-    // A new extension may take long, longer than a job is repeated, so the step waits and says why.
+    // Groups may accept a new extension later than the job's last retry, so the step waits and reports the reason.
     if (!(error instanceof TenantError) || error.code !== 'extension-not-accepted') throw error
     const { code, message: detail, retryAfterSeconds = 10 } = error
     return { done: false, retryAfterSeconds, why: { code, detail } }
@@ -116,7 +116,7 @@ async function link(graph: Graph, input: SiteStepInput): Promise<StepResult> {
 
 async function findOrCreate(graph: Graph, input: SiteStepInput): Promise<FoundGroup> {
   const { requestId, progress, signal } = input
-  // The site's own: the requested alias may belong to another site once a naming policy has changed it.
+  // The group's own alias: the requested alias may belong to another site after a naming policy has changed it.
   const alias = progress.createdAs?.alias ?? input.alias
   const key = `${requestId}-access`
   const found = await graph.linkedGroup(key, signal)
@@ -131,9 +131,9 @@ async function findOrCreate(graph: Graph, input: SiteStepInput): Promise<FoundGr
   const owners = ownersOf(input).map(({ id }) => id)
   const answer = await graph.upsertGroup(key, group, { owners }, signal)
   if (answer.status === 400) {
-    const refusal = upsertRefusal(answer, 'making the security group')
+    const refusal = upsertRefusal(answer, 'creating the security group')
     if (refusal instanceof TenantError) throw refusal
-    // The naming policy is about Microsoft 365 groups. A tenant that applies it to this group has its own reasons.
+    // The naming policy concerns Microsoft 365 groups. A tenant that applies it to this group has its own reasons.
     if (typeof refusal === 'object') throw namingPolicyError()
   }
   const created = await graph.linkedGroup(key, signal)

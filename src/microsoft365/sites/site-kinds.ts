@@ -25,7 +25,10 @@ export interface SiteServices extends Pick<Services, 'graph' | 'sharePoint'> {
 
 /** One step for one kind of site. */
 export type SiteAction = (services: SiteServices, input: SiteStepInput) => Promise<StepResult>
-/** The differences between the two kinds of sites. `missingOwners` returns the names of owners who are not added yet. */
+/**
+ * The differences between the two kinds of sites. `missingOwners` returns the names of owners who are not owners of the
+ * site yet.
+ */
 export interface SiteActions {
   readonly create: SiteAction
   readonly wait: SiteAction
@@ -33,17 +36,17 @@ export interface SiteActions {
   readonly missingOwners: (services: SiteServices, input: SiteStepInput) => Promise<string[]>
 }
 
-/** All owners of the site without duplicates, the requester first. */
+/** Returns all owners of the site without duplicates, the requester first. */
 export function ownersOf({ requester, owners }: Pick<SiteStepInput, 'requester' | 'owners'>): Person[] {
   return [requester, ...owners.filter(({ id }) => id !== requester.id)]
 }
 
-/** Result while the site is not ready. SharePoint does not say when to ask again. */
+/** Result while the site is not ready. SharePoint does not report when to check again. */
 export const notReady = { done: false, retryAfterSeconds: 2 } as const
 
-/** Error for an address that another group or site has: a person has to choose another address. */
+/** Error for an address that another group or site has: the requester must choose another address. */
 export const nameTaken = (alias: string): TenantError =>
-  new TenantError('name-taken', `The address ${alias} is held by another group or site.`, { retryable: false })
+  new TenantError('name-taken', `The address ${alias} is taken by another group or site.`, { retryable: false })
 
 /** A team site is the site of a Microsoft 365 group. The group's alternate key is the request's id. */
 export const teamSite: SiteActions = {
@@ -67,7 +70,7 @@ async function createGroup({ graph }: SiteServices, input: SiteStepInput): Promi
     securityEnabled: false,
     visibility: 'Private',
   } as const satisfies GroupBody
-  // A group that an app creates has only the owners that are bound, and without an owner it may never get a site.
+  // A group that an app creates has only the owners in this call. Without an owner it may never get a site.
   const people = { owners: [requester.id], members: [requester.id] }
   await upsert(graph, requestId, group, people, signal)
   const created = await graph.groupByUniqueName(requestId, signal)
@@ -75,16 +78,18 @@ async function createGroup({ graph }: SiteServices, input: SiteStepInput): Promi
   return groupMade(created)
 }
 
-/** The names are read back: the tenant's naming policy may have changed them. */
+/** Returns the group's names from Graph: the tenant's naming policy may have changed them. */
 const groupMade = ({ id, displayName, mailNickname: alias, mail }: FoundGroup): StepResult => ({
   done: true,
   made: { groupId: id, createdAs: { displayName, alias, ...(mail && { mail }) } },
 })
 
-/** Graph reports one property at a time: the name, then the alias. */
-const mostSuggestions = 2
+/** Graph suggests one property at a time: the name, then the alias. */
+const maxSuggestions = 2
 
-/** Creates the group. Under the tenant's naming policy Graph may refuse the names; then those that it suggests are used. */
+/**
+ * Creates the group. If Graph refuses the names under the tenant's naming policy, uses the names that Graph suggests.
+ */
 async function upsert(
   graph: Graph,
   requestId: string,
@@ -94,22 +99,22 @@ async function upsert(
   suggestions = 0,
 ): Promise<void> {
   const answer = await graph.upsertGroup(requestId, group, people, signal)
-  const refusal = answer.status === 400 && upsertRefusal(answer, 'making the group')
+  const refusal = answer.status === 400 && upsertRefusal(answer, 'creating the group')
   if (refusal instanceof TenantError) throw refusal
   if (typeof refusal === 'object') {
-    if (suggestions === mostSuggestions) throw namingPolicyError()
+    if (suggestions === maxSuggestions) throw namingPolicyError()
     return upsert(graph, requestId, { ...group, ...refusal.suggested }, people, signal, suggestions + 1)
   }
-  // Our earlier attempt may have the name while replicas do not show its key yet.
+  // Our earlier attempt may hold the name while replicas do not show its key yet.
   if (refusal === 'name-taken' && !(await graph.groupByUniqueName(requestId, signal)))
     throw nameTaken(group.mailNickname)
   if (refusal === 'already-bound') {
     const again = await graph.upsertGroup(requestId, group, {}, signal)
-    if (again.status === 400) throw errorOf(graphService, 'making the group', again)
+    if (again.status === 400) throw errorOf(graphService, 'creating the group', again)
   }
 }
 
-/** Polls the group's site. The first poll also makes Microsoft 365 create the site. */
+/** Polls the group's site. The first poll also causes Microsoft 365 to create the site. */
 async function waitForGroupSite(
   { graph, sharePoint }: SiteServices,
   { progress, signal }: SiteStepInput,
@@ -145,7 +150,7 @@ async function addRelated(
     if (await graph.user(id)) throw notThereYet('The new group')
     throw new TenantError('owner-not-found', `${displayName} is no longer in the directory.`, { retryable: false })
   }
-  // A 400 has no code for "already added", so the list decides.
+  // A 400 has no code for "already added", so the list of owners or members decides.
   if (answer.status === 400 && !(await graph.related(groupId, relation, signal)).includes(id))
     throw errorOf(graphService, `adding to the group's ${relation}`, answer)
 }
@@ -155,7 +160,9 @@ async function missingGroupOwners({ graph }: SiteServices, input: SiteStepInput)
   return ownersOf(input).flatMap(({ id, displayName }) => (present.has(id) ? [] : [displayName]))
 }
 
-/** A communication site has no Microsoft 365 group. SharePoint creates it under its address, with an own group of owners. */
+/**
+ * A communication site has no Microsoft 365 group. SharePoint creates it at its address, with its own group of owners.
+ */
 export const communicationSite: SiteActions = {
   create: createSite,
   wait: waitForSite,
@@ -174,10 +181,10 @@ async function createSite(services: SiteServices, input: SiteStepInput): Promise
   const owner = requester.userPrincipalName
   const created = await sharePoint.createCommunicationSite({ title, description, address, owner }, signal)
   if (created.SiteStatus === siteStatus.error) throw creationFailed()
-  // Somebody else created it meanwhile, or our earlier attempt did and its answer was lost.
+  // Another person created the site in the meantime, or our earlier attempt created it and its answer was lost.
   if (created.SiteStatus === siteStatus.alreadyExists) {
     const current = await sharePoint.creationStatus(address, signal)
-    // A deleted site has the address, or a group without its site yet.
+    // A deleted site has the address, or a group whose site does not exist yet.
     if (current.SiteStatus === siteStatus.notFound) throw nameTaken(alias)
     return adopt(services, input, current)
   }
@@ -185,9 +192,9 @@ async function createSite(services: SiteServices, input: SiteStepInput): Promise
 }
 
 /**
- * Adopts a site that exists at our address: it is ours when the answer of an earlier attempt was lost. SharePoint stores no
- * key of the caller, so title, description and owner must match the request. The name has been reserved since the request,
- * so only the requester could have created another matching site manually, for the same purpose.
+ * Adopts a site that exists at our address: it is ours when the answer of an earlier attempt was lost. SharePoint
+ * stores no key of the caller, so title, description and owner must match the request. The name has been reserved since
+ * the request. Only the requester could therefore have created another matching site manually, for the same purpose.
  */
 async function adopt(
   { sharePoint }: SiteServices,
@@ -217,7 +224,7 @@ async function waitForSite(
   const { SiteStatus } = await sharePoint.creationStatus(address, signal)
   if (SiteStatus === siteStatus.error) throw creationFailed()
   if (SiteStatus === siteStatus.provisioning || SiteStatus === siteStatus.notFound) return notReady
-  // SharePoint still works on a "ready" site; the web says when it is complete.
+  // SharePoint still works on a "ready" site. Its web shows whether the site is complete.
   const web = await sharePoint.web(address, signal)
   if (web?.IsProvisioningComplete === false || !web) return notReady
   const site = await graph.siteAt(address, signal)
@@ -243,10 +250,10 @@ async function missingSiteOwners({ sharePoint }: SiteServices, input: SiteStepIn
   return ownersOf(input).flatMap(({ userPrincipalName, displayName }) => (owns(userPrincipalName) ? [] : [displayName]))
 }
 
-/** Whether a person is the site collection's owner, by login name or by UPN. */
+/** Returns whether a person is the site collection's owner, by login name or by UPN. */
 const isSitesOwner = (site: Administered | undefined, userPrincipalName: string): boolean =>
   isSameLogin(site?.OwnerLoginName ?? '', claimOf(userPrincipalName)) ||
   isSameLogin(site?.Owner ?? '', userPrincipalName)
 
 const creationFailed = (): TenantError =>
-  new TenantError('site-creation-failed', 'SharePoint could not make the site.', { retryable: true })
+  new TenantError('site-creation-failed', 'SharePoint could not create the site.', { retryable: true })

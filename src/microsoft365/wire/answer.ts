@@ -80,7 +80,7 @@ export function parseAnswer<S extends z.ZodType>(schema: S, answer: Answer, serv
 const largestAnswer = 4 * 1024 * 1024
 
 /**
- * Statuses after which the same call may succeed later (Graph's and SharePoint's pages on throttling and errors, and the
+ * Statuses after which the same call may succeed later (Graph's and SharePoint's pages on throttling and errors; the
  * list in dev-proxy's GraphRandomErrorPlugin).
  */
 const transientStatuses = new Set([408, 423, 425, 429, 500, 502, 503, 504, 507])
@@ -109,17 +109,17 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Error for an answer that is not what the service documents. Retryable: usually a proxy has answered. */
+/** Error for an answer that differs from the service's documentation. Retryable: usually a proxy has answered. */
 export const unreadable = (service: string, what: string, cause?: unknown): TenantError =>
-  new TenantError('unreadable-answer', `${service} sent ${what}, which is not what it documents.`, {
+  new TenantError('unreadable-answer', `${service} sent ${what}. This differs from its documentation.`, {
     retryable: true,
     cause,
   })
 
 /**
- * Returns the wait that `Retry-After` (RFC 9110 §10.2.3: seconds or an HTTP date) or SharePoint's `RateLimit-Reset` asks
- * for, whichever is longer, in seconds from 0 to 3600: a broken header must not delay a request for years. Returns
- * undefined without a readable header.
+ * Returns the longer wait of `Retry-After` (RFC 9110 §10.2.3: seconds or an HTTP date) and SharePoint's
+ * `RateLimit-Reset`, in seconds from 0 to 3600: a broken header must not delay a request for years. Returns undefined
+ * without a readable header.
  */
 export function retryAfterSeconds(headers: Headers, now: number = Date.now()): number | undefined {
   const waits = [headers.get('retry-after'), headers.get('ratelimit-reset')].flatMap((value) => {

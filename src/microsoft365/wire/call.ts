@@ -20,7 +20,7 @@ export type CallLog = (entry: {
   outcome: CallOutcome
   milliseconds: number
   clientRequestId: string
-  /** The service's own id of the exchange. Microsoft's support asks for it. */
+  /** The service's own id of the exchange. Microsoft's support needs this id. */
   requestId: string | undefined
   /** By how many seconds our clock is ahead of the answer's `Date`; undefined without a readable date. */
   aheadSeconds: number | undefined
@@ -29,13 +29,13 @@ export type CallLog = (entry: {
 export interface Call {
   readonly method?: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
   readonly url: string
-  /** The purpose, as text that completes "… while": `making the group`. */
+  /** The purpose, as text that completes "… while": `creating the group`. */
   readonly purpose: string
   readonly body?: object
   readonly headers?: Readonly<Record<string, string>>
-  /** Statuses that this caller handles itself, such as 404 when it asks whether an object exists. */
+  /** Statuses that this caller handles itself, such as 404 when it checks whether an object exists. */
   readonly accept?: readonly number[]
-  /** True for a POST that changes nothing: it gets the time-out and the retries of a GET. */
+  /** True for a POST that changes nothing: it has the time-out and the retries of a GET. */
   readonly reads?: boolean
   readonly signal?: AbortSignal
 }
@@ -52,8 +52,9 @@ export interface Endpoint {
   readonly redirectTo?: (from: URL, to: URL) => URL | undefined
 }
 /**
- * Gives an access token for a resource. `fresh` skips the cache, after a 401. `refused` replaces a token once in `every`
- * milliseconds, and else gives the same. Calls and checks count apart: a check before a grant does not delay a retry.
+ * Returns an access token for a resource. `fresh` skips the cache, after a 401. `refused` replaces a refused token at
+ * most once in `every` milliseconds; otherwise the same token is returned. Calls and checks count separately: a check
+ * before a grant does not delay a retry.
  */
 export type TokenSource = (
   resource: string,
@@ -63,17 +64,19 @@ export type CallService = (call: Call) => Promise<Answer>
 
 const readMilliseconds = 10_000
 const writeMilliseconds = 30_000
-/** How often a refusal that no missing permission explains may cost a new token. Milliseconds. */
+/** Minimum time between new tokens after refusals that no missing permission explains. Milliseconds. */
 const policyDelay = 300_000
-/** Waits before the second and third attempt of a read. The job does longer waits, since it holds nothing meanwhile. */
+/**
+ * Waits before the second and third attempt of a read. Longer waits happen in the job, which holds nothing meanwhile.
+ */
 const quickRetries = [100, 400] as const
 
 /**
- * Creates the only function that sends HTTP to a service. It throws a `TenantError` that says whether to retry, for
- * answers that are neither 2xx nor accepted, lost connections and time-outs (reads 10 s, writes 30 s). It repeats a read
- * twice at once and never repeats a write, which may have succeeded although its answer was lost: the step checks first
- * when it runs again. It repeats any call once with a fresh token after a 401 or 403, which precede all effects: a token
- * keeps its roles, so consent that an admin has just granted needs a new one.
+ * Creates the only function that sends HTTP to a service. It throws a `TenantError` with `retryable` for answers that
+ * are neither 2xx nor accepted, lost connections and time-outs (reads 10 s, writes 30 s). It repeats a read twice at
+ * once. It never repeats a write, which may have succeeded although its answer was lost: the step checks first when it
+ * runs again. It repeats any call once with a fresh token after a 401 or 403, which precede all effects: a token keeps
+ * its roles, so consent that an admin has just granted needs a new token.
  */
 export function createCaller(
   endpoint: Endpoint,
@@ -82,7 +85,7 @@ export function createCaller(
     gate: Gate
     fetch: typeof fetch
     log?: CallLog | undefined
-    /** What our token must carry. */
+    /** The permissions that our token must contain. */
     permissions: readonly Permission[]
   },
 ): CallService {
@@ -151,7 +154,7 @@ async function throughGate<T>(
 
 const isRead = ({ reads, method = 'GET' }: Call): boolean => reads === true || method === 'GET'
 
-/** Whether to retry at once: a transient error, without a wait that the service requires and without a time-out. */
+/** Returns whether to retry at once: the error is transient, requires no wait and is no time-out. */
 const mayRepeatNow = (error: unknown): boolean =>
   error instanceof TenantError &&
   error.retryable &&
@@ -214,7 +217,10 @@ async function exchange(
   }
 }
 
-/** How far our clock is ahead of a `Date` header, which has whole seconds and is from about the middle of the exchange. */
+/**
+ * Returns by how much our clock is ahead of a `Date` header, which has whole seconds and is from about the middle of
+ * the exchange.
+ */
 function aheadOf(date: string | null | undefined, milliseconds: number): number | undefined {
   const theirs = Date.parse(date ?? '')
   if (Number.isNaN(theirs)) return undefined
@@ -244,20 +250,20 @@ function connectionError(service: string, purpose: string, late: boolean, cause:
   })
 }
 
-/** Whether `fetch` reports a lost connection or a time-out. Any other error is a defect. */
+/** Returns whether `fetch` reports a lost connection or a time-out. Any other error is a defect. */
 export const isConnectionError = (error: unknown): boolean =>
   error instanceof TypeError || error instanceof DOMException
 
 const onePage = z.object({ value: z.array(z.unknown()), '@odata.nextLink': z.string().optional() })
 type How = Pick<Call, 'headers' | 'signal'>
-/** Pages of ten million entries. */
+/** Maximum number of pages of one list: ten million entries. */
 const maxPages = 10_000
 interface Page<T> {
   readonly found: readonly T[]
   readonly next: string | undefined
 }
 
-/** Creates functions that read lists of Microsoft Graph. They follow only links below `root`, since our token goes there. */
+/** Creates functions that read lists of Microsoft Graph. They follow only links below `root`, because our token goes there. */
 export function createPages(call: CallService, root: string, service: string) {
   async function page<S extends z.ZodType>(
     url: string,
@@ -313,7 +319,7 @@ export function createPages(call: CallService, root: string, service: string) {
 
 /** Error for a list whose next page is at another host, or that has too many pages. */
 export const foreignPage = (service: string): TenantError =>
-  new TenantError('foreign-page', `${service} sent a list whose next page is elsewhere or never ends.`, {
+  new TenantError('foreign-page', `${service} sent a list with too many pages, or with a next page on another host.`, {
     retryable: false,
   })
 
@@ -325,7 +331,7 @@ export const query = (parameters: Readonly<Record<string, string>>): string =>
 
 /** Encodes one segment of a path. Throws `TypeError` for dots alone, which change the path in any encoding. */
 export function segment(text: string): string {
-  if (/^\.{0,2}$/.test(text)) throw new TypeError('An id is not made of dots.')
+  if (/^\.{0,2}$/.test(text)) throw new TypeError('An id cannot consist of dots.')
   return encodeURIComponent(text)
 }
 

@@ -40,7 +40,7 @@ export function readCertificateFile(path: string, password?: string): ClientCert
 }
 
 /**
- * Creates a temporary credential for local mode: an RSA key, with the digest of its public part as thumbprint, since the
+ * Creates a temporary credential for local mode: an RSA key, with the digest of its public part as thumbprint, because the
  * simulator does not check certificates. The caller stores it, so that a restart is the same application.
  */
 export function localCertificate(): ClientCertificate {
@@ -87,16 +87,17 @@ export function createCertificateFile({ path, password, first, use, warn }: Opti
     } catch (error) {
       const before = problem
       problem = error instanceof Error ? error.message : String(error)
-      if (problem !== before) warn('the certificate could not be read again', { err: error })
+      if (problem !== before)
+        warn('The certificate file could not be used. The current certificate stays in use.', { err: error })
       return 'refused'
     }
   }
 
-  // The service starts anyway, so that the health can say what is wrong.
+  // The service starts anyway, so that the health check can report the fault.
   try {
     assertValid(first, new Date())
   } catch (error) {
-    warn('the certificate cannot be used now', { err: error })
+    warn('The certificate cannot be used now', { err: error })
   }
   const readAgain = async (): Promise<CertificateReading> => {
     if (path === undefined) return 'none'
@@ -118,7 +119,10 @@ export function createCertificateFile({ path, password, first, use, warn }: Opti
   }
 }
 
-/** Refuses a certificate that would replace a better one. One that is not valid yet is accepted later, by the next poll. */
+/**
+ * Refuses a certificate that would replace a better one. A certificate that is not valid yet is accepted by a later
+ * poll.
+ */
 function assertValid({ startsAt, endsAt }: ClientCertificate, now: Date): void {
   if (endsAt && endsAt <= now)
     throw new CertificateError(`The certificate in the file expired on ${shown(endsAt)}. Replace it by a new one.`)
@@ -152,7 +156,7 @@ interface KeyPair {
   readonly certificate: X509Certificate
 }
 
-/** Says why a file cannot be used, in words for admins, with the command that creates a correct file. */
+/** The reason why a file cannot be used, for admins, with the command that creates a correct file. */
 export class CertificateError extends Error {
   override readonly name = 'CertificateError'
 }
@@ -163,7 +167,7 @@ const joined = 'cat key.pem certificate.pem > service.pem'
 const created =
   'openssl req -x509 -newkey rsa:2048 -noenc -days 365 -subj /CN=quartermaster -keyout key.pem -out certificate.pem'
 
-/** Entra ID and the library that signs in accept no shorter keys. Bits. */
+/** Minimum length of keys for Entra ID and for the sign-in library. Bits. */
 const shortestKey = 2048
 
 /**
@@ -222,7 +226,7 @@ function readKey(block: string, password: string | undefined): KeyObject {
   )
 }
 
-/** A wrong password looks like a bad decryption, or like a key that is damaged. */
+/** Returns the reason of a failed decryption. A wrong password causes the same errors as a damaged key. */
 function notDecrypted(code: string): string {
   if (code.includes('UNSUPPORTED'))
     return `The private key is encrypted with a method that is no longer supported (${code}). Encrypt it again: openssl pkey -provider legacy -provider default -in service.pem -aes256 -out key.pem && openssl x509 -in service.pem >> key.pem. Then use key.pem.`

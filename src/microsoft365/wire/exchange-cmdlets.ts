@@ -99,29 +99,32 @@ export type WritingCmdlet = Exclude<Cmdlet, ReadingCmdlet | 'Remove-Mailbox'>
 
 /** The purpose of each cmdlet, as text that completes "… while". */
 export const purposes: { readonly [C in Cmdlet]: string } = {
-  'New-Mailbox': 'making the mailbox',
+  'New-Mailbox': 'creating the mailbox',
   'Set-Mailbox': "changing the mailbox's settings",
   'Set-User': "writing the mailbox's contact details",
-  'Set-Place': 'describing the room',
+  'Set-Place': "writing the room's properties",
   'Set-CalendarProcessing': 'setting how bookings are answered',
-  'Add-MailboxPermission': 'giving full access',
-  'Add-RecipientPermission': 'giving the right to send as the mailbox',
+  'Add-MailboxPermission': 'granting full access',
+  'Add-RecipientPermission': 'granting the right to send as the mailbox',
   'Set-MailboxAutoReplyConfiguration': 'setting the automatic reply',
   'Remove-Mailbox': 'removing the mailbox of a check',
   'Get-Mailbox': 'looking the mailbox up',
   'Get-Recipient': 'checking whether an address is free',
   'Get-User': "reading the mailbox's contact details",
-  'Get-Place': 'reading the description of the room',
+  'Get-Place': "reading the room's properties",
   'Get-CalendarProcessing': 'reading how bookings are answered',
   'Get-MailboxPermission': 'reading who has full access',
   'Get-RecipientPermission': 'reading who may send as the mailbox',
   'Get-MailboxAutoReplyConfiguration': 'reading the automatic reply',
 }
 
-/** The cmdlets that the service uses. It removes nothing. */
+/** The cmdlets that the service uses, without Remove-Mailbox: the service removes nothing. */
 export const cmdlets = (Object.keys(purposes) as Cmdlet[]).filter((one) => one !== 'Remove-Mailbox')
 
-/** Parameters that change nothing, also where the id of nobody were somebody's: New-Mailbox lacks a name, others a value. */
+/**
+ * Returns parameters that change nothing, even if the id of nobody belonged to somebody: New-Mailbox lacks a name, the
+ * others lack a value.
+ */
 export function harmlessParameters(cmdlet: Cmdlet, nobody: string): object {
   if (cmdlet === 'New-Mailbox') return { Shared: true }
   if (cmdlet === 'Get-Mailbox') return { ResultSize: 1 }

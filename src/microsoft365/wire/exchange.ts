@@ -116,12 +116,13 @@ export function createExchange(call: CallService, options: { exchangeUrl: string
       how: How = {},
     ): Promise<z.output<S> | undefined> {
       const found = await read(cmdlet, parameters, schema, how)
-      if (found.length > 1) throw unreadable(service, 'several objects where one was asked for')
+      if (found.length > 1) throw unreadable(service, 'several objects instead of one')
       return found[0]
     },
     /**
-     * Whether our role has a cmdlet, by a run that changes nothing: the parameters name no object that exists, or leave out what
-     * the cmdlet requires. Any refusal but "unknown command" is proof. Throws a `TenantError` for everything else.
+     * Returns whether our role has a cmdlet, by a run that changes nothing: the parameters name no object that exists,
+     * or leave out a required value. Any refusal except "unknown command" is proof. Throws a `TenantError` for
+     * everything else.
      */
     async isAvailable(cmdlet: Cmdlet, signal: AbortSignal): Promise<boolean> {
       try {
@@ -144,7 +145,7 @@ export function createExchange(call: CallService, options: { exchangeUrl: string
   }
 }
 
-/** Address of the next page, under the rules for redirects, since our token goes there. */
+/** Address of the next page, under the rules for redirects, because our token goes there. */
 function pageAt(from: string, next: string): string {
   const to = URL.canParse(next, from) ? redirectTarget(new URL(from), new URL(next, from)) : undefined
   if (to) return to.href
@@ -180,7 +181,7 @@ export function nameFilter(address: string): string {
 }
 export const localPartOf = (address: string): string => address.slice(0, address.lastIndexOf('@'))
 
-/** What a cmdlet's refusal means for the caller. */
+/** The meaning of a cmdlet's refusal for the caller. */
 export type CmdletRefusal = 'already-exists' | 'not-found' | 'other'
 
 /** A refusal of a cmdlet. `code` is the exception's name without its namespace: `ProxyAddressExistsException`. */
@@ -213,7 +214,7 @@ const alreadyExists = new Set([
 /** Transient exceptions, which Exchange answers with 400. */
 const transientException =
   /^(CmdletProxyNotAvailableFailure|ServerBusyException|\w*TransientException|BackendCommunicationException|OverBudget(Exception)?)$/
-/** Exceptions that say that the call itself is wrong: a retry of the same call cannot succeed. */
+/** Exceptions for a wrong call: a retry of the same call cannot succeed. */
 const finalException =
   /^(DataValidation|TaskArgument|ParameterBinding|ParameterTransformation|AmbiguousParameterSet|CommandNotFound|NotAcceptedDomain|InvalidOperation)Exception$/
 
@@ -232,7 +233,7 @@ interface Exception {
   /** Without its namespace; `''` when the answer names none. */
   readonly type: string
   readonly text: string
-  /** Whether another server ran the cmdlet, and this is its exception. */
+  /** Whether another server ran the cmdlet and this is the exception of that server. */
   readonly wrapped?: boolean
 }
 
@@ -247,9 +248,9 @@ function exceptionOf(body: unknown): Exception {
 }
 
 /**
- * Finds the exception in the text of a `CmdletProxyException`. It follows the proxy method; the command, with values that
- * people typed, precedes it. Newer servers write the whole error (`ExHHHHHH|Type|text` in escaped JSON), older servers
- * `Type: text`. Without an exception, only the connection between the servers failed.
+ * Finds the exception in the text of a `CmdletProxyException`. It follows the proxy method; the command, with values
+ * that people typed, precedes it. Newer servers write the whole error (`ExHHHHHH|Type|text` in escaped JSON), older
+ * servers `Type: text`. A text without an exception means that only the connection between the servers failed.
  */
 function proxied(text: string): Exception {
   const report = text.slice(text.lastIndexOf(', Proxy method ') + 1)
@@ -284,7 +285,7 @@ function exceptionIn(message: string): Exception | undefined {
 
 const lastSegment = (type: string): string => /[\w`]+$/.exec(type)?.[0] ?? ''
 
-/** Turns an answer of InvokeCommand that is not 2xx into an error with its meaning. */
+/** Converts an answer of InvokeCommand that is not 2xx to an error with its meaning. */
 function cmdletErrorOf(service: string, purpose: string, answer: Answer): TenantError {
   const { status } = answer
   const { type, text, wrapped = false } = exceptionOf(answer.body)
@@ -311,7 +312,7 @@ function cmdletErrorOf(service: string, purpose: string, answer: Answer): Tenant
   })
 }
 
-/** Says what a wrapped error means, and which parameter Exchange refused. */
+/** Returns the meaning of a wrapped error, and the parameter that Exchange refused. */
 function adviceOf({ type, text, wrapped }: Exception): string[] {
   if (/^(ParameterTransformation|AmbiguousParameterSet)Exception$/.test(type)) {
     const [, parameter, unknown] = /on parameter '(\w{1,60})'|specified\. (\w{1,60})$/.exec(text) ?? []

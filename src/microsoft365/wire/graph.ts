@@ -5,7 +5,7 @@ import { type Answer, errorOf, parseAnswer, type ServiceError, unreadable } from
 import { type CallService, createPages, query, quoted, segment } from './call.ts'
 
 // Microsoft's own types of Graph check our calls: a misspelled property does not compile. Only types are imported, so
-// nothing of Microsoft's package is in the running service.
+// the running service contains nothing of Microsoft's package.
 /** Properties of a Graph type, as we send them: without null and not changed afterwards. */
 type Sent<T, K extends keyof T> = { readonly [P in K]-?: Readonly<NonNullable<T[P]>> }
 /** References to other objects in a body: `owners@odata.bind`. */
@@ -127,7 +127,7 @@ export function createGraph(call: CallService, directoryUrl: string, extension: 
     async user(id: string): Promise<UserEntry | undefined> {
       const found = await user(segment(id), 'looking a person up')
       if (found && found.id.toLowerCase() !== id.toLowerCase())
-        throw unreadable(graph, 'another person than was asked for')
+        throw unreadable(graph, 'another person than the requested one')
       return found
     },
     /** Blocks the sign-in of an account. Returns false when Graph does not know the account (yet). */
@@ -137,7 +137,7 @@ export function createGraph(call: CallService, directoryUrl: string, extension: 
       const purpose = "blocking the mailbox's account"
       return (await call({ method: 'PATCH', url, body, purpose, accept: [404], signal })).status !== 404
     },
-    /** Whether an account exists and its sign-in is blocked. */
+    /** Returns whether an account exists and its sign-in is blocked. */
     async isSignInBlocked(userId: string, signal: AbortSignal): Promise<boolean> {
       const url = `${root}/users/${segment(userId)}${query({ $select: fieldsOf<User>('id', 'accountEnabled') })}`
       const answer = await call({ url, purpose: "reading the mailbox's account", accept: [404], signal })
@@ -156,7 +156,7 @@ export function createGraph(call: CallService, directoryUrl: string, extension: 
     /** Reads one account. Throws a `TenantError` when Graph hides whether accounts are enabled. */
     async ping(signal: AbortSignal): Promise<void> {
       const url = `${root}/users${query({ $select: 'id,accountEnabled', $top: '1' })}`
-      const answer = await call({ url, purpose: 'asking how it does', signal })
+      const answer = await call({ url, purpose: 'checking its health', signal })
       const { value } = parseAnswer(accounts, answer, graph)
       if (value.some(({ accountEnabled }) => typeof accountEnabled !== 'boolean')) throw accountsHidden()
     },
@@ -183,8 +183,9 @@ export function createGraph(call: CallService, directoryUrl: string, extension: 
     },
 
     /**
-     * Returns the tenant's naming policy for groups, for example `GRP [GroupName]`; '' without one. Undefined: Graph does not
-     * let us read it. Microsoft's pages disagree on whether Group.ReadWrite.All is sufficient, so a refusal is no error.
+     * Returns the tenant's naming policy for groups, for example `GRP [GroupName]`; '' without a policy; undefined when
+     * Graph refuses to return it. Microsoft's pages disagree on whether Group.ReadWrite.All is sufficient, so a refusal
+     * is no error.
      */
     async groupNamingPolicy(): Promise<string | undefined> {
       const purpose = 'reading the naming policy of groups'
@@ -220,7 +221,7 @@ export function createGraph(call: CallService, directoryUrl: string, extension: 
           ...(people.owners?.length && ({ 'owners@odata.bind': bind(people.owners) } satisfies GroupBindings)),
           ...(people.members?.length && ({ 'members@odata.bind': bind(people.members) } satisfies GroupBindings)),
         },
-        purpose: 'making the group',
+        purpose: 'creating the group',
         accept: [400],
         signal,
       }),
@@ -273,8 +274,8 @@ export function createGraph(call: CallService, directoryUrl: string, extension: 
 type GroupNames = Partial<Pick<GroupBody, 'displayName' | 'mailNickname'>>
 
 /**
- * Interprets a 400 of a group's upsert: by code and details, or by the message where Graph has no code. Under the tenant's
- * naming policy Graph suggests the names to use; the answer has those that are valid.
+ * Interprets a 400 of a group's upsert: by code and details, or by the message where Graph has no code. Under the
+ * tenant's naming policy Graph suggests names; the result contains the valid ones.
  */
 export function upsertRefusal(
   answer: Answer,
@@ -291,10 +292,10 @@ export function upsertRefusal(
   return errorOf(graph, purpose, answer)
 }
 
-/** Words of Graph's message when a name is against the tenant's group naming policy. */
+/** Part of Graph's message for a name that violates the tenant's group naming policy. */
 const namingRequirements = "organization's Group naming requirements"
 
-/** The names that Graph suggests. They become names of a group, so they must be valid ones. */
+/** Returns the valid names that Graph suggests for a group. */
 function suggestedNames(details: ServiceError['details']): GroupNames {
   const of = (property: string) =>
     details.find(({ code, target }) => code === 'MissingPrefixSuffix' && target === property)?.suggestedPropertyValue
@@ -313,25 +314,28 @@ export const namingPolicyError = (): TenantError =>
     { retryable: false },
   )
 
-/** Error while groups do not take the schema extension: it is new, or the setting names another one. Retryable. */
+/** Error while groups do not accept the schema extension: it is new, or the setting names another one. Retryable. */
 const extensionRefused = (extension: string, cause: unknown): TenantError =>
   new TenantError(
     'extension-not-accepted',
-    `${graph} does not know the schema extension ${extension} on groups. Groups accept a new extension only after a delay, so this is retried. If it lasts, check that DIRECTORY_EXTENSION is the id of the extension in this tenant.`,
+    `${graph} does not know the schema extension ${extension} on groups. Groups accept a new extension only after a delay, so the service retries. If this error stays, check that DIRECTORY_EXTENSION is the id of the extension in this tenant.`,
     { retryable: true, retryAfterSeconds: 10, status: 400, cause },
   )
 
-/** Error for a missing permission: without it the service cannot tell blocked accounts from others, so it lets nobody in. */
+/**
+ * Error for a missing permission. Without it the service cannot distinguish blocked accounts from others, so it refuses
+ * everybody.
+ */
 const accountsHidden = (): TenantError =>
   new TenantError(
     'accounts-hidden',
-    `${graph} does not show whether accounts are enabled, so nobody is let in. Grant the app registration the application permission User.Read.All, with admin consent.`,
+    `${graph} does not show whether accounts are enabled, so the service refuses everybody. Grant the app registration the application permission User.Read.All, with admin consent.`,
     { retryable: false, status: 403 },
   )
 
 /** Error for a new object that has not reached every replica; retryable after seconds. */
 export const notThereYet = (what: string): TenantError =>
-  new TenantError('not-there-yet', `${what} is not to be seen everywhere yet.`, {
+  new TenantError('not-there-yet', `${what} is not visible everywhere yet.`, {
     retryable: true,
     retryAfterSeconds: 2,
   })

@@ -7,13 +7,13 @@ export interface Permission {
   readonly name: string
   readonly service: ServiceHealth['name']
   readonly kind: 'application permission' | 'directory role'
-  /** The setting that turns the feature on. Without it, the permission is not needed. */
+  /** The setting that enables the feature. Without the setting, the permission is not needed. */
   readonly setting?: 'TEAMS_APP_ID'
   /** Larger permissions that Microsoft's table accepts for all these calls. An admin may have granted one of them. */
   readonly orAnyOf?: readonly string[]
-  /** What it is for, as text that completes "It …". */
+  /** The purpose, as text that completes "It …". */
   readonly purpose: string
-  /** The calls that need it: of Graph as in Microsoft's table, of the others in words. */
+  /** The calls that need the permission: for Graph as in Microsoft's table, for other services as a description. */
   readonly calls: readonly string[]
 }
 
@@ -42,7 +42,7 @@ export const permissions: readonly Permission[] = [
     service: 'graph',
     kind: 'application permission',
     purpose:
-      'reads who people are, their managers and groups, and whether accounts are enabled; nobody is let in without it',
+      'reads who people are, their managers and groups, and whether accounts are enabled; without it the service refuses everybody',
     calls: [
       'GET /users',
       'GET /users/{id}',
@@ -126,8 +126,8 @@ const names = z.array(z.string()).catch([])
 const claims = z.object({ aud: z.string(), roles: names, wids: names.optional() })
 
 /**
- * Returns the needed permissions that our own app-only token lacks, for diagnosis. A directory role counts only where
- * tokens carry directory roles at all. Returns none for a token that cannot be read: the services decide, not we.
+ * Returns the needed permissions that our own app-only token lacks, for diagnosis. Directory roles count only if the
+ * token contains directory roles at all. Returns `[]` for an unreadable token: the services decide, not we.
  */
 export function lackingIn(token: string, needed: readonly Permission[]): Permission[] {
   const found = claims.safeParse(payloadOf(token)).data
@@ -146,7 +146,7 @@ function payloadOf(token: string): unknown {
   }
 }
 
-/** Returns the permissions that one call needs: of Graph's those whose calls include it, of the other services all. */
+/** Returns the permissions that one call needs: for Graph those whose calls include it, for the other services all. */
 export function neededFor(all: readonly Permission[], method: string, url: string): Permission[] {
   const path = new URL(url).pathname.replace(/^\/v1\.0/, '').replace(/\(uniqueName=[^)]*\)/, '/x')
   return all.filter(
@@ -176,7 +176,7 @@ function named(lacking: readonly Permission[]): string {
   )
 }
 
-/** Says what is missing, what each permission is for, and what an admin has to do. */
+/** Lists the missing permissions, the purpose of each one, and the next action of an admin. */
 export function lackingText(service: string, lacking: readonly Permission[]): string {
   // Cards cut long texts, so the names and the remedy come first.
   const purposes = lacking.map(({ name, purpose }) => `${name} ${purpose}.`)
@@ -184,8 +184,8 @@ export function lackingText(service: string, lacking: readonly Permission[]): st
 }
 
 /**
- * How often a missing permission may cost a new token. Milliseconds. Short, because an admin retries a request seconds
- * after the grant.
+ * Minimum time between new tokens after a missing permission. Milliseconds. Short, because an admin retries a request
+ * seconds after the grant.
  */
 export const consentDelay = 15_000
 

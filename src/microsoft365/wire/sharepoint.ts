@@ -91,8 +91,8 @@ export function createSharePoint({ callerFor, hosts }: SharePointOptions) {
   }
 
   /**
-   * Calls the manager of sites. When it refuses `odata-version`, repeats the call without: the refusal precedes all effects.
-   * The form that works is used until the process ends.
+   * Calls the manager of sites. If it refuses `odata-version`, repeats the call without this header: the refusal
+   * precedes all effects. The form that works is used until the process ends.
    */
   async function callManager(request: Call) {
     if (isPlain) return callPlain(request)
@@ -106,7 +106,10 @@ export function createSharePoint({ callerFor, hosts }: SharePointOptions) {
     }
   }
 
-  /** Whether an address is on one of the tenant's hosts: same scheme, host and port, without user name or password. */
+  /**
+   * Returns whether an address is on one of the tenant's hosts: same scheme, host and port, without user name or
+   * password.
+   */
   function isOnTenant(address: string): boolean {
     if (!URL.canParse(address)) return false
     const url = new URL(address)
@@ -125,7 +128,10 @@ export function createSharePoint({ callerFor, hosts }: SharePointOptions) {
     otherOrigins: [...callers.keys()].filter((one) => one !== origin),
     isOnTenant,
     onTenant,
-    /** The alias of a site directly under `/sites/` of one of the hosts; undefined for subsites, OneDrive and foreign hosts. */
+    /**
+     * Returns the alias of a site directly under `/sites/` of one of the hosts; undefined for subsites, OneDrive and
+     * other hosts.
+     */
     aliasOf(address: string): string | undefined {
       const [, alias] = /^https?:\/\/[^/]+\/sites\/([^/?#]+)\/*$/.exec(address) ?? []
       return isOnTenant(address) ? alias : undefined
@@ -139,10 +145,10 @@ export function createSharePoint({ callerFor, hosts }: SharePointOptions) {
       return parseAnswer(z.object({ value: z.boolean() }), answer, service).value
     },
 
-    /** Sends a cheap read: the status of the tenant's root site. */
+    /** Sends a cheap read: it reads the status of the tenant's root site. */
     async ping(signal: AbortSignal): Promise<void> {
       const url = `${origin}/_api/SPSiteManager/status?url=${encodeURIComponent(quoted(origin))}`
-      await callManager({ url, purpose: 'asking how it does', signal })
+      await callManager({ url, purpose: 'checking its health', signal })
     },
 
     /** Reads the id of the site at the root of a host, which every host has. */
@@ -171,7 +177,7 @@ export function createSharePoint({ callerFor, hosts }: SharePointOptions) {
         WebTemplate: communicationTemplate,
       }
       const url = `${origin}/_api/SPSiteManager/create`
-      const answer = await callManager({ method: 'POST', url, body: { request }, purpose: 'making the site', signal })
+      const answer = await callManager({ method: 'POST', url, body: { request }, purpose: 'creating the site', signal })
       return parseAnswer(creation, answer, service)
     },
 
@@ -202,7 +208,7 @@ export function createSharePoint({ callerFor, hosts }: SharePointOptions) {
       return answer.status === 200 ? parseAnswer(administered, answer, service) : undefined
     },
 
-    /** Sets the sensitivity label through the administration, since Graph accepts labels only from signed-in people. */
+    /** Sets the sensitivity label through the administration, because Graph accepts labels only from signed-in people. */
     async setLabel(siteId: string, labelId: string, signal: AbortSignal): Promise<void> {
       const body = { SensitivityLabel2: labelId }
       const purpose = 'applying the sensitivity label'
@@ -210,12 +216,12 @@ export function createSharePoint({ callerFor, hosts }: SharePointOptions) {
       await callAdmin({ method: 'PATCH', url, body, purpose, signal })
     },
 
-    /** Whether a person may open a site; false when SharePoint does not answer for that person. */
+    /** Returns whether a person may open a site; false when SharePoint does not answer for that person. */
     async mayOpen(address: string, { userPrincipalName }: Pick<Person, 'userPrincipalName'>, signal: AbortSignal) {
       const user = encodeURIComponent(quoted(claimOf(userPrincipalName)))
       const url = `${onTenant(address)}/_api/web/getusereffectivepermissions(@user)?@user=${user}`
       const accept = [400, 403, 404, 423, 500]
-      const answer = await call({ url, purpose: 'asking who may open a site', accept, signal })
+      const answer = await call({ url, purpose: 'checking whether a person may open a site', accept, signal })
       return answer.status === 200 && (BigInt(parseAnswer(permissions, answer, service).Low) & openSite) !== 0n
     },
 
@@ -235,13 +241,18 @@ export function createSharePoint({ callerFor, hosts }: SharePointOptions) {
   }
 }
 
-/** Whether the manager of sites refuses `odata-version`. Public reports agree on the text, not on the status. */
+/**
+ * Returns whether the manager of sites refuses `odata-version`. Public reports agree on the text, not on the status.
+ */
 const isRefusedVersion = (error: unknown): boolean =>
   error instanceof TenantError &&
   error.cause instanceof Error &&
   /service asserted level PoP/i.test(error.cause.message)
 
-/** Error for a site on a host that is not configured. It names the setting, since a new region of the tenant looks the same. */
+/**
+ * Error for a site on a host that is not configured. It names the setting, because the host may be a new region of the
+ * tenant.
+ */
 function foreignAddress(address: string): TenantError {
   const host = (URL.canParse(address) ? new URL(address).host : address).slice(0, 253)
   const advice = 'If the host is yours, add it to SHAREPOINT_URL. Then restart the service and retry.'

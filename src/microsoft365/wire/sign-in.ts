@@ -19,8 +19,8 @@ export interface SignInOptions {
 export interface SignIn {
   readonly token: TokenSource
   /**
-   * Signs in with another certificate from now on, after it has obtained a token for this resource with it. Throws as
-   * `token` does when it cannot; then the current certificate stays in use.
+   * Signs in with another certificate from now on, after it has obtained a token for this resource with that
+   * certificate. Throws as `token` does when it cannot; then the current certificate stays in use.
    */
   replaceCertificate(certificate: ClientCertificate, resource: string): Promise<void>
   facts(): SignInFacts
@@ -28,7 +28,10 @@ export interface SignIn {
 
 const service = 'Entra ID'
 const timeoutMilliseconds = 10_000
-/** MSAL renews a token this long before its expiry. Until then the cache here answers: MSAL takes half a call's time. */
+/**
+ * MSAL renews a token this long before its expiry. Until then the cache here returns the token, because MSAL
+ * needs half the time of a whole call to find it.
+ */
 const renewedBeforeMilliseconds = 300_000
 
 /**
@@ -54,7 +57,8 @@ export function createSignIn(options: SignInOptions): SignIn {
       const problem = asTenantError(error)
       if (using === application && problem instanceof TenantError)
         refusals.set(resource, { at: new Date(), problem: problem.message, isFinal: !problem.retryable })
-      // A service rejected the cached token. Without deletion every call would use it until it expires.
+      // A service rejected the cached token. If the token stayed in the cache, every call would use it until it
+      // expires.
       if (skipCache && using === application) cached.delete(resource)
       throw problem
     }
@@ -194,12 +198,15 @@ function busy(response: Response): TenantError {
   })
 }
 
-/** `AADSTSnnnnn` names the reason (an expired certificate, a missing consent), which an administrator has to fix. */
+/**
+ * Converts an error of MSAL. `AADSTSnnnnn` names the reason (an expired certificate, a missing consent), which an
+ * administrator has to fix.
+ */
 function asTenantError(error: unknown): unknown {
   if (error instanceof TenantError) return error
   if (error instanceof SignInFault) return error.fault
   const text = error instanceof Error ? error.message : String(error)
   const reason = /AADSTS\d+/.exec(text)?.[0] ?? (error instanceof AuthError ? error.errorCode : 'unknown reason')
-  const message = `${service} refused to sign the service in (${reason}). An administrator has to look at its registration.`
+  const message = `${service} refused to sign the service in (${reason}). An administrator has to check its registration.`
   return new TenantError('sign-in-refused', message, { retryable: false, cause: error })
 }

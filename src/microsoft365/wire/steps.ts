@@ -25,8 +25,8 @@ const longestLagWait = 120
 
 /**
  * Runs the checks once. A replica may not have the latest writes, so the job checks again later while a check fails; a
- * fault counts when it has lasted for `settleSeconds`. Values that are only not visible yet are waited for at most two
- * minutes, and are no fault then.
+ * fault counts when it has lasted for `settleSeconds`. The job waits at most two minutes for values that are only not
+ * visible yet. After that they are no fault.
  */
 export async function readyResult(
   check: () => Promise<Check[]>,
@@ -49,13 +49,15 @@ export async function readyResult(
 }
 
 /**
- * What an earlier step of the request created. Throws a `TenantError` that is not retryable when it is missing: then the
- * steps ran in a wrong order, which is a defect.
+ * Returns a value that an earlier step of the request created. Throws a `TenantError` that is not retryable when the
+ * value is missing: then the steps ran in a wrong order, which is a defect.
  */
 export function needed<P extends object>(progress: P, name: keyof P & string): string {
   const value = progress[name]
   if (typeof value === 'string' && value !== '') return value
-  throw new TenantError('missing-progress', `No earlier step of this request made its ${name}.`, { retryable: false })
+  throw new TenantError('missing-progress', `No earlier step of this request created its ${name}.`, {
+    retryable: false,
+  })
 }
 
 /** Normalizes white space, for comparisons: services may change it. */

@@ -36,7 +36,7 @@ export function createDispatcher(parts: Parts): (request: IncomingMessage, respo
     answer(parts, request, response).catch((error: unknown) => {
       if (parts.closing.aborted || response.destroyed) return
       const message = error instanceof Error ? error.message : String(error)
-      // A defect of the simulator: the answer says so, so that no test takes it for Microsoft's behaviour.
+      // This is a defect of the simulator. The answer says so, so that no test mistakes it for Microsoft's behaviour.
       if (response.headersSent) return void response.destroy()
       // Two statements: restify's writeHead, if it is loaded in this process, returns nothing to chain.
       response.writeHead(500, { 'content-type': 'text/plain' })
@@ -57,7 +57,8 @@ async function answer(parts: Parts, incoming: IncomingMessage, response: ServerR
   if (isOpen) response.setHeader('access-control-allow-origin', '*')
   else if (isOfAnotherSite(incoming.headers)) return send(response, { status: 403 })
   if (isOpen && request.method === 'OPTIONS') return send(response, preflight(request))
-  if (!service) return send(response, { status: 404, body: { error: { message: `Nothing answers ${incoming.url}` } } })
+  if (!service)
+    return send(response, { status: 404, body: { error: { message: `No service has the address ${incoming.url}.` } } })
   const route = findOperation(service, request)
   if (!route) return send(response, unknownRoute(service, request))
   let found = route
@@ -82,17 +83,20 @@ async function answer(parts: Parts, incoming: IncomingMessage, response: ServerR
   }
 }
 
-/** Whether the Host header is ours. Another name means a web page that uses DNS rebinding. */
+/** Returns whether the Host header is ours. Another name means a web page that uses DNS rebinding. */
 function isOurs(header: string | undefined, host: string): boolean {
   const name = (header ?? '').replace(/:\d+$/, '')
   return host === '0.0.0.0' || [host, 'localhost', '127.0.0.1', '[::1]'].includes(name)
 }
 
-/** Whether a page of another origin sent the request: it could otherwise sign a device in or request tokens. */
+/**
+ * Returns whether a page of another origin sent the request. Such a page could otherwise sign a device in or request
+ * tokens.
+ */
 const isOfAnotherSite = ({ origin, host }: IncomingMessage['headers']): boolean =>
   origin !== undefined && origin !== `http://${host}`
 
-/** The answer to a browser that asks what a web page of another origin may send. */
+/** Answers a browser's question about requests that web pages of another origin may send (CORS preflight). */
 const preflight = ({ headers }: Request): Reply => ({
   status: 200,
   headers: {
@@ -179,7 +183,7 @@ async function runWithFaults(
   else await send(response, fault ? refusalOf(fault, service, call) : reply)
 }
 
-/** Whether the call is executed in spite of the fault. */
+/** Returns whether the call is executed in spite of the fault. */
 const runs = ({ kind, ran }: Fault): boolean =>
   kind === 'resetAfterCommit' || kind === 'holdAfterCommit' || (kind === 'wrapped' && ran === true)
 
@@ -240,7 +244,7 @@ function withoutSecrets(body: unknown): unknown {
   )
 }
 
-/** Returns the log, oldest first, of one operation or of all. `fault` is the kind of the call's fault. */
+/** Returns the calls in the log, oldest first, of one operation or of all. `fault` is the kind of the call's fault. */
 export function listCalls(tenant: Tenant, operation: string | null): Record<string, unknown>[] {
   return tenant
     .rows('select * from calls where ? is null or operation = ? order by id', operation, operation)

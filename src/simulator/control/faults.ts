@@ -3,12 +3,12 @@ import { z } from 'zod'
 import type { Call } from '../tenant/index.ts'
 
 /**
- * A fault that a test or a person requests. `share` is the share of affected calls (0..1), `count` the maximum number of
- * affected calls, `skip` the number of calls before the first, `seconds` the length of a delay, `retryAfter` the
- * Retry-After in seconds; `seed` makes the share repeatable. A client may repeat one refused call (401, 403) with a fresh
- * token. `holdAfterCommit` executes the call and never answers.
- * `forbiddenNul` answers 403 with one NUL byte. `wrapped` is for Exchange's cmdlets: it answers as when another server
- * runs the cmdlet and fails, with the exception `inner` (`''`: with a text only). With `ran` that server has run it.
+ * A fault that a test or a person requests. `share` is the share of affected calls (0..1), `count` the maximum number
+ * of affected calls, `skip` the number of calls before the first, `seconds` the length of a delay, `retryAfter` the
+ * Retry-After in seconds; `seed` makes the share repeatable. A client may repeat one refused call (401, 403) with a
+ * fresh token. `holdAfterCommit` executes the call and never answers. `forbiddenNul` answers 403 with one NUL byte.
+ * `wrapped` is for Exchange's cmdlets: another server runs the cmdlet and fails with the exception `inner` (`''`: with
+ * a text only). With `ran` that server has executed the cmdlet.
  */
 export const faultRequest = z.strictObject({
   operation: z.string(),
@@ -87,12 +87,15 @@ export function createFaults(): Faults {
   }
 }
 
-/** `graph.groups.upsert` matches one operation, `graph.*` all with this beginning, `*` all operations. */
+/**
+ * Returns whether a pattern matches an operation: `graph.groups.upsert` one, `graph.*` all with this beginning, `*`
+ * all.
+ */
 export function matches(pattern: string, operation: string): boolean {
   return pattern.endsWith('*') ? operation.startsWith(pattern.slice(0, -1)) : pattern === operation
 }
 
-/** mulberry32: returns the same numbers for the same seed on every machine. */
+/** Creates a random generator (mulberry32) that returns the same numbers for the same seed on every machine. */
 function seeded(seed: number): () => number {
   let state = seed >>> 0
   return () => {

@@ -1,6 +1,6 @@
 /**
- * What Microsoft 365 does not have: faults, the call log and tokens for tests, web pages for people, and the dispatcher
- * that applies faults and log to each call. Imports `tenant`, `registrations`, `login` and `exchange`.
+ * The parts that Microsoft 365 does not have: faults, the call log and tokens for tests, web pages for people, and the
+ * dispatcher that applies faults and log to each call. Imports `tenant`, `registrations`, `login` and `exchange`.
  */
 import { z } from 'zod'
 import { defaultLifetime, readScope, type Tokens } from '../login/index.ts'
@@ -55,7 +55,7 @@ const consentChange = z.strictObject({
 })
 const appInstallation = z.strictObject({ userId: z.string(), teamsAppId: z.string() })
 
-/** Creates the service for tests and for `npm run token`: faults, the call log, modes, consents, states of accounts, any token. */
+/** Creates the service for tests and for `npm run token`: faults, call log, modes, consents, account states, tokens. */
 export function controlService(
   tenant: Tenant,
   tokens: Tokens,
@@ -114,13 +114,13 @@ export function controlService(
       }),
       on('accounts.change', 'POST', /^\/control\/accounts$/, (call) => {
         const { userId, state } = parse(accountChange, call)
-        setAccount(tenant, personNamed(userId), state)
+        setAccount(tenant, requirePerson(userId), state)
         return { status: 204 }
       }),
-      // As an admin's setup policy does: nobody asks Graph, and the bot may not be running yet.
+      // Installs the app as an admin's setup policy does: without a call of Graph. The bot may not be running yet.
       on('installedApps.add', 'POST', /^\/control\/installed-apps$/, (call) => {
         const { userId, teamsAppId } = parse(appInstallation, call)
-        const person = personNamed(userId)
+        const person = requirePerson(userId)
         if (!installableApp(tenant, teamsAppId))
           throw new Refused(problem(404, `The catalogue has no app '${teamsAppId}'.`))
         installApp(tenant, person, teamsAppId)
@@ -154,18 +154,18 @@ function parse<T>(schema: z.ZodType<T>, call: Call): T {
 }
 
 /** Finds a person by object id or userPrincipalName; 404 for an unknown person. */
-function personNamed(idOrUpn: string): Person {
+function requirePerson(idOrUpn: string): Person {
   const person = findPerson(idOrUpn)
   if (person) return person
-  throw new Refused(problem(404, `Nobody in Contoso is called '${idOrUpn}'.`))
+  throw new Refused(problem(404, `Contoso has no person '${idOrUpn}'.`))
 }
 
 function mintToken(tenant: Tenant, tokens: Tokens, request: z.infer<typeof tokenRequest>): Reply {
   const named = request.userPrincipalName ?? request.userId
   if (!request.appOnly && named === undefined) {
-    throw new Refused(problem(400, 'Name a person by userPrincipalName or userId, or ask for appOnly.'))
+    throw new Refused(problem(400, 'Set userPrincipalName or userId to a person, or set appOnly.'))
   }
-  const person = request.appOnly || named === undefined ? undefined : personNamed(named)
+  const person = request.appOnly || named === undefined ? undefined : requirePerson(named)
   const { resource, names, oidc } = readScope(tenant, request.scope)
   const { lifetime = defaultLifetime, audience } = request
   const access = tokens.access({

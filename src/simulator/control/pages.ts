@@ -37,10 +37,10 @@ import {
 } from '../tenant/index.ts'
 
 const authorizePath = /^\/([^/]+)\/oauth2\/v2\.0\/authorize$/
-/** Where Outlook on the web creates a meeting. Here it shows the mailbox to invite. */
+/** The address where Outlook on the web creates a meeting. Here it shows the mailbox to invite. */
 const newMeeting = '/calendar/deeplink/compose'
 
-/** Creates the web pages for people: a site's home page, mailboxes, and where people sign in, also for a device. */
+/** Creates the web pages for people: a site's home page, mailboxes, and the sign-in, also for a device. */
 export function pageService(tenant: Tenant): Service {
   return {
     name: 'pages',
@@ -51,11 +51,11 @@ export function pageService(tenant: Tenant): Service {
       authorizePath.test(path) ||
       /^\/(sites\/[^/]+|mail\/[^/]+|mailboxes(\/[^/]+)?)\/?$/.test(path),
     admit: async () => nobody,
-    refusal: (status, message) => html(status, 'Not here', `<p>${escapeHtml(message)}</p>`),
+    refusal: (status, message) => html(status, 'This page is not available', `<p>${escapeHtml(message)}</p>`),
     operations: [
       operation('page.site', 'GET', /^\/sites\/([^/]+)\/?$/, (call) => sitePage(tenant, call.params[0] ?? '')),
       operation('page.mailboxes', 'GET', /^\/mailboxes\/?$/, () => mailboxListPage(tenant)),
-      // The second is Outlook on the web's own path.
+      // `/mail/…` is Outlook on the web's own path.
       operation('page.mailbox', 'GET', /^\/(?:mailboxes|mail)\/([^/]+)\/?$/, (call) =>
         mailboxPage(tenant, call.params[0] ?? ''),
       ),
@@ -74,7 +74,7 @@ export function pageService(tenant: Tenant): Service {
 
 function sitePage(tenant: Tenant, path: string): Reply {
   const site = findSite(tenant, 'path', path)
-  if (!site) return html(404, 'There is no site here', '<p>The address is not that of a site of Contoso.</p>')
+  if (!site) return html(404, 'There is no site here', '<p>Contoso has no site at this address.</p>')
   if (!isReady(site)) return html(404, 'This site is being set up', '<p>Please open it again in a moment.</p>')
   const group = site.groupId === undefined ? [] : objectsOf(tenant, site.groupId, 'owners')
   const owners = new Set([...group, ...siteOwners(tenant, site.id).map(({ userId }) => userId)])
@@ -113,7 +113,7 @@ function personFields(): string {
 <button name="answer" value="allow">Sign in</button><button name="answer" value="decline">Do not sign in</button>`
 }
 
-/** The page where a person signs in for an app, and its form. The app gets the answer at its redirect URI. */
+/** Shows the sign-in page of an app, and handles its form. The app receives the answer at its redirect URI. */
 function authorize(tenant: Tenant, call: Call): Reply {
   let request: CodeRequest | undefined
   try {
@@ -131,7 +131,10 @@ function authorize(tenant: Tenant, call: Call): Reply {
   }
 }
 
-/** The form goes to its own address, which has the request. The browser also checks where the answer redirects to. */
+/**
+ * Builds the sign-in form. It is sent to its own address, which contains the request. The browser also checks the
+ * target of the redirect after it.
+ */
 function codeForm({ clientName, scope, redirectUri }: CodeRequest, problem: string | undefined): Reply {
   return html(
     problem === undefined ? 200 : 403,
@@ -157,7 +160,7 @@ function signIn(tenant: Tenant, call: Call): Reply {
     return html(200, 'You did not sign in', '<p>You can close this window.</p>')
   }
   const person = findPerson(text(form, 'person'))
-  if (!person) return signInForm(400, typed, 'Choose who signs in.')
+  if (!person) return signInForm(400, typed, 'Choose the person who signs in.')
   const { clientId, scope } = code
   const forAll = text(form, 'consent') === 'organisation'
   const problem = consentOnPage(tenant, { clientId, scope, userId: person.id, forAll })
@@ -180,17 +183,17 @@ const kinds: Readonly<Record<Mailbox['type'], string>> = {
   EquipmentMailbox: 'Equipment',
 }
 
-/** All mailboxes except people's, each with a link to its page. */
+/** Lists all mailboxes except people's, each with a link to its page. */
 function mailboxListPage(tenant: Tenant): Reply {
   const items = allMailboxes(tenant).map((mailbox) => {
     const [address = ''] = mailbox.addresses
     const link = `<a href="/mailboxes/${encodeURIComponent(address)}">${escapeHtml(mailbox.doc.displayName)}</a>`
     return `<dt>${link}</dt><dd>${kinds[mailbox.type]}, ${escapeHtml(address)}</dd>`
   })
-  return html(200, 'Mailboxes', items.length === 0 ? '<p>There are none.</p>' : `<dl>${items.join('')}</dl>`)
+  return html(200, 'Mailboxes', items.length === 0 ? '<p>There are no mailboxes.</p>' : `<dl>${items.join('')}</dl>`)
 }
 
-/** One mailbox, by any of its addresses. */
+/** Shows one mailbox, by any of its addresses. */
 function mailboxPage(tenant: Tenant, address: string): Reply {
   const mailbox = address.includes('@') ? findMailbox(tenant, address) : undefined
   const back = '<p><a href="/mailboxes">All mailboxes</a></p>'
@@ -206,7 +209,7 @@ function mailboxPage(tenant: Tenant, address: string): Reply {
     ['May send as', holders(tenant, access, 'SendAs')],
     ['Sign-in', mailbox.accountEnabled ? 'Allowed' : 'Blocked'],
     ['In the address list', doc['HiddenFromAddressListsEnabled'] === true ? 'Hidden' : 'Shown'],
-    ['Holds at most', String(doc['ProhibitSendReceiveQuota'])],
+    ['Maximum size', String(doc['ProhibitSendReceiveQuota'])],
     ...settings(mailbox),
   ])
   return html(200, mailbox.doc.displayName, list + back)
@@ -217,12 +220,12 @@ function holders(tenant: Tenant, access: readonly Access[], wanted: string): str
     .filter((entry) => entry.access === wanted)
     .map(({ trusteeId, autoMapping }) => {
       const name = findPerson(trusteeId)?.displayName ?? trusteeName(tenant, trusteeId, 'userPrincipalName')
-      return wanted === 'FullAccess' && !autoMapping ? `${name} (not opened by itself)` : name
+      return wanted === 'FullAccess' && !autoMapping ? `${name} (does not open automatically)` : name
     })
     .join(', ')
 }
 
-/** Values that cmdlets have set, under Exchange's names. */
+/** Returns the values that cmdlets have set, under Exchange's names. */
 function settings({ doc }: Mailbox): (readonly [string, string])[] {
   const { HiddenFromAddressListsEnabled: _, ...mailbox } = doc.mailbox
   return [doc.user, doc.place, doc.calendar, doc.autoReply, mailbox]
@@ -252,7 +255,7 @@ label{display:block;margin:1rem 0 .25rem;font-weight:600}input,select{font:inher
 input[type=checkbox]{width:auto;margin-right:.5rem}
 button{font:inherit;margin:1.5rem .5rem 0 0;padding:.5rem 1.25rem}.alert{color:#a4262c}footer{margin-top:2rem;color:#616161;font-size:.85rem}`
 
-/** A page in the simulator's style; `content` is HTML. Its forms lead to the simulator, and from there to `leadsTo`. */
+/** Builds a page in the simulator's style; `content` is HTML. Its forms may lead to the simulator and to `leadsTo`. */
 function html(status: number, title: string, content: string, leadsTo = ''): Reply {
   return {
     status,
@@ -267,6 +270,6 @@ function html(status: number, title: string, content: string, leadsTo = ''): Rep
   }
 }
 
-/** A list of terms and values, such as the properties of a site. An empty value is shown as None. */
+/** Builds a list of terms and values, such as the properties of a site. An empty value is shown as None. */
 const definitions = (rows: readonly (readonly [term: string, value: string])[]): string =>
   `<dl>${rows.map(([term, value]) => `<dt>${escapeHtml(term)}</dt><dd>${escapeHtml(value || 'None')}</dd>`).join('')}</dl>`

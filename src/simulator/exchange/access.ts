@@ -17,11 +17,14 @@ const sendAs = 'SendAs'
 /** The tenant and the names of trustees. */
 interface View {
   readonly tenant: Tenant
-  /** Name for an object id. */
+  /** Returns the name for an object id. */
   readonly nameOf: (trusteeId: string) => string
 }
 
-/** Full access to mailboxes (…-MailboxPermission) and the right to send as them (…-RecipientPermission). */
+/**
+ * Creates the cmdlets for full access (…-MailboxPermission) and the right to send as the mailbox
+ * (…-RecipientPermission).
+ */
 export function accessCmdlets(tenant: Tenant, { trusteesShownAs }: ExchangeSettings): readonly Cmdlet[] {
   const view: View = { tenant, nameOf: (id) => trusteeName(tenant, id, trusteesShownAs) }
   const mailboxOf = (parameters: Parameters) => settledMailbox(tenant, textOf(parameters, 'Identity') ?? '')
@@ -42,7 +45,7 @@ export function accessCmdlets(tenant: Tenant, { trusteesShownAs }: ExchangeSetti
     {
       name: 'Remove-MailboxPermission',
       takes: ['Identity', 'User', 'AccessRights', 'InheritanceType'],
-      asks: true,
+      needsConfirmation: true,
       run: (parameters) => change(parameters, 'User', false),
     },
     {
@@ -57,13 +60,13 @@ export function accessCmdlets(tenant: Tenant, { trusteesShownAs }: ExchangeSetti
     {
       name: 'Add-RecipientPermission',
       takes: ['Identity', 'Trustee', 'AccessRights'],
-      asks: true,
+      needsConfirmation: true,
       run: (parameters) => change(parameters, 'Trustee', true),
     },
     {
       name: 'Remove-RecipientPermission',
       takes: ['Identity', 'Trustee', 'AccessRights'],
-      asks: true,
+      needsConfirmation: true,
       run: (parameters) => change(parameters, 'Trustee', false),
     },
     {
@@ -129,7 +132,9 @@ function remove({ tenant, nameOf }: View, mailbox: Mailbox, entries: readonly Ac
   return { value: [], warnings }
 }
 
-/** Entries of a Get cmdlet, one for each trustee. SendAs is an entry of the directory, not of the mailbox. */
+/**
+ * Returns the entries of a Get cmdlet, one for each trustee. SendAs is an entry of the directory, not of the mailbox.
+ */
 function entriesOf({ tenant, nameOf }: View, mailbox: Mailbox, person: 'User' | 'Trustee'): Record<string, unknown>[] {
   const entries = accessTo(tenant, mailbox.id).filter(({ access }) => (access === sendAs) === (person === 'Trustee'))
   const trustees = [...new Set(entries.map(({ trusteeId }) => trusteeId))]
@@ -162,7 +167,7 @@ const recipientEntry = (mailbox: Mailbox, Trustee: string): Record<string, unkno
   InheritanceType: 'None',
 })
 
-/** Returns all entries, or those of the trustee in the call. */
+/** Returns all entries, or the entries of the trustee in the call. */
 function shown(
   { tenant, nameOf }: View,
   parameters: Parameters,

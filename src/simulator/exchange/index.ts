@@ -87,19 +87,22 @@ function operationOf(tenant: Tenant, cmdlet: Cmdlet, { url }: ExchangeSettings):
   }
 }
 
-/** Returns one page of `Prefer: odata.maxpagesize` objects, and the address to POST the same body for the next page. */
+/**
+ * Returns one page of `Prefer: odata.maxpagesize` objects, and the address of the next page for a POST with the same
+ * body.
+ */
 function pageOf(call: Call, url: string, result: Result): Result & { nextLink?: string } {
   const [, most] = /(?:^|[,;\s])odata\.maxpagesize=(\d+)/i.exec(String(call.headers['prefer'] ?? '')) ?? []
   const size = Number(most ?? 1000)
   const start = Number(call.query.get('$skiptoken') ?? 0)
   if (!(size > 0) || !Number.isInteger(start) || start < 0)
-    throw new Refused(serviceError(400, 'The page that was asked for is not valid.'))
+    throw new Refused(serviceError(400, 'The requested page is not valid.'))
   const value = result.value.slice(start, start + size)
   if (result.value.length <= start + size) return { ...result, value }
   return { ...result, value, nextLink: `${url}${call.path}?$skiptoken=${start + size}` }
 }
 
-/** The last operation: it answers for cmdlets that no other operation accepts. */
+/** The last operation. It answers calls of cmdlets that no other operation accepts. */
 const unknownCmdlet: Operation = operation('exchange.unknown-cmdlet', 'POST', invokeCommand, (call) => {
   const name = cmdletName(call)
   if (name === '') throw new Refused(serviceError(400, 'The request has no CmdletInput with a CmdletName.'))

@@ -18,7 +18,7 @@ const texts = [
 ]
 const lists = ['OtherTelephone', 'OtherHomePhone', 'OtherFax', 'PostOfficeBox']
 
-/** Set-User and Get-User: the address-book entry of a mailbox's account. A person's entry is read-only. */
+/** Creates Set-User and Get-User: the address-book entry of a mailbox's account. A person's entry is read-only. */
 export function userCmdlets(tenant: Tenant): readonly Cmdlet[] {
   return [
     {
@@ -174,7 +174,7 @@ const autoReplyDefaults: Doc = {
   OOFEventSubject: '',
 }
 
-/** Places, calendar processing and automatic replies: one Set and one Get cmdlet each. */
+/** Creates the cmdlets of places, calendar processing and automatic replies: one Set and one Get cmdlet each. */
 export function resourceCmdlets(tenant: Tenant): readonly Cmdlet[] {
   const mailboxOf = (parameters: Parameters) => settledMailbox(tenant, textOf(parameters, 'Identity') ?? '')
   return [
@@ -198,7 +198,7 @@ export function resourceCmdlets(tenant: Tenant): readonly Cmdlet[] {
         const named = findMailbox(tenant, textOf(parameters, 'Identity') ?? '')
         const found = rooms.filter(({ id }) => id === named?.id)
         if (!['Room', undefined].includes(textOf(parameters, 'Type'))) return { value: [] }
-        // As Exchange: an identity that it does not know means all places.
+        // Like Exchange, returns all places for an unknown identity.
         return { value: (found.length > 0 ? found : rooms).map((each) => placeDoc(tenant, each)) }
       },
     },
@@ -244,11 +244,11 @@ export function resourceCmdlets(tenant: Tenant): readonly Cmdlet[] {
   ]
 }
 
-/** Returns a room. Any other mailbox is not found as a place. */
+/** Returns a room. Throws "not found" for any other mailbox. */
 const room = (mailbox: Mailbox, parameters: Parameters): Mailbox =>
   mailbox.type === 'RoomMailbox' ? mailbox : notFound(textOf(parameters, 'Identity') ?? '')
 
-/** The place's values that Get-Place shows now. */
+/** Returns the place's values that Get-Place shows now. */
 function visiblePlace(tenant: Tenant, { doc }: Mailbox): Doc {
   const { place, formerPlace } = doc
   const isLate = formerPlace && now() < formerPlace.setAt + tenant.modes.placeLagSeconds * 1000
@@ -256,7 +256,7 @@ function visiblePlace(tenant: Tenant, { doc }: Mailbox): Doc {
 }
 
 function placeDoc(tenant: Tenant, mailbox: Mailbox): Record<string, unknown> {
-  // The default is the capacity of the room's mailbox.
+  // Default: the capacity of the room's mailbox.
   const capacity = { Capacity: mailbox.doc.mailbox['ResourceCapacity'] ?? null }
   const place = { ...placeDefaults, ...capacity, ...visiblePlace(tenant, mailbox) }
   return { ...shownDoc(mailbox, place), DisplayName: mailbox.doc.displayName, Type: 'Room' }
@@ -313,7 +313,8 @@ p\r
 </head>`
 
 /**
- * An automatic reply in Exchange's format: each message is a page with a style, and letters and entities are exchanged.
+ * Converts an automatic reply to Exchange's format: each message becomes a page with a style, and entities replace
+ * letters.
  */
 function asPages(reply: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const { InternalMessage, ExternalMessage } = reply

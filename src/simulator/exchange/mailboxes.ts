@@ -49,7 +49,10 @@ const filterable = [
   ...customAttributes,
 ]
 
-/** New-, Set-, Get-, Remove-Mailbox and Get-Recipient. People's mailboxes are recipients, but not in lists of mailboxes. */
+/**
+ * Creates New-, Set-, Get-, Remove-Mailbox and Get-Recipient. People's mailboxes are recipients, but not in lists of
+ * mailboxes.
+ */
 export function mailboxCmdlets(tenant: Tenant, settings: ExchangeSettings): readonly Cmdlet[] {
   return [
     {
@@ -65,7 +68,7 @@ export function mailboxCmdlets(tenant: Tenant, settings: ExchangeSettings): read
       name: 'Get-Mailbox',
       takes: ['Identity', 'Filter', 'RecipientTypeDetails', 'ResultSize', 'SoftDeletedMailbox'],
       run: (parameters) => {
-        // A removed mailbox is gone at once here. Exchange keeps it for 30 days.
+        // This tenant deletes a removed mailbox at once. Exchange keeps it for 30 days.
         if (parameters['SoftDeletedMailbox'] === true) return { value: [] }
         const identity = textOf(parameters, 'Identity')
         if (identity !== undefined) return { value: [mailboxDoc(settledMailbox(tenant, identity))] }
@@ -91,7 +94,7 @@ export function mailboxCmdlets(tenant: Tenant, settings: ExchangeSettings): read
     {
       name: 'Remove-Mailbox',
       takes: ['Identity'],
-      asks: true,
+      needsConfirmation: true,
       run: (parameters) => {
         removeMailbox(tenant, settledMailbox(tenant, textOf(parameters, 'Identity') ?? ''))
         return { value: [] }
@@ -100,7 +103,9 @@ export function mailboxCmdlets(tenant: Tenant, settings: ExchangeSettings): read
   ]
 }
 
-/** Output of a list cmdlet: filtered, of the requested types, at most ResultSize (default 1,000). */
+/**
+ * Returns the output of a list cmdlet: filtered, of the requested types, at most ResultSize objects (default 1,000).
+ */
 function listed(docs: readonly Record<string, unknown>[], parameters: Parameters, properties: string[]): Result {
   const filter = textOf(parameters, 'Filter')
   const types = listOf(parameters, 'RecipientTypeDetails')
@@ -183,7 +188,7 @@ const plain = [
   ...['RequireSenderAuthenticationEnabled', 'ResourceCapacity', ...customAttributes],
 ]
 
-/** Set-Mailbox, for the properties that Get-Mailbox shows. */
+/** Creates Set-Mailbox, for the properties that Get-Mailbox shows. */
 function setMailbox(tenant: Tenant): Cmdlet {
   return {
     name: 'Set-Mailbox',
@@ -223,7 +228,9 @@ function checkValues(mailbox: Mailbox, parameters: Parameters): void {
   }
 }
 
-/** Returns the addresses after `EmailAddresses`: `SMTP:` marks the primary address, `smtp:` or nothing the others. */
+/**
+ * Returns the new addresses from `EmailAddresses`: `SMTP:` marks the primary address, `smtp:` or nothing the others.
+ */
 function newAddresses(tenant: Tenant, mailbox: Mailbox, parameters: Parameters): string[] {
   const proxies = listOf(parameters, 'EmailAddresses') ?? changeOf(parameters, 'EmailAddresses').add
   const primaries = proxies.filter((each) => each.startsWith('SMTP:'))

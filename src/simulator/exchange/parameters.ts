@@ -12,27 +12,27 @@ const published = z
   })
   .parse(parametersJson).cmdlets
 
-/** The values for a cmdlet, under the published spelling of their parameters. */
+/** The values for a cmdlet, by the published spelling of their parameters. */
 export type Parameters = Readonly<Record<string, unknown>>
 
 /** A simulated cmdlet. `takes` lists the parameters that have an effect here. */
 export interface Cmdlet {
   readonly name: string
   readonly takes: readonly string[]
-  /** PowerShell asks for confirmation, so the caller must pass `Confirm: false`. */
-  readonly asks?: boolean
+  /** PowerShell requires a confirmation, so the caller must pass `Confirm: false`. */
+  readonly needsConfirmation?: boolean
   run(parameters: Parameters): Result
 }
 
 const unknownParameter =
   'Parameter set cannot be resolved using the specified named parameters. Invalid cmdlet parameters specified.'
 
-/** Switches without an effect here. */
+/** Switches that have no effect here. */
 const harmless = new Set(['Confirm', 'Force', 'IgnoreDefaultScope', 'UseCustomRouting'])
 
 /**
- * Binds a body to a cmdlet's published parameters as PowerShell does: by name without case. An unknown or missing parameter
- * ends the call, and so does a value of another type or a published parameter that is not simulated.
+ * Binds a body to a cmdlet's published parameters as PowerShell does: by name without case. The call fails for an
+ * unknown or missing parameter, a value of another type, or a published parameter that is not simulated.
  */
 export function bind(cmdlet: Cmdlet, values: Readonly<Record<string, unknown>>): Parameters {
   const known = new Map(Object.entries(published[cmdlet.name] ?? {}).map((each) => [each[0].toLowerCase(), each]))
@@ -53,7 +53,7 @@ export function bind(cmdlet: Cmdlet, values: Readonly<Record<string, unknown>>):
     if (!required || (bound[name] !== undefined && bound[name] !== '')) continue
     failBinding(`Cannot process command because of one or more missing mandatory parameters: ${name}.`)
   }
-  if (cmdlet.asks && bound['Confirm'] !== false) {
+  if (cmdlet.needsConfirmation && bound['Confirm'] !== false) {
     const text = `A command that prompts the user failed because the host program or the command type does not support user interaction. Prompt: Are you sure you want to perform ${cmdlet.name}?`
     fail(exceptions.noPrompt, text)
   }
@@ -170,12 +170,12 @@ export function changeOf(parameters: Parameters, name: string): ListChange {
   return { add: Array.isArray(add) ? add.map(String) : [], remove: Array.isArray(remove) ? remove.map(String) : [] }
 }
 
-/** Returns the parameters with these names. */
+/** Returns the values of these parameters. */
 export const only = (parameters: Parameters, wanted: readonly string[]): Record<string, unknown> =>
   Object.fromEntries(wanted.filter((name) => name in parameters).map((name) => [name, parameters[name]]))
 
 const english = new Intl.DisplayNames(['en'], { type: 'region', fallback: 'none' })
-/** Regions of Unicode that are not countries of ISO 3166-1. */
+/** Regions of Unicode that are not countries in ISO 3166-1. */
 const otherRegions = new Set(['AC', 'CP', 'CQ', 'DG', 'EA', 'EU', 'EZ', 'IC', 'QO', 'TA', 'UN', 'XA', 'XB', 'XK', 'ZZ'])
 
 /** Every two-letter code of ISO 3166-1 with its English name. */
@@ -193,7 +193,7 @@ function countryOf(code: string): [string, string][] {
   return name !== undefined && new Intl.Locale(`und-${code}`).region === code ? [[code, name]] : []
 }
 
-/** Returns a country's English name, which Exchange shows, for a two-letter code or an English name. */
+/** Returns a country's English name, as Exchange shows it, for a two-letter code or an English name. */
 export function countryName(parameter: string, value: string): string {
   const found = countries.get(value.toUpperCase()) ?? byName.get(value.toLowerCase())
   if (found) return found
@@ -212,17 +212,17 @@ const tokens = /\s*(\(|\)|-\w+|\$\w+|'(?:[^']|'')*'|"[^"]*"|\w+)/y
  * and an address without a prefix is an SMTP address.
  */
 export function parseOpath(filter: string, filterable: readonly string[]): Test {
-  const words = split(filter)
+  const terms = split(filter)
   let at = 0
   const refuse = (reason: string): never =>
     failBinding(`Cannot bind parameter 'Filter' to the target. Exception setting "Filter": "${reason} "${filter}"."`)
   const next = (): string => {
     at += 1
-    return words[at - 1] ?? refuse('Invalid filter syntax: the filter ends too early.')
+    return terms[at - 1] ?? refuse('Invalid filter syntax: the filter ends too early.')
   }
   const joined = (operator: string, part: () => Test, join: (tests: readonly Test[]) => Test): Test => {
     const tests = [part()]
-    while (words[at]?.toLowerCase() === operator) {
+    while (terms[at]?.toLowerCase() === operator) {
       at += 1
       tests.push(part())
     }
@@ -231,21 +231,21 @@ export function parseOpath(filter: string, filterable: readonly string[]): Test 
   const either = (): Test => joined('-or', both, (tests) => (doc) => tests.some((test) => test(doc)))
   const both = (): Test => joined('-and', clause, (tests) => (doc) => tests.every((test) => test(doc)))
   const clause = (): Test => {
-    const word = next()
-    if (word === '(') {
+    const term = next()
+    if (term === '(') {
       const inside = either()
       return next() === ')' ? inside : refuse('Invalid filter syntax: a bracket is not closed.')
     }
-    const property = filterable.find((each) => each.toLowerCase() === word.toLowerCase())
-    if (!property) return refuse(`"${word}" is not a recognized filterable property.`)
+    const property = filterable.find((each) => each.toLowerCase() === term.toLowerCase())
+    if (!property) return refuse(`"${term}" is not a recognized filterable property.`)
     const operator = next()
     if (operator.toLowerCase() === '-like') return beginsWith(property, next())
     if (operator.toLowerCase() !== '-eq') return refuse(`The simulator does not serve the operator ${operator}.`)
     return equals(property, literal(next()) ?? refuse('Invalid filter syntax: a value must be quoted.'))
   }
-  /** Of wildcards only one at the end: Exchange serves no other in most properties. */
-  const beginsWith = (property: string, word: string): Test => {
-    const [, prefix] = /^'((?:[^'*]|'')+)\*'$/.exec(word) ?? []
+  /** Supports only a wildcard at the end: Exchange supports no other wildcard in most properties. */
+  const beginsWith = (property: string, term: string): Test => {
+    const [, prefix] = /^'((?:[^'*]|'')+)\*'$/.exec(term) ?? []
     if (prefix === undefined) return refuse('The simulator serves only a wildcard at the end of a quoted value.')
     return (doc) =>
       String(doc[property] ?? '')
@@ -253,27 +253,27 @@ export function parseOpath(filter: string, filterable: readonly string[]): Test 
         .startsWith(prefix.toLowerCase())
   }
   const test = either()
-  return at === words.length ? test : refuse('Invalid filter syntax.')
+  return at === terms.length ? test : refuse('Invalid filter syntax.')
 }
 
 function split(filter: string): string[] {
-  const words: string[] = []
+  const terms: string[] = []
   let end = 0
   for (const match of filter.matchAll(new RegExp(tokens, 'gy'))) {
-    words.push(match[1] ?? '')
+    terms.push(match[1] ?? '')
     end = match.index + match[0].length
   }
   if (filter.slice(end).trim() !== '') {
     failBinding(`Cannot bind parameter 'Filter' to the target. Invalid filter syntax at position ${end}: "${filter}".`)
   }
-  return words
+  return terms
 }
 
-function literal(word: string): { is: unknown } | undefined {
+function literal(term: string): { is: unknown } | undefined {
   const constants: Readonly<Record<string, unknown>> = { $true: true, $false: false, $null: null }
-  if (word.startsWith("'")) return { is: word.slice(1, -1).replaceAll("''", "'") }
-  if (word.startsWith('"')) return { is: word.slice(1, -1) }
-  return word.toLowerCase() in constants ? { is: constants[word.toLowerCase()] } : undefined
+  if (term.startsWith("'")) return { is: term.slice(1, -1).replaceAll("''", "'") }
+  if (term.startsWith('"')) return { is: term.slice(1, -1) }
+  return term.toLowerCase() in constants ? { is: constants[term.toLowerCase()] } : undefined
 }
 
 function equals(property: string, wanted: { is: unknown }): Test {

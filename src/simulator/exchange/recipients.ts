@@ -33,7 +33,7 @@ export function settledMailbox(tenant: Tenant, identity: string): Mailbox {
   return mailbox && now() >= mailbox.settledAt ? mailbox : notFound(identity)
 }
 
-/** A mailbox in Get-Recipient. */
+/** Returns a mailbox in the format of Get-Recipient. */
 function mailboxRecipient(mailbox: Mailbox): Doc {
   const stored = mailbox.doc.mailbox
   const [primary = '', ...others] = mailbox.addresses
@@ -55,7 +55,7 @@ function mailboxRecipient(mailbox: Mailbox): Doc {
   }
 }
 
-/** A mailbox in Get-Mailbox. */
+/** Returns a mailbox in the format of Get-Mailbox. */
 export function mailboxDoc(mailbox: Mailbox): Doc {
   const stored = mailbox.doc.mailbox
   const resource = mailbox.type === 'SharedMailbox' ? null : mailbox.type.replace('Mailbox', '')
@@ -118,13 +118,13 @@ function groupRecipient(group: Group): Doc {
 
 type Lag = Pick<ExchangeSettings, 'exchangeSettleSeconds' | 'recipientLagSeconds'>
 
-/** Mailboxes in lists, which show a new mailbox only after a while. */
+/** Returns the mailboxes in lists, which show a new mailbox only after a while. */
 export function listedMailboxes(tenant: Tenant, { exchangeSettleSeconds, recipientLagSeconds }: Lag): Mailbox[] {
   const later = (recipientLagSeconds - exchangeSettleSeconds) * 1000
   return allMailboxes(tenant).filter(({ settledAt }) => now() >= settledAt + later)
 }
 
-/** All recipients: mailboxes, people with a mailbox, Microsoft 365 groups. */
+/** Returns all recipients: mailboxes, people with a mailbox, Microsoft 365 groups. */
 export function allRecipients(tenant: Tenant, lag: Lag): Doc[] {
   const groups = allGroups(tenant).filter(({ unified }) => unified)
   return [
@@ -147,7 +147,7 @@ export function findRecipient(tenant: Tenant, lag: Lag, identity: string): Doc |
   )
 }
 
-/** Returns the name of the recipient with an address, other than the mailbox `self`; undefined without one. */
+/** Returns the name of the recipient with an address, except the mailbox `self`; undefined without such a recipient. */
 export function holderOf(tenant: Tenant, address: string, self?: string): string | undefined {
   const mailbox = findMailboxByAddress(tenant, address)
   if (mailbox) return mailbox.id === self ? undefined : mailbox.name
@@ -169,7 +169,7 @@ export function findTrustee(tenant: Tenant, identity: string): string {
   return group?.unified ? group.id : notFound(identity)
 }
 
-/** The name of a trustee in lists of access. */
+/** Returns the name of a trustee in lists of access. */
 export function trusteeName(tenant: Tenant, id: string, shownAs: ExchangeSettings['trusteesShownAs']): string {
   const person = findPerson(id)
   if (!person) return findGroup(tenant, 'id', id)?.mailNickname ?? id
@@ -202,7 +202,7 @@ const gigabyte = 1024 ** 3
 /** Exchange's largest mailbox (plan 2), and the largest one without a licence. Bytes. */
 const largest = 100 * gigabyte
 const largestUnlicensed = 50 * gigabyte
-/** In Exchange's order: each at most as large as the next. Bytes. */
+/** Default quotas in Exchange's order: each is at most as large as the next. Bytes. */
 const defaults = {
   IssueWarningQuota: 49 * gigabyte,
   ProhibitSendQuota: 49.5 * gigabyte,
@@ -210,7 +210,7 @@ const defaults = {
 }
 export const quotaNames = ['IssueWarningQuota', 'ProhibitSendQuota', 'ProhibitSendReceiveQuota'] as const
 
-/** A mailbox's quotas in Exchange's format, e.g. `49.5 GB (53,150,220,288 bytes)`. Stored values are bytes. */
+/** Returns a mailbox's quotas in Exchange's format, e.g. `49.5 GB (53,150,220,288 bytes)`. Stored values are bytes. */
 function quotaDoc(stored: Readonly<Record<string, unknown>>): Record<string, string> {
   return Object.fromEntries(quotaNames.map((name) => [name, format(bytesOf(stored, name))]))
 }

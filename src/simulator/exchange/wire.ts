@@ -4,13 +4,13 @@ import { asRecord, Refused, type Reply, text } from '../tenant/index.ts'
 /** Settings of Exchange's cmdlets. */
 export interface ExchangeSettings {
   readonly url: string
-  /** How long most cmdlets do not find a new mailbox: Exchange's directory lags behind writes. Seconds. */
+  /** How long most cmdlets do not find a new mailbox, because Exchange's directory lags behind writes. Seconds. */
   readonly exchangeSettleSeconds: number
   /** Delay until Get-Recipient and lists show a new mailbox. New-Mailbox knows it at once. Seconds. */
   readonly recipientLagSeconds: number
-  /** Whether new mailboxes get their object id as Name, as in some tenants. */
+  /** Whether a new mailbox receives its object id as Name, as in some tenants. */
   readonly nameIsObjectId: boolean
-  /** The name of people in lists of access. */
+  /** The kind of name that identifies people in lists of access. */
   readonly trusteesShownAs: 'userPrincipalName' | 'address' | 'objectId'
 }
 
@@ -27,7 +27,7 @@ const codes: Readonly<Record<number, string>> = {
   503: 'ServiceUnavailable',
 }
 
-/** A refusal before any cmdlet runs: token, path, body, throttling (office-docs-powershell #7970). */
+/** Creates a refusal before any cmdlet runs: token, path, body, throttling (office-docs-powershell #7970). */
 export function serviceError(status: number, message: string): Reply {
   const code = codes[status] ?? 'BadRequest'
   const innererror = { message, type: serviceException, stacktrace: '' }
@@ -44,7 +44,7 @@ export const exceptions = {
   validation: 'Microsoft.Exchange.Data.DataValidationException',
   argument: 'Microsoft.Exchange.Configuration.Tasks.TaskArgumentException',
   binding: 'System.Management.Automation.ParameterBindingException',
-  // As recorded from a live tenant for a parameter that the cmdlet does not have.
+  // Recorded from a live tenant, for a parameter that the cmdlet does not have.
   unknownParameter: 'Microsoft.Exchange.AdminApi.CommandInvocation.AmbiguousParameterSetException',
   commandNotFound: 'System.Management.Automation.CommandNotFoundException',
   noPrompt: 'System.Management.Automation.Host.HostException',
@@ -62,7 +62,7 @@ const hashes: Readonly<Record<string, string>> = {
 const hashOf = (type: string): string =>
   hashes[type] ?? `Ex${createHash('sha256').update(type).digest('hex').slice(0, 6).toUpperCase()}`
 
-/** Ends a cmdlet with one of its exceptions. As in a recorded answer, the text is in the details. */
+/** Ends a cmdlet with one of its exceptions. The text is in the details, as in a recorded answer. */
 export function fail(type: string, text: string): never {
   throw refusal(type === exceptions.notFound ? 404 : 400, text, failureOf(type, text))
 }
@@ -84,7 +84,7 @@ export function failBinding(text: string, type: string = exceptions.binding): ne
   })
 }
 
-/** Ends a call with a value of the wrong type. As in a recorded answer, only the inner exception has the text. */
+/** Ends a call with a value of the wrong type. Only the inner exception has the text, as in a recorded answer. */
 export function failTransformation(parameter: string, value: unknown, type: string, reason: string): never {
   const shown = typeof value === 'string' ? value : JSON.stringify(value)
   const text = `Cannot process argument transformation on parameter '${parameter}'. Cannot convert value "${shown}" to type "${type}". Error: "${reason}"`
@@ -94,10 +94,10 @@ export function failTransformation(parameter: string, value: unknown, type: stri
   })
 }
 
-/** Ends a call that Exchange would execute but the simulator does not support. */
+/** Ends a call that Exchange would execute and the simulator does not support. */
 export const failLimit = (text: string): never => fail(exceptions.limit, `The simulator does not serve ${text}.`)
 
-/** Exchange's answer for an unknown object. */
+/** Ends a call with Exchange's answer for an unknown object. */
 export const notFound = (identity: string): never =>
   fail(
     exceptions.notFound,
@@ -105,8 +105,8 @@ export const notFound = (identity: string): never =>
   )
 
 /**
- * The error of a cmdlet that Exchange passed on to another server. The other server's whole error is in the text, as in
- * recorded answers; there is no exception name when only the connection between the servers failed.
+ * Creates the error of a cmdlet that Exchange passed on to another server. The text contains the other server's whole
+ * error, as in recorded answers. It has no exception name when only the connection between the servers failed.
  */
 export function wrappedError(body: unknown, innerType: string): Reply {
   const input = asRecord(asRecord(body)['CmdletInput'])
@@ -149,7 +149,7 @@ export interface Result {
   readonly warnings?: readonly string[]
 }
 
-/** The answer of a successful cmdlet. */
+/** Creates the answer of a successful cmdlet. */
 export function answer(
   url: string,
   tenantId: string,

@@ -4,7 +4,7 @@ import type { Call } from '../tenant/index.ts'
 import { refuse } from './wire.ts'
 
 const https = z.url({ protocol: /^https$/ })
-/** What Teams requires of a manifest (schema 1.17). Further properties are accepted. */
+/** The parts of a manifest that Teams requires (schema 1.17). Further properties are accepted. */
 const manifestSchema = z.looseObject({
   manifestVersion: z.string().regex(/^(\d+\.\d+|devPreview)$/),
   version: z.string().regex(/^\d+\.\d+\.\d+$/),
@@ -71,7 +71,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Width and height of a PNG (the first chunk is IHDR). */
+/** Returns width and height of a PNG (the first chunk is IHDR). */
 function sizeOf(png: Buffer): string | undefined {
   const isPng = png.length > 24 && png.subarray(0, 8).equals(Buffer.from('89504e470d0a1a0a', 'hex'))
   return isPng ? `${png.readUInt32BE(16)}x${png.readUInt32BE(20)}` : undefined
@@ -79,7 +79,7 @@ function sizeOf(png: Buffer): string | undefined {
 
 const limit = { files: 100, bytes: 30 * 1024 * 1024 }
 
-/** The files of a zip archive (PKWARE APPNOTE.TXT 6.3), stored or deflated. Throws for anything else. */
+/** Returns the files of a zip archive (PKWARE APPNOTE.TXT 6.3), stored or deflated. Throws for anything else. */
 function unzip(archive: Buffer): ReadonlyMap<string, Buffer> {
   const end = archive.lastIndexOf(Buffer.from('504b0506', 'hex'))
   if (end < 0) throw new Error('no directory')

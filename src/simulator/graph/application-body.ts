@@ -43,7 +43,7 @@ const keyCredential = z.strictObject({
 const uris = z.strictObject({ redirectUris: z.array(z.url()).default([]) })
 const claim = z.looseObject({ name: z.string() })
 
-/** The properties of a registration that the simulator serves, in the body of a POST or PATCH. */
+/** The properties of a registration that the simulator supports, in the body of a POST or PATCH. */
 const applicationBody = z.strictObject({
   displayName: name,
   description: z.string().max(1024).nullish(),
@@ -109,7 +109,7 @@ const readOnly = [
   'verifiedPublisher',
 ]
 
-/** Ends the call with Graph's answer to a value that the property does not take. */
+/** Ends the call with Graph's answer for a value that the property does not accept. */
 export function invalid(call: Call, property: string, resource = 'Application'): never {
   const message = `Invalid value specified for property '${property}' of resource '${resource}'.`
   return refuse(call, 400, 'Request_BadRequest', message, [{ code: 'InvalidValue', target: property, message }])
@@ -137,7 +137,7 @@ function missing(call: Call, property: string): never {
   return refuse(call, 400, 'Request_BadRequest', message, [{ code: 'MissingValue', target: property, message }])
 }
 
-/** A new registration before its first change. */
+/** Creates a new registration before its first change. */
 export const newApplication = (uniqueName: string | null): ApplicationDoc => ({
   appId: randomUUID(),
   uniqueName,
@@ -153,7 +153,7 @@ export const newApplication = (uniqueName: string | null): ApplicationDoc => ({
   createdDateTime: new Date(now()).toISOString(),
 })
 
-/** Returns a registration with the changes of a body. A complex property keeps what the body does not name. */
+/** Returns a registration with the changes of a body. A complex property keeps the values that the body omits. */
 export function changed(call: Call, before: ApplicationDoc, body: Body): ApplicationDoc {
   const {
     displayName,
@@ -197,7 +197,7 @@ function checked(call: Call, before: ApplicationDoc, after: ApplicationDoc): App
   return after
 }
 
-/** App ID URIs contain the application id, the tenant's id or a verified domain. */
+/** Checks App ID URIs: each contains the application id, the tenant's id or a verified domain. */
 function checkUris(call: Call, { appId, identifierUris }: ApplicationDoc): void {
   for (const uri of identifierUris) {
     const [, scheme, host = ''] = /^(api|https):\/\/([^/?#]+)(?:\/\S*[^/])?$/.exec(uri) ?? []
@@ -214,8 +214,9 @@ const duplicate = (list: readonly (string | null | undefined)[]): string | undef
   list.find((one, index) => one && list.indexOf(one) < index) ?? undefined
 
 /**
- * Scopes and roles share one space of ids and values. A scope and a role may have the same value when they have the same
- * id and texts (azure-docs #81899). A permission must be disabled before it is removed or gets another value.
+ * Checks permissions. Scopes and roles share one space of ids and values. A scope and a role may have the same value if
+ * they have the same id and texts (azure-docs #81899). A permission must be disabled before it is removed or its value
+ * changes.
  */
 function checkPermissions(call: Call, before: ApplicationDoc, after: ApplicationDoc): void {
   const { appRoles } = after

@@ -139,7 +139,7 @@ export function applicationOperations(tenant: Tenant, settings: GraphSettings): 
 
 const unquoted = (value: string): string => value.replaceAll("''", "'")
 
-/** The registration that the path names; 404 when it does not exist. */
+/** Returns the registration in the path. Ends the call with 404 when the registration does not exist. */
 export function applicationOf(tenant: Tenant, call: Call): Application {
   const { key, value } = keyOf(call)
   if (key !== 'id' && key !== 'appId' && key !== 'uniqueName')
@@ -148,7 +148,7 @@ export function applicationOf(tenant: Tenant, call: Call): Application {
 }
 
 /**
- * The registration that the path names, for a change: the caller must be an administrator of applications or an owner. A
+ * Returns the registration in the path for a change. The caller must be an administrator of applications or an owner. A
  * server that does not know a new registration yet answers 404 (msgraph-sdk-dotnet #3108).
  */
 function ownApplication(tenant: Tenant, call: Call, application = applicationOf(tenant, call)): Application {
@@ -159,8 +159,8 @@ function ownApplication(tenant: Tenant, call: Call, application = applicationOf(
 }
 
 /**
- * Creates a registration. Only administrators may: the tenant does not let people register applications. Entra ID does
- * not make an administrator of applications the owner.
+ * Creates a registration. Only administrators may do so: the tenant does not let people register applications. Entra ID
+ * does not make an administrator of applications the owner.
  */
 function create(tenant: Tenant, call: Call, uniqueName: string | null): Application {
   const { userId } = call.caller
@@ -194,15 +194,15 @@ const secretLife = 2 * 365 * 24 * 3600 * 1000
 /** Creates a secret, which Graph shows once. */
 function addPassword(tenant: Tenant, call: Call): Record<string, unknown> {
   const application = ownApplication(tenant, call)
-  const wish = asRecord(asRecord(call.body)['passwordCredential'])
-  const unknown = Object.keys(wish).find((name) => !['displayName', 'startDateTime', 'endDateTime'].includes(name))
+  const requested = asRecord(asRecord(call.body)['passwordCredential'])
+  const unknown = Object.keys(requested).find((name) => !['displayName', 'startDateTime', 'endDateTime'].includes(name))
   if (unknown !== undefined) badRequest(call, `Invalid property '${unknown}'.`)
-  const start = text(wish, 'startDateTime') || new Date(now()).toISOString()
-  const end = text(wish, 'endDateTime') || new Date(now() + secretLife).toISOString()
+  const start = text(requested, 'startDateTime') || new Date(now()).toISOString()
+  const end = text(requested, 'endDateTime') || new Date(now() + secretLife).toISOString()
   if (!(Date.parse(end) > Date.parse(start))) invalid(call, 'endDateTime', 'PasswordCredential')
   const secretText = `${randomBytes(3).toString('base64url').slice(0, 3)}8Q~${randomBytes(26).toString('base64url')}`
   const credential: PasswordCredential = {
-    ...{ keyId: randomUUID(), displayName: text(wish, 'displayName') || null, hint: secretText.slice(0, 3) },
+    ...{ keyId: randomUUID(), displayName: text(requested, 'displayName') || null, hint: secretText.slice(0, 3) },
     ...{ digest: digestOf(secretText), startDateTime: start, endDateTime: end, at: now() },
   }
   const passwordCredentials = [...application.doc.passwordCredentials, credential]
@@ -224,7 +224,7 @@ const passwordDoc = ({ keyId, displayName, hint, startDateTime, endDateTime }: P
   ...{ customKeyIdentifier: null, displayName, endDateTime, hint, keyId, secretText: null, startDateTime },
 })
 
-/** A registration in Graph. Certificates are shown only where `$select` names `keyCredentials`. */
+/** Returns a registration as Graph does. It shows certificates only if `$select` includes `keyCredentials`. */
 function applicationDoc({ id, doc }: Application, selected: string | null): Record<string, unknown> {
   const { keyCredentials, passwordCredentials, owners: _, others, createdDateTime, ...rest } = doc
   const withKeys = selected?.split(',').some((name) => name.trim() === 'keyCredentials') ?? false

@@ -91,7 +91,7 @@ function requireTeamsAdmin(tenant: Tenant, call: Call): void {
   )
 }
 
-/** Without a review, `AppCatalog.Submit` does not suffice. */
+/** Refuses a publication without the needed permission. Without a review, `AppCatalog.Submit` does not suffice. */
 function mayPublish(tenant: Tenant, call: Call): void {
   if (requiresReview(call)) return
   requireTeamsAdmin(tenant, call)

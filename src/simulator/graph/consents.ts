@@ -65,7 +65,7 @@ function readScope(tenant: Tenant, call: Call, resourceId: string, scope: unknow
   return values.every((value) => known.includes(value)) ? values.join(' ') : invalid(call, 'scope', resource)
 }
 
-/** Creates a consent. There is one for each client, resource and person; a second is refused with 409. */
+/** Creates a consent. Each client, resource and person has at most one; a second consent is refused with 409. */
 function create(tenant: Tenant, call: Call): Stored<PermissionGrant> {
   requireRole(tenant, call, administrators)
   const { clientId, resourceId, consentType, principalId = null, scope } = asRecord(call.body)
@@ -86,11 +86,11 @@ function create(tenant: Tenant, call: Call): Stored<PermissionGrant> {
     resourceId: api,
     scope: readScope(tenant, call, api, scope),
   }
-  const isThere = permissionGrants(tenant).some(
+  const exists = permissionGrants(tenant).some(
     ({ doc: other }) =>
       other.clientId === doc.clientId && other.resourceId === doc.resourceId && other.principalId === doc.principalId,
   )
-  if (isThere) refuse(call, 409, 'Request_MultipleObjectsWithSameKeyValue', 'Permission entry already exists.')
+  if (exists) refuse(call, 409, 'Request_MultipleObjectsWithSameKeyValue', 'Permission entry already exists.')
   return store(tenant, 'oauth2PermissionGrant', grantId(), doc)
 }
 

@@ -26,7 +26,7 @@ const assignments = new RegExp(`^${root}/roleAssignments$`)
 const ownRoles = /^\/v1\.0\/me\/(memberOf|transitiveMemberOf)\/microsoft\.graph\.directoryRole$/
 const definitions = new RegExp(`^${root}/roleDefinitions$`)
 
-/** `/roleManagement/directory`: the built-in roles, and who has them. */
+/** `/roleManagement/directory`: the built-in roles, and the people and applications that have them. */
 export function directoryRoleOperations(tenant: Tenant, { url }: GraphSettings): readonly Operation[] {
   const context = (name: string) => `${url}/v1.0/$metadata#roleManagement/directory/${name}/$entity`
   return [
@@ -74,14 +74,14 @@ export function directoryRoleOperations(tenant: Tenant, { url }: GraphSettings):
         ? principal.replicated
         : group?.doc['isAssignableToRole'] === true || personNow(tenant, doc.principalId) !== undefined
       if (!isKnown) {
-        // A group can have a role only when it was created for that.
+        // Only a group that was created for roles can have one.
         if (group) badRequest(call, 'The group is not assignable to a role.')
         notFound(call, doc.principalId)
       }
-      const isThere = roleAssignments(tenant).some(
+      const exists = roleAssignments(tenant).some(
         ({ doc: other }) => other.principalId === doc.principalId && other.roleDefinitionId === doc.roleDefinitionId,
       )
-      if (isThere) {
+      if (exists) {
         const message =
           'A conflicting object with one or more of the specified property values is present in the directory.'
         refuse(call, 400, 'Request_BadRequest', message, [
@@ -104,7 +104,7 @@ export function directoryRoleOperations(tenant: Tenant, { url }: GraphSettings):
 
 const assignmentDoc = ({ id, doc }: Stored<RoleAssignment>): Record<string, unknown> => ({ id, ...doc })
 
-/** A role as an object of the directory. Its object id differs from the id of its template in a tenant. */
+/** Returns a role as an object of the directory. Its object id in a tenant differs from the id of its template. */
 const roleDoc = (templateId: string): Record<string, unknown> => ({
   '@odata.type': '#microsoft.graph.directoryRole',
   id: `0c0ffee0-${templateId.slice(9)}`,

@@ -116,7 +116,7 @@ function readLabels(call: Call, value: unknown): { labelId: string; displayName:
   })
 }
 
-/** Reads an extension's value. Groups refuse an extension that not all servers know yet, as just after its creation. */
+/** Reads an extension's value. Groups refuse a new extension until all servers know it. */
 function readExtension(
   tenant: Tenant,
   call: Call,
@@ -178,7 +178,7 @@ export function underNamingPolicy(
   change: GroupChange,
 ): GroupChange {
   if (prefix === '') return change
-  // The alias gets the prefix without the characters that an alias cannot have.
+  // The alias receives the prefix without the characters that are invalid in an alias.
   const forAlias = prefix.replace(/[^\w.-]/g, '')
   const displayName = withPrefix(prefix, String(change.doc['displayName'] ?? ''))
   const mailNickname = withPrefix(forAlias, change.mailNickname ?? '')

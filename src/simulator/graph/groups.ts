@@ -77,7 +77,7 @@ export function groupOperations(tenant: Tenant, settings: GraphSettings): readon
   ]
 }
 
-/** The group whose id is the first parameter of the path; ends the call when it does not exist. */
+/** Returns the group whose id is the first parameter of the path. Ends the call when the group does not exist. */
 export function groupOf(tenant: Tenant, call: Call): Group {
   const id = call.params[0] ?? ''
   return findGroup(tenant, 'id', id) ?? notFound(call, id)
@@ -91,7 +91,10 @@ function one(tenant: Tenant, settings: GraphSettings, call: Call, group: Group):
   return { status: 200, body: { '@odata.context': `${settings.url}/v1.0/$metadata#groups/$entity`, ...shown } }
 }
 
-/** Graph knows a schema extension and its properties only when groups accept it, in `$select` and in `$filter`. */
+/**
+ * Refuses unknown properties in `$select` and `$filter`. Graph knows a schema extension and its properties only when
+ * groups accept it.
+ */
 function refuseUnknownProperties(tenant: Tenant, call: Call): void {
   const extensions = groupExtensions(tenant)
   const known = new Set([...Object.keys(groupDoc(anyGroup)), ...extensions.map(({ id }) => id)])
@@ -130,7 +133,7 @@ function created(settings: GraphSettings, group: Group): Reply {
 }
 
 /**
- * Lists groups. The list shows an extension's value only `directorySeconds` after the write, since Graph updates its index
+ * Lists groups. The list shows an extension's value only `directorySeconds` after the write, because Graph updates its index
  * later (15 to 20 s in the API document). A read of the group shows the value at once.
  */
 function listGroups(tenant: Tenant, settings: GraphSettings, call: Call): Reply {
@@ -204,7 +207,7 @@ function bind(tenant: Tenant, call: Call, groupId: string, change: Pick<GroupCha
   }
 }
 
-/** Graph's answer to a reference that exists already. */
+/** Ends the call with Graph's answer for a reference that exists already. */
 const alreadyThere = (call: Call, role: Role): never =>
   badRequest(
     call,
@@ -214,7 +217,7 @@ const alreadyThere = (call: Call, role: Role): never =>
 function refuseHeldNickname(tenant: Tenant, call: Call, mailNickname: string, self: string | undefined): void {
   const holder = findUnifiedByNickname(tenant, mailNickname)
   if (holder && holder.id !== self) conflict(call, 'mailNickname')
-  // The group's address is the nickname in the default domain, which a mailbox may have.
+  // The group's address is the nickname in the default domain. A mailbox may already have this address.
   if (findMailboxByAddress(tenant, `${mailNickname}@${defaultDomain}`)) conflict(call, 'mailNickname')
 }
 

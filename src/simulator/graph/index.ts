@@ -1,6 +1,6 @@
 /**
- * Microsoft Graph v1.0: users, groups, sites, apps in Teams, and what administrators create. Imports `tenant`,
- * `registrations` and `login`.
+ * Microsoft Graph v1.0: users, groups, sites, apps in Teams, and the objects that administrators create. Imports
+ * `tenant`, `registrations` and `login`.
  */
 
 import type { Tokens } from '../login/index.ts'
@@ -95,14 +95,14 @@ interface Accepted {
 const callOf: Readonly<Record<string, string>> = table.operations
 const accepted: Readonly<Record<string, Accepted>> = table.calls
 
-/** Returns what Graph accepts for an operation of the simulator, without the marks of the least privileged. */
+/** Returns the permissions that Graph accepts for an operation, without the marks of the least privileged ones. */
 function acceptedFor(operation: string): Accepted | undefined {
   const entry = accepted[callOf[operation] ?? '']
   const plain = (names: readonly string[]) => names.map((name) => name.replace('*', ''))
   return entry && { application: plain(entry.application), delegated: plain(entry.delegated) }
 }
 
-/** Whether a caller has a permission of the table. `A+B,C` needs A and one of B and C. */
+/** Returns whether a caller has a permission of the table. `A+B,C` needs A and one of B and C. */
 function suffices(entry: string, permissions: readonly string[]): boolean {
   const [name = '', others] = entry.split('+')
   return permissions.includes(name) && (others?.split(',').some((one) => permissions.includes(one)) ?? true)
@@ -122,7 +122,7 @@ export function permitted(one: Operation): Operation {
   }
 }
 
-/** The directory, sites and Teams each word the same refusal differently. */
+/** Creates a refusal. The directory, sites and Teams use different texts for the same refusal. */
 function refusalOf(call: Call, names: readonly string[]) {
   if (/\/(teamwork|appCatalogs)\//.test(call.path)) {
     const has = call.caller.permissions.filter((name) => name.includes('.')).join(', ')

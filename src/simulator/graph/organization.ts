@@ -2,7 +2,7 @@ import { contoso, type Operation, operation, personNow, select, type Tenant } fr
 import { userDefaults, userDoc } from './users.ts'
 import { badRequest, type GraphSettings, listReply, notFound } from './wire.ts'
 
-/** The organisation, its domains, its settings of groups, and the signed-in person. */
+/** Creates the operations of the organisation, its domains, its group settings and the signed-in person. */
 export function organizationOperations(tenant: Tenant, { url }: GraphSettings): readonly Operation[] {
   return [
     operation('graph.organization.list', 'GET', /^\/v1\.0\/organization$/, (call) => {

@@ -38,7 +38,7 @@ export function extensionOperations(tenant: Tenant, { url }: GraphSettings): rea
     })),
     operation('graph.schemaExtensions.update', 'PATCH', one, (call) => {
       const extension = ownExtension(tenant, call)
-      change(tenant, extension, changed(call, extension.doc))
+      change(tenant, extension, withChanges(call, extension.doc))
       return { status: 204 }
     }),
     operation('graph.schemaExtensions.delete', 'DELETE', one, (call) => {
@@ -58,7 +58,7 @@ function extensionOf(tenant: Tenant, call: Call): Extension {
   return allExtensions(tenant).find((each) => each.id === id) ?? notFound(call, id)
 }
 
-/** The extension that the path names, for its owner: the application, or a person who owns the application. */
+/** Returns the extension in the path for its owner: the application, or a person who owns the application. */
 function ownExtension(tenant: Tenant, call: Call): Extension {
   const extension = extensionOf(tenant, call)
   if (!owns(tenant, call, extension.doc.owner)) denied(call)
@@ -98,7 +98,10 @@ function read<T>(call: Call, schema: z.ZodType<T>): T {
   return badRequest(call, `Property '${name}' of resource 'SchemaExtension' has an invalid value or is required.`)
 }
 
-/** Creates an extension. Without a verified domain in front, the name gets the prefix `ext` and eight characters. */
+/**
+ * Creates an extension. A name without a domain gets the prefix `ext`, eight random characters and an underscore. An
+ * unverified domain is rejected.
+ */
 function create(tenant: Tenant, call: Call): Extension {
   const { id, owner = call.caller.clientId, description = null, targetTypes, properties } = read(call, body)
   if (!owns(tenant, call, owner)) denied(call)
@@ -120,8 +123,9 @@ function nameOf(call: Call, id: string): string {
     : badRequest(call, `Domain '${domain}' in the id '${id}' is not a verified domain of the organization.`)
 }
 
-const letters = 'abcdefghijklmnopqrstuvwxyz0123456789'
-const randomName = (): string => Array.from({ length: 8 }, () => letters[randomInt(letters.length)]).join('')
+const nameCharacters = 'abcdefghijklmnopqrstuvwxyz0123456789'
+const randomName = (): string =>
+  Array.from({ length: 8 }, () => nameCharacters[randomInt(nameCharacters.length)]).join('')
 
 const changeBody = body
   .pick({ description: true, targetTypes: true, owner: true, properties: true })
@@ -130,8 +134,11 @@ const changeBody = body
     status: z.enum(['InDevelopment', 'Available', 'Deprecated']).optional(),
   })
 
-/** Applies a change as the life of an extension allows: properties are only added, and Available goes only to Deprecated. */
-function changed(call: Call, before: ExtensionDoc): ExtensionDoc {
+/**
+ * Returns an extension with the changes of a call. After InDevelopment, properties can only be added. Available and Deprecated
+ * can change into each other, but not back to InDevelopment.
+ */
+function withChanges(call: Call, before: ExtensionDoc): ExtensionDoc {
   const { '@odata.type': _, ...changes } = asRecord(call.body)
   const after = read({ ...call, body: changes }, changeBody)
   const next = after.status ?? before.status

@@ -93,7 +93,7 @@ export function principalOperations(tenant: Tenant, settings: GraphSettings): re
   ]
 }
 
-/** The service principal that the path names; 404 when it does not exist. */
+/** Returns the service principal in the path. Ends the call with 404 when the service principal does not exist. */
 function principalOf(tenant: Tenant, call: Call): Principal {
   const { key, value } = keyOf(call)
   if (key !== 'id' && key !== 'appId')
@@ -142,7 +142,7 @@ function update(tenant: Tenant, call: Call, principal: Principal): Reply {
   return { status: 204 }
 }
 
-/** A service principal in Graph. */
+/** Returns a service principal as Graph does. */
 function principalDoc(principal: Principal): Record<string, unknown> {
   const { id, appId, displayName, appRoles, scopes, names, ownerTenantId, application } = principal
   return {
@@ -172,8 +172,8 @@ function principalDoc(principal: Principal): Record<string, unknown> {
 }
 
 /**
- * The application permissions of a service principal (`appRoleAssignments`) or at a service principal
- * (`appRoleAssignedTo`); `own` is the end of an assignment that the path names.
+ * Creates the operations on the application permissions of a service principal (`appRoleAssignments`) or at a service
+ * principal (`appRoleAssignedTo`). `own` is the end of the assignment that the path identifies.
  */
 function assignmentOperations(
   tenant: Tenant,
@@ -232,7 +232,7 @@ function assign(
   if (ids[own] !== self.id) badRequest(call, 'Not a valid reference update.')
   const principal = findPrincipal(tenant, 'id', ids.principalId)
   const resource = findPrincipal(tenant, 'id', ids.resourceId)
-  // A server that does not know a new service principal yet answers as for an unknown one (msgraph-bicep-types #193).
+  // A server that does not know a new service principal yet answers as if it did not exist (msgraph-bicep-types #193).
   if (!principal?.replicated)
     return own === 'principalId' ? notFound(call, ids.principalId) : badRequest(call, 'Not a valid reference update.')
   if (!resource?.replicated)

@@ -21,7 +21,7 @@ import {
 import { groupOf } from './groups.ts'
 import { type GraphSettings, graphError, listReply, refuse } from './wire.ts'
 
-/** Sites in Graph: search, list, of a group, by host and path, by id. */
+/** Creates the operations on sites: search, list, the site of a group, by host and path, by id. */
 export function siteOperations(tenant: Tenant, settings: GraphSettings): readonly Operation[] {
   const shown = (call: Call, site: Site | undefined): Reply => {
     if (!site || !isShown(tenant, site)) return refuse(call, 404, 'itemNotFound', 'Requested site could not be found')
@@ -52,7 +52,7 @@ export function siteOperations(tenant: Tenant, settings: GraphSettings): readonl
       const group = groupOf(tenant, call)
       if (!group.unified) return refuse(call, 404, 'itemNotFound', 'The group has no site.')
       const site = siteOfGroup(tenant, settings, group)
-      // Returned, not thrown: the request itself starts the site, and a thrown refusal would undo that.
+      // Returned, not thrown: the request itself starts the creation of the site, and a thrown refusal would undo that.
       return isReady(site) ? shown(call, site) : inProgress(call)
     }),
     operation('graph.sites.getByPath', 'GET', /^\/v1\.0\/sites\/([^/,]+?):\/sites\/([^/:]+):?$/, (call) => {
@@ -68,22 +68,22 @@ export function siteOperations(tenant: Tenant, settings: GraphSettings): readonl
   ]
 }
 
-/** Whether Graph shows a site. A site disappears with its group, but its address stays in use. */
+/** Returns whether Graph shows a site. A site disappears with its group, but its address stays in use. */
 const isShown = (tenant: Tenant, site: Site): boolean =>
   isReady(site) && (site.groupId === undefined || findGroup(tenant, 'id', site.groupId) !== undefined)
 
 /**
- * "Search for sites": finds all words in title, description and path, with `*` words by their beginning. An app finds
- * every site, whatever its permissions.
+ * "Search for sites": finds sites whose title, description and path contain all search terms. A term with `*` matches
+ * the beginning of a term. An app finds every site, whatever its permissions.
  */
 function searchSites(tenant: Tenant, settings: GraphSettings, call: Call): Reply {
   const search = call.query.get('search') ?? ''
-  if (search.trim() === '') return refuse(call, 400, 'invalidRequest', 'A search needs words.')
+  if (search.trim() === '') return refuse(call, 400, 'invalidRequest', 'A search needs a text.')
   const wanted = search.toLowerCase().split(/\s+/)
   return listSites(tenant, settings, call, ({ doc, path }) => {
-    const words = `${doc.title} ${doc.description} ${path}`.toLowerCase().split(/[^\p{L}\p{M}\p{N}]+/u)
+    const terms = `${doc.title} ${doc.description} ${path}`.toLowerCase().split(/[^\p{L}\p{M}\p{N}]+/u)
     const has = (one: string) =>
-      one.endsWith('*') ? words.some((word) => word.startsWith(one.slice(0, -1))) : words.includes(one)
+      one.endsWith('*') ? terms.some((term) => term.startsWith(one.slice(0, -1))) : terms.includes(one)
     return wanted.every(has)
   })
 }
@@ -117,7 +117,7 @@ function siteOfGroup(tenant: Tenant, settings: GraphSettings, group: Group): Sit
   })
 }
 
-/** A site in Graph; `id` is `host,siteId,webId`. */
+/** Returns a site as Graph does; `id` is `host,siteId,webId`. */
 function siteDoc(site: Site, url: string): Record<string, unknown> {
   const { hostname } = new URL(originOf(site.doc.host, url))
   return {

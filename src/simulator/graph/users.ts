@@ -31,7 +31,7 @@ import {
 } from '../tenant/index.ts'
 import { badRequest, filterTest, type GraphSettings, listReply, notFound, refuse, searchTest } from './wire.ts'
 
-/** The properties of a user without `$select`. */
+/** The properties of a user in an answer without `$select`. */
 export const userDefaults = [
   'businessPhones',
   'displayName',
@@ -73,7 +73,7 @@ export function userOperations(tenant: Tenant, settings: GraphSettings): readonl
   ]
 }
 
-/** A person in Graph, as the caller may see them. */
+/** Returns a person as Graph shows them to the caller. */
 export function userDoc(tenant: Tenant, person: Person, caller: Caller): Record<string, unknown> {
   const { managerId: _, hasMailbox, mail: _mail, ...properties } = person
   const [primary = null, ...others] = addressesOf(person)
@@ -96,7 +96,9 @@ function person(tenant: Tenant, call: Call): Person {
   return personNow(tenant, id) ?? notFound(call, id)
 }
 
-/** Lists people, with the accounts of mailboxes unless there is only a `$filter`, unlike in Graph. */
+/**
+ * Lists people. Includes the accounts of mailboxes unless the query has only a `$filter`; Graph always includes them.
+ */
 function listUsers(tenant: Tenant, call: Call, url: string): Reply {
   const accounts = !call.query.has('$filter') || call.query.has('$search') ? allMailboxes(tenant).map(accountDoc) : []
   const found = [...peopleNow(tenant).map((one) => userDoc(tenant, one, call.caller)), ...accounts]
@@ -141,7 +143,7 @@ function mailboxOfAccount(tenant: Tenant, idOrUpn: string): Mailbox | undefined 
   return mailbox && (mailbox.id === key || upnOf(mailbox).toLowerCase() === key) ? mailbox : undefined
 }
 
-/** A mailbox's account in Graph, with Graph's names for the values of Set-User. */
+/** Returns a mailbox's account as Graph does, with Graph's names for the values of Set-User. */
 function accountDoc(mailbox: Mailbox): Record<string, unknown> {
   const { user, displayName } = mailbox.doc
   const contactValue = (name: string) => user[name] || null
@@ -188,7 +190,7 @@ function changeAccount(tenant: Tenant, call: Call): Reply {
   return { status: 204 }
 }
 
-/** Deleted users: people, and the accounts of removed mailboxes. */
+/** Lists deleted users: people, and the accounts of removed mailboxes. */
 const listDeleted = (tenant: Tenant, { url }: GraphSettings): Operation =>
   operation('graph.deletedItems.users', 'GET', /^\/v1\.0\/directory\/deletedItems\/microsoft\.graph\.user$/, (call) => {
     const found = [...deletedPeople(tenant), ...deletedAccounts(tenant)]
@@ -202,8 +204,8 @@ const chatPath = /^\/v1\.0\/users\/([^/]+)\/teamwork\/installedApps\/([^/]+)\/ch
 const catalogued = /^https?:\/\/[^/]+\/v1\.0\/appCatalogs\/teamsApps\/([^/]+)$/
 
 /**
- * Apps in Teams: installation for a person (201 without a body, 409 the second time), the list, and the chat between the
- * person and the app. The activity that Teams then sends to the bot is not simulated.
+ * Creates the operations on apps in Teams: installation for a person (201 without a body, 409 the second time), the
+ * list, and the chat between the person and the app. The activity that Teams then sends to the bot is not simulated.
  */
 export function installedAppOperations(tenant: Tenant, { url }: GraphSettings): readonly Operation[] {
   return [
@@ -225,7 +227,9 @@ export function installedAppOperations(tenant: Tenant, { url }: GraphSettings): 
   ]
 }
 
-/** Only people with a licence have Teams here; guests have it in their own organisation. */
+/**
+ * Returns the person in the path. Only people with a licence have Teams here; guests have it in their own organisation.
+ */
 function teamsUser(call: Call) {
   const id = call.params[0] ?? ''
   const person = findPerson(id) ?? notFound(call, id)
@@ -243,7 +247,7 @@ function install(tenant: Tenant, call: Call): Reply {
   return { status: 201 }
 }
 
-/** The chat of a person with the bot, whose id in the manifest is the app's `externalId`. */
+/** Returns the chat of a person with the bot. `botId` is the app's `externalId`, the id in its manifest. */
 const chatOf = (userId: string, botId: string) => ({
   id: `19:${botId}_${userId}@unq.gbl.spaces`,
   topic: null,

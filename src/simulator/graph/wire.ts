@@ -42,7 +42,7 @@ export function refuse(
 
 export const badRequest = (call: Call, message: string): never => refuse(call, 400, 'Request_BadRequest', message)
 
-/** Graph's answer for an unknown object. */
+/** Ends the call with Graph's answer for an unknown object. */
 export const notFound = (call: Call, id: string): never =>
   refuse(
     call,
@@ -51,7 +51,7 @@ export const notFound = (call: Call, id: string): never =>
     `Resource '${id}' does not exist or one of its queried reference-property objects are not present.`,
   )
 
-/** Graph's answer to a caller whose permissions or directory roles do not suffice. */
+/** Ends the call with Graph's answer for a caller without sufficient permissions or directory roles. */
 export const denied = (call: Call): never =>
   refuse(call, 403, 'Authorization_RequestDenied', 'Insufficient privileges to complete the operation.')
 
@@ -61,20 +61,20 @@ export function requireRole(tenant: Tenant, call: Call, roles: readonly string[]
   if (userId !== undefined && !hasRole(tenant, userId, roles)) denied(call)
 }
 
-/** Graph's answer to a value that must be unique. */
+/** Ends the call with Graph's answer for a value that must be unique. */
 export function conflict(call: Call, property: string): never {
   const message = `Another object with the same value for property ${property} already exists.`
   return refuse(call, 400, 'Request_BadRequest', message, [{ code: 'ObjectConflict', target: property, message }])
 }
 
 /**
- * The path of one object, by id or by an alternate key: `/applications/{id}`, `/applications(appId='{id}')`. The first three
- * parameters are the id, the key's name and the key's value.
+ * Matches the path of one object, by id or by an alternate key: `/applications/{id}`, `/applications(appId='{id}')`.
+ * The first three parameters are the id, the key's name and the key's value.
  */
 export const onePath = (collection: string, rest = ''): RegExp =>
   new RegExp(`^/v1\\.0/${collection}(?:/([^/()]+)|/?\\((\\w+)='((?:[^']|'')+)'\\))${rest}$`)
 
-/** The key of the object that the path names. */
+/** Returns the key of the object in the path. */
 export function keyOf({ params: [id, key, value] }: Call): { key: string; value: string } {
   return id === undefined ? { key: key ?? '', value: (value ?? '').replaceAll("''", "'") } : { key: 'id', value: id }
 }
@@ -159,7 +159,7 @@ function splitOutsideQuotes(source: string, separator: string): string[] {
   return [...parts, source.slice(start)]
 }
 
-/** A test of the call's `$filter`; without `$filter` everything passes. */
+/** Returns a test of the call's `$filter`. Without `$filter` the test accepts everything. */
 export function filterTest(call: Call): Test {
   const filter = call.query.get('$filter')
   return filter === null ? () => true : parseFilter(filter)
@@ -171,7 +171,7 @@ export function listReply(call: Call, url: string, context: string, docs: readon
   return { status: 200, body: { '@odata.context': `${url}/v1.0/$metadata#${context}`, ...list } }
 }
 
-/** One page of a list in Graph's envelope; `$top` from 1 to 999, default 100. */
+/** Returns one page of a list in Graph's envelope; `$top` from 1 to 999, default 100. */
 function page(docs: readonly Doc[], query: URLSearchParams, self: string): Record<string, unknown> {
   const top = Number(query.get('$top') ?? '100')
   if (!Number.isInteger(top) || top < 1 || top > 999) throw new BadQuery(`Invalid page size specified: '${top}'.`)
@@ -186,12 +186,16 @@ function page(docs: readonly Doc[], query: URLSearchParams, self: string): Recor
   }
 }
 
-/** Properties that `$search` compares by words; it compares others by their beginning ("Use the $search query parameter"). */
+/**
+ * Properties that `$search` compares token by token. It compares others by their beginning ("Use the $search query
+ * parameter").
+ */
 const tokenized = new Set(['displayName', 'description'])
 
 /**
- * A test of the call's `$search` on directory objects: `"property:text"` clauses joined by OR or by AND, without brackets.
- * Refuses this advanced query without `ConsistencyLevel: eventual`. `searchable` lists the known properties.
+ * Returns a test of the call's `$search` on directory objects: `"property:text"` clauses joined by OR or by AND,
+ * without brackets. Refuses this advanced query without `ConsistencyLevel: eventual`. `searchable` lists the known
+ * properties.
  */
 export function searchTest(call: Call, searchable: readonly string[]): (doc: Doc) => boolean {
   const search = call.query.get('$search')
@@ -204,7 +208,7 @@ export function searchTest(call: Call, searchable: readonly string[]): (doc: Doc
   }
   const parts = search.split(/\s+(OR|AND)\s+(?=")/)
   const joints = new Set(parts.filter((_, index) => index % 2 === 1))
-  if (joints.size > 1) badRequest(call, 'The simulator does not serve AND beside OR in a $search.')
+  if (joints.size > 1) badRequest(call, 'The simulator does not serve AND together with OR in a $search.')
   const tests = parts.filter((_, index) => index % 2 === 0).map((part) => searchClause(call, part.trim(), searchable))
   return joints.has('AND') ? (doc) => tests.every((test) => test(doc)) : (doc) => tests.some((test) => test(doc))
 }
@@ -214,16 +218,16 @@ function searchClause(call: Call, source: string, searchable: readonly string[])
   if (!searchable.includes(property)) badRequest(call, `Syntax error: character ':' is not valid in '${source}'.`)
   const wanted = escaped.replace(/\\(.)/gu, '$1')
   if (!tokenized.has(property)) return (doc) => fold(String(doc[property] ?? '')).startsWith(fold(wanted))
-  const words = tokensOf(wanted)
+  const wantedTokens = tokensOf(wanted)
   return (doc) => {
     const tokens = tokensOf(String(doc[property] ?? ''))
-    return words.every((word) => tokens.some((token) => token.startsWith(word)))
+    return wantedTokens.every((prefix) => tokens.some((token) => token.startsWith(prefix)))
   }
 }
 
 /**
- * Splits a value into words as Graph does: at spaces, signs, digits and a capital after a small letter. A text that only
- * signs divide is also one word.
+ * Splits a value into tokens as Graph does: at spaces, signs, digits and before a capital after a small letter. Parts
+ * that only signs separate also form one token together.
  */
 function tokensOf(value: string): string[] {
   const chunks = value.split(/\s+/).filter((chunk) => chunk !== '')

@@ -7,12 +7,13 @@ import { refuse } from './errors.ts'
 import { readScope } from './scopes.ts'
 
 /**
- * Platforms of redirect URIs. Codes for a `spa` URI can only be redeemed by a web page of the same origin, codes for the
- * others only outside of browsers. `loopback`: an address of this computer for a client that nobody has registered.
+ * Platforms of redirect URIs. Only a web page of the same origin can redeem a code for a `spa` URI. Codes for the other
+ * platforms can be redeemed only outside of browsers. `loopback`: an address of this computer for a client without a
+ * registration.
  */
 type Platform = 'spa' | 'publicClient' | 'web' | 'loopback'
 
-/** A request for a code whose client and redirect URI are right (RFC 6749 §4.1.1, RFC 7636 §4.3). */
+/** A request for a code with a valid client and redirect URI (RFC 6749 §4.1.1, RFC 7636 §4.3). */
 export interface CodeRequest {
   readonly clientId: string
   readonly clientName: string
@@ -24,7 +25,7 @@ export interface CodeRequest {
   readonly challenge: string
 }
 
-/** Reads a request for a code. Throws `Refused` for a client or redirect URI that nobody has registered: a page shows it. */
+/** Reads a request for a code. Throws `Refused` for an unregistered client or redirect URI; a page shows the reason. */
 export function readCodeRequest(tenant: Tenant, { query }: Pick<Call, 'query'>): CodeRequest {
   const clientId = query.get('client_id') ?? ''
   if (clientId === '') refuse('invalid_request', 900144, "The request body must contain 'client_id'.")
@@ -56,7 +57,7 @@ function platformOf(tenant: Tenant, clientId: string, redirectUri: string): Plat
   const names = ['spa', 'publicClient', 'web'] as const
   return names.find((name) =>
     registered[name].redirectUris.some(
-      // The port of http://localhost does not count for programs on the person's own computer (RFC 8252 §7.3).
+      // Ignores the port of http://localhost, for programs on the person's own computer (RFC 8252 §7.3).
       (uri) =>
         uri === redirectUri ||
         (name === 'publicClient' && uri === redirectUri.replace(/^(http:\/\/localhost):\d+(?=\/|$)/, '$1')),
@@ -64,7 +65,7 @@ function platformOf(tenant: Tenant, clientId: string, redirectUri: string): Plat
   )
 }
 
-/** Refuses what Entra ID reports to the client instead of signing somebody in. */
+/** Refuses requests whose errors Entra ID reports to the client without signing anybody in. */
 export function checkCodeRequest(tenant: Tenant, { platform, scope, challenge }: CodeRequest, { query }: Call): void {
   if (query.get('response_type') !== 'code')
     refuse('unsupported_response_type', 700054, "response_type must be 'code': the simulator has no other flow.")
@@ -98,10 +99,12 @@ const storedCode = z.object({
 const codeLife = 10 * 60_000
 const digest = (code: string): string => createHash('sha256').update(code).digest('hex')
 
-/** The answer of the sign-in page: where the browser goes, or why nobody can sign in, in Entra ID's words. */
+/**
+ * The answer of the sign-in page: the address to which the browser is redirected, or Entra ID's text of the problem.
+ */
 export type Answered = { readonly location: string } | { readonly problem: string }
 
-/** Signs a person in: the redirect URI gets a code, or the error when the person declines. */
+/** Signs a person in: sends the browser to the redirect URI with a code, or with the error when the person declines. */
 export function answerCodeRequest(tenant: Tenant, request: CodeRequest, call: Call): Answered {
   const form = asRecord(call.body)
   if (text(form, 'answer') === 'decline') {
@@ -109,7 +112,7 @@ export function answerCodeRequest(tenant: Tenant, request: CodeRequest, call: Ca
     return { location: locationOf(request, { error: 'access_denied', error_description }) }
   }
   const person = findPerson(text(form, 'person'))
-  if (!person) return { problem: 'Choose who signs in.' }
+  if (!person) return { problem: 'Choose the person who signs in.' }
   const { clientId, scope, redirectUri, platform, challenge } = request
   const forAll = text(form, 'consent') === 'organisation'
   const problem = consentOnPage(tenant, { clientId, scope, userId: person.id, forAll })
@@ -124,7 +127,7 @@ export function answerCodeRequest(tenant: Tenant, request: CodeRequest, call: Ca
   return { location: locationOf(request, { code }) }
 }
 
-/** Returns an address with the error of a refusal, for the client. */
+/** Returns the client's address with the error of a refusal. */
 export function refusedLocation(request: CodeRequest, { reply }: Refused): string {
   const body = asRecord(reply.body)
   return locationOf(request, { error: text(body, 'error'), error_description: text(body, 'error_description') })
@@ -138,7 +141,7 @@ function locationOf({ redirectUri, responseMode, state }: CodeRequest, answer: R
   return url.href
 }
 
-/** Who has signed in to which client. `isPage`: a web page, whose tokens only web pages can renew. */
+/** A sign-in of a person to a client. `isPage`: a web page, whose tokens only web pages can renew. */
 export interface Session {
   readonly userId: string
   readonly clientId: string
@@ -147,7 +150,7 @@ export interface Session {
   readonly isPage?: boolean
 }
 
-/** Redeems a code, once (RFC 6749 §4.1.3, RFC 7636 §4.6). */
+/** Redeems a code, which works once (RFC 6749 §4.1.3, RFC 7636 §4.6). */
 export function redeemCode(tenant: Tenant, form: Record<string, unknown>, origin: string | undefined): Session {
   const hash = digest(text(form, 'code'))
   const row = tenant.row('select * from authorization_codes where hash = ?', hash)
@@ -192,7 +195,7 @@ function checkOrigin(origin: string | undefined, { platform, redirectUri }: z.ou
   } else if (!['spa', 'loopback'].includes(platform) || origin !== new URL(redirectUri).origin) refusePages(origin)
 }
 
-/** A token of a web page that is requested outside of a browser. */
+/** Refuses a request for a web page's token from outside of a browser. */
 export const refusePrograms = (): never =>
   refuse(
     'invalid_request',
@@ -200,7 +203,7 @@ export const refusePrograms = (): never =>
     "Tokens issued for the 'Single-Page Application' client-type may only be redeemed via cross-origin requests.",
   )
 
-/** A token that is requested by a web page that is not the client's. */
+/** Refuses a request for a token from a web page that does not belong to the client. */
 export const refusePages = (origin: string): never =>
   refuse(
     'invalid_request',
@@ -208,7 +211,10 @@ export const refusePages = (origin: string): never =>
     `Cross-origin token redemption is permitted only for the 'Single-Page Application' client-type. Request origin: '${origin}'.`,
   )
 
-/** A program on a server proves itself; a program or page on the person's computer cannot keep a secret. */
+/**
+ * Checks the client's proof. A program on a server proves itself; a program or page on the person's computer cannot
+ * keep a secret.
+ */
 function proveClient(
   tenant: Tenant,
   { clientId, platform }: z.output<typeof storedCode>,

@@ -12,8 +12,8 @@ import { contoso, now, type Tenant } from '../tenant/index.ts'
 import { refuse } from './errors.ts'
 
 /**
- * Returns the service principal of a client. Contoso accepts clients that nobody has registered, as local mode needs;
- * for them it returns undefined. The empty tenant refuses them.
+ * Returns the service principal of a client; undefined for an unregistered client, which Contoso accepts because local
+ * mode needs that. The empty tenant refuses unregistered clients.
  */
 export function clientOf(tenant: Tenant, clientId: string): Principal | undefined {
   const principal = findPrincipal(tenant, 'appId', clientId)
@@ -80,7 +80,7 @@ function thumbprints({ key }: KeyCredential): { sha1: string; sha256: string } {
 
 const hexOf = (base64url: string): string => Buffer.from(base64url, 'base64url').toString('hex').toUpperCase()
 
-/** Entra ID accepts RS256 and PS256. */
+/** Returns whether the key signed the assertion. Entra ID accepts RS256 and PS256. */
 function isSignedBy({ key }: KeyCredential, assertion: string, algorithm: string | undefined): boolean {
   const [header = '', payload = '', signature = ''] = assertion.split('.')
   const publicKey = createPublicKey(

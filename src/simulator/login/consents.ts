@@ -11,14 +11,16 @@ import { clientOf } from './clients.ts'
 import { refuse } from './errors.ts'
 import { readScope, type Scope } from './scopes.ts'
 
-/** What a client may do at a resource for a person; undefined: Contoso does not check this client or resource. */
+/**
+ * Returns the scopes that a client has at a resource for a person; undefined means that Contoso does not check them.
+ */
 export function consented(tenant: Tenant, clientId: string, { api }: Scope, userId: string): string[] | undefined {
   const client = clientOf(tenant, clientId)
   if (!api || (!client && !api.application)) return undefined
   return client ? scopesAt(tenant, client, api, userId) : []
 }
 
-/** Refuses a sign-in without consent to each scope, as Entra ID refuses a sign-in without a page. */
+/** Refuses a sign-in without consent to each scope, like Entra ID in a sign-in without a page. */
 export function requireConsent(tenant: Tenant, clientId: string, scope: Scope, granted: readonly string[]): void {
   const isCovered = scope.names.every((name) => name === '.default' || granted.includes(name))
   if (isCovered && (granted.length > 0 || scope.names.length === 0)) return
@@ -27,12 +29,12 @@ export function requireConsent(tenant: Tenant, clientId: string, scope: Scope, g
   refuse('invalid_grant', 65001, message, 400, 'consent_required')
 }
 
-/** Delegated permissions to which people may consent themselves; for others they need an administrator. */
+/** Delegated permissions to which people may consent themselves. All others need an administrator's consent. */
 const lowRisk = ['User.Read']
 
 /**
- * The consent on the sign-in page: an administrator consents to what the client requests; other people only to
- * permissions of low risk. Returns Entra ID's text when an administrator has to consent first.
+ * Stores the consent of the sign-in page. An administrator consents to all permissions that the client requests; other
+ * people only to permissions of low risk. Returns Entra ID's text when an administrator has to consent first.
  */
 export function consentOnPage(
   tenant: Tenant,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { now, Refused, type Reply } from '../tenant/index.ts'
 
-/** A refusal in Entra ID's format: `AADSTS{number}: {message}`. */
+/** Creates a refusal in Entra ID's format: `AADSTS{number}: {message}`. */
 export function entraError(status: number, error: string, number: number, message: string, suberror?: string): Reply {
   const timestamp = new Date(now())
     .toISOString()

@@ -44,7 +44,7 @@ export { answerDeviceCode, type DeviceAnswer, readDeviceCode } from './sign-ins.
 export { defaultLifetime, openTokens, type Tokens } from './tokens.ts'
 
 const deviceCodeLife = 900
-/** Seconds between two polls of a waiting client. Entra ID asks for 5, which would slow tests down. */
+/** Seconds between two polls of a waiting client. Entra ID requires 5, which would slow tests down. */
 const pollInterval = 1
 
 /** Creates the service of Entra ID's v2.0 endpoints. Errors have Entra's format with AADSTS numbers. */
@@ -56,7 +56,7 @@ export function loginService(tenant: Tenant, tokens: Tokens, url: string): Servi
     admit: async () => nobody,
     refusal: (status, message) => entraError(status, 'temporarily_unavailable', 90033, message),
     operations: [
-      // Web pages that sign people in call these three from their own origin.
+      // Web pages that sign people in call the next three operations from their own origin.
       open(
         operation('login.token', 'POST', /^\/([^/]+)\/oauth2\/v2\.0\/token$/, (call) => token(tenant, tokens, call)),
       ),
@@ -143,7 +143,7 @@ function requireSecret(form: Record<string, unknown>): void {
   refuse('invalid_client', 7000218, "The request body must contain 'client_assertion' or 'client_secret'.", 401)
 }
 
-/** Checks the assertion's claims. For a client that nobody has registered, any certificate is accepted. */
+/** Checks the assertion's claims. An unregistered client may use any certificate. */
 function checkAssertion(assertion: string, clientId: string): void {
   let claims: ReturnType<typeof decodeJwt> = {}
   try {
@@ -206,7 +206,7 @@ function redeemDeviceCode(tenant: Tenant, tokens: Tokens, form: Record<string, u
       : entraError(400, 'authorization_pending', 70016, 'The person has not signed in yet. Keep polling.')
   }
   const application = clientOf(tenant, code.clientId)?.application
-  // A registration that is no public client must prove itself.
+  // A registration that is not a public client must prove its identity.
   if (application && !application.doc.isFallbackPublicClient) requireSecret(form)
   releaseDeviceCode(tenant, code.deviceCode)
   return signedIn(tenant, tokens, { userId: code.userId, clientId: code.clientId, scope: code.scope })

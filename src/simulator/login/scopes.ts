@@ -8,23 +8,23 @@ const graphResource = 'https://graph.microsoft.com'
 /** A parsed scope parameter. */
 export interface Scope {
   readonly resource: string
-  /** The parts after the resource. */
+  /** The parts after the resource: the names of the scopes. */
   readonly names: string[]
   readonly full: string[]
   readonly oidc: string[]
-  /** The resource's service principal, if a registration or Microsoft has it. */
+  /** The resource's service principal; undefined if neither a registration nor Microsoft has it. */
   readonly api: Principal | undefined
 }
 
-/** Microsoft's own services, which are in every tenant; the simulated ones are on this computer, at the root. */
+/** Microsoft's own services, which every tenant has. The simulated services are on this computer, at the root. */
 const microsoftResource = new RegExp(
   '^(https://([a-z0-9-]+\\.)+(microsoft|sharepoint|office365|office|botframework)\\.com' +
     '|https?://(localhost|127\\.0\\.0\\.1|\\[::1\\])(:\\d+)?|0000000\\d-0000-0[0-9a-f]{3}-c[e0]00-000000000000)$',
 )
 
 /**
- * Parses a scope parameter, and refuses a resource that nobody has registered in the tenant, or a scope that the API does
- * not have. Entra ID shows a person the first refusal on the sign-in page; here the request for a code is refused.
+ * Parses a scope parameter. Refuses a resource without a registration in the tenant, and a scope that the API does not
+ * have. Entra ID shows a person the first refusal on the sign-in page; the simulator refuses the request for a code.
  */
 export function readScope(tenant: Tenant, scope: string): Scope {
   const parsed = parseScope(scope)
@@ -43,7 +43,7 @@ export function readScope(tenant: Tenant, scope: string): Scope {
   return { ...parsed, api }
 }
 
-/** The part before the last `/` of a scope is the resource; a plain name belongs to Graph. */
+/** Splits a scope: the part before the last `/` is the resource; a plain name belongs to Graph. */
 function parseScope(scope: string): Omit<Scope, 'api'> {
   const all = scope.split(' ').filter((each) => each !== '')
   const oidc = all.filter((each) => oidcScopes.has(each))

@@ -34,7 +34,7 @@ function deviceCodeOf(row: Row): DeviceCode {
   }
 }
 
-/** The id of the person who signed in for a device, or why nobody did. */
+/** The result of a sign-in for a device: the id of the person, or the reason why nobody signed in. */
 export type DeviceAnswer = { readonly userId: string } | 'declined' | 'needsAdmin'
 
 /** Stores the answer of the sign-in page. */
@@ -47,13 +47,13 @@ export function answerDeviceCode(tenant: Tenant, deviceCode: string, answer: Dev
   )
 }
 
-/** Marks a code as used: it returns tokens once. */
+/** Marks a code as used: a code returns tokens once. */
 export function releaseDeviceCode(tenant: Tenant, deviceCode: string): void {
   tenant.run('update device_codes set used = 1 where device_code = ?', deviceCode)
   tenant.run('delete from device_polls where device_code = ?', deviceCode)
 }
 
-/** Stores a poll, and returns whether it came sooner than half the interval (seconds) after the previous poll. */
+/** Stores a poll, and returns whether it followed the previous poll within half the interval (seconds). */
 export function pollsTooFast(tenant: Tenant, deviceCode: string, interval: number): boolean {
   const last = tenant.row('select at from device_polls where device_code = ?', deviceCode)
   tenant.run('insert or replace into device_polls (device_code, at) values (?, ?)', deviceCode, now())

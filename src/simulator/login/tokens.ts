@@ -15,9 +15,9 @@ import {
   type Tenant,
 } from '../tenant/index.ts'
 
-/** Contents of an access token. Lifetimes are seconds; a negative lifetime makes an expired token. */
+/** Contents of an access token. Lifetimes are seconds; a negative lifetime creates an expired token. */
 export interface TokenRequest {
-  /** The resource that the client requested. A registered API is named by client id or App ID URI. */
+  /** The resource that the client requested. A registered API has its client id and App ID URIs as names. */
   readonly audience: string
   readonly scopes: readonly string[]
   readonly person?: Person | undefined
@@ -44,10 +44,13 @@ export interface Tokens {
 
 export const defaultLifetime = 3600
 
-/** What people's apps may do in Graph on their behalf, which `.default` requests. */
+/** Graph's delegated permissions that people's apps have when they request `.default`. */
 const delegatedScopes = ['User.Read.All', 'Group.ReadWrite.All', 'Sites.Read.All']
 
-/** The object id of an app's service principal; an unregistered client has a stable one, to be one caller in all tokens. */
+/**
+ * Returns the object id of an app's service principal. An unregistered client has a stable id, so it is one caller in
+ * all tokens.
+ */
 function principalOf(tenant: Tenant, clientId: string): { oid: string; sub: string } {
   const registered = findPrincipal(tenant, 'appId', clientId)
   if (registered) return { oid: registered.id, sub: registered.id }
@@ -66,7 +69,7 @@ export async function openTokens(tenant: Tenant): Promise<Tokens> {
   const publicKey = await importJWK(publicJwk, 'RS256')
   const sign = (claims: Record<string, unknown>, tenantId: string, lifetime: number) => {
     const issued = Math.floor(Date.now() / 1000)
-    // An expired token was issued an hour before its expiry, as a real token would be.
+    // An expired token was issued an hour before its expiry, like a real token.
     const start = lifetime > 0 ? issued : issued + lifetime - defaultLifetime
     return new SignJWT({
       iss: `${url}/${tenantId}/v2.0`,
@@ -127,10 +130,10 @@ function claimsOf(tenant: Tenant, request: TokenRequest): Record<string, unknown
   return { ...app, idtyp: 'app', ...principalOf(tenant, request.clientId), ...rolesOf(tenant, request) }
 }
 
-/** The id that tokens of people have among their directory roles. */
+/** The id that people's tokens contain among their directory roles. */
 const everybody = 'b79fbf4d-3ef9-4689-8143-76b194e85509'
 
-/** An app has the granted roles for Microsoft's services, and with assumed consent our API's role for our API. */
+/** Returns an app's roles: for Microsoft's services the granted ones; for our API its role, with assumed consent. */
 function rolesOf(tenant: Tenant, request: TokenRequest): { roles?: readonly string[]; wids?: readonly string[] } {
   const named = request.scopes.filter((scope) => scope !== '.default')
   if (named.length > 0) return { roles: named }
@@ -145,7 +148,7 @@ function rolesOf(tenant: Tenant, request: TokenRequest): { roles?: readonly stri
   const isDirectoryRole = (role: string) => role === exchangeAdministrator.name
   const roles = grantedRoles(tenant, resource).filter((role) => !isDirectoryRole(role))
   const wids = grantedRoles(tenant, 'exchange').some(isDirectoryRole) ? [exchangeAdministrator.id] : []
-  // A token without any granted role has no claim `roles`.
+  // A token without a granted role has no claim `roles`.
   return { wids, ...(roles.length > 0 && { roles }) }
 }
 
@@ -153,7 +156,7 @@ function scopesOf(tenant: Tenant, { audience, scopes, clientId }: TokenRequest):
   if (findPrincipal(tenant, 'appId', clientId)) return scopes
   const isDefault = scopes.some((scope) => scope === '.default' || scope === 'user_impersonation')
   if (resourceOf(audience) !== 'graph') return scopes
-  // Entra ID adds what people's apps have consent for already.
+  // Entra ID adds the scopes to which people's apps already have consent.
   return isDefault ? delegatedScopes : [...new Set([...scopes, 'User.ReadBasic.All'])]
 }
 
@@ -192,10 +195,10 @@ async function signingKey(tenant: Tenant): Promise<JWK> {
   return jwk
 }
 
-/** An API of the organisation: one that Contoso has from the beginning, or a registration. */
+/** An API of the organisation: one of Contoso's initial APIs, or a registration. */
 interface Api extends Pick<ApiRegistration, 'clientId'> {
   readonly version: 1 | 2
-  /** What `.default` stands for, for an unregistered client of Contoso. */
+  /** The scopes that `.default` means for an unregistered client of Contoso. */
   readonly permissions: readonly string[]
   readonly principal: Principal | undefined
 }
@@ -209,7 +212,7 @@ function apiOf(tenant: Tenant, audience: string): Api | undefined {
   return { clientId: principal.appId, version, permissions: [], principal }
 }
 
-/** A registered API shows the roles that the client has been granted. */
+/** Returns the roles at a registered API that the client has been granted. */
 function rolesForApi(tenant: Tenant, { principal, permissions }: Api, request: TokenRequest): readonly string[] {
   const named = request.scopes.filter((scope) => scope !== '.default')
   if (named.length > 0) return named
@@ -218,25 +221,25 @@ function rolesForApi(tenant: Tenant, { principal, permissions }: Api, request: T
   return client ? rolesAt(tenant, client, principal) : []
 }
 
-/** What a token for an API of the organisation says about the client and the caller. */
+/** The facts about client and caller in a token for an API of the organisation. */
 interface ApiToken {
   readonly tenantId: string
-  /** The resource as the client named it: client id or App ID URI. */
+  /** The resource as the client requested it: client id or App ID URI. */
   readonly audience: string
   readonly scopes: readonly string[]
   readonly clientId: string
   readonly proof: string
-  /** Undefined: an application without a person. */
+  /** The signed-in person; undefined for an application without a person. */
   readonly person?: Person | undefined
   readonly subject: { readonly oid: string; readonly sub: string }
   readonly roles: readonly string[]
 }
 
 /**
- * Claims of a token for one of the organisation's own APIs, as Entra ID issues them: version 2 has the API's client id as
- * `aud` whatever the client requested, version 1 the resource that the client named. `idtyp` is an optional claim that a
- * registration must request, so an app-only token has only roles and no scope.
- * Sources: learn.microsoft.com/entra/identity-platform/access-token-claims-reference and /optional-claims-reference.
+ * Returns the claims of a token for one of the organisation's own APIs, as Entra ID issues them. Version 2 always has
+ * the API's client id as `aud`, version 1 the resource that the client requested. `idtyp` is an optional claim that a
+ * registration must request, so without it an app-only token has only roles and no scope. Sources:
+ * learn.microsoft.com/entra/identity-platform/access-token-claims-reference and /optional-claims-reference.
  */
 function apiClaims(api: Api, token: ApiToken): Record<string, unknown> {
   const { tenantId, clientId, proof, person, subject, roles } = token
@@ -251,7 +254,7 @@ function apiClaims(api: Api, token: ApiToken): Record<string, unknown> {
           appid: clientId,
           appidacr: proof,
         }
-  // `.default` stands for everything that was consented to.
+  // `.default` means all scopes that have consent.
   const permissions = token.scopes.includes('.default') ? api.permissions : token.scopes
   if (!person) return { ...client, ...subject, ...idtyp(api), ...(roles.length > 0 && { roles }) }
   const { displayName: name, userPrincipalName: upn, givenName: given_name, surname: family_name } = person
@@ -259,7 +262,7 @@ function apiClaims(api: Api, token: ApiToken): Record<string, unknown> {
   return { ...client, ...subject, ...names, name, scp: permissions.join(' ') }
 }
 
-/** The optional claim `idtyp`, if the registration requests it. */
+/** Returns the optional claim `idtyp`, if the registration requests it. */
 function idtyp({ principal }: Api): Record<string, unknown> {
   const { accessToken } = asRecord(principal?.application?.doc.others['optionalClaims'])
   const requested = Array.isArray(accessToken) && accessToken.some((claim) => asRecord(claim)['name'] === 'idtyp')

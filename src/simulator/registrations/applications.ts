@@ -32,7 +32,7 @@ export interface KeyCredential {
   readonly customKeyIdentifier: string
   readonly startDateTime: string
   readonly endDateTime: string
-  /** When it was added, in milliseconds since 1970. */
+  /** The time of its creation, in milliseconds since 1970. */
   readonly at: number
 }
 
@@ -47,7 +47,7 @@ export interface PasswordCredential {
   readonly at: number
 }
 
-/** The properties of a registration in which the simulator has an interest; `others` are stored and shown unchanged. */
+/** The properties of a registration that the simulator interprets; `others` are stored and shown unchanged. */
 export interface ApplicationDoc {
   readonly appId: string
   readonly uniqueName: string | null
@@ -67,7 +67,7 @@ export interface ApplicationDoc {
   readonly appRoles: readonly AppRole[]
   readonly keyCredentials: readonly KeyCredential[]
   readonly passwordCredentials: readonly PasswordCredential[]
-  /** Object ids. */
+  /** Object ids of the owners. */
   readonly owners: readonly string[]
   readonly createdDateTime: string
   readonly others: Readonly<Record<string, unknown>>

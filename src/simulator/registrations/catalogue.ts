@@ -8,7 +8,7 @@ export interface AppDefinition {
   readonly displayName: string
   readonly shortDescription: string | null
   readonly description: string | null
-  /** `submitted`: waits for an administrator's review, and nobody can install it. */
+  /** `submitted`: the version waits for an administrator's review and cannot be installed. */
   readonly publishingState: 'published' | 'submitted'
   readonly lastModifiedDateTime: string
 }
@@ -22,15 +22,15 @@ export type TeamsApp = Stored<TeamsAppDoc>
 
 export const allTeamsApps = (tenant: Tenant): TeamsApp[] => allOf<TeamsAppDoc>(tenant, 'teamsApp')
 
-/** The app with this id that people can install. */
+/** Returns the app with this id if people can install it. */
 export const installableApp = (tenant: Tenant, id: string): TeamsApp | undefined =>
   allTeamsApps(tenant).find((app) => app.id === id.toLowerCase() && publishedDefinition(app) !== undefined)
 
-/** The version that Teams installs. */
+/** Returns the version that Teams installs. */
 export const publishedDefinition = ({ doc }: TeamsApp): AppDefinition | undefined =>
   doc.definitions.findLast(({ publishingState }) => publishingState === 'published')
 
-/** An app in Graph. */
+/** Returns an app as Graph does. */
 export const teamsAppDoc = (app: TeamsApp): Record<string, unknown> => ({
   id: app.id,
   externalId: app.doc.externalId,

@@ -12,10 +12,10 @@ export interface ExtensionDoc {
 }
 export type Extension = Stored<ExtensionDoc>
 
-/** All schema extensions; `id` is the name of the property. */
+/** Returns all schema extensions; `id` is the name of the property. */
 export const allExtensions = (tenant: Tenant): Extension[] => allOf<ExtensionDoc>(tenant, 'schemaExtension')
 
-/** The extensions that groups accept: not those which all servers do not know yet. */
+/** Returns the extensions that groups accept: those that all servers know. */
 export const groupExtensions = (tenant: Tenant): Extension[] =>
   tenant.modes.groupsAcceptExtension
     ? allExtensions(tenant).filter(({ at, doc }) => doc.targetTypes.includes('Group') && isReplicated(tenant, at))

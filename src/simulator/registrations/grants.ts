@@ -11,7 +11,10 @@ export interface AppRoleAssignment {
   readonly resourceId: string
 }
 
-/** A consent: what a client may do at a resource for one person, or for all (`AllPrincipals`). Scopes are separated by spaces. */
+/**
+ * A consent: the scopes, separated by spaces, that a client has at a resource for one person, or for all
+ * (`AllPrincipals`).
+ */
 export interface PermissionGrant {
   readonly clientId: string
   readonly consentType: string
@@ -31,10 +34,10 @@ export const appRoleAssignments = (tenant: Tenant): Stored<AppRoleAssignment>[] 
 export const permissionGrants = (tenant: Tenant): Stored<PermissionGrant>[] => allOf(tenant, 'oauth2PermissionGrant')
 export const roleAssignments = (tenant: Tenant): Stored<RoleAssignment>[] => allOf(tenant, 'roleAssignment')
 
-/** An id like those of Graph's grants and assignments. */
+/** Creates an id in the format of Graph's grants and assignments. */
 export const grantId = (): string => randomBytes(32).toString('base64url')
 
-/** The values of the application permissions that a client has at a resource. */
+/** Returns the values of the application permissions that a client has at a resource. */
 export function rolesAt(tenant: Tenant, client: Principal, resource: Principal): string[] {
   const ids = appRoleAssignments(tenant)
     .filter(({ doc }) => doc.principalId === client.id && doc.resourceId === resource.id)
@@ -44,7 +47,7 @@ export function rolesAt(tenant: Tenant, client: Principal, resource: Principal):
   )
 }
 
-/** The delegated permissions that a client has at a resource for a person. */
+/** Returns the delegated permissions that a client has at a resource for a person. */
 export function scopesAt(tenant: Tenant, client: Principal, resource: Principal, userId: string): string[] {
   const consented = permissionGrants(tenant)
     .filter(({ doc }) => doc.clientId === client.id && doc.resourceId === resource.id)
@@ -75,14 +78,17 @@ export function consentTo(tenant: Tenant, consent: Omit<PermissionGrant, 'scope'
 export const assignRole = (tenant: Tenant, assignment: RoleAssignment): Stored<RoleAssignment> =>
   store(tenant, 'roleAssignment', `${grantId()}-1`, assignment)
 
-/** The ids of the directory roles of a person or a service principal, also by a group that roles are assigned to. */
+/**
+ * Returns the ids of the directory roles of a person or service principal, including roles that they have through a
+ * group.
+ */
 export function directoryRolesOf(tenant: Tenant, principalId: string): string[] {
   const holders = new Set([principalId, ...groupsOf(tenant, principalId, false).map(({ id }) => id)])
   const held = roleAssignments(tenant).filter(({ doc }) => holders.has(doc.principalId))
   return [...new Set(held.map(({ doc }) => doc.roleDefinitionId))]
 }
 
-/** Whether somebody has one of these directory roles, by name. */
+/** Returns whether a person or service principal has one of these directory roles, by name. */
 export function hasRole(tenant: Tenant, principalId: string, names: readonly string[]): boolean {
   const ids = names.map((name) => directoryRoles[name])
   return directoryRolesOf(tenant, principalId).some((id) => ids.includes(id))
@@ -97,6 +103,6 @@ export const applicationAdministrators = [
 /** The roles that may assign roles and grant Graph's application permissions. */
 export const roleAdministrators = ['Global Administrator', 'Privileged Role Administrator'] as const
 
-/** The service principal of a client whose sign-in Entra ID checks; undefined for an unknown client. */
+/** Returns the service principal of a client whose sign-in Entra ID checks; undefined for an unknown client. */
 export const clientPrincipal = (tenant: Tenant, clientId: string): Principal | undefined =>
   findPrincipal(tenant, 'appId', clientId)

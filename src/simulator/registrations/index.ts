@@ -1,6 +1,6 @@
 /**
- * What administrators create in Entra ID and in Teams' catalogue: registrations, service principals, consents, roles,
- * schema extensions, apps. Microsoft's own service principals are in `microsoft.json`. Imports `tenant`.
+ * Objects that administrators create in Entra ID and in Teams' catalogue: registrations, service principals, consents,
+ * roles, schema extensions, apps. Microsoft's own service principals are in `microsoft.json`. Imports `tenant`.
  */
 export * from './applications.ts'
 export * from './catalogue.ts'

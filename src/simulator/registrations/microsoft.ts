@@ -26,12 +26,12 @@ const file = z
   })
   .parse(json)
 
-/** A service principal of Microsoft's, which every tenant has. */
+/** A service principal of Microsoft, which every tenant has. */
 export interface MicrosoftPrincipal {
   readonly id: string
   readonly appId: string
   readonly displayName: string
-  /** Names besides the application id that a scope may have before its last slash. */
+  /** Names of the resource in a scope, besides the application id. */
   readonly names: readonly string[]
   readonly appRoles: readonly AppRole[]
   readonly scopes: readonly PermissionScope[]
@@ -64,7 +64,7 @@ export const microsoftPrincipals: readonly MicrosoftPrincipal[] = file.principal
 /** The built-in directory roles by name, with their template ids. */
 export const directoryRoles: Readonly<Record<string, string>> = file.directoryRoles
 
-/** Microsoft's own tenant, which owns Microsoft's registrations. */
+/** Id of Microsoft's own tenant, which owns Microsoft's registrations. */
 export const microsoftTenant = 'f8cdef31-a31e-4b4a-93e4-5f571e91255a'
-/** The registrations whose permissions only Privileged Role Administrators may grant to applications. */
+/** Application id of Microsoft Graph. Only Privileged Role Administrators may grant its permissions to applications. */
 export const graphAppId = '00000003-0000-0000-c000-000000000000'

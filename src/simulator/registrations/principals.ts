@@ -11,10 +11,10 @@ export interface Principal {
   readonly displayName: string
   readonly appRoles: readonly AppRole[]
   readonly scopes: readonly PermissionScope[]
-  /** The application id and all App ID URIs. */
+  /** The application id and all App ID URIs of the service principal. */
   readonly names: readonly string[]
   readonly ownerTenantId: string
-  /** The registration; undefined for Microsoft's. */
+  /** The registration; undefined for a service principal of Microsoft. */
   readonly application: Application | undefined
   /** Settings of the service principal itself, such as `tags` and `appRoleAssignmentRequired`. */
   readonly settings: Readonly<Record<string, unknown>>
@@ -36,7 +36,10 @@ const ofMicrosoft: readonly Principal[] = microsoftPrincipals.map((one) => ({
   replicated: true,
 }))
 
-/** All service principals: Microsoft's, then the tenant's own. A deleted registration's service principal is deleted, too. */
+/**
+ * Returns all service principals: Microsoft's, then the tenant's own. Omits the service principals of deleted
+ * registrations.
+ */
 export function allPrincipals(tenant: Tenant): Principal[] {
   const own = allOf<PrincipalDoc>(tenant, 'servicePrincipal').flatMap(({ id, at, doc }) => {
     const application = findApplication(tenant, 'appId', doc.appId)
@@ -86,8 +89,8 @@ export function removePrincipal(tenant: Tenant, { id }: Principal): void {
 }
 
 /**
- * Finds the service principal that a scope or an audience names: by application id, App ID URI, or SharePoint's host. The
- * APIs that Contoso has from the beginning have none.
+ * Finds the service principal for a scope or an audience: by application id, App ID URI, or SharePoint's host.
+ * Contoso's initial APIs do not have a service principal.
  */
 export function resourcePrincipal(tenant: Tenant, resource: string): Principal | undefined {
   const key = resource.toLowerCase()

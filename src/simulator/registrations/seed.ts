@@ -7,7 +7,10 @@ import { store } from './store.ts'
 
 const administrator = 'sam@contoso.example'
 
-/** Writes what the administrators of a new tenant have done. In the empty tenant, there is only the first administrator. */
+/**
+ * Writes the objects that the administrators of a new tenant have created. The empty tenant has only its first
+ * administrator.
+ */
 export function seedAdministration(tenant: Tenant, extensionName: string): void {
   claim(tenant)
   const principalId = findPerson(administrator)?.id ?? ''
@@ -31,7 +34,7 @@ function seedApps(tenant: Tenant): void {
   }
 }
 
-/** A folder has one tenant for ever: Contoso's groups must not appear in an empty tenant. */
+/** Ties a folder to one tenant permanently: Contoso's groups must not appear in an empty tenant. */
 function claim(tenant: Tenant): void {
   const [own, other] = tenant.isEmpty ? ['empty', 'contoso'] : ['contoso', 'empty']
   if (tenant.row('select 1 from seeds where name = ?', `tenant ${other}`)) {
@@ -42,7 +45,10 @@ function claim(tenant: Tenant): void {
   tenant.run('insert into seeds (name) values (?) on conflict do nothing', `tenant ${own}`)
 }
 
-/** Contoso's schema extension, which all servers know. Older states have its values without the extension's name. */
+/**
+ * Adds Contoso's schema extension, which all servers know. Older states contain its values without the extension's
+ * name.
+ */
 function seedExtension(tenant: Tenant, name: string): void {
   if (allExtensions(tenant).some(({ id }) => id === name)) return
   const doc: ExtensionDoc = {

@@ -1,6 +1,6 @@
 import { now, type Row, type Tenant } from '../tenant/index.ts'
 
-/** Kinds of objects that administrators create by Graph. */
+/** Kinds of objects that administrators create through Graph. */
 export type Kind =
   | 'application'
   | 'servicePrincipal'
@@ -45,6 +45,8 @@ export function change<T>(tenant: Tenant, { id }: Stored<T>, doc: T): void {
 export const remove = (tenant: Tenant, { id }: Stored<unknown>): void =>
   tenant.run('delete from directory_objects where id = ?', id)
 
-/** Whether all of Entra ID's servers know what was written at a time. Until then some calls do not find it. */
+/**
+ * Returns whether all of Entra ID's servers know an object written at this time. Until then some calls do not find it.
+ */
 export const isReplicated = (tenant: Tenant, at: number): boolean =>
   now() - at >= (tenant.modes.replicationSeconds ?? tenant.replicationSeconds) * 1000

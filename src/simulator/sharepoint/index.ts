@@ -45,7 +45,7 @@ export function sharePointService(tenant: Tenant, tokens: Tokens, settings: Shar
     observed: true,
     owns: (path) => /^(\/sites\/[^/]+)?\/_api\/|^\/_vti_bin\/client\.svc$/i.test(path),
     operations: [
-      // Clients call it without a token, to learn from the refusal which tenant the host belongs to.
+      // Clients call this address without a token, to learn from the refusal which tenant has the host.
       operation('sharepoint.realm', 'GET', /^\/_vti_bin\/client\.svc$/i, () => ({ status: 404 })),
       ...creationOperations(tenant, settings),
       ...webOperations(tenant, settings),
@@ -74,7 +74,7 @@ export function sharePointService(tenant: Tenant, tokens: Tokens, settings: Shar
   }
 }
 
-/** Another host of the tenant that a call is about. A token for one host is none for another. */
+/** Returns the tenant's other host that a call concerns. A token for one host is not valid for another host. */
 function otherHostOf(tenant: Tenant, call: Pick<Call, 'path' | 'headers'>): string | undefined {
   const [, path = ''] = /^\/sites\/([^/]+)\//.exec(call.path) ?? []
   const { newSitesHost } = tenant.modes
@@ -100,7 +100,7 @@ function creationOperations(tenant: Tenant, settings: SharePointSettings): reado
       const site = findSite(tenant, 'id', text(asRecord(call.body), 'siteId'))
       if (!site || site.path === '')
         return refuse(404, '-2147024894, System.IO.FileNotFoundException', 'Cannot get site.')
-      // A group's site is deleted with its group.
+      // SharePoint deletes a group's site only together with its group.
       if (site.groupId !== undefined) return badArgument('This site belongs to a Microsoft 365 group.')
       removeSite(tenant, site)
       return { status: 200, body: { 'odata.null': true } }
@@ -122,7 +122,10 @@ function creationOperations(tenant: Tenant, settings: SharePointSettings): reado
   ]
 }
 
-/** The mode `refusesODataVersion`. Public reports have the text; the status and the type are an assumption. */
+/**
+ * Refuses a call in the mode `refusesODataVersion`. Public reports have the text; the status and the type are an
+ * assumption.
+ */
 function refuseODataVersion({ modes }: Tenant, { caller, headers }: Call): void {
   if (!modes.refusesODataVersion || !caller.appOnly || headers['odata-version'] === undefined) return
   const text = 'Elevated context should be used only to create service asserted level PoP'
@@ -131,7 +134,9 @@ function refuseODataVersion({ modes }: Tenant, { caller, headers }: Call): void 
 
 const templates = ['SITEPAGEPUBLISHING#0', 'STS#3']
 
-/** SPSiteManager/create. Answers HTTP 200 with SiteStatus 3 for an impossible site and 4 for an address in use. */
+/**
+ * Handles SPSiteManager/create. Answers HTTP 200 with SiteStatus 3 for an impossible site and 4 for an address in use.
+ */
 function createSite(tenant: Tenant, settings: SharePointSettings, call: Call): Reply {
   const body = asRecord(call.body)['request']
   if (typeof body !== 'object' || body === null) return badArgument("The parameter 'request' is missing.")
@@ -163,7 +168,10 @@ function createSite(tenant: Tenant, settings: SharePointSettings, call: Call): R
   return statusOf(site, settings.url)
 }
 
-/** Returns the owner's object id: the person with this UPN, or else the caller. An app-only call has no such caller. */
+/**
+ * Returns the owner's object id: the person with this UPN, or else the caller. An app-only call has no person as
+ * caller.
+ */
 function ownerOf(call: Call, request: Record<string, unknown>): string | undefined {
   const named = text(request, 'Owner')
   if (named === '') return call.caller.userId

@@ -36,8 +36,9 @@ import {
 const ownerGroup = /^\/sites\/([^/]+)\/_api\/web\/associatedownergroup\/users$/i
 
 /**
- * A site, its web and its Owners group: `GET` and `POST /_api/web/associatedownergroup/users`
- * (SP.Web.associatedOwnerGroup; adding a user by LoginName `i:0#.f|membership|{upn}`). Adding one again is no error.
+ * Creates the operations on a site, its web and its Owners group: `GET` and `POST /_api/web/associatedownergroup/users`
+ * (SP.Web.associatedOwnerGroup; adding a user by LoginName `i:0#.f|membership|{upn}`). Adding an existing owner is no
+ * error.
  */
 export function webOperations(tenant: Tenant, settings: SharePointSettings): readonly Operation[] {
   return [
@@ -76,7 +77,7 @@ const rights = {
   nobody: { High: '0', Low: '0' },
 } as const
 
-/** SP.Web.getUserEffectivePermissions: a person's permissions in a site. */
+/** SP.Web.getUserEffectivePermissions: returns a person's permissions in a site. */
 function effectivePermissions(tenant: Tenant, call: Call): Reply {
   const site = readySite(tenant, call)
   const loginName = parameter(call, '@user')
@@ -109,7 +110,7 @@ function webDoc(site: Site, url: string): Record<string, unknown> {
   }
 }
 
-/** Members of the Owners group. For a group's site that includes the claim of the group's owners. */
+/** Returns the members of the Owners group. For a group's site that includes the claim of the group's owners. */
 function ownerDocs(tenant: Tenant, site: Site): Record<string, unknown>[] {
   const group = site.groupId === undefined ? [] : [groupPrincipal(site)]
   const people = siteOwners(tenant, site.id).flatMap(({ number, userId }) => {
@@ -131,10 +132,10 @@ function groupPrincipal(site: Site): Record<string, unknown> {
   }
 }
 
-/** A person in SharePoint (SP.User). */
+/** Returns a person as SharePoint does (SP.User). */
 function userDoc(number: number, person: Person): Record<string, unknown> {
   return {
-    // SharePoint's own accounts have the first numbers of a site.
+    // SharePoint's own accounts use the first numbers of a site.
     Id: number + 5,
     IsHiddenInUI: false,
     LoginName: `${personClaim}${person.userPrincipalName}`,
@@ -163,16 +164,20 @@ function addOwner(tenant: Tenant, call: Call): Reply {
   return { status: 201, body: userDoc(number, person) }
 }
 
-/** `SPO.Tenant` is the short name of `Microsoft.Online.SharePoint.TenantAdministration.Tenant`; both are routes. */
+/**
+ * Path of the site properties. `SPO.Tenant` is the short name of
+ * `Microsoft.Online.SharePoint.TenantAdministration.Tenant`; both are routes.
+ */
 const siteProperties =
   /^\/_api\/(?:SPO\.Tenant|Microsoft\.Online\.SharePoint\.TenantAdministration\.Tenant)\/sites\('\{?([0-9a-f-]{36})\}?'\)$/i
 const noLabel = '00000000-0000-0000-0000-000000000000'
 
 /**
- * The tenant administration's site properties, on the admin host: `GET` and `PATCH /_api/SPO.Tenant/sites('{siteId}')`.
- * The route and PATCH with `odata-version: 4.0` are those of pnp/cli-microsoft365 (spo site admin add, spo tenant site
- * get) and CIPP-API; the property `SensitivityLabel2` is the one PnP sets app-only on a group's site
- * (pnpcore #1352, pnpframework; Graph's assignedLabels refuses app-only). A POST with `X-HTTP-Method: MERGE` is the same.
+ * Creates the operations on the tenant administration's site properties, on the admin host: `GET` and `PATCH
+ * /_api/SPO.Tenant/sites('{siteId}')`. The route and PATCH with `odata-version: 4.0` are those of pnp/cli-microsoft365
+ * (spo site admin add, spo tenant site get) and CIPP-API; PnP sets the property `SensitivityLabel2` app-only on a
+ * group's site (pnpcore #1352, pnpframework; Graph's assignedLabels refuses app-only). A POST with `X-HTTP-Method:
+ * MERGE` has the same effect.
  */
 export function adminOperations(tenant: Tenant, settings: SharePointSettings): readonly Operation[] {
   const site = (call: Call): Site => {

@@ -21,7 +21,7 @@ export interface SharePointSettings {
 export const personClaim = 'i:0#.f|membership|'
 export const groupClaim = 'c:0o.c|federateddirectoryclaimprovider|'
 
-/** SharePoint's error: `{"odata.error": {code: "-1, Type", message: {lang, value}}}`. */
+/** Creates SharePoint's error: `{"odata.error": {code: "-1, Type", message: {lang, value}}}`. */
 export function sharePointError(status: number, type: string, message: string): Reply {
   return { status, body: { 'odata.error': { code: type, message: { lang: 'en-US', value: message } } } }
 }
@@ -33,13 +33,13 @@ export function refuse(status: number, type: string, message: string): never {
 
 export const badArgument = (message: string): never => refuse(400, '-1, System.ArgumentException', message)
 
-/** Finds the site of `/sites/{path}/_api/…` at the host that was called: other hosts of the tenant do not know it. */
+/** Finds the site of `/sites/{path}/_api/…` at the host of the call: other hosts of the tenant do not know it. */
 export function hostedSite(tenant: Tenant, call: Call): Site | undefined {
   const site = findSite(tenant, 'path', call.params[0] ?? '')
   return site?.doc.host === undefined || site.doc.host === hostOf(call) ? site : undefined
 }
 
-/** The host name that a call was sent to. */
+/** Returns the host name to which a call was sent. */
 export const hostOf = ({ headers }: Pick<Call, 'headers'>): string => (headers.host ?? '').replace(/:\d+$/, '')
 
 /** Returns the site of `/sites/{path}/_api/…`. Answers 404 before the site is ready, as SharePoint does. */
@@ -66,25 +66,27 @@ export function pathOf(url: string, address: string): string | undefined {
   return /^[^\s/\\?#%*:"<>|]{1,128}$/.test(path) ? path : undefined
 }
 
-/** SPSiteManager's answers, all with HTTP 200 (sp-dev-docs, site-creation-rest.md). */
+/** Statuses of SPSiteManager's answers, all with HTTP 200 (sp-dev-docs, site-creation-rest.md). */
 export const siteStatuses = { notFound: 0, provisioning: 1, ready: 2, error: 3, alreadyExists: 4 } as const
 
-/** The status answer for a site that exists or is being created. */
+/** Returns the status answer for a site that exists or is being created. */
 export function statusOf(site: Site, url: string): Reply {
   const status = now() >= site.readyAt ? siteStatuses.ready : siteStatuses.provisioning
   return { status: 200, body: { SiteId: site.id, SiteStatus: status, SiteUrl: addressOf(site, url) } }
 }
 
-/** A status answer without a site. */
+/** Returns a status answer without a site. */
 export const emptyStatus = (status: number): Reply => ({
   status: 200,
   body: { SiteId: '', SiteStatus: status, SiteUrl: '' },
 })
 
-/** SharePoint's application permissions: each includes those before it. */
+/** SharePoint's application permissions: each permission includes the previous ones. */
 const levels = ['Sites.Read.All', 'Sites.ReadWrite.All', 'Sites.Manage.All', 'Sites.FullControl.All']
 
-/** Reads of a site's own properties. All other operations create sites, change owners or read people's permissions. */
+/**
+ * Operations that read a site's own properties. All others create sites, change owners or read people's permissions.
+ */
 const reads = [
   'sharepoint.rootSite.get',
   'sharepoint.web.get',
@@ -95,8 +97,8 @@ const reads = [
 ]
 
 /**
- * Refuses apps without the permission that an operation needs: any level for reads, Sites.FullControl.All for the others.
- * Without any SharePoint role the answer is 401, otherwise 403. People are checked by the sites themselves.
+ * Refuses apps without the permission that an operation needs: any level for reads, Sites.FullControl.All for the
+ * others. The answer is 401 without any SharePoint role, otherwise 403. The sites themselves check people.
  */
 export function permitted(one: Operation): Operation {
   const needed = reads.includes(one.name) ? levels : levels.slice(-1)

@@ -17,7 +17,7 @@ const person = z.object({
   managerId: z.uuid().nullable(),
   /** The primary address, when it is not the sign-in name. */
   mail: z.string().optional(),
-  /** False without a licence: Graph knows the account, Exchange does not. */
+  /** False without a licence: then Graph knows the account, and Exchange does not. */
   hasMailbox: z.boolean().default(true),
   /** False for a blocked account. */
   accountEnabled: z.boolean().default(true),
@@ -92,7 +92,7 @@ export function findPerson(idOrUpn: string): Person | undefined {
 export const findPersonByAddress = (address: string): Person | undefined =>
   contoso.people.find((each) => addressesOf(each).some((one) => one.toLowerCase() === address.toLowerCase()))
 
-/** Returns the addresses of a person's mailbox, the primary address first; none without a mailbox. */
+/** Returns the addresses of a person's mailbox, the primary address first; `[]` without a mailbox. */
 export const addressesOf = ({ mail, userPrincipalName, hasMailbox }: Person): string[] =>
   hasMailbox ? [...(mail === undefined ? [] : [mail]), userPrincipalName] : []
 
@@ -104,7 +104,7 @@ export function findLabel(id: string): { id: string; name: string } | undefined 
   return contoso.labels.find((label) => label.id === id.toLowerCase())
 }
 
-/** States of an account: `active` is as at the start, `unclassified` has no user type. */
+/** States of an account: `active` is the initial state, `unclassified` has no user type. */
 export const accountStates = ['active', 'blocked', 'guest', 'deleted', 'unclassified'] as const
 type AccountState = (typeof accountStates)[number]
 
@@ -135,7 +135,10 @@ export function peopleNow(tenant: Tenant): Person[] {
   return contoso.people.flatMap((person) => asNow(person, changed.get(person.id)) ?? [])
 }
 
-/** Deleted people, as Graph lists deleted users. Entra ID puts the id before the sign-in name, to free the name. */
+/**
+ * Returns deleted people, as Graph lists deleted users. Entra ID puts the id before the sign-in name, which frees the
+ * name.
+ */
 export const deletedPeople = (tenant: Tenant): Record<string, unknown>[] =>
   tenant.rows("select id, changed_at from people_changed where state = 'deleted'").flatMap(({ id, changed_at }) => {
     const person = findPerson(String(id))
@@ -172,10 +175,10 @@ function asNow(person: Person, state: unknown): Person | undefined {
 export const resources = ['graph', 'sharepoint', 'exchange'] as const
 export type Resource = (typeof resources)[number]
 
-/** The directory role of Exchange. It is no application permission: tokens carry its id in `wids`. */
+/** The directory role that Exchange requires. It is no application permission: tokens contain its id in `wids`. */
 export const exchangeAdministrator = { name: 'Exchange Administrator', id: '29232cdf-9323-42fd-ade2-1d097af3e4de' }
 
-/** What an admin of Contoso has granted to the service's registration: the documented permissions and no others. */
+/** The roles that an admin of Contoso has granted to the service's registration: exactly the documented permissions. */
 const usualRoles: Readonly<Record<Resource, readonly string[]>> = {
   graph: [
     'Group.ReadWrite.All',
@@ -188,7 +191,7 @@ const usualRoles: Readonly<Record<Resource, readonly string[]>> = {
   exchange: ['Exchange.ManageAsApp', exchangeAdministrator.name],
 }
 
-/** Returns the roles that new tokens of an application carry. Issued tokens keep the roles of their time of issue. */
+/** Returns the roles that new tokens of an application contain. Issued tokens keep the roles of their time of issue. */
 export function grantedRoles(tenant: Tenant, resource: Resource): readonly string[] {
   const stored = tenant.row('select roles from consents where resource = ?', resource)?.['roles']
   if (stored !== undefined) return JSON.parse(String(stored))
@@ -212,8 +215,8 @@ const appIds: Readonly<Record<string, Resource>> = {
 }
 
 /**
- * Returns the service that accepts a token with this audience. SharePoint's audience is the host of the sites, so the
- * simulator's own root (and another name of it, as in a multi-geo tenant) belongs to SharePoint alone.
+ * Returns the service that accepts a token with this audience. SharePoint's audience is the host of the sites.
+ * Therefore the simulator's own root (and another name of it, as in a multi-geo tenant) belongs to SharePoint alone.
  */
 export function resourceOf(audience: unknown): Resource | undefined {
   if (typeof audience !== 'string') return undefined

@@ -31,7 +31,7 @@ function groupOf(row: Row): Group {
   }
 }
 
-/** Creates Contoso's security groups in a new state. An empty tenant has none. */
+/** Creates Contoso's security groups in a new state. An empty tenant has no groups. */
 export function seedGroups(tenant: Tenant): void {
   if (tenant.isEmpty) return
   for (const group of contoso.groups) {
@@ -97,7 +97,8 @@ const serialized = (extensions: Group['extensions']): string | null =>
   Object.keys(extensions).length === 0 ? null : JSON.stringify(extensions)
 
 /**
- * Changes a group; null removes an extension's value. Writing the same value is not a change, so the filter still shows it.
+ * Changes a group; null removes an extension's value. Writing an unchanged value does not count as a change, so the
+ * filter still finds it.
  */
 export function updateGroup(
   tenant: Tenant,
@@ -135,7 +136,7 @@ export function deleteGroup(tenant: Tenant, { id, unified, mailNickname, doc }: 
   tenant.run('delete from groups where id = ?', id)
 }
 
-/** Deleted groups as Graph lists them. Entra ID removes them after 30 days, this tenant never. */
+/** Returns deleted groups as Graph lists them. Entra ID removes them after 30 days, this tenant never does. */
 export const deletedGroups = (tenant: Tenant): Record<string, unknown>[] =>
   tenant.rows('select * from deleted_groups order by rowid').map((row) => ({
     id: row['id'],
@@ -179,7 +180,7 @@ export function groupsOf(tenant: Tenant, objectId: string, transitive: boolean):
       .rows("select group_id from memberships where object_id = ? and role = 'members'", id)
       .map((row) => String(row['group_id']))
   const found = new Set(direct(objectId))
-  // Iteration over a Set includes entries that are added meanwhile.
+  // Iteration over a Set includes entries that are added during the iteration.
   if (transitive) for (const id of found) for (const parent of direct(id)) found.add(parent)
   return [...found].flatMap((id) => findGroup(tenant, 'id', id) ?? [])
 }
@@ -191,7 +192,7 @@ export function transitiveMembers(tenant: Tenant, groupId: string): string[] {
   return [...found]
 }
 
-/** A group in Graph, with names and order of a recorded answer (pnp/pnpcore, SiteCreationTests). */
+/** Returns a group as Graph does, with names and order of a recorded answer (pnp/pnpcore, SiteCreationTests). */
 export function groupDoc(group: Group): Record<string, unknown> {
   const { doc, unified } = group
   const mail = unified ? `${group.mailNickname}@${defaultDomain}` : null
@@ -231,6 +232,6 @@ export function groupDoc(group: Group): Record<string, unknown> {
   }
 }
 
-/** The properties of a group without `$select`: all but extensions and labels. */
+/** Returns the properties of a group in an answer without `$select`: all but extensions and labels. */
 export const groupDefaults = (group: Group): string[] =>
   Object.keys(groupDoc(group)).filter((name) => name !== 'assignedLabels' && !(name in group.extensions))

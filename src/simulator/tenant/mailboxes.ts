@@ -5,13 +5,13 @@ import { now, type Row, stamp, type Tenant } from './state.ts'
 export type MailboxType = (typeof contoso.mailboxes)[number]['type']
 type Properties = Readonly<Record<string, unknown>>
 
-/** Values that cmdlets have set, by cmdlet and with Exchange's names. Absent values have their default. */
+/** Values that cmdlets have set, by cmdlet and with Exchange's names. An absent value has its default. */
 export interface MailboxDoc {
   readonly displayName: string
   readonly mailbox: Properties
   readonly user: Properties
   readonly place: Properties
-  /** What Get-Place shows while it lags, and when Set-Place ran. Milliseconds since 1970. */
+  /** The place that Get-Place shows while it lags, and the time of Set-Place. Milliseconds since 1970. */
   readonly formerPlace?: { readonly place: Properties; readonly setAt: number }
   readonly calendar: Properties
   readonly autoReply: Properties
@@ -34,7 +34,7 @@ export interface Mailbox {
   readonly createdAt: string
 }
 
-/** Creates Contoso's mailboxes in a new state. A removed mailbox does not come back. */
+/** Creates Contoso's mailboxes in a new state. A removed mailbox is not created again. */
 export function seedMailboxes(tenant: Tenant): void {
   if (tenant.row("select 1 from seeds where name = 'mailboxes'")) return
   tenant.run("insert into seeds (name) values ('mailboxes')")
@@ -142,7 +142,7 @@ export function findMailboxByAddress(tenant: Tenant, address: string): Mailbox |
 export const allMailboxes = (tenant: Tenant): Mailbox[] =>
   tenant.rows('select * from mailboxes order by created_at, rowid').map((row) => mailboxOf(tenant, row))
 
-/** Sign-in name of the mailbox's account: always the alias in the default domain. */
+/** Returns the sign-in name of the mailbox's account: always the alias in the default domain. */
 export const upnOf = ({ alias }: Pick<Mailbox, 'alias'>): string => `${alias}@${defaultDomain}`
 
 /** Replaces the given parts of the values that cmdlets have set. */
@@ -158,7 +158,7 @@ export function removeMailbox(tenant: Tenant, { id: mailboxId, alias, addresses,
   tenant.run(
     'insert into deleted_accounts (id, user_principal_name, mail, display_name, deleted_at) values (?, ?, ?, ?, ?)',
     mailboxId,
-    // Entra ID puts the id before the sign-in name, to free the name.
+    // Entra ID puts the id before the sign-in name, which frees the name.
     `${mailboxId.replaceAll('-', '')}${upnOf({ alias })}`,
     addresses[0] ?? '',
     doc.displayName,
@@ -169,7 +169,10 @@ export function removeMailbox(tenant: Tenant, { id: mailboxId, alias, addresses,
   tenant.run('delete from mailboxes where id = ?', mailboxId)
 }
 
-/** Accounts of removed mailboxes, as Graph lists deleted users. Entra ID removes them after 30 days, this tenant never. */
+/**
+ * Returns accounts of removed mailboxes, as Graph lists deleted users. Entra ID removes them after 30 days, this tenant
+ * never does.
+ */
 export const deletedAccounts = (tenant: Tenant): Record<string, unknown>[] =>
   tenant.rows('select * from deleted_accounts order by rowid').map((row) => ({
     id: row['id'],

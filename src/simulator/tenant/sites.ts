@@ -10,11 +10,11 @@ export interface SiteDoc {
   readonly template: string
   readonly lcid: number
   readonly label: string | undefined
-  /** True for a site that "Everyone except external users" may open. */
+  /** Whether "Everyone except external users" may open the site. */
   readonly openToAll?: boolean
-  /** Host name in a multi-geo tenant. Absent: the tenant's own host. */
+  /** Host name in a multi-geo tenant. Absent for the tenant's own host. */
   readonly host?: string | undefined
-  /** The site was created in the mode `siteReadySeconds`, which decides when it is ready. */
+  /** Whether the site was created in the mode `siteReadySeconds`, which determines when it is ready. */
   readonly isSlow?: boolean | undefined
 }
 
@@ -44,7 +44,7 @@ function siteOf({ modes }: Tenant, row: Row): Site {
   }
 }
 
-/** The site at the root of the tenant's host. It is in no list of sites. */
+/** The site at the root of the tenant's host. Lists of sites omit it. */
 export const rootSite: Site = {
   id: '88888888-0000-4000-8000-000000000001',
   webId: '88888888-0000-4000-8000-000000000002',
@@ -64,21 +64,21 @@ export function findSite(tenant: Tenant, by: 'id' | 'path' | 'group_id', value: 
 export const allSites = (tenant: Tenant): Site[] =>
   tenant.rows('select * from sites order by created_at, rowid').map((row) => siteOf(tenant, row))
 
-/** The origin of the tenant's SharePoint, or of another host of the same tenant. */
+/** Returns the origin of the tenant's SharePoint, or of another host of the same tenant. */
 export function originOf(host: string | undefined, url: string): string {
   const origin = new URL(url)
   if (host !== undefined) origin.hostname = host
   return origin.origin
 }
 
-/** The site's address, at the host that it has. `url` is the tenant's own host. */
+/** Returns the site's address at its host. `url` is the tenant's own host. */
 export function addressOf({ path, doc }: Site, url: string): string {
   return path === '' ? originOf(doc.host, url) : `${originOf(doc.host, url)}/sites/${path}`
 }
 
 export const isReady = (site: Site): boolean => now() >= site.readyAt
 
-/** Returns the path, or the first free of `path2`, `path3` …, as SharePoint does for a group's site. */
+/** Returns the path, or the first free one of `path2`, `path3` …, like SharePoint for a group's site. */
 export function freePath(tenant: Tenant, wanted: string): string {
   let path = wanted
   for (let number = 2; findSite(tenant, 'path', path); number += 1) path = `${wanted}${number}`
@@ -108,7 +108,9 @@ export function seedSites(tenant: Tenant): void {
   }
 }
 
-/** Creates a site that is ready after `readySeconds`, or as the mode says; without `readySeconds` it is ready now. */
+/**
+ * Creates a site. It is ready after `readySeconds`, or when the mode says so; without `readySeconds` it is ready now.
+ */
 export function insertSite(
   tenant: Tenant,
   site: { path: string; groupId?: string; doc: SiteDoc; readySeconds?: number },
@@ -140,7 +142,7 @@ export function updateSite(tenant: Tenant, site: Site, change: Partial<SiteDoc>)
   tenant.run('update sites set doc = ? where id = ?', JSON.stringify({ ...site.doc, ...change }), site.id)
 }
 
-/** Deletes a site with its owners. Its address is free at once, without the recycle bin of a real tenant. */
+/** Deletes a site with its owners. Its address is free at once: this tenant has no recycle bin. */
 export function removeSite(tenant: Tenant, { id }: Site): void {
   tenant.run('delete from site_owners where site_id = ?', id)
   tenant.run('delete from sites where id = ?', id)
@@ -152,7 +154,7 @@ export const siteOwners = (tenant: Tenant, siteId: string): { number: number; us
     .rows('select number, user_id from site_owners where site_id = ? order by number', siteId)
     .map((row) => ({ number: Number(row['number']), userId: String(row['user_id']) }))
 
-/** Adds a person to the Owners group, if needed. */
+/** Adds a person to the Owners group, unless the person is a member. */
 export function addSiteOwner(tenant: Tenant, siteId: string, userId: string): void {
   tenant.run('insert into site_owners (site_id, user_id) values (?, ?) on conflict do nothing', siteId, userId)
 }

@@ -5,18 +5,21 @@ import { z } from 'zod'
 
 export type Row = Record<string, SQLOutputValue>
 
-/** The tenant's state in one SQLite file. Each call is one transaction, on disk before its answer. */
+/** The tenant's state in one SQLite file. Each call is one transaction, which is on disk before its answer. */
 export interface Tenant {
   rows(sql: string, ...values: SQLInputValue[]): Row[]
   row(sql: string, ...values: SQLInputValue[]): Row | undefined
   run(sql: string, ...values: SQLInputValue[]): void
   transaction<T>(work: () => T): T
   close(): void
-  /** Whether administrators have created nothing yet: no registration, consent, extension, group or app of the catalogue. */
+  /**
+   * Whether the tenant started without objects of administrators: registrations, consents, extensions, groups, apps of
+   * the catalogue.
+   */
   readonly isEmpty: boolean
-  /** How long some calls do not find what Entra ID has just created. */
+  /** How long some calls do not find new objects of Entra ID. */
   readonly replicationSeconds: number
-  /** Conduct that a test or a person has chosen. */
+  /** Behaviour that a test or a person has chosen. */
   modes: Modes
   /** APIs of the organisation, for which Entra ID issues tokens. */
   apis: readonly ApiRegistration[]
@@ -78,7 +81,7 @@ export function openTenant(
   options: Partial<Pick<Tenant, 'isEmpty' | 'replicationSeconds'>> = {},
 ): Tenant {
   const db = new DatabaseSync(privateFile(dataDir, 'simulator.sqlite'))
-  // A killed process loses nothing. Only a power cut may lose data, which is acceptable here.
+  // A killed process loses no data. Only a power cut may lose data, which is acceptable here.
   db.exec('pragma journal_mode = wal; pragma synchronous = normal; pragma busy_timeout = 5000')
   db.exec(schema)
   addLateColumns(db)
@@ -113,7 +116,7 @@ export function openTenant(
   }
 }
 
-/** Creates a file and a folder for the owner only: the file has sign-ins of the simulated people. */
+/** Creates a file and a folder for the owner only: the file contains sign-ins of the simulated people. */
 function privateFile(folder: string, name: string): string {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   // A sticky folder such as /tmp is for all users. There only the files are private.
@@ -147,41 +150,44 @@ export const now = (): number => Date.now()
 export const stamp = (): string => new Date(now()).toISOString().replace(/\.\d{3}Z$/, 'Z')
 
 /**
- * Conduct of Microsoft 365 that differs between organisations and days. `POST /control/tenant` changes it, for a test or
- * a person. It is in memory only: a restart restores the defaults. Times are seconds.
+ * Behaviour of Microsoft 365 that differs between organisations and days. A test or a person changes it by `POST
+ * /control/tenant`. It is in memory only: a restart restores the defaults. Times are seconds.
  */
 export const modesSchema = z.strictObject({
   /** Version of the access tokens for our own APIs: 2 has the API's client id as `aud`, 1 its App ID URI. */
   apiTokenVersion: z.union([z.literal(1), z.literal(2)]).default(2),
-  /** Prefix of the group naming policy, which new Microsoft 365 groups need in their name and in their alias. */
+  /** Prefix of the group naming policy. Name and alias of new Microsoft 365 groups must start with it. */
   groupPrefix: z.string().max(30).default(''),
   /**
-   * What Graph does with a name without the prefix: `refuses` with 400 MissingPrefixSuffix and the name to use, one property
-   * at a time (msgraph-sdk-dotnet #1153, microsoft-teams-apps-requestateam #250), or `adds` it, as Microsoft's apps do
-   * ("Enforce a naming policy on Microsoft 365 groups"). Only administrator roles are exempt, so apps are not.
+   * Graph's reaction to a name without the prefix. `refuses`: 400 MissingPrefixSuffix with the name to use, one
+   * property at a time (msgraph-sdk-dotnet #1153, microsoft-teams-apps-requestateam #250). `adds`: adds the prefix, as
+   * Microsoft's apps do ("Enforce a naming policy on Microsoft 365 groups"). Only administrator roles are exempt, so
+   * apps are not.
    */
   groupPrefixConduct: z.enum(['refuses', 'adds']).default('refuses'),
-  /** False: groups do not accept the schema extension yet, as just after its creation. */
+  /** False while groups do not accept the schema extension yet, as just after its creation. */
   groupsAcceptExtension: z.boolean().default(true),
   /**
    * How long some calls do not find a new registration, service principal, credential or schema extension. `null`: the
    * simulator's own setting.
    */
   replicationSeconds: z.number().min(0).max(3600).nullable().default(null),
-  /** How long a new site is not ready. `null`: the simulator's own setting, also for sites that were late until then. */
+  /** How long a new site is not ready. `null`: the simulator's own setting, also for sites that are not ready yet. */
   siteReadySeconds: z.number().min(0).max(604_800).nullable().default(null),
-  /** The manager of sites refuses app-only calls that carry `odata-version` (CIPP-API, Invoke-DeleteSharepointSite). */
+  /**
+   * Whether the manager of sites refuses app-only calls with `odata-version` (CIPP-API, Invoke-DeleteSharepointSite).
+   */
   refusesODataVersion: z.boolean().default(false),
   /**
-   * Host name of new group sites, as in a multi-geo tenant where the group's data location decides. `localhost` is a second
-   * name of the simulator. `null`: the host of the tenant.
+   * Host name of new group sites, as in a multi-geo tenant where the group's data location determines the host.
+   * `localhost` is a second name of the simulator. `null`: the host of the tenant.
    */
   newSitesHost: z.string().nullable().default(null),
   /** How long Get-Place shows the former values of a room. */
   placeLagSeconds: z.number().min(0).max(604_800).default(0),
-  /** How long Get-Place does not know a new room. It answers with all places then. */
+  /** How long Get-Place does not know a new room. Meanwhile it returns all places. */
   newPlaceSeconds: z.number().min(0).max(604_800).default(0),
-  /** Cmdlets that the app's role group lacks: Exchange does not know their names then. */
+  /** Cmdlets that the app's role group lacks. Exchange does not know their names then. */
   missingCmdlets: z.array(z.string()).default([]),
   /** By how many seconds the tenant's `Date` header differs from this machine's clock. */
   dateOffsetSeconds: z.number().min(-86_400).max(86_400).default(0),
@@ -196,7 +202,7 @@ export const usualModes = (): Modes => modesSchema.parse({})
 export const apiRegistration = z.strictObject({
   /** Entra ID's id of the registration (application id). */
   clientId: z.uuid().toLowerCase(),
-  /** Clients name the API by one of these URIs in a scope, or by the client id. */
+  /** The URIs by which clients name the API in a scope; the client id works as well. */
   appIdUris: z.array(z.string().regex(/^[a-z]+:\/\/\S*[^\s/]$/, 'must be an address without a slash at the end')),
   /** Names of the delegated scopes, and of the app roles. */
   permissions: z.array(z.string()).default(['App.ReadWrite.All']),
@@ -205,13 +211,13 @@ export type ApiRegistration = z.output<typeof apiRegistration>
 
 type Registrations = { apis: readonly ApiRegistration[] }
 
-/** Finds the API that a scope names before its last slash: by client id or App ID URI. */
+/** Finds the API in the part of a scope before its last slash: by client id or App ID URI. */
 export function findApi({ apis }: Readonly<Registrations>, resource: string): ApiRegistration | undefined {
   const key = resource.toLowerCase()
   return apis.find(({ clientId, appIdUris }) => clientId === key || appIdUris.some((uri) => uri.toLowerCase() === key))
 }
 
-/** Registers an API, or adds App ID URIs to its registration. In memory only: a restart forgets it. */
+/** Registers an API, or adds App ID URIs to its registration. In memory only: a restart removes it. */
 export function registerApi(tenant: Registrations, registration: z.input<typeof apiRegistration>): ApiRegistration {
   const api = apiRegistration.parse(registration)
   const known = findApi(tenant, api.clientId)

@@ -1,6 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
-/** Answer of an operation. `body` may be a promise (a token to sign): the state is committed before the promise is awaited. */
+/**
+ * Answer of an operation. `body` may be a promise (a token to sign); the state is committed before the promise is
+ * awaited.
+ */
 export interface Reply {
   readonly status: number
   readonly body?: unknown
@@ -19,7 +22,7 @@ export interface Caller {
   readonly permissions: readonly string[]
 }
 
-/** A parsed request. `params` has the groups of the operation's path. The path is percent-decoded. */
+/** A parsed request. `params` contains the groups of the operation's path. The path is percent-decoded. */
 export interface Call {
   readonly method: string
   readonly path: string
@@ -32,7 +35,7 @@ export interface Call {
   readonly requestId: string
 }
 
-/** A refusal by a service. Thrown, it rolls back the operation's changes. */
+/** A refusal by a service. When it is thrown, the operation's changes are rolled back. */
 export class Refused extends Error {
   readonly reply: Reply
   constructor(reply: Reply, message = `refused with ${reply.status}`) {
@@ -49,9 +52,9 @@ export interface Operation {
   readonly method: string
   /** Matches the whole decoded path. */
   readonly path: RegExp
-  /** Web pages of other origins may call it (CORS). */
+  /** Whether web pages of other origins may call the operation (CORS). */
   readonly crossOrigin?: true
-  /** Distinguishes operations with the same path by the request; checked again after the body is read. */
+  /** Distinguishes operations with the same path by the request. It is checked again after the body is read. */
   accepts?(request: Pick<Call, 'body'>): boolean
   handle(call: Call): Reply
 }
@@ -69,7 +72,7 @@ export interface Service {
   readonly name: string
   owns(path: string): boolean
   readonly operations: readonly Operation[]
-  /** False for the simulator's own services, which have no log and no faults. */
+  /** Whether the service has a log and faults; false for the simulator's own services. */
   readonly observed: boolean
   /** Returns the caller in the request's token; throws `Refused`. */
   admit(call: Omit<Call, 'caller' | 'params'>): Promise<Caller>
@@ -115,7 +118,7 @@ export async function readBody(request: IncomingMessage): Promise<unknown> {
   }
 }
 
-/** Writes the reply; a JSON body gets its length and type. */
+/** Writes the reply, with length and type for a JSON body. */
 export async function send(response: ServerResponse, reply: Reply): Promise<void> {
   const body = await reply.body
   const text = reply.html ?? (typeof body === 'string' ? body : body === undefined ? '' : JSON.stringify(body))
@@ -140,11 +143,11 @@ export function text(record: Record<string, unknown>, key: string): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** Compares texts without case, as the directory and Exchange do, and other values as they are. */
+/** Returns whether two values are equal. Compares texts without case, as the directory and Exchange do. */
 export const same = (left: unknown, right: unknown): boolean =>
   typeof left === 'string' && typeof right === 'string' ? left.toLowerCase() === right.toLowerCase() : left === right
 
-/** Returns `doc` with the properties in `$select`, or with the default properties. */
+/** Returns the properties of `doc` in `$select`, or the default properties. */
 export function select(
   doc: Readonly<Record<string, unknown>>,
   query: URLSearchParams,

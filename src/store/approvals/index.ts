@@ -1,4 +1,4 @@
-/** Delegations: the people who decide for approvers who are away. */
+/** Delegations: the people who decide for absent approvers. */
 import { type Delegation, type DelegationStore, delegation } from '../../core/index.ts'
 import type { Database } from '../database/index.ts'
 

@@ -3,17 +3,17 @@ import {
   type ChainedEntry,
   chain,
   headOf,
+  type NewEntry,
   type Proof,
   type SealedHead,
   type StoredChain,
   type StoredEntry,
   sealOf,
   verify,
-  type Words,
 } from '../../core/index.ts'
 import type { Database } from '../database/index.ts'
 
-/** SQL of a time in the form of entries: milliseconds, or microseconds where the time has them. */
+/** Returns SQL for a time in the form of entries: with milliseconds, or with microseconds if the time has them. */
 export const iso = (column: string): string =>
   `regexp_replace(to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US'), '000$', '') || 'Z'`
 
@@ -24,19 +24,19 @@ interface Row {
   readonly entries: readonly StoredEntry[]
 }
 
-/** Reads each whole chain in one statement: entries that are written meanwhile must not look like a change. */
+/** Reads each chain in one statement, so that entries written meanwhile do not look like a change. */
 const chains = `
-  SELECT asked.id AS "requestId",
+  SELECT chain.id AS "requestId",
     (SELECT json_build_object('seq', seq, 'hash', hash, 'seal', seal)
-     FROM audit_heads WHERE request_id = asked.id) AS head,
+     FROM audit_heads WHERE request_id = chain.id) AS head,
     (SELECT json_build_object('tenantId', tenant_id, 'version', version, 'status', status, 'number', number, 'body', body)
-     FROM requests WHERE request_id = asked.id) AS request,
+     FROM requests WHERE request_id = chain.id) AS request,
     (SELECT coalesce(json_agg(json_build_object('seq', seq, 'requestId', request_id, 'tenantId', tenant_id,
        'at', ${iso('at')}, 'action', action, 'actorId', actor_id, 'from', origin, 'trace', trace, 'version', version,
        'digest', digest, 'stateSalt', state_salt, 'before', before, 'after', after, 'text', body, 'salt', salt,
        'hash', hash) ORDER BY entry), '[]')
-     FROM audit_log WHERE request_id = asked.id) AS entries
-  FROM unnest($1::uuid[]) WITH ORDINALITY AS asked (id, place) ORDER BY place`
+     FROM audit_log WHERE request_id = chain.id) AS entries
+  FROM unnest($1::uuid[]) WITH ORDINALITY AS chain (id, place) ORDER BY place`
 
 /** Proves the chains of these requests, in their order. Omits unknown requests. */
 export async function proofsOf(database: Database, key: Uint8Array, requestIds: readonly string[]): Promise<Proof[]> {
@@ -58,7 +58,7 @@ function proofOf(row: Row, tenantId: string, key: Uint8Array): Proof {
   }
 }
 
-/** Shows an entry also when parts of it are missing. */
+/** Returns an entry for the proof, also when parts of it are missing. */
 function shown(entry: StoredEntry): Proof['entries'][number] {
   const { seq, requestId, tenantId, at, action, actorId, from, digest, hash, text } = entry
   const parsed = auditEntry.safeParse(text)
@@ -73,7 +73,7 @@ function shown(entry: StoredEntry): Proof['entries'][number] {
     from: from ?? '',
     digest: digest ?? '',
     hash: hash ?? '',
-    said: parsed.success ? parsed.data : undefined,
+    content: parsed.success ? parsed.data : undefined,
   }
 }
 
@@ -96,21 +96,21 @@ export async function* provedAll(database: Database, key: Uint8Array): AsyncGene
 const beforeAll = '00000000-0000-0000-0000-000000000000'
 const part = (table: string): string =>
   `(SELECT DISTINCT request_id AS id FROM ${table} WHERE request_id > $1 ORDER BY 1 LIMIT ${batch})`
-/** The next requests with a row in one of these tables. */
+/** Reads the next ids of chains with a row in one of these tables. */
 const known = `SELECT id FROM (${['requests', 'audit_heads', 'audit_log'].map(part).join(' UNION ')}) AS known
   ORDER BY id LIMIT ${batch}`
 
 /** Returns the first numbers of requests that no longer exist: the numbers of a tenant have no gaps. */
 export async function missingNumbers(database: Database): Promise<number[]> {
   const { rows } = await database.query<{ number: number }>(
-    `SELECT given.number FROM counters, generate_series(1001, last_number) AS given (number)
-     WHERE NOT EXISTS (SELECT FROM requests WHERE tenant_id = counters.tenant_id AND number = given.number)
+    `SELECT expected.number FROM counters, generate_series(1001, last_number) AS expected (number)
+     WHERE NOT EXISTS (SELECT FROM requests WHERE tenant_id = counters.tenant_id AND number = expected.number)
      ORDER BY 1 LIMIT ${batch}`,
   )
   return rows.map(({ number }) => number)
 }
 
-interface Unchained extends Words {
+interface Unchained extends NewEntry {
   readonly entry: number
 }
 

@@ -11,12 +11,12 @@ import {
   erasure,
   headOf,
   type KnownPerson,
+  mentions,
+  newEntryOf,
   originNow,
   type SealedHead,
   sealOf,
   system,
-  tellsOf,
-  wordsOf,
 } from '../../core/index.ts'
 import type { Database } from '../database/index.ts'
 import { hasAny, patternsOf } from '../shared/index.ts'
@@ -27,14 +27,18 @@ export * from './key.ts'
 
 /** Creates the audit log. Entries are appended in the transaction of the change, each chained to the previous entry. */
 export function createAuditLog(database: Database, key: Uint8Array): AuditLog {
-  /** Begins the chain of a new request without reading. Returns false when another process has begun it. */
+  /** Starts the chain of a new request without reading. Returns false when another process has started it. */
   async function begin(entries: readonly AuditEntry[], state?: AuditedState): Promise<boolean> {
-    const chained = chain(undefined, entries.map(wordsOf), originNow(), state)
+    const chained = chain(undefined, entries.map(newEntryOf), originNow(), state)
     return write(database, chained, headOf(key, chained, true), beginning)
   }
 
   /** Appends to an existing chain. Waits for transactions that write to the same chain. */
-  async function goOn(requestId: string, entries: readonly AuditEntry[], state?: AuditedState): Promise<boolean> {
+  async function appendChained(
+    requestId: string,
+    entries: readonly AuditEntry[],
+    state?: AuditedState,
+  ): Promise<boolean> {
     const { rows } = await database.query<SealedHead>(
       'SELECT seq, hash, seal FROM audit_heads WHERE request_id = $1 FOR UPDATE',
       [requestId],
@@ -43,7 +47,7 @@ export function createAuditLog(database: Database, key: Uint8Array): AuditLog {
     // A chain whose head has a foreign seal gets no seal of ours: the seal would prove entries that we cannot prove.
     const isSealed = head !== undefined && head.seal === sealOf(key, requestId, head)
     const last = head ?? (await lastOf(requestId))
-    const chained = chain(last, entries.map(wordsOf), originNow(), state)
+    const chained = chain(last, entries.map(newEntryOf), originNow(), state)
     return write(database, chained, headOf(key, chained, isSealed), head ? continuing : beginning)
   }
 
@@ -59,8 +63,8 @@ export function createAuditLog(database: Database, key: Uint8Array): AuditLog {
     const isNew = (state?.after !== undefined && state.before === undefined) || isOfOrganisation(requestId, entries)
     if (isNew && (await begin(entries, state))) return
     for (let attempt = 1; attempt <= 3; attempt += 1)
-      if (await database.transaction(() => goOn(requestId, entries, state))) return
-    throw new Error(`the timeline of ${requestId} could not be continued`)
+      if (await database.transaction(() => appendChained(requestId, entries, state))) return
+    throw new Error(`no entry could be added to the timeline of ${requestId}`)
   }
 
   return {
@@ -92,7 +96,7 @@ export function createAuditLog(database: Database, key: Uint8Array): AuditLog {
       const { rows } = await database.patiently(() =>
         database.query<{ requestId: string; tenantId: string }>(
           `SELECT request_id AS "requestId", tenant_id AS "tenantId" FROM audit_log
-           WHERE ${mentions} AND seq IS NOT NULL GROUP BY 1, 2 ORDER BY bool_or(${isById}), 1`,
+           WHERE ${mayMention} AND seq IS NOT NULL GROUP BY 1, 2 ORDER BY bool_or(${isById}), 1`,
           [person.id, written],
         ),
       )
@@ -116,13 +120,13 @@ export function createAuditLog(database: Database, key: Uint8Array): AuditLog {
   }
 }
 
-/** Entries about no single request are in a chain with the tenant's id. */
+/** Whether entries are about no single request: their chain has the tenant's id. */
 const isOfOrganisation = (chainId: string, entries: readonly AuditEntry[]): boolean =>
   entries.every(({ tenantId }) => tenantId === chainId)
 
 const isById = '(actor_id = $1 OR position($1 IN lower(body::text)) > 0)'
-/** Entries by a person, and entries that may name the person, except those that record the erasure by id. */
-const mentions = `body IS NOT NULL AND (${isById} OR ${hasAny('body::text', '$2')})
+/** Finds entries by a person, and entries that may name the person, except those that record the erasure by id. */
+const mayMention = `body IS NOT NULL AND (${isById} OR ${hasAny('body::text', '$2')})
   AND NOT (request_id = tenant_id AND actor_id <> $1
     AND action = ANY('{erasure-ordered,erasure-begun,erasure-stopped,person-erased}'))`
 
@@ -134,10 +138,10 @@ async function eraseIn(
 ): Promise<number[]> {
   await database.query('SELECT FROM audit_heads WHERE request_id = $1 FOR UPDATE', [requestId])
   const { rows } = await database.query<{ seq: number; actor: string; body: unknown }>(
-    `SELECT seq, actor_id AS actor, body FROM audit_log WHERE ${mentions} AND request_id = $3 AND seq IS NOT NULL ORDER BY seq`,
+    `SELECT seq, actor_id AS actor, body FROM audit_log WHERE ${mayMention} AND request_id = $3 AND seq IS NOT NULL ORDER BY seq`,
     [person.id, written, requestId],
   )
-  const theirs = rows.filter(({ actor, body }) => actor === person.id || tellsOf(body, person)).map(({ seq }) => seq)
+  const theirs = rows.filter(({ actor, body }) => actor === person.id || mentions(body, person)).map(({ seq }) => seq)
   await database.query('UPDATE audit_log SET body = NULL, salt = NULL WHERE request_id = $1 AND seq = ANY($2::int[])', [
     requestId,
     theirs,

@@ -5,7 +5,7 @@ import { type AuditKeyFacts, compareKey, fingerprintOf, type StoredSeals } from 
 import { type Ask, BackupError, type Database, syncFolder } from '../database/index.ts'
 import { ownSetting } from '../shared/index.ts'
 
-/** Path of the key when no setting contains it: next to the store, not in it. */
+/** Returns the path of the key file, for installations without the setting: next to the store, not in it. */
 export const keyFile = (dataDir: string): string => join(dataDir, 'audit.key')
 
 /**
@@ -28,7 +28,7 @@ export function auditKeyOf(dataDir: string, secret: string | undefined): Uint8Ar
     rmSync(draft)
   }
   const stored = readKey(keyFile(dataDir))
-  if (!stored) throw new Error(`${keyFile(dataDir)} was neither made nor found`)
+  if (!stored) throw new Error(`${keyFile(dataDir)} could not be created`)
   return stored
 }
 
@@ -47,11 +47,11 @@ export function readKey(file: string): Uint8Array | undefined {
   }
   const key = Buffer.from(text, 'base64')
   if (key.length < 32 || !/^[\w+/-]+=*$/.test(text))
-    throw new BackupError(`${file} holds no audit key: it must be 32 bytes or more in base64, on one line.`)
+    throw new BackupError(`${file} contains no audit key: write 32 bytes or more in base64 on one line.`)
   return key
 }
 
-/** Writes a key to a new file that only its owner can read. A file that holds this key already is left. */
+/** Writes a key to a new file that only its owner can read. Leaves a file that already contains this key. */
 export function writeKey(file: string, key: Uint8Array): void {
   try {
     writeFileSync(file, textOf(key), { flag: 'wx', mode: 0o600, flush: true })
@@ -59,7 +59,7 @@ export function writeKey(file: string, key: Uint8Array): void {
     if (!hasCode(error, 'EEXIST'))
       throw new BackupError(`${file} cannot be written: ${error instanceof Error ? error.message : String(error)}`)
     if (!isSame(readKey(file), key))
-      throw new BackupError(`${file} is there already and holds another key: choose another name.`)
+      throw new BackupError(`${file} exists already and contains another key: choose another name.`)
     chmodSync(file, 0o600)
   }
 }
@@ -71,7 +71,7 @@ export const isSame = (one: Uint8Array | undefined, other: Uint8Array | undefine
 const compared = 200
 const setting = 'audit-key-fingerprint'
 
-/** Compares a key with what is sealed in a store. Changes nothing, and reads stores of all versions. */
+/** Compares a key with the seals of a store. Changes nothing, and reads stores of all versions. */
 export async function compareAuditKey(ask: Ask, key: Uint8Array | undefined): Promise<AuditKeyFacts> {
   const has = async (table: string) =>
     (await rowsOf<{ there: boolean }>(ask, `SELECT to_regclass('${table}') IS NOT NULL AS there`))[0]?.there === true
@@ -93,7 +93,7 @@ const rowsOf = async <T>(ask: Ask, sql: string): Promise<readonly T[]> => (await
 export const recordAuditKey = async (database: Database, key: Uint8Array): Promise<boolean> =>
   (await ownSetting(database, setting, () => fingerprintOf(key))) === fingerprintOf(key)
 
-/** Records that this key seals the store from now on. What another key has sealed cannot be proved any more. */
+/** Records that this key seals the store from now on. Entries with seals of another key can no longer be proved. */
 export async function replaceAuditKey(database: Database, key: Uint8Array): Promise<void> {
   await database.query(
     'INSERT INTO settings (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value',

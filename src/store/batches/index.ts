@@ -36,7 +36,7 @@ export function createBatchStore(database: Database): BatchStore {
       await database.query(
         `INSERT INTO batch_rows (batch_id, place, key, request_id, body)
          SELECT $1, place, key, request_id, body::jsonb
-         FROM unnest($2::integer[], $3::text[], $4::uuid[], $5::text[]) AS given (place, key, request_id, body)`,
+         FROM unnest($2::integer[], $3::text[], $4::uuid[], $5::text[]) AS new_row (place, key, request_id, body)`,
         [
           batchId,
           rows.map(({ place }) => place),
@@ -142,6 +142,6 @@ async function countsOf(database: Database, batchId: string): Promise<Awaited<Re
 
 function rowStatusOf(text: string): BatchRowStatus {
   const known = batchRowStatuses.find((one) => one === text)
-  if (!known) throw new Error(`no row of a batch is ${text}`)
+  if (!known) throw new Error(`unknown status of a batch row: ${text}`)
   return known
 }

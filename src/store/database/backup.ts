@@ -10,7 +10,7 @@ import { type Database, openDatabase } from './database.ts'
 import { replaceStore, syncFolder } from './durable-files.ts'
 import { openEmbedded } from './embedded.ts'
 
-/** What a store contains, for its operators. */
+/** The contents of a store, for operators. */
 export interface Contents {
   readonly requests: number
   readonly templates: number
@@ -18,7 +18,7 @@ export interface Contents {
   readonly newestChange: string | null
 }
 
-/** Asks a store with SQL, without parameters. */
+/** Runs SQL without parameters in a store. */
 export type Ask = (sql: string) => Promise<{ readonly rows: readonly unknown[] }>
 
 /** Counts requests and templates. A store that no service has used yet has no tables and counts as empty. */
@@ -30,23 +30,23 @@ export async function contentsOf(ask: Ask): Promise<Contents> {
        (select to_char(max(updated_at) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') from requests) as newest`,
   )
   const [held] = rows as { requests: number; templates: number; newest: string | null }[]
-  if (!held) throw new Error('the store did not say what it holds')
+  if (!held) throw new Error('the store did not return its contents')
   return { requests: held.requests, templates: held.templates, newestChange: held.newest }
 }
 
-/** The message says what to do. Nothing has been changed. */
+/** An error before anything was changed. Its message says what to do. */
 export class BackupError extends Error {
   override readonly name = 'BackupError'
 }
 
 /**
- * Writes the embedded store of `dataDir` to a new file, whole or not at all, and returns what the file holds, as found by
- * opening it. Throws a {@link BackupError} while the service runs over it, when there is no store, or when the file exists.
- * `inspect` reads the store first; if it throws, no file is written.
+ * Writes the embedded store of `dataDir` completely to a new file, or not at all. Opens the file to check it, and
+ * returns its contents. Throws a {@link BackupError} while the service uses the store, without a store, or when the
+ * file exists. `inspect` reads the store first; if it throws, no file is written.
  */
 export async function backUpStore(dataDir: string, file: string, inspect?: Inspect): Promise<Contents> {
   assertStore(dataDir)
-  if (existsSync(file)) throw new BackupError(`${file} is there already: choose another name.`)
+  if (existsSync(file)) throw new BackupError(`${file} exists already: choose another name.`)
   const store = await openEmbedded({ dataDir }).catch(explain(dataDir))
   try {
     await inspect?.((sql) => store.pool.query(sql))
@@ -55,7 +55,7 @@ export async function backUpStore(dataDir: string, file: string, inspect?: Inspe
     await writeWhole(file, packed, async (written) => {
       const found = await contentsOfDump(await unpack(written))
       if (JSON.stringify(found) !== JSON.stringify(held))
-        throw new BackupError(`The backup does not hold what the store does, so ${file} was not written.`)
+        throw new BackupError(`The backup differs from the store, so ${file} was not written. Run this again.`)
     })
     return held
   } finally {
@@ -72,8 +72,9 @@ interface Restored extends Contents {
 
 /**
  * Restores a backup file into `dataDir`. Replaces an existing store only with `replace`, and keeps the replaced store
- * beside it. Throws a {@link BackupError} and leaves everything as it was when the service runs over it, or when the file
- * cannot be opened as a store. `inspect` reads the restored store before it takes its place; if it throws, nothing changes.
+ * next to it. Throws a {@link BackupError} and changes nothing while the service uses the store, or when the file
+ * cannot be opened as a store. `inspect` reads the restored store before it replaces the old one; if it throws, nothing
+ * changes.
  */
 export async function restoreStore(
   dataDir: string,
@@ -89,7 +90,9 @@ export async function restoreStore(
   try {
     const occupied = existsSync(folder) && readdirSync(folder).length > 0
     if (occupied && !options.replace)
-      throw new BackupError(`There is a store in ${home} already. Add --replace: it is kept beside the restored one.`)
+      throw new BackupError(
+        `${home} already contains a store. Add --replace: the old store is kept next to the restored one.`,
+      )
     rmSync(making, { recursive: true, force: true })
     const found = await load(making, dump, file, options.inspect)
     const kept = `${folder}.before-${new Date().toISOString().replace(/[:.]/g, '-')}`
@@ -102,7 +105,7 @@ export async function restoreStore(
 }
 
 /**
- * Opens the store of `dataDir` for copying. Throws a {@link BackupError} when there is none, or while the service runs.
+ * Opens the store of `dataDir` for copying. Throws a {@link BackupError} without a store, or while the service runs.
  */
 export async function openStopped(dataDir: string): Promise<Database> {
   assertStore(dataDir)
@@ -112,7 +115,7 @@ export async function openStopped(dataDir: string): Promise<Database> {
 function assertStore(dataDir: string): void {
   const home = resolve(dataDir)
   if (!isStore(join(home, 'postgres')))
-    throw new BackupError(`There is no store in ${home}: set DATA_DIR to where it is.`)
+    throw new BackupError(`There is no store in ${home}: set DATA_DIR to its folder.`)
 }
 
 const isStore = (folder: string): boolean => existsSync(`${folder}.restored`) || existsSync(join(folder, 'PG_VERSION'))
@@ -128,7 +131,7 @@ async function locked(home: string) {
 function explain(dataDir: string): (error: unknown) => never {
   return (error) => {
     if (!(error instanceof StoreInUse)) throw error
-    const message = `The service runs over ${resolve(dataDir)}. Stop it first (Ctrl-C, or SIGTERM), then run this again.`
+    const message = `The service uses ${resolve(dataDir)}. Stop it first (Ctrl-C, or SIGTERM), then run this again.`
     throw new BackupError(message, { cause: error })
   }
 }
@@ -158,18 +161,18 @@ async function contentsOfDump(dump: Blob): Promise<Contents> {
 const pack = promisify<Buffer, Buffer>(gzip)
 
 /**
- * Unpacks the tar file in a backup file. Gzip's checksum finds damage. PGlite could unpack it too, but a damaged file
- * would end the process.
+ * Unpacks the tar file in a backup file. Gzip's checksum detects damage. PGlite could unpack the file too, but a
+ * damaged file would end the process.
  */
 async function unpack(file: string): Promise<Blob> {
   const packed = await readFile(file).catch((error: unknown) => {
     throw new BackupError(`${file} cannot be read.`, { cause: error })
   })
   const tar = await promisify<Buffer, Buffer>(gunzip)(packed).catch((error: unknown) => {
-    throw new BackupError(`${file} is no backup of the store, or is damaged.`, { cause: error })
+    throw new BackupError(`${file} is not a backup of the store, or is damaged.`, { cause: error })
   })
   const whole = tar.length > TAR_END.length && tar.subarray(-TAR_END.length).equals(TAR_END)
-  if (!whole || !tar.includes('/PG_VERSION\0')) throw new BackupError(`${file} is no backup of the store.`)
+  if (!whole || !tar.includes('/PG_VERSION\0')) throw new BackupError(`${file} is not a backup of the store.`)
   return new Blob([Uint8Array.from(tar)], { type: 'application/x-tar' })
 }
 
@@ -177,8 +180,8 @@ async function unpack(file: string): Promise<Blob> {
 const TAR_END = Buffer.alloc(1024)
 
 /**
- * Writes, flushes and checks a file under a temporary name first, so that its final name never belongs to half a file. Only
- * the owner may read it: it contains people's requests and the service's secrets.
+ * Writes, flushes and checks a file under a temporary name first, so that its final name never belongs to an incomplete
+ * file. Only the owner may read it: it contains people's requests and the service's secrets.
  */
 async function writeWhole(file: string, bytes: Buffer, check: (written: string) => Promise<void>): Promise<void> {
   const folder = dirname(resolve(file))
@@ -192,7 +195,7 @@ async function writeWhole(file: string, bytes: Buffer, check: (written: string) 
       await handle.close()
     }
     await check(unfinished)
-    // A link, unlike a rename, refuses a name that somebody has taken meanwhile.
+    // A link, unlike a rename, fails if another process has created the name meanwhile.
     await link(unfinished, file)
     syncFolder(folder)
   } finally {
@@ -205,8 +208,8 @@ const BATCH = 500
 
 /**
  * Copies all rows of a table into the same table of another database, and returns how many. Values travel as PostgreSQL
- * writes them in text, so nothing is lost on the way. Both names are SQL as it stands. To be called inside a transaction
- * of each of the two.
+ * writes them in text, so nothing is lost. Both table names are unescaped SQL. Call it inside a transaction of each
+ * database.
  */
 export async function copyRows(from: Database, to: Database, source: string, target = source): Promise<number> {
   const columns = await columnsOf(to, target)
@@ -250,15 +253,15 @@ async function columnsOf(database: Database, table: string): Promise<Column[]> {
   return rows
 }
 
-/** The next row gets the number after the highest that was copied. */
+/** Lets the numbers of new rows continue after the highest copied number. */
 async function continueNumbers(database: Database, table: string, column: string): Promise<void> {
   const highest = `(select max(${pg.escapeIdentifier(column)}) from ${table})`
   await database.query(`select setval(pg_get_serial_sequence($1, $2), ${highest})`, [table, column])
 }
 
 /**
- * Our tables, each by its name as SQL, and after those that it refers to. What is unlogged is not worth keeping, and migrations
- * are the database's own.
+ * Returns the names of our tables as SQL, each after the tables that it refers to. Leaves out unlogged tables, whose
+ * data is temporary, and the table of migrations, which each database has.
  */
 export async function ownTables(database: Database): Promise<string[]> {
   const { rows } = await database.query<{ name: string }>(

@@ -24,16 +24,16 @@ const sticky = 0o1000
 interface Tightened {
   /** Files and folders that had permission bits for group or others. */
   readonly changed: number
-  /** Those of them that others could have written to. */
+  /** Those of them that other users could write to. */
   readonly wereWritable: number
-  /** Those whose bits cannot be taken away, each with the reason: of another user, or on a disk without permissions. */
+  /** Those whose bits cannot be removed, each with the reason: another owner, or a disk without permissions. */
   readonly refused: readonly string[]
 }
 
 /**
- * Creates a folder that only its owner can enter, or takes all bits for group and others from an existing one and from
+ * Creates a folder that only its owner can enter, or removes all bits for group and others from an existing folder and from
  * everything below it. Symbolic links are not followed. On Windows, where the folder inherits its permissions, it only
- * creates the folder. Throws when the folder is shared by design, or holds this program.
+ * creates the folder. Throws when the folder is shared by design, or contains this program.
  */
 export function makePrivate(folder: string): Tightened {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
@@ -48,7 +48,7 @@ export function makePrivate(folder: string): Tightened {
     else found.changed += 1
     if (outcome.wasWritable) found.wereWritable += 1
   }
-  // The folder first: nobody else reaches what is below it from then on.
+  // The folder first: then nobody else can reach the files below it.
   restrict(home)
   for (const entry of readdirSync(home, { withFileTypes: true, recursive: true })) {
     if (entry.isFile() || entry.isDirectory()) restrict(join(entry.parentPath, entry.name))
@@ -59,39 +59,40 @@ export function makePrivate(folder: string): Tightened {
 function takeBits(path: string): { wasWritable: boolean; reason?: string } | undefined {
   try {
     if ((lstatSync(path).mode & groupAndOthers) === 0) return undefined
-    // By descriptor: the name could have become a link meanwhile.
+    // By descriptor, because the name could have become a link meanwhile.
     const descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
     try {
       const { mode } = fstatSync(descriptor)
       const wasWritable = (mode & writeOfOthers) !== 0
       fchmodSync(descriptor, mode & 0o7700)
       const remains = (fstatSync(descriptor).mode & groupAndOthers) !== 0
-      return { wasWritable, ...(remains && { reason: 'the disk keeps no permissions' }) }
+      return { wasWritable, ...(remains && { reason: 'the disk stores no permissions' }) }
     } finally {
       closeSync(descriptor)
     }
   } catch (error) {
     const code: unknown = Object(error).code
-    // Another process of ours has removed it.
+    // Another process of the service has deleted it.
     if (code === 'ENOENT') return undefined
     return { wasWritable: false, reason: String(code) }
   }
 }
 
 function assertOwnFolder(home: string): void {
-  const remedy = `name a folder of its own, such as ${join(home, 'quartermaster-data')}.`
+  const remedy = `use a separate folder, such as ${join(home, 'quartermaster-data')}.`
   if ((statSync(home).mode & sticky) !== 0) throw new Error(`DATA_DIR ${home} is shared by all users: ${remedy}`)
   const program = `${realpathSync(import.meta.dirname)}${sep}`
   if (program.startsWith(home.endsWith(sep) ? home : `${home}${sep}`))
-    throw new Error(`DATA_DIR ${home} holds the program itself: ${remedy}`)
+    throw new Error(`DATA_DIR ${home} contains the program itself: ${remedy}`)
 }
 
 /**
- * How users other than this process's and root could change what a folder holds: one sentence each, with the command that
- * helps. The folder may not exist yet. Readable files are no fault: {@link makePrivate} closes them.
+ * Returns how other users, except root, could change the contents of a folder: one sentence for each way, with the
+ * command that fixes it. The folder may not exist yet. Readable files are no fault: {@link makePrivate} fixes them.
  *
- * A folder above it counts, because its writers can put another folder there; with the sticky bit only owners can. Its group
- * is left alone when this process is in it, as with private groups (umask 002) and volumes that are lent to a group.
+ * Parent folders count too, because users who can write to them can replace the folder; with the sticky bit only owners
+ * can. The group of a parent is accepted if this process belongs to it, as with private groups (umask 002) and volumes
+ * of a group.
  */
 export function foreignWriters(folder: string): string[] {
   const user = process.getuid?.()
@@ -103,26 +104,29 @@ export function foreignWriters(folder: string): string[] {
   const writable = entries.filter(({ stat }) => (stat.mode & writeOfOthers) !== 0)
   if (writable.length > 0)
     faults.push(
-      `DATA_DIR can be changed by other users: ${named(writable)}. Make sure that nobody has, then run: chmod -R go-rwx ${quoted(home)}`,
+      `Other users can change DATA_DIR: ${named(writable)}. Check that nobody has changed it, then run: chmod -R go-rwx ${quoted(home)}`,
     )
   const foreign = entries.filter(({ stat }) => isForeign(stat))
   if (foreign.length > 0)
     faults.push(
-      `DATA_DIR belongs to another user in part: ${named(foreign)}. As root, run: chown -R ${user}:${process.getgid?.()} ${quoted(home)}`,
+      `Parts of DATA_DIR belong to another user: ${named(foreign)}. As root, run: chown -R ${user}:${process.getgid?.()} ${quoted(home)}`,
     )
   return [...faults, ...foldersAbove(home).flatMap((above) => faultsAbove(above, home, isForeign))]
 }
 
-/** The real path of a folder, which may not exist yet. */
+/** Returns the real path of a folder, which may not exist yet. */
 function futurePath(folder: string): string {
   const path = resolve(folder)
   return existsSync(path) ? realpathSync(path) : join(futurePath(dirname(path)), basename(path))
 }
 
-/** A folder and all below it that other users can reach: nothing in a folder that they cannot search. */
+/**
+ * Yields a folder and everything below it that other users can reach. They reach nothing in a folder that they cannot
+ * search.
+ */
 function* reachable(path: string): Generator<{ path: string; stat: Stats }> {
   const stat = lstatSync(path, { throwIfNoEntry: false })
-  // Another process of ours has removed it.
+  // Another process of the service has deleted it.
   if (!stat || stat.isSymbolicLink()) return
   yield { path, stat }
   if (!stat.isDirectory() || (stat.mode & searchOfOthers) === 0) return
@@ -131,17 +135,17 @@ function* reachable(path: string): Generator<{ path: string; stat: Stats }> {
 
 function faultsAbove(above: string, home: string, isForeign: (stat: { uid: number }) => boolean): string[] {
   const stat = statSync(above, { throwIfNoEntry: false })
-  // The service creates it for its user alone.
+  // Missing folders are created for the service's user alone.
   if (!stat) return []
   if (isForeign(stat))
     return [
-      `DATA_DIR ${home} lies in ${above}, which belongs to another user (${stat.uid}), who can replace it. Move it, or as root run: chown ${process.getuid?.()} ${quoted(above)}`,
+      `DATA_DIR ${home} is in ${above}. This folder belongs to another user (${stat.uid}), who can replace DATA_DIR. Move it, or as root run: chown ${process.getuid?.()} ${quoted(above)}`,
     ]
   if ((stat.mode & sticky) !== 0) return []
   const isOwnGroup = stat.gid === 0 || stat.gid === process.getegid?.() || process.getgroups?.().includes(stat.gid)
   if ((stat.mode & (isOwnGroup ? 0o002 : writeOfOthers)) === 0) return []
   return [
-    `DATA_DIR ${home} lies in ${above}, where other users can replace it (mode ${modeOf(stat)}). Run: chmod ${isOwnGroup ? 'o-w' : 'go-w'} ${quoted(above)}`,
+    `DATA_DIR ${home} is in ${above}, where other users can replace it (mode ${modeOf(stat)}). Run: chmod ${isOwnGroup ? 'o-w' : 'go-w'} ${quoted(above)}`,
   ]
 }
 
@@ -152,7 +156,7 @@ function foldersAbove(path: string): string[] {
 
 type Found = { readonly path: string; readonly stat: { readonly mode: number; readonly uid: number } }
 
-/** Names the first three; the command fixes all. */
+/** Names the first three files: the command fixes all. */
 const named = (found: readonly Found[]): string =>
   `${found
     .slice(0, 3)
@@ -161,26 +165,26 @@ const named = (found: readonly Found[]): string =>
 
 const modeOf = ({ mode }: { mode: number }): string => (mode & 0o777).toString(8)
 
-/** A path as a shell takes it. */
+/** Quotes a path for a shell. */
 const quoted = (path: string): string => (/^[\w./:@+-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`)
 
-/** An exclusive claim on a data folder, released by `release` or by the end of the process, however it ends. */
+/** An exclusive lock on a data folder, released by `release` or by any end of the process. */
 interface StoreLock {
   release(): void
 }
 
-/** Another process, or another store of this one, holds the data folder. */
+/** Another process, or another store of this process, has locked the data folder. */
 export class StoreInUse extends Error {
   override readonly name = 'StoreInUse'
 }
 
 /**
- * Claims a data folder for this process. Two processes on one PGlite folder silently lose data, and PGlite has no lock.
- * SQLite's lock is one of the operating system: it goes away with the process, so `kill -9` leaves nothing behind.
- * Throws {@link StoreInUse}, naming the folder, when it is held.
+ * Locks a data folder for this process. Two processes on one PGlite folder silently lose data, and PGlite has no lock.
+ * SQLite uses a lock of the operating system, which ends with the process, also after `kill -9`. Throws {@link
+ * StoreInUse} with the name of a locked folder.
  */
 export function lockStore(folder: string, lockFile: string): StoreLock {
-  // SQLite would create it for others to read; what it creates beside it gets the same mode.
+  // SQLite would create a file that others can read. Its other files get the mode of this one.
   closeSync(openSync(lockFile, 'a', 0o600))
   const database = new DatabaseSync(lockFile)
   try {
@@ -189,7 +193,7 @@ export function lockStore(folder: string, lockFile: string): StoreLock {
     database.close()
     if (!isBusy(error)) throw error
     throw new StoreInUse(
-      `The data folder ${folder} is in use by another process: this service probably runs already. Stop that one, or set PORT, SIMULATOR_PORT and DATA_DIR to run a second.`,
+      `The data folder ${folder} is in use by another process: the service probably runs already. Stop it, or set PORT, SIMULATOR_PORT and DATA_DIR to run a second one.`,
       {
         cause: error,
       },

@@ -15,18 +15,18 @@ import {
   Transaction,
 } from './transaction.ts'
 
-/** Turns on the store's only connection. */
+/** Turns of callers on the store's only connection. */
 interface Turns {
   /** Waits for a turn and returns the function that ends it. `patient`: for background work. */
   enter(patient: boolean): Promise<() => void>
 }
 
-/** After so many turns for people, background work gets a turn, so that it never waits for ever. */
+/** After this many turns for people, background work gets a turn, so that it never waits for ever. */
 const PEOPLE_IN_A_ROW = 3
 
 /**
- * Turns on the embedded store's only connection: requests of people and clients go before jobs. A server has several
- * connections and needs no turns.
+ * Creates the turns on the embedded store's only connection: calls of people and clients go before jobs. A server has
+ * several connections and needs no turns.
  */
 function createTurns(): Turns {
   const waiting: { readonly people: (() => void)[]; readonly patient: (() => void)[] } = { people: [], patient: [] }
@@ -40,8 +40,8 @@ function createTurns(): Turns {
   }
 
   function leave(): void {
-    const go = next()
-    if (go) go()
+    const start = next()
+    if (start) start()
     else taken = false
   }
 
@@ -54,56 +54,56 @@ function createTurns(): Turns {
   }
 }
 
-/** For a server: every caller gets a turn at once. */
+/** The turns of a server: every caller starts at once. */
 const noTurns: Turns = { enter: async () => () => undefined }
 
 /** PostgreSQL, embedded or on a server. Timestamps are read as Date, bigint as number, jsonb parsed. */
 export interface Database {
   readonly engine: 'embedded' | 'server'
-  /** What the queue needs to reach the same store. */
+  /** How the queue reaches the same store. */
   readonly queueConnection: QueueConnection
   /**
-   * Runs one statement, on the connection of the transaction around it if there is one. Throws PostgreSQL's error (it has
+   * Runs one statement, on the connection of the surrounding transaction if there is one. Throws PostgreSQL's error (it has
    * `code`, the SQLSTATE), or a `ProvisioningError` `unavailable` when the store does not answer, is full or read-only.
    */
   query<Row = Record<string, unknown>>(sql: string, values?: readonly unknown[]): Promise<QueryResult<Row>>
   /**
-   * Runs work in one transaction (read committed) and commits it; joins the transaction around it if there is one.
-   * A joined part that fails dooms the whole, even when its error is caught. Work still running after the end throws when
-   * it uses the store. Deadlocks and serialization failures run the work again, three times at most.
+   * Runs work in one transaction (read committed) and commits it, or joins the surrounding transaction. If a joined
+   * part fails, the whole transaction fails, even when its error is caught. Work that still runs after the end throws
+   * when it uses the store. After deadlocks and serialization failures the work runs again, at most three times.
    */
   transaction<T>(work: () => Promise<T>): Promise<T>
-  /** Runs when the transaction around it has committed, and never if it does not; at once where there is none. */
-  afterCommit(tell: () => void): void
-  /** Throws inside a transaction: no outgoing call may be made while one is open. `what` names the call. */
+  /** Calls back after the surrounding transaction commits, and never if it fails; at once without a transaction. */
+  afterCommit(callback: () => void): void
+  /** Throws inside a transaction, because outgoing calls must not delay it. `what` names the call. */
   assertOutside(what: string): void
   /**
-   * Runs work outside the transaction around it, behind what people wait for: for timers and workers, also those that are
-   * started within a transaction.
+   * Runs work outside the surrounding transaction and with lower priority than calls of people: for timers and workers,
+   * also those that are started within a transaction.
    */
   outside<T>(work: () => T): T
-  /** Runs work whose statements may take minutes: for what nobody waits for, such as a migration. */
+  /** Runs work whose statements may take minutes, such as a migration. Nobody should wait for it. */
   patiently<T>(work: () => Promise<T>): Promise<T>
-  /** Milliseconds of a round trip; throws `unavailable` when the store does not answer, or takes no writes. */
+  /** Returns the milliseconds of a round trip. Throws `unavailable` when the store does not answer or is read-only. */
   ping(): Promise<number>
   close(): Promise<void>
 }
 
 interface QueueConnection {
-  /** The schema that holds the queue's own tables. */
+  /** The schema of the queue's own tables. */
   readonly schema: string
-  /** Of the server; the embedded store has none and is reached through `query`. */
+  /** The address of the server. The queue reaches the embedded store through `query` instead. */
   readonly connectionString?: string
-  /** Hears NOTIFY in the embedded store until the returned function is called. */
-  readonly listen?: (channel: string, heard: (payload: string) => void) => Promise<() => Promise<void>>
+  /** Calls back on NOTIFY in the embedded store until the returned function is called. */
+  readonly listen?: (channel: string, onPayload: (payload: string) => void) => Promise<() => Promise<void>>
 }
 
 export interface DatabaseOptions {
-  /** A PostgreSQL server; without it the store is embedded, in `{dataDir}/postgres`. */
+  /** The address of a PostgreSQL server; without it the store is embedded, in `{dataDir}/postgres`. */
   readonly databaseUrl?: string
   readonly dataDir: string
   readonly log?: (message: string) => void
-  /** The schema that holds our tables: tests that share a server take one each. */
+  /** The schema of our tables: tests that share a server use one each. */
   readonly schema?: string
 }
 
@@ -116,10 +116,10 @@ interface Engine {
   close(): Promise<void>
 }
 
-/** Opens the store. Throws when it cannot be reached, or when the embedded one is in use by another process. */
+/** Opens the store. Throws when it cannot be reached, or when another process uses the embedded store. */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   if (options.schema !== undefined && !/^[a-z][a-z0-9_]{0,40}$/.test(options.schema)) {
-    throw new Error(`${options.schema} is no name for a schema`)
+    throw new Error(`${options.schema} is not a valid schema name`)
   }
   const engine = await openEngine(options)
   if (options.schema !== undefined) await engine.pool.query(`create schema if not exists ${options.schema}`)
@@ -172,7 +172,7 @@ function databaseOf({ queueConnection, close, ...lender }: Engine): Database {
       try {
         return await runStatement<Row>(client, sql, values)
       } catch (error) {
-        // Several statements in one may have failed within a transaction of their own.
+        // A call with several statements may have failed inside its own transaction.
         await rollBack(client)
         throw error
       }
@@ -182,7 +182,7 @@ function databaseOf({ queueConnection, close, ...lender }: Engine): Database {
   async function transaction<T>(work: () => Promise<T>): Promise<T> {
     const outer = ambient.getStore()
     if (outer) {
-      if (!outer.isOpen) throw new Error('The transaction around this one has ended: work must not outlive it')
+      if (!outer.isOpen) throw new Error('The surrounding transaction has ended: await all work inside it')
       return work().catch((error: unknown) => {
         outer.doom(error)
         throw error
@@ -206,10 +206,10 @@ function databaseOf({ queueConnection, close, ...lender }: Engine): Database {
     queueConnection,
     query,
     transaction,
-    afterCommit(tell) {
+    afterCommit(callback) {
       const around = ambient.getStore()
-      if (around?.isOpen) around.afterCommit(tell)
-      else tell()
+      if (around?.isOpen) around.afterCommit(callback)
+      else callback()
     },
     assertOutside(what) {
       if (ambient.getStore()?.isOpen) throw new Error(`${what} must not be called while a transaction is open`)
@@ -227,7 +227,7 @@ function databaseOf({ queueConnection, close, ...lender }: Engine): Database {
   }
 }
 
-/** Lends a connection. Discards a doubtful connection afterwards and then probes the store. */
+/** Lends a connection to work. Afterwards discards a doubtful connection and probes the store. */
 async function withClient<T>(
   { pool, engine, availability, turns }: Pick<Engine, 'pool' | 'engine' | 'availability' | 'turns'>,
   isPatient: boolean,
@@ -237,8 +237,8 @@ async function withClient<T>(
   const leave = await turns.enter(isPatient)
   try {
     const client = await lend(pool, availability)
-    // The embedded store runs on the event loop: everybody else gets a turn before each transaction. Not before `connect`:
-    // callers that wait together would then all run within one turn.
+    // The embedded store runs on the event loop, so other work gets a turn before each transaction. This pause comes after
+    // `connect`: otherwise callers that wait together would all run within one turn.
     if (engine === 'embedded') await new Promise(setImmediate)
     return await lentTo(work, client, { engine, availability })
   } finally {

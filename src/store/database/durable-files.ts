@@ -12,9 +12,9 @@ import {
 import { dirname, join } from 'node:path'
 import { NodeFS } from '@electric-sql/pglite/nodefs'
 
-/** What the fsync of an emscripten stream needs to know; only the members used here (emscripten library_nodefs.js). */
+/** A stream of emscripten's NODEFS; only the members used here (emscripten library_nodefs.js). */
 interface Stream {
-  /** The descriptor of a file; a folder has none. */
+  /** The descriptor of a file; absent for a folder. */
   readonly nfd?: number
   readonly node: unknown
 }
@@ -36,22 +36,22 @@ type Start = Parameters<NodeFS['init']>[1]
 type Module = Parameters<Exclude<NonNullable<Start['preRun']>, (...args: never) => unknown>[number]>[0]
 
 /**
- * EIO as emscripten numbers it (WASI): PostgreSQL panics on it, as it should when the disk refuses to keep a commit.
+ * EIO in emscripten's numbering (WASI). PostgreSQL panics on it, as it should when the disk cannot store a commit.
  */
 const INPUT_OUTPUT_ERROR = 29
 
 /**
- * PGlite's NodeFS with a real fsync: as shipped it has none, and a commit is lost with the power. Its files are for their
- * owner alone: as shipped it sets modes such as 0666 explicitly, whatever the umask is.
+ * PGlite's NodeFS with a real fsync: PGlite has no fsync, so a power failure would lose commits. Only the owner can
+ * read its files: PGlite sets modes such as 0666 explicitly and ignores the umask.
  */
 export class DurableFiles extends NodeFS {
-  /** How often PostgreSQL has had something flushed to disk. */
+  /** How often PostgreSQL has flushed data to disk. */
   flushes = 0
 
   override async init(...[pglite, options]: Parameters<NodeFS['init']>): ReturnType<NodeFS['init']> {
     const { emscriptenOpts } = await super.init(pglite, options)
     const change = (module: Module) => {
-      // PGlite's types leave these two out of the module that emscripten makes.
+      // PGlite's types lack these two members of the emscripten module.
       const FS: FileSystem = Reflect.get(module, 'FS')
       const NODEFS: NodeFiles = Reflect.get(module, 'NODEFS')
       keepPrivate(NODEFS)
@@ -94,7 +94,7 @@ export function syncFolder(folder: string): void {
   }
 }
 
-/** Flushes every file and folder below a folder: initdb runs with a file system of its own that flushes nothing. */
+/** Flushes every file and folder below a folder: initdb runs with a file system that flushes nothing. */
 export function syncTree(folder: string): void {
   for (const entry of readdirSync(folder, { withFileTypes: true, recursive: true })) {
     if (entry.isFile() || entry.isDirectory()) syncFolder(join(entry.parentPath, entry.name))
@@ -117,12 +117,12 @@ export function measureFlush(folder: string): number {
   }
 }
 
-/** Where a restored store is, complete and flushed, until it replaces `folder`. */
+/** Returns the path of a restored store, complete and flushed, until it replaces `folder`. */
 const waiting = (folder: string): string => `${folder}.restored`
 
 /**
- * Replaces the store in `folder` by the store in `fresh`, and keeps the replaced files in `kept`. If the process dies between
- * the two renames, `folder` has no store: the next process that opens it finishes the replacement.
+ * Replaces the store in `folder` by the store in `fresh`, and keeps the replaced files in `kept`. If the process dies
+ * between the two renames, `folder` has no store: the next process that opens it finishes the replacement.
  */
 export function replaceStore(folder: string, fresh: string, kept: string): void {
   const parent = dirname(folder)

@@ -9,34 +9,34 @@ import { DurableFiles, finishRestore, measureFlush, syncFolder, syncTree } from 
 import { keepPlans, type QueryResult, runStatement } from './transaction.ts'
 
 /**
- * PostgreSQL inside this process: a pool of exactly one connection, and the maintenance that a server does by itself.
+ * PostgreSQL inside this process: a pool of exactly one connection, and the maintenance that a server does automatically.
  */
 export interface EmbeddedStore {
   readonly pool: pg.Pool
-  /** Milliseconds that one flush of the disk takes, measured at start. It blocks the event loop for that long. */
+  /** Milliseconds of one disk flush, measured at start. Each flush blocks the event loop for this time. */
   readonly flushMilliseconds: number
-  /** How often something was flushed to disk since the start. */
+  /** Returns the number of disk flushes since the start. */
   flushes(): number
   /**
-   * What a server's checkpointer and autovacuum do. Runs by itself every minute. Throws where a disk is too full for
-   * it.
+   * Does the work of a server's checkpointer and autovacuum. Runs automatically every minute. Throws if the disk is too
+   * full.
    */
   maintain(): Promise<void>
   /** Calls back on every NOTIFY of the channel, until the returned function is called. */
-  listen(channel: string, heard: (payload: string) => void): Promise<() => Promise<void>>
-  /** The whole store as one tar file, as `from` takes it. It is made in memory. */
+  listen(channel: string, onPayload: (payload: string) => void): Promise<() => Promise<void>>
+  /** Returns the whole store as one tar file in memory, for `from`. */
   dump(): Promise<Blob>
   close(): Promise<void>
 }
 
 const MAINTENANCE_MILLISECONDS = 60_000
-/** Disk space that a checkpoint may need: one more file of PostgreSQL's log, and a little. */
+/** Disk space that a checkpoint may need: one more file of PostgreSQL's log, and a reserve. */
 const CHECKPOINT_BYTES = 17 * 2 ** 20
 
 /**
- * Opens the embedded store in `{dataDir}/postgres`, making it when there is none; nobody else can enter the folder then.
- * Throws when another process holds the folder, or when PostgreSQL would not flush its commits. `from`: a dump that a new
- * one begins with.
+ * Opens the embedded store in `{dataDir}/postgres`, or creates it in a folder that only its owner can enter. Throws
+ * when another process uses the folder, or when PostgreSQL would not flush its commits. `from`: a dump with the
+ * contents of a new store.
  */
 export async function openEmbedded(options: {
   dataDir: string
@@ -72,7 +72,7 @@ export async function openEmbedded(options: {
       flushMilliseconds,
       flushes: () => files.flushes,
       maintain,
-      listen: (channel, heard) => listen(lite, pool, channel, heard),
+      listen: (channel, onPayload) => listen(lite, pool, channel, onPayload),
       async dump() {
         await pool.query('checkpoint')
         return lite.dumpDataDir('none')
@@ -88,7 +88,7 @@ export async function openEmbedded(options: {
   }
 }
 
-/** PGlite's own start parameters without -F (which turns fsync off), with little memory and a bounded log. */
+/** Returns PGlite's start parameters without -F (which disables fsync), with little memory and a bounded log. */
 function startParameters(schema: string): string[] {
   const settings = {
     search_path: schema,
@@ -99,11 +99,14 @@ function startParameters(schema: string): string[] {
     min_wal_size: '32MB',
     max_wal_size: '64MB',
   }
-  const own = PGlite.defaultStartParams.filter((word) => word !== '-F')
+  const own = PGlite.defaultStartParams.filter((argument) => argument !== '-F')
   return [...own, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])]
 }
 
-/** A marker exists beside the folder while initdb fills it. A folder with its marker has no data yet and is deleted. */
+/**
+ * Prepares the folder. A marker next to it exists while initdb fills it: a folder with its marker has no data and is
+ * deleted.
+ */
 async function prepareFiles(folder: string): Promise<DurableFiles> {
   const marker = `${folder}.initialising`
   if (existsSync(marker)) rmSync(folder, { recursive: true, force: true })
@@ -130,7 +133,7 @@ async function assertDurable(pool: pg.Pool): Promise<void> {
   }
 }
 
-/** Without a postmaster nothing checkpoints or vacuums by itself: log and tables would grow without bound. */
+/** Starts the maintenance. Without a postmaster, log and tables would grow without bound. */
 function maintenance(once: () => Promise<void>, log?: (message: string) => void) {
   let running: Promise<void> | undefined
   const maintain = () => {
@@ -150,27 +153,29 @@ function maintenance(once: () => Promise<void>, log?: (message: string) => void)
   return { maintain, stopMaintenance }
 }
 
-/** Tables worth a vacuum, as autovacuum decides it: 50 dead rows and a fifth of the table. */
+/** Selects tables that need a vacuum, by autovacuum's rule: 50 dead rows and a fifth of the table. */
 const DIRTY_TABLES = `
   select format('%I.%I', schemaname, relname) as name from pg_stat_all_tables
   where schemaname <> 'pg_toast' and n_dead_tup > 50 + 0.2 * n_live_tup`
 
 async function maintainOnce(pool: pg.Pool, folder: string): Promise<void> {
-  // A checkpoint that finds no room is the end of PostgreSQL; statements are only refused, until there is room again.
+  // A checkpoint on a full disk ends PostgreSQL. Statements on a full disk only fail until there is space again.
   const { bavail, bsize } = await statfs(folder)
-  if (bavail * bsize < CHECKPOINT_BYTES) throw new Error('There is no room on its disk.')
-  // Counts of dead rows are handed in when a session idles, which this one is never seen to do.
+  if (bavail * bsize < CHECKPOINT_BYTES) throw new Error('The disk is full.')
+  // PostgreSQL reports the counts of dead rows only in idle sessions, and this session never counts as idle.
   await ask(pool, 'select pg_stat_force_next_flush()')
   const { rows } = await ask<{ name: string }>(pool, DIRTY_TABLES)
   for (const { name } of rows) {
-    // One table at a time, and a turn for everybody else between them: a vacuum runs on the event loop.
+    // Other work gets a turn between two tables, because a vacuum runs on the event loop.
     await new Promise(setImmediate)
     await ask(pool, `vacuum (analyze) ${name}`)
   }
   await ask(pool, 'checkpoint')
 }
 
-/** Unlike `pool.query` it keeps the one session that there is after an error, and notes what ended PostgreSQL. */
+/**
+ * Runs one statement. Unlike `pool.query` it keeps the only session after an error, and records a panic of PostgreSQL.
+ */
 async function ask<Row>(pool: pg.Pool, sql: string): Promise<QueryResult<Row>> {
   const client = await pool.connect()
   try {
@@ -180,11 +185,11 @@ async function ask<Row>(pool: pg.Pool, sql: string): Promise<QueryResult<Row>> {
   }
 }
 
-async function listen(lite: PGlite, pool: pg.Pool, channel: string, heard: (payload: string) => void) {
-  // Through the pool, not PGlite's own listen: that could run inside somebody's open transaction and roll back with it.
+async function listen(lite: PGlite, pool: pg.Pool, channel: string, onPayload: (payload: string) => void) {
+  // Through the pool: PGlite's own listen could run inside an open transaction and be rolled back with it.
   await pool.query(`listen ${pg.escapeIdentifier(channel)}`)
   const stop = lite.onNotification((name, payload) => {
-    if (name === channel) heard(payload)
+    if (name === channel) onPayload(payload)
   })
   return async () => {
     stop()

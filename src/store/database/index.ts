@@ -1,6 +1,6 @@
 /**
  * The database itself: the embedded engine and the server, transactions, migrations, backup, move, and the lock
- * and permissions of the data folder. No table of the product is read or written here.
+ * and permissions of the data folder. It does not read or write single tables of the product.
  */
 export {
   type Ask,

@@ -4,14 +4,14 @@ import { fileURLToPath } from 'node:url'
 import type { Database } from './database.ts'
 import { isConflict } from './transaction.ts'
 
-/** One file `NNN-name.sql`: run once, in number order, in one transaction. */
+/** One file `NNN-name.sql`. It runs once, in the order of numbers, in one transaction. */
 interface Migration {
   readonly number: number
   readonly name: string
   readonly sql: string
 }
 
-/** Advisory lock of the process that migrates; the same number in every replica. */
+/** The advisory lock of the process that migrates: the same number in every replica. */
 const LOCK = 7_163_524_001
 const LOCK_WAIT_MILLISECONDS = 60_000
 const LOCK_POLL_MILLISECONDS = 100
@@ -22,9 +22,9 @@ const OWN_FOLDER = fileURLToPath(new URL('./migrations/', import.meta.url))
 export type Completions = Readonly<Record<number, (database: Database) => Promise<unknown>>>
 
 /**
- * Brings the store to the state that this code expects, and returns the numbers of the migrations it ran.
- * Safe when all replicas start at once: one runs them, the others wait and find nothing to do.
- * Throws when a number repeats, when the store is newer than the code, or when a migration fails (it leaves nothing behind).
+ * Runs the missing migrations and returns their numbers. Safe when all replicas start at once: one runs them, the
+ * others wait and find nothing to do. Throws when a number repeats, when the store is newer than the code, or when a
+ * migration fails (it is rolled back).
  */
 export async function migrate(
   database: Database,
@@ -67,7 +67,7 @@ async function runNext(
   const unknown = rows.find((row) => row.number > newest)
   if (unknown) {
     throw new Error(
-      `The store has migration ${unknown.number} (${unknown.name}), which this version does not know: it is older than the store.`,
+      `The store has migration ${unknown.number} (${unknown.name}), which this version does not know. Start a version that is at least as new as the store.`,
     )
   }
   const applied = new Set(rows.map((row) => row.number))
@@ -77,7 +77,7 @@ async function runNext(
     await database.query(next.sql)
     await completions[next.number]?.(database)
   } catch (error) {
-    // Replicas at work take the tables in an order of their own; the whole is run again, as any transaction is.
+    // Running replicas may lock the tables in another order. The caller then runs the whole transaction again.
     if (isConflict(error)) throw error
     throw new Error(`Migration ${next.number} (${next.name}) failed: ${(error as Error).message}`, { cause: error })
   }
@@ -88,12 +88,12 @@ async function runNext(
   return next.number
 }
 
-/** Polls for the lock: a long wait inside PostgreSQL would look like a dead server. */
+/** Runs work under the lock. Polls for it, because a long wait inside PostgreSQL would look like a dead server. */
 async function underLock<T>(database: Database, work: () => Promise<T>): Promise<T> {
   const deadline = Date.now() + LOCK_WAIT_MILLISECONDS
   for (;;) {
     const done = await database.transaction(async () => {
-      // A table that is in use is waited for longer than callers could.
+      // A migration waits for a locked table longer than other statements.
       await database.query(`set local lock_timeout = '60s'`)
       const { rows } = await database.query<{ held: boolean }>('select pg_try_advisory_xact_lock($1) as held', [LOCK])
       return rows[0]?.held ? { result: await work() } : undefined

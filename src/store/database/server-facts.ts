@@ -12,14 +12,16 @@ interface Row {
   readonly unwritable: string | null
 }
 
-/** Tables of ours in which the user lacks a right. The queue has a schema of its own. */
+/** Selects our tables for which the user lacks a right, also those in the queue's schema. */
 const unwritable = `
   select string_agg(distinct c.relname, ', ') from pg_class c join pg_namespace n on n.oid = c.relnamespace
   where c.relkind in ('r', 'p') and n.nspname in (current_schema(), $1)
     and not (has_table_privilege(c.oid, 'select') and has_table_privilege(c.oid, 'insert')
       and has_table_privilege(c.oid, 'update') and has_table_privilege(c.oid, 'delete'))`
 
-/** The queue's schema is there and may be changed, or may be created. */
+/**
+ * Selects the facts about the server and the user's rights. `createsSchemas`: may change or create the queue's schema.
+ */
 const question = `
   select current_setting('server_version') as version,
     current_setting('server_version_num')::integer as number,
@@ -30,12 +32,12 @@ const question = `
     coalesce(has_schema_privilege(current_schema(), 'create'), false) as "createsTables",
     (${unwritable}) as unwritable`
 
-/** Reads how the service may use its database. It writes nothing. */
+/** Reads how the service may use its database. Writes nothing. */
 export async function databaseFacts(database: Database, databaseUrl: string | undefined): Promise<DatabaseFacts> {
   if (database.engine === 'embedded' || databaseUrl === undefined) return { engine: 'embedded', use: 'open' }
   const { rows } = await database.query<Row>(question, [database.queueConnection.schema])
   const [row] = rows
-  if (!row) throw new Error('the server has not answered the question about itself')
+  if (!row) throw new Error('the server returned no facts about itself')
   const { host, isSocket } = routeOf(databaseUrl)
   const isHere = isSocket || ['localhost', '127.0.0.1', '::1', '[::1]'].includes(host)
   return {

@@ -9,11 +9,11 @@ interface ServerStore {
 }
 
 /**
- * Time limit for a connection and for each statement. Together with the probe that follows, it is less than the five
+ * Time limit for a connection and for each statement. Together with the following probe, it is less than the five
  * seconds in which people get an answer. Milliseconds.
  */
 const ANSWER_MILLISECONDS = 3000
-/** Shorter, to distinguish a locked row from an unavailable store. Milliseconds. */
+/** The time limit of locks. It is shorter, to distinguish a locked row from an unavailable store. Milliseconds. */
 const LOCK_MILLISECONDS = 2800
 /** Locks of a lost process end after this time. Milliseconds. */
 const IDLE_IN_TRANSACTION_MILLISECONDS = 10_000
@@ -30,7 +30,7 @@ export async function openServer(
   const server = {
     connectionString: databaseUrl,
     application_name: 'quartermaster',
-    // A store that does not answer is reported, not waited for.
+    // A store that does not answer is reported quickly.
     connectionTimeoutMillis: ANSWER_MILLISECONDS,
     query_timeout: ANSWER_MILLISECONDS,
   }
@@ -79,7 +79,7 @@ async function askServer(server: pg.ClientConfig, signal: AbortSignal): Promise<
 }
 
 /**
- * How `pg` would reach a server: what it makes of the address, its query parameters and PGHOST, PGSSLMODE and others.
+ * How `pg` would reach a server, according to its address with query parameters, and to PGHOST, PGSSLMODE and others.
  */
 interface ServerRoute {
   readonly host: string
@@ -90,10 +90,11 @@ interface ServerRoute {
 }
 
 /**
- * Reads an address the way `pg` does, without connecting. Throws in words when `pg` cannot read it or a file that it names.
+ * Reads an address the way `pg` does, without connecting. Throws an explanation when `pg` cannot read it or a file that
+ * it names.
  *
- * Only a literal `sslmode=verify-full` counts as verified: `pg` 8 treats `require`, `prefer` and `verify-ca` alike, but pg 9
- * and PostgreSQL's own tools check less with them (https://www.postgresql.org/docs/current/libpq-ssl.html).
+ * Only a literal `sslmode=verify-full` counts as verified: `pg` 8 treats `require`, `prefer` and `verify-ca` alike, but
+ * pg 9 and PostgreSQL's own tools check less with them (https://www.postgresql.org/docs/current/libpq-ssl.html).
  */
 export function routeOf(databaseUrl: string): ServerRoute {
   const { host, ssl } = readAs(databaseUrl)
@@ -132,7 +133,7 @@ function explainRefusal(error: unknown, databaseUrl: string): unknown {
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
     const names = Object(Reflect.get(error, 'cert')).subjectaltname ?? 'no name'
     return explained(
-      `The certificate of the PostgreSQL server is for another host than ${host} (it names ${names}): write a name of the certificate into its address (DATABASE_URL).`,
+      `The certificate of the PostgreSQL server is for another host than ${host} (it names ${names}): use a name of the certificate in the address (DATABASE_URL).`,
     )
   }
   if (code === 'CERT_HAS_EXPIRED')
@@ -151,7 +152,7 @@ const DOUBT_MILLISECONDS = 1200
  * takes several round trips. Milliseconds.
  */
 const PROBE_MILLISECONDS = 8000
-/** How often an unavailable store is probed. A new probe may start before the previous one ends. Milliseconds. */
+/** The interval of probes of an unavailable store. A new probe may start before the previous one ends. Milliseconds. */
 const PROBE_AGAIN_MILLISECONDS = 1500
 
 /** Whether the store is available. A caller with several statements waits for one time-out, not for several. */
@@ -184,9 +185,7 @@ export function thereUntilItEnds(log?: (message: string) => void): Availability 
     end() {
       if (hasEnded) return
       hasEnded = true
-      log?.(
-        'The embedded store has ended and answers nobody any more. Is its disk full? Make room and restart the service.',
-      )
+      log?.('The embedded store has stopped. Its disk may be full: free some space, then restart the service.')
       for (const reject of waiting) reject(away())
       waiting.clear()
     },
@@ -230,7 +229,7 @@ function watchAvailability(probe: (signal: AbortSignal) => Promise<unknown>): Av
     awaitReturn(answer).catch(() => undefined)
   }
 
-  /** Ends with the first answer to any probe: a pending probe may get lost when the store returns. */
+  /** Probes until any probe is answered: a pending probe may get lost when the store returns. */
   async function awaitReturn(first: Promise<boolean>): Promise<void> {
     const listen = (answer: Promise<boolean>) =>
       void answer.then((is) => {
@@ -252,7 +251,7 @@ function watchAvailability(probe: (signal: AbortSignal) => Promise<unknown>): Av
       state = 'doubtful'
       doubt = findOut()
     },
-    // A server is restarted from outside.
+    // A server is restarted by its operators.
     end: () => undefined,
     orAway: (work) => unlessAway(work, waiting),
     close: () => closed.abort(),

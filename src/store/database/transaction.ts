@@ -2,22 +2,22 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type pg from 'pg'
 import { because, ProvisioningError } from '../../core/index.ts'
 
-/** What a connection has prepared: the name of each statement, by its text. */
+/** The prepared statements of a connection: the name of each statement, by its text. */
 interface Plans {
   readonly names: Map<string, string>
   readonly prefix: string
   next: number
 }
 
-/** Maximum number of plans on a connection. There are few statements, since values are parameters. */
+/** Maximum number of plans on a connection. There are few statements, because values are parameters. */
 const MOST = 500
 const plans = new WeakMap<pg.ClientBase, Plans>()
 let connections = 0
 
 /**
- * Has statements prepared once on this connection: to parse and plan one takes the embedded store three times as long as
- * to run it. Not for a server: replicas of two versions may work on it, and a plan of `SELECT *` does not outlive a column
- * that the newer one adds; and poolers lend one connection to many.
+ * Prepares each statement once on this connection: parsing and planning take the embedded store three times as long as
+ * running. Not for a server: a plan of `SELECT *` becomes invalid when a newer replica adds a column, and poolers share
+ * one connection between clients.
  */
 export function keepPlans(client: pg.ClientBase): void {
   connections += 1
@@ -25,7 +25,7 @@ export function keepPlans(client: pg.ClientBase): void {
   plans.set(client, { names: new Map(), prefix: `plan_${connections}`, next: 1 })
 }
 
-/** The name under which this connection has, or will have, a statement prepared; nothing where no plans are kept. */
+/** Returns the name of a statement that this connection has prepared or will prepare; undefined if it prepares none. */
 function planName(client: pg.ClientBase, sql: string): string | undefined {
   const kept = plans.get(client)
   if (!kept) return undefined
@@ -37,7 +37,7 @@ function planName(client: pg.ClientBase, sql: string): string | undefined {
   return name
 }
 
-/** Forgets all plans when a table changes, since a plan of `SELECT *` is then invalid. */
+/** Forgets all plans when a table changes, because a plan of `SELECT *` is then invalid. */
 function noteSchemaChange(client: pg.ClientBase, sql: string): void {
   if (/^\s*(create|alter|drop)\b/im.test(sql)) plans.get(client)?.names.clear()
 }
@@ -47,17 +47,17 @@ export interface QueryResult<Row> {
   readonly rowCount: number
 }
 
-/** A transaction may wait this long for its own work between two statements; then it is rolled back. */
+/** A transaction without a statement for this long is rolled back. */
 const IDLE_LIMIT_MILLISECONDS = 30_000
 
 /**
- * One open transaction on one connection. Statements of concurrent callers run one after another.
- * Once it has ended it throws when it is used: work that outlived its transaction would otherwise write into the next one.
+ * One open transaction on one connection. Statements of concurrent callers run one after another. After its end each
+ * use throws: work that outlives its transaction would otherwise write into the next one.
  */
 export class Transaction {
   readonly #client: pg.PoolClient
   #open = true
-  /** Why it must not commit, although its work has ended. */
+  /** The error of a failed part, because of which it must not commit. */
   #doom: unknown
   #last: Promise<unknown> = Promise.resolve()
   #idle: NodeJS.Timeout | undefined
@@ -72,28 +72,25 @@ export class Transaction {
   }
 
   /**
-   * Called when a part that joined failed: what it left half done must not be committed by a caller who caught the
-   * error.
+   * Prevents the commit after a joined part has failed, because a caller may catch the error and commit incomplete work.
    */
   doom(cause: unknown): void {
     this.#doom ??= cause
   }
 
-  /** Runs when it has committed. */
-  afterCommit(tell: () => void): void {
-    this.#onCommit.push(tell)
+  /** Calls back after the commit. */
+  afterCommit(callback: () => void): void {
+    this.#onCommit.push(callback)
   }
 
   query<Row>(sql: string, values?: readonly unknown[]): Promise<QueryResult<Row>> {
     if (!this.#open) {
-      return Promise.reject(
-        new Error('This transaction has ended: work must not outlive it (is a promise not awaited?)'),
-      )
+      return Promise.reject(new Error('This transaction has ended: await all work inside it'))
     }
     return this.#enqueue(() => runStatement<Row>(this.#client, sql, values))
   }
 
-  /** Begins, runs the work and commits. Rejects with the work's error after rolling back. */
+  /** Starts the transaction, runs the work and commits. Rejects with the work's error after rolling back. */
   async run<T>(work: () => Promise<T>): Promise<T> {
     await this.#enqueue(() => runStatement(this.#client, 'begin'))
     try {
@@ -103,15 +100,15 @@ export class Transaction {
       const result = await Promise.race([work(), idled])
       await this.#end()
       if (this.#doom !== undefined)
-        throw new Error('A part of this transaction failed, so none of it is kept', { cause: this.#doom })
+        throw new Error('A part of this transaction failed, so all of it was rolled back', { cause: this.#doom })
       refuseEnded(this.#client)
       const { command } = await this.#client.query('commit').catch((error: unknown) => {
         noteDoubt(this.#client, error)
         throw explained(error)
       })
-      // PostgreSQL answers the commit of a transaction in which a statement failed with a rollback, and no error.
-      if (command !== 'COMMIT') throw new Error('A statement of this transaction failed, so none of it is kept')
-      for (const tell of this.#onCommit) tell()
+      // After a failed statement PostgreSQL answers a commit with a rollback instead of an error.
+      if (command !== 'COMMIT') throw new Error('A statement of this transaction failed, so all of it was rolled back')
+      for (const callback of this.#onCommit) callback()
       return result
     } catch (error) {
       await this.#end()
@@ -150,11 +147,11 @@ export class Transaction {
   }
 }
 
-/** Connections whose state is unknown: lost, or busy with a statement that nobody waits for any longer. */
+/** Connections whose state is unknown: lost, or busy with an abandoned statement. */
 const doubtful = new WeakSet<pg.ClientBase>()
 const ended = new WeakSet<pg.ClientBase>()
 
-/** Whether PostgreSQL ended with a panic. An embedded one is not restarted. */
+/** Whether PostgreSQL ended with a panic. The embedded PostgreSQL does not restart. */
 export const hasEnded = (client: pg.ClientBase): boolean => ended.has(client)
 
 /** Throws after a panic: PostgreSQL would never answer, and callers that wait for a turn would hang too. */
@@ -169,14 +166,14 @@ export function isDoubtful(client: pg.ClientBase): boolean {
 /** Time limit of statements in background work. Milliseconds. */
 export const patience = new AsyncLocalStorage<number>()
 
-/** Runs one statement (or several without values, whose rows are then joined). */
+/** Runs one statement, or several without values, whose rows are then joined. */
 export async function runStatement<Row>(
   client: pg.ClientBase,
   sql: string,
   values?: readonly unknown[],
 ): Promise<QueryResult<Row>> {
   refuseEnded(client)
-  // Without values there may be several commands, as pg-boss has them, and of those nothing can be prepared.
+  // SQL without values may contain several commands, as in pg-boss, and these cannot be prepared.
   const wired = values?.length ? values.map(toWire) : undefined
   try {
     const limit = patience.getStore()
@@ -198,8 +195,8 @@ export async function runStatement<Row>(
 }
 
 /**
- * Objects become JSON here, before anything is sent: a value that pg cannot write throws when half of the statement is
- * out, and the connection then waits for ever.
+ * Converts objects to JSON before anything is sent. Otherwise a value that pg cannot write would throw after half of
+ * the statement is sent, and the connection would wait for ever.
  */
 function toWire(value: unknown): unknown {
   if (value === undefined || value === null || value instanceof Date || value instanceof Uint8Array) return value
@@ -207,7 +204,7 @@ function toWire(value: unknown): unknown {
   return typeof value === 'object' ? JSON.stringify(value) : value
 }
 
-/** A lost connection is thrown away; so is one to a server that says "not now": another may lead to one that can. */
+/** Marks a lost connection, or one to a server that is not available now: a new connection may reach another server. */
 function noteDoubt(client: pg.ClientBase, error: unknown): void {
   if (isSqlError(error) && 'severity' in error && error.severity === 'PANIC') {
     ended.add(client)
@@ -217,8 +214,8 @@ function noteDoubt(client: pg.ClientBase, error: unknown): void {
 }
 
 /**
- * Rolls back whatever is open. Never throws: a connection that cannot even do that is doubtful. One that is doubtful
- * already is thrown away, which rolls back too, and nobody waits for its answer.
+ * Rolls back an open transaction. Never throws: a connection that cannot roll back is doubtful. A doubtful connection
+ * is closed anyway, which also rolls back.
  */
 export async function rollBack(client: pg.ClientBase): Promise<void> {
   if (doubtful.has(client)) return
@@ -230,26 +227,26 @@ export async function rollBack(client: pg.ClientBase): Promise<void> {
   }
 }
 
-/** Whether PostgreSQL itself said so: the connection is still good. */
+/** Whether PostgreSQL itself returned the error: then the connection still works. */
 function isSqlError(error: unknown): error is Error & { code: string } {
   return error instanceof Error && 'severity' in error && 'code' in error && typeof error.code === 'string'
 }
 
 /**
- * SQLSTATE classes that say "not now" instead of "not so": connection, resources (a full disk among them), a server that
- * is going down or is a read-only standby, a row that somebody holds for too long, a session that was ended for idling.
+ * SQLSTATE classes of temporary errors: connection, resources (such as a full disk), a server that shuts down or is a
+ * read-only standby, a row that is locked too long, a session that was ended because it was idle.
  */
 const NOT_NOW = /^(08|53|57P|58|25006|55P03|25P03)/
 /** SQLSTATE classes after which the connection is unusable. */
 const LOST = /^(08|57P|25006|25P03)/
 
-/** Returns the error for callers: `unavailable` when the store is not available now, else PostgreSQL's error. */
+/** Returns the error for callers: `unavailable` for a temporary error, else PostgreSQL's error. */
 export function explained(error: unknown): unknown {
   if (isSqlError(error) && !NOT_NOW.test(error.code)) return error
   return new ProvisioningError('unavailable', because('storeAway'), { cause: error })
 }
 
-/** Whether running the same transaction again makes sense: a serialization failure or a deadlock. */
+/** Whether the transaction can be retried: after a serialization failure or a deadlock. */
 export function isConflict(error: unknown): boolean {
   return isSqlError(error) && (error.code === '40001' || error.code === '40P01')
 }

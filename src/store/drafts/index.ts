@@ -13,7 +13,7 @@ export function createDraftStore(database: Database): DraftStore {
       ])
       return rows[0] && draft.parse(rows[0].body)
     },
-    async listBegun(tenantId, personId, limit) {
+    async listStarted(tenantId, personId, limit) {
       // The condition of the index of migration 10.
       const { rows } = await database.query<{ body: unknown }>(
         `SELECT body FROM drafts WHERE tenant_id = $1 AND person_id = $2

@@ -49,7 +49,7 @@ export function createNameCounters(database: Database): NameCounters {
          ON CONFLICT (tenant_id, scope) DO UPDATE SET last_number = name_counters.last_number + 1 RETURNING last_number`,
         [tenantId, scope],
       )
-      if (!rows[0]) throw new Error('the store gave no number')
+      if (!rows[0]) throw new Error('the store returned no number')
       return rows[0].last_number
     },
   }
@@ -70,7 +70,7 @@ export function createFormerAddresses(database: Database, auditKey: Uint8Array):
       // In one order, so that two processes that write the same addresses cannot deadlock.
       await database.query(
         `INSERT INTO former_addresses AS known (tenant_id, address, holder, last_day)
-         SELECT $1, address, holder, $4::date FROM unnest($2::text[], $3::text[]) AS seen (address, holder) ORDER BY address
+         SELECT $1, address, holder, $4::date FROM unnest($2::text[], $3::text[]) AS current (address, holder) ORDER BY address
          ON CONFLICT (tenant_id, address) DO UPDATE SET holder = excluded.holder, last_day = excluded.last_day
          WHERE known.last_day < excluded.last_day OR known.holder <> excluded.holder`,
         [tenantId, [...holders.keys()], [...holders.values()], day],

@@ -150,7 +150,7 @@ const keptMilliseconds = 2 * 3_600_000
 const nothing: ChatTraffic = { sent: [], waiting: [], heldUntil: 0 }
 
 /**
- * The recent traffic of chats. On a server it is in the store, by the server's clock, since all replicas write to the same
+ * The recent traffic of chats. On a server it is in the store, by the server's clock, because all replicas write to the same
  * chats. The embedded store belongs to one process, so that process keeps it in memory, which is faster.
  */
 export function createChatPace(database: Database, now: () => number = Date.now): ChatPaceStore {

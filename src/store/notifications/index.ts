@@ -1,5 +1,5 @@
 /**
- * What is known about chats and cards: conversations, sent cards, the pace of a chat, notices and daily summaries.
+ * Facts about chats and cards: conversations, sent cards, the pace of a chat, notices and daily summaries.
  */
 import {
   type Conversation,

@@ -94,7 +94,7 @@ export function createStatsStore(database: Database): StatsStore {
     async measure(tenantId, span) {
       const { rows } = await database.query<MeasuredRow>(measured, of(tenantId, span))
       const [row] = rows
-      if (!row) throw new Error('a row of counts has no row')
+      if (!row) throw new Error('the store returned no counts')
       const { toDecision, toCompletion, work, ...counts } = row
       return { ...counts, toDecision: spreadOf(toDecision), toCompletion: spreadOf(toCompletion), work: spreadOf(work) }
     },
@@ -129,7 +129,7 @@ interface Row {
 const columns = `process_id, name, version, works, started_at, seen_at,
   greatest(extract(epoch FROM now() - seen_at), 0)::float8 AS silent`
 
-/** The processes of the service. Times are those of the store, since clocks of processes differ. */
+/** The processes of the service. Times are those of the store, because clocks of processes differ. */
 export function createProcessStore(database: Database): ProcessStore {
   return {
     async beat({ processId, name, version, works, startedAt }) {

@@ -22,7 +22,7 @@ interface RequestRow {
   readonly id: string
   readonly number: number
   readonly status: string
-  /** With microseconds, which a Date would lose. */
+  /** A time with microseconds, which a Date would lose. */
   readonly at: string
   readonly body: unknown
 }

@@ -4,6 +4,7 @@
 import {
   type ErasureCounts,
   type KnownPerson,
+  mentions,
   openStates,
   type Person,
   type PersonRecord,
@@ -11,7 +12,6 @@ import {
   person,
   type RetentionStore,
   shortestName,
-  tellsOf,
   withoutPerson,
 } from '../../core/index.ts'
 import type { Database } from '../database/index.ts'
@@ -23,8 +23,8 @@ export { createExportSource, createExportTickets } from './exports.ts'
 const pageSize = 200
 
 /**
- * SQL in which `$1` is the tenant, `$2` the person's id, `$3` the key of the previous page's last row, and `$4` the patterns
- * of the person's names. `own` marks the person's rows. Other rows count only if they mention the person.
+ * SQL in which `$1` is the tenant, `$2` the person's id, `$3` the key of the previous page's last row, and `$4` the
+ * patterns of the person's names. `own` marks the person's rows. Other rows count only if they mention the person.
  */
 interface Part {
   readonly table: string
@@ -184,7 +184,7 @@ async function* recordsOf(database: Database, tenantId: string, one: KnownPerson
       )
       const last = rows.at(-1)
       if (!last) break
-      yield rows.filter(({ own, record }) => own || tellsOf(record, one)).map(({ record }) => ({ table, record }))
+      yield rows.filter(({ own, record }) => own || mentions(record, one)).map(({ record }) => ({ table, record }))
       after = last.key
       if (rows.length < pageSize) break
     }

@@ -70,7 +70,7 @@ export function createRequestStore(database: Database): RequestStore {
         ],
       )
       if (rowCount !== 1)
-        throw new Error(`request ${request.requestId} was changed by somebody else before version ${request.version}`)
+        throw new Error(`request ${request.requestId} was changed concurrently, before version ${request.version}`)
     },
 
     async list(query) {
@@ -83,7 +83,7 @@ export function createRequestStore(database: Database): RequestStore {
       return rows.map(({ body }) => provisioningRequest.parse(body))
     },
 
-    async standing(requestIds) {
+    async statuses(requestIds) {
       const { rows } = await database.query<{
         request_id: string
         status: RequestState

@@ -1,11 +1,12 @@
 /**
- * What several capabilities keep: claimed activities and bot state, idempotency keys, token buckets, the service’s own
- * settings, and SQL that finds a person. Nothing that belongs to one capability.
+ * Shared by several capabilities: claimed activities and bot state, idempotency keys, token buckets, the service’s own
+ * settings, and SQL that finds a person. Data of a single capability is in its room.
  */
 import { type BotStateStore, type Inbox, type KnownPerson, namesOf } from '../../core/index.ts'
 import type { Database } from '../database/index.ts'
 
-export { createIdempotencyKeys, createTokenBuckets } from './calls.ts'
+export { createIdempotencyKeys } from './idempotency-keys.ts'
+export { createTokenBuckets } from './token-buckets.ts'
 
 /** How long the state of an unused conversation is kept, in days. */
 const keptDays = 90
@@ -101,9 +102,9 @@ export async function ownSetting(database: Database, name: string, make: () => s
     name,
     make(),
   ])
-  const made = await find(database, name)
-  if (made === undefined) throw new Error(`setting ${name} was neither made nor found`)
-  return made
+  const stored = await find(database, name)
+  if (stored === undefined) throw new Error(`setting ${name} could not be created`)
+  return stored
 }
 
 async function find(database: Database, name: string): Promise<string | undefined> {
@@ -112,9 +113,9 @@ async function find(database: Database, name: string): Promise<string | undefine
 }
 
 /**
- * Returns LIKE patterns for a person's id and names inside JSON. They match every row that may mention the person, and a
- * few more: other text may stand between the words of a name. Non-ASCII letters are matched in both cases and in both forms
- * of Unicode, since the store may not fold them.
+ * Returns LIKE patterns for a person's id and names inside JSON. They match every row that may mention the person, and
+ * a few more, because other text between the parts of a name also matches. Non-ASCII letters match in both cases and in
+ * both forms of Unicode, because the store may not fold them.
  */
 export const patternsOf = (person: KnownPerson): string[] => [
   ...new Set([person.id, ...namesOf(person).flatMap(formsOf)].map(patternOf)),

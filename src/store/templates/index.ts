@@ -93,7 +93,7 @@ export function createTemplateStore(database: Database): TemplateStore {
   }
 }
 
-/** Freezes a value, since callers share it. */
+/** Freezes a value, because callers share it. */
 function frozen<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value
   for (const part of Object.values(value)) frozen(part)

@@ -13,7 +13,7 @@ import { isLasting } from './secret.ts'
 
 interface Found {
   readonly service: Registration | undefined
-  /** The certificate that the service uses, and the one that is to replace it. */
+  /** The certificate that the service uses, and its replacement. */
   readonly current: CertificateFile | undefined
   readonly next: CertificateFile | undefined
 }
@@ -28,8 +28,8 @@ const pathOf = ({ settings }: Setup): string =>
 const nextPathOf = (setup: Setup): string => `${pathOf(setup)}.next`
 
 /**
- * The service's certificate. A new one lies in a file beside the current one until a sign-in with it has succeeded, so a
- * failure never leaves the service without a certificate that works.
+ * The service's certificate. A new certificate stays in a separate file until a sign-in with it has succeeded, so that the
+ * service always has a valid certificate.
  */
 export const certificateStep = defineStep<Found, CertificateChange>({
   id: 'certificate',
@@ -55,7 +55,7 @@ export const certificateStep = defineStep<Found, CertificateChange>({
       const isNamed = settings['CLIENT_CERTIFICATE_PATH'] !== undefined
       return [...(isKnown(current) ? [] : [upload(current)]), ...(isNamed ? [] : [use]), ...clean]
     }
-    // A certificate that was refused for its length is created again with the length that was asked for.
+    // A certificate that was refused because of its lifetime is created again with the lifetime from the options.
     const longest = options.certificateDays * 24 * 3600 * 1000
     const isGood =
       next &&
@@ -87,7 +87,7 @@ export const certificateStep = defineStep<Found, CertificateChange>({
   },
 })
 
-/** A file that is there and cannot be used stops setup: it may be another system's. */
+/** Reads a certificate. Throws if the file cannot be used, because it may belong to another system. */
 async function usable(path: string, password: string | undefined): Promise<CertificateFile | undefined> {
   try {
     return await readCertificate(path, password)
@@ -102,7 +102,7 @@ const credentialOf = ({ publicPart, startsAt, endsAt }: CertificateFile, display
   ...{ startDateTime: startsAt.toISOString(), endDateTime: endsAt.toISOString() },
 })
 
-/** Signs in with a certificate. Microsoft needs up to a minute or two until it knows a new one everywhere. */
+/** Signs in with a certificate. Microsoft needs up to two minutes until it knows a new certificate everywhere. */
 async function tryOut(setup: Setup, clientId: string, { client }: CertificateFile): Promise<void> {
   const { tenantId, loginUrl, fetch, graphResource, options } = setup
   const signIn = createSignIn({ tenantId, clientId, certificate: client, loginUrl, fetch })

@@ -30,7 +30,7 @@ interface ExtensionChange extends Change {
   readonly kind: 'create' | 'setting'
 }
 
-/** The schema extension on groups, which carries the id of the request. Microsoft puts a prefix before its name. */
+/** The schema extension that stores the request id on groups. Microsoft puts a prefix before its name. */
 export const extensionStep = defineStep<ExtensionFound, ExtensionChange>({
   id: 'extension',
   group: 'directory',
@@ -77,7 +77,7 @@ interface AdminsChange extends Change {
   readonly kind: 'create' | 'setting'
 }
 
-/** The group whose members manage the service. People change it later; setup adds the first member only. */
+/** The group whose members manage the service. Setup adds only the first member; people change the group later. */
 export const adminsStep = defineStep<AdminsFound, AdminsChange>({
   id: 'admins',
   group: 'directory',
@@ -98,7 +98,7 @@ export const adminsStep = defineStep<AdminsFound, AdminsChange>({
     const body = {
       ...{ displayName: names.title('admins'), description: texts.admins.description },
       ...{ mailNickname: names.key('admins'), mailEnabled: false, securityEnabled: true, groupTypes: [] },
-      // The person who creates a group owns it, and must not be named as owner again.
+      // The person who creates a group is its owner, and must not be added as owner again.
       'members@odata.bind': [`${graphResource}/v1.0/users/${person.id}`],
     }
     const path = `/groups(uniqueName='${names.key('admins')}')`

@@ -7,11 +7,11 @@ import { type Change, defineStep, type Wanted } from '../step.ts'
 import { fill, texts } from '../texts.ts'
 
 interface TemplatesFound {
-  /** The file that the settings name is there. */
+  /** Whether the file in the settings exists. */
   readonly isThere: boolean
 }
 
-/** The first templates, without which nobody can request anything. A file that is there stays as it is. */
+/** The first templates, without which nobody can request anything. An existing file stays unchanged. */
 export const templatesStep = defineStep<TemplatesFound, Change>({
   id: 'templates',
   group: 'files',
@@ -24,7 +24,7 @@ export const templatesStep = defineStep<TemplatesFound, Change>({
   changes: ({ isThere }) => (isThere ? [] : [{ text: texts.templates.write, renews: true }]),
   async apply({ settings, tenantId, remark }) {
     const path = settings.get('TEMPLATES_FILE') ?? settings.beside('templates.json')
-    // Always the same ids: the service adds templates whose ids it does not know.
+    // The ids are always the same, because the service adds templates with unknown ids.
     const templates = starters.map(({ kind }) => templateFromStarter({ kind, id: jobId('starter', tenantId, kind) }))
     if (!existsSync(path)) await writePrivate(path, `${JSON.stringify(templates, null, 2)}\n`)
     await settings.set({ TEMPLATES_FILE: path })
@@ -37,7 +37,7 @@ interface SettingsChange extends Change {
   readonly values: Readonly<Record<string, string>>
 }
 
-/** The settings that need no call: what is known by now, and new keys. */
+/** The settings that need no call: known values and new keys. */
 export const settingsStep = defineStep<undefined, SettingsChange>({
   id: 'settings',
   group: 'files',
@@ -61,12 +61,12 @@ export const settingsStep = defineStep<undefined, SettingsChange>({
   },
 })
 
-/** Stands for a key that is made when it is written, so that the comparison stays the same each time. */
+/** Placeholder for a key that is generated when it is written, so that each comparison has the same result. */
 const newKey = ''
 const keyFor = (name: string): string =>
   `${name === 'WEBHOOK_SECRET' ? 'whsec_' : ''}${randomBytes(32).toString('base64')}`
 
-/** A mode that somebody chose for a trial would not start the service for the organisation. */
+/** Whether a setting has a usable value. A MODE other than production, for example from a trial, is replaced. */
 const isSet = (name: string, settings: Wanted['settings']): boolean =>
   name === 'MODE' ? settings[name] === 'production' : settings[name] !== undefined
 

@@ -8,7 +8,7 @@ import { registrationSteps } from './registrations.ts'
 import { secretStep } from './secret.ts'
 import { teamsAppStep } from './teams-app.ts'
 
-/** All parts of an installation, in the order in which they are set up. A new part is one more step here. */
+/** All parts of an installation, in the order of setup. */
 export const steps: readonly Step[] = [
   ...registrationSteps,
   secretStep,

@@ -102,7 +102,7 @@ export const permissionsStep = defineStep<Found, PermissionChange>({
 })
 
 /**
- * The permissions as the registration lists them in the portal; undefined if the list has them all. Permissions that
+ * Returns the registration's list of permissions for the portal; undefined if the list is complete. Permissions that
  * others have added stay.
  */
 function accessOf(service: Registration, offers: ReadonlyMap<ServiceName, Offer>): object[] | undefined {
@@ -122,7 +122,7 @@ function accessOf(service: Registration, offers: ReadonlyMap<ServiceName, Offer>
   return [...access].map(([resourceAppId, resourceAccess]) => ({ resourceAppId, resourceAccess }))
 }
 
-/** What the command line does for people who sign in to it, by the permission for it. */
+/** The delegated permissions of the command line, by their purpose. */
 const commandLineScopes = {
   sites: permissionName,
   mailboxes: permissionName,
@@ -144,7 +144,7 @@ interface ConsentChange extends Change {
 const grant = z.object({ id: z.string(), consentType: z.string(), resourceId: z.string(), scope: z.string().nullish() })
 const scopesOf = ({ scope }: z.output<typeof grant>): string[] => (scope ?? '').split(' ').filter((one) => one !== '')
 
-/** Consent for everybody to use the two APIs with the command line, and to look people up by their sign-in names. */
+/** Consent for everybody to use the two APIs with the command line, and to look up people by sign-in names. */
 export const consentStep = defineStep<ConsentFound, ConsentChange>({
   id: 'consent',
   group: 'permissions',

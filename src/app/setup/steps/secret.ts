@@ -18,7 +18,7 @@ const day = 24 * 3600 * 1000
 
 type Moment = string | Date | null | undefined
 
-/** Whether a credential is still good for some time: 30 days, or a third of its time if that is shorter. */
+/** Whether a credential is valid for some more time: 30 days, or a third of its lifetime if that is shorter. */
 export function isLasting(start: Moment, end: Moment, now: Date): boolean {
   if (!end) return true
   const lifetime = start ? new Date(end).getTime() - new Date(start).getTime() : Number.POSITIVE_INFINITY
@@ -26,7 +26,7 @@ export function isLasting(start: Moment, end: Moment, now: Date): boolean {
   return left > Math.min(renewedBeforeDays * day, lifetime / 3)
 }
 
-/** The bot's secret. It is written to the settings and shown nowhere. */
+/** The bot's secret. It is written to the settings file and never shown. */
 export const secretStep = defineStep<Registration | undefined, SecretChange>({
   id: 'secret',
   group: 'credentials',
@@ -59,7 +59,7 @@ export const secretStep = defineStep<Registration | undefined, SecretChange>({
   },
 })
 
-/** The credential that a secret belongs to: Entra ID shows only the first three characters of each. */
+/** Finds the credential of a secret. Entra ID shows only the first three characters of each secret. */
 function credentialOf(bot: Registration | undefined, secret: string | undefined) {
   if (bot === undefined || secret === undefined) return undefined
   return bot.passwordCredentials
@@ -67,7 +67,7 @@ function credentialOf(bot: Registration | undefined, secret: string | undefined)
     .toSorted((one, other) => String(other.endDateTime ?? '').localeCompare(String(one.endDateTime ?? '')))[0]
 }
 
-/** Shorter lifetimes, for organisations whose policy allows no longer one. Days. */
+/** Shorter lifetimes, for organisations whose policy forbids longer lifetimes. Days. */
 const shorterLifetimes = [180, 90, 30]
 
 async function addSecret(setup: Setup, bot: Registration): Promise<z.output<typeof created>> {

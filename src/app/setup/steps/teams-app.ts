@@ -9,12 +9,12 @@ import { fill, texts } from '../texts.ts'
 interface AppPackage {
   readonly content: Buffer
   readonly version: string
-  /** Whether the catalogue has no such version, nor a higher one. */
+  /** Whether the catalogue has neither this version nor a higher version. */
   readonly isHigher: boolean
 }
 
 interface Found {
-  /** Undefined until the registrations and the address are there. */
+  /** Undefined until the registrations and the address exist. */
   readonly wanted: AppPackage | undefined
   readonly path: string
   readonly file: Buffer | undefined
@@ -31,11 +31,11 @@ const teamsApp = z.object({
   appDefinitions: z.array(z.object({ version: z.string().nullish() })).nullish(),
 })
 
-/** The app package: a file, and the organisation's catalogue where the person may publish there. */
+/** The app package: a file, and the organisation's catalogue if the person may publish there. */
 export const teamsAppStep = defineStep<Found, AppChange>({
   id: 'teams-app',
   group: 'teams',
-  // Without the role the file is uploaded by somebody else.
+  // Without the role, another person uploads the file.
   roles: [],
   scope: 'AppCatalog.ReadWrite.All',
   async find(setup) {
@@ -66,7 +66,7 @@ export const teamsAppStep = defineStep<Found, AppChange>({
   },
   async apply(setup, { kind }, { wanted, path, app }) {
     const { graph, settings } = setup
-    if (!wanted) throw new Error('the app package cannot be made yet')
+    if (!wanted) throw new Error('cannot create the app package yet')
     if (kind === 'file') return writePrivate(path, wanted.content)
     const body = wanted.content
     if (kind === 'publish') {

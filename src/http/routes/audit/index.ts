@@ -11,11 +11,13 @@ const readAudit = defineRoute({
   tag: 'Administration',
   method: 'GET',
   path: '/audit/v1/requests/:requestId',
-  summary: 'Who did what with a request, from where, and whether all of it is as it was written',
+  summary: 'Read the audit of a request, and whether any entry was changed',
   permission: 'audit.read',
   audience: 'any',
   params: ofOneRequest,
-  answers: { 200: { description: 'The entries, the oldest first, and what the proof has found.', body: auditReport } },
+  answers: {
+    200: { description: 'The entries, oldest first, and the result of the integrity check.', body: auditReport },
+  },
   refusals: ['not-found'],
   examples: examples.readAudit,
   async handle({ actor, services, core }, { params }) {
@@ -30,10 +32,12 @@ const readOrganisationAudit = defineRoute({
   tag: 'Administration',
   method: 'GET',
   path: '/audit/v1/organisation',
-  summary: 'What admins did that is about no one request, and whether all of it is as it was written',
+  summary: 'Read the audit of actions that belong to no single request, and whether any entry was changed',
   permission: 'audit.read',
   audience: 'any',
-  answers: { 200: { description: 'The entries, the oldest first, and what the proof has found.', body: auditReport } },
+  answers: {
+    200: { description: 'The entries, oldest first, and the result of the integrity check.', body: auditReport },
+  },
   refusals: [],
   examples: examples.readOrganisationAudit,
   async handle({ actor, services, core }) {

@@ -10,7 +10,7 @@ import {
   batchView,
   type CheckedRow,
   checkedRow,
-  mostRows,
+  maxRows,
   readsOf,
   referenceOf,
 } from '../../../core/index.ts'
@@ -23,15 +23,15 @@ const ofOneBatch = z.object({ batchId: z.uuid().toLowerCase() })
 /** 200 rows of the longest realistic mailbox need about half of it. */
 const largestBatch = { bytes: 512 * 1024, depth: 10 } as const
 /** The first rows are submitted within this time. Seconds. */
-const firstLook = '5'
+const firstPoll = '5'
 
 const dryRun = z.strictObject({
-  valid: z.boolean().describe('Whether every row is right.'),
+  valid: z.boolean().describe('Whether every row is valid.'),
   rows: z.array(checkedRow),
 })
 
 /**
- * Many requests in one call, queued under the limits of use. The caller needs a token for the resource, as for the call
+ * Many requests in one call, queued under the rate limits. The caller needs a token for the resource, as for the call
  * that creates one. A repeat under the same Idempotency-Key returns the same batch.
  */
 const createBatch = defineRoute({
@@ -39,7 +39,7 @@ const createBatch = defineRoute({
   tag: 'Requests',
   method: 'POST',
   path: '/requests/v1/batch',
-  summary: 'Ask for many sites or mailboxes at once, or try it',
+  summary: 'Request many sites or mailboxes at once, or preview them',
   permission: 'request.create',
   audience: 'any',
   // A body without a valid resource is refused by its field, with any token.
@@ -50,9 +50,9 @@ const createBatch = defineRoute({
   body: batchOrder,
   largest: largestBatch,
   answers: {
-    200: { description: 'Of a dry run: what each row would be. Nothing was written.', body: dryRun },
+    200: { description: 'The result of a dry run: a preview of each row. Nothing was stored.', body: dryRun },
     202: {
-      description: 'Accepted: rows are submitted one after the other. Look at `Location` after `Retry-After`.',
+      description: 'Accepted: the rows are submitted one after the other. Poll `Location` after `Retry-After`.',
       body: batchView,
       headers: ['Location', 'Retry-After'],
     },
@@ -64,7 +64,7 @@ const createBatch = defineRoute({
   extraReads: (body) => {
     const { dryRun, rows } = Object(body)
     if (dryRun !== true || !Array.isArray(rows)) return 0
-    return rows.slice(0, mostRows).reduce((sum, row) => sum + readsOf(Object(row).body), 0)
+    return rows.slice(0, maxRows).reduce((sum, row) => sum + readsOf(Object(row).body), 0)
   },
   changesNothing: (body) => Object(body).dryRun === true,
   async handle({ actor, services, core, requestId: batchId }, { body }) {
@@ -80,7 +80,7 @@ const createBatch = defineRoute({
     }
     return {
       status: 202,
-      headers: { Location: `/batches/v1/${batchId}`, 'Retry-After': firstLook },
+      headers: { Location: `/batches/v1/${batchId}`, 'Retry-After': firstPoll },
       body: showBatch(await core.beginBatch(actor, { batchId, ...body }), services.texts),
     }
   },
@@ -110,7 +110,7 @@ const readBatch = defineRoute({
   tag: 'Requests',
   method: 'GET',
   path: '/batches/v1/:batchId',
-  summary: 'Read how a batch does',
+  summary: 'Read the status of a batch',
   permission: 'batch.read',
   audience: 'any',
   params: ofOneBatch,
@@ -127,7 +127,7 @@ const listBatchRows = defineRoute({
   tag: 'Requests',
   method: 'GET',
   path: '/batches/v1/:batchId/rows',
-  summary: 'List what became of the rows of a batch, in their order',
+  summary: 'List the results of the rows of a batch, in their order',
   permission: 'batch.read',
   audience: 'any',
   params: ofOneBatch,
@@ -155,7 +155,7 @@ const cancelBatch = defineRoute({
   tag: 'Requests',
   method: 'POST',
   path: '/batches/v1/:batchId/cancel',
-  summary: 'Submit no more rows of a batch; what was submitted stays',
+  summary: 'Cancel the rows of a batch that are not submitted yet',
   permission: 'batch.cancel',
   audience: 'any',
   params: ofOneBatch,

@@ -6,7 +6,7 @@ import type { ProblemCode } from '../../server/problem-codes.ts'
 import { mayStill, ofOneRequest, showing, shown } from '../shared/index.ts'
 import examples from './examples.json' with { type: 'json' }
 
-const comment = z.string().trim().max(longestComment).optional().describe('Why; the requester reads it')
+const comment = z.string().trim().max(longestComment).optional().describe('Comment or reason; the requester reads it')
 const endingBody = z.strictObject({ comment }).default({})
 const decisionBody = z
   .strictObject({
@@ -16,7 +16,7 @@ const decisionBody = z
       .min(1)
       .max(5)
       .optional()
-      .describe('The stage that is decided: with it, a call that is repeated without its key decides no other one'),
+      .describe('The stage to decide. With it, a call that is repeated without its key cannot decide another stage'),
   })
   .default({})
 
@@ -67,7 +67,7 @@ const approveRequest = decisionRoute({
 })
 const rejectRequest = decisionRoute({
   verb: 'reject',
-  summary: 'Reject a request, saying why',
+  summary: 'Reject a request, with a reason',
   permission: 'request.decide',
   decides: 'reject',
   refusals: [...tooLate, 'comment-required'],
@@ -82,20 +82,20 @@ const cancelRequest = decisionRoute({
 })
 const retryRequest = decisionRoute({
   verb: 'retry',
-  summary: 'Continue a failed request',
+  summary: 'Retry a failed request from its failed step',
   permission: 'request.retry',
   refusals: ['illegal-transition'],
   useCase: 'retryRequest',
 })
 
 const reassignBody = z.strictObject({
-  to: z.uuid().toLowerCase().describe('User id of the person who is asked instead'),
+  to: z.uuid().toLowerCase().describe('User id of the new approver'),
   from: z
     .uuid()
     .toLowerCase()
     .optional()
-    .describe('User id of the approver in whose place; may be left out where it can only be one'),
-  comment: z.string().trim().max(longestComment).optional().describe('Why; it stands in the timeline'),
+    .describe('User id of the approver to replace; may be omitted if only one is possible'),
+  comment: z.string().trim().max(longestComment).optional().describe('Reason; the timeline shows it'),
 })
 
 const reassignRequest = defineRoute({
@@ -103,7 +103,7 @@ const reassignRequest = defineRoute({
   tag: 'Requests',
   method: 'POST',
   path: '/requests/v1/:requestId/reassign',
-  summary: 'Ask somebody else in the place of an approver',
+  summary: 'Reassign the decision of an approver to another person',
   permission: 'request.reassign',
   decides: 'reassign',
   audience: 'any',
@@ -124,7 +124,7 @@ const nudgeRequest = defineRoute({
   tag: 'Requests',
   method: 'POST',
   path: '/requests/v1/:requestId/nudge',
-  summary: 'Remind those whose decision is waited for, once a day at most',
+  summary: 'Remind the approvers who have not decided, at most once a day',
   permission: 'request.nudge',
   audience: 'any',
   params: ofOneRequest,

@@ -5,7 +5,7 @@ import { defineRoute } from '../../server/define-route.ts'
 import { ofOneRequest } from '../shared/index.ts'
 import examples from './examples.json' with { type: 'json' }
 
-/** A line of an explanation, with the same as one sentence. */
+/** A line of an explanation, with a sentence for people. */
 export const explanationBody = explanation.extend({ detail: z.string() })
 
 const explainRequest = defineRoute({
@@ -13,13 +13,13 @@ const explainRequest = defineRoute({
   tag: 'Requests',
   method: 'GET',
   path: '/requests/v1/:requestId/explanation',
-  summary: 'Why these approvers, why this name, why it takes this long',
+  summary: 'Explain the approvers, the name and the duration of a request',
   permission: 'request.read',
   audience: 'any',
   params: ofOneRequest,
   answers: {
     200: {
-      description: 'What explains the request, by topic. Nothing is said that is not recorded.',
+      description: 'The explanation of the request by topic, from recorded facts only.',
       body: z.strictObject({ value: z.array(explanationBody) }),
     },
   },

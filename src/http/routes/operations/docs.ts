@@ -9,7 +9,7 @@ import examples from './examples.json' with { type: 'json' }
 const openApiBody = z.looseObject({ openapi: z.literal('3.1.1') })
 
 const about = { tag: 'Service', permission: 'public', audience: null } as const
-/** Public and unchanged until the service changes: clients keep it and revalidate it. */
+/** For content that changes only with the service: clients store it and revalidate it. */
 const kept = { 'Cache-Control': 'no-cache' } as const
 
 export const readOpenApi = definePublicRoute({
@@ -17,10 +17,10 @@ export const readOpenApi = definePublicRoute({
   id: 'readOpenApi',
   method: 'GET',
   path: '/openapi.json',
-  summary: 'This description of the API, as OpenAPI 3.1',
+  summary: 'Read the API document (OpenAPI 3.1)',
   answers: {
     200: {
-      description: 'The description.',
+      description: 'The API document.',
       body: openApiBody,
       mediaTypes: ['application/json'],
       headers: ['ETag', 'Cache-Control'],
@@ -42,8 +42,8 @@ const lockedUp = [
   "frame-ancestors 'none'",
 ]
 /**
- * The page loads only its own files, and calls only the service and the address that gives tokens. Swagger UI has its
- * icons as data.
+ * The policy of the page: it loads only its own files, and calls only the service and the token endpoint. Swagger UI has
+ * its icons as data.
  */
 const policyOf = (tokenUrl: string): string =>
   [...lockedUp, "style-src 'self'", "img-src 'self' data:", `connect-src 'self' ${tokenUrl}`].join('; ')
@@ -65,9 +65,9 @@ const page = `<!doctype html>
 </html>
 `
 /**
- * Shows the description. Authorize offers what a person can do on a page: sign in for each API, as a token is for one API,
- * or paste a token. The first sign-in has the focus, which Swagger UI would give to the last field. Swagger UI's validator
- * would call another address, so it is off.
+ * The script that shows the API document. Authorize offers a sign-in for each API, because a token is for one API, and a
+ * field for a token. The first sign-in gets the focus, which Swagger UI would give to the last field. Swagger UI's
+ * validator is off, because it would call another address.
  */
 const startOf = (clientId: string | undefined): string => `const clientId = ${JSON.stringify(clientId ?? '')}
 const redirectUrl = new URL('/docs/oauth2-redirect.html', location.href).href
@@ -100,7 +100,7 @@ const focusFirst = (showDefinitions) => (definitions) => {
 }
 const response = await fetch('/openapi.json')
 const page = SwaggerUIBundle({
-  // Swagger UI asks again, and says what is wrong.
+  // After an error, Swagger UI loads the document itself and shows the error.
   ...(response.ok ? { spec: forPeople(await response.json()) } : { url: '/openapi.json' }),
   domNode: document.getElementById('page'),
   deepLinking: true,
@@ -123,7 +123,7 @@ const readDocs = definePublicRoute({
   id: 'readDocs',
   method: 'GET',
   path: '/docs',
-  summary: 'A page to read this description, sign in and try the API',
+  summary: 'Show the API document as a page, with sign-in and test calls',
   answers: {
     200: {
       description: 'The page.',
@@ -156,7 +156,7 @@ export const readDocsFile = definePublicRoute({
   id: 'readDocsFile',
   method: 'GET',
   path: '/docs/:file',
-  summary: 'What that page is made of',
+  summary: 'Read a file of the page /docs',
   params: z.object({ file: fileName }),
   answers: {
     200: {
@@ -186,7 +186,7 @@ const paths = {
 }
 const served = (content: string) => ({ body: Buffer.from(content), etag: entityTag(content) })
 
-/** Files of the public page: read once, the same bytes for all. */
+/** Files of the public page. Each is read once, and all callers get the same bytes. */
 const read = new Map<keyof typeof paths, Promise<ReturnType<typeof served>>>()
 
 function fileOf(name: keyof typeof paths) {
@@ -194,7 +194,7 @@ function fileOf(name: keyof typeof paths) {
   if (known !== undefined) return known
   const file = readFile(paths[name], 'utf8').then(served)
   read.set(name, file)
-  // Reads a file that could not be read again on the next call.
+  // After an error, the next call reads the file again.
   file.catch(() => read.delete(name))
   return file
 }

@@ -16,12 +16,12 @@ const readHealth = defineRoute({
   tag: 'Administration',
   method: 'GET',
   path: '/admin/v1/health',
-  summary: 'How the service and everything it needs do, the worst first',
+  summary: 'Read the health of the service and its dependencies, worst first',
   permission: 'health.read',
   audience: 'any',
   answers: {
     200: {
-      description: 'How all does, also while the database does not answer: then nothing is told of what lies in it.',
+      description: 'The health of all parts. While the database does not answer, parts that need it are missing.',
       body: z.strictObject({
         state: healthState,
         at: z.iso.datetime(),
@@ -49,13 +49,13 @@ const readStats = defineRoute({
   tag: 'Administration',
   method: 'GET',
   path: '/admin/v1/stats',
-  summary: 'What was asked for, decided, made and failed in the last seven or thirty days, and how long it took',
+  summary: 'Read statistics of the last seven or thirty days: requests, decisions, results and durations',
   permission: 'stats.read',
   audience: 'any',
   query: z.strictObject({ period: z.enum(['week', 'month']).default('week') }),
   answers: {
     200: {
-      description: 'The numbers of the period, and of as long a time before it. Times are in seconds.',
+      description: 'The numbers of the period and of the period before it. Times are in seconds.',
       body: stats,
     },
   },
@@ -83,7 +83,7 @@ const listDeadLetters = defineRoute({
   tag: 'Administration',
   method: 'GET',
   path: '/admin/v1/dead-letters',
-  summary: 'List jobs that were given up and that nobody has looked after, the newest first',
+  summary: 'List failed jobs that nobody has retried or dismissed, newest first',
   permission: 'deadLetter.read',
   audience: 'any',
   query: z.strictObject(paging),
@@ -108,11 +108,11 @@ const dismissDeadLetter = defineRoute({
   tag: 'Administration',
   method: 'POST',
   path: '/admin/v1/dead-letters/:letterId/dismiss',
-  summary: 'Take a given-up job off the list without running it',
+  summary: 'Dismiss a failed job without running it',
   permission: 'deadLetter.dismiss',
   audience: 'any',
   params: z.object({ letterId: z.uuid().toLowerCase() }),
-  answers: { 204: { description: 'It is off the list.', body: null } },
+  answers: { 204: { description: 'The job is dismissed.', body: null } },
   refusals: ['not-found'],
   examples: examples.dismissDeadLetter,
   idempotent: true,
@@ -127,11 +127,11 @@ const replayDeadLetter = defineRoute({
   tag: 'Administration',
   method: 'POST',
   path: '/admin/v1/dead-letters/:letterId/replay',
-  summary: 'Run a given-up job again',
+  summary: 'Retry a failed job',
   permission: 'deadLetter.replay',
   audience: 'any',
   params: z.object({ letterId: z.uuid().toLowerCase() }),
-  answers: { 204: { description: 'It will be run again.', body: null } },
+  answers: { 204: { description: 'The job will run again.', body: null } },
   refusals: ['not-found', 'illegal-transition'],
   examples: examples.replayDeadLetter,
   idempotent: true,
@@ -153,7 +153,7 @@ export const healthBody = z.strictObject({
     .string()
     .optional()
     .describe(
-      'Names the installation, the same for all its processes and for `npm run check:tenant`. At /healthz only',
+      'Identifies the installation: the same for all its processes and for `npm run check:tenant`. Only at /healthz',
     ),
 })
 
@@ -163,10 +163,10 @@ const live = definePublicRoute({
   tag: 'Service',
   method: 'GET',
   path: '/healthz',
-  summary: 'Whether the process is alive',
+  summary: 'Check whether the process is alive',
   permission: 'public',
   audience: null,
-  answers: { 200: { description: 'It is.', body: healthBody } },
+  answers: { 200: { description: 'The process is alive.', body: healthBody } },
   refusals: [],
   examples: examples.readLiveness,
   handle: async ({ services: { health } }) => ({
@@ -175,18 +175,18 @@ const live = definePublicRoute({
   }),
 })
 
-/** Readiness: everything that the service needs answers. A load balancer sends no calls here otherwise. */
+/** Readiness: all dependencies of the service answer. Otherwise a load balancer sends no calls here. */
 const ready = definePublicRoute({
   id: 'readReadiness',
   tag: 'Service',
   method: 'GET',
   path: '/readyz',
-  summary: 'Whether the service can do its work',
+  summary: 'Check whether the service is ready',
   permission: 'public',
   audience: null,
   answers: {
-    200: { description: 'It can.', body: healthBody },
-    503: { description: 'It cannot just now; `checks` says why.', body: healthBody, headers: ['Retry-After'] },
+    200: { description: 'The service is ready.', body: healthBody },
+    503: { description: 'The service is not ready; `checks` shows why.', body: healthBody, headers: ['Retry-After'] },
   },
   refusals: [],
   examples: examples.readReadiness,
@@ -203,11 +203,11 @@ const readMetrics = definePublicRoute({
   tag: 'Service',
   method: 'GET',
   path: '/metrics',
-  summary: 'The figures of this process, as Prometheus reads them',
+  summary: 'Read the metrics of this process in the Prometheus format',
   permission: 'public',
   audience: null,
   credential: 'metrics',
-  answers: { 200: { description: 'The figures.', body: z.string(), mediaTypes: ['text/plain'] } },
+  answers: { 200: { description: 'The metrics.', body: z.string(), mediaTypes: ['text/plain'] } },
   refusals: ['no-such-address', 'invalid-token', 'unauthenticated'],
   examples: examples.readMetrics,
   anyAccept: true,
@@ -220,7 +220,7 @@ const readMetrics = definePublicRoute({
 /** Without METRICS_TOKEN the address answers 404, so callers cannot tell that it exists. */
 function admit(metrics: Metrics | undefined, authorization: string | undefined): asserts metrics is Metrics {
   if (!metrics || (metrics.token === undefined && !metrics.isOpen))
-    throw new HttpError('no-such-address', 'There is nothing at this address.')
+    throw new HttpError('no-such-address', 'The API has no such address.')
   if (metrics.token === undefined) return
   const [, token] = /^Bearer (.+)$/i.exec(authorization ?? '') ?? []
   const realm = 'Bearer realm="quartermaster"'
@@ -229,7 +229,7 @@ function admit(metrics: Metrics | undefined, authorization: string | undefined):
       headers: { 'WWW-Authenticate': realm },
     })
   if (!isSame(token, metrics.token))
-    throw new HttpError('invalid-token', 'This is not the METRICS_TOKEN of the service.', {
+    throw new HttpError('invalid-token', 'The token is not the METRICS_TOKEN of the service.', {
       headers: { 'WWW-Authenticate': `${realm}, error="invalid_token"` },
     })
 }

@@ -16,11 +16,11 @@ import type { HttpErrorCode } from '../../server/problem-codes.ts'
 import { commonHeaders } from '../../server/respond.ts'
 import { pageHeaders as headers, type Page, pageOf } from '../shared/page.ts'
 
-const page = z.string().describe('A page for people, where the caller accepts `text/html`.')
+const page = z.string().describe('A page for people, if the caller accepts `text/html`.')
 const showing = (description: string) => ({ description, body: page, mediaTypes: ['text/html'], headers }) as const
-const notAdmin = showing('The person who requested the link is not an admin now.')
+const notAdmin = showing('The person who requested the link is no longer an admin.')
 const unknown = showing('The link was not issued, or its key has changed.')
-const ended = showing('The link was used, or has expired.')
+const ended = showing('The link was already used or has expired.')
 const link = {
   tag: 'Administration',
   path: '/exports/v1/:token',
@@ -32,19 +32,20 @@ const link = {
 } as const
 const refused = ['link-used', 'link-expired', 'link-changed', 'link-refused', 'unavailable'] as const
 
-/** Shows what a link to an export downloads. The link stays unused, because link scanners and previews call this. */
+/** Shows the file that a link downloads. The link stays unused, because link scanners and previews call this. */
 const showExport = definePublicRoute({
   ...link,
   id: 'showExport',
   method: 'GET',
-  summary: 'The page behind a link that the bot gave to an admin, with the button that downloads the file',
+  summary: 'Show the page of an export link, with the download button',
   answers: { 200: showing('The page. The link stays unused.'), 403: notAdmin, 404: unknown, 410: ended },
   refusals: [...refused, 'link-needs-post'],
   async handle(scope, { params: { token } }) {
     const found = await scope.services.core.system.previewExport(token)
     if (found.state !== 'open') return refusal(scope, found)
     if (acceptsPage(scope)) return { status: 200 as const, ...pageOfLink(found) }
-    const detail = 'This link gives its file once, to a POST: curl -X POST -OJ and this address.'
+    const detail =
+      'Send a POST to this address to download the file: curl -X POST -OJ and the address. The link works once.'
     throw new HttpError('link-needs-post', detail, { headers: { Allow: 'POST' } })
   },
 })
@@ -54,10 +55,10 @@ const downloadExport = definePublicRoute({
   ...link,
   id: 'downloadExport',
   method: 'POST',
-  summary: 'The file behind a link that the bot gave to an admin, once',
+  summary: 'Download the file of an export link, once',
   answers: {
     200: {
-      description: 'The file, a part at a time. The link is used up, also if the download breaks off.',
+      description: 'The file, streamed. The link is used up, even if the download breaks off.',
       body: z.string(),
       mediaTypes: ['text/csv', 'application/json'],
       headers: ['Content-Disposition', ...headers],
@@ -73,20 +74,20 @@ const downloadExport = definePublicRoute({
   },
 })
 
-const again = 'Ask the bot for a new one in Teams: type admin export, or admin export person.'
+const newLink = 'For a new link, type admin export or admin export person to the bot in Teams.'
 const refusals = {
-  used: { status: 410, code: 'link-used', detail: `This link was used: it works once. ${again}` },
+  used: { status: 410, code: 'link-used', detail: `This link was already used. It works only once. ${newLink}` },
   expired: {
     status: 410,
     code: 'link-expired',
-    detail: `This link has expired: it worked for ${linkMinutes} minutes. ${again}`,
+    detail: `This link has expired. It works for ${linkMinutes} minutes. ${newLink}`,
   },
   changed: {
     status: 404,
     code: 'link-changed',
-    detail: `This link is unknown: a part of it is missing, or it expired long ago. ${again}`,
+    detail: `This link is unknown: a part of it is missing, or it expired more than a day ago. ${newLink}`,
   },
-  refused: { status: 403, code: 'link-refused', detail: 'The person who requested this link is not an admin now.' },
+  refused: { status: 403, code: 'link-refused', detail: 'The person who requested this link is no longer an admin.' },
 } as const satisfies Record<ClosedLink['state'], { status: number; code: HttpErrorCode; detail: string }>
 
 const acceptsPage = ({ headers }: Scope): boolean => /\btext\/html\b/.test(headers.accept ?? '')
@@ -97,7 +98,7 @@ function refusal(scope: Scope, { state }: ClosedLink) {
   return { status, ...pageSaying(detail) }
 }
 
-/** The address is a secret, so browsers send it to no other site, and they run nothing in the file. */
+/** Browsers send the secret address to no other site, and run nothing in the file. */
 const ofFile = {
   'Referrer-Policy': 'no-referrer',
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
@@ -139,7 +140,7 @@ function pageOfLink({ name, content, until }: ExportPreview): Page {
   return pageOf(
     `<h1>${titles[what]}, ${format.toUpperCase()}</h1>
 ${days}<p class="file">${name}</p>
-<p>This link works once, until <time datetime="${until.toISOString()}">${time?.slice(0, 5)} UTC</time> on ${day}. Your download is recorded in the audit.</p>
+<p>This link works once, until <time datetime="${until.toISOString()}">${time?.slice(0, 5)} UTC</time> on ${day}. The audit records your download.</p>
 <form method="post"><button>Download</button></form>
 <p class="small">If the download breaks off, ask the bot for a new link.</p>`,
     // With no-referrer a browser sends no Origin with the form, and local mode refuses calls of unknown pages.
@@ -147,7 +148,7 @@ ${days}<p class="file">${name}</p>
   )
 }
 
-/** Says why a link returns no file. */
+/** Returns a page with one text, for example why a link returns no file. */
 const pageSaying = (text: string): Page => pageOf(`<p>${text}</p>`)
 
 export const exportRoutes = [showExport, downloadExport] as const

@@ -18,20 +18,20 @@ const contents: Readonly<Record<PageName, (services: Services) => string>> = {
 <ul>
 <li>your name, sign-in name and user id, and the id of your chat with the bot</li>
 <li>your forms, requests, decisions and comments</li>
-<li>an audit: who did what, and when</li>
+<li>an audit of your actions, with times</li>
 </ul>
 <p>It does not read your mail, your files or your other chats.</p>
 <h2>Who can see it</h2>
 <ul>
 <li>a request: its requester, its approvers and the admins of the service</li>
-<li>what was created: your organisation’s Microsoft 365, and the programs that admins have set up to be notified</li>
+<li>created mailboxes and sites: your organisation’s Microsoft 365, and programs that admins connected</li>
 </ul>
 <h2>How long it is kept</h2>
 <p>${keptFor(core.settings.retentionDays)} The audit is kept.</p>
 <h2>Your data</h2>
 <p>An admin of the service can give you a copy of your data, and erase your name and your texts. Ask your IT support.</p>`,
   terms: () => `<h1>Terms of use</h1>
-<p>Your organisation runs this service for its people. Its rules for accounts, mailboxes, sites and data apply.</p>
+<p>Your organisation runs this service for its people. The organisation’s rules for accounts, mailboxes, sites and data apply.</p>
 <ul>
 <li>Templates and approvers of your organisation decide what you can get.</li>
 <li>Requests and decisions are recorded.</li>
@@ -56,7 +56,7 @@ const pageRoute = (id: string, name: PageName, summary: string) =>
     audience: null,
     answers: {
       200: { description: 'The page.', body: z.string(), mediaTypes: ['text/html'], headers: pageHeaders },
-      302: { description: 'The page that the organisation has set.', body: null, headers: ['Location'] },
+      302: { description: 'A redirect to the organisation’s own page.', body: null, headers: ['Location'] },
     },
     refusals: [],
     examples: {},
@@ -69,7 +69,7 @@ const pageRoute = (id: string, name: PageName, summary: string) =>
   })
 
 export const pageRoutes = [
-  pageRoute('readAbout', 'about', 'A page about the service'),
-  pageRoute('readPrivacy', 'privacy', 'The page about privacy that the Teams app links to'),
-  pageRoute('readTerms', 'terms', 'The terms of use that the Teams app links to'),
+  pageRoute('readAbout', 'about', 'Show the page about the service'),
+  pageRoute('readPrivacy', 'privacy', 'Show the privacy page that the Teams app links to'),
+  pageRoute('readTerms', 'terms', 'Show the terms of use that the Teams app links to'),
 ] as const

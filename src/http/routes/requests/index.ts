@@ -23,7 +23,7 @@ import { preferredWait, type WaitEnd } from '../../server/waiting.ts'
 import { listOf, ofOneRequest, paging, showing, shown } from '../shared/index.ts'
 import examples from './examples.json' with { type: 'json' }
 
-/** API document, "creation response (queued request)" of either resource, with the state of the request. */
+/** API document, "creation response (queued request)" of either resource, with the status of the request. */
 export const accepted = z.strictObject({
   requestId: z.uuid(),
   tenantId: z.uuid(),
@@ -33,7 +33,7 @@ export const accepted = z.strictObject({
 
 const accepting = {
   description:
-    'Accepted: queued, or waiting for approval. Look at `Location` after `Retry-After`, then every ten seconds.',
+    'Accepted: queued, or waiting for approval. Poll `Location` after `Retry-After`, then every ten seconds.',
   body: accepted,
   headers: ['Location', 'Retry-After'],
 } as const
@@ -53,7 +53,7 @@ const anotherQuery = z.strictObject({
     .enum(['true', 'false'])
     .default('false')
     .describe(
-      '`true`: create another one, although an equal body came within 24 hours. An Idempotency-Key says so too.',
+      '`true`: create another request, although the same body was sent within 24 hours. An Idempotency-Key has the same effect.',
     ),
 })
 const wantsAnother = (headers: ActorScope['headers'], { another }: z.output<typeof anotherQuery>): boolean =>
@@ -68,7 +68,7 @@ const createSite = defineRoute({
   tag: 'Sites',
   method: 'POST',
   path: '/collab/v1/spo',
-  summary: 'Ask for a site',
+  summary: 'Request a site',
   permission: 'request.create',
   audience: 'collab',
   query: anotherQuery,
@@ -92,7 +92,7 @@ const createMailbox = defineRoute({
   tag: 'Mailboxes',
   method: 'POST',
   path: '/mail/v1/mailboxes',
-  summary: 'Ask for a mailbox',
+  summary: 'Request a mailbox',
   permission: 'request.create',
   audience: 'mail',
   query: anotherQuery,
@@ -116,20 +116,16 @@ const previewRequest = defineRoute({
   tag: 'Requests',
   method: 'POST',
   path: '/requests/v1/preview',
-  summary: 'See what a request would be, without sending it',
+  summary: 'Preview a request without sending it',
   permission: 'request.create',
   audience: 'any',
   query: z.strictObject({
-    as: z.uuid().toLowerCase().optional().describe('User id of the person who would ask; for admins'),
+    as: z.uuid().toLowerCase().optional().describe('User id of another requester; for admins'),
   }),
-  body: checkedByCore(
-    z
-      .looseObject({})
-      .describe('The body of the call that would create it: `POST /collab/v1/spo` or `POST /mail/v1/mailboxes`.'),
-  ),
+  body: checkedByCore(z.looseObject({}).describe('The body of `POST /collab/v1/spo` or `POST /mail/v1/mailboxes`.')),
   answers: {
     200: {
-      description: 'What it would be, and all that would be refused.',
+      description: 'The preview, with all errors.',
       body: simulatedPreview.partial({ simulated: true }),
     },
   },
@@ -173,7 +169,7 @@ const listRequests = defineRoute({
   tag: 'Requests',
   method: 'GET',
   path: '/requests/v1',
-  summary: 'List own requests, newest first (an admin: all), or those that wait for the caller',
+  summary: 'List the caller’s requests, newest first (for admins: all), or the requests that wait for the caller',
   permission: 'request.list',
   audience: 'any',
   query: z.strictObject({
@@ -183,11 +179,11 @@ const listRequests = defineRoute({
       .string()
       .regex(/^REQ-\d{1,9}$/i, { error: 'a reference such as REQ-1042' })
       .optional()
-      .describe('The one request that people call so, if the caller may see it, whoever asked for it'),
+      .describe('Only the request with this reference, from any requester, if the caller may see it'),
     waitingFor: z
       .literal('me')
       .optional()
-      .describe('Those that wait for a decision of the caller, whoever asked for them'),
+      .describe('Only requests that wait for the caller’s decision, from all requesters'),
     ...paging,
   }),
   answers: { 200: { description: 'A page of the list.', body: listOf(requestView) } },
@@ -208,7 +204,7 @@ const listRequests = defineRoute({
   },
 })
 
-/** A list of one or no request: an unknown reference gives an empty list, not a 404. */
+/** Returns a list of one request, or an empty list for an unknown reference. */
 async function oneOf(reading: Promise<Request>): Promise<Request[]> {
   try {
     return [await reading]
@@ -218,7 +214,7 @@ async function oneOf(reading: Promise<Request>): Promise<Request[]> {
   }
 }
 
-/** A line of the timeline. The address names the request already. */
+/** An entry of the timeline, without the request, which the address names. */
 const timelineEntry = auditEntry.omit({ requestId: true, tenantId: true, attempt: true })
 
 const readTimeline = defineRoute({
@@ -226,7 +222,7 @@ const readTimeline = defineRoute({
   tag: 'Requests',
   method: 'GET',
   path: '/requests/v1/:requestId/timeline',
-  summary: 'Who did what, when, with which comment',
+  summary: 'Read the timeline of a request: actions, people, times and comments',
   permission: 'request.read',
   audience: 'any',
   params: ofOneRequest,
@@ -254,7 +250,7 @@ async function readWaiting(scope: ActorScope, requestId: string) {
   if (seconds === 0) return shown(found, actor)
   const ended = hasNews(scope, found) ? 'changed' : await hold(scope, found, seconds)
   if (ended === undefined) return shown(found, actor)
-  // The request and the caller's rights may have changed meanwhile.
+  // The request and the caller's rights may have changed during the wait.
   const current = ended === 'gone' ? found : await core.readRequest(actor, { requestId })
   if (ended === 'stopping') return shown(current, actor)
   const { headers, ...answer } = shown(current, actor)

@@ -1,9 +1,9 @@
-/** What routes of several capabilities share: pages of a list, and one request as the answer. */
+/** Parts that routes of several capabilities share: pages of a list, and one request as the answer. */
 import { z } from 'zod'
 import { type Actor, authorize, type Permission, type Request, requestView, viewFor } from '../../../core/index.ts'
 import type { ActorScope } from '../../server/define-route.ts'
 
-/** The page of a list (DESIGN §5, "Lists"): its length, and the `nextCursor` of the page before. */
+/** The query of a list (DESIGN §5, "Lists"): the length of a page, and the `nextCursor` of the previous page. */
 export const paging = {
   limit: z
     .string()
@@ -18,13 +18,13 @@ export const listOf = <S extends z.ZodType>(entry: S) =>
   z.strictObject({ value: z.array(entry), nextCursor: z.string().optional() })
 
 export const ofOneRequest = z.object({
-  requestId: z.uuid().toLowerCase().describe('The id of the request. Its number works too: `REQ-1042`.'),
+  requestId: z.uuid().toLowerCase().describe('The id of the request, or its reference, such as `REQ-1042`.'),
 })
 
 /** The answer of all calls that return one request. */
 export const showing = { description: 'The request as it is now.', body: requestView, headers: ['ETag'] } as const
 
-/** The version is the ETag: every change of a request counts it up. */
+/** Returns a request as an answer. Its version, which each change increments, is the ETag. */
 export const shown = (request: Request, actor: Actor) =>
   ({ status: 200, headers: { ETag: `"${request.version}"` }, body: viewFor(request, actor) }) as const
 

@@ -6,7 +6,7 @@ import { definePublicRoute } from '../../server/define-route.ts'
 import { closesConnection, commonHeaders } from '../../server/respond.ts'
 import examples from './examples.json' with { type: 'json' }
 
-/** How the bot's guard refuses an activity. */
+/** The answer of the bot's guard to a refused activity. */
 const refusal = z.strictObject({ error: z.strictObject({ code: z.string(), message: z.string() }) })
 
 /**
@@ -24,11 +24,11 @@ const receiveActivity = definePublicRoute({
   credential: 'connector',
   body: z.looseObject({}),
   answers: {
-    200: { description: 'Heard. An invoke gets its answer as the body.', body: z.looseObject({}).optional() },
-    400: { description: 'This is no activity, or one that nobody answers.', body: refusal.optional() },
+    200: { description: 'Handled. For an invoke, the body is its answer.', body: z.looseObject({}).optional() },
+    400: { description: 'The body is not an activity, or the bot does not handle it.', body: refusal.optional() },
     401: { description: 'The token is missing or not valid.', body: refusal, headers: ['WWW-Authenticate'] },
-    403: { description: 'Another channel, organisation or connector.', body: refusal },
-    503: { description: 'The token cannot be checked just now.', body: refusal, headers: ['Retry-After'] },
+    403: { description: 'The activity comes from another channel, organisation or connector.', body: refusal },
+    503: { description: 'The token cannot be checked now.', body: refusal, headers: ['Retry-After'] },
   },
   refusals: [],
   examples: examples.receiveActivity,

@@ -20,7 +20,7 @@ const params = z.object({ templateId: z.uuid().toLowerCase() })
 
 /** A template for admins: everything except the webhook's secret, which is write-only. */
 export const templateForAdmins = template.extend({ webhook: webhookSubscription.omit({ secret: true }).nullable() })
-/** The body of a write: id and version come from the address and If-Match, and an omitted secret stays unchanged. */
+/** The body of a write. Id and version come from the address and If-Match. An omitted secret stays unchanged. */
 export const templateToWrite = template
   .partial({ id: true, version: true })
   .extend({ webhook: webhookSubscription.partial({ secret: true }).nullable().default(null) })
@@ -40,7 +40,7 @@ const listTemplates = defineRoute({
   audience: 'any',
   answers: {
     200: {
-      description: 'The list. An admin sees the policies too.',
+      description: 'The templates; for admins with their policies.',
       body: z.strictObject({ value: z.array(shownTemplate) }),
     },
   },
@@ -62,7 +62,7 @@ const readTemplate = defineRoute({
   audience: 'any',
   params,
   answers: {
-    200: { description: 'The template. An admin sees its policies too.', body: shownTemplate, headers: ['ETag'] },
+    200: { description: 'The template; for admins with its policies.', body: shownTemplate, headers: ['ETag'] },
   },
   refusals: ['not-found'],
   examples: examples.readTemplate,
@@ -77,15 +77,15 @@ const writeTemplate = defineRoute({
   tag: 'Templates',
   method: 'PUT',
   path: '/templates/v1/:templateId',
-  summary: 'Write a template that has been read (If-Match) or is new (If-None-Match: *)',
+  summary: 'Change a template (If-Match), or create a template (If-None-Match: *)',
   permission: 'template.write',
   audience: 'any',
   params,
   headers: ['If-Match', 'If-None-Match'],
   body: templateToWrite,
   answers: {
-    200: { description: 'Written.', body: templateForAdmins, headers: ['ETag'] },
-    201: { description: 'Made.', body: templateForAdmins, headers: ['ETag', 'Location'] },
+    200: { description: 'The template was changed.', body: templateForAdmins, headers: ['ETag'] },
+    201: { description: 'The template was created.', body: templateForAdmins, headers: ['ETag', 'Location'] },
   },
   refusals: ['precondition-required', 'stale-version', 'not-found'],
   examples: examples.writeTemplate,
@@ -109,7 +109,7 @@ async function expectedVersion(
   const noneMatch = headers['if-none-match']?.trim()
   if (match === undefined && noneMatch === '*') return 0
   if (match === undefined || noneMatch !== undefined) {
-    const detail = 'Send the ETag that you have read as If-Match, or If-None-Match: * for a new template.'
+    const detail = 'Send the template’s ETag as If-Match, or If-None-Match: * for a new template.'
     throw new HttpError('precondition-required', detail)
   }
   const only = /^"(\d{1,9})"$/.exec(match)?.[1]

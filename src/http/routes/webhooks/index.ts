@@ -34,7 +34,7 @@ const receiveWebhook = definePublicRoute({
   credential: 'signature',
   headers: ['webhook-id', 'webhook-timestamp', 'webhook-signature'],
   body: signedBody(anyWebhookBody),
-  answers: { 204: { description: 'Taken. Types that are not known are taken too.', body: null } },
+  answers: { 204: { description: 'Accepted. Unknown types are also accepted.', body: null } },
   refusals: ['invalid-signature', 'rate-limited', 'unavailable'],
   examples: examples.receiveWebhook,
   anyAccept: true,
@@ -66,21 +66,25 @@ function verify(secret: string, body: Buffer, headers: IncomingHttpHeaders): voi
   try {
     new Webhook(secret).verify(body, signature, { jsonParse: false })
   } catch (cause) {
-    throw new HttpError('invalid-signature', 'The webhook is not signed by us, or too long ago.', {
-      headers: { 'WWW-Authenticate': 'Webhook realm="quartermaster"' },
-      cause,
-    })
+    throw new HttpError(
+      'invalid-signature',
+      'The webhook is not signed with our secret, or its signature is too old.',
+      {
+        headers: { 'WWW-Authenticate': 'Webhook realm="quartermaster"' },
+        cause,
+      },
+    )
   }
 }
 
 const params = z.object({ deliveryId: z.uuid().toLowerCase() })
-/** Lists deliveries. They contain no secret, and the answers of receivers are not kept. */
+/** Lists deliveries. They contain no secrets and no answers of receivers. */
 const listDeliveries = defineRoute({
   id: 'listDeliveries',
   tag: 'Webhooks',
   method: 'GET',
   path: '/webhooks/v1/deliveries',
-  summary: 'List deliveries of webhooks, newest first',
+  summary: 'List webhook deliveries, newest first',
   permission: 'delivery.read',
   audience: 'any',
   query: z.strictObject({
@@ -103,7 +107,7 @@ const readDelivery = defineRoute({
   tag: 'Webhooks',
   method: 'GET',
   path: '/webhooks/v1/deliveries/:deliveryId',
-  summary: 'Read a delivery with its attempts, and how its receiver does',
+  summary: 'Read a delivery with its attempts and the status of its receiver',
   permission: 'delivery.read',
   audience: 'any',
   params,
@@ -121,11 +125,11 @@ const replayDelivery = defineRoute({
   tag: 'Webhooks',
   method: 'POST',
   path: '/webhooks/v1/deliveries/:deliveryId/replay',
-  summary: 'Send a delivery now: one that waits, or one that has ended, from the start of the schedule',
+  summary: 'Resend a delivery now; a delivery that has ended starts its schedule again',
   permission: 'delivery.replay',
   audience: 'any',
   params,
-  answers: { 202: { description: 'It is on its way again.', body: deliveryDetails, headers: ['Location'] } },
+  answers: { 202: { description: 'The delivery is being sent again.', body: deliveryDetails, headers: ['Location'] } },
   refusals: ['not-found', 'illegal-transition'],
   examples: examples.replayDelivery,
   idempotent: true,
@@ -141,12 +145,15 @@ const testWebhook = defineRoute({
   tag: 'Webhooks',
   method: 'POST',
   path: '/templates/v1/:templateId/webhook/test',
-  summary: 'Send one signed webhook.test to the webhook of a template now, and tell what came back',
+  summary: 'Send one signed webhook.test to the receiver of a template, and return the result',
   permission: 'webhook.test',
   audience: 'any',
   params: z.object({ templateId: z.uuid().toLowerCase() }),
   answers: {
-    200: { description: 'It was tried once. `delivered` tells whether it was taken.', body: webhookTestResult },
+    200: {
+      description: 'The result of one attempt. `delivered` shows whether the receiver accepted it.',
+      body: webhookTestResult,
+    },
   },
   refusals: ['not-found'],
   examples: examples.testWebhook,
@@ -155,20 +162,20 @@ const testWebhook = defineRoute({
   },
 })
 
-/** Brings the next attempt of each waiting delivery forward, for example when a receiver was repaired. */
+/** Starts the next attempt of each waiting delivery now, for example after a receiver was repaired. */
 const sendWaiting = defineRoute({
   id: 'sendWaitingDeliveries',
   tag: 'Webhooks',
   method: 'POST',
   path: '/templates/v1/:templateId/webhook/send-waiting',
-  summary: 'Send the deliveries that wait for their next attempt now',
+  summary: 'Send all waiting deliveries of a template now',
   permission: 'delivery.replay',
   audience: 'any',
   params: z.object({ templateId: z.uuid().toLowerCase() }),
   answers: {
     202: {
-      description: 'They are on their way. At most 200 in one call, the oldest first.',
-      body: z.strictObject({ sent: z.int().min(0).describe('How many waited.') }),
+      description: 'The deliveries are being sent: at most 200 in one call, oldest first.',
+      body: z.strictObject({ sent: z.int().min(0).describe('Number of deliveries that waited.') }),
     },
   },
   refusals: ['not-found', 'illegal-transition'],

@@ -1,4 +1,4 @@
--- Aggregates are stored whole, as versioned JSON that is parsed when it is read; columns beside it exist to be searched or to be unique.
+-- Aggregates are stored whole, as versioned JSON that is parsed when it is read. Other columns exist for searches and constraints.
 
 CREATE TABLE counters (
   tenant_id uuid PRIMARY KEY,
@@ -12,7 +12,7 @@ CREATE TABLE requests (
   kind text NOT NULL,
   status text NOT NULL,
   requester_id uuid NOT NULL,
-  -- Who may decide now: the approvers of the open stage that have not decided.
+  -- The people who may decide now: the approvers of the open stage who have not decided.
   waiting_for uuid[] NOT NULL DEFAULT '{}',
   version integer NOT NULL,
   submitted_at timestamptz NOT NULL,
@@ -42,7 +42,7 @@ CREATE TABLE audit_log (
 );
 CREATE INDEX audit_log_by_request ON audit_log (request_id, entry);
 
--- One holder a name, whatever happens at the same moment.
+-- Each name has one holder, also with concurrent transactions.
 CREATE TABLE reservations (
   tenant_id uuid NOT NULL,
   name text NOT NULL,
@@ -69,7 +69,7 @@ CREATE TABLE deliveries (
 );
 CREATE INDEX deliveries_by_request ON deliveries (request_id);
 
--- Cards of ours in chats. The primary key is what makes a card be sent once.
+-- Sent cards in chats. The primary key ensures that each card is sent once.
 CREATE TABLE sent_cards (
   request_id uuid NOT NULL,
   person_id uuid NOT NULL,
@@ -92,14 +92,14 @@ CREATE TABLE conversations (
   PRIMARY KEY (tenant_id, person_id)
 );
 
--- botbuilder's own state: nothing that matters lives here, since the SDK saves it without concurrency control.
+-- botbuilder's own state. It contains nothing important, because the SDK saves it without concurrency control.
 CREATE TABLE bot_state (
   key text PRIMARY KEY,
   body jsonb NOT NULL,
   updated_at timestamptz NOT NULL DEFAULT now()
 );
 
--- Activities that have been heard: Teams delivers some twice.
+-- Received activities: Teams delivers some twice.
 CREATE TABLE inbox (
   channel text NOT NULL,
   conversation_id text NOT NULL,
@@ -110,7 +110,7 @@ CREATE TABLE inbox (
 );
 CREATE INDEX inbox_by_age ON inbox (received_at);
 
--- The request's id is fixed by the first claim of a key, so whoever repeats it continues the same request.
+-- The first claim of a key fixes the request's id, so a repeated call continues the same request.
 CREATE TABLE idempotency_keys (
   tenant_id text NOT NULL,
   person_id text NOT NULL,
@@ -126,7 +126,7 @@ CREATE TABLE idempotency_keys (
 );
 CREATE INDEX idempotency_keys_by_age ON idempotency_keys (keep_until);
 
--- Values that the service makes for itself once, such as a signing secret.
+-- Values that the service creates once, such as a signing secret.
 CREATE TABLE settings (
   name text PRIMARY KEY,
   value text NOT NULL

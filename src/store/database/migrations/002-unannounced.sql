@@ -1,3 +1,3 @@
--- What was made and nobody was told of yet: few at any time, and admins look at them.
+-- Created resources that are not announced yet. They are few at any time, and admins read them.
 CREATE INDEX requests_unannounced ON requests (tenant_id, number)
   WHERE status = 'succeeded' AND body -> 'followUp' ->> 'state' <> 'announced';

@@ -1,15 +1,15 @@
--- How receivers of webhooks do: failing since when, switched off when and why. One without a row does well.
+-- The status of webhook receivers: since when a receiver fails, when and why it was disabled. A receiver without a row is healthy.
 CREATE TABLE webhook_endpoints (
   endpoint_id uuid PRIMARY KEY,
   tenant_id uuid NOT NULL,
-  -- NULL: the bot's own subscription.
+  -- NULL: the service's own receiver.
   template_id uuid,
   body jsonb NOT NULL
 );
 CREATE INDEX webhook_endpoints_by_template ON webhook_endpoints (tenant_id, template_id);
 
--- What the log of deliveries is searched by. Generated, so that a replica of the version before goes on writing while the
--- others are started anew. Moments are all written by toISOString, so as text they are in their order.
+-- Columns for searches of the delivery log. They are generated, so that a replica of the previous version can write during an
+-- update. toISOString writes all times, so their texts are in the order of time.
 ALTER TABLE deliveries
   ADD COLUMN tenant_id uuid GENERATED ALWAYS AS ((body ->> 'tenantId')::uuid) STORED,
   ADD COLUMN template_id uuid GENERATED ALWAYS AS ((body -> 'subscriber' ->> 'templateId')::uuid) STORED,

@@ -1,4 +1,4 @@
--- What each chat was sent lately, so that all processes together keep to the limits of Teams.
+-- The recent messages to each chat, so that all processes together respect the limits of Teams.
 CREATE TABLE chat_pace (
   conversation_id text PRIMARY KEY,
   body jsonb NOT NULL,
@@ -6,5 +6,5 @@ CREATE TABLE chat_pace (
 );
 CREATE INDEX chat_pace_by_age ON chat_pace (updated_at);
 
--- A chat that has refused our messages for good: since when, and in which words of the connector. NULL = it takes them.
+-- A chat that permanently refuses our messages: since when, and the connector's error text. NULL: it accepts them.
 ALTER TABLE conversations ADD COLUMN closed_at timestamptz, ADD COLUMN closed_why text;

@@ -1,5 +1,5 @@
--- Limits of use, counted by all replicas together. Unlogged: nothing is flushed for a request that is only counted, and
--- after a crash of the server everybody may begin with full buckets.
+-- Limits of use, which all replicas share. Unlogged: counting a call flushes nothing to disk, and after a crash of the
+-- server everybody starts with full buckets.
 CREATE UNLOGGED TABLE token_buckets (
   key text PRIMARY KEY,
   tokens double precision NOT NULL,
@@ -8,8 +8,8 @@ CREATE UNLOGGED TABLE token_buckets (
 );
 CREATE INDEX token_buckets_by_fullness ON token_buckets (full_at);
 
--- Takes one token from each bucket, or from none when one of them is empty. Buckets are locked in the order of their keys,
--- so that two calls never wait for each other; a call that waited goes on with what the other one left.
+-- Takes one token from each bucket, or from none if a bucket is empty. Locks buckets in the order of their keys, so that two
+-- calls cannot deadlock. A call that waited continues with the tokens that the other call left.
 CREATE FUNCTION draw_tokens(keys text[], capacities double precision[], rates double precision[], at timestamptz)
 RETURNS TABLE (place bigint, left_over double precision, drawn boolean) LANGUAGE plpgsql AS $$
 DECLARE

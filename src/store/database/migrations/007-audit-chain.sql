@@ -1,6 +1,6 @@
--- Each request's entries are a chain: every one carries the hash of all before it. What is here already is chained by
--- the code that runs in this migration's transaction. Columns may be empty, so that a process of the version before goes
--- on while replicas are exchanged; what it writes then is in no chain, and is named by the proof.
+-- The entries of each request form a chain: each entry has a hash over all previous entries. Code in this migration's
+-- transaction chains the existing entries. Columns may be empty, so that processes of the previous version can write during
+-- an update. Their entries are in no chain, and the proof reports them.
 ALTER TABLE audit_log
   ADD COLUMN seq integer,
   ADD COLUMN actor_id text,
@@ -13,11 +13,11 @@ ALTER TABLE audit_log
   ADD COLUMN before text,
   ADD COLUMN after text,
   ADD COLUMN hash text,
-  -- The words may be erased; their digest stays.
+  -- The text may be erased; its digest stays.
   ALTER COLUMN body DROP NOT NULL;
 
--- The newest hash of each chain, apart from the entries. The seal is made with a key that is not in the database. Nobody
--- begins a chain twice, and whoever continues one holds its row.
+-- The newest hash of each chain, stored apart from the entries. The key of the seal is not in the database. No chain can start
+-- twice, and a transaction that continues a chain locks its row.
 CREATE TABLE audit_heads (
   request_id uuid PRIMARY KEY,
   seq integer NOT NULL,

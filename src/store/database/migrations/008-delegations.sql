@@ -1,4 +1,4 @@
--- Who decides for whoever is away. A person has one at a time; what is long over is forgotten.
+-- Delegates of absent people. A person has one delegation at a time; old ones are deleted.
 CREATE TABLE delegations (
   delegation_id uuid PRIMARY KEY,
   tenant_id uuid NOT NULL,

@@ -1,4 +1,4 @@
--- The numbers in names that have a counter: one row for each name that differs in its number only.
+-- The counters of numbered names: one row for all names that differ only in their number.
 CREATE TABLE name_counters (
   tenant_id uuid NOT NULL,
   scope text NOT NULL,
@@ -6,5 +6,5 @@ CREATE TABLE name_counters (
   PRIMARY KEY (tenant_id, scope)
 );
 
--- How much was made of a template, which is asked where its policy sets a bound.
+-- The number of resources of a template, which is read if its policy has a quota.
 CREATE INDEX requests_by_template ON requests (tenant_id, (body -> 'template' ->> 'id'), status);

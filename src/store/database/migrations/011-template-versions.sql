@@ -1,10 +1,10 @@
--- Every version that a template ever had, by whom and when. No secret of a webhook is kept here.
+-- All versions of templates, with author and time, without the secrets of webhooks.
 CREATE TABLE template_versions (
   tenant_id uuid NOT NULL,
   template_id uuid NOT NULL,
   version integer NOT NULL,
   body jsonb NOT NULL,
-  -- The person, or null where nobody was asked: the file of templates, or a time before this table.
+  -- The author, or null: the templates file, or a version before this table.
   changed_by jsonb,
   changed_at timestamptz,
   PRIMARY KEY (tenant_id, template_id, version)

@@ -1,4 +1,4 @@
--- Many requests of one call, submitted one after the other as the limits of use allow.
+-- Many requests of one call, which are submitted one after the other as the limits of use allow.
 CREATE TABLE batches (
   batch_id uuid PRIMARY KEY,
   tenant_id uuid NOT NULL,
@@ -16,9 +16,9 @@ CREATE TABLE batch_rows (
   place integer NOT NULL,
   key text NOT NULL,
   status text NOT NULL DEFAULT 'waiting',
-  -- The id that its request has, or will have.
+  -- The id of its present or later request.
   request_id uuid NOT NULL,
-  -- What it asks for, until its request has it.
+  -- The body of its request, until the request exists.
   body jsonb,
   problem jsonb,
   PRIMARY KEY (batch_id, place)

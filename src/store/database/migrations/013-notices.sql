@@ -1,4 +1,4 @@
--- Cards that tell of no one request: how the service does, what is open. The primary key is what makes each be sent once.
+-- Notices: cards about no single request, such as health alerts and digests. The primary key ensures that each is sent once.
 CREATE TABLE notices (
   tenant_id uuid NOT NULL,
   person_id uuid NOT NULL,

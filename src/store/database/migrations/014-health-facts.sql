@@ -1,4 +1,4 @@
--- What all processes have counted of their calls to each service of Microsoft 365, minute by minute.
+-- The numbers of calls of all processes to each service of Microsoft 365, by minute.
 CREATE TABLE service_calls (
   service text NOT NULL,
   minute timestamptz NOT NULL,
@@ -12,7 +12,7 @@ CREATE TABLE service_calls (
 );
 CREATE INDEX service_calls_by_age ON service_calls (minute);
 
--- How long the directory took to show the group of a site, in seconds, from when the group was made.
+-- The seconds from the creation of a site's group until the directory showed it.
 CREATE TABLE directory_sightings (
   request_id uuid PRIMARY KEY,
   tenant_id uuid NOT NULL,

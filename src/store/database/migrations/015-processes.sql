@@ -1,4 +1,4 @@
--- The processes of the service, each by its own word. One that stops in order takes its row along; one that is killed leaves it.
+-- The processes of the service, as they report themselves. A process deletes its row when it stops; a killed process leaves its row.
 CREATE TABLE processes (
   process_id uuid PRIMARY KEY,
   name text NOT NULL,
@@ -8,7 +8,7 @@ CREATE TABLE processes (
   seen_at timestamptz NOT NULL DEFAULT now()
 );
 
--- Who looks after the health of the service just now, and what the last looks have come to.
+-- The process that checks the health of the service now, and the result of the last checks.
 CREATE TABLE health_watch (
   tenant_id uuid PRIMARY KEY,
   holder uuid NOT NULL,

@@ -1,4 +1,4 @@
--- Addresses that were in use, and who or what held them last: digests by a key outside of the store, and no address and no id.
+-- Former addresses and their last holders, only as digests with a key outside the store: no address and no id.
 CREATE TABLE former_addresses (
   tenant_id uuid NOT NULL,
   address text NOT NULL,
@@ -8,7 +8,7 @@ CREATE TABLE former_addresses (
 );
 CREATE INDEX former_addresses_by_age ON former_addresses (tenant_id, last_day);
 
--- What a request has created, by its address.
+-- Created resources by address.
 CREATE INDEX requests_by_alias ON requests (tenant_id, (body ->> 'alias'));
 CREATE INDEX requests_by_address ON requests (tenant_id, (body ->> 'address'));
 CREATE INDEX requests_by_alias_address ON requests (tenant_id, (body ->> 'aliasAddress'));

@@ -1,5 +1,5 @@
--- Takes from each bucket as many tokens as the call costs, or none from any of them when one has too few. A version before this
--- one goes on with the function that takes one token.
+-- Takes as many tokens from each bucket as the call costs, or none if a bucket has too few. Earlier versions continue to use the
+-- function that takes one token.
 CREATE FUNCTION draw_tokens(
   keys text[], capacities double precision[], rates double precision[], costs double precision[], at timestamptz)
 RETURNS TABLE (place bigint, left_over double precision, drawn boolean) LANGUAGE plpgsql AS $$

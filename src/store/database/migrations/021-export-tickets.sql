@@ -1,4 +1,4 @@
--- Links to exports that were issued. The hash is the SHA-256 of a link's random part, so that no row opens anything.
+-- Issued links to exports. The hash is the SHA-256 of a link's random part, so that a row alone opens nothing.
 CREATE TABLE export_tickets (
   hash text PRIMARY KEY,
   tenant_id uuid NOT NULL,
@@ -15,9 +15,9 @@ CREATE TABLE export_tickets (
 );
 CREATE INDEX export_tickets_by_end ON export_tickets (until);
 
--- From here on the key that seals links is derived from a secret outside the database.
+-- The key that seals links is now derived from a secret outside the database.
 DELETE FROM settings WHERE name = 'export-key';
 
--- Keys of refused calls. Callers of the last hour may still be repeating theirs, so those rows end by themselves.
+-- Keys of refused calls. Callers may still repeat calls of the last hour, so these rows stay until they expire.
 DELETE FROM idempotency_keys
 WHERE answer IS NULL AND fingerprint IS NULL AND keep_until < now() + interval '6 days 23 hours';

@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, it, vi } from 'vitest'
 import { brokenRules } from '../support/card-rules.ts'
-import { longer } from '../support/longer-words.ts'
+import { longer } from '../support/longer-texts.ts'
 
-// Views take their texts from the catalogue when they are loaded. Test files of a worker share modules, so this file loads its own, and
-// the files after it load theirs again, from the catalogue as it was.
+// Views read their texts from the catalogue when they are loaded. Test files of a worker share modules, so this file loads its own
+// modules, and later files load theirs again with the original catalogue.
 vi.resetModules()
 const { strings } = await import('../../src/cards/shared/messages.ts')
 const original = structuredClone(strings)
@@ -15,12 +15,12 @@ afterAll(() => {
 const { samples } = await import('../support/card-samples.ts')
 
 describe('every card', () => {
-  it('is drawn with the longer words', () => {
+  it('shows the longer texts', () => {
     const sample = samples.find(({ name }) => name === 'help')
     expect(JSON.stringify(sample?.render(sample.data))).toContain('lang en meer')
   })
 
-  it.each(samples)('$name keeps the rules when every word of ours is 35 % longer', ({ render, data }) => {
+  it.each(samples)('$name keeps the rules when our texts are 35 % longer', ({ render, data }) => {
     expect(brokenRules(render(data))).toEqual([])
   })
 })

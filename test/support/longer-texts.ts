@@ -1,8 +1,8 @@
 import { isNode, type Node } from './card-rules.ts'
 
-/** Every word of ours 35 % longer, as other languages are; commands and the locale stay what they are. */
-export function longer(words: Node): Node {
-  const entries = Object.entries(words).map(([key, value]) => {
+/** Returns our texts 35 % longer, like other languages; commands and the locale are unchanged. */
+export function longer(texts: Node): Node {
+  const entries = Object.entries(texts).map(([key, value]) => {
     if (isNode(value)) return [key, key === 'types' ? value : longer(value)]
     if (key === 'types' || key === 'locale' || value === '') return [key, value]
     return [key, longerText(String(value))]
@@ -10,7 +10,7 @@ export function longer(words: Node): Node {
   return Object.fromEntries(entries)
 }
 
-/** Sentences get more words, single words more letters; of a plural each form. */
+/** Adds text to a sentence, and letters to a single term; in a plural to each form. */
 function longerText(text: string): string {
   if (text.startsWith('{count, plural,'))
     return text.replace(
