@@ -34,7 +34,7 @@ export const healthParts = [
   'auditKey',
   'clock',
 ] as const
-const healthPartName = z.enum(healthParts)
+export const healthPartName = z.enum(healthParts)
 export type HealthPartName = z.output<typeof healthPartName>
 
 /** The messages about a part. The catalogue has a text for each, with the measures of the part. */
