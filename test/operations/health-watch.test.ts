@@ -92,6 +92,7 @@ function world() {
     deadLetters: { list: async () => [] },
     endpoints: { troubled: () => here(() => []) },
     sightings: { delay: () => here(() => ({ seen: 0, p50Seconds: 0, p95Seconds: 0 })) },
+    stats: { lastEnded: () => here(() => []) },
     serviceCalls: { lately: async () => [] },
     connection: {
       signIn: () => ({ tokens: [], refusal: undefined }),
