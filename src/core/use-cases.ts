@@ -89,7 +89,7 @@ import {
   readErasure,
   reduceOld,
 } from './privacy/index.ts'
-import { completeByWebhook, giveUp, pollDirectory, provision, watch } from './provisioning/index.ts'
+import { completeByWebhook, giveUp, pollDirectory, provision, retryInterrupted, watch } from './provisioning/index.ts'
 import {
   listApprovals,
   listOwnRequests,
@@ -219,6 +219,7 @@ export const useCases = {
 export const systemUseCases = {
   provision,
   giveUp,
+  retryInterrupted,
   pollDirectory,
   completeByWebhook,
   watch,

@@ -3,7 +3,7 @@
  * code that uses pg-boss; `webhooks/` delivers webhooks; `operations/` reports that this process runs.
  */
 import { type Core, type HealthWatcher, jobPayloads, type Outbox } from '../core/index.ts'
-import { defineJob, failureOf, type Job, jobRegistry } from './queue/define-job.ts'
+import { defineJob, failureOf, interruption, type Job, jobRegistry } from './queue/define-job.ts'
 import type { Turns } from './queue/queue.ts'
 import { deliverWebhookJob, type WebhookDeliveryScope } from './webhooks/deliver.ts'
 
@@ -50,7 +50,17 @@ const requestJobs = (core: Core): Job[] => [
     expireInSeconds: 180,
     concurrency: 8,
     handle: ({ requestId }, run) => core.system.provision(requestId, run),
-    onDeadLetter: ({ requestId }) => core.system.giveUp(requestId),
+    onDeadLetter: ({ requestId }, { name }) =>
+      core.system.giveUp(requestId, name === interruption.name ? 'interrupted' : 'unexpected'),
+  }),
+  // Retries a request once whose process was killed in each attempt.
+  defineJob({
+    name: 'retry-interrupted',
+    payload: jobPayloads['retry-interrupted'],
+    retries: 10,
+    retryDelaySeconds: 5,
+    expireInSeconds: 60,
+    handle: ({ requestId }) => core.system.retryInterrupted(requestId),
   }),
   // Polls once whether the resource is visible. Each poll orders the next one until it is.
   defineJob({

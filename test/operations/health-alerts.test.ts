@@ -7,6 +7,8 @@ import {
   type HealthPart,
   type HealthWatch,
   healthWatch,
+  lessNotice,
+  moreNotice,
   type NoticeKey,
   type NoticeOrder,
   noticeKey,
@@ -198,6 +200,106 @@ describe('alerts about health', () => {
     const both = checks([...red, ...[40, 60, 80, 100].map((second) => [second, []] as const)])
     expect(both.tell).toEqual([redNotice(at(0)), ofPart])
     expect(await shown(both.watch, ofPart)).toMatchObject({ until: at(40), parts: [part, secret] })
+  })
+
+  const graph = { name: 'graph', state: 'red', says: 'timesOut' } as const
+  const every20 = (from: number, until: number, parts: readonly HealthPart[]) =>
+    Array.from({ length: (until - from) / 20 + 1 }, (_, index) => [from + index * 20, parts] as const)
+
+  it('report each further part that turns red once, with the parts that stay red', async () => {
+    const { watch, tell } = checks([...every20(0, 40, [part]), ...every20(60, 200, [part, graph])])
+    expect(tell).toEqual([redNotice(at(0)), moreNotice(at(60))])
+    expect(await shown(watch, moreNotice(at(60)))).toEqual({
+      ...{ kind: 'health', turned: 'more', since: at(60), until: null, parts: [graph], others: [part] },
+    })
+  })
+
+  it('report a further part that recovers while another stays red, and later the end of the problem', async () => {
+    const red = [...every20(0, 40, [part]), ...every20(60, 100, [part, graph])]
+    const less = checks([...red, ...every20(120, 200, [part])])
+    expect(less.tell).toEqual([redNotice(at(0)), moreNotice(at(60)), lessNotice(at(120))])
+    expect(await shown(less.watch, lessNotice(at(120)))).toEqual({
+      ...{ kind: 'health', turned: 'less', since: at(60), until: at(120), parts: [graph], others: [part] },
+    })
+    expect(await shown(less.watch, moreNotice(at(60)))).toBeUndefined()
+    const well = checks(every20(220, 280, []), less.watch)
+    expect(well.tell).toEqual([wellNotice(at(0))])
+    expect(await shown(well.watch, wellNotice(at(0)))).toMatchObject({ parts: [part, graph], others: [] })
+    expect(await shown(well.watch, lessNotice(at(120)))).toBeUndefined()
+  })
+
+  it('report a part that turns red again after it recovered', () => {
+    const { tell } = checks([
+      ...every20(0, 40, [part, graph]),
+      ...every20(60, 140, [part]),
+      ...every20(160, 200, [part, graph]),
+    ])
+    expect(tell).toEqual([redNotice(at(0)), lessNotice(at(60)), moreNotice(at(160))])
+  })
+
+  it('report a second credential, and the renewal of one of two', async () => {
+    const certificate = { name: 'certificate', state: 'red', says: 'certificateSoon' } as const
+    const { watch, tell } = checks([
+      ...every20(0, 40, [secret]),
+      ...every20(60, 100, [secret, certificate]),
+      ...every20(120, 200, [certificate]),
+    ])
+    expect(tell).toEqual([redNotice(at(0)), moreNotice(at(60)), lessNotice(at(120))])
+    expect(await shown(watch, lessNotice(at(120)))).toMatchObject({ parts: [secret], others: [certificate] })
+  })
+
+  it('report no further part that an earlier version reported already', () => {
+    const stored: z.input<typeof healthWatch> = {
+      ...{ state: 'red', since: at(-600), turning: null },
+      red: { since: at(-600), parts: [part, graph] },
+    }
+    expect(checks(every20(0, 100, [part, graph]), stored).tell).toEqual([])
+  })
+
+  it('alternate for each part, for any checks, and report the end only after every part', () => {
+    const names = ['exchange', 'graph', 'sharePoint'] as const
+    const anyChecks = fc.array(fc.tuple(fc.integer({ min: 1, max: 6 }), fc.subarray([...names])), {
+      maxLength: 80,
+      size: 'max',
+    })
+    const counts = { more: 0, less: 0, well: 0 }
+    fc.assert(
+      fc.property(anyChecks, (steps) => {
+        let watch: HealthWatch | undefined
+        let second = 0
+        const reported = new Set<string>()
+        const keys: string[] = []
+        for (const [turns, red] of steps) {
+          second += turns * 20
+          const parts = red.map((name) => ({ name, state: 'red', says: 'timesOut' }) as const)
+          const after = afterCheck(watch, { at: at(second), parts })
+          watch = healthWatch.parse(JSON.parse(JSON.stringify(after.watch)))
+          const now = new Set<string>(
+            watch.state === 'red' ? (watch.broken?.red ?? []).map((one) => one.part.name) : [],
+          )
+          const [joined, left] = [
+            [...now].filter((name) => !reported.has(name)),
+            [...reported].filter((name) => !now.has(name)),
+          ]
+          const kinds = after.tell.map((key) => key.split(':')[1] ?? '')
+          // A change of the reported parts has a notice of its own kind, and no notice comes without a change.
+          expect(kinds.includes('red') || kinds.includes('more')).toBe(joined.length > 0)
+          expect(kinds.includes('less') || kinds.includes('well')).toBe(left.length > 0)
+          if (kinds.includes('red')) expect(reported.size).toBe(0)
+          if (kinds.includes('less')) expect(now.size).toBeGreaterThan(0)
+          if (kinds.includes('well')) expect(red).toEqual([])
+          counts.more += kinds.filter((kind) => kind === 'more').length
+          counts.less += kinds.filter((kind) => kind === 'less').length
+          counts.well += kinds.filter((kind) => kind === 'well').length
+          keys.push(...after.tell)
+          reported.clear()
+          for (const name of now) reported.add(name)
+        }
+        expect(new Set(keys).size).toBe(keys.length)
+      }),
+      { numRuns: 500, seed: 24_05 },
+    )
+    for (const count of Object.values(counts)) expect(count).toBeGreaterThan(50)
   })
 
   it('do not repeat an earlier version’s report about credentials, and report their renewal once', () => {

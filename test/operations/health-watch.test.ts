@@ -92,6 +92,7 @@ function world() {
     deadLetters: { list: async () => [] },
     endpoints: { troubled: () => here(() => []) },
     sightings: { delay: () => here(() => ({ seen: 0, p50Seconds: 0, p95Seconds: 0 })) },
+    stats: { lastEnded: () => here(() => []) },
     serviceCalls: { lately: async () => [] },
     connection: {
       signIn: () => ({ tokens: [], refusal: undefined }),
@@ -199,7 +200,10 @@ describe('the health watch', () => {
     expect(kinds(cards)).toEqual(['red'])
   })
 
-  it('sends the two cards by turns after any sequence of faults and processes', async () => {
+  it('sends the two cards by turns after any sequence of faults and processes', { timeout: 120_000 }, async () => {
+    // The seed keeps the number of cards the same in each run; HEALTH_WATCH_SEED tries others.
+    const seed = Number(process.env['HEALTH_WATCH_SEED'] ?? 20_261_123)
+    console.log(`seed ${seed}`)
     let all = 0
     const step = fc.oneof(
       { weight: 6, arbitrary: fc.constantFrom('check one', 'check other') },
@@ -228,7 +232,7 @@ describe('the health watch', () => {
         all += found.length
         expect(found).toEqual(found.map((_, index) => (index % 2 ? 'well' : 'red')))
       }),
-      { numRuns: 300 },
+      { numRuns: 300, seed },
     )
     expect(all).toBeGreaterThan(300)
   })

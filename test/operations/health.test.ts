@@ -5,6 +5,7 @@ import { apiTexts } from '../../src/cards/index.ts'
 import { strings } from '../../src/cards/shared/messages.ts'
 import {
   endpointOf,
+  failingKinds,
   type HealthFacts,
   type HealthThreshold,
   healthSayings,
@@ -165,6 +166,44 @@ describe('a health report', () => {
   it('does not judge a service by few calls', () => {
     const few = (calls: number) => ({ traffic: [trafficOf('graph', at, { calls, failed: calls })] })
     expect([partOf(few(99), 'graph')?.state, partOf(few(100), 'graph')?.state]).toEqual(['green', 'amber'])
+  })
+
+  it('is red for a kind whose last five requests all failed, whatever other kinds do', () => {
+    const anyEnded = fc.array(
+      fc.record({
+        kind: fc.constantFrom('teamSite' as const, 'roomMailbox' as const),
+        status: fc.constantFrom('failed' as const, 'failed' as const, 'failed' as const, 'succeeded' as const),
+      }),
+      { maxLength: 16, size: 'max' },
+    )
+    const counts = { red: 0, green: 0 }
+    fc.assert(
+      fc.property(anyEnded, fc.nat(100), (requests, turn) => {
+        const all = requests.map((one, index) => ({ ...one, at: new Date(at.getTime() + index) }))
+        const wanted = (['roomMailbox', 'teamSite'] as const).filter((kind) => {
+          const statuses = requests.filter((one) => one.kind === kind).map(({ status }) => status)
+          return statuses.length >= 5 && !statuses.slice(-5).includes('succeeded')
+        })
+        // The order of the store does not matter.
+        const turned = [...all.slice(turn % (all.length + 1)), ...all.slice(0, turn % (all.length + 1))]
+        expect(failingKinds(turned)).toEqual(wanted)
+        const part = partOf({ ended: turned }, 'requests')
+        expect(part).toMatchObject(
+          wanted.length > 0 ? { state: 'red', count: 5, kinds: wanted } : { state: 'green', says: 'requestsGood' },
+        )
+        counts[wanted.length > 0 ? 'red' : 'green'] += 1
+      }),
+      { numRuns: 500, seed: 24_02 },
+    )
+    expect(Math.min(counts.red, counts.green)).toBeGreaterThan(50)
+  })
+
+  it('names the kinds whose requests fail', () => {
+    const ended = (['teamSite', 'roomMailbox'] as const).flatMap((kind) =>
+      Array.from({ length: 5 }, () => ({ kind, status: 'failed' as const, at })),
+    )
+    const part = partOf({ ended }, 'requests')
+    expect(part && apiTexts.healthPart(part)).toContain('all failed: Room and Team site.')
   })
 
   it('has the same text for a part by REST and on cards', () => {

@@ -6,10 +6,12 @@ import {
   provisioningRequest,
   type Request,
   type RequestForSite,
+  system,
 } from '../../src/core/index.ts'
+import { interruption } from '../../src/jobs/queue/define-job.ts'
 import { requestOf, stepsUntil } from '../support/card-requests.ts'
 import { actorOf, kim, priya, tenantId, tenantWith, withCore } from '../support/core.ts'
-import { jobNamed } from '../support/job-scope.ts'
+import { firstAttempt, jobNamed } from '../support/job-scope.ts'
 
 const failure = { name: 'Error', message: 'the job died again and again' }
 const { signal } = new AbortController()
@@ -66,6 +68,59 @@ describe('a request whose job became a dead letter', () => {
       expect(steps[0]).toBe(step)
     },
   )
+
+  describe('because its process was killed in each attempt', () => {
+    const giveUpInterrupted = ({ requestId }: Request) =>
+      jobNamed('provision', { core: core.provisioning }).onDeadLetter({ v: 1, requestId }, interruption)
+    const retryJob = ({ requestId }: Request) =>
+      jobNamed('retry-interrupted', { core: core.provisioning }).run(firstAttempt(), { v: 1, requestId })
+    const retries = async ({ requestId }: Request) =>
+      (await core.orders(requestId)).filter(({ name }) => name === 'retry-interrupted')
+
+    it('shows that reason, is retried once after an hour, and then waits for an admin', async () => {
+      const request = await stored({ status: 'provisioning', steps: stepsUntil(2) })
+      const before = Date.now()
+      await giveUpInterrupted(request)
+      const failed = await now(request)
+      expect(failed).toMatchObject({ status: 'failed', problem: { code: 'interrupted', step: 'add-owners' } })
+      const [order, ...others] = await retries(request)
+      expect(others).toEqual([])
+      expect(order?.startAfter?.toISOString()).toBe(failed.retryAt)
+      expect(order?.startAfter?.getTime()).toBeGreaterThanOrEqual(before + 3_600_000)
+      expect(order?.startAfter?.getTime()).toBeLessThanOrEqual(Date.now() + 3_600_000)
+
+      await retryJob(request)
+      await retryJob(request)
+      const again = await now(request)
+      expect(again).toMatchObject({ status: 'queued', problem: null, version: failed.version + 1 })
+      const jobs = (await core.orders(request.requestId)).filter(({ name }) => name === 'provision')
+      expect(jobs).toHaveLength(1)
+      const timeline = await core.ports.audit.timeline(request.requestId)
+      expect(timeline.at(-1)).toMatchObject({ action: 'queued', actor: system, data: { why: 'interrupted' } })
+
+      await giveUpInterrupted(request)
+      expect(await now(request)).toMatchObject({ status: 'failed', problem: { code: 'interrupted' } })
+      expect(await retries(request)).toHaveLength(1)
+    })
+
+    it.each([
+      [
+        'a retry of an admin',
+        async (id: string) => core.provisioning.retryRequest(actorOf(priya, true), { requestId: id }),
+      ],
+      [
+        'a cancellation',
+        async (id: string) => core.provisioning.cancelRequest(actorOf(priya, true), { requestId: id }),
+      ],
+    ])('is not retried after %s', async (_, act) => {
+      const request = await stored({ status: 'provisioning', steps: stepsUntil(0) })
+      await giveUpInterrupted(request)
+      await act(request.requestId)
+      const { version } = await now(request)
+      await retryJob(request)
+      expect((await now(request)).version).toBe(version)
+    })
+  })
 
   it('is retried when an admin retries the job, and its timeline shows the retry', async () => {
     const request = await stored({ status: 'provisioning', steps: stepsUntil(2) })

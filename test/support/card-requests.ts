@@ -181,6 +181,19 @@ export const requests = {
     problem: { code: 'unavailable', detail: 'The directory did not answer', step: 'add-owners' },
     updatedAt: at('09:44'),
   }),
+  /** Its process was killed in each attempt. */
+  interrupted: requestOf({
+    ...queued,
+    status: 'failed',
+    steps: stepsUntil(2, { status: 'failed', attempts: 14 }),
+    problem: {
+      code: 'interrupted',
+      detail: 'The service was stopped unexpectedly each time that it ran this step.',
+      step: 'add-owners',
+    },
+    retryAt: at('11:20'),
+    updatedAt: at('10:20'),
+  }),
   /** The service lacks a permission in the tenant. */
   permissionMissing: requestOf({
     ...queued,

@@ -140,6 +140,9 @@ const unfinished = installationParts(asSam.now, [
     keyProbe({ fits: false, fingerprint: '77d0-51ce-09ab-4f3e', needed: '3f2a-91bc-77e0-12d4' }, 'data/audit.key'),
   ),
 ])
+const failingSites = Array.from({ length: 5 }, () => ({
+  ...{ kind: 'teamSite' as const, status: 'failed' as const, at: asSam.now },
+}))
 /** The health of the service: healthy, with trouble, and in the worst case. */
 export const healthSamples: readonly Sample[] = [
   sample('', adminHealthCard, adminHealthView(health(), asSam)),
@@ -155,6 +158,7 @@ export const healthSamples: readonly Sample[] = [
     ),
   ),
   sample('unfinished', adminHealthCard, adminHealthView(health({ clock: { aheadSeconds: 400 } }, unfinished), asSam)),
+  sample('failing-kinds', adminHealthCard, adminHealthView(health({ ended: failingSites }), asSam)),
   sample('busy', adminHealthCard, adminHealthView(health({ traffic: [many] }), asSam)),
   sample(
     'certificate',

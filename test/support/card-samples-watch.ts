@@ -7,7 +7,7 @@ import { type Sample, sample } from './card-sample.ts'
 const asSam = viewerOf(sam, { isAdmin: true })
 const since = '2026-11-20T09:02:00.000Z'
 const turned = (parts: HealthNotice['parts'], until: string | null = null): HealthNotice => ({
-  ...{ kind: 'health', turned: until === null ? 'red' : 'well', since, until, parts },
+  ...{ kind: 'health', turned: until === null ? 'red' : 'well', since, until, parts, others: [] },
 })
 const database = { name: 'database', state: 'red', says: 'silent', sinceAt: '2026-11-20T09:01:40.000Z' } as const
 const exchange = {
@@ -38,6 +38,24 @@ const withSilent = reportOf(
 export const watchSamples: readonly Sample[] = [
   sample('', healthTurnedCard, healthTurnedView(turned([database]), asSam)),
   sample('many', healthTurnedCard, healthTurnedView(turned([still, late, exchange]), asSam)),
+  sample(
+    'more',
+    healthTurnedCard,
+    healthTurnedView({ ...turned([exchange]), turned: 'more', others: [still, late] }, asSam),
+  ),
+  sample(
+    'less',
+    healthTurnedCard,
+    healthTurnedView({ ...turned([late], '2026-11-20T09:14:00.000Z'), turned: 'less', others: [exchange] }, asSam),
+  ),
+  sample(
+    'renewed-one',
+    healthTurnedCard,
+    healthTurnedView(
+      { ...turned([secretSoon], '2026-11-20T10:31:00.000Z'), turned: 'less', others: [certificateOver] },
+      asSam,
+    ),
+  ),
   sample('well', healthTurnedCard, healthTurnedView(turned([database], '2026-11-20T09:14:00.000Z'), asSam)),
   sample(
     'well-many',

@@ -47,6 +47,7 @@ export const factsOf = (
     ...own,
   },
   deadLetters: 0,
+  ended: [],
   endpoints: [],
   directory: { seen: 12, p50Seconds: 18, p95Seconds: 41 },
   services: [

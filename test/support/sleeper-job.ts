@@ -1,8 +1,11 @@
 import { z } from 'zod'
-import { defineJob, type JobScope } from '../../src/jobs/queue/define-job.ts'
+import { defineJob, type JobFailure, type JobScope } from '../../src/jobs/queue/define-job.ts'
 
 /** Creates a job with this handler for tests. It has no retries, so a second run has another reason. */
-export const sleeperJob = (handle: (payload: { note: string }, scope: JobScope) => Promise<void>) =>
+export const sleeperJob = (
+  handle: (payload: { note: string }, scope: JobScope) => Promise<void>,
+  onDeadLetter: (payload: { note: string }, failure: JobFailure) => Promise<void> = async () => undefined,
+) =>
   defineJob({
     name: 'sleeper',
     payload: z.object({ note: z.string() }),
@@ -10,4 +13,5 @@ export const sleeperJob = (handle: (payload: { note: string }, scope: JobScope) 
     retryDelaySeconds: 60,
     expireInSeconds: 600,
     handle,
+    onDeadLetter,
   })

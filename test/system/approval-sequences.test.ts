@@ -218,7 +218,7 @@ interface At {
 const others = {
   work: (to: Core, { requestId }: At, random: () => number) =>
     to.system.provision(requestId, { lastAttempt: random() < 0.3, signal: new AbortController().signal }),
-  giveUp: (to: Core, { requestId }: At) => to.system.giveUp(requestId),
+  giveUp: (to: Core, { requestId }: At) => to.system.giveUp(requestId, 'unexpected'),
   webhook: (to: Core, { requestId }: At) =>
     to.system.completeByWebhook(requestId, 'https://contoso.sharepoint.com/sites/made'),
   tend: (to: Core, { requestId }: At, random: () => number) =>

@@ -2,7 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { createBoss } from '../../src/jobs/queue/boss.ts'
-import { defineJob, type Job, type JobFailure, type JobScope, jobRegistry } from '../../src/jobs/queue/define-job.ts'
+import {
+  defineJob,
+  interruption,
+  type Job,
+  type JobFailure,
+  type JobScope,
+  jobRegistry,
+} from '../../src/jobs/queue/define-job.ts'
 import { createQueue, type Queue } from '../../src/jobs/queue/queue.ts'
 import { type Database, openDatabase } from '../../src/store/database/database.ts'
 import { startChild } from '../support/child.ts'
@@ -248,4 +255,43 @@ describe.each(engines)('jobs of a killed process, %s', (engine) => {
     await queue.stop(5)
     await discardStore(database, options)
   })
+
+  it('are given up with that reason when the process was killed in each attempt', { timeout: 120_000 }, async () => {
+    options = await newStoreOptions(engine)
+    const first = await open(sleeperJob(async () => undefined))
+    await first.queue.enqueue('sleeper', { note: 'lethal' }, { startAfter: new Date(Date.now() + 1000) })
+    await first.queue.stop(5)
+    await first.database.close()
+
+    // The first attempt, and five more after the retries.
+    for (let kill = 0; kill < 6; kill += 1) {
+      const child = startChild('store-process.ts', 'work', JSON.stringify(options))
+      await child.lines(1)
+      await child.kill()
+      if (engine === 'server') await silence()
+    }
+
+    const database = await openDatabase(options)
+    const runs: string[] = []
+    const givenUp: JobFailure[] = []
+    const queue = await startQueue(
+      database,
+      sleeperJob(
+        async ({ note }) => void runs.push(note),
+        async (_, failure) => void givenUp.push(failure),
+      ),
+    )
+    await vi.waitFor(() => expect(givenUp).toEqual([interruption]), patience)
+    expect(runs).toEqual([])
+    await queue.stop(5)
+    await discardStore(database, options)
+  })
+
+  /** Simulates that the heartbeats have been missing for some time. */
+  const silence = async () => {
+    const database = await openDatabase(options)
+    const { schema } = database.queueConnection
+    await database.query(`update ${schema}.job set heartbeat_on = now() - interval '1 minute' where state = 'active'`)
+    await database.close()
+  }
 })

@@ -156,6 +156,7 @@ describe.each(engines)('with any number of requests, %s:', (engine) => {
     ['the decisions and completions in a period', () => stores.stats.measure(tenantId, anHour)],
     ['the approvers in a period', () => stores.stats.approvers(tenantId, anHour, 20)],
     ['the failures in a period', () => stores.stats.failures(tenantId, anHour)],
+    ['the latest ended requests of each kind', () => stores.stats.lastEnded(tenantId, anHour.from, 5)],
     ['the number of open requests', () => stores.requests.countByState(tenantId, openStates)],
     ['overdue requests', () => stores.requests.overdue(overdue)],
     ['waiting requests without a timer', () => stores.requests.waitingBut(tenantId, [], limit)],

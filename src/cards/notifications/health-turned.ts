@@ -9,7 +9,7 @@ import { duration, listOf, moment, type Viewer } from '../shared/texts.ts'
 export const healthTurnedCard = defineCard({
   name: 'health-turned',
   data: z.strictObject({
-    subject: z.enum(['red', 'expiring', 'expired', 'well', 'renewed']),
+    subject: z.enum(['red', 'more', 'expiring', 'expired', 'less', 'well', 'renewed']),
     look,
     since: z.string(),
     /** The meaning of the problem, or `''`. */
@@ -19,23 +19,32 @@ export const healthTurnedCard = defineCard({
     /** The broken parts; `was` only names parts that are healthy again. */
     parts: z.array(healthRow.pick({ name: true, sentence: true, look: true })),
     was: z.string(),
+    /** The other parts that are broken, or `''`. */
+    others: z.string(),
   }),
 })
 
 /** Notifies an admin when something is broken or a credential expires, and when all parts are healthy again. */
 export function healthTurnedView(notice: HealthNotice, viewer: Viewer): ViewOf<typeof healthTurnedCard> {
-  const { turned, since, until, parts } = notice
-  const isRed = turned === 'red'
+  const { turned, since, until, parts, others } = notice
+  const isRed = turned === 'red' || turned === 'more'
   const subject = subjectOf(notice)
   const texts = strings.health.turned
+  const isOfCredentials = subject !== turned
   const at = (when: string | null) => (when === null ? '' : moment(when, viewer, 'full'))
-  const names = listOf([...new Set(parts.map(({ name }) => strings.health.part[name]))], 'and')
+  const namesOf = (all: readonly HealthPart[]) =>
+    listOf([...new Set(all.map(({ name }) => strings.health.part[name]))], 'and')
+  const names = namesOf(parts)
   const took = { for: until === null ? '' : duration(Date.parse(until) - Date.parse(since)) }
   return {
     subject,
-    look: isRed ? toFix : looks.succeeded,
+    look: isRed || turned === 'less' ? toFix : looks.succeeded,
     since: format(texts.since, { since: at(isRed ? since : until) }),
     means: subject === 'well' || subject === 'renewed' ? '' : texts.means[subject],
+    others:
+      others.length === 0
+        ? ''
+        : format(isOfCredentials ? texts.othersExpire : texts.others, { parts: namesOf(others) }),
     took: subject === 'well' ? format(texts.wellMeans, { ...took, since: at(since), until: at(until) }) : '',
     parts: isRed ? parts.map((part) => brief(part, viewer)) : [],
     was: isRed || names === '' ? '' : format(subject === 'renewed' ? texts.renewed : texts.was, { parts: names }),
@@ -43,11 +52,11 @@ export function healthTurnedView(notice: HealthNotice, viewer: Viewer): ViewOf<t
 }
 
 /** A certificate or secret that expires breaks nothing yet, so a card about credentials alone has titles of its own. */
-function subjectOf({ turned, parts }: HealthNotice): z.output<typeof healthTurnedCard.data>['subject'] {
+function subjectOf({ turned, parts, others }: HealthNotice): z.output<typeof healthTurnedCard.data>['subject'] {
   const isExpiry = ({ name, says }: HealthPart) =>
     (name === 'certificate' || name === 'botSecret') && says !== 'certificateEarly'
-  if (parts.length === 0 || !parts.every(isExpiry)) return turned
-  if (turned === 'well') return 'renewed'
+  if (parts.length === 0 || ![...parts, ...others].every(isExpiry)) return turned
+  if (turned === 'well' || turned === 'less') return 'renewed'
   return parts.some(({ daysLeft = 0 }) => daysLeft < 0) ? 'expired' : 'expiring'
 }
 

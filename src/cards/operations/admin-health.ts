@@ -6,6 +6,7 @@ import {
   type HealthState,
   healthParts,
   healthStates,
+  type ResourceKind,
 } from '../../core/index.ts'
 import { type Look, look, looks, marks, rowLook, toFix, toKnow } from '../shared/look.ts'
 import { format, strings } from '../shared/messages.ts'
@@ -134,7 +135,12 @@ export function healthText(message: string, part: HealthPart, writing: HealthWri
   return format(message, Object.fromEntries(values))
 }
 
-function measureText(name: string, value: string | number, writing: HealthWriting): string {
+function measureText(name: string, value: string | number | readonly ResourceKind[], writing: HealthWriting): string {
+  if (typeof value === 'object')
+    return listOf(
+      value.map((kind) => strings.kind[kind]),
+      'and',
+    )
   if (typeof value === 'string' && name === 'endsAt') return writing.end(value)
   if (typeof value === 'string') return name.endsWith('At') ? writing.moment(value) : value
   if (name === 'milliseconds') return writing.quickness(value)
@@ -160,6 +166,7 @@ const commands: Partial<Readonly<Record<HealthPart['name'], string>>> = {
   queue: strings.types.adminStuck,
   watchdog: strings.types.adminStuck,
   deadLetters: strings.types.adminJobs,
+  requests: strings.types.adminStuck,
   webhooks: strings.types.adminWebhooks,
 }
 

@@ -109,6 +109,7 @@ export function requestStatusView(
       address: askedAddress(request, viewer),
       ...namesOf(request),
       ...timesOf(late, viewer),
+      retryAt: request.retryAt === undefined ? '' : moment(request.retryAt, viewer, 'full'),
     }),
     waits: stage ? linesForRequester(request, stage, viewer) : renamed ? [{ text: renamed, weight: 'Default' }] : [],
     reduced:
@@ -213,10 +214,16 @@ const isForOthers = (request: Request, viewer: Viewer): boolean =>
 function failedOf(request: Request, viewer: Viewer) {
   const { isAdmin } = viewer
   if (isForOthers(request, viewer)) return 'failedPeople' as const
+  if (retryTime(request, viewer) !== undefined)
+    return isAdmin ? ('failedInterruptedForAdmin' as const) : ('failedInterrupted' as const)
   const isAboutPeople = request.problem?.people !== undefined
   if (isAdmin) return isAboutPeople ? ('failedPeopleForAdmin' as const) : ('failedForAdmin' as const)
   return 'failed' as const
 }
+
+/** When the service retries a failed request by itself; undefined: never, or it has done so. */
+const retryTime = ({ problem, retryAt }: Request, { now }: Viewer): string | undefined =>
+  problem?.code === 'interrupted' && retryAt !== undefined && Date.parse(retryAt) > now.getTime() ? retryAt : undefined
 
 /** A request that failed half way may be cancelled: the service does not remove what it has created. */
 function leftOf(request: Request, isAdmin = false) {

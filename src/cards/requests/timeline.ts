@@ -67,6 +67,7 @@ function messageOf({ action, actor, data = {} }: AuditEntry, isFirst: boolean): 
     case 'refused':
       return undefined
     case 'queued':
+      if (data['why'] === 'interrupted') return 'retriedAutomatically'
       return isFirst ? 'asked' : isPerson ? 'retried' : 'queued'
     case 'approved':
     case 'rejected':

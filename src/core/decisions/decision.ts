@@ -147,12 +147,7 @@ export const retryRequest = defineUseCase({
       // A request that waits for approval can also become queued, but not by a retry.
       if (request.status !== 'failed')
         throw new ProvisioningError('illegal-transition', because('notRetryable', statusFacts(request)))
-      const repeated = new Set<string>(request.checks.filter(isFault).map(({ name }) => checkSteps[name]))
-      const steps = request.steps.map((step) =>
-        step.status === 'done' && !repeated.has(step.name) ? step : restarted(step),
-      )
-      const followUp = { state: 'none' as const }
-      const next = { ...transition(withFreshWaits(request), 'queued', at), steps, checks: [], problem: null, followUp }
+      const next = requeued(request, at)
       return {
         request: next,
         audit: [entry(next, actor, 'queued', { comment })],
@@ -161,6 +156,16 @@ export const retryRequest = defineUseCase({
     })
   },
 })
+
+/** Returns a failed request that continues at the step that failed. */
+export function requeued(request: Request, at: string): Request {
+  const repeated = new Set<string>(request.checks.filter(isFault).map(({ name }) => checkSteps[name]))
+  const steps = request.steps.map((step) =>
+    step.status === 'done' && !repeated.has(step.name) ? step : restarted(step),
+  )
+  const followUp = { state: 'none' as const }
+  return { ...transition(withFreshWaits(request), 'queued', at), steps, checks: [], problem: null, followUp }
+}
 
 /** Whether an admin can retry a request: it failed, is stuck, or was created and not announced. */
 export function isRetryable(request: Request, now: Date): boolean {

@@ -2,7 +2,8 @@ import { setTimeout } from 'node:timers/promises'
 import { adminsOf } from '../approvals/index.ts'
 import { currentHealth, type HealthPart, type HealthReport } from '../operations/index.ts'
 import type { NoticeOrder, NoticeStore } from '../requests/index.ts'
-import { type JobOrder, type NoticeKey, type SystemContext, tellOrder } from '../shared/index.ts'
+import { type HealthTurn, type JobOrder, type NoticeKey, type SystemContext, tellOrder } from '../shared/index.ts'
+import { afterPartsCheck, brokenOf, firstBroken, moreNotice } from './broken-parts.ts'
 import type { HealthWatch, HealthWatchStore, NotificationPorts, WatchOfParts } from './ports.ts'
 
 /** When admins are notified about the health of the service, in seconds. */
@@ -55,69 +56,119 @@ export function afterCheck(
     parts.filter((part) => !isCredential(part)),
   )
   // Both have the same key if they turned red, or well, at the same check: then one card names both.
-  const isApart = credentials.watch.state === 'well' && credentials.tell !== others.tell
-  const ofCredentials = isApart && credentials.tell ? (`${credentials.tell}${alone}` as const) : credentials.tell
-  const tell = new Set([others.tell, ofCredentials].filter((key) => key !== undefined))
+  const isApart = (key: NoticeKey) => credentials.watch.state === 'well' && !others.tell.includes(key)
+  const ofCredentials = credentials.tell.map((key) => (isApart(key) ? (`${key}${alone}` as NoticeKey) : key))
+  const tell = new Set([...others.tell, ...ofCredentials])
   return { watch: { ...others.watch, credentials: credentials.watch }, tell: [...tell] }
 }
 
 function afterCheckOf(
   before: WatchOfParts | undefined,
-  { at, parts }: HealthCheck,
-  { confirmAfter, wellAfter }: Pick<WatchTimes, 'confirmAfter' | 'wellAfter'>,
-): { readonly watch: WatchOfParts; readonly tell: NoticeKey | undefined } {
+  check: HealthCheck,
+  times: Pick<WatchTimes, 'confirmAfter' | 'wellAfter'>,
+): { readonly watch: WatchOfParts; readonly tell: readonly NoticeKey[] } {
+  const { at, parts } = check
   const isRed = parts.length > 0
   const known = before ?? { state: 'well', since: at, turning: null, red: null }
-  if (isRed === (known.state === 'red')) return { watch: { ...known, turning: null }, tell: undefined }
+  const { watch, tell } = known.state === 'red' ? afterRedCheck(known, check, times) : { watch: known, tell: [] }
+  if (isRed === (known.state === 'red')) return { watch: { ...watch, turning: null }, tell }
   // One that lies ahead was written by the clock of another process, or before the clock was set back.
   const turning = known.turning !== null && Date.parse(known.turning) <= Date.parse(at) ? known.turning : at
-  if (Date.parse(at) - Date.parse(turning) < (isRed ? confirmAfter : wellAfter) * 1000)
-    return { watch: { ...known, turning }, tell: undefined }
+  if (Date.parse(at) - Date.parse(turning) < (isRed ? times.confirmAfter : times.wellAfter) * 1000)
+    return { watch: { ...watch, turning }, tell }
   if (isRed) {
     const red = { since: turning, parts: [...parts] }
-    return { watch: { state: 'red', since: turning, turning: null, red }, tell: redNotice(turning) }
+    const broken = firstBroken(parts, turning)
+    return { watch: { state: 'red', since: turning, turning: null, red, broken }, tell: [redNotice(turning)] }
   }
   const since = known.red?.since ?? known.since
-  return { watch: { ...known, state: 'well', since: turning, turning: null }, tell: wellNotice(since) }
+  return { watch: { ...watch, state: 'well', since: turning, turning: null }, tell: [wellNotice(since)] }
+}
+
+/** Returns the result after one more check of a trouble, with the notices about its single parts. */
+function afterRedCheck(
+  watch: WatchOfParts,
+  check: HealthCheck,
+  times: Pick<WatchTimes, 'confirmAfter' | 'wellAfter'>,
+): { readonly watch: WatchOfParts; readonly tell: readonly NoticeKey[] } {
+  const { broken, tell } = afterPartsCheck(brokenOf(watch), check, times)
+  if (!watch.red) return { watch: { ...watch, broken }, tell }
+  const { parts } = watch.red
+  const further = broken.red.map(({ part }) => part).filter(({ name }) => !parts.some((part) => part.name === name))
+  return { watch: { ...watch, red: { ...watch.red, parts: [...parts, ...further] }, broken }, tell }
 }
 
 /** The cards about one time of trouble are named by when it began. */
 export const redNotice = (since: string) => `health:red:${since}` as const
 export const wellNotice = (since: string) => `health:well:${since}` as const
 
-/** The card to admins when the service turns red, and when it is well again. */
+/** The card to admins when the health changes. */
 export interface HealthNotice {
   readonly kind: 'health'
-  readonly turned: 'red' | 'well'
-  /** When the service turned red, and when it was healthy again (ISO 8601); null: not yet. */
+  /** `more`: further parts turned red. `less`: parts are healthy again while others are red. */
+  readonly turned: HealthTurn
+  /** When the parts turned red, and when they were healthy again (ISO 8601); null: not yet. */
   readonly since: string
   readonly until: string | null
-  /** The parts that were red. */
+  /** The parts that the card is about. */
   readonly parts: readonly HealthPart[]
+  /** The other parts that are red; only for `more` and `less`. */
+  readonly others: readonly HealthPart[]
 }
 
 /** Returns the content of a card about the last trouble; undefined: the card is about an earlier one, or it is over. */
-function healthNotice({ state, since, red }: WatchOfParts, turned: HealthNotice['turned']): HealthNotice | undefined {
-  if (!red || (turned === 'red') !== (state === 'red')) return undefined
-  return { kind: 'health', turned, since: red.since, until: turned === 'well' ? since : null, parts: red.parts }
+function healthNotice(
+  watch: WatchOfParts,
+  { turned, since: named }: { readonly turned: HealthTurn; readonly since: string },
+): HealthNotice | undefined {
+  const { state, since, red } = watch
+  if (!red || (turned === 'well') !== (state === 'well')) return undefined
+  const { red: broken, recovered } = brokenOf(watch)
+  const redNow = (but: readonly HealthPart[]) =>
+    broken.flatMap(({ part, turning }) => (turning === null && !but.includes(part) ? [part] : []))
+  if (turned === 'more') {
+    const parts = broken.flatMap((one) => (one.since === named ? [one.part] : []))
+    if (parts.length === 0) return undefined
+    return { kind: 'health', turned, since: named, until: null, parts, others: redNow(parts) }
+  }
+  if (turned === 'less') {
+    const over = recovered.filter(({ until }) => until === named)
+    const [first] = over.map((one) => one.since).sort()
+    if (first === undefined) return undefined
+    const parts = over.map(({ part }) => part)
+    return { kind: 'health', turned, since: first, until: named, parts, others: redNow([]) }
+  }
+  if (red.since !== named) return undefined
+  const parts = turned === 'red' ? broken.map(({ part }) => part) : red.parts
+  return { kind: 'health', turned, since: named, until: turned === 'well' ? since : null, parts, others: [] }
 }
 
-/** Returns what the card says now. Only people who got the card that something is broken get the card that all works again. */
+/**
+ * Returns what the card says now. Only people who got a card that something is broken get the card that it works again, or
+ * that a part of it does.
+ */
 export async function readHealthNotice(
   { healthWatch, notices }: { readonly healthWatch: HealthWatchStore; readonly notices: NoticeStore },
   order: NoticeOrder,
-  { turned, since }: { readonly turned: HealthNotice['turned']; readonly since: string },
+  { turned, since }: { readonly turned: HealthTurn; readonly since: string },
 ): Promise<HealthNotice | undefined> {
   const watch = await healthWatch.find(order.tenantId)
-  const began = since.replace(alone, '')
-  const [content, ...more] = [began === since ? watch : undefined, watch?.credentials].flatMap((of) => {
-    const notice = of && healthNotice(of, turned)
-    return notice?.since === began ? [notice] : []
-  })
+  const named = since.replace(alone, '')
+  const watches = [named === since ? watch : undefined, watch?.credentials].filter((of) => of !== undefined)
+  const [content, ...more] = watches.flatMap((of) => healthNotice(of, { turned, since: named }) ?? [])
   if (!content) return undefined
   const same = [content, ...more.filter(({ until }) => until === content.until)]
-  const whole = { ...content, parts: same.flatMap(({ parts }) => parts) }
-  if (turned === 'red' || (await notices.find({ ...order, notice: redNotice(began) }))) return whole
+  const whole = {
+    ...content,
+    parts: same.flatMap(({ parts }) => parts),
+    others: same.flatMap(({ others }) => others),
+  }
+  if (turned === 'red' || turned === 'more') return whole
+  const earlier = watches.flatMap((of) => {
+    const { red, recovered } = brokenOf(of)
+    return [...(of.red ? [redNotice(of.red.since)] : []), ...[...red, ...recovered].map((one) => moreNotice(one.since))]
+  })
+  for (const notice of new Set(earlier)) if (await notices.find({ ...order, notice })) return whole
   return undefined
 }
 

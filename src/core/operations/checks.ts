@@ -3,6 +3,7 @@ import { noteAct } from '../audit/index.ts'
 import { type Context, defineUseCase, type SystemContext } from '../shared/index.ts'
 import { troubledEndpoints } from '../webhooks/index.ts'
 import { countDeadLetters } from './dead-letters.ts'
+import { failingAfter } from './failing-kinds.ts'
 import { credentialParts, dayMilliseconds, judgeHealth, microsoft365Parts, ownParts } from './health.ts'
 import { type HealthReport, reportOf } from './health-report.ts'
 import {
@@ -122,18 +123,21 @@ const orNull = <T>(reading: Promise<T>): Promise<T | null> => reading.catch(() =
 /** The check of the running service itself. */
 const serviceCheck: DefinedCheck<OperationPorts> = defineCheck({
   id: 'service',
-  parts: ['database', 'processes', 'queue', 'watchdog', 'deadLetters', 'webhooks', 'directory'],
+  parts: ['database', 'processes', 'queue', 'watchdog', 'deadLetters', 'requests', 'webhooks', 'directory'],
   ...everyReport,
   async read({ ports, settings }) {
     const at = ports.clock.now()
-    const [own, deadLetters, processes, endpoints, directory] = await Promise.all([
+    const before = (days: number) => new Date(at.getTime() - days * dayMilliseconds)
+    const { tenantId } = settings
+    const [own, deadLetters, processes, endpoints, directory, ended] = await Promise.all([
       ports.ownHealth.read(),
       orNull(countDeadLetters(ports)),
       orNull(ports.processes.list()),
       orNull(troubledEndpoints(ports, settings)),
-      orNull(ports.sightings.delay(settings.tenantId, new Date(at.getTime() - dayMilliseconds))),
+      orNull(ports.sightings.delay(tenantId, before(1))),
+      orNull(ports.stats.lastEnded(tenantId, before(failingAfter.days), failingAfter.requests)),
     ])
-    return { at, own, deadLetters, processes, endpoints, directory }
+    return { at, own, deadLetters, processes, endpoints, directory, ended }
   },
   judge: ownParts,
 })

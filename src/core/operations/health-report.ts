@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { resourceKind } from '../shared/index.ts'
 
 /** The states of a part, from good to bad. */
 export const healthStates = ['green', 'amber', 'red'] as const
@@ -12,6 +13,7 @@ export const healthParts = [
   'queue',
   'watchdog',
   'deadLetters',
+  'requests',
   'graph',
   'sharePoint',
   'exchange',
@@ -34,7 +36,7 @@ export const healthParts = [
   'auditKey',
   'clock',
 ] as const
-const healthPartName = z.enum(healthParts)
+export const healthPartName = z.enum(healthParts)
 export type HealthPartName = z.output<typeof healthPartName>
 
 /** The messages about a part. The catalogue has a text for each, with the measures of the part. */
@@ -53,6 +55,8 @@ export const healthSayings = [
   'late',
   'noDeadLetters',
   'deadLetters',
+  'requestsGood',
+  'requestsFail',
   'watched',
   'unwatched',
   'neverWatched',
@@ -182,6 +186,8 @@ const measures = z
     ownVersion: z.string(),
     /** The difference between our clock and Microsoft’s. */
     skewSeconds: seconds,
+    /** The kinds of resource whose latest requests all failed. */
+    kinds: z.array(resourceKind),
     /** The error as the service reported it, for admins. */
     problem: z.string(),
   })

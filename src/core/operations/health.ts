@@ -2,6 +2,7 @@ import type { DirectorySightings } from '../provisioning/index.ts'
 import type { ServiceHealth } from '../resources/index.ts'
 import type { Settings } from '../shared/index.ts'
 import type { WebhookEndpoint } from '../webhooks/index.ts'
+import { type EndedRequest, failingAfter, failingKinds } from './failing-kinds.ts'
 import {
   fewestCalls,
   type HealthPart,
@@ -35,6 +36,8 @@ export interface HealthFacts {
   readonly processes?: readonly SeenProcess[] | null
   /** Receivers that fail or are disabled. */
   readonly endpoints: readonly WebhookEndpoint[] | null
+  /** The latest requests that have succeeded or failed. Absent or null: they were not read. */
+  readonly ended?: readonly EndedRequest[] | null
   /** The delays of the directory within a day. */
   readonly directory: Awaited<ReturnType<DirectorySightings['delay']>> | null
 }
@@ -53,8 +56,9 @@ export function ownParts({
   processes,
   endpoints,
   directory,
+  ended,
   at,
-}: Pick<HealthFacts, 'own' | 'deadLetters' | 'processes' | 'endpoints' | 'directory' | 'at'>): HealthPart[] {
+}: Pick<HealthFacts, 'own' | 'deadLetters' | 'processes' | 'endpoints' | 'directory' | 'ended' | 'at'>): HealthPart[] {
   const { databaseMilliseconds: milliseconds } = own
   if (milliseconds === null)
     return [{ name: 'database', state: 'red', says: 'silent', sinceAt: (own.databaseSeenAt ?? at).toISOString() }]
@@ -65,6 +69,7 @@ export function ownParts({
     queuePart(own.queue),
     watchdogPart(own.watchedAt, at),
     ...(deadLetters === null ? [] : [deadLettersPart(deadLetters)]),
+    ...(ended ? [requestsPart(ended)] : []),
     ...(endpoints === null ? [] : [webhooksPart(endpoints)]),
     ...(directory === null ? [] : [directoryPart(directory)]),
   ]
@@ -86,6 +91,12 @@ function watchdogPart(watchedAt: Date | null, at: Date): HealthPart {
 function deadLettersPart(count: number): HealthPart {
   const state = stateBy('deadLetters', 'count', count)
   return { name: 'deadLetters', state, says: count === 0 ? 'noDeadLetters' : 'deadLetters', count }
+}
+
+function requestsPart(ended: readonly EndedRequest[]): HealthPart {
+  const kinds = failingKinds(ended)
+  if (kinds.length === 0) return { name: 'requests', state: 'green', says: 'requestsGood' }
+  return { name: 'requests', state: 'red', says: 'requestsFail', count: failingAfter.requests, kinds }
 }
 
 function webhooksPart(endpoints: readonly WebhookEndpoint[]): HealthPart {

@@ -10,6 +10,7 @@ import {
   resourceKind,
   type Span,
 } from '../shared/index.ts'
+import type { EndedRequest } from './failing-kinds.ts'
 
 const count = z.int().min(0)
 /** Durations in seconds: median and 95th percentile. Null without durations. */
@@ -83,6 +84,8 @@ export interface StatsStore {
   /** Returns the `most` people with the most decisions, and the number of all who decided. */
   approvers(tenantId: string, span: Span, most: number): Promise<Pick<Stats, 'approvers' | 'approverCount'>>
   failures(tenantId: string, span: Span): Promise<Stats['failures']>
+  /** Returns the latest `most` requests of each kind that have succeeded or failed since, in any order. */
+  lastEnded(tenantId: string, since: Date, most: number): Promise<EndedRequest[]>
 }
 
 /** Approvers beyond this are only counted. */

@@ -1,4 +1,5 @@
 import { system } from '../audit/index.ts'
+import { requeued } from '../decisions/index.ts'
 import {
   anotherAlias,
   anotherName,
@@ -7,6 +8,7 @@ import {
   changeRequest,
   entry,
   isTakenName,
+  jobsOfQueued,
   nextStep,
   notifyAdminsOfOutcome,
   notifyRequester,
@@ -19,7 +21,7 @@ import {
   transition,
   withStep,
 } from '../requests/index.ts'
-import { ProvisioningError, type SystemContext, TenantError } from '../shared/index.ts'
+import { type JobOrder, jobId, ProvisioningError, type SystemContext, TenantError } from '../shared/index.ts'
 import type { ProvisioningPorts } from './completion.ts'
 import { checkFault, type Done, deferStep, runTenantStep, type Waiting, withResource } from './step.ts'
 
@@ -178,18 +180,53 @@ function failed(request: Request, problem: Problem, at: string): Change {
   return { request: next, audit, jobs: [notifyRequester(next), notifyAdminsOfOutcome(next)] }
 }
 
-/** Fails a request whose job the queue has given up, so that it does not stay in `provisioning` without a job. */
-export async function giveUp(context: SystemContext<ProvisioningPorts>, requestId: string): Promise<void> {
+/** The wait before the service retries a request whose process was killed in each attempt, in milliseconds. */
+const retryInterruptedAfter = 3_600_000
+
+/**
+ * Fails a request whose job the queue has given up, so that it does not stay in `provisioning` without a job. `interrupted`:
+ * its process was killed in each attempt. The cause may be over after an hour, so the request is then retried, once.
+ */
+export async function giveUp(
+  context: SystemContext<ProvisioningPorts>,
+  requestId: string,
+  why: keyof typeof givenUp,
+): Promise<void> {
   await changeRequest(context, requestId, (request, at) => {
     if (request.status !== 'queued' && request.status !== 'provisioning') return undefined
     const started = request.status === 'queued' ? transition(request, 'provisioning', at) : request
     const step = nextStep(started)
-    const problem = problemOf(undefined, step)
+    const problem: Problem = { code: why, detail: givenUp[why], ...(step && { step: step.name }) }
     const end = failed(step ? withStep(started, step.name, { status: 'failed', problem }, at) : started, problem, at)
     // The timeline of a request that never started gets both changes of state.
-    return started === request ? end : { ...end, audit: [entry(started, system, 'provisioning'), ...end.audit] }
+    const whole = started === request ? end : { ...end, audit: [entry(started, system, 'provisioning'), ...end.audit] }
+    return why === 'interrupted' && request.retryAt === undefined ? retriedLater(whole, at) : whole
   })
 }
+
+/** Adds the automatic retry to the failure of a request. */
+function retriedLater({ request, audit, jobs = [] }: Change, at: string): Change {
+  const { requestId } = request
+  const startAfter = new Date(Date.parse(at) + retryInterruptedAfter)
+  const id = jobId('retry-interrupted', requestId)
+  const retry: JobOrder = { name: 'retry-interrupted', payload: { v: 1, requestId }, id, startAfter }
+  return { request: { ...request, retryAt: startAfter.toISOString() }, audit, jobs: [...jobs, retry] }
+}
+
+/** Retries a request that failed because its process was killed in each attempt, unless somebody has acted meanwhile. */
+export async function retryInterrupted(context: SystemContext<ProvisioningPorts>, requestId: string): Promise<void> {
+  await changeRequest(context, requestId, (request, at) => {
+    if (request.status !== 'failed' || request.problem?.code !== 'interrupted') return undefined
+    const next = requeued(request, at)
+    const audit = [entry(next, system, 'queued', { data: { why: 'interrupted' } })]
+    return { request: next, audit, jobs: jobsOfQueued(next, context.settings) }
+  })
+}
+
+const givenUp = {
+  interrupted: 'The service was stopped unexpectedly each time that it ran this step.',
+  unexpected: 'Something went wrong that we did not foresee. The log tells more.',
+} as const
 
 /**
  * Returns the problem for an error. A refusal of the tenant keeps its message. The text of an unexpected error is only
@@ -199,5 +236,5 @@ function problemOf(error: unknown, step: RequestStep | undefined): Problem {
   const where = step && { step: step.name }
   const people = error instanceof PeopleUnavailable && { people: error.people }
   if (error instanceof TenantError) return { code: error.code, detail: error.message, ...where, ...people }
-  return { code: 'unexpected', detail: 'Something went wrong that we did not foresee. The log tells more.', ...where }
+  return { code: 'unexpected', detail: givenUp.unexpected, ...where }
 }

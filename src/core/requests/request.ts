@@ -136,6 +136,8 @@ const common = {
   /** The first start of the work. Older resources in the tenant are not ours. */
   startedAt: instant.nullable().default(null),
   finishedAt: instant.nullable(),
+  /** When the service retries the request by itself, or did so: once, after its process was killed in each attempt. */
+  retryAt: instant.optional(),
   /** The time when retention removed the details. The audit data stays. */
   reducedAt: instant.optional(),
   version: z.int(),

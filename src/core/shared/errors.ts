@@ -127,6 +127,7 @@ export const problemTexts = {
   'half-made': 'own',
   'site-not-ready': 'own',
   'site-creation-failed': 'own',
+  interrupted: 'own',
   unexpected: 'own',
   'permission-missing': permissionText,
   'exchange-role-missing': permissionText,

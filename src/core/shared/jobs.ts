@@ -22,12 +22,17 @@ export const cardKey = z.union([
 ])
 export type CardKey = z.output<typeof cardKey>
 
+/** How the health of the service changed. */
+const healthTurn = z.enum(['red', 'more', 'less', 'well'])
+export type HealthTurn = z.output<typeof healthTurn>
+
 /** Notices: cards that are not about one request. */
 export const noticeKey = z.union([
   // To the admin who ordered an erasure: the ids of the person and of the erasure.
   z.templateLiteral(['erased:', z.uuid(), ':', z.uuid()]),
-  // To admins: the service turned red or is healthy again. Contains the time since which it was red.
-  z.templateLiteral(['health:', z.enum(['red', 'well']), ':', z.string()]),
+  // To admins: the service turned red or is healthy again. Contains the time since which it was red. `more`: a further part
+  // turned red at this time. `less`: a part is healthy again since this time, while others are red.
+  z.templateLiteral(['health:', healthTurn, ':', z.string()]),
   // A person's open work on a day in their time zone, `2026-11-30`.
   z.templateLiteral(['digest:', z.string()]),
 ])
@@ -48,7 +53,7 @@ const webhookEvent = z.enum(['undelivered', 'own', 'gone', 'failing'])
 /** The subject of a notice. */
 export type NoticeSubject =
   | { readonly kind: 'erased'; readonly personId: string; readonly erasureId: string }
-  | { readonly kind: 'health'; readonly turned: 'red' | 'well'; readonly since: string }
+  | { readonly kind: 'health'; readonly turned: HealthTurn; readonly since: string }
   | { readonly kind: 'digest'; readonly day: string }
 
 const cardKind = z.enum(['status', 'approval', 'reminder', 'warning', 'late', 'outcome', 'stuck', 'webhook'])
@@ -84,7 +89,7 @@ export function noticeSubject(key: NoticeKey): NoticeSubject {
     case 'erased':
       return { kind, personId: first, erasureId: others }
     case 'health':
-      return { kind, turned: z.enum(['red', 'well']).parse(first), since: others }
+      return { kind, turned: healthTurn.parse(first), since: others }
     case 'digest':
       return { kind, day: first }
   }
@@ -101,6 +106,8 @@ const v = z.literal(1)
 export const jobPayloads = {
   /** Runs the steps of a queued request. */
   provision: z.object({ v, requestId: z.uuid() }),
+  /** Retries a request that failed because its process was killed in each attempt. */
+  'retry-interrupted': z.object({ v, requestId: z.uuid() }),
   /** One poll of the directory for the provisioned group; `look` counts from 0. */
   'follow-up': z.object({ v, requestId: z.uuid(), look: z.int().min(0) }),
   /** Sends one card to one person, once. */

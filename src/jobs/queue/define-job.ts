@@ -36,6 +36,9 @@ export interface JobFailure {
   readonly message: string
 }
 
+/** The failure of a job whose process was killed in each attempt. */
+export const interruption: JobFailure = { name: 'Interrupted', message: 'the process died each time it ran' }
+
 /** A job as the queue uses it: a name, options, and functions that check the payload and run the job. */
 export interface Job {
   readonly name: string

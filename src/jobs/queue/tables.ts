@@ -1,5 +1,6 @@
 import type { PgBoss } from 'pg-boss'
 import type { QueueStore } from './boss.ts'
+import { interruption } from './define-job.ts'
 
 /** All SQL on pg-boss's own tables. Other code calls pg-boss. */
 
@@ -124,7 +125,7 @@ export async function reclaim(store: QueueStore, boss: PgBoss): Promise<string[]
   const { rows: lethal } = await store.query<{ id: string; name: string }>(
     `select id, name from ${jobTable(store)} where state = 'active' and ${abandoned}`,
   )
-  for (const { id, name } of lethal) await boss.fail(name, id, { message: 'the process died each time it ran' })
+  for (const { id, name } of lethal) await boss.fail(name, id, interruption)
   return rows.map(({ name }) => name)
 }
 

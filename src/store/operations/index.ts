@@ -1,7 +1,16 @@
 /**
  * The service’s own health: statistics, calls to Microsoft 365 and running processes.
  */
-import type { ProcessStore, SeenProcess, Span, Spread, StatsStore, SubmittedRow } from '../../core/index.ts'
+import {
+  type EndedRequest,
+  type ProcessStore,
+  resourceKinds,
+  type SeenProcess,
+  type Span,
+  type Spread,
+  type StatsStore,
+  type SubmittedRow,
+} from '../../core/index.ts'
 import type { Database } from '../database/index.ts'
 
 export { type CallCounts, createCallCounts } from './service-calls.ts'
@@ -72,6 +81,14 @@ const failures = `
   SELECT coalesce(log.body -> 'data' ->> 'code', 'unknown') AS code, count(*)::int AS count
   FROM audit_log log WHERE ${outcomes} AND log.action = 'failed' GROUP BY 1 ORDER BY 2 DESC, 1`
 
+/** By the index of migration 26, kind by kind. */
+const lastEnded = `
+  SELECT ended.* FROM unnest($4::text[]) AS every (kind) CROSS JOIN LATERAL (
+    SELECT request.kind, request.status, request.updated_at AS at FROM requests request
+    WHERE request.tenant_id = $1 AND request.kind = every.kind AND request.updated_at >= $2
+      AND request.status IN ('succeeded', 'failed')
+    ORDER BY request.updated_at DESC LIMIT $3) AS ended`
+
 interface MeasuredRow extends Record<'decided' | 'rejected' | 'made' | 'failed', number> {
   readonly toDecision: number[] | null
   readonly toCompletion: number[] | null
@@ -104,6 +121,8 @@ export function createStatsStore(database: Database): StatsStore {
     },
     failures: async (tenantId, span) =>
       (await database.query<{ code: string; count: number }>(failures, of(tenantId, span))).rows,
+    lastEnded: async (tenantId, since, most) =>
+      (await database.query<EndedRequest>(lastEnded, [tenantId, since.toISOString(), most, resourceKinds])).rows,
   }
 }
 
