@@ -60,5 +60,7 @@ export const transitions = {
 } as const satisfies Record<RequestState, readonly RequestState[]>
 
 export const isTerminal = (state: RequestState): boolean => transitions[state].length === 0
-/** An open request counts against the limit of open requests per person. */
+/** The states of requests that have not ended. */
 export const openStates = requestStates.filter((state) => !isTerminal(state))
+/** The states that count against the limits of open requests. A failed request does not count: only an admin can end it. */
+export const limitedStates = openStates.filter((state) => state !== 'failed')
