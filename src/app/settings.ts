@@ -157,7 +157,7 @@ export const environment = z.object({
   RATE_LIMIT_WRITE_BURST: count.default(10),
   RATE_LIMIT_READS_PER_MINUTE: count.default(300),
   RATE_LIMIT_TENANT_WRITES_PER_MINUTE: count.default(600),
-  OPEN_REQUESTS_PER_PERSON: count.default(10),
+  OPEN_REQUESTS_PER_PERSON: count.default(25),
   RETENTION_DAYS: retentionDays,
   FORMER_ADDRESS_DAYS: formerAddressDays,
   APPROVAL_REMINDER_HOURS: duration(365 * 24)

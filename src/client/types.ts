@@ -18,10 +18,13 @@ import type {
   webhookTestResult,
 } from '../core/index.ts'
 
-/** The body of `POST /mail/v1/mailboxes/`; fields with a default may be omitted. */
-export type MailboxRequest = z.input<typeof mailboxRequest>
-/** The body of `POST /collab/v1/spo/`; fields with a default may be omitted. */
-export type SiteRequest = z.input<typeof siteRequest>
+/** A body whose optional fields may be null, which means absent. */
+type OrNull<Body> = { [Field in keyof Body]: undefined extends Body[Field] ? Body[Field] | null : Body[Field] }
+
+/** The body of `POST /mail/v1/mailboxes/`; optional fields may be omitted or null. */
+export type MailboxRequest = OrNull<z.input<typeof mailboxRequest>>
+/** The body of `POST /collab/v1/spo/`; optional fields may be omitted or null. */
+export type SiteRequest = OrNull<z.input<typeof siteRequest>>
 
 /** A request: its fields, status, decisions and resource. `kind` tells sites and mailboxes apart. */
 export type ProvisioningRequest = RequestView

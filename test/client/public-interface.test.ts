@@ -27,7 +27,11 @@ test('the client knows all problem codes of the service', () => {
   expectTypeOf<ProblemCode>().toEqualTypeOf<ServedCode>()
 })
 
-test('the types of bodies match the service', () => {
-  expectTypeOf<MailboxRequest>().toEqualTypeOf<z.input<typeof mailboxRequest>>()
-  expectTypeOf<SiteRequest>().toEqualTypeOf<z.input<typeof siteRequest>>()
+test('the types of bodies match the service, and null is allowed in optional fields', () => {
+  expectTypeOf<z.input<typeof mailboxRequest>>().toExtend<MailboxRequest>()
+  expectTypeOf<z.input<typeof siteRequest>>().toExtend<SiteRequest>()
+  expectTypeOf<keyof MailboxRequest>().toEqualTypeOf<keyof z.input<typeof mailboxRequest>>()
+  expectTypeOf<{ displayName: string; templateId: string; alias: null; owners: null }>().toExtend<SiteRequest>()
+  expectTypeOf<{ name: string; displayName: string; capacity: null; tags: null }>().toExtend<MailboxRequest>()
+  expectTypeOf<{ name: null; displayName: string }>().not.toExtend<MailboxRequest>()
 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { asWritten, errorCodes, ProvisioningError, TenantError } from '../../src/core/index.ts'
+import { asWritten, because, errorCodes, ProvisioningError, TenantError } from '../../src/core/index.ts'
 import { coreWith, startIssuer, startRest } from '../support/rest.ts'
 
 const requestId = 'aaaaaaaa-0000-4000-8000-000000000001'
@@ -56,6 +56,18 @@ describe('a refusal of the core', () => {
     const rest = await readFailing(new ProvisioningError('name-taken', asWritten('Taken.'), { faults }))
     const { body } = await rest.call('GET', `/requests/v1/${requestId}`, { invented: true })
     expect(body.errors[0].suggestion).toBe('apollo-2')
+  })
+})
+
+describe('the refusal because of too many open requests', () => {
+  test('names the limit and the calls that bring a person below it', async () => {
+    const error = new ProvisioningError('too-many-open-requests', because('tooManyOpen', { limit: 25 }))
+    const rest = await readFailing(error)
+    const { status, body } = await rest.call('GET', `/requests/v1/${requestId}`, { invented: true })
+    expect(status).toBe(429)
+    expect(body.detail).toMatch(/^You have 25 open requests, which is the limit\. .*Failed requests do not count\./)
+    for (const call of ['GET /requests/v1/?status=pendingApproval', 'POST /requests/v1/{requestId}/cancel'])
+      expect(body.detail).toContain(call)
   })
 })
 

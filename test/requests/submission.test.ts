@@ -67,6 +67,16 @@ describe.each(engines)('many submissions at once, %s', (engine) => {
     await limited.cancelRequest(asOmar, { requestId: made[0]?.requestId ?? '' })
     expect((await limited.submitSite(asOmar, { body: body(52) })).status).toBe('queued')
   })
+
+  it('by one person: failed requests do not count as open', async () => {
+    const { id: templateId } = await core.template()
+    const limited = core.with({}, { openRequestsPerPerson: 1 })
+    const [asDana, body] = [actorOf(dana), (name: string) => ({ body: { templateId, displayName: name } })]
+    const failed = await limited.submitSite(asDana, body('Failed one'))
+    expect((await refusal(() => limited.submitSite(asDana, body('Second one')))).code).toBe('too-many-open-requests')
+    await core.ports.requests.update({ ...failed, status: 'failed', version: 2 })
+    expect((await limited.submitSite(asDana, body('Second one'))).status).toBe('queued')
+  })
 })
 
 /** Each write of a submission, followed by a failure. */

@@ -171,11 +171,11 @@ describe.each(engines)('stored requests, %s', (engine) => {
     expect(rows[0]?.indexdef).toContain("'announced'")
   })
 
-  it('count as open until they have ended', async () => {
+  it('count against the limit of open requests until they have ended or failed', async () => {
     const tenantId = randomUUID()
     const states: RequestState[] = ['pendingApproval', 'queued', 'provisioning', 'failed', 'succeeded', 'expired']
     for (const status of states) await insert({ tenantId, status })
-    expect(await stores.requests.countOpen(tenantId, kim.id)).toBe(4)
+    expect(await stores.requests.countOpen(tenantId, kim.id)).toBe(3)
     expect(await stores.requests.countOpen(tenantId, omar.id)).toBe(0)
   })
 })

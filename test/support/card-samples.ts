@@ -223,7 +223,8 @@ const ofSites: readonly Sample[] = [
   notice('nothing-to-nudge', { code: 'nothingToNudge' }),
   notice('too-many-open', {
     code: 'tooManyOpen',
-    detail: 'You have 10 open requests. More are not allowed. Wait until a request ends, or cancel a request.',
+    detail:
+      'You have 25 open requests, which is the limit. To send another request, cancel an open one, or wait until one ends. Failed requests do not count.',
   }),
   notice('no-requests', { code: 'noRequests' }),
 ]

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Check, isFault, isForMailbox, type Request, type RequestState } from '../../core/index.ts'
+import { type Check, isFault, isForMailbox, metadataText, type Request, type RequestState } from '../../core/index.ts'
 import { labelName } from '../shared/facts.ts'
 import { marks, rowLook } from '../shared/look.ts'
 import { format, strings } from '../shared/messages.ts'
@@ -118,11 +118,11 @@ function askedFor(request: Request, name: Check['name']): string {
 }
 
 function placeOf(details: Parameters<typeof featuresOf>[0]): string {
-  const { seats } = details.metadata
+  const seats = metadataText(details.metadata['seats'])
   const devices = [details.audioDeviceName, details.displayDeviceName, details.videoDeviceName]
   const features = featuresOf(details)
   const values = [
-    ...(seats === undefined ? [] : [format(strings.facts.seats, { count: quantityOf(seats) })]),
+    ...(seats === '' ? [] : [format(strings.facts.seats, { count: quantityOf(seats) })]),
     ...(features === strings.facts.none || features === '' ? [] : [features]),
     ...devices.flatMap((device) => device ?? []),
   ]

@@ -4,6 +4,7 @@ import {
   countryCode,
   isMailboxKind,
   type MailboxDetails,
+  metadataText,
   type Person,
   type TemplateField,
 } from '../../core/index.ts'
@@ -50,16 +51,12 @@ function extras(of: Described, shownElsewhere: readonly string[]): Fact[] {
   })
   const shown = [...fields.map(({ key }) => key), ...shownElsewhere]
   const others = Object.entries(details.metadata).filter(([key]) => !shown.includes(key))
-  return [...answers, ...others.flatMap(([key, value]) => described(key, String(value)))]
+  return [...answers, ...others.flatMap(([key, value]) => described(key, metadataText(value)))]
 }
 
 /** An answer as people read it: a choice by its title, a day and a person by their names. */
-function answerText(
-  { type, choices }: TemplateField,
-  answer: string | number | boolean,
-  people: readonly Person[],
-): string {
-  const value = String(answer)
+function answerText({ type, choices }: TemplateField, answer: unknown, people: readonly Person[]): string {
+  const value = metadataText(answer)
   switch (type) {
     case 'choice':
       return choices.find((choice) => choice.value === value)?.title ?? value
@@ -162,7 +159,7 @@ function textOf(details: MailboxDetails, id: MailboxInputId): string {
   if (key === undefined) return value === undefined ? '' : String(value)
   if (typeof value !== 'object' || value === null) return ''
   const inner: unknown = Object.entries(value).find(([name]) => name === key)?.[1]
-  return inner === undefined ? '' : String(inner)
+  return metadataText(inner)
 }
 
 /** The features of a room as text; `''` if the request names none. */

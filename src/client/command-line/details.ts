@@ -83,9 +83,12 @@ function answers(details: Details, template: AnyTemplate | undefined): [string, 
   return Object.entries(Object(details['metadata'])).map(([key, value]) => {
     const field = template?.fields.find((one) => one.key === key)
     const choice = field?.choices.find((one) => one.value === value)
-    return [field?.label ?? key, choice?.title ?? String(value)]
+    return [field?.label ?? key, choice?.title ?? answerText(value)]
   })
 }
+
+/** A value of metadata as text; lists and objects as JSON. */
+const answerText = (value: unknown): string => (typeof value === 'object' ? JSON.stringify(value) : String(value))
 
 /** The template, if the caller may see it. */
 async function templateOf(

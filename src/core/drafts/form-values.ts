@@ -1,7 +1,7 @@
 import { asksForAddress } from '../naming/index.ts'
 import { isForMailbox, type Request } from '../requests/index.ts'
 import { mailboxRequest, siteDetails } from '../resources/index.ts'
-import { because, type Fault, fault, isMailboxKind } from '../shared/index.ts'
+import { because, type Fault, fault, isMailboxKind, metadataText } from '../shared/index.ts'
 import { addressRuleOf, type Template } from '../templates/index.ts'
 
 export type FormValues = Readonly<Record<string, string>>
@@ -124,7 +124,7 @@ const joined = (entries: readonly string[]): string =>
 export function formOfRequest(request: Request): Record<string, string> {
   const { metadata, ...fields } = { ...request.details, displayName: request.typedName ?? request.details.displayName }
   const values: Record<string, unknown> = { ...fields, reason: request.reason }
-  for (const [key, value] of Object.entries(metadata)) values[`metadata.${key}`] = value
+  for (const [key, value] of Object.entries(metadata)) values[`metadata.${key}`] = metadataText(value)
   if (isForMailbox(request)) {
     const { permissions, roomMailboxMetadata = {} } = request.details
     delete values['permissions']

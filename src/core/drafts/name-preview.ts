@@ -11,7 +11,7 @@ import {
 } from '../naming/index.ts'
 import { domainFault, type RequestInquiry, withName } from '../requests/index.ts'
 import { mailboxRequest, siteRequest } from '../resources/index.ts'
-import { asking, type Fault, faultsOf, isMailboxKind, ProvisioningError } from '../shared/index.ts'
+import { asking, type Fault, faultsOf, isMailboxKind, metadataText, ProvisioningError } from '../shared/index.ts'
 import {
   addressRule,
   answersOf,
@@ -85,7 +85,7 @@ function textsIn({ ports }: RequestInquiry, template: Template, values: FormValu
   const metadata = Object.fromEntries(
     Object.entries(typeof body['metadata'] === 'object' ? { ...body['metadata'] } : {}).map(([key, value]) => [
       key,
-      String(value),
+      metadataText(value),
     ]),
   )
   return {

@@ -1,4 +1,4 @@
-import { because, type Fault, fault, type Metadata, pointerOf } from '../shared/index.ts'
+import { because, type Fault, fault, type Metadata, metadataText, pointerOf } from '../shared/index.ts'
 import {
   addressRule,
   addressRuleOf,
@@ -57,7 +57,7 @@ export async function tokenValues(
   const allowed = Object.entries(profile).filter(
     ([, value]) => !blockedWordsIn(value, naming.blockedWords ?? []).length,
   )
-  const answers = Object.entries(metadata).map(([key, value]) => [`metadata.${key}`, String(value)] as const)
+  const answers = Object.entries(metadata).map(([key, value]) => [`metadata.${key}`, metadataText(value)] as const)
   return {
     ...Object.fromEntries(answers),
     ...Object.fromEntries(allowed),
@@ -183,7 +183,7 @@ function blockedFacts(template: Pick<Template, 'kind' | 'naming'>, facts: NameFa
     const key = token.startsWith('metadata.') ? token.slice('metadata.'.length) : undefined
     if (key === undefined)
       return blockedFaults(template.naming, pointerOf([fieldsOfWork[token] ?? token]), work[token] ?? '')
-    return blockedFaults(template.naming, pointerOf(['metadata', key]), String(metadata[key] ?? ''))
+    return blockedFaults(template.naming, pointerOf(['metadata', key]), metadataText(metadata[key]))
   })
 }
 

@@ -1,5 +1,5 @@
-import { applicability, applies } from '../resources/index.ts'
-import { because, type Fault, fault, type MailboxKind } from '../shared/index.ts'
+import { applicability, applies, mailboxRequest, siteRequest } from '../resources/index.ts'
+import { because, type Fault, fault, type MailboxKind, withoutNulls } from '../shared/index.ts'
 import { isRecord } from './plan.ts'
 
 /**
@@ -10,6 +10,22 @@ export function isBlank(value: unknown): boolean {
   if (value === undefined || value === null || value === false || value === '') return true
   if (Array.isArray(value)) return value.length === 0
   return isRecord(value) && Object.values(value).every(isBlank)
+}
+
+const bodies = { site: siteRequest, mailbox: mailboxRequest } as const
+
+/**
+ * Returns a body without its absent fields: nulls in optional fields, and unset fields of the other resource. Typed clients with
+ * one class for sites and mailboxes send both kinds of fields.
+ */
+export function withoutAbsent(resource: 'site' | 'mailbox', sent: unknown): unknown {
+  const body = withoutNulls(bodies[resource], sent)
+  if (!isRecord(body)) return body
+  const [own, foreign] = [bodies[resource].shape, bodies[resource === 'site' ? 'mailbox' : 'site'].shape]
+  const isForeign = (field: string) => !Object.hasOwn(own, field) && Object.hasOwn(foreign, field)
+  return Object.fromEntries(
+    Object.entries(body).filter(([field, value]) => !isForeign(field) || !(isBlank(value) || isNoId(value))),
+  )
 }
 
 function valueAt(body: Readonly<Record<string, unknown>>, property: string): unknown {
@@ -47,8 +63,10 @@ export function inapplicable(kind: MailboxKind, body: Readonly<Record<string, un
     })
 }
 
-/** Optional ids: an empty text counts as absent. */
+/** Optional ids. Typed clients send `""` or the id of zeros for an unset one. */
 const optionalIds = ['templateId', 'primaryOwner', 'secondaryOwner']
+const noId = '00000000-0000-0000-0000-000000000000'
+export const isNoId = (id: unknown): boolean => id === undefined || id === null || id === '' || id === noId
 
 /** Returns a body without empty ids and without unset properties that this kind of mailbox does not have. */
 export function withoutBlanks(
@@ -56,7 +74,7 @@ export function withoutBlanks(
   body: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {
   const kept = Object.fromEntries(
-    Object.entries(body).filter(([field, value]) => value !== '' || !optionalIds.includes(field)),
+    Object.entries(body).filter(([field, value]) => !isNoId(value) || !optionalIds.includes(field)),
   )
   if (kind === undefined) return kept
   for (const property of Object.keys(applicability)) {
@@ -75,6 +93,7 @@ export function withoutBlanks(
  */
 const conditions = new Set([
   ...['active', 'inactive', 'enabled', 'disabled', 'archived', 'deleted', 'removed', 'suspended', 'blocked', 'locked'],
-  ...['pending', 'provisioned', 'provisioning', 'created', 'ready'],
+  ...['pending', 'provisioned', 'provisioning', 'created', 'ready', 'new', 'open', 'closed', 'online', 'offline'],
+  ...['activated', 'deactivated', 'softdeleted', 'soft-deleted', 'hidden', 'visible', 'retired', 'failed', 'queued'],
 ])
 export const isCondition = (state: string): boolean => conditions.has(state.trim().toLowerCase())

@@ -11,6 +11,7 @@ import {
   isMailboxKind,
   type MailboxKind,
   metadata,
+  metadataText,
   type Person,
   ProvisioningError,
   type Reason,
@@ -29,7 +30,7 @@ import {
   withProperties,
 } from '../templates/index.ts'
 import { type Addresses, addressesOf } from './addresses.ts'
-import { inapplicable, isCondition, nameOf, propertiesOfOneKind, withoutBlanks } from './applicable-fields.ts'
+import { inapplicable, isCondition, isNoId, nameOf, propertiesOfOneKind, withoutBlanks } from './applicable-fields.ts'
 import {
   accountsAt,
   answeredPeople,
@@ -210,7 +211,7 @@ export function customAttributesOf(
   { metadata }: Pick<MailboxDetails, 'metadata'>,
 ): ReadonlyMap<number, string> {
   const assigned = fields.flatMap(({ key, customAttribute }) => {
-    const value = Object.hasOwn(metadata, key) ? String(metadata[key]) : ''
+    const value = Object.hasOwn(metadata, key) ? metadataText(metadata[key]) : ''
     return customAttribute !== undefined && value !== '' ? [[customAttribute, value] as const] : []
   })
   return new Map(assigned)
@@ -281,7 +282,7 @@ export async function chosenTemplate(inquiry: RequestInquiry, body: Record<strin
   const { template: known } = inquiry
   if (known && isMailboxKind(known.kind)) return { template: known, kind: known.kind }
   const { templateId } = body
-  if (templateId === undefined || templateId === null || templateId === '') return impliedTemplate(inquiry, body)
+  if (isNoId(templateId)) return impliedTemplate(inquiry, body)
   if (typeof templateId !== 'string') return noTemplate(because('templateIdNeeded'))
   const found = await usableTemplate(inquiry, templateId)
   if (!found) return { fault: unknownTemplate() }

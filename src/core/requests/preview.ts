@@ -13,7 +13,7 @@ import {
   warningsOf,
 } from '../approvals/index.ts'
 import { type SimilarResources, similarAmong, similarCandidates, similarResources } from '../naming/index.ts'
-import { mailboxRequest, siteRequest } from '../resources/index.ts'
+import { mailboxRequest } from '../resources/index.ts'
 import {
   type Actor,
   asking,
@@ -34,7 +34,6 @@ import {
   resourceKind,
   shownFault,
   TenantError,
-  withoutNulls,
 } from '../shared/index.ts'
 import {
   type Applied,
@@ -44,6 +43,7 @@ import {
   unknownTemplate,
   usableTemplate,
 } from '../templates/index.ts'
+import { isNoId, withoutAbsent } from './applicable-fields.ts'
 import { awayOf } from './change.ts'
 import { chosenTemplate, evaluateMailbox } from './mailbox-plan.ts'
 import { type Evaluation, type Glimpse, isForMailboxPlan, isRecord, type Plan, type RequestInquiry } from './plan.ts'
@@ -57,13 +57,11 @@ export const resourceOf = (kind: ResourceKind): Resource => (isMailboxKind(kind)
 
 const evaluations = { site: evaluateSite, mailbox: evaluateMailbox } as const satisfies Record<Resource, unknown>
 
-const bodies = { site: siteRequest, mailbox: mailboxRequest } as const
-
 /**
  * Returns the plan of a request, or its faults. Writes nothing. Throws `unavailable` if the directory does not answer.
  */
 export async function evaluate(inquiry: RequestInquiry, resource: Resource, body: unknown): Promise<Evaluation> {
-  const evaluation = await evaluations[resource](inquiry, withoutNulls(bodies[resource], body))
+  const evaluation = await evaluations[resource](inquiry, withoutAbsent(resource, body))
   return evaluation.ok ? evaluation : { ...evaluation, faults: onePerPointer(evaluation.faults) }
 }
 
@@ -194,7 +192,7 @@ export const previewRequest = defineUseCase({
 /** Returns the template of a body: by its id or, for a mailbox, by its fields. */
 export async function templateOf(inquiry: RequestInquiry, body: Record<string, unknown>): Promise<Template> {
   const { templateId } = body
-  if (typeof templateId === 'string' && templateId !== '')
+  if (typeof templateId === 'string' && !isNoId(templateId))
     return (await usableTemplate(inquiry, templateId)) ?? refuseFields([unknownTemplate()])
   const chosen = await chosenTemplate(inquiry, body)
   return 'template' in chosen ? chosen.template : refuseFields([chosen.fault])

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { canonical } from '../audit/index.ts'
-import { mailboxRequest, siteRequest } from '../resources/index.ts'
-import { because, type Context, ProvisioningError, type RequestState, withoutNulls } from '../shared/index.ts'
+import { because, type Context, ProvisioningError, type RequestState } from '../shared/index.ts'
+import { withoutAbsent } from './applicable-fields.ts'
 import type { RequestPorts } from './ports.ts'
 import { type Request, referenceOf } from './request.ts'
 
@@ -20,7 +20,7 @@ export const isRepeated = ({ status, submittedAt }: Pick<Request, 'status' | 'su
 
 /** Returns a fingerprint that is equal for equal bodies, in any order of fields, with or without nulls for absent ones. */
 export function fingerprintOf(resource: 'site' | 'mailbox', body: unknown): string {
-  const content = withoutNulls(resource === 'site' ? siteRequest : mailboxRequest, body)
+  const content = withoutAbsent(resource, body)
   return createHash('sha256')
     .update(canonical([resource, content]))
     .digest('hex')

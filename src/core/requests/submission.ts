@@ -9,6 +9,7 @@ import {
   defineUseCase,
   type Fault,
   fault,
+  metadataText,
   notFound,
   ProvisioningError,
   refuseFields,
@@ -313,6 +314,7 @@ function byLevel(permissions: Record<string, unknown>): Map<string, string[]> {
 
 /** Returns a value as text. An unticked box counts as absent. */
 function textOf(value: unknown): string {
-  if (Array.isArray(value)) return value.map(String).toSorted().join('\n')
+  if (Array.isArray(value)) return value.map(metadataText).toSorted().join('\n')
+  if (isRecord(value)) return JSON.stringify(value)
   return value === undefined || value === null || value === false ? '' : String(value)
 }

@@ -1,5 +1,14 @@
 import type { AccessLevel } from '../resources/index.ts'
-import { type Actor, because, type Fault, fault, openStates, type Reason, type Settings } from '../shared/index.ts'
+import {
+  type Actor,
+  because,
+  type Fault,
+  fault,
+  limitedStates,
+  openStates,
+  type Reason,
+  type Settings,
+} from '../shared/index.ts'
 import type { Template } from '../templates/index.ts'
 import type { RequestInquiry } from './plan.ts'
 import type { RequestPorts } from './ports.ts'
@@ -79,7 +88,7 @@ export async function quotaUse(
   const [own, all] = await Promise.all([
     openPerPerson === undefined || actor.clientId !== undefined
       ? 0
-      : ports.requests.countOfTemplate({ ...of, requesterId: actor.id, states: openStates, most: openPerPerson }),
+      : ports.requests.countOfTemplate({ ...of, requesterId: actor.id, states: limitedStates, most: openPerPerson }),
     resources === undefined ? 0 : ports.requests.countOfTemplate({ ...of, states: counting, most: resources }),
   ])
   return { own, all }

@@ -135,7 +135,8 @@ export const applies = (property: string, kind: MailboxKind): boolean =>
   (applicability[property] ?? every).includes(kind)
 
 /** Whether `metadata.seats` of a room is a number from 1 to 99999. */
-export const isSeatCount = (seats: unknown): boolean => /^[1-9]\d{0,4}$/.test(String(seats))
+export const isSeatCount = (seats: unknown): boolean =>
+  typeof seats !== 'object' && /^[1-9]\d{0,4}$/.test(String(seats))
 
 /** The durable steps of creating a mailbox, in order: one for each group of Exchange's cmdlets. */
 export const mailboxSteps = [

@@ -26,11 +26,31 @@ export const asPerson = ({ id, displayName, userPrincipalName }: Person): Person
 /** The maximum number of keys in a request's metadata. */
 export const maxMetadata = 50
 
-/** Custom key-value pairs (API document, "Metadata object"); numbers and booleans keep their type. */
+/** The maximum length of a metadata value, in characters. A list or object counts with its JSON text. */
+const longestValue = 1024
+
+/** A list or object in metadata. The request keeps it unchanged, and people read its text. */
+const structuredValue = z
+  .union([z.array(z.unknown()), z.record(z.string(), z.unknown())])
+  .superRefine((value, context) => {
+    if (JSON.stringify(value).length > longestValue)
+      context.addIssue({ code: 'too_big', origin: 'string', maximum: longestValue, inclusive: true, input: value })
+  })
+  .describe(`A list or object: at most ${longestValue} characters as JSON text`)
+
+/** Custom key-value pairs (API document, "Metadata object"); all values keep their type. */
 export const metadata = z
-  .record(z.string().min(1).max(64), z.union([z.string().max(1024), z.number(), z.boolean()]))
+  .record(z.string().min(1).max(64), z.union([z.string().max(longestValue), z.number(), z.boolean(), structuredValue]))
   .refine((value) => Object.keys(value).length <= maxMetadata, issueOf('tooManyKeys', { most: maxMetadata }))
 export type Metadata = z.output<typeof metadata>
+
+/** Returns a metadata value as text: a list of plain values joined by commas, any other list or object as JSON. */
+export function metadataText(value: unknown): string {
+  if (value === undefined || value === null) return ''
+  if (typeof value !== 'object') return String(value)
+  const isPlain = Array.isArray(value) && value.every((one) => one === null || typeof one !== 'object')
+  return isPlain ? value.map((one) => String(one ?? '')).join(', ') : JSON.stringify(value)
+}
 
 /** A moment as stored and sent: ISO 8601 in UTC. */
 export const instant = z.iso.datetime()
@@ -60,5 +80,7 @@ export const transitions = {
 } as const satisfies Record<RequestState, readonly RequestState[]>
 
 export const isTerminal = (state: RequestState): boolean => transitions[state].length === 0
-/** An open request counts against the limit of open requests per person. */
+/** The states of requests that have not ended. */
 export const openStates = requestStates.filter((state) => !isTerminal(state))
+/** The states that count against the limits of open requests. A failed request does not count: only an admin can end it. */
+export const limitedStates = openStates.filter((state) => state !== 'failed')

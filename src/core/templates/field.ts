@@ -151,6 +151,9 @@ function answerOf(field: TemplateField, value: unknown, today: string): Answer {
   const about = (key: ReasonKey, facts?: ReasonFacts) => because(key, { field: field.label, ...facts })
   // If the template has its own text for a wrong answer, that text applies to all faults.
   const own = field.error ? asWritten(field.error) : undefined
+  // A question has one plain answer. Only free keys may have lists and objects.
+  if (typeof value === 'object' && value !== null)
+    return refuse('wrong-type', about('fieldType', { type: field.type === 'number' ? 'number' : 'string' }))
   const answer = value === undefined || value === null ? '' : String(value).trim()
   if (answer === '' || (field.type === 'toggle' && answer === 'false' && field.required))
     return field.required ? refuse('required', own ?? about('fieldRequired')) : { value: undefined, faults: [] }

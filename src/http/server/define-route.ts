@@ -106,13 +106,9 @@ export interface RawInput {
 /** A body that core reads; the schema describes it. */
 interface CheckedByCore {
   readonly documents: z.ZodType
-  /** The schema is checked before core reads the body. */
-  readonly isChecked?: true
 }
 /** For a body that core validates as a whole: the handler gets the JSON unchanged. */
 export const checkedByCore = (schema: z.ZodType): CheckedByCore => ({ documents: schema })
-/** For a body that is validated here and passed on unchanged, so that core sees which fields were omitted. */
-export const checkedWhole = (schema: z.ZodType): CheckedByCore => ({ documents: schema, isChecked: true })
 
 interface SignedBody {
   readonly signed: z.ZodType
@@ -287,7 +283,6 @@ function parseBody(spec: BodySpec | undefined, body: unknown): unknown {
   if (body === undefined && !schema?.safeParse(undefined).success)
     throw new HttpError('malformed-json', 'The body is empty. Send a JSON object.')
   if (schema) return parseFields(schema, withoutNulls(schema, body))
-  if ('isChecked' in spec) parseFields(spec.documents, withoutNulls(spec.documents, body))
   return body
 }
 

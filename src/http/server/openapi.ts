@@ -35,8 +35,8 @@ rejected, expired or cancelled. Or let the template’s webhook notify you.
 - Addresses work with and without a slash at the end. Each GET address also answers HEAD. The answer to any other
   method is 405 \`method-not-allowed\` with Allow.
 - Later versions may add fields to answers. A body with an undocumented field is refused.
-- In a body, **null** in an optional field means that the field is absent. If a property does not apply to the kind of
-  mailbox, \`false\`, \`""\`, \`[]\` and \`{}\` mean the same, so a typed client may send every field.
+- In a body, **null** in an optional field means that the field is absent. In a field of another kind of resource,
+  \`false\`, \`""\`, \`[]\` and \`{}\` mean the same, so a typed client may send every field.
 - \`errors\` has one entry for each field.`
 
 /** The API document, built from the routes, as OpenAPI 3.1.1 (https://spec.openapis.org/oas/v3.1.1). */

@@ -74,7 +74,7 @@ const ofCore = {
   'too-many-open-requests': code(
     429,
     'The caller has reached the limit of open requests or batches for one person.',
-    'Wait until one of them ends, or cancel one.',
+    'Cancel one that is not needed (`detail` has the calls), or wait until one ends. Failed requests do not count.',
     'Retry-After',
   ),
   unavailable: code(503, 'The store or Microsoft 365 does not answer now.', again, 'Retry-After'),

@@ -108,6 +108,10 @@ export type ProblemBody = z.output<typeof problemBody>
 /** How long a client should wait before it calls again, in seconds (RFC 9110 Retry-After). */
 const retryAfterSeconds: { readonly [C in ErrorCode]?: string } = { unavailable: '10', 'too-many-open-requests': '60' }
 
+/** The calls that bring a person below the limit of open requests. */
+const howToEndRequests =
+  'GET /requests/v1/?status=pendingApproval lists requests that you can cancel with POST /requests/v1/{requestId}/cancel.'
+
 /** A refusal by the HTTP layer. Clients get `detail` unchanged, so it never quotes a token, a file or an error. */
 export class HttpError extends Error {
   readonly code: HttpErrorCode
@@ -171,7 +175,9 @@ export function problemOf(error: unknown, about: About): Problem {
       ...(wait && { 'Retry-After': wait }),
       ...(requestId && { Location: `/requests/v1/${requestId}` }),
     }
-    const { body, ...refusal } = problem(code, about.texts.reason(error.reason), about, error.faults, headers)
+    const { reason, faults } = error
+    const detail = [about.texts.reason(reason), ...(reason.key === 'tooManyOpen' ? [howToEndRequests] : [])].join(' ')
+    const { body, ...refusal } = problem(code, detail, about, faults, headers)
     // A full queue is no defect, and an error line for each refused call would flood the log.
     const earlier = requestId && { requestId }
     return { ...refusal, body: { ...body, ...earlier }, defect: code === 'unavailable' && !isBusy(error.cause) }

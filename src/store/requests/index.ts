@@ -1,6 +1,6 @@
 /** Requests as whole aggregates. Every row is parsed by the core's schema when it is read. */
 import {
-  openStates,
+  limitedStates,
   provisioningRequest,
   type Request,
   type RequestQuery,
@@ -137,7 +137,7 @@ export function createRequestStore(database: Database): RequestStore {
     async countOpen(tenantId, requesterId) {
       const { rows } = await database.query<{ open: number }>(
         'SELECT count(*)::int AS open FROM requests WHERE tenant_id = $1 AND requester_id = $2 AND status = ANY($3)',
-        [tenantId, requesterId, openStates],
+        [tenantId, requesterId, limitedStates],
       )
       return rows[0]?.open ?? 0
     },

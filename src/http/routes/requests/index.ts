@@ -16,7 +16,7 @@ import {
   siteRequest,
   viewFor,
 } from '../../../core/index.ts'
-import { type ActorScope, checkedByCore, checkedWhole, defineRoute } from '../../server/define-route.ts'
+import { type ActorScope, checkedByCore, defineRoute } from '../../server/define-route.ts'
 import { errorsOf } from '../../server/problem.ts'
 import { hasEntity } from '../../server/respond.ts'
 import { preferredWait, type WaitEnd } from '../../server/waiting.ts'
@@ -72,7 +72,7 @@ const createSite = defineRoute({
   permission: 'request.create',
   audience: 'collab',
   query: anotherQuery,
-  body: checkedWhole(siteRequest),
+  body: checkedByCore(siteRequest),
   answers: { 202: accepting },
   refusals: ['duplicate-request', 'name-taken', 'too-many-open-requests', 'not-found'],
   examples: examples.createSite,
