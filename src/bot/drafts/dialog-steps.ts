@@ -61,7 +61,6 @@ export const dialogSteps = {
         people,
         mailDomain,
         names,
-        today: viewer.now.toISOString().slice(0, 10),
         ...(outdated && { notice: 'stale' as const }),
       })
       return { card, at: { step: 'details', requestId: draft.requestId } }

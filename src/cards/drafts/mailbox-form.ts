@@ -14,6 +14,7 @@ import {
   answerLength,
   chosenAmong,
   displayNameText,
+  type FaultLines,
   type FormInput,
   fieldInputs,
   inputOf,
@@ -129,7 +130,7 @@ export function inputsOf(kind: MailboxKind, fields: Pick<Template, 'fields'>['fi
 
 /** The inputs of a mailbox's form. */
 export const mailboxForm = {
-  /** Inputs behind "More" are optional and without bounds, because a hidden mistake would block the button. */
+  /** Inputs behind "More" are optional and without limits. */
   ids(template: Template) {
     const { kind, fields } = template
     const { front, more } = formInputsOf(kindOf(kind), fields)
@@ -177,10 +178,10 @@ export const mailboxForm = {
     return hasKey ? `${field}.${key}` : field
   },
 
-  inputs(form: RequestForm, ids: readonly string[], faultOf: (id: string) => string) {
+  inputs(form: RequestForm, ids: readonly string[], faultOf: FaultLines) {
     const fields = fieldInputs(form, answerLength(form.template, 64, 200, 400), faultOf)
     return (id: string): FormInput | undefined =>
-      isBuiltIn(id, form.template) ? builtIn(form, id, ids, faultOf(id)) : fields.find((field) => field.id === id)
+      isBuiltIn(id, form.template) ? builtIn(form, id, ids, faultOf) : fields.find((field) => field.id === id)
   },
 }
 
@@ -220,7 +221,7 @@ function isRequired({ properties, approval }: Template, id: MailboxInputId): boo
 const maximumOf = ({ limits }: Template, id: MailboxInputId): number | '' =>
   id === 'capacity' ? (limits.capacityMaximum ?? '') : ''
 
-function builtIn(form: RequestForm, id: MailboxInputId, ids: readonly string[], fault: string): FormInput {
+function builtIn(form: RequestForm, id: MailboxInputId, ids: readonly string[], faultOf: FaultLines): FormInput {
   const { draft, template, mailDomain, people } = form
   const { type, most } = mailboxInputs[id]
   const { label, placeholder = '', error = strings.form.fillIn } = textsOf(kindOf(template.kind), id)
@@ -237,20 +238,14 @@ function builtIn(form: RequestForm, id: MailboxInputId, ids: readonly string[], 
     label,
     placeholder: format(placeholder, { domain: mailDomain }),
     required,
-    error: required || maximum !== '' ? errorOf(error, maximum) : '',
-    minimum: maximum === '' ? '' : 1,
-    maximum,
     maxLength: type === 'text' || type === 'multiline' || type === 'number' ? most : 0,
     value: type === 'toggle' ? String(value === 'true') : value,
     choices: isPicker({ type }) ? chosenAmong(people, value) : [],
-    fault,
+    fault: faultOf(id, error),
     help: helpOf(form, id, ids, maximum),
     checks: inputOfAddress(template, ids) === id,
   })
 }
-
-const errorOf = (error: string, maximum: number | ''): string =>
-  maximum === '' ? error : format(strings.mailbox.capacity.atMost, { count: quantity(maximum) })
 
 /** The lines under an input: for a name the resulting names, for a reason who reads it. */
 function helpOf(

@@ -26,6 +26,7 @@ import {
   fault,
   handedBack,
   instant,
+  isMailboxKind,
   type MailDomains,
   ProvisioningError,
 } from '../shared/index.ts'
@@ -155,7 +156,12 @@ export async function checkDraft(context: Context<DraftPorts>, draft: Draft, tem
     evaluate(inquiry, resourceOf(template.kind), body),
     similarCandidates(ports, sought),
   ])
-  const faults = [...inForm, ...(evaluation.ok ? [] : evaluation.faults), ...reasonFaults(draft, template)]
+  const faults = [
+    ...inForm,
+    ...(evaluation.ok ? [] : evaluation.faults),
+    ...reasonFaults(draft, template),
+    ...missingLabel(draft, template),
+  ]
   if (!evaluation.ok || faults.length > 0) return { template, faults }
   const { plan } = evaluation
   const address = isForMailboxPlan(plan) ? plan.address : plan.url
@@ -175,6 +181,13 @@ function reasonFaults(draft: Draft, template: Template): Fault[] {
   return reason.length > longestReason
     ? [fault('/reason', 'too-long', because('reasonTooLong', { count: longestReason }))]
     : []
+}
+
+/** Returns the fault of a form without a label if the template has labels but no default. The API does not require one. */
+function missingLabel({ values }: Draft, { kind, labels }: Template): Fault[] {
+  if (isMailboxKind(kind) || labels.allowed.length === 0 || labels.default) return []
+  if ((values['labelId'] ?? '').trim() !== '') return []
+  return [fault('/labelId', 'required', because('fieldRequired', { field: 'labelId' }))]
 }
 
 /**
