@@ -73,7 +73,7 @@ const submitDraft = defineCardAction({
   },
 })
 
-/** Returns to the form. If the request ended without a resource, opens a new form with its values. */
+/** Returns to the form. If the request ended without a resource, opens the form with its values to send it again. */
 const editDraft = defineCardAction({
   verb: 'request.edit',
   data: z.object({ requestId, version: version.optional() }),
@@ -81,7 +81,7 @@ const editDraft = defineCardAction({
     const { core, actor } = turn
     if (version !== undefined) return showStep(await core.editDraft(actor, { requestId, version }), turn)
     const again = await core.draftFromRequest(actor, { requestId })
-    return again.step === 'submitted' ? statusOf(turn, requestId) : showStep(again, turn)
+    return again.step === 'submitted' ? statusOf(turn, again.request.requestId) : showStep(again, turn)
   },
 })
 

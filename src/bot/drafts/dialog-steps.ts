@@ -48,10 +48,11 @@ export const dialogSteps = {
   details: {
     verbs: ['request.review', 'request.check', 'request.keep', 'request.cancel'],
     async show({ draft, template, faults, preview, outdated }, { actor, core, viewer }) {
-      const [people, mailDomain, names] = await Promise.all([
+      const [people, mailDomain, names, earlierEnd] = await Promise.all([
         core.findNamedPeople(actor, { ids: peopleChosen(draft, template) }),
         isMailboxKind(template.kind) ? mailDomainOf({ actor, core }) : '',
         preview ?? core.likelyNames(actor, { draft, template }),
+        draft.basedOn && core.readEarlierEnd(actor, { requestId: draft.requestId }),
       ])
       const card = cards.form({
         draft,
@@ -61,6 +62,7 @@ export const dialogSteps = {
         people,
         mailDomain,
         names,
+        earlierEnd,
         ...(outdated && { notice: 'stale' as const }),
       })
       return { card, at: { step: 'details', requestId: draft.requestId } }

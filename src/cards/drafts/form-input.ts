@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import {
   addressRuleOf,
+  type BasedOn,
   type Draft,
   type Fault,
   type NamePreview,
@@ -30,6 +31,8 @@ export interface RequestForm {
   /** The names that result from the typed ones. */
   readonly names: NamePreview
   readonly notice?: 'stale' | undefined
+  /** How the earlier request of the draft ended. */
+  readonly earlierEnd?: BasedOn['ended']
 }
 
 /**

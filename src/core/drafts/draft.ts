@@ -65,7 +65,8 @@ export interface DraftStore {
   find(requestId: string): Promise<Draft | undefined>
   /** Lists the drafts that a person has started and neither submitted nor discarded, last changed first. */
   listStarted(tenantId: string, personId: string, limit: number): Promise<Draft[]>
-  insert(draft: Draft): Promise<void>
+  /** Stores a new draft; returns false if a draft with its id exists. */
+  insert(draft: Draft): Promise<boolean>
   /** Writes the next version; returns false if another write was first. */
   update(draft: Draft): Promise<boolean>
   /** Deletes the drafts that are too old at this time. */

@@ -21,6 +21,8 @@ import { bodyOfForm, defaultsOf } from './form-values.ts'
 
 /** The opening values of a form, and the request from which they were copied. */
 interface Opening {
+  /** The id of the draft and of its later request; without it, a new one. */
+  readonly requestId?: string
   readonly values?: Draft['values']
   readonly replaces?: string | undefined
   readonly basedOn?: DraftBasis
@@ -37,13 +39,13 @@ export const openDraft = defineUseCase({
 export async function beginDraft(
   context: Context<DraftPorts>,
   templateId: string,
-  { values = {}, replaces, basedOn }: Opening = {},
+  { requestId = randomUUID(), values = {}, replaces, basedOn }: Opening = {},
 ): Promise<DraftView> {
   const { ports, actor } = context
   const template = await knownTemplate(context, templateId)
   const draft: Draft = {
     v: 1,
-    requestId: randomUUID(),
+    requestId,
     tenantId: actor.tenantId,
     personId: actor.id,
     templateId: template.id,
@@ -54,7 +56,8 @@ export async function beginDraft(
     values: { ...openingValues(template, actor), ...values },
     updatedAt: ports.clock.now().toISOString(),
   }
-  await ports.drafts.insert(draft)
+  // Another click has opened the same form.
+  if (!(await ports.drafts.insert(draft))) return showDraft(context, await ownDraft(context, requestId), false)
   // People whose quota is used up see this before they complete the form. They can still save the draft.
   const faults = await quotaFaults({ ports, actor, requestId: draft.requestId, replaces }, template)
   return { step: 'details', draft, template, faults, outdated: false }
