@@ -199,6 +199,7 @@ const useCaseCalls: UseCaseCalls = {
   draftLikeRequest: (to, who, at) => to.draftLikeRequest(who, { requestId: at.requestId }),
   listDrafts: (to, who) => to.listDrafts(who),
   checkDraftNames: (to, who, at) => to.checkDraftNames(who, { requestId: at.requestId, version: 1, values: {} }),
+  joinDraft: (to, who, at) => to.joinDraft(who, { requestId: at.requestId, version: 1, values: {} }),
   keepDraft: (to, who, at) => to.keepDraft(who, { requestId: at.requestId, version: 1, values: {} }),
   continueDraft: (to, who, at) => to.continueDraft(who, { requestId: at.requestId }),
 }

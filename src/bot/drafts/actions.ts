@@ -48,6 +48,13 @@ const keepDraft = defineCardAction({
   handle: async (turn, click) => showStep(await turn.core.keepDraft(turn.actor, await completed(turn, click)), turn),
 })
 
+/** Adds the person to the people who can open the mailbox. */
+const joinDraft = defineCardAction({
+  verb: 'request.join',
+  data: form,
+  handle: async (turn, click) => showStep(await turn.core.joinDraft(turn.actor, await completed(turn, click)), turn),
+})
+
 /**
  * Returns the draft and the values of the form's inputs in a click. Clients omit empty inputs, so a missing input is
  * empty. If all inputs are missing, the click was not on a form, and the saved values stay.
@@ -113,6 +120,7 @@ export const draftActions = [
   reviewDraft,
   checkNames,
   keepDraft,
+  joinDraft,
   submitDraft,
   editDraft,
   repeatRequest,

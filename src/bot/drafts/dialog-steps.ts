@@ -46,7 +46,7 @@ export const dialogSteps = {
     },
   },
   details: {
-    verbs: ['request.review', 'request.check', 'request.keep', 'request.cancel'],
+    verbs: ['request.review', 'request.check', 'request.keep', 'request.join', 'request.cancel'],
     async show({ draft, template, faults, preview, outdated }, { actor, core, viewer }) {
       const [people, mailDomain, names, earlierEnd] = await Promise.all([
         core.findNamedPeople(actor, { ids: peopleChosen(draft, template) }),
@@ -69,7 +69,7 @@ export const dialogSteps = {
     },
   },
   review: {
-    verbs: ['request.submit', 'request.edit', 'request.cancel'],
+    verbs: ['request.submit', 'request.edit', 'request.join', 'request.cancel'],
     async show({ draft, plan, similar, basedOn, outlook }, { core, viewer }) {
       const { siteRoot } = core
       const card = cards.review({ draft, plan, similar, basedOn, outlook, siteRoot, viewer })

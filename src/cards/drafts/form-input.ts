@@ -56,6 +56,8 @@ export const formInput = z.strictObject({
   help: z.array(z.strictObject({ text: z.string() })),
   /** Whether a button under it previews the names. */
   checks: z.boolean(),
+  /** Whether a button under it adds the requester to the chosen people. */
+  joins: z.boolean(),
 })
 export type FormInput = z.output<typeof formInput>
 
@@ -83,6 +85,7 @@ export function inputOf({ required = false, ...input }: InputOptions): FormInput
     placeholder: '',
     choices: [],
     checks: false,
+    joins: false,
     ...input,
     label: required ? format(strings.form.required, { label: input.label }) : input.label,
     fault,

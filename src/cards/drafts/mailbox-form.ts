@@ -2,6 +2,7 @@ import {
   applies,
   type Fault,
   isMailboxKind,
+  leavesOut,
   type MailboxKind,
   type ResourceKind,
   type Template,
@@ -244,16 +245,17 @@ function builtIn(form: RequestForm, id: MailboxInputId, ids: readonly string[], 
     fault: faultOf(id, error),
     help: helpOf(form, id, ids, maximum),
     checks: inputOfAddress(template, ids) === id,
+    joins: id === 'permissions.FullAccess' && isLeftOut(form),
   })
 }
 
+/** Whether the requester cannot open the mailbox. */
+const isLeftOut = ({ template, draft, requester }: RequestForm): boolean =>
+  leavesOut(template, draft.values, requester.id)
+
 /** The lines under an input: for a name the resulting names, for a reason who reads it. */
-function helpOf(
-  { template, names }: RequestForm,
-  id: MailboxInputId,
-  ids: readonly string[],
-  maximum: number | '',
-): string[] {
+function helpOf(form: RequestForm, id: MailboxInputId, ids: readonly string[], maximum: number | ''): string[] {
+  const { template, names } = form
   const { kind, approval, limits } = template
   const { help = '' } = textsOf(kindOf(kind), id)
   const lines: string[] = []
@@ -262,6 +264,7 @@ function helpOf(
   if (id === 'reason') lines.push(approval === null ? '' : help)
   else if (maximum !== '') lines.push(format(strings.mailbox.capacity.upTo, { count: quantity(maximum) }))
   else lines.push(help)
+  if (id === 'permissions.FullAccess' && isLeftOut(form)) lines.push(strings.review.withoutYou)
   const isLast = id === ids.findLast((one) => one.startsWith('permissions.'))
   if (isLast && limits.permissionsMaximum !== undefined)
     lines.push(format(strings.mailboxForm.mostPeople, { count: String(limits.permissionsMaximum) }))

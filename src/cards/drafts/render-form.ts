@@ -89,7 +89,7 @@ const each = (view: FormView, change: (one: FormInput) => FormInput): FormView =
 const withoutHelp = (view: FormView): FormView =>
   each(view, (one) => ({
     ...one,
-    help: one.checks ? one.help : [],
+    help: one.checks || one.joins ? one.help : [],
     placeholder: '',
   }))
 
