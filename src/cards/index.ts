@@ -4,6 +4,7 @@ import {
   type GivenUpJobs,
   type HealthPart,
   isForMailbox,
+  type Person,
   type ReceiverPage,
   type Request,
   type Stuck,
@@ -126,8 +127,8 @@ export const cards = {
   approvalNow: (request: Request, viewer: Viewer, stage?: number): CardJson =>
     decisions.decidesNow(request, viewer, stage) ? approval(request, viewer) : approvalDecided(request, viewer, stage),
   /** The one card that announces a created resource. */
-  ready: (request: Request, viewer: Viewer): CardJson =>
-    isForMailbox(request) ? mailboxReady(request, viewer) : siteReady(request, viewer),
+  ready: (request: Request, viewer: Viewer, helpers?: readonly Person[]): CardJson =>
+    isForMailbox(request) ? mailboxReady(request, viewer, helpers) : siteReady(request, viewer),
   myRequests: shown(requests.myRequestsCard, requests.myRequestsView),
   approvals: shown(requests.approvalsCard, requests.approvalsView),
   delegation: shown(decisions.delegationCard, decisions.delegationView),

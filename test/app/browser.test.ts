@@ -33,13 +33,11 @@ inChatWindows('people in chat windows, in a real browser', {}, (windows) => {
       await form.getByLabel('Why do you need it?').fill('Four companies need one place for drawings.')
       await form.getByLabel('Site address').fill('no address!')
       await form.getByRole('button', { name: 'Review' }).click()
-      // The client itself checks this answer and sends nothing.
-      await form.getByText(/four digits/).waitFor()
-      await form.getByLabel('Cost centre').fill('4711')
-      await form.getByRole('button', { name: 'Review' }).click()
-
-      const returned = await kim.sees('One thing to fix', 'form-returned')
+      // The client checks no answer, so all mistakes come back in the same card.
+      const returned = await kim.sees('2 things to fix', 'form-returned')
+      expect(await returned.innerText()).toContain('four digits')
       expect(await returned.getByLabel('Description').inputValue()).toBe('Plans and *drawings*')
+      await returned.getByLabel('Cost centre').fill('4711')
       await returned.getByLabel('Site address').fill('project-aurora')
       await returned.getByRole('button', { name: 'Check name' }).click()
       const checked = await kim.sees('It is free.', 'form-checked')

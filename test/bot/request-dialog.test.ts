@@ -171,7 +171,7 @@ describe('the request dialog', () => {
     const card = await form()
     const once = await click(card, 'Review', { ...filled, displayName: ' ', 'metadata.costCentre': 'four' })
     expect(textOf(once)).toContain('2 things to fix')
-    expect(textOf(once)).toContain('Enter a name.')
+    expect(textOf(once)).toContain('Enter a site name.')
     expect(valuesOf(once)).toMatchObject({ 'metadata.costCentre': 'four', reason: filled.reason })
     expect(cursor()).toMatchObject({ step: 'details' })
     const twice = await click(once, 'Review', { displayName: 'Second try' })

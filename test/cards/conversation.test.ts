@@ -99,9 +99,9 @@ describe('the site form', () => {
   })
 
   it('requires a reason only if the template needs an approval', () => {
-    const required = (template: Template) => nodesOf(formOf(template)).find(({ id }) => id === 'reason')?.['isRequired']
-    expect(required(projectSite)).toBe(true)
-    expect(required(openCommunity)).toBeUndefined()
+    const label = (template: Template) => nodesOf(formOf(template)).find(({ id }) => id === 'reason')?.['label']
+    expect(label(projectSite)).toBe('Why do you need it? *')
+    expect(label(openCommunity)).toBe('Why do you need it?')
   })
 })
 

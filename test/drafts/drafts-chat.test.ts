@@ -35,7 +35,6 @@ describe('a draft in chat', () => {
     presses(await opens(template), 'Later', inputs)
 
   it('is saved with valid and invalid values, and continues with all of them', async () => {
-    // The client checks the form's patterns and required inputs, but knows no rule for addresses.
     const wrong = { ...filled, displayName: 'Aurora', alias: 'no address!' }
     const kept = await keeps(wrong, projectSite)
     expect(textOf(kept)).toContain(band.kept)
@@ -46,19 +45,19 @@ describe('a draft in chat', () => {
     expect(textOf(form)).not.toContain('to fix')
   })
 
-  it('is not sent by a client with a missing required input or a wrong pattern', async () => {
-    const form = await opens(projectSite)
-    for (const inputs of [
-      { displayName: 'Aurora' },
-      { ...filled, displayName: 'Aurora', 'metadata.costCentre': 'four' },
-    ])
-      expect(() => pressed(form, 'Later', inputs)).toThrow('no client sends')
-    // A client without these checks sends it anyway: the draft is saved, and its review reports the faults.
-    const sent = { ...subject(form, 'Later'), displayName: 'Aurora', 'metadata.costCentre': 'four' }
-    const kept = await bot().sends('kim', 'request.keep', sent)
+  it('is saved half-filled, and its names are checked, by a client that checks inputs', async () => {
+    const half = { displayName: 'Aurora', 'metadata.costCentre': 'four' }
+    const checked = await presses(await opens(projectSite), 'Check name', half)
+    expect(textOf(checked)).toContain('It is free.')
+    const kept = await presses(checked, 'Later', half)
     expect(textOf(kept)).toContain(band.kept)
     const again = await bot().clicks('kim', kept, 'Continue')
-    expect(valuesOf(again)).toMatchObject({ displayName: 'Aurora', 'metadata.costCentre': 'four' })
+    expect(valuesOf(again)).toMatchObject(half)
+    // The review reports the missing and wrong answers in the same card.
+    const back = await presses(again, 'Review', half)
+    expect(textOf(back)).toContain('Explain why you need it.')
+    expect(textOf(back)).toContain('four digits')
+    expect(valuesOf(back)).toMatchObject(half)
   })
 
   it('is offered by the commands that can open its template, and by no other', async () => {

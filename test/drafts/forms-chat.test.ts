@@ -4,7 +4,7 @@ import { customAttributesOf } from '../../src/core/requests/mailbox-plan.ts'
 import { cardIn, clicking, saying } from '../support/bot-activities.ts'
 import { startBot, withBotWorld } from '../support/bot-world.ts'
 import { boardRoom } from '../support/card-samples-forms.ts'
-import { dana, kim } from '../support/card-world.ts'
+import { dana, kim, projectSite } from '../support/card-world.ts'
 import { action, actionsOf, nodesOf, textOf, valuesOf } from '../support/cards.ts'
 import type { Card } from '../support/connector.ts'
 import { contosoTenant } from '../support/teams-user.ts'
@@ -101,18 +101,38 @@ describe('the form of a template', () => {
     expect(request.details).not.toHaveProperty('officeLocation')
   })
 
-  it('shows the server’s rules on its inputs', async () => {
+  it('marks required inputs with an asterisk, and the server checks all answers', async () => {
     const form = await opens()
     const error = 'A cost centre has four digits, such as 4711.'
-    const { regex, errorMessage, isRequired } = inputOf(form, 'metadata.costCentre') ?? {}
-    expect({ errorMessage, isRequired }).toEqual({ errorMessage: error, isRequired: true })
-    expect(inputOf(form, 'capacity')).toMatchObject({ min: 1, max: 50_000 })
-    expect(inputOf(form, 'city')).toMatchObject({ isRequired: true })
-    expect(inputOf(form, 'metadata.opens')).toMatchObject({ max: '2027-12-31' })
-    for (const typed of ['4711', ' 4711 ', '471', '47111', '4711x', 'x4711']) {
+    expect(inputOf(form, 'metadata.costCentre')).toMatchObject({ label: 'Cost centre *' })
+    expect(inputOf(form, 'city')).toMatchObject({ label: 'City *' })
+    for (const typed of ['4711', ' 4711 ', '471', '47111', '4711x', 'x4711', '']) {
       const back = await clicks(await opens(), 'Review', { ...answers, name: 'cassini', 'metadata.costCentre': typed })
-      expect(new RegExp(String(regex)).test(typed), typed).toBe(!textOf(back).includes(error))
+      expect(typed.trim() === '4711', typed).toBe(!textOf(back).includes(error))
     }
+    const wrong = { ...answers, name: 'corvus', capacity: '50001', 'metadata.opens': '2028-01-01' }
+    const back = await clicks(form, 'Review', wrong)
+    expect(textOf(back)).toContain('2 things to fix')
+    expect(textOf(back)).toContain('Enter at most 50,000.')
+    expect(textOf(back)).toContain('or an earlier day.')
+    expect(valuesOf(back)).toMatchObject({ capacity: '50001', 'metadata.opens': '2028-01-01' })
+  })
+
+  it('shows the mistakes of all inputs at once, next to each input', async () => {
+    const form = await startBot(world).sends('kim', 'request.choose', { templateId: projectSite.id })
+    world.takenAddresses.add('aurora')
+    const nobody = '11111111-aaaa-4aaa-8aaa-00000000dead'
+    const wrong = { 'metadata.costCentre': '47', alias: 'aurora', owners: nobody }
+    const back = await clicks(form, 'Review', wrong)
+    for (const line of [
+      'Enter a site name.',
+      'This address is taken. Try aurora-2.',
+      'A chosen person has left the organisation.',
+      'four digits',
+      'Explain why you need it.',
+    ])
+      expect(textOf(back)).toContain(line)
+    expect(valuesOf(back)).toMatchObject(wrong)
   })
 
   it('previews the names on Check name, without other faults', async () => {

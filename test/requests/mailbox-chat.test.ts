@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { action, actionsOf, textOf } from '../support/cards.ts'
+import { action, actionsOf, textOf, valuesOf } from '../support/cards.ts'
 import { withService } from '../support/service.ts'
 import { opens } from '../support/site-request.ts'
 import { people } from '../support/teams-user.ts'
@@ -55,6 +55,45 @@ describe('a mailbox request in chat', () => {
     await dana.clicks(approval, 'Approve')
     const ready = await kim.sees(/Your mailbox is ready/)
     expect(textOf(ready.card)).toContain('cust-northwind@contoso.example')
+  })
+
+  it('tells a requester who has no access so on form and review, adds them with one click, and names the admins', async () => {
+    const { kim, dana, omar } = service
+    await dana.installs()
+    const withoutYou = 'You are not among the people with full access.'
+    const titles = (card: object = {}) => actionsOf(card).map(({ title }) => title)
+    const choose = await opens(kim, 'shared mailbox')
+    const form = await kim.clicks(choose, 'Choose Customer mailbox')
+    expect(titles(form.card)).not.toContain('Add me')
+    const on = (card: object | undefined) => ({ id: choose.id, card: card ?? {} })
+    const filled = {
+      displayName: 'Fabrikam orders',
+      name: 'fabrikam',
+      'metadata.customer': 'Fabrikam',
+      'permissions.FullAccess': omar.id,
+      reason: '',
+    }
+    const returned = await kim.clicks(on(form.card), 'Review', filled)
+    expect(textOf(returned.card ?? {})).toContain(withoutYou)
+    const joined = await kim.clicks(on(returned.card), 'Add me', { reason: 'Their orders' })
+    expect(textOf(joined.card ?? {})).not.toContain(withoutYou)
+    expect(valuesOf(joined.card ?? {})).toMatchObject({
+      reason: 'Their orders',
+      'permissions.FullAccess': `${omar.id},${kim.id}`,
+    })
+    // The person leaves the list again: the review also says so, and offers the same button.
+    const review = await kim.clicks(on(joined.card), 'Review', { 'permissions.FullAccess': omar.id })
+    expect(textOf(review.card ?? {})).toContain(withoutYou)
+    const better = await kim.clicks(on(review.card), 'Add me')
+    expect(textOf(better.card ?? {})).toContain('Is this right?')
+    expect(textOf(better.card ?? {})).not.toContain(withoutYou)
+    expect(textOf(better.card ?? {})).toMatch(/Omar Haddad and Kim Lee|Kim Lee and Omar Haddad/)
+    const edit = await kim.clicks(on(better.card), 'Edit')
+    const last = await kim.clicks(on(edit.card), 'Review', { 'permissions.FullAccess': omar.id })
+    await kim.clicks(on(last.card), 'Send')
+    await dana.clicks(await dana.sees(/Your decision, please[\s\S]*Fabrikam orders/), 'Approve')
+    const ready = await kim.sees(/Your mailbox is ready[\s\S]*Fabrikam/)
+    expect(textOf(ready.card)).toContain('Omar Haddad can open it in Outlook. You have no access. Sam Roy can add you.')
   })
 
   it('fails, is retried by an admin, and sends the requester one card when the equipment is ready', async () => {

@@ -52,6 +52,42 @@ describe('a resubmission or repeat', () => {
     expect(await shown(before.requestId)).not.toHaveProperty('basedOn')
   })
 
+  it('opens one draft for all clicks on its button, and shows the sent request after that', async () => {
+    const { kim } = service
+    const before = await rejects('Again and again', 'Please name the *partners*.')
+    const clicks = () => kim.clicks(before, 'Edit and send again')
+    const forms = (await Promise.all([clicks(), clicks()])).map(cardOf)
+    const ids = forms.map((form) => (action(form, 'Review').data as { requestId: string }).requestId)
+    expect(new Set(ids).size).toBe(1)
+    for (const line of ['Dana Fox wrote', 'Please name the *partners*.']) expect(textOf(forms[0] ?? {})).toContain(line)
+    const half = { displayName: 'Again, with partners', reason: '' }
+    const wrong = cardOf(await kim.clicks({ id: before.id, card: forms[0] }, 'Review', half))
+    expect(textOf(wrong)).toContain('Please name the *partners*.')
+
+    // Another click returns to the answers.
+    const again = cardOf(await clicks())
+    expect(valuesOf(again)).toMatchObject(half)
+    const review = cardOf(await kim.clicks({ id: before.id, card: again }, 'Review', { reason: 'For partners' }))
+    expect(textOf(cardOf(await clicks()))).toContain('Is this right?')
+    const sent = cardOf(await kim.clicks({ id: before.id, card: review }, 'Send'))
+    const [reference = 'none'] = /REQ-\d+/.exec(textOf(sent)) ?? []
+    const shownNow = cardOf(await clicks())
+    expect(textOf(shownNow)).toContain(reference)
+    expect(textOf(shownNow)).toContain('Waiting for approval')
+    expect(actionsOf(shownNow).map(({ title }) => title)).not.toContain('Review')
+  })
+
+  it('starts again after its draft was discarded', async () => {
+    const { kim } = service
+    const before = await rejects('Discarded once', 'No.')
+    const form = cardOf(await kim.clicks(before, 'Edit and send again'))
+    const { requestId } = action(form, 'Review').data as { requestId: string }
+    await kim.clicks({ id: before.id, card: form }, 'Discard')
+    const next = cardOf(await kim.clicks(before, 'Edit and send again'))
+    expect((action(next, 'Review').data as { requestId: string }).requestId).not.toBe(requestId)
+    expect(valuesOf(next)).toMatchObject({ displayName: 'Discarded once' })
+  })
+
   it('creates one request for one form, also when sent twice at once', async () => {
     const { kim } = service
     const before = await rejects('Twice', 'No.')

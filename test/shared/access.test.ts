@@ -195,9 +195,11 @@ const useCaseCalls: UseCaseCalls = {
   submitDraft: (to, who, at) => to.submitDraft(who, { requestId: at.requestId, version: 2 }),
   discardDraft: (to, who, at) => to.discardDraft(who, { requestId: at.requestId }),
   draftFromRequest: (to, who, at) => to.draftFromRequest(who, { requestId: at.requestId }),
+  readEarlierEnd: (to, who, at) => to.readEarlierEnd(who, { requestId: at.requestId }),
   draftLikeRequest: (to, who, at) => to.draftLikeRequest(who, { requestId: at.requestId }),
   listDrafts: (to, who) => to.listDrafts(who),
   checkDraftNames: (to, who, at) => to.checkDraftNames(who, { requestId: at.requestId, version: 1, values: {} }),
+  joinDraft: (to, who, at) => to.joinDraft(who, { requestId: at.requestId, version: 1, values: {} }),
   keepDraft: (to, who, at) => to.keepDraft(who, { requestId: at.requestId, version: 1, values: {} }),
   continueDraft: (to, who, at) => to.continueDraft(who, { requestId: at.requestId }),
 }

@@ -16,6 +16,5 @@ export const requestForm = (options: Pick<RequestForm, 'template' | 'draft'> & P
   people: [],
   mailDomain,
   names: sketchOf(options.template),
-  today: '2026-11-20',
   ...options,
 })

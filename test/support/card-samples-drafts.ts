@@ -78,6 +78,7 @@ export const draftSamples: readonly Sample[] = [
       requestForm({
         template: supportMailbox,
         draft: draftOf({ displayName: 'Help desk' }, { basedOn: { ...basis, how: 'resubmission' } }),
+        earlierEnd: rejected.ended,
       }),
     ),
   ),

@@ -96,7 +96,7 @@ export const mailboxSamples: readonly Sample[] = [
   sample('', mailboxReadyCard, mailboxReadyView(mailboxes.ready, asKim)),
   sample('not-visible-yet', mailboxReadyCard, mailboxReadyView(mailboxes.notVisibleYet, asKim)),
   sample('shared', mailboxReadyCard, mailboxReadyView(mailboxes.sharedReady, asKim)),
-  sample('others', mailboxReadyCard, mailboxReadyView(mailboxes.sharedReady, viewerOf(omar))),
+  sample('others', mailboxReadyCard, mailboxReadyView(mailboxes.sharedReady, viewerOf(omar), [sam])),
   sample(
     'nobody',
     mailboxReadyCard,

@@ -26,6 +26,7 @@ export const screenshots = 'test/screenshots'
 export const patience = 60_000
 
 interface LocalMode {
+  readonly dataDir: string
   readonly child: ChildProcess
   /** Addresses of the windows by first names. */
   readonly windows: ReadonlyMap<string, string>
@@ -34,9 +35,9 @@ interface LocalMode {
 }
 
 /** Runs local mode like `npm start`, in its own process, and reads the addresses that it prints. */
-async function startLocalMode(variables: Record<string, string>): Promise<LocalMode> {
-  const dataDir = mkdtempSync(join(inject('runFolder'), 'browser-'))
-  cpSync(await emptyStore(), join(dataDir, 'postgres'), { recursive: true })
+async function startLocalMode(variables: Record<string, string>, earlier?: LocalMode): Promise<LocalMode> {
+  const dataDir = earlier?.dataDir ?? mkdtempSync(join(inject('runFolder'), 'browser-'))
+  if (!earlier) cpSync(await emptyStore(), join(dataDir, 'postgres'), { recursive: true })
   // Does not pass the environment of the tests: vitest sets MODE and BASE_URL for its own purposes.
   const env = {
     ...bareEnvironment,
@@ -57,7 +58,13 @@ async function startLocalMode(variables: Record<string, string>): Promise<LocalM
     serviceUrl = /answers at (\S+)/.exec(line)?.[1] ?? serviceUrl
     if (line.startsWith('Ctrl-C')) break
   }
-  return { child, windows, simulatorUrl, url: serviceUrl }
+  return { dataDir, child, windows, simulatorUrl, url: serviceUrl }
+}
+
+/** Stops local mode like Ctrl-C, and waits until its process has ended. */
+async function stopLocalMode({ child }: LocalMode): Promise<void> {
+  child.kill('SIGTERM')
+  if (child.exitCode === null) await new Promise((resolve) => child.once('exit', resolve))
 }
 
 const tokenAnswer = z.object({ access_token: z.string() })
@@ -143,6 +150,8 @@ async function closeLogPanel(page: Page): Promise<void> {
 
 export interface ChatWindows {
   open(name: string): Promise<Window>
+  /** Stops local mode and starts it again with the same data. Its addresses change, so open windows are useless. */
+  restart(): Promise<void>
   /** Opens a page of the browser, whose addresses begin at the service. */
   page(): Promise<Page>
   /** Calls the control API of the simulated tenant, and returns the answer's body. */
@@ -174,10 +183,7 @@ export function inChatWindows(
     }, patience)
     afterAll(async () => {
       await browser?.close()
-      local?.child.kill('SIGTERM')
-      await new Promise((resolve) =>
-        local.child.exitCode === null ? local.child.once('exit', resolve) : resolve(undefined),
-      )
+      if (local) await stopLocalMode(local)
     })
     conversation({
       async open(name) {
@@ -191,6 +197,10 @@ export function inChatWindows(
         await page.locator('.ac-adaptiveCard').first().waitFor({ timeout: patience })
         await closeLogPanel(page)
         return new Window(page, name)
+      },
+      async restart() {
+        await stopLocalMode(local)
+        local = await startLocalMode(variables, local)
       },
       page: () =>
         browser.newPage({ baseURL: local.url, viewport: { width: 1000, height: 1100 }, reducedMotion: 'reduce' }),

@@ -67,6 +67,7 @@ const verbTable: Readonly<Record<Verb, Row>> = {
   'request.review': { needs: 'request.create', about: 'draft' },
   'request.check': { needs: 'request.create', about: 'draft' },
   'request.keep': { needs: 'request.create', about: 'draft' },
+  'request.join': { needs: 'request.create', about: 'draft' },
   'request.submit': { needs: 'request.create', about: 'draft' },
   'request.edit': { needs: 'request.create', about: 'draft' },
   // The requester receives a form, but its template no longer exists in this world.

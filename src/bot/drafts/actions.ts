@@ -48,6 +48,13 @@ const keepDraft = defineCardAction({
   handle: async (turn, click) => showStep(await turn.core.keepDraft(turn.actor, await completed(turn, click)), turn),
 })
 
+/** Adds the person to the people who can open the mailbox. */
+const joinDraft = defineCardAction({
+  verb: 'request.join',
+  data: form,
+  handle: async (turn, click) => showStep(await turn.core.joinDraft(turn.actor, await completed(turn, click)), turn),
+})
+
 /**
  * Returns the draft and the values of the form's inputs in a click. Clients omit empty inputs, so a missing input is
  * empty. If all inputs are missing, the click was not on a form, and the saved values stay.
@@ -73,7 +80,7 @@ const submitDraft = defineCardAction({
   },
 })
 
-/** Returns to the form. If the request ended without a resource, opens a new form with its values. */
+/** Returns to the form. If the request ended without a resource, opens the form with its values to send it again. */
 const editDraft = defineCardAction({
   verb: 'request.edit',
   data: z.object({ requestId, version: version.optional() }),
@@ -81,7 +88,7 @@ const editDraft = defineCardAction({
     const { core, actor } = turn
     if (version !== undefined) return showStep(await core.editDraft(actor, { requestId, version }), turn)
     const again = await core.draftFromRequest(actor, { requestId })
-    return again.step === 'submitted' ? statusOf(turn, requestId) : showStep(again, turn)
+    return again.step === 'submitted' ? statusOf(turn, again.request.requestId) : showStep(again, turn)
   },
 })
 
@@ -113,6 +120,7 @@ export const draftActions = [
   reviewDraft,
   checkNames,
   keepDraft,
+  joinDraft,
   submitDraft,
   editDraft,
   repeatRequest,

@@ -46,12 +46,13 @@ export const dialogSteps = {
     },
   },
   details: {
-    verbs: ['request.review', 'request.check', 'request.keep', 'request.cancel'],
+    verbs: ['request.review', 'request.check', 'request.keep', 'request.join', 'request.cancel'],
     async show({ draft, template, faults, preview, outdated }, { actor, core, viewer }) {
-      const [people, mailDomain, names] = await Promise.all([
+      const [people, mailDomain, names, earlierEnd] = await Promise.all([
         core.findNamedPeople(actor, { ids: peopleChosen(draft, template) }),
         isMailboxKind(template.kind) ? mailDomainOf({ actor, core }) : '',
         preview ?? core.likelyNames(actor, { draft, template }),
+        draft.basedOn && core.readEarlierEnd(actor, { requestId: draft.requestId }),
       ])
       const card = cards.form({
         draft,
@@ -61,14 +62,14 @@ export const dialogSteps = {
         people,
         mailDomain,
         names,
-        today: viewer.now.toISOString().slice(0, 10),
+        earlierEnd,
         ...(outdated && { notice: 'stale' as const }),
       })
       return { card, at: { step: 'details', requestId: draft.requestId } }
     },
   },
   review: {
-    verbs: ['request.submit', 'request.edit', 'request.cancel'],
+    verbs: ['request.submit', 'request.edit', 'request.join', 'request.cancel'],
     async show({ draft, plan, similar, basedOn, outlook }, { core, viewer }) {
       const { siteRoot } = core
       const card = cards.review({ draft, plan, similar, basedOn, outlook, siteRoot, viewer })

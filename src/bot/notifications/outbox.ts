@@ -48,7 +48,7 @@ function cardOf(content: CardContent, viewer: Viewer): CardJson {
     case 'status':
       return cards.requestStatus(content.request, viewer)
     case 'ready':
-      return cards.ready(content.request, viewer)
+      return cards.ready(content.request, viewer, content.helpers)
     case 'approval':
       return cards.approvalNow(content.request, viewer, content.stage)
     case 'stuck': {

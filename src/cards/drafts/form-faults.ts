@@ -27,15 +27,16 @@ interface Inputs {
 
 /** The faults of a form: how many, the labels of the inputs that have one, and the line under each input. */
 export function faultsOfForm(faults: readonly Fault[], inputs: Inputs) {
-  const found = inputs.ids.map((id) => [id, faults.find((fault) => inputs.inputOf(fault) === id)] as const)
-  const byInput = new Map(found.flatMap(([id, fault]) => (fault ? [[id, fault] as const] : [])))
+  const found = inputs.ids.map((id) => [id, faults.filter((fault) => inputs.inputOf(fault) === id)] as const)
+  const byInput = new Map(found.filter(([, own]) => own.length > 0))
   const others = faults.filter((fault) => !byInput.has(inputs.inputOf(fault)))
   const faultCount = byInput.size + others.length
   return {
     faultCount,
     fields: listOf([...byInput.keys()].map(inputs.label), 'and'),
     otherFaults: others.map(({ reason }) => ({ detail: cut(reasonText(reason), longest.text) })),
-    lineOf: (id: string): string => lineOf(id, byInput.get(id), inputs.resource),
+    /** Returns the line under an input. `missing`: the line under an empty required input, if it has its own. */
+    lineOf: (id: string, missing = ''): string => lineOf(id, byInput.get(id) ?? [], missing, inputs.resource),
   }
 }
 
@@ -46,11 +47,16 @@ export const partsOf = ({ pointer }: Pick<Fault, 'pointer'>): string[] =>
     .slice(1)
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
 
-function lineOf(id: string, fault: Fault | undefined, resource: Inputs['resource']): string {
-  if (!fault) return ''
-  const suggestion = boundText(fault.code, fault.suggestion ?? '')
-  const detail = cut(reasonText(fault.reason), longest.text)
-  return format(messageOf(id, fault.code, suggestion, resource), { suggestion, detail })
+/** The texts of all faults of one input, each once, in one line. */
+function lineOf(id: string, faults: readonly Fault[], missing: string, resource: Inputs['resource']): string {
+  const texts = faults.map((fault) => {
+    if (fault.code === 'required' && missing !== '') return missing
+    const suggestion = boundText(fault.code, fault.suggestion ?? '')
+    const detail = cut(reasonText(fault.reason), longest.text)
+    return format(messageOf(id, fault.code, suggestion, resource), { suggestion, detail })
+  })
+  const [first = '', ...others] = new Set(texts)
+  return others.length === 0 ? first : cut([first, ...others].join(' '), longest.text)
 }
 
 /** Faults whose suggestion is the smallest or largest valid value. */

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import {
   addressRuleOf,
+  type BasedOn,
   type Draft,
   type Fault,
   type NamePreview,
@@ -29,12 +30,15 @@ export interface RequestForm {
   readonly mailDomain: string
   /** The names that result from the typed ones. */
   readonly names: NamePreview
-  /** The day in UTC, `2026-11-22`, as templates mean it. */
-  readonly today: string
   readonly notice?: 'stale' | undefined
+  /** How the earlier request of the draft ended. */
+  readonly earlierEnd?: BasedOn['ended']
 }
 
-/** One input of a form. The card leaves out members that are `''` or `false`. */
+/**
+ * One input of a form. The card leaves out members that are `''` or `false`. The client checks no input, because a client
+ * with a wrong input sends nothing, so that people could not save a form. The server checks all inputs.
+ */
 export const formInput = z.strictObject({
   /** The API's name of the property. */
   id: z.string(),
@@ -44,13 +48,6 @@ export const formInput = z.strictObject({
   group: z.string(),
   label: z.string(),
   placeholder: z.string(),
-  required: z.boolean(),
-  /** The message for a missing or malformed value. */
-  error: z.string(),
-  /** The pattern of the whole text, for clients; the server checks it again. */
-  regex: z.string(),
-  minimum: z.union([z.number(), z.string()]),
-  maximum: z.union([z.number(), z.string()]),
   maxLength: z.int(),
   value: z.union([z.number(), z.string()]),
   choices: z.array(choice),
@@ -59,15 +56,24 @@ export const formInput = z.strictObject({
   help: z.array(z.strictObject({ text: z.string() })),
   /** Whether a button under it previews the names. */
   checks: z.boolean(),
+  /** Whether a button under it adds the requester to the chosen people. */
+  joins: z.boolean(),
 })
 export type FormInput = z.output<typeof formInput>
 
-/** The members that differ from an optional text input. */
+/** The members that differ from an optional text input. `required`: the label gets an asterisk. */
 type InputOptions = Pick<FormInput, 'id' | 'label'> &
-  Partial<Omit<FormInput, 'help' | 'value'>> & { readonly value: string; readonly help?: readonly string[] }
+  Partial<Omit<FormInput, 'help' | 'value'>> & {
+    readonly value: string
+    readonly required?: boolean
+    readonly help?: readonly string[]
+  }
+
+/** Returns the line under a wrong input, else `''`. `missing`: the line under an empty required input. */
+export type FaultLines = (id: string, missing: string) => string
 
 /** An input with defaults. A value that is not a number or date stays unchanged, in a text input. */
-export function inputOf(input: InputOptions): FormInput {
+export function inputOf({ required = false, ...input }: InputOptions): FormInput {
   const { type = 'text', help = [], maxLength = 0, fault = '', value } = input
   const number = Number(value)
   const isNumber = type === 'number' && (value === '' || Number.isFinite(number))
@@ -77,14 +83,11 @@ export function inputOf(input: InputOptions): FormInput {
     spacing: 'Medium',
     group: '',
     placeholder: '',
-    required: false,
-    error: '',
-    regex: '',
-    minimum: '',
-    maximum: '',
     choices: [],
     checks: false,
+    joins: false,
     ...input,
+    label: required ? format(strings.form.required, { label: input.label }) : input.label,
     fault,
     maxLength,
     type: (type === 'number' && !isNumber) || (type === 'date' && !isDate) ? 'text' : type,
@@ -104,28 +107,21 @@ export function chosenAmong(people: readonly { id: string; displayName: string }
 }
 
 /** The inputs of a template's own questions, in their order. */
-export function fieldInputs(form: RequestForm, most: number, faultOf: (id: string) => string): FormInput[] {
-  const { draft, template, people, today } = form
+export function fieldInputs({ draft, template, people }: RequestForm, most: number, faultOf: FaultLines): FormInput[] {
   return template.fields.map((field) => {
-    const { key, type, label, help, placeholder, required, choices, minimum, maximum, error } = field
+    const { key, type, label, help, placeholder, required, choices } = field
     const id = `metadata.${key}`
     const value = draft.values[id] ?? ''
-    const bound = (limit: TemplateField['minimum']) => (limit === 'today' ? today : (limit ?? ''))
-    const isChecked = required || regexOf(field) !== '' || minimum !== undefined || maximum !== undefined
     return inputOf({
       id,
       type,
       label,
       placeholder: placeholderOf(type, placeholder),
       required,
-      error: isChecked ? error || errorOf(type) : '',
-      regex: regexOf(field),
-      minimum: bound(minimum),
-      maximum: bound(maximum),
       maxLength: most,
       value: type === 'toggle' ? String(value === 'true') : value,
       choices: type === 'person' ? chosenAmong(people, value) : choices,
-      fault: faultOf(id),
+      fault: faultOf(id, missingText(type)),
       help: [help],
     })
   })
@@ -147,7 +143,7 @@ function placeholderOf(type: TemplateField['type'], own: string): string {
   return type === 'person' ? own || strings.site.owners.placeholder : own
 }
 
-const errorOf = (type: TemplateField['type']): string =>
+const missingText = (type: TemplateField['type']): string =>
   ({
     text: strings.form.fillIn,
     number: strings.form.giveNumber,
@@ -156,17 +152,6 @@ const errorOf = (type: TemplateField['type']): string =>
     choice: strings.form.choose,
     person: strings.form.choosePerson,
   })[type]
-
-/**
- * A pattern for clients, which have no flag `u` and differ in rarer characters: returns only a pattern that all clients and the
- * server read alike. The server trims an answer before it checks it.
- */
-function regexOf({ type, pattern }: TemplateField): string {
-  if (type !== 'text' || pattern === undefined || pattern === '') return ''
-  const isPlain = /^(?:\\[dws.\\/()[\]{}*+?^$|-]|\[(?:\\[dws.\\/()[\]{}*+?^$|-]|[^\\[\]&])+\]|[^\\[\]])*$/.test(pattern)
-  const isKnown = !/\(\?(?!:)|[^ -~\u00a0-\ud7ff]/.test(pattern)
-  return isPlain && isKnown ? `^\\s*(?:${pattern})\\s*$` : ''
-}
 
 /** The input under which a form shows the address: its own input, else the name. */
 export const inputOfAddress = ({ kind }: Pick<Template, 'kind'>, ids: readonly string[]): string =>

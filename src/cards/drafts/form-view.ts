@@ -37,6 +37,9 @@ export const requestFormCard = defineCard({
     lead: z.string(),
     /** The earlier request that it is based on; `''` without one. */
     basis: z.string(),
+    /** The comment of the person who ended the earlier request, and who wrote it; `''` without one. */
+    comment: z.string(),
+    wrote: z.string(),
     kind: resourceKind,
     approval: z.enum(['approval', 'noApproval']),
     icon: z.string(),
@@ -70,7 +73,7 @@ export function inputLabels(template: Template): string[] {
 
 /** Shows the form of a template. `maxOfFields`: the largest length of all names of wrong inputs together, in characters. */
 export function requestFormView(form: RequestForm, maxOfFields = Number.POSITIVE_INFINITY): FormView {
-  const { draft, template } = form
+  const { draft, template, earlierEnd } = form
   const { kind, fields, approval, icon, name } = template
   const { front, more } = inputIds(template)
   const ids = [...front, ...more]
@@ -96,6 +99,8 @@ export function requestFormView(form: RequestForm, maxOfFields = Number.POSITIVE
     otherFaults: faults.otherFaults,
     step: format(strings.form.step, { step: 2 }),
     basis: basisOf(draft),
+    comment: cut(earlierEnd?.comment ?? '', longest.text),
+    wrote: format(strings.status.commentBy, { name: cut(earlierEnd?.by?.displayName ?? '', longest.name) }),
     kind,
     approval: approval ? 'approval' : 'noApproval',
     icon,

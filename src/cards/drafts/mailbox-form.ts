@@ -2,6 +2,7 @@ import {
   applies,
   type Fault,
   isMailboxKind,
+  leavesOut,
   type MailboxKind,
   type ResourceKind,
   type Template,
@@ -14,6 +15,7 @@ import {
   answerLength,
   chosenAmong,
   displayNameText,
+  type FaultLines,
   type FormInput,
   fieldInputs,
   inputOf,
@@ -129,7 +131,7 @@ export function inputsOf(kind: MailboxKind, fields: Pick<Template, 'fields'>['fi
 
 /** The inputs of a mailbox's form. */
 export const mailboxForm = {
-  /** Inputs behind "More" are optional and without bounds, because a hidden mistake would block the button. */
+  /** Inputs behind "More" are optional and without limits. */
   ids(template: Template) {
     const { kind, fields } = template
     const { front, more } = formInputsOf(kindOf(kind), fields)
@@ -177,10 +179,10 @@ export const mailboxForm = {
     return hasKey ? `${field}.${key}` : field
   },
 
-  inputs(form: RequestForm, ids: readonly string[], faultOf: (id: string) => string) {
+  inputs(form: RequestForm, ids: readonly string[], faultOf: FaultLines) {
     const fields = fieldInputs(form, answerLength(form.template, 64, 200, 400), faultOf)
     return (id: string): FormInput | undefined =>
-      isBuiltIn(id, form.template) ? builtIn(form, id, ids, faultOf(id)) : fields.find((field) => field.id === id)
+      isBuiltIn(id, form.template) ? builtIn(form, id, ids, faultOf) : fields.find((field) => field.id === id)
   },
 }
 
@@ -220,7 +222,7 @@ function isRequired({ properties, approval }: Template, id: MailboxInputId): boo
 const maximumOf = ({ limits }: Template, id: MailboxInputId): number | '' =>
   id === 'capacity' ? (limits.capacityMaximum ?? '') : ''
 
-function builtIn(form: RequestForm, id: MailboxInputId, ids: readonly string[], fault: string): FormInput {
+function builtIn(form: RequestForm, id: MailboxInputId, ids: readonly string[], faultOf: FaultLines): FormInput {
   const { draft, template, mailDomain, people } = form
   const { type, most } = mailboxInputs[id]
   const { label, placeholder = '', error = strings.form.fillIn } = textsOf(kindOf(template.kind), id)
@@ -237,28 +239,23 @@ function builtIn(form: RequestForm, id: MailboxInputId, ids: readonly string[], 
     label,
     placeholder: format(placeholder, { domain: mailDomain }),
     required,
-    error: required || maximum !== '' ? errorOf(error, maximum) : '',
-    minimum: maximum === '' ? '' : 1,
-    maximum,
     maxLength: type === 'text' || type === 'multiline' || type === 'number' ? most : 0,
     value: type === 'toggle' ? String(value === 'true') : value,
     choices: isPicker({ type }) ? chosenAmong(people, value) : [],
-    fault,
+    fault: faultOf(id, error),
     help: helpOf(form, id, ids, maximum),
     checks: inputOfAddress(template, ids) === id,
+    joins: id === 'permissions.FullAccess' && isLeftOut(form),
   })
 }
 
-const errorOf = (error: string, maximum: number | ''): string =>
-  maximum === '' ? error : format(strings.mailbox.capacity.atMost, { count: quantity(maximum) })
+/** Whether the requester cannot open the mailbox. */
+const isLeftOut = ({ template, draft, requester }: RequestForm): boolean =>
+  leavesOut(template, draft.values, requester.id)
 
 /** The lines under an input: for a name the resulting names, for a reason who reads it. */
-function helpOf(
-  { template, names }: RequestForm,
-  id: MailboxInputId,
-  ids: readonly string[],
-  maximum: number | '',
-): string[] {
+function helpOf(form: RequestForm, id: MailboxInputId, ids: readonly string[], maximum: number | ''): string[] {
+  const { template, names } = form
   const { kind, approval, limits } = template
   const { help = '' } = textsOf(kindOf(kind), id)
   const lines: string[] = []
@@ -267,6 +264,7 @@ function helpOf(
   if (id === 'reason') lines.push(approval === null ? '' : help)
   else if (maximum !== '') lines.push(format(strings.mailbox.capacity.upTo, { count: quantity(maximum) }))
   else lines.push(help)
+  if (id === 'permissions.FullAccess' && isLeftOut(form)) lines.push(strings.review.withoutYou)
   const isLast = id === ids.findLast((one) => one.startsWith('permissions.'))
   if (isLast && limits.permissionsMaximum !== undefined)
     lines.push(format(strings.mailboxForm.mostPeople, { count: String(limits.permissionsMaximum) }))

@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { isMailboxKind, type Template } from '../../core/index.ts'
-import { strings } from '../shared/messages.ts'
 import { type CardJson, firstThatFits, maxCharacters } from '../shared/render.ts'
 import { cut, longest } from '../shared/texts.ts'
 import { type FormInput, isPicker, type RequestForm } from './form-input.ts'
@@ -58,7 +57,7 @@ export function shortened(view: FormView, room: number): FormView {
 }
 
 /**
- * The form in simpler and simpler versions: without help, then names of people, then most error texts, then fallbacks.
+ * The form in simpler and simpler versions: without help, then names of people, then most texts of mistakes, then fallbacks.
  * `shortLead`: the sentence above the inputs with fewer of their names.
  */
 export function ever(view: FormView, shortLead: () => string): (() => CardJson)[] {
@@ -86,13 +85,12 @@ const each = (view: FormView, change: (one: FormInput) => FormInput): FormView =
   sections: view.sections.map((section) => ({ ...section, inputs: section.inputs.map(change) })),
 })
 
-/** Removes help, examples and a template's own error texts, which the form shows when it comes back. */
+/** Removes help and examples. */
 const withoutHelp = (view: FormView): FormView =>
   each(view, (one) => ({
     ...one,
-    help: one.checks ? one.help : [],
+    help: one.checks || one.joins ? one.help : [],
     placeholder: '',
-    error: one.error === '' || one.error.length <= 40 ? one.error : strings.form.fillIn,
   }))
 
 /** Replaces people's names by `named`; people without a name are left out. */

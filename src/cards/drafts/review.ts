@@ -6,6 +6,7 @@ import {
   inLocale,
   isForMailboxPlan,
   isMailboxKind,
+  leavesOut,
   type Outlook,
   openStage,
   type Plan,
@@ -51,8 +52,10 @@ export const reviewCard = defineCard({
     address: z.string(),
     /** Whether the address gets a number when the request is sent. */
     numberLater: z.boolean(),
-    /** Whether nobody can open the shared mailbox. */
-    nobody: z.boolean(),
+    /** That nobody, or not the requester, can open the shared mailbox; else `''`. */
+    access: z.string(),
+    /** Whether a button adds the requester. */
+    joins: z.boolean(),
     warnings: z.array(z.strictObject({ text: z.string() })),
     moreWarnings: z.string(),
     hasFacts: z.boolean(),
@@ -121,7 +124,7 @@ export function reviewView(review: Review): ViewOf<typeof reviewCard> {
     typed: plan.typedName ? format(texts.typed, { typed: cut(plan.typedName, longest.title) }) : '',
     address: isForMailboxPlan(plan) ? plan.address : withoutScheme(plan.url),
     numberLater: outlook.warnings.some(({ code }) => code === 'number-later'),
-    nobody: isForMailboxPlan(plan) && plan.kind === 'sharedMailbox' && !isReadable(plan),
+    ...accessOf(review),
     warnings: warnings.shown.map((text) => ({ text })),
     moreWarnings: warnings.more,
     hasFacts: shown.length > 0,
@@ -137,6 +140,17 @@ export function reviewView(review: Review): ViewOf<typeof reviewCard> {
       count: stage?.quorum ?? 1,
     }),
     stages,
+  }
+}
+
+/** Whether the requester of a shared mailbox, or anybody, can open it. The template can set who opens it. */
+function accessOf({ draft, plan, viewer }: Review): { access: string; joins: boolean } {
+  if (!isForMailboxPlan(plan) || plan.kind !== 'sharedMailbox') return { access: '', joins: false }
+  const { nobody, withoutYou } = strings.review
+  const isOut = plan.details.permissions[viewer.id] !== 'FullAccess'
+  return {
+    access: isReadable(plan) ? (isOut ? withoutYou : '') : nobody,
+    joins: isOut && leavesOut(plan.template, draft.values, viewer.id),
   }
 }
 

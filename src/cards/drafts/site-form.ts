@@ -7,6 +7,7 @@ import {
   answerLength,
   chosenAmong,
   displayNameText,
+  type FaultLines,
   type FormInput,
   fieldInputs,
   inputOf,
@@ -53,10 +54,10 @@ export const siteForm = {
     return field === 'metadata' && key !== undefined ? `metadata.${key}` : field
   },
 
-  inputs(form: RequestForm, ids: readonly string[], faultOf: (id: string) => string) {
+  inputs(form: RequestForm, ids: readonly string[], faultOf: FaultLines) {
     const fields = fieldInputs(form, answerLength(form.template, 100, 500, 1500), faultOf)
     return (id: string): FormInput | undefined =>
-      isSiteInput(id) ? builtIn(form, id, ids, faultOf(id)) : fields.find((field) => field.id === id)
+      isSiteInput(id) ? builtIn(form, id, ids, faultOf) : fields.find((field) => field.id === id)
   },
 }
 
@@ -65,7 +66,7 @@ const maxOwners = 20
 
 const isSiteInput = (id: string): id is SiteInputId => Object.hasOwn(siteInputs, id)
 
-function builtIn(form: RequestForm, id: SiteInputId, ids: readonly string[], fault: string): FormInput {
+function builtIn(form: RequestForm, id: SiteInputId, ids: readonly string[], faultOf: FaultLines): FormInput {
   const { draft, template, people } = form
   const { type, most } = siteInputs[id]
   const texts: { label: string; placeholder?: string; error?: string } = strings.site[id]
@@ -78,7 +79,6 @@ function builtIn(form: RequestForm, id: SiteInputId, ids: readonly string[], fau
     label: texts.label,
     placeholder: isChoice ? strings.form.choosePlaceholder : (texts.placeholder ?? ''),
     required,
-    error: required ? (texts.error ?? (isChoice ? strings.form.choose : strings.form.fillIn)) : '',
     maxLength: type === 'text' || type === 'multiline' ? most : 0,
     value,
     choices: isChoice
@@ -86,7 +86,7 @@ function builtIn(form: RequestForm, id: SiteInputId, ids: readonly string[], fau
       : type === 'people'
         ? chosenAmong(people, value)
         : [],
-    fault,
+    fault: faultOf(id, texts.error ?? (isChoice ? strings.form.choose : strings.form.fillIn)),
     help: helpOf(form, id, ids),
     checks: inputOfAddress(template, ids) === id,
   })

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import {
   inLocale,
   mailboxKind,
+  type Person,
   type Request,
   type RequestForMailbox,
   type RequestForSite,
@@ -16,7 +17,7 @@ import { outlookLink, siteAddress, withoutScheme } from '../shared/links.ts'
 import { rowLooks } from '../shared/look.ts'
 import { format, restText, strings } from '../shared/messages.ts'
 import { defineCard, type ViewOf } from '../shared/render.ts'
-import { cut, duration, longest, type Viewer } from '../shared/texts.ts'
+import { cut, duration, helpersOf, longest, type Viewer } from '../shared/texts.ts'
 
 const about = {
   requestId: z.uuid(),
@@ -61,8 +62,15 @@ export function siteReadyView(request: RequestForSite, viewer: Viewer): ViewOf<t
 /** People read a short list; all checks that it leaves out have passed. */
 const maxChecks = 7
 
-/** The one card that announces a mailbox: its address, who has access, and what to do next. */
-export function mailboxReadyView(request: RequestForMailbox, viewer: Viewer): ViewOf<typeof mailboxReadyCard> {
+/**
+ * The one card that announces a mailbox: its address, who has access, and what to do next. `helpers`: people who can give
+ * access.
+ */
+export function mailboxReadyView(
+  request: RequestForMailbox,
+  viewer: Viewer,
+  helpers?: readonly Person[],
+): ViewOf<typeof mailboxReadyCard> {
   const rows = checkRows(request, viewer)
   const shown = rows.filter(({ look }, index) => index < maxChecks || look.mark !== rowLooks.done.mark)
   const texts = strings.ready.mailbox
@@ -74,7 +82,10 @@ export function mailboxReadyView(request: RequestForMailbox, viewer: Viewer): Vi
     address: request.address,
     url: outlookLink(request, viewer),
     moreChecks: restText(strings.checks.more, rows.length - shown.length),
-    next: format(texts.next[nextOf(request, viewer)], { people: peopleWith(request, 'FullAccess') }),
+    next: format(texts.next[nextOf(request, viewer)], {
+      people: peopleWith(request, 'FullAccess'),
+      helpers: helpersOf(helpers),
+    }),
   }
 }
 

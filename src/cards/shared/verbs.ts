@@ -8,6 +8,7 @@ export const verbs = [
   'request.review',
   'request.check',
   'request.keep',
+  'request.join',
   'request.submit',
   'request.edit',
   'request.again',

@@ -26,6 +26,7 @@ import {
   fault,
   handedBack,
   instant,
+  isMailboxKind,
   type MailDomains,
   ProvisioningError,
 } from '../shared/index.ts'
@@ -64,7 +65,8 @@ export interface DraftStore {
   find(requestId: string): Promise<Draft | undefined>
   /** Lists the drafts that a person has started and neither submitted nor discarded, last changed first. */
   listStarted(tenantId: string, personId: string, limit: number): Promise<Draft[]>
-  insert(draft: Draft): Promise<void>
+  /** Stores a new draft; returns false if a draft with its id exists. */
+  insert(draft: Draft): Promise<boolean>
   /** Writes the next version; returns false if another write was first. */
   update(draft: Draft): Promise<boolean>
   /** Deletes the drafts that are too old at this time. */
@@ -155,7 +157,12 @@ export async function checkDraft(context: Context<DraftPorts>, draft: Draft, tem
     evaluate(inquiry, resourceOf(template.kind), body),
     similarCandidates(ports, sought),
   ])
-  const faults = [...inForm, ...(evaluation.ok ? [] : evaluation.faults), ...reasonFaults(draft, template)]
+  const faults = [
+    ...inForm,
+    ...(evaluation.ok ? [] : evaluation.faults),
+    ...reasonFaults(draft, template),
+    ...missingLabel(draft, template),
+  ]
   if (!evaluation.ok || faults.length > 0) return { template, faults }
   const { plan } = evaluation
   const address = isForMailboxPlan(plan) ? plan.address : plan.url
@@ -175,6 +182,13 @@ function reasonFaults(draft: Draft, template: Template): Fault[] {
   return reason.length > longestReason
     ? [fault('/reason', 'too-long', because('reasonTooLong', { count: longestReason }))]
     : []
+}
+
+/** Returns the fault of a form without a label if the template has labels but no default. The API does not require one. */
+function missingLabel({ values }: Draft, { kind, labels }: Template): Fault[] {
+  if (isMailboxKind(kind) || labels.allowed.length === 0 || labels.default) return []
+  if ((values['labelId'] ?? '').trim() !== '') return []
+  return [fault('/labelId', 'required', because('fieldRequired', { field: 'labelId' }))]
 }
 
 /**

@@ -17,10 +17,12 @@ import {
   withAnswers,
   write,
 } from './draft.ts'
-import { bodyOfForm, defaultsOf } from './form-values.ts'
+import { asksWhoOpens, bodyOfForm, defaultsOf, leavesOut, withPerson } from './form-values.ts'
 
 /** The opening values of a form, and the request from which they were copied. */
 interface Opening {
+  /** The id of the draft and of its later request; without it, a new one. */
+  readonly requestId?: string
   readonly values?: Draft['values']
   readonly replaces?: string | undefined
   readonly basedOn?: DraftBasis
@@ -37,13 +39,13 @@ export const openDraft = defineUseCase({
 export async function beginDraft(
   context: Context<DraftPorts>,
   templateId: string,
-  { values = {}, replaces, basedOn }: Opening = {},
+  { requestId = randomUUID(), values = {}, replaces, basedOn }: Opening = {},
 ): Promise<DraftView> {
   const { ports, actor } = context
   const template = await knownTemplate(context, templateId)
   const draft: Draft = {
     v: 1,
-    requestId: randomUUID(),
+    requestId,
     tenantId: actor.tenantId,
     personId: actor.id,
     templateId: template.id,
@@ -54,7 +56,8 @@ export async function beginDraft(
     values: { ...openingValues(template, actor), ...values },
     updatedAt: ports.clock.now().toISOString(),
   }
-  await ports.drafts.insert(draft)
+  // Another click has opened the same form.
+  if (!(await ports.drafts.insert(draft))) return showDraft(context, await ownDraft(context, requestId), false)
   // People whose quota is used up see this before they complete the form. They can still save the draft.
   const faults = await quotaFaults({ ports, actor, requestId: draft.requestId, replaces }, template)
   return { step: 'details', draft, template, faults, outdated: false }
@@ -62,10 +65,7 @@ export async function beginDraft(
 
 /** Returns the opening values of a form. The requester of a shared mailbox gets full access by default. */
 function openingValues(template: Template, { id }: Actor): Draft['values'] {
-  const { kind, limits, properties } = template
-  const isAllowed = limits.permissionsMaximum !== 0 && (limits.accessLevels?.includes('FullAccess') ?? true)
-  const isPreset = kind === 'sharedMailbox' && isAllowed && properties['permissions.FullAccess']?.shown !== false
-  return { ...defaultsOf(template), ...(isPreset && { 'permissions.FullAccess': id }) }
+  return { ...defaultsOf(template), ...(asksWhoOpens(template) && { 'permissions.FullAccess': id }) }
 }
 
 /**
@@ -83,20 +83,47 @@ async function review(
   context: Context<DraftPorts>,
   { requestId, version, values }: z.output<typeof filledForm>,
 ): Promise<DraftView> {
-  const { ports } = context
   const draft = await ownDraft(context, requestId)
   if (draft.step !== 'details' || draft.version !== version) return showDraft(context, draft, true)
-  const filled = withAnswers(draft, values)
-  const template = await knownTemplate(context, draft.templateId)
+  return checkedStep(context, withAnswers(draft, values), await knownTemplate(context, draft.templateId))
+}
+
+/** Checks a filled draft and saves it: at its review, or at its form if it has faults. */
+async function checkedStep(context: Context<DraftPorts>, filled: Draft, template: Template): Promise<DraftView> {
   const checked = await checkDraft(context, filled, template).catch((error: unknown) => ({
     template,
     faults: [unavailable(error)],
   }))
   const step = 'plan' in checked ? 'review' : 'details'
-  const next = await write(ports, { ...filled, step })
-  if (!next) return showDraft(context, await ownDraft(context, requestId), true)
+  const next = await write(context.ports, { ...filled, step })
+  if (!next) return showDraft(context, await ownDraft(context, filled.requestId), true)
   if ('plan' in checked) return { step: 'review', draft: next, ...checked, outdated: false }
   return { step: 'details', draft: next, template: checked.template, faults: checked.faults, outdated: false }
+}
+
+/** Adds the requester to the people who can open the mailbox, on its form or on its review. Saves the form. */
+export const joinDraft = defineUseCase({
+  permission: 'request.create',
+  input: filledForm,
+  handle: (context: Context<DraftPorts & Checks>, form): Promise<DraftView> =>
+    context.ports.checks.ofForm(context.actor, form.values, () => join(context, form)),
+})
+
+async function join(
+  context: Context<DraftPorts>,
+  { requestId, version, values }: z.output<typeof filledForm>,
+): Promise<DraftView> {
+  const { ports, actor } = context
+  const draft = await ownDraft(context, requestId)
+  const isOpen = draft.step === 'details' || draft.step === 'review'
+  if (!isOpen || draft.version !== version) return showDraft(context, draft, true)
+  const template = await knownTemplate(context, draft.templateId)
+  const answers = { ...draft.values, ...values }
+  const joined = withAnswers(draft, leavesOut(template, answers, actor.id) ? withPerson(answers, actor.id) : answers)
+  if (draft.step === 'review') return checkedStep(context, joined, template)
+  const next = await write(ports, joined)
+  if (!next) return showDraft(context, await ownDraft(context, requestId), true)
+  return { step: 'details', draft: next, template, faults: [], outdated: false }
 }
 
 /** Returns from the review to the form, with all values. A click on an outdated review changes nothing. */

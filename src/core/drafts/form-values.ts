@@ -34,6 +34,28 @@ export function bodyOfForm(template: Template, values: FormValues): FormBody {
   return { body, faults: isMailboxKind(kind) ? twiceChosen(values) : [] }
 }
 
+/** The picker with the people who can open a mailbox, and the one with the people who can send as it. */
+const [opening, sending] = ['permissions.FullAccess', 'permissions.SendAs'] as const
+
+/** Whether the form of a shared mailbox lets people choose who can open it. */
+export function asksWhoOpens({ kind, limits, properties }: Pick<Template, 'kind' | 'limits' | 'properties'>): boolean {
+  if (kind !== 'sharedMailbox' || limits.permissionsMaximum === 0) return false
+  return (limits.accessLevels?.includes('FullAccess') ?? true) && properties[opening]?.shown !== false
+}
+
+/** Whether the form of a shared mailbox leaves out its requester, who then cannot open the mailbox. */
+export const leavesOut = (
+  template: Pick<Template, 'kind' | 'limits' | 'properties'>,
+  values: FormValues,
+  personId: string,
+): boolean => asksWhoOpens(template) && !listed((values[opening] ?? '').toLowerCase()).includes(personId)
+
+/** Returns the values with this person among the people who can open the mailbox. The API allows one level for a person. */
+export function withPerson(values: FormValues, personId: string): FormValues {
+  const others = (input: string) => listed(values[input] ?? '').filter((id) => id.toLowerCase() !== personId)
+  return { ...values, [opening]: [...others(opening), personId].join(','), [sending]: others(sending).join(',') }
+}
+
 /** Returns a template's default values, by input. */
 export function defaultsOf({ properties, fields, labels }: Template): Record<string, string> {
   const ofProperties = Object.entries(properties).map(([input, rule]) => [input, rule.default] as const)

@@ -1,15 +1,17 @@
 import { z } from 'zod'
 import {
+  type BasedOn,
   type DraftBasis,
+  endOfBasis,
   isForMailbox,
   isTakenName,
   type Request,
   readRequest,
   referenceOf,
 } from '../requests/index.ts'
-import { type Actor, type Context, defineUseCase, isMailboxKind, type RequestState } from '../shared/index.ts'
+import { type Actor, type Context, defineUseCase, isMailboxKind, jobId, type RequestState } from '../shared/index.ts'
 import { answersOf, type Template } from '../templates/index.ts'
-import { type Draft, type DraftPorts, type DraftView, knownTemplate } from './draft.ts'
+import { type Draft, type DraftPorts, type DraftView, knownTemplate, ownDraft, showDraft } from './draft.ts'
 import { beginDraft } from './drafting.ts'
 import { formOfRequest } from './form-values.ts'
 
@@ -17,8 +19,9 @@ import { formOfRequest } from './form-values.ts'
 const resubmittable: readonly RequestState[] = ['rejected', 'expired', 'cancelled', 'failed']
 
 /**
- * Opens a new draft with the values of the person's own request that ended without a resource: "Edit and send again".
- * Returns any other request unchanged.
+ * Opens a draft with the values of the person's own request that ended without a resource: "Edit and send again". A
+ * second call opens the same draft or, if the draft was submitted, returns its request. Returns any other request
+ * unchanged.
  */
 export const draftFromRequest = defineUseCase({
   permission: 'request.create',
@@ -28,11 +31,14 @@ export const draftFromRequest = defineUseCase({
     const request = await readRequest.handle(context, { requestId })
     if (!isOwn(request, actor) || isReduced(request) || !resubmittable.includes(request.status))
       return { step: 'submitted', request }
+    const again = await resubmissionOf(context, request)
+    if ('view' in again) return again.view
     const { problem } = request
     const free = isTakenName(problem) ? problem.suggestion : undefined
     const name = isForMailbox(request) && problem?.code === 'name-taken' ? 'name' : 'alias'
     const values = await stillAllowed(context, request)
     return beginDraft(context, request.template.id, {
+      requestId: again.id,
       values: free === undefined ? values : { ...values, [name]: free },
       replaces: request.status === 'failed' ? request.requestId : undefined,
       basedOn: basisOf(request, 'resubmission'),
@@ -56,6 +62,33 @@ export const draftLikeRequest = defineUseCase({
     return beginDraft(context, request.template.id, { values, basedOn: basisOf(request, 'repeat') })
   },
 })
+
+/** Reads how the earlier request of a draft ended, with the person who ended it and their comment. */
+export const readEarlierEnd = defineUseCase({
+  permission: 'request.create',
+  input: z.object({ requestId: z.uuid() }),
+  async handle(context: Context<DraftPorts>, { requestId }): Promise<BasedOn['ended']> {
+    return endOfBasis(context, (await ownDraft(context, requestId)).basedOn)
+  },
+})
+
+/**
+ * Finds the resubmission of a request, or the id for it. The id results from the request, so clicks at the same time open
+ * one draft. After a discarded draft there is a next id.
+ */
+async function resubmissionOf(
+  context: Context<DraftPorts>,
+  { requestId }: Request,
+): Promise<{ readonly id: string } | { readonly view: DraftView }> {
+  const { drafts, requests } = context.ports
+  for (let count = 1; ; count += 1) {
+    const id = jobId('resubmission', requestId, count)
+    const [draft, sent] = await Promise.all([drafts.find(id), requests.find(id)])
+    if (sent) return { view: { step: 'submitted', request: await readRequest.handle(context, { requestId: id }) } }
+    if (!draft) return { id }
+    if (draft.step !== 'discarded') return { view: await showDraft(context, draft, false) }
+  }
+}
 
 /** Whether the retention period has removed the request's details. */
 const isReduced = ({ reducedAt }: Request): boolean => reducedAt !== undefined

@@ -5,6 +5,7 @@ import {
   type ChatRefusal,
   type Conversation,
   isAtWork,
+  isForMailbox,
   lateCard,
   lateStep,
   type NoticeOrder,
@@ -21,11 +22,19 @@ import {
   noticeSubject,
   notifyOrder,
   type SystemContext,
+  TenantError,
   tellOrder,
 } from '../shared/index.ts'
 import { readDigestNotice } from './digest.ts'
 import { readHealthNotice } from './health-watch.ts'
-import { type CardContent, type NoticeContent, type Outbox, requestCard, type SendResult } from './outbox.ts'
+import {
+  type CardContent,
+  type NoticeContent,
+  type Outbox,
+  type RequestCard,
+  requestCard,
+  type SendResult,
+} from './outbox.ts'
 import type { NotificationPorts } from './ports.ts'
 
 /** One card for one person: about a request, or a notice about no one request. */
@@ -140,7 +149,7 @@ async function cardOf(
         ? arrived(context, recordIn(conversation, 'sent', result.activityId), request)
         : sentCards.put(recordIn(conversation, 'unknown', null)),
     refused,
-    content: async () => show(key),
+    content: () => withHelpers(context, show(key)),
     installs: forApprover,
     isAllowed: () => mayHave(context, request, { personId, key }),
     wasSent: async (state) => (forApprover && state !== 'withdrawn' ? reached(context, request, personId) : undefined),
@@ -160,6 +169,22 @@ async function cardOf(
       return true
     },
   }
+}
+
+/** Adds the admins who can give access to a card that announces a mailbox which its requester cannot open. */
+async function withHelpers(
+  { ports, settings }: SystemContext<NotificationPorts>,
+  card: RequestCard,
+): Promise<RequestCard> {
+  const { request } = card
+  if (card.kind !== 'ready' || !isForMailbox(request) || request.kind !== 'sharedMailbox') return card
+  if (request.details.permissions[request.requester.id] === 'FullAccess') return card
+  // Without an answer of the directory, the card names nobody.
+  const admins = await adminsOf(ports, settings).catch((error: unknown) => {
+    if (error instanceof TenantError) return []
+    throw error
+  })
+  return { ...card, helpers: admins.filter(({ id }) => id !== request.requester.id).slice(0, 3) }
 }
 
 /** Whether a card still applies: the request may have changed while the card waited. */

@@ -2,13 +2,15 @@ import { everAsked } from '../approvals/index.ts'
 import type { LostRight } from '../decisions/index.ts'
 import type { ErasureNotice } from '../privacy/index.ts'
 import { type Attention, attentionOf, type ChatRefusal, type Conversation, type Request } from '../requests/index.ts'
-import { type CardKey, cardSubject, isForApprover, type WebhookEvent } from '../shared/index.ts'
+import { type CardKey, cardSubject, isForApprover, type Person, type WebhookEvent } from '../shared/index.ts'
 import type { DigestNotice } from './digest.ts'
 import type { HealthNotice } from './health-watch.ts'
 
 /** A card about a request. `isAdmin`: its person has it because they are an admin. */
 export type RequestCard = { readonly request: Request; readonly isAdmin: boolean } & (
-  | { readonly kind: 'status' | 'ready' }
+  | { readonly kind: 'status' }
+  /** `helpers`: people who can give access to a mailbox that its requester cannot open. */
+  | { readonly kind: 'ready'; readonly helpers?: readonly Person[] }
   | { readonly kind: 'approval'; readonly stage: number }
   | { readonly kind: 'stuck'; readonly attention: Attention }
   | { readonly kind: 'webhook'; readonly event: WebhookEvent }

@@ -10,6 +10,7 @@ import {
   faultsOf,
   isMailboxKind,
   type Person,
+  ProvisioningError,
   readable,
   type SiteKind,
 } from '../shared/index.ts'
@@ -43,13 +44,7 @@ export async function evaluateSite(inquiry: RequestInquiry, body: unknown): Prom
   const today = inquiry.ports.clock.now().toISOString().slice(0, 10)
   if (!parsed.success) {
     const faults = [...faultsOf(parsed.error, body), ...filled.faults, ...furtherFaults(chosen, body, today)]
-    if (!inquiry.isPreview || !chosen) return refused(...faults)
-    const details = readable(siteDetails.shape, filled.body)
-    return asking(async () => {
-      const { people, names, faults: further } = await lookUp(inquiry, chosen, details, [])
-      const glimpse = { details, owners: people, applied: filled.applied, names }
-      return { ok: false, faults: [...faults, ...further], glimpse }
-    })
+    return chosen && !isMailboxKind(chosen.kind) ? furtherRefused(inquiry, chosen, filled, faults) : refused(...faults)
   }
   if (!chosen) return refused(unknownTemplate())
   const { kind } = chosen
@@ -66,6 +61,26 @@ export async function evaluateSite(inquiry: RequestInquiry, body: unknown): Prom
   const label = labelId === request.labelId ? [] : [{ field: 'labelId', value: labelId, why: 'default' as const }]
   const applied = [...filled.applied, ...label, ...answers.applied]
   return asking(() => planned(inquiry, { ...chosen, kind }, details, faults, applied))
+}
+
+/** Finds the other faults of an invalid body, so that people get all faults at once. */
+async function furtherRefused(
+  inquiry: RequestInquiry,
+  template: Template,
+  filled: { readonly body: Record<string, unknown>; readonly applied: readonly Applied[] },
+  known: readonly Fault[],
+): Promise<Evaluation> {
+  const details = readable(siteDetails.shape, filled.body)
+  try {
+    const found = await asking(() => lookUp({ ...inquiry, isSubmission: false }, template, details, []))
+    const glimpse = { details, owners: found.people, applied: filled.applied, names: found.names }
+    return { ok: false, faults: [...known, ...found.faults], glimpse }
+  } catch (error) {
+    // The known faults are enough for an answer, except in a preview.
+    if (!inquiry.isPreview && error instanceof ProvisioningError && error.code === 'unavailable')
+      return refused(...known)
+    throw error
+  }
 }
 
 /** Plans a request with valid fields: checks it against the directory and the names in use. */
@@ -135,11 +150,11 @@ async function lookUp(
     ...(await externalOwners(ports, template, named)),
     ...quota,
   ]
-  // Without a name or a readable address, no name can be derived.
-  if (displayName === undefined || alias === undefined)
+  // Without a name or a readable address, no name can be derived. A typed address is checked without a name.
+  if (alias === undefined || (displayName === undefined && alias === ''))
     return { people, guests, answered: answered.people, names: undefined, faults }
   const checked = { ...inquiry, isSubmission: inquiry.isSubmission && faults.length === 0 }
-  const wanted = { displayName, address: alias }
+  const wanted = { displayName: displayName ?? '', address: alias }
   const names = await namesFor(checked, template, wanted, { ...rest, metadata }, siteNameFree(inquiry, template.naming))
   return { people, guests, answered: answered.people, names, faults: [...faults, ...names.faults] }
 }

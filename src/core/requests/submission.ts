@@ -264,15 +264,33 @@ export type Wish = Pick<Request, 'details' | 'reason' | 'typedName'>
 
 /** Compares a wish with the earlier request of the same person. Returns undefined if that request no longer exists. */
 export async function comparedWithBasis(
-  { ports, actor }: Context<RequestPorts>,
+  context: Context<RequestPorts>,
   basis: DraftBasis | undefined,
   wish: Wish,
 ): Promise<BasedOn | undefined> {
-  const earlier = basis && (await ports.requests.find(basis.requestId))
-  if (!earlier || earlier.requester.id !== actor.id || earlier.tenantId !== actor.tenantId) return undefined
-  const ended = z.enum(endings).safeParse(earlier.status).data
-  const changed = changedInputs(earlier, wish)
-  return { ...basis, changed, ...(ended && { ended: { status: ended, ...quoteOf(earlier) } }) }
+  const earlier = basis && (await requestOfBasis(context, basis))
+  if (!earlier) return undefined
+  const ended = endOf(earlier)
+  return { ...basis, changed: changedInputs(earlier, wish), ...(ended && { ended }) }
+}
+
+/** Returns how the earlier request of the same person ended; undefined if it no longer exists. */
+export async function endOfBasis(
+  context: Context<RequestPorts>,
+  basis: DraftBasis | undefined,
+): Promise<BasedOn['ended']> {
+  const earlier = basis && (await requestOfBasis(context, basis))
+  return earlier && endOf(earlier)
+}
+
+async function requestOfBasis({ ports, actor }: Context<RequestPorts>, { requestId }: DraftBasis) {
+  const earlier = await ports.requests.find(requestId)
+  return earlier?.requester.id === actor.id && earlier.tenantId === actor.tenantId ? earlier : undefined
+}
+
+function endOf(request: Request): BasedOn['ended'] {
+  const status = z.enum(endings).safeParse(request.status).data
+  return status && { status, ...quoteOf(request) }
 }
 
 /** Returns the person other than the requester who ended a request, and their comment. */

@@ -24,10 +24,12 @@ export function createDraftStore(database: Database): DraftStore {
       return rows.map(({ body }) => draft.parse(body))
     },
     async insert(one) {
-      await database.query(
-        'INSERT INTO drafts (request_id, tenant_id, person_id, version, updated_at, body) VALUES ($1, $2, $3, $4, $5, $6)',
+      const { rowCount } = await database.query(
+        `INSERT INTO drafts (request_id, tenant_id, person_id, version, updated_at, body) VALUES ($1, $2, $3, $4, $5, $6)
+         ON CONFLICT (request_id) DO NOTHING`,
         [one.requestId, one.tenantId, one.personId, one.version, one.updatedAt, JSON.stringify(one)],
       )
+      return rowCount === 1
     },
     async update(one) {
       const { rowCount } = await database.query(
