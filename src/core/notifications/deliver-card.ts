@@ -25,7 +25,7 @@ import {
 } from '../shared/index.ts'
 import { readDigestNotice } from './digest.ts'
 import { readHealthNotice } from './health-watch.ts'
-import { type CardContent, type NoticeContent, type Outbox, requestCard, type SendResult } from './outbox.ts'
+import { type CardContent, currentCard, type NoticeContent, type Outbox, type SendResult } from './outbox.ts'
 import type { NotificationPorts } from './ports.ts'
 
 /** One card for one person: about a request, or a notice about no one request. */
@@ -119,7 +119,7 @@ async function cardOf(
   const recordIn = ({ conversationId }: Conversation, state: SentCard['state'], activityId: string | null) => {
     return { requestId, personId, key, conversationId, activityId, state }
   }
-  const show = (of: CardKey) => requestCard(request, of, personId, ports.clock.now())
+  const show = (of: CardKey) => currentCard(ports, request, of, personId)
   const refused: Card['refused'] = (conversation, refusal) =>
     recordUndelivered(context, request, conversation, key, refusal)
   return {
@@ -140,7 +140,7 @@ async function cardOf(
         ? arrived(context, recordIn(conversation, 'sent', result.activityId), request)
         : sentCards.put(recordIn(conversation, 'unknown', null)),
     refused,
-    content: async () => show(key),
+    content: () => show(key),
     installs: forApprover,
     isAllowed: () => mayHave(context, request, { personId, key }),
     wasSent: async (state) => (forApprover && state !== 'withdrawn' ? reached(context, request, personId) : undefined),
@@ -149,7 +149,12 @@ async function cardOf(
       if (cardSubject(key).kind === 'webhook') return false
       const known = await sentCards.find(requestId, personId, 'status')
       if (known?.state !== 'sent' || !known.activityId) return false
-      const result = await outbox.update(conversation, known.activityId, show(known.key), `${requestId} ${known.key}`)
+      const result = await outbox.update(
+        conversation,
+        known.activityId,
+        await show(known.key),
+        `${requestId} ${known.key}`,
+      )
       if (result === 'gone') {
         await sentCards.remove(requestId, personId, known.key)
         return false
