@@ -1,5 +1,6 @@
 /** Cards: views that turn results of the core into Adaptive Cards, the message catalogue, and the rendering of templates. */
 import {
+  type ApprovalFacts,
   type Explanation,
   type GivenUpJobs,
   type HealthPart,
@@ -122,10 +123,12 @@ export const cards = {
   approvalDecided,
   /**
    * The approval card while the viewer can decide, else the decided one. A card for an earlier `stage` shows only how that
-   * stage was decided.
+   * stage was decided. `facts`: checked a moment before.
    */
-  approvalNow: (request: Request, viewer: Viewer, stage?: number): CardJson =>
-    decisions.decidesNow(request, viewer, stage) ? approval(request, viewer) : approvalDecided(request, viewer, stage),
+  approvalNow: (request: Request, viewer: Viewer, stage?: number, facts?: ApprovalFacts): CardJson =>
+    decisions.decidesNow(request, viewer, stage)
+      ? approval(request, viewer, undefined, facts)
+      : approvalDecided(request, viewer, stage),
   /** The one card that announces a created resource. */
   ready: (request: Request, viewer: Viewer, helpers?: readonly Person[]): CardJson =>
     isForMailbox(request) ? mailboxReady(request, viewer, helpers) : siteReady(request, viewer),

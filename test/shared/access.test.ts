@@ -118,6 +118,7 @@ const useCaseCalls: UseCaseCalls = {
   simulate: (to, who, at) => to.simulate(who, { templateId: at.templateId, personId: who.id }),
   readRequest: (to, who, at) => to.readRequest(who, { requestId: at.requestId }),
   readRequestByReference: (to, who) => to.readRequestByReference(who, { reference: 'REQ-1001' }),
+  readForApproval: (to, who, at) => to.readForApproval(who, { requestId: at.requestId }),
   listRequests: (to, who) => to.listRequests(who, page),
   listOwnRequests: (to, who) => to.listOwnRequests(who, { limit: 10 }),
   listApprovals: (to, who) => to.listApprovals(who, { limit: 10 }),

@@ -29,6 +29,7 @@ const rejected: BasedOn = {
   changed: ['reason', 'owners', 'metadata.audience'],
   ended: { status: 'rejected', by: dana, comment: 'We already have a site for the Zürich move: ask *Priya*, please.' },
 }
+const internal = { ...requestOf().details, metadata: { costCentre: '4711', audience: 'internal' } }
 const repeated: BasedOn = { ...basis, how: 'repeat', changed: ['displayName', 'alias'], ended: { status: 'succeeded' } }
 
 const draftWith = (displayName: string, number: number, updatedAt: string) => ({
@@ -103,5 +104,14 @@ export const draftSamples: readonly Sample[] = [
     reviewView({ ...notSimilar, draft: draftOf(filled, { version: 3 }), plan: planOf(), basedOn: repeated }),
   ),
   sample('sent-again', approvalCard, approvalView(requestOf({ basedOn: rejected }), asDana)),
+  sample(
+    'changes',
+    approvalCard,
+    approvalView(requestOf({ basedOn: rejected }), asDana, undefined, {
+      address: 'free',
+      duplicates: [],
+      earlier: requestOf({ requestId: earlier, owners: [kim], reason: 'For the move.', details: internal }),
+    }),
+  ),
   sample('repeat', approvalCard, approvalView(requestOf({ basedOn: repeated }), asDana)),
 ]

@@ -164,7 +164,31 @@ const ofSites: readonly Sample[] = [
   ...Object.entries(requests).map(([variant, request]) =>
     sample(variant, requestStatusCard, requestStatusView(request, asKim)),
   ),
-  sample('', approvalCard, approvalView(requests.waiting, asDana)),
+  sample('', approvalCard, approvalView(requests.waiting, asDana, undefined, { address: 'free', duplicates: [] })),
+  sample(
+    'duplicate',
+    approvalCard,
+    approvalView(requests.waiting, asDana, undefined, {
+      address: 'free',
+      duplicates: [requestOf({ number: 1040, requester: omar }), requestOf({ approvals: [stageOf(1, [priya])] })],
+    }),
+  ),
+  sample(
+    'second-stage',
+    approvalCard,
+    approvalView(
+      requestOf({
+        approvals: [
+          stageOf(1, [dana], { decisions: [approvedBy(dana, '09:31')] }),
+          stageOf(2, [dana, omar], { rule: 'all' }),
+        ],
+        owners: [kim, omar],
+      }),
+      asDana,
+      undefined,
+      { address: 'free', duplicates: [] },
+    ),
+  ),
   sample(
     'comment-missing',
     approvalCard,

@@ -27,9 +27,9 @@ export const rejectRequest = defineCardAction({
       return await decide(turn, click, () => core.reject(actor, click))
     } catch (error) {
       if (!isRefusal(error, 'comment-required')) throw error
-      const request = await core.readRequest(actor, { requestId })
+      const { request, facts } = await core.readForApproval(actor, { requestId })
       if (!decidesNow(request, viewer, stage)) return { card: cards.approvalNow(request, viewer, stage) }
-      return { card: cards.approval(request, viewer, { comment, commentMissing: true }) }
+      return { card: cards.approval(request, viewer, { comment, commentMissing: true }, facts) }
     }
   },
 })
@@ -58,11 +58,11 @@ async function decide(
     return { card: cards.approvalDecided(await act(), turn.viewer, stage) }
   } catch (error) {
     if (!isRefusal(error, 'already-decided', 'already-ended', 'not-an-approver')) throw error
-    const request = await turn.core.readRequest(turn.actor, { requestId })
+    const { request, facts } = await turn.core.readForApproval(turn.actor, { requestId })
     if (!isApprover(turn, request)) throw error
     // A refused approver has left the group that decides. The card would request their decision again.
     if (error.code === 'not-an-approver' && decidesNow(request, turn.viewer)) throw error
-    return { card: cards.approvalNow(request, turn.viewer, stage) }
+    return { card: cards.approvalNow(request, turn.viewer, stage, facts) }
   }
 }
 

@@ -50,7 +50,7 @@ function cardOf(content: CardContent, viewer: Viewer): CardJson {
     case 'ready':
       return cards.ready(content.request, viewer, content.helpers)
     case 'approval':
-      return cards.approvalNow(content.request, viewer, content.stage)
+      return cards.approvalNow(content.request, viewer, content.stage, content.facts)
     case 'stuck': {
       const { request, attention } = content
       return cards.adminStuck({ count: 1, entries: [{ request, since: attention.since, attention }] }, viewer)

@@ -51,7 +51,8 @@ export async function statusOf(
   const stage = openStage(request.approvals)
   if (stage && !isRequester && decidesNow(request, turn.viewer)) {
     const keep = { requestId, key: `approval:${stage.stage}` as const }
-    return { card: cards.approval(request, turn.viewer, form), keep }
+    const now = await turn.core.readForApproval(turn.actor, { requestId })
+    return { card: cards.approval(now.request, turn.viewer, form, now.facts), keep }
   }
   return statusCard(turn, request, false)
 }

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import {
+  type ApprovalFacts,
   type ApprovalStage,
-  isApproved,
-  isForMailbox,
   missing,
+  nothingKnown,
   openStage,
   type Person,
   type Request,
@@ -13,18 +13,15 @@ import {
 } from '../../core/index.ts'
 import { linesOfBasis } from '../drafts/based-on.ts'
 import { about, aboutOf } from '../requests/about-request.ts'
-import { labelFact, mainFacts, otherFacts, peopleWith, reasonFact } from '../requests/request-facts.ts'
-import { fact, fitting, labelName, room } from '../shared/facts.ts'
-import { askedAddress } from '../shared/links.ts'
-import { look, looks, marks, rowLook, toKnow } from '../shared/look.ts'
+import { asCut, fact, fitting, room } from '../shared/facts.ts'
+import { look, looks, rowLook, toKnow } from '../shared/look.ts'
 import { format, restText, strings } from '../shared/messages.ts'
 import { type CardJson, defineCard, firstThatFits, type ViewOf } from '../shared/render.ts'
-import { cut, decidedBy, longest, peopleList, shortName, type Viewer } from '../shared/texts.ts'
-import { becauseOf, expiryOf, handedWith, line, linesForApprover, sinceWhat, urgencyOf } from './stage-texts.ts'
+import { cut, longest, peopleList, shortName, type Viewer } from '../shared/texts.ts'
+import { changesOf, checksOf, detailFacts, earlierApprovals, plainFacts } from './approval-facts.ts'
+import { expiryOf, handedWith, line, linesForApprover, urgencyOf } from './stage-texts.ts'
 
 type Rule = keyof typeof strings.approval.rule
-
-type ApprovalCheck = keyof typeof strings.approval.check
 
 export const approvalCard = defineCard({
   name: 'approval',
@@ -42,6 +39,11 @@ export const approvalCard = defineCard({
     expires: z.string(),
     reason: z.string(),
     checks: z.array(z.strictObject({ text: z.string(), look: rowLook })).min(1),
+    /** The facts that the policy depends on, in plain view. */
+    facts: z.array(fact),
+    /** The changes since the earlier request; `changed` is their heading. */
+    changes: z.array(fact),
+    changed: z.string(),
     details: z.array(fact).min(1),
     hiddenDetails: z.string(),
     comment: z.string(),
@@ -61,23 +63,19 @@ interface ApprovalForm {
   readonly commentMissing: boolean
 }
 
-/** Shows a request to an approver. `most`: room for its details, in code units. */
+/** Shows a request to an approver. `known`: checked a moment before. `most`: room for its details, in code units. */
 export function approvalView(
   request: Request,
   viewer: Viewer,
   form: ApprovalForm = { comment: '', commentMissing: false },
+  known: ApprovalFacts = nothingKnown,
   most: number = room,
 ): ViewOf<typeof approvalCard> {
   const stage = openStage(request.approvals)
   const colleagues = stage ? colleaguesOf(stage, viewer) : []
-  const facts = [
-    { label: strings.field.address, value: askedAddress(request, viewer) },
-    ...mainFacts(request, 1024),
-    ...labelFact(request),
-    ...(request.reason.length > longest.text ? reasonFact(request, 1024) : []),
-    ...otherFacts(request),
-  ]
-  const { shown, hidden } = fitting(facts, 0, most)
+  const facts = plainFacts(request)
+  const changes = changesOf(request, viewer, known)
+  const { shown, hidden } = fitting(detailFacts(request, viewer, facts), 0, most)
   const urgency = urgencyOf(stage, viewer)
   const handed = handedWith(stage, viewer)
   const texts = strings.approval
@@ -90,12 +88,19 @@ export function approvalView(
     requestId: request.requestId,
     look: urgency === 'expiring' ? toKnow : looks.pendingApproval,
     urgency,
-    says: [...linesOfBasis(request), ...(stage ? linesForApprover(stage, viewer) : [])],
+    says: [
+      ...earlierApprovals(request.approvals, viewer),
+      ...linesOfBasis(request, changes.length > 0),
+      ...(stage ? linesForApprover(stage, viewer) : []),
+    ],
     handedBy: format(strings.status.commentBy, { name: handed.by }),
     handedComment: handed.comment,
     expires: expires && format(texts.expires, { at: expires }),
     reason: cut(request.reason, longest.text),
-    checks: checksOf(request),
+    checks: checksOf(request, viewer, known),
+    facts: facts.map(asCut),
+    changes: changes.map(asCut),
+    changed: format(texts.change.heading, { reference: request.basedOn?.reference ?? '' }),
     details: shown,
     hiddenDetails: restText(strings.facts.more, hidden),
     comment: cut(form.comment, 500),
@@ -116,52 +121,19 @@ export function approvalView(
 const rooms = [room, 3000, 1200]
 
 /** Renders the approval card, with fewer details if it would be too large. */
-export const renderApproval = (request: Request, viewer: Viewer, form?: ApprovalForm): CardJson =>
-  firstThatFits(rooms.map((most) => () => approvalCard.render(approvalView(request, viewer, form, most))))
+export const renderApproval = (
+  request: Request,
+  viewer: Viewer,
+  form?: ApprovalForm,
+  known?: ApprovalFacts,
+): CardJson =>
+  firstThatFits(rooms.map((most) => () => approvalCard.render(approvalView(request, viewer, form, known, most))))
 
 /** The other people who can decide; unless the rule is `any`, without the approvers that the viewer represents. */
 function colleaguesOf(stage: ApprovalStage, viewer: Viewer): Person[] {
   if (stage.rule === 'any') return waitingFor([stage]).filter(({ id }) => id !== viewer.id)
   const represented = representedBy(stage, viewer.id, viewer.now.toISOString()).map(({ id }) => id)
   return undecided(stage).filter(({ id }) => id !== viewer.id && !represented.includes(id))
-}
-
-/** The service's checks for the approver; `!` marks a result that needs attention. */
-function checksOf(request: Request): z.output<typeof approvalCard.data>['checks'] {
-  const row = (name: ApprovalCheck, value: string, count = 0) => ({
-    text: format(strings.approval.check[name], { value, count }),
-    look: marks.good,
-  })
-  const toConsider = (name: ApprovalCheck, value: string) => ({ ...row(name, value), look: marks.attention })
-  const decisions = request.approvals.filter(isApproved).flatMap(({ decisions }) => decisions)
-  const stage = openStage(request.approvals)
-  const because = becauseOf(request, stage)
-  const approved = [
-    ...(decisions.length > 0 ? [row('approvedBy', decidedBy(decisions))] : []),
-    ...(because ? [row('because', because)] : []),
-    ...(stage?.resolvedTo
-      ? [toConsider(stage.resolvedTo === 'admins' ? 'admins' : 'adminsToo', sinceWhat(stage))]
-      : []),
-  ]
-  if (isForMailbox(request)) {
-    const [full, sendAs] = [peopleWith(request, 'FullAccess'), peopleWith(request, 'SendAs')]
-    const isOpen = full !== '' || sendAs !== '' || request.kind !== 'sharedMailbox'
-    return [
-      row('address', request.address),
-      ...(full ? [row('fullAccess', full)] : []),
-      ...(sendAs ? [row('sendAs', sendAs)] : []),
-      ...(isOpen ? [] : [toConsider('noAccess', '')]),
-      ...approved,
-    ]
-  }
-  const sensitivity = labelName(request)
-  const people = peopleList(request.owners, 'and')
-  return [
-    row('address', request.alias),
-    request.owners.length > 1 ? row('owners', people, request.owners.length) : toConsider('oneOwner', people),
-    ...(sensitivity ? [row('label', sensitivity)] : []),
-    ...approved,
-  ]
 }
 
 function ruleOf(stage: ApprovalStage | undefined, colleagues: number, stages: number): Rule {

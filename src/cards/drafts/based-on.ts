@@ -46,8 +46,8 @@ export function changedText(of: Of, basedOn: BasedOn | undefined): string {
   return format(how === 'resubmission' && ended?.status === 'rejected' ? texts.rejected : texts.same, values)
 }
 
-/** The earlier request for the approver: its end, and the changes. */
-export function linesOfBasis(request: Pick<Request, 'kind' | 'template' | 'basedOn'>): Line[] {
+/** The earlier request for the approver: its end, and the changes unless the card lists them (`isListed`). */
+export function linesOfBasis(request: Pick<Request, 'kind' | 'template' | 'basedOn'>, isListed = false): Line[] {
   const { basedOn } = request
   if (!basedOn) return []
   const { how, reference, ended, changed } = basedOn
@@ -59,7 +59,8 @@ export function linesOfBasis(request: Pick<Request, 'kind' | 'template' | 'based
     changed: namesText(request, basedOn),
   }
   const ending = how === 'repeat' ? 'repeat' : endingOf(ended)
-  return [texts[ending], changed.length > 0 ? texts.changed : texts.same].map((sentence) => ({
+  const change = changed.length > 0 ? texts.changed : texts.same
+  return [texts[ending], ...(isListed ? [] : [change])].map((sentence) => ({
     text: format(sentence, values),
     weight: 'Default',
   }))

@@ -250,7 +250,7 @@ function isOwn({ address, alias }: Candidate, wanted: RequestedName): boolean {
 }
 
 /** Returns the answer; undefined if Microsoft 365 refuses the call or does not answer in time. */
-async function inTime<T>(ask: (signal: AbortSignal) => Promise<T>): Promise<T | undefined> {
+export async function inTime<T>(ask: (signal: AbortSignal) => Promise<T>): Promise<T | undefined> {
   const signal = AbortSignal.timeout(patience)
   const late = new Promise<undefined>((resolve) => {
     signal.addEventListener('abort', () => resolve(undefined), { once: true })

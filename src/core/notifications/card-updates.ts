@@ -22,7 +22,7 @@ import {
   TenantError,
 } from '../shared/index.ts'
 import { isStillDue } from './deliver-card.ts'
-import { type Outbox, requestCard } from './outbox.ts'
+import { currentCard, type Outbox } from './outbox.ts'
 import type { NotificationPorts } from './ports.ts'
 
 type RefreshOrder = Omit<JobPayload<'refresh-cards'>, 'v'>
@@ -86,7 +86,7 @@ async function refreshCard(
   const lost = await lostRight(context, request, card)
   // A card about a webhook does not follow the request. It is only withdrawn.
   if (!lost && cardSubject(key).kind === 'webhook') return
-  const content = lost ? ({ kind: 'withdrawn', lost } as const) : requestCard(request, key, personId, ports.clock.now())
+  const content = lost ? ({ kind: 'withdrawn', lost } as const) : await currentCard(ports, request, key, personId)
   const result = await outbox.update(conversation, activityId, content, `${requestId} ${key}`)
   if (result === 'updated') return lost ? ports.sentCards.put({ ...card, state: 'withdrawn' }) : undefined
   if (result === 'gone') return ports.sentCards.remove(requestId, personId, key)

@@ -29,10 +29,10 @@ import { readDigestNotice } from './digest.ts'
 import { readHealthNotice } from './health-watch.ts'
 import {
   type CardContent,
+  currentCard,
   type NoticeContent,
   type Outbox,
   type RequestCard,
-  requestCard,
   type SendResult,
 } from './outbox.ts'
 import type { NotificationPorts } from './ports.ts'
@@ -128,7 +128,7 @@ async function cardOf(
   const recordIn = ({ conversationId }: Conversation, state: SentCard['state'], activityId: string | null) => {
     return { requestId, personId, key, conversationId, activityId, state }
   }
-  const show = (of: CardKey) => requestCard(request, of, personId, ports.clock.now())
+  const show = (of: CardKey) => currentCard(ports, request, of, personId)
   const refused: Card['refused'] = (conversation, refusal) =>
     recordUndelivered(context, request, conversation, key, refusal)
   return {
@@ -149,7 +149,7 @@ async function cardOf(
         ? arrived(context, recordIn(conversation, 'sent', result.activityId), request)
         : sentCards.put(recordIn(conversation, 'unknown', null)),
     refused,
-    content: () => withHelpers(context, show(key)),
+    content: async () => withHelpers(context, await show(key)),
     installs: forApprover,
     isAllowed: () => mayHave(context, request, { personId, key }),
     wasSent: async (state) => (forApprover && state !== 'withdrawn' ? reached(context, request, personId) : undefined),
@@ -158,7 +158,12 @@ async function cardOf(
       if (cardSubject(key).kind === 'webhook') return false
       const known = await sentCards.find(requestId, personId, 'status')
       if (known?.state !== 'sent' || !known.activityId) return false
-      const result = await outbox.update(conversation, known.activityId, show(known.key), `${requestId} ${known.key}`)
+      const result = await outbox.update(
+        conversation,
+        known.activityId,
+        await show(known.key),
+        `${requestId} ${known.key}`,
+      )
       if (result === 'gone') {
         await sentCards.remove(requestId, personId, known.key)
         return false

@@ -1,5 +1,11 @@
 import { everAsked } from '../approvals/index.ts'
-import type { LostRight } from '../decisions/index.ts'
+import {
+  type ApprovalFacts,
+  approvalFactsOf,
+  type DecisionPorts,
+  type LostRight,
+  nothingKnown,
+} from '../decisions/index.ts'
 import type { ErasureNotice } from '../privacy/index.ts'
 import { type Attention, attentionOf, type ChatRefusal, type Conversation, type Request } from '../requests/index.ts'
 import { type CardKey, cardSubject, isForApprover, type Person, type WebhookEvent } from '../shared/index.ts'
@@ -11,7 +17,7 @@ export type RequestCard = { readonly request: Request; readonly isAdmin: boolean
   | { readonly kind: 'status' }
   /** `helpers`: people who can give access to a mailbox that its requester cannot open. */
   | { readonly kind: 'ready'; readonly helpers?: readonly Person[] }
-  | { readonly kind: 'approval'; readonly stage: number }
+  | { readonly kind: 'approval'; readonly stage: number; readonly facts: ApprovalFacts }
   | { readonly kind: 'stuck'; readonly attention: Attention }
   | { readonly kind: 'webhook'; readonly event: WebhookEvent }
 )
@@ -39,14 +45,31 @@ export interface Outbox {
   update(conversation: Conversation, activityId: string, content: CardContent, name: string): Promise<UpdateResult>
 }
 
+/** Returns what a card shows to a person now. Checks the facts of an approval card. */
+export async function currentCard(
+  ports: DecisionPorts,
+  request: Request,
+  key: CardKey,
+  personId: string,
+): Promise<RequestCard> {
+  const facts = isForApprover(key) ? await approvalFactsOf({ ports }, request) : nothingKnown
+  return requestCard(request, key, personId, ports.clock.now(), facts)
+}
+
 /** Returns what a card shows to a person, from the request's present state. */
-export function requestCard(request: Request, key: CardKey, personId: string, now: Date): RequestCard {
+export function requestCard(
+  request: Request,
+  key: CardKey,
+  personId: string,
+  now: Date,
+  facts: ApprovalFacts = nothingKnown,
+): RequestCard {
   const subject = cardSubject(key)
   const about = { request, isAdmin: isForAdmin(request, key, personId) }
   switch (subject.kind) {
     case 'approval':
     case 'reminder':
-      return { kind: 'approval', ...about, stage: subject.stage }
+      return { kind: 'approval', ...about, stage: subject.stage, facts }
     case 'webhook':
       return { kind: 'webhook', ...about, event: subject.event }
     case 'stuck': {

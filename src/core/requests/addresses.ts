@@ -142,7 +142,14 @@ const namesOf = (request: Request): string[] =>
     ? [request.address, request.aliasAddress].filter((one) => one !== '').map(beforeAt)
     : [request.alias]
 
-async function addressesToCheck({ directory }: RequestPorts, request: Request) {
+/** Returns the addresses of a request whose resource does not exist yet that another resource of the tenant has. */
+export async function takenAddresses(ports: Pick<RequestPorts, 'directory'>, request: Request): Promise<string[]> {
+  const all = await addressesToCheck(ports, request)
+  const areFree = await Promise.all(all.map(({ isFree }) => isFree()))
+  return all.filter((_, index) => !areFree[index]).map(({ shown }) => shown)
+}
+
+async function addressesToCheck({ directory }: Pick<RequestPorts, 'directory'>, request: Request) {
   if (isForMailbox(request)) {
     const { address, aliasAddress } = request
     const own = {
