@@ -201,5 +201,5 @@ export const toasts = {
  */
 export function warmUp(): void {
   cardRegistry(...definedCards)
-  cards.help({ displayName: '', isApprover: true, isAdmin: true, offers: [] })
+  cards.help({ displayName: '', has: { approvals: true, drafts: true }, isAdmin: true, offers: [] })
 }
