@@ -1,7 +1,15 @@
 /** Definitions of card actions and commands, and the input schemas that several of them share. */
 import { z } from 'zod'
 import { cards, type Notice } from '../cards/index.ts'
-import { because, type Deciding, type ErrorCode, longestComment, ProvisioningError } from '../core/index.ts'
+import {
+  because,
+  type Deciding,
+  type ErrorCode,
+  longestComment,
+  ProvisioningError,
+  referencePattern,
+} from '../core/index.ts'
+import { withoutPoliteness } from './channel/sentences/index.ts'
 import { isForAdmins, type Reply, type Turn } from './channel/turn.ts'
 
 /** A card action for the dispatcher: a verb, and a function that checks the click's data and runs the action. */
@@ -62,10 +70,14 @@ interface CommandNames {
   readonly forAdmins?: boolean
   /** The command's card is a step of the request dialog. */
   readonly startsDialog?: boolean
+  /** The command can change something at once. It is never a suggestion that one tap runs. */
+  readonly changes?: boolean
 }
 
 /** A command as the dispatcher and the manifest use it. */
 export interface Command extends Required<CommandNames> {
+  /** Whether the command runs with this argument. Otherwise, the text can be a sentence. */
+  accepts(argument: string): boolean
   run(turn: Turn, argument: string): Promise<Reply>
 }
 
@@ -78,7 +90,15 @@ export function defineCommand<S extends z.ZodType>(
     withoutValidArgument(turn: Turn, argument: string): Promise<Reply>
   },
 ): Command {
-  const { name, aliases = [], alone = [], menu = null, forAdmins = false, startsDialog = false } = command
+  const {
+    name,
+    aliases = [],
+    alone = [],
+    menu = null,
+    forAdmins = false,
+    startsDialog = false,
+    changes = false,
+  } = command
   return {
     name,
     aliases,
@@ -86,6 +106,8 @@ export function defineCommand<S extends z.ZodType>(
     menu,
     forAdmins,
     startsDialog,
+    changes,
+    accepts: (argument) => command.argument.safeParse(argument).success,
     async run(turn, argument) {
       // Others get a refusal instead of help with the argument. The core checks each use case again.
       if (forAdmins && !isForAdmins(turn.actor)) return notAdmin(turn)
@@ -95,11 +117,12 @@ export function defineCommand<S extends z.ZodType>(
   }
 }
 
-/** Defines a command that shows a card and ignores its argument. */
+/** Defines a command that shows a card and has no argument. */
 export function defineShowCommand({ show, ...names }: CommandNames & { show(turn: Turn): Promise<Reply> }): Command {
   return defineCommand({
     ...names,
-    argument: z.string(),
+    // A longer text can be a sentence, such as “hello, I need a site”. Otherwise, the command ignores it.
+    argument: z.literal(''),
     handle: (turn) => show(turn),
     withoutValidArgument: (turn) => show(turn),
   })
@@ -132,6 +155,8 @@ export function undefinedIfNotFound(error: unknown): undefined {
   if (!isRefusal(error, 'not-found')) throw error
 }
 
+/** The number of a request, with or without polite words: “REQ-1042 please”. */
+export const reference = z.string().transform(withoutPoliteness).pipe(z.string().regex(referencePattern))
 export const requestId = z.uuid()
 /** A number from 1. Some clients turn numbers into text. */
 export const version = z.coerce.number().int().min(1)

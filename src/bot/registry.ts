@@ -1,6 +1,7 @@
 /** The registries of card actions and commands, and the parser of typed commands. */
 import { distance } from 'fastest-levenshtein'
 import { auditActions, auditCommands } from './audit/index.ts'
+import { isNear } from './channel/sentences/index.ts'
 import { decisionActions, decisionCommands } from './decisions/index.ts'
 import { type Command, cardActionRegistry, commandRegistry } from './define.ts'
 import { draftActions, draftCommands } from './drafts/index.ts'
@@ -64,32 +65,35 @@ export function parseCommand(text: string): { readonly command: Command; readonl
 }
 
 /** A text with a larger share of different letters is not a misspelt command. */
-const largestDistance = 0.6
+const largestShare = 0.3
 
 /**
- * Returns the command with the most similar spelling, ignoring its argument; undefined if no command is similar.
- * Suggests admin commands to admins only.
+ * Returns the command of a misspelt text, ignoring its argument; undefined if the text is another text. Suggests admin
+ * commands to admins only.
  */
-export function nearestCommand(text: string, forAdmin: boolean): string | undefined {
-  const parts = text.trim().toLowerCase().slice(0, 40).split(/\s+/)
+export function nearestCommand(text: string, forAdmin: boolean): Command | undefined {
+  const parts = text
+    .toLowerCase()
+    .slice(0, 40)
+    .split(/[^\p{L}\p{N}-]+/u)
+    .filter((part) => part !== '')
   const ranked = names
     .filter(({ command }) => forAdmin || !command.forAdmins)
     .map(({ name, command, alone }) => ({
       command,
-      distance: alone ? shareOfDistance(parts.join(' '), name) : distanceToName(parts, name),
+      share: alone ? shareOfDifference(parts.join(' '), name) : shareToName(parts, name),
     }))
-    .sort((one, other) => one.distance - other.distance)
+    .sort((one, other) => one.share - other.share)
   const [best] = ranked
-  return best && best.distance <= largestDistance ? best.command.name : undefined
+  return best && best.share <= largestShare ? best.command : undefined
 }
 
-/**
- * Returns the share of letters, 0 to 1, in which a name differs from as many parts of the text, or from the first part.
- */
-function distanceToName(parts: readonly string[], name: string): number {
+/** Returns the share of letters, 0 to 1, in which a name differs from as many parts of the text, or from the first part. */
+function shareToName(parts: readonly string[], name: string): number {
   const beginnings = [parts.slice(0, name.split(' ').length).join(' '), parts[0] ?? '']
-  return Math.min(...beginnings.map((beginning) => shareOfDistance(beginning, name)))
+  return Math.min(...beginnings.map((beginning) => shareOfDifference(beginning, name)))
 }
 
-const shareOfDistance = (one: string, other: string): number =>
-  distance(one, other) / Math.max(one.length, other.length)
+/** Letters in another order count as one difference. */
+const shareOfDifference = (one: string, other: string): number =>
+  (isNear(one, other) ? 1 : distance(one, other)) / Math.max(one.length, other.length)

@@ -205,5 +205,5 @@ export const toasts = {
  */
 export function warmUp(): void {
   cardRegistry(...definedCards)
-  cards.help({ displayName: '', isApprover: true, isAdmin: true, offers: [] })
+  cards.help({ displayName: '', has: { approvals: true, drafts: true }, isAdmin: true, offers: [] })
 }

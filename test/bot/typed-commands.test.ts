@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { cardIn, saying } from '../support/bot-activities.ts'
 import { requested, startBot, withBotWorld } from '../support/bot-world.ts'
-import { actionsOf, textOf } from '../support/cards.ts'
+import { actionsOf, textOf, valuesOf } from '../support/cards.ts'
 import { contosoTenant, people } from '../support/teams-user.ts'
 
 describe('a text that a person types', () => {
@@ -156,27 +156,121 @@ describe('a text that a person types', () => {
     })
   })
 
+  describe('is a sentence', () => {
+    it.each([
+      ['I need a project site for project Aurora please', 'Project site', 'Project Aurora'],
+      ['new project site called Aurora', 'Project site', 'Aurora'],
+      ['can you make me a meeting room named Matterhorn', 'Meeting room', 'Matterhorn'],
+      ['Ich brauche einen Besprechungsraum namens Säntis', 'Meeting room', 'Säntis'],
+      ['Je voudrais une salle de réunion appelée Léman', 'Meeting room', 'Léman'],
+      ['Necesito una sala de reuniones llamada Teide', 'Meeting room', 'Teide'],
+      ['I want an open community "Runners"', 'Open community', 'Runners'],
+      ['room for project Aurora', 'Meeting room', 'Project Aurora'],
+      ['Hello, I need a room for the board', 'Meeting room', 'Board'],
+    ])('%s: opens the form with the name', async (text, template, name) => {
+      const card = await start().types('kim', text)
+      expect(textOf(card)).toContain('Step 2 of 3')
+      expect(textOf(card)).toContain(template)
+      expect(valuesOf(card)['displayName']).toBe(name)
+    })
+
+    it('offers the templates that fit, and keeps the name for the form', async () => {
+      const { types, clicks } = start()
+      const choice = await types('kim', 'I need a site for project Aurora please')
+      expect(actionsOf(choice).map(({ title }) => title)).toEqual(['Choose Open community', 'Choose Project site'])
+      expect(textOf(choice)).toContain('I fill in the name “Project Aurora”.')
+      const form = await clicks('kim', choice, 'Choose Project site')
+      expect(valuesOf(form)['displayName']).toBe('Project Aurora')
+    })
+
+    it('offers a draft with the same name instead of a second form', async () => {
+      const { types, clicks } = start()
+      const named = await types('omar', 'I need a meeting room called Eiger')
+      await clicks('omar', named, 'Later')
+      const offer = await types('omar', 'I need a meeting room called Eiger')
+      expect(textOf(offer)).toContain('Continue your draft?')
+      const other = await types('omar', 'I need a meeting room called Jungfrau')
+      expect(valuesOf(other)['displayName']).toBe('Jungfrau')
+      const again = await clicks('omar', offer, 'New')
+      expect(valuesOf(again)['displayName']).toBe('Eiger')
+    })
+
+    it('opens no form of a template that the person may not use', async () => {
+      const room = (await world.stores.templates.list(contosoTenant)).find(({ kind }) => kind === 'roomMailbox')
+      if (!room) throw new Error('there is no template for rooms')
+      const { version } = room
+      const onlyDana = { ...room, version: version + 1, audience: { people: [people.dana.id], groups: [] } }
+      await world.stores.templates.put(contosoTenant, onlyDana, version)
+      expect(await start().says('kim', 'I need a meeting room called Secret')).not.toContain('Step 2 of 3')
+      await world.stores.templates.put(contosoTenant, { ...room, version: version + 2 }, version + 1)
+    })
+
+    it.each(['Hi!', 'Guten Tag', 'Bonjour', 'Hola', 'Hello there'])('%s: greets the person', async (text) => {
+      expect(await start().says('kim', text)).toContain('Hello Kim Lee, what do you need?')
+    })
+
+    it.each(['thank you', 'Vielen Dank!', 'Merci beaucoup', 'gracias'])('%s: answers the thanks', async (text) => {
+      const card = await start().types('kim', text)
+      expect(textOf(card)).toContain('You are welcome')
+      expect(actionsOf(card).map(({ title }) => title)).toEqual(['New request'])
+    })
+
+    it.each(['nugde', 'cancle', 'please tell me about', 'aprove', 'wo ist', 'REQ'])(
+      '%s and a number: shows the request',
+      async (text) => {
+        const { reference, requestId } = await requested(world, `About ${text}`)
+        const card = await start().types('kim', `${text} ${reference}`)
+        expect(textOf(card)).toContain(`About ${text}`)
+        expect(textOf(card)).toContain('Waiting for approval')
+        expect((await world.stores.requests.find(requestId))?.version).toBe(1)
+      },
+    )
+
+    it('keeps the number of a command with polite words', async () => {
+      const { says } = start()
+      const { reference } = await requested(world, 'Please do it')
+      expect(await says('kim', `status ${reference} please`)).toContain('Please do it')
+      expect(await says('kim', `status of ${reference}?`)).toContain('Please do it')
+      expect(await says('kim', `nudge ${reference} please`)).toContain('Please do it')
+      expect(await says('kim', `nudge ${reference} please`)).toContain('Already reminded')
+    })
+
+    it('shows lists, and requires a missing number', async () => {
+      const { says } = start()
+      const { reference } = await requested(world, 'In the list')
+      expect(await says('kim', 'show me my requests')).toContain(reference)
+      expect(await says('dana', 'what do I have to approve?')).toContain(reference)
+      expect(await says('kim', 'I want to cancel my site')).toContain('I need the request number.')
+      expect(await says('kim', 'please remind them')).toContain('I need the request number.')
+    })
+  })
+
   describe('is no command', () => {
     it.each([
       ['hlep', 'help'],
-      ['new sitee', undefined],
-      ['statsu REQ-1001', 'status'],
       ['stauts', 'status'],
       ['aprovals', 'approvals'],
-      ['my request?', 'my requests'],
       ['my reqests', 'my requests'],
-      ['cancle REQ-1001', 'cancel'],
       ['nwe site', 'new site'],
       ['newsite', 'new site'],
-      ['new', undefined],
       ['rooom', 'new room'],
       ['equipmnt', 'new equipment'],
       ['shared malbox', 'new shared mailbox'],
       ['halp!!', 'help'],
     ])('%s: suggests %s', async (text, suggestion) => {
-      const shown = await start().says('kim', text)
-      if (suggestion === undefined) expect(shown).not.toContain('I do not know this command.')
-      else expect(shown).toContain(`Did you mean “${suggestion}”?`)
+      const card = await start().types('kim', text)
+      expect(textOf(card)).toContain(`Did you mean “${suggestion}”?`)
+      expect(actionsOf(card).map(({ title }) => title)).toEqual([suggestion, 'Help'])
+    })
+
+    it.each([
+      ['cancle', 'cancel'],
+      ['nugde', 'nudge'],
+      ['delgate Omar until friday', 'delegate'],
+    ])('%s: shows how to type %s, without a button that runs it', async (text, suggestion) => {
+      const card = await start().types('kim', text)
+      expect(textOf(card)).toContain(`Did you mean “${suggestion}”? Type the whole command.`)
+      expect(actionsOf(card).map(({ title }) => title)).toEqual(['Help'])
     })
 
     it.each([
@@ -187,12 +281,15 @@ describe('a text that a person types', () => {
       `**bold** [link](https://evil.example) ${'$'}{1+1} <at>x</at>`,
       '__proto__',
       'constructor',
-    ])('gets an answer with a Help button (%#)', async (text) => {
-      const [reply] = await start().turn(saying('kim', text))
-      const card = cardIn(reply)
-      expect(textOf(card)).toContain('I do not know this command.')
-      expect(textOf(card)).not.toContain('evil')
-      expect(actionsOf(card).map(({ title }) => title)).toContain('Help')
+      'yes',
+      'what is the weather',
+      'I do not need a site',
+      'delete my site',
+    ])('gets the help card (%#)', async (text) => {
+      const shown = await start().says('kim', text)
+      expect(shown).toContain('I did not understand this')
+      expect(shown).not.toContain('evil')
+      expect(shown).toContain('New room')
     })
   })
 })

@@ -15,7 +15,7 @@ const commandsOn = (card: CardJson) =>
   })
 
 describe('help', () => {
-  const me = { displayName: 'Kim Lee', isApprover: false, offers: ['newRoom'] } as const
+  const me = { displayName: 'Kim Lee', has: { approvals: false, drafts: false }, offers: ['newRoom'] } as const
 
   it('offers the resources that a person may request, and admin commands only to admins', () => {
     expect(commandsOn(cards.help({ ...me, isAdmin: false }))).toEqual(['new room', 'my requests'])
@@ -25,6 +25,15 @@ describe('help', () => {
       ...['admin templates', 'admin webhooks', 'admin help'],
     ])
     expect(textOf(cards.help({ ...me, isAdmin: true }))).toContain('admin help')
+  })
+
+  it('shows approvals and drafts to people who have any', () => {
+    const commandsOf = (has: { approvals: boolean; drafts: boolean }) =>
+      commandsOn(cards.help({ ...me, isAdmin: false, has }))
+    expect(commandsOf({ approvals: false, drafts: true })).toEqual(['new room', 'my requests', 'my drafts'])
+    expect(commandsOf({ approvals: true, drafts: false })).toEqual([
+      ...['approvals', 'new room', 'my requests', 'delegate', 'digest'],
+    ])
   })
 })
 

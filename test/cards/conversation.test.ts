@@ -233,11 +233,12 @@ describe('notices', () => {
   })
 
   it('always offer a next action', () => {
-    const codes: NoticeCode[] = ['notFound', 'discarded', 'noRequests', 'notPersonal', 'noTemplates', 'unknownCommand']
+    const codes: NoticeCode[] = ['notFound', 'discarded', 'noRequests', 'notPersonal', 'noTemplates', 'thanks']
     for (const code of codes) expect(buttonsOf(cards.notice({ code }, asKim)), code).toHaveLength(1)
     expect(buttonsOf(cards.notice({ code: 'unknownCommand', suggestion: 'approvals' }, asKim))).toEqual([
       'approvals',
       'Help',
     ])
+    expect(buttonsOf(cards.notice({ code: 'unknownChange', suggestion: 'delegate' }, asKim))).toEqual(['Help'])
   })
 })

@@ -46,7 +46,7 @@ function brokenIn(node: Node): string[] {
 
 function brokenExecute(node: Node, at: string): string[] {
   const { verb, title, data, fallback } = node
-  // `of` is a known command.
+  // `of` is a known command. `displayName` is the name that the person typed, and `confirmed` a second click.
   const known = [
     'requestId',
     'version',
@@ -61,6 +61,8 @@ function brokenExecute(node: Node, at: string): string[] {
     'of',
     'from',
     'deliveryId',
+    'displayName',
+    'confirmed',
   ]
   const expected = { verb, ...(isNode(data) ? data : {}) }
   return [

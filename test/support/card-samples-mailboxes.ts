@@ -34,6 +34,11 @@ export const mailboxSamples: readonly Sample[] = [
     chooseTemplateView([projectSite, supportMailbox, meetingRoom, poolEquipment].map(choiceOf)),
   ),
   sample('unmatched', chooseTemplateCard, chooseTemplateView([supportMailbox, meetingRoom].map(choiceOf), 'printer')),
+  sample(
+    'named',
+    chooseTemplateCard,
+    chooseTemplateView([supportMailbox, meetingRoom].map(choiceOf), '', 'Project Aurora'),
+  ),
   sample('room', requestFormCard, requestFormView(requestForm({ template: meetingRoom, draft: draftOf({}) }))),
   sample('shared', requestFormCard, requestFormView(requestForm({ template: supportMailbox, draft: draftOf({}) }))),
   sample('equipment', requestFormCard, requestFormView(requestForm({ template: poolEquipment, draft: draftOf({}) }))),

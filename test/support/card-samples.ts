@@ -95,14 +95,32 @@ const withAdmins = requestOf({
 })
 
 const ofSites: readonly Sample[] = [
-  sample('', helpCard, helpView({ displayName: 'Kim Lee', isApprover: false, isAdmin: false, offers })),
-  sample('approver', helpCard, helpView({ displayName: 'Dana Fox', isApprover: true, isAdmin: false, offers })),
+  sample(
+    '',
+    helpCard,
+    helpView({ displayName: 'Kim Lee', has: { approvals: false, drafts: false }, isAdmin: false, offers }),
+  ),
+  sample(
+    'approver',
+    helpCard,
+    helpView({ displayName: 'Dana Fox', has: { approvals: true, drafts: true }, isAdmin: false, offers }),
+  ),
   sample(
     'nothing',
     helpCard,
-    helpView({ displayName: 'Kim Lee', isApprover: false, isAdmin: false, offers: [], helpers: [sam, priya] }),
+    helpView({
+      displayName: 'Kim Lee',
+      has: { approvals: false, drafts: false },
+      isAdmin: false,
+      offers: [],
+      helpers: [sam, priya],
+    }),
   ),
-  sample('admin', helpCard, helpView({ displayName: 'Sam Roy', isApprover: false, isAdmin: true, offers })),
+  sample(
+    'admin',
+    helpCard,
+    helpView({ displayName: 'Sam Roy', has: { approvals: false, drafts: false }, isAdmin: true, offers }),
+  ),
   sample(
     '',
     chooseTemplateCard,
@@ -243,6 +261,8 @@ const ofSites: readonly Sample[] = [
   }),
   notice('discarded', { code: 'discarded' }),
   notice('unknown-command', { code: 'unknownCommand', suggestion: 'my requests' }),
+  notice('unknown-change', { code: 'unknownChange', suggestion: 'delegate' }),
+  notice('thanks', { code: 'thanks' }),
   notice('nudged-already', { code: 'nudgedAlready', at: '2026-11-21T08:00:00Z', ...about }),
   notice('nothing-to-nudge', { code: 'nothingToNudge' }),
   notice('too-many-open', {

@@ -165,7 +165,7 @@ function largest(letter: string): [name: string, card: CardJson][] {
         plan: planOf({ ...waiting, template: projectSite }),
       }),
     ],
-    ['help', cards.help({ displayName: long(256), isApprover: true, isAdmin: true, offers: [] })],
+    ['help', cards.help({ displayName: long(256), has: { approvals: true, drafts: true }, isAdmin: true, offers: [] })],
     ['unmatched', cards.chooseTemplate([], long(4000))],
     ['my requests', cards.myRequests({ requests: all.slice(0, 6), newer: 99, older: 99 }, asAdmin)],
     ['approvals', cards.approvals({ requests: all.slice(0, 6), newer: 99, older: 99 }, asAdmin, delegationTo(by))],

@@ -99,7 +99,7 @@ function everyCard(text: string): CardJson[] {
   ]
   const form = { template: source, requester: named(kim, text), people: [named(dana, text)] }
   return [
-    cards.help({ displayName: text, isApprover: true, isAdmin: true, offers: ['newSite', 'newRoom'] }),
+    cards.help({ displayName: text, has: { approvals: true, drafts: true }, isAdmin: true, offers: ['newSite', 'newRoom'] }),
     cards.chooseTemplate([{ ...source, approvalRequired: true }]),
     cards.form(requestForm({ ...form, draft: draftOf(values) })),
     cards.form(requestForm({ ...form, draft: draftOf(values), faults })),

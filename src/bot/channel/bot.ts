@@ -1,13 +1,13 @@
 import type { ConversationState, TurnContext } from 'botbuilder'
 import { Dialog, type DialogContext, DialogSet, type DialogTurnResult, DialogTurnStatus } from 'botbuilder-dialogs'
 import { because, from, ProvisioningError } from '../../core/index.ts'
-import { notAdmin, showNotice } from '../define.ts'
 import { cursorAfter, isDialogVerb } from '../drafts/index.ts'
-import { cardActions, nearestCommand, parseCommand } from '../registry.ts'
-import { showHelp, welcome } from '../shared/index.ts'
+import { cardActions } from '../registry.ts'
+import { welcome } from '../shared/index.ts'
+import { interpret, notUnderstood } from './interpret.ts'
 import { Listener } from './listener.ts'
 import { deliver } from './respond.ts'
-import { type BotServices, clickOf, isAutomatic, isForAdmins, type Reply, type Turn, textOf, turnOf } from './turn.ts'
+import { type BotServices, clickOf, isAutomatic, isForAdmins, type Reply, textOf, turnOf } from './turn.ts'
 import { measureTurn, noteCommand, noteOutcome } from './turn-metrics.ts'
 
 /** Answers messages and clicks, in the request dialog and outside of it. */
@@ -41,7 +41,7 @@ export class Bot {
         throw new ProvisioningError('validation-failed', because('cardWithoutAction'))
       if (isDialogVerb(click.verb)) return this.#inDialog(context, (dialogs) => this.#continue(dialogs))
     } else if (activity.type === 'message') {
-      const command = parseCommand(textOf(activity))?.command
+      const command = interpret(textOf(activity))?.command
       if (command) noteCommand(context, command.name)
       if (command?.forAdmins && !isForAdmins(turnOf(context).actor)) noteOutcome(context, 'refused')
       if (command?.startsDialog) return this.#inDialog(context, (dialogs) => this.#restart(dialogs))
@@ -118,21 +118,10 @@ async function replyTo(context: TurnContext): Promise<Reply> {
   const click = clickOf(activity)
   if (!click) {
     const text = textOf(activity)
-    const typed = parseCommand(text)
+    const typed = interpret(text)
     return typed ? typed.command.run(turn, typed.argument) : notUnderstood(turn, text)
   }
   const action = cardActions.get(click.verb)
   if (!action) throw new ProvisioningError('validation-failed', because('buttonUnknown'))
   return action.run(turn, click.data)
-}
-
-/**
- * Suggests the nearest command. A person without admin rights who types an admin command gets a refusal instead. A
- * person who can request nothing yet gets the help, which names the admins.
- */
-async function notUnderstood(turn: Turn, text: string): Promise<Reply> {
-  const isAdmin = isForAdmins(turn.actor)
-  if (/^admin/i.test(text.trim()) && !isAdmin) return notAdmin(turn)
-  if ((await turn.core.listUsableTemplates(turn.actor)).length === 0) return showHelp(turn)
-  return showNotice(turn, { code: 'unknownCommand', suggestion: nearestCommand(text, isAdmin) })
 }

@@ -10,6 +10,7 @@ export const delegateCommand = defineCommand({
   name: 'delegate',
   aliases: ['delegate to', 'delegation', 'away', 'i am away', 'i’m away', "i'm away"],
   menu: 7,
+  changes: true,
   argument: z.string().max(256).transform(personAndDay),
   handle: delegateAsTyped,
   withoutValidArgument: (turn) => showForm(turn),
@@ -19,6 +20,7 @@ export const delegateCommand = defineCommand({
 export const backCommand = defineCommand({
   name: 'back',
   aliases: ['i am back', 'i’m back', "i'm back"],
+  changes: true,
   argument: z.literal(''),
   handle: (turn) => end(turn),
   withoutValidArgument: (turn) => showForm(turn),

@@ -1,18 +1,25 @@
 import { z } from 'zod'
 import { formInputIds } from '../../cards/index.ts'
+import { longestName } from '../../core/index.ts'
 import type { Turn } from '../channel/turn.ts'
-import { defineCardAction, requestId, undefinedIfNotFound, version } from '../define.ts'
+import { defineCardAction, input, requestId, undefinedIfNotFound, version } from '../define.ts'
 import { statusOf } from '../requests/index.ts'
 import { showStep } from './dialog-steps.ts'
 import { chooseOf, newCommandNames } from './new.ts'
 
+/** The name in a new form, which the person typed before they chose the template. */
+const newName = input.transform((name) => name.slice(0, longestName.displayName).toWellFormed())
+
 /** Opens the form of a template, or shows the templates of a command. Earlier drafts do not change. */
 const chooseTemplate = defineCardAction({
   verb: 'request.choose',
-  data: z.union([z.object({ templateId: z.uuid() }), z.object({ of: z.enum(newCommandNames) })]),
+  data: z.union([
+    z.object({ templateId: z.uuid(), displayName: newName }),
+    z.object({ of: z.enum(newCommandNames), displayName: newName }),
+  ]),
   async handle(turn, choice) {
-    if ('of' in choice) return chooseOf(turn, choice.of)
-    return showStep(await turn.core.openDraft(turn.actor, { templateId: choice.templateId }), turn)
+    if ('of' in choice) return chooseOf(turn, choice.of, choice.displayName)
+    return showStep(await turn.core.openDraft(turn.actor, choice), turn)
   },
 })
 

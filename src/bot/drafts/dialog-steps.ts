@@ -18,6 +18,8 @@ export type DialogView =
       readonly templates: readonly Template[]
       /** The typed part of a name, if no template's name contains it. */
       readonly unmatched?: string | undefined
+      /** The name for the form, which the person has typed. */
+      readonly newName?: string | undefined
     }
   | ({ readonly step: 'offer' } & DraftOffer)
 type Step = DialogView['step']
@@ -31,12 +33,12 @@ interface StepOf<S extends Step> {
 export const dialogSteps = {
   choose: {
     verbs: ['request.choose'],
-    async show({ templates, unmatched }, { viewer }) {
+    async show({ templates, unmatched, newName }, { viewer }) {
       const choices = templates.map((template) => {
         const { id, icon, name, description, kind, approval } = inLocale(template, viewer.locale)
         return { id, icon, name, description, kind, approvalRequired: approval !== null }
       })
-      return { card: cards.chooseTemplate(choices, unmatched), at: { step: 'choose' } }
+      return { card: cards.chooseTemplate(choices, unmatched, newName), at: { step: 'choose' } }
     },
   },
   offer: {

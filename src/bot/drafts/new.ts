@@ -8,10 +8,14 @@ import {
   siteKinds,
   type Template,
 } from '../../core/index.ts'
+import { isPlainRequest, type Meaning, meaningOf, mentions, type NamedKind } from '../channel/sentences/index.ts'
 import type { Reply, Turn } from '../channel/turn.ts'
 import { type Command, defineCommand, defineShowCommand, showNotice } from '../define.ts'
 import { isAdminWithoutTemplates, showGettingStarted } from '../operations/index.ts'
 import { showStep } from './dialog-steps.ts'
+
+/** A request in a sentence. */
+type MeantRequest = Extract<Meaning, { does: 'new' }>
 
 /** One button of the help card that starts a request. */
 type NewRequestButton = Parameters<typeof cards.help>[0]['offers'][number]
@@ -59,16 +63,47 @@ const table: readonly {
   { name: 'new mailbox', aliases: ['mailbox'], kinds: mailboxKinds },
 ]
 
-/** `new`, alone or with a kind. Each command accepts a part of a template's name. */
+/** `new`, alone or with a kind. Each command accepts a part of a template's name, or a sentence such as “for Aurora”. */
 const newCommands: readonly Command[] = table.map(({ kinds, ...command }) =>
   defineCommand({
     ...command,
     startsDialog: true,
-    argument: z.string().max(64),
+    argument: z.string().max(500),
     handle: async (turn, part) => chooseNamed(turn, command.name, await templatesOf(turn, kinds), part),
     withoutValidArgument: async (turn) => continueOrChoose(turn, command.name, await templatesOf(turn, kinds)),
   }),
 )
+
+/** The command of each kind that people name in a sentence. */
+const commandOf: Readonly<Record<NamedKind, NewCommandName>> = {
+  site: 'new site',
+  teamSite: 'new site',
+  communicationSite: 'new site',
+  room: 'new room',
+  sharedMailbox: 'new shared mailbox',
+  equipment: 'new equipment',
+  mailbox: 'new mailbox',
+  any: 'new',
+}
+
+/**
+ * Opens the form that a sentence requests, with the name in the sentence. If several templates fit, offers them. Returns
+ * undefined if the sentence names no kind and no template of this person.
+ */
+export async function openMeant(turn: Turn, { kinds, name, rest }: MeantRequest): Promise<Reply | undefined> {
+  const [only, ...others] = new Set(kinds.map((kind) => commandOf[kind]))
+  const commandName = only && others.length === 0 ? only : 'new'
+  const wanted = kinds.length === 0 ? ['any' as const] : kinds
+  const offered = await templatesOf(turn, [...new Set(wanted.flatMap((kind) => kindsOf(commandOf[kind])))])
+  const named = offered.filter((template) => namesOf(template).some((one) => mentions(rest, one)))
+  if (kinds.length === 0 && named.length === 0) return undefined
+  const exact = offered.filter(({ kind }) => kinds.some((one) => one === kind))
+  const templates = named.length > 0 ? named : exact.length > 0 ? exact : offered
+  return continueOrChoose(turn, commandName, templates, name)
+}
+
+const kindsOf = (commandName: NewCommandName): readonly ResourceKind[] =>
+  table.find(({ name }) => name === commandName)?.kinds ?? []
 
 /** `my drafts`: the person's drafts that are neither submitted nor discarded. */
 const myDraftsCommand = defineShowCommand({
@@ -87,8 +122,8 @@ async function showDrafts(turn: Turn): Promise<Reply> {
 }
 
 /** Starts a new request with the templates of a command, without offering the person's drafts. */
-export const chooseOf = async (turn: Turn, commandName: NewCommandName): Promise<Reply> =>
-  choose(turn, await templatesOf(turn, table.find(({ name }) => name === commandName)?.kinds ?? []))
+export const chooseOf = async (turn: Turn, commandName: NewCommandName, name: string): Promise<Reply> =>
+  choose(turn, await templatesOf(turn, kindsOf(commandName)), name)
 
 /** Returns the person's drafts of these templates, each with its template. */
 async function draftsOf({ core, actor }: Turn, templates: readonly Template[]): Promise<DraftOffer['drafts']> {
@@ -109,8 +144,8 @@ const templatesOf = async (turn: Turn, kinds: readonly ResourceKind[]): Promise<
   (await turn.core.listUsableTemplates(turn.actor)).filter(({ kind }) => kinds.includes(kind))
 
 /**
- * Continues with the templates whose name contains a text: first the person's drafts. If no name contains the text, the card
- * says so and shows all templates.
+ * Continues with the templates whose name contains a text: first the person's drafts. If no name contains the text, the
+ * text can be a sentence. Otherwise the card says that no template has this name, and shows all templates.
  */
 async function chooseNamed(
   turn: Turn,
@@ -121,7 +156,12 @@ async function chooseNamed(
   const text = part.trim().toLowerCase()
   const found = templates.filter((template) => namesOf(template).some((name) => name.toLowerCase().includes(text)))
   if (found.length > 0 || templates.length === 0 || part === '') return continueOrChoose(turn, commandName, found)
-  return showStep({ step: 'choose', templates, unmatched: part }, turn)
+  const meaning = meaningOf(`${commandName} ${part}`)
+  const meant =
+    meaning?.does === 'new' && (meaning.name !== '' || isPlainRequest(meaning.rest))
+      ? await openMeant(turn, meaning)
+      : undefined
+  return meant ?? showStep({ step: 'choose', templates, unmatched: part }, turn)
 }
 
 /** Returns a template's names in all languages. */
@@ -130,25 +170,32 @@ const namesOf = ({ name, localised }: Template): string[] => [
   ...Object.values(localised).flatMap((texts) => texts.name ?? []),
 ]
 
-/** Offers the person's drafts of these templates; without drafts, the templates. */
+/**
+ * Offers the person's drafts of these templates; without drafts, the templates. If the person has typed a name, offers
+ * only drafts with this name.
+ */
 async function continueOrChoose(
   turn: Turn,
   commandName: NewCommandName,
   templates: readonly Template[],
+  newName = '',
 ): Promise<Reply> {
-  const drafts = await draftsOf(turn, templates)
-  if (drafts.length === 0) return choose(turn, templates)
+  const isMeant = ({ draft }: DraftOffer['drafts'][number]) =>
+    newName === '' || (draft.values['displayName'] ?? '').trim().toLowerCase() === newName.toLowerCase()
+  const drafts = (await draftsOf(turn, templates)).filter(isMeant)
+  if (drafts.length === 0) return choose(turn, templates, newName)
   const [only, ...more] = templates
   const startNew = only && more.length === 0 ? { templateId: only.id } : { command: commandName }
-  return showStep({ step: 'offer', says: 'offer', drafts, startNew }, turn)
+  return showStep({ step: 'offer', says: 'offer', drafts, startNew, newName }, turn)
 }
 
 /** Opens the form if there is exactly one template. Shows several templates as a list, and a notice without templates. */
-async function choose(turn: Turn, templates: readonly Template[]): Promise<Reply> {
+async function choose(turn: Turn, templates: readonly Template[], displayName = ''): Promise<Reply> {
   const [only, ...more] = templates
-  if (only && more.length === 0) return showStep(await turn.core.openDraft(turn.actor, { templateId: only.id }), turn)
+  if (only && more.length === 0)
+    return showStep(await turn.core.openDraft(turn.actor, { templateId: only.id, displayName }), turn)
   if (!only) return showNone(turn)
-  return showStep({ step: 'choose', templates }, turn)
+  return showStep({ step: 'choose', templates, newName: displayName }, turn)
 }
 
 /** Shows an admin how to add the first template. Shows other people the names of the admins. */

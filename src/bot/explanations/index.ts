@@ -1,9 +1,8 @@
 /** `why`: the reasons of a request’s status. */
-import { z } from 'zod'
 import { cards } from '../../cards/index.ts'
-import { type Request, referencePattern } from '../../core/index.ts'
+import type { Request } from '../../core/index.ts'
 import type { Reply, Turn } from '../channel/turn.ts'
-import { defineCommand, showNotice } from '../define.ts'
+import { defineCommand, reference, showNotice } from '../define.ts'
 
 /**
  * `why REQ-1042`: explains the approvers, the name and the duration. Alone, it explains the person's newest request.
@@ -12,10 +11,7 @@ const whyCommand = defineCommand({
   name: 'why',
   alone: ['why?'],
   // People also type the number as a question: `why REQ-1042?`.
-  argument: z
-    .string()
-    .transform((typed) => typed.replace(/[\s?]+$/, ''))
-    .pipe(z.string().regex(referencePattern)),
+  argument: reference,
   handle: async (turn, reference) => explain(turn, await turn.core.readRequestByReference(turn.actor, { reference })),
   async withoutValidArgument(turn, argument) {
     if (argument.replaceAll('?', '').trim() !== '') return showNotice(turn, { code: 'noReferenceToExplain' })

@@ -1,12 +1,11 @@
 import { z } from 'zod'
 import { cards, rowsOfPage } from '../../cards/index.ts'
-import { openStates, type PageAt, referencePattern } from '../../core/index.ts'
+import { openStates, type PageAt } from '../../core/index.ts'
 import { isForAdmins, type Reply, type Turn } from '../channel/turn.ts'
-import { defineCardAction, defineCommand, defineShowCommand, showNotice } from '../define.ts'
+import { defineCardAction, defineCommand, defineShowCommand, reference, showNotice } from '../define.ts'
 import { confirmCancel } from './admin.ts'
 import { nudge, statusOf } from './status.ts'
 
-const reference = z.string().regex(referencePattern)
 /** How many of a person's newest requests are searched for an open one. */
 const newestSearched = 100
 
@@ -45,6 +44,7 @@ export const statusCommand = defineCommand({
 export const cancelCommand = defineCommand({
   name: 'cancel',
   menu: 9,
+  changes: true,
   argument: reference,
   async handle(turn, reference) {
     const request = await turn.core.readRequestByReference(turn.actor, { reference })
@@ -60,6 +60,7 @@ export const cancelCommand = defineCommand({
 export const nudgeCommand = defineCommand({
   name: 'nudge',
   aliases: ['remind'],
+  changes: true,
   argument: reference,
   handle: async (turn, reference) =>
     nudge(turn, (await turn.core.readRequestByReference(turn.actor, { reference })).requestId),

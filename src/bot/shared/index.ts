@@ -10,22 +10,29 @@ export const helpCommand = defineShowCommand({
   name: 'help',
   aliases: ['hi', 'hello', 'hey', 'start', '?'],
   menu: 10,
-  show: showHelp,
+  show: (turn) => showHelp(turn),
 })
 
 /** Welcomes a person who opens the chat for the first time. An admin sees what works and what is missing. */
 export const welcome = (turn: Turn): Promise<Reply> =>
   isForAdmins(turn.actor) ? showGettingStarted(turn) : showHelp(turn)
 
-/** Shows the commands for this person. If there are no templates, an admin sees how to add the first one. */
-export async function showHelp(turn: Turn): Promise<Reply> {
+/**
+ * Shows the commands for this person. If there are no templates, an admin sees how to add the first one. `isUnclear`: the
+ * card answers a text that is no command.
+ */
+export async function showHelp(turn: Turn, { isUnclear = false } = {}): Promise<Reply> {
   if (await isAdminWithoutTemplates(turn)) return showGettingStarted(turn)
   const { actor, core } = turn
-  const [{ requests }, offers] = await Promise.all([core.listApprovals(actor, { limit: 1 }), requestTypesFor(turn)])
+  const [{ requests }, drafts, offers] = await Promise.all([
+    core.listApprovals(actor, { limit: 1 }),
+    core.listDrafts(actor),
+    requestTypesFor(turn),
+  ])
   const { displayName } = actor
   const helpers = offers.length === 0 ? await core.listHelpers(actor) : []
-  const reader = { displayName, isApprover: requests.length > 0, isAdmin: isForAdmins(actor), offers, helpers }
-  return { card: cards.help(reader) }
+  const has = { approvals: requests.length > 0, drafts: drafts.length > 0 }
+  return { card: cards.help({ displayName, has, isAdmin: isForAdmins(actor), isUnclear, offers, helpers }) }
 }
 
 /**

@@ -14,6 +14,8 @@ export interface DraftOffer {
   }[]
   /** The empty form to start instead: its template, or the command that offers templates. */
   readonly startNew?: { readonly templateId: string } | { readonly command: string }
+  /** The name in the new form, which the person has typed. */
+  readonly newName?: string | undefined
 }
 
 /** More would hide the choice between continuing and starting again. */
@@ -44,12 +46,14 @@ export const continueDraftCard = defineCard({
     /** The command or template of a new form; `''` without one. */
     templateId: z.string(),
     of: z.string(),
+    /** The name in the new form; `''` without one. */
+    newName: z.string(),
   }),
 })
 
 /** Offers a person their saved drafts. */
 export function continueDraftView(
-  { says, drafts, startNew }: DraftOffer,
+  { says, drafts, startNew, newName = '' }: DraftOffer,
   viewer: Viewer,
 ): ViewOf<typeof continueDraftCard> {
   const texts = strings.drafts
@@ -75,5 +79,6 @@ export function continueDraftView(
     requestId: isOne ? only.requestId : '',
     templateId: startNew && 'templateId' in startNew ? startNew.templateId : '',
     of: startNew && 'command' in startNew ? startNew.command : '',
+    newName,
   }
 }

@@ -6,8 +6,7 @@ import { defineCard, type ViewOf } from '../shared/render.ts'
 import { cut, helpersOf, longest, moment, peopleList, type Viewer } from '../shared/texts.ts'
 
 type Typed = 'newRequest' | 'myRequests' | 'help' | 'adminQueue' | 'adminTemplates' | 'adminStats' | 'adminWebhooks'
-type MessageKey = Exclude<keyof typeof strings.notice, 'trace'>
-export type NoticeCode = Exclude<MessageKey, 'unknownCommandSuggestion'>
+export type NoticeCode = Exclude<keyof typeof strings.notice, 'trace'>
 
 /** The verbs that a notice can retry: they need only the id of a draft or request. */
 export const retryVerbs = [
@@ -62,6 +61,8 @@ const table: Readonly<
   unavailable: { look: toFix, types: 'myRequests' },
   unexpected: { look: toFix, types: 'help' },
   unknownCommand: { look: plain, types: 'help' },
+  unknownChange: { look: plain, types: 'help' },
+  thanks: { look: plain, types: 'newRequest' },
   tooManyOpen: { look: toKnow, types: 'myRequests' },
   noReferenceToCancel: { look: toKnow, types: 'myRequests' },
   noReferenceToExplain: { look: toKnow, types: 'myRequests' },
@@ -104,7 +105,7 @@ export const noticeCodes = Object.keys(table) as NoticeCode[]
 export const noticeCard = defineCard({
   name: 'notice',
   data: z.strictObject({
-    message: z.enum([...noticeCodes, 'unknownCommandSuggestion']),
+    message: z.enum(noticeCodes),
     look,
     reference: z.string(),
     /** The event and the next action; a `detail` replaces both. */
@@ -112,6 +113,7 @@ export const noticeCard = defineCard({
     todo: z.string(),
     detail: z.string(),
     trace: z.string(),
+    /** The command that a button types; `''` without one. */
     suggestion: z.string(),
     requestId: z.string(),
     version: z.int(),
@@ -150,7 +152,8 @@ export function noticeView(notice: Notice, viewer: Viewer): ViewOf<typeof notice
     todo: format(strings.notice[message].todo, values),
     detail: cut(notice.detail ?? '', longest.text),
     trace: notice.traceId ? format(strings.notice.trace, { traceId: notice.traceId }) : '',
-    suggestion,
+    // A command that changes something is not one tap away.
+    suggestion: code === 'unknownCommand' ? suggestion : '',
     requestId: retry?.requestId ?? requestId,
     version: retry?.version ?? 0,
     retry: retry?.verb ?? '',
@@ -159,12 +162,8 @@ export function noticeView(notice: Notice, viewer: Viewer): ViewOf<typeof notice
   }
 }
 
-/**
- * The message of a notice. A decision without a known decider has only ended; an unknown command without a similar one shows
- * help.
- */
-function messageOf({ code, by, at, suggestion }: Notice): MessageKey {
-  if (code === 'unknownCommand') return suggestion ? 'unknownCommandSuggestion' : 'unknownCommand'
+/** The message of a notice. A decision without a known decider has only ended. */
+function messageOf({ code, by, at }: Notice): NoticeCode {
   if (code === 'alreadyDecided' && !(by && at)) return 'alreadyEnded'
   return code
 }

@@ -22,7 +22,9 @@ export const helpCard = defineCard({
   data: z.strictObject({
     hello: z.string(),
     lead: z.string(),
-    commands: z.array(z.strictObject({ name: z.enum([...offers, 'myRequests', 'approvals', 'delegate', 'digest']) })),
+    commands: z.array(
+      z.strictObject({ name: z.enum([...offers, 'myRequests', 'myDrafts', 'approvals', 'delegate', 'digest']) }),
+    ),
     isAdmin: z.boolean(),
     adminCommands: z.array(z.strictObject({ name: z.enum(adminCommands.map(({ name }) => name)) })),
   }),
@@ -31,24 +33,37 @@ export const helpCard = defineCard({
 /** The reader of the help. `offers`: the commands for which the reader has a template. */
 export interface HelpFor {
   readonly displayName: string
-  readonly isApprover: boolean
+  /** Whether requests wait for the reader's decision, and whether the reader has drafts. */
+  readonly has: { readonly approvals: boolean; readonly drafts: boolean }
   readonly isAdmin: boolean
+  /** The card answers a text that is no command. */
+  readonly isUnclear?: boolean
   readonly offers: readonly (typeof offers)[number][]
   /** Admins, for a reader who can request nothing. */
   readonly helpers?: readonly Person[]
 }
 
-/** Shows the commands of a person: those about approvals only to approvers, those of admins only to admins. */
+/**
+ * Shows the commands of a person: those about approvals and drafts only to people who have any, those of admins only to
+ * admins. Approvals come first, because other people wait for them.
+ */
 export function helpView(me: HelpFor): ViewOf<typeof helpCard> {
-  const commands = [...offers.filter((name) => me.offers.includes(name)), 'myRequests' as const]
   const hasOffers = me.offers.length > 0
+  const commands = [
+    ...(me.has.approvals ? (['approvals'] as const) : []),
+    ...offers.filter((name) => me.offers.includes(name)),
+    'myRequests' as const,
+    ...(me.has.drafts ? (['myDrafts'] as const) : []),
+    ...(me.has.approvals ? (['delegate', 'digest'] as const) : []),
+  ]
   const name = cut(me.displayName, longest.title)
+  const lead = me.isUnclear ? strings.help.example : strings.help.lead
   return {
-    hello: format(hasOffers ? strings.help.hello : strings.help.greeting, { name }),
-    lead: hasOffers ? strings.help.lead : format(strings.help.nothing, { helpers: helpersOf(me.helpers) }),
-    commands: [...commands, ...(me.isApprover ? (['approvals', 'delegate', 'digest'] as const) : [])].map((name) => ({
-      name,
-    })),
+    hello: me.isUnclear
+      ? strings.help.unclear
+      : format(hasOffers ? strings.help.hello : strings.help.greeting, { name }),
+    lead: hasOffers ? lead : format(strings.help.nothing, { helpers: helpersOf(me.helpers) }),
+    commands: commands.map((name) => ({ name })),
     isAdmin: me.isAdmin,
     adminCommands: me.isAdmin ? [...adminCommands] : [],
   }

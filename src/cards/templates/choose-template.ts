@@ -19,6 +19,9 @@ export const chooseTemplateCard = defineCard({
     step: z.string(),
     /** The sentence about a typed name that no template has; `''` without one. */
     unmatched: z.string(),
+    /** The name in the form, which the person has typed, and the sentence about it; `''` without one. */
+    newName: z.string(),
+    named: z.string(),
     templates: z.array(
       z.strictObject({
         templateId: z.uuid(),
@@ -36,10 +39,14 @@ export const chooseTemplateCard = defineCard({
   }),
 })
 
-/** Offers templates. `unmatched`: the part of a name that the person typed, if no template has it. */
+/**
+ * Offers templates. `unmatched`: the part of a name that the person typed, if no template has it. `newName`: the name for
+ * the form.
+ */
 export function chooseTemplateView(
   templates: readonly TemplateChoice[],
   unmatched = '',
+  newName = '',
 ): ViewOf<typeof chooseTemplateCard> {
   const offered = templates.map(({ id, icon, name, description, kind, approvalRequired }) => {
     const approval = approvalRequired ? ('approval' as const) : ('noApproval' as const)
@@ -52,6 +59,8 @@ export function chooseTemplateView(
     of: others.length > 0 ? 'mixed' : of,
     step: format(strings.form.step, { step: 1 }),
     unmatched: unmatched === '' ? '' : format(strings.choose.unmatched, { part: cut(unmatched, longest.name) }),
+    newName,
+    named: newName === '' ? '' : format(strings.choose.named, { name: cut(newName, longest.title) }),
     templates: offered.slice(0, maxTemplates),
     hidden: restText(strings.choose.more, offered.length - maxTemplates),
   }

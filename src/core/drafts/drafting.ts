@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { type Checks, type DraftBasis, quotaFaults, resourceOf, submit } from '../requests/index.ts'
 import { type Actor, because, type Context, defineUseCase, type Fault, ProvisioningError } from '../shared/index.ts'
-import { type Template, usableTemplate } from '../templates/index.ts'
+import { longestName, type Template, usableTemplate } from '../templates/index.ts'
 import {
   checkDraft,
   type Draft,
@@ -28,11 +28,12 @@ interface Opening {
   readonly basedOn?: DraftBasis
 }
 
-/** Opens a form. The draft gets the id of its later request. */
+/** Opens a form, with a name that the person has given already. The draft gets the id of its later request. */
 export const openDraft = defineUseCase({
   permission: 'request.create',
-  input: z.object({ templateId: z.string() }),
-  handle: (context: Context<DraftPorts>, { templateId }): Promise<DraftView> => beginDraft(context, templateId),
+  input: z.object({ templateId: z.string(), displayName: z.string().max(longestName.displayName).optional() }),
+  handle: (context: Context<DraftPorts>, { templateId, displayName = '' }): Promise<DraftView> =>
+    beginDraft(context, templateId, displayName === '' ? {} : { values: { displayName } }),
 })
 
 /** Opens a form with the values of an earlier request. */

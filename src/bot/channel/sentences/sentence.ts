@@ -1,0 +1,157 @@
+import { nameIn } from './name-in-sentence.ts'
+import { isNear } from './near.ts'
+import {
+  type DescribedCommand,
+  describedCommands,
+  foundIn,
+  lengthAt,
+  type NamedKind,
+  namedKinds,
+  type Phrases,
+  vocabulary,
+  type Word,
+  wordsOf,
+} from './words.ts'
+
+/** The meaning of a sentence. */
+export type Meaning =
+  /**
+   * A request for something new. `kinds` is empty if the person named no kind. `rest` is the sentence without the name; it
+   * can contain the name of a template.
+   */
+  | { readonly does: 'new'; readonly kinds: readonly NamedKind[]; readonly name: string; readonly rest: string }
+  | { readonly does: 'command'; readonly command: DescribedCommand; readonly argument: string }
+  | { readonly does: 'greeting' | 'thanks' }
+
+/** A longer text is read up to this length. */
+const longestSentence = 1000
+
+/**
+ * Returns the meaning of a sentence in any of our languages; undefined if its words say nothing that we can do. A request
+ * number is never lost: it is in the argument of the command. A command that changes something is never a guess: only
+ * `cancel` is returned, because it needs a confirmation, and the request's card for all others.
+ */
+export function meaningOf(typed: string): Meaning | undefined {
+  const text = typed.slice(0, longestSentence).toWellFormed()
+  const { name, rest } = nameIn(text)
+  const words = untilReason(wordsOf(rest))
+  const has = (phrases: Phrases) => foundIn(phrases, words).length > 0
+  const described = describedCommands.filter((command) => has(vocabulary.commands.get(command) ?? new Map()))
+  const numbered = aboutNumber(text, described)
+  if (numbered) return numbered
+  const isRequest = has(vocabulary.create) && !has(vocabulary.not) && !has(vocabulary.other)
+  const kinds = kindsIn(words, isRequest)
+  const command = withoutNumber(described, text)
+  if (command) return command
+  const isShort =
+    kinds.length > 0 && !has(vocabulary.thanks) && isOnly(words, [...vocabulary.kinds.values(), ...smallTalk])
+  if (kinds.length > 0 && (isRequest || isShort)) return { does: 'new', kinds, name, rest }
+  if (described.includes('help')) return { does: 'command', command: 'help', argument: '' }
+  if (described.includes('delegate')) return { does: 'command', command: 'delegate', argument: '' }
+  if (isRequest) return { does: 'new', kinds: [], name, rest }
+  if (has(vocabulary.thanks)) return { does: 'thanks' }
+  return has(vocabulary.greetings) && isOnly(words, smallTalk) ? { does: 'greeting' } : undefined
+}
+
+/** Returns the words before a reason: “because the old site is full” says nothing about the request. */
+function untilReason(words: readonly Word[]): readonly Word[] {
+  const [reason] = foundIn(vocabulary.reasons, words)
+  return reason && reason.index > 0 ? words.slice(0, reason.index) : words
+}
+
+const smallTalk = [vocabulary.greetings, vocabulary.polite, vocabulary.fillers, vocabulary.articles, vocabulary.generic]
+
+/** Whether all words belong to these phrases. */
+function isOnly(words: readonly Word[], lists: readonly Phrases[]): boolean {
+  const covered = new Set<number>()
+  for (const list of lists)
+    for (const { index, count } of foundIn(list, words))
+      for (let offset = 0; offset < count; offset += 1) covered.add(index + offset)
+  return covered.size === words.length
+}
+
+/** Whether a sentence has only words that we know: a kind of resource, a verb and polite words. */
+export const isPlainRequest = (text: string): boolean =>
+  isOnly(wordsOf(text), [...vocabulary.kinds.values(), vocabulary.create, ...smallTalk])
+
+/** The commands about one request that run with a number from a sentence. Others show the request's card. */
+const safe: readonly DescribedCommand[] = ['cancel', 'why']
+const aboutOne: readonly DescribedCommand[] = ['cancel', 'why', 'status', 'nudge', 'approve', 'reject']
+
+function aboutNumber(text: string, described: readonly DescribedCommand[]): Meaning | undefined {
+  const verbs = described.filter((command) => aboutOne.includes(command))
+  const numbers = numbersIn(text, verbs.length > 0)
+  const [number, ...more] = numbers
+  if (number === undefined) return undefined
+  const isNegated = foundIn(vocabulary.not, wordsOf(text)).length > 0
+  const [verb = 'status', ...others] = verbs
+  const command = safe.includes(verb) && others.length === 0 && more.length === 0 && !isNegated ? verb : 'status'
+  return { does: 'command', command, argument: numbers.map((one) => `REQ-${one}`).join(' ') }
+}
+
+/** Returns the numbers of requests in a text, each once. A number without REQ needs a verb such as “status”. */
+function numbersIn(text: string, hasVerb: boolean): string[] {
+  const marked = [...text.matchAll(/(?:\breq[\s-]*|#\s*)(\d{1,9})(?!\d)/giu)].map(([, number = '']) => number)
+  const words = wordsOf(text)
+  const named = foundIn(vocabulary.request, words).flatMap(({ index, count }) => words[index + count]?.folded ?? [])
+  const bare = hasVerb ? words.map(({ folded }) => folded).filter((word) => word.length >= 4) : []
+  const numbers = [...named, ...bare].filter((word) => /^\d{3,9}$/.test(word))
+  return [...new Set(marked.length > 0 ? marked : numbers)]
+}
+
+/** The commands that need no number, or that require the number. */
+function withoutNumber(described: readonly DescribedCommand[], text: string): Meaning | undefined {
+  const command = described.find((one) => one !== 'why' && one !== 'help' && one !== 'delegate')
+  if (command === undefined) return undefined
+  if (command === 'approve' || command === 'reject') return { does: 'command', command: 'approvals', argument: '' }
+  // Alone, the command would remind the approvers. With a text, it requires the number.
+  const isUnclear = command === 'nudge' || (command === 'status' && /\breq\b|#/i.test(text))
+  return { does: 'command', command, argument: isUnclear ? text.trim() : '' }
+}
+
+/** Returns the kinds that a sentence names. A misspelt kind counts in a clear request. */
+function kindsIn(words: readonly Word[], isRequest: boolean): NamedKind[] {
+  const found = namedKinds.flatMap((kind) =>
+    foundIn(vocabulary.kinds.get(kind) ?? new Map(), words).map(({ index, count }) => ({ kind, index, count })),
+  )
+  // “shared mailbox” is not also a “mailbox”.
+  const isPart = ({ index, count }: (typeof found)[number]) =>
+    found.some((other) => other.count > count && other.index <= index && index + count <= other.index + other.count)
+  const kinds = [...new Set(found.filter((one) => !isPart(one)).map(({ kind }) => kind))]
+  const exact = kinds.some((kind) => kind !== 'any') ? kinds.filter((kind) => kind !== 'any') : kinds
+  if (exact.some((kind) => kind !== 'any') || !isRequest) return exact
+  const near = namedKinds.filter((kind) =>
+    [...(vocabulary.kinds.get(kind)?.values() ?? [])]
+      .flat()
+      .some((phrase) => phrase.length === 1 && words.some(({ folded }) => isNear(folded, phrase[0] ?? ''))),
+  )
+  return near.length > 0 ? near.slice(0, 1) : exact
+}
+
+/** Whether a text contains all words of a name, one after the other. */
+export function mentions(text: string, name: string): boolean {
+  const [words, wanted] = [wordsOf(text), wordsOf(name).map(({ folded }) => folded)]
+  if (wanted.length === 0) return false
+  return words.some((_, index) => wanted.every((part, offset) => words[index + offset]?.folded === part))
+}
+
+/** Returns a text without polite words and final punctuation: “REQ-1007 please” is “REQ-1007”. */
+export function withoutPoliteness(text: string): string {
+  const words = wordsOf(text)
+  const [lists, kept] = [[vocabulary.polite, vocabulary.thanks], new Set(words.keys())]
+  for (const list of lists)
+    for (const { index, count } of foundIn(list, words))
+      for (let offset = 0; offset < count; offset += 1) kept.delete(index + offset)
+  const [first, last] = [words[Math.min(...kept)], words[Math.max(...kept)]]
+  if (!first || !last) return ''
+  const before = /[#\s]*$/.exec(text.slice(0, first.from))?.[0].trim() ?? ''
+  return `${before}${text.slice(first.from, last.to)}`
+}
+
+/** Whether a text names a task that we do not do, such as “delete my site”. */
+export const isOtherTask = (text: string): boolean =>
+  foundIn(vocabulary.other, wordsOf(text.slice(0, longestSentence))).length > 0
+
+/** Whether a text denies something or asks a question. */
+export const isDoubtful = (text: string): boolean =>
+  text.includes('?') || wordsOf(text).some((_, index, words) => lengthAt(vocabulary.not, words, index) > 0)

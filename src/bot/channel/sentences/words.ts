@@ -1,0 +1,151 @@
+import { z } from 'zod'
+import de from './words/de.json' with { type: 'json' }
+import en from './words/en.json' with { type: 'json' }
+import es from './words/es.json' with { type: 'json' }
+import fr from './words/fr.json' with { type: 'json' }
+
+const phrases = z.array(z.string().min(1))
+
+/** The kinds of resource that people name. `any` is a request without a kind. */
+export const namedKinds = [
+  'site',
+  'teamSite',
+  'communicationSite',
+  'room',
+  'sharedMailbox',
+  'equipment',
+  'mailbox',
+  'any',
+] as const
+export type NamedKind = (typeof namedKinds)[number]
+
+/** The commands that people describe in a sentence. */
+export const describedCommands = [
+  'my drafts',
+  'approvals',
+  'my requests',
+  'cancel',
+  'nudge',
+  'approve',
+  'reject',
+  'why',
+  'status',
+  'delegate',
+  'help',
+] as const
+export type DescribedCommand = (typeof describedCommands)[number]
+
+/**
+ * The words of one language. Each entry is a phrase of one or more words. Accents, case and punctuation do not matter. A
+ * new language is a new file in `words/` and one line in this file.
+ */
+const language = z.strictObject({
+  greetings: phrases,
+  thanks: phrases,
+  /** Words that ask politely. They also end a name. */
+  polite: phrases,
+  /** Words without a meaning of their own. */
+  fillers: phrases,
+  /** Words with which a person requests something new. */
+  create: phrases,
+  kinds: z.record(z.enum(namedKinds), phrases),
+  commands: z.record(z.enum(describedCommands), phrases),
+  /** Words before a name: “called”. */
+  called: phrases,
+  /** Pairs of words around a name: “soll … heißen”. */
+  around: z.array(z.tuple([z.string(), z.string()])),
+  /** Words before a purpose, which becomes the name: “for”. */
+  for: phrases,
+  /** Words that are not a name alone: “for us”, “for my team”. */
+  generic: phrases,
+  articles: phrases,
+  /** Words that end a name: “because”. */
+  ends: phrases,
+  /** Words that begin a reason, which says nothing about the request. */
+  reasons: phrases,
+  not: phrases,
+  /** Words for tasks that no form of ours does: “delete”. */
+  other: phrases,
+  /** Words before a request number: “request 1007”. */
+  request: phrases,
+})
+type Language = z.output<typeof language>
+
+/** The words of all languages. People write in any of them. */
+const languages: readonly Language[] = [en, de, fr, es].map((words) => language.parse(words))
+
+/** A word of a text: its letters in lower case without accents, and its place in the text. */
+export interface Word {
+  readonly folded: string
+  readonly from: number
+  readonly to: number
+}
+
+/** Returns a text in lower case and without accents. */
+const fold = (text: string): string =>
+  text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replace(/ß/g, 'ss').replace(/œ/g, 'oe')
+
+/** Splits a text into words. Apostrophes and hyphens separate words: “j'ai” has two. */
+export const wordsOf = (text: string): Word[] =>
+  [...text.matchAll(/[\p{L}\p{M}\p{N}]+/gu)].map(({ 0: found, index }) => ({
+    folded: fold(found),
+    from: index,
+    to: index + found.length,
+  }))
+
+/** Phrases by their first word, longest first. */
+export type Phrases = ReadonlyMap<string, readonly (readonly string[])[]>
+
+const phrasesOf = (list: readonly string[]): Phrases => {
+  const split = list.map((phrase) => wordsOf(phrase).map(({ folded }) => folded))
+  const byFirst = Map.groupBy(split, ([first = '']) => first)
+  return new Map([...byFirst].map(([first, all]) => [first, all.toSorted((one, other) => other.length - one.length)]))
+}
+
+const all = (part: Exclude<keyof Language, 'kinds' | 'commands' | 'around'>): Phrases =>
+  phrasesOf(languages.flatMap((words) => words[part]))
+
+/** Returns the phrases of each key, in all languages. */
+const byKey = <Key extends string>(keys: readonly Key[], of: (words: Language) => Readonly<Record<Key, string[]>>) =>
+  new Map(keys.map((key) => [key, phrasesOf(languages.flatMap((words) => of(words)[key]))]))
+
+/** The words of all languages, ready for a search. */
+export const vocabulary = {
+  greetings: all('greetings'),
+  thanks: all('thanks'),
+  polite: all('polite'),
+  fillers: all('fillers'),
+  create: all('create'),
+  kinds: byKey(namedKinds, ({ kinds }) => kinds),
+  commands: byKey(describedCommands, ({ commands }) => commands),
+  called: all('called'),
+  around: languages.flatMap(({ around }) =>
+    around.map(([before, after]) => ({ before: phrasesOf([before]), after: phrasesOf([after]) })),
+  ),
+  for: all('for'),
+  generic: all('generic'),
+  articles: all('articles'),
+  ends: all('ends'),
+  reasons: all('reasons'),
+  not: all('not'),
+  other: all('other'),
+  request: all('request'),
+}
+
+/** Returns the number of words of the longest phrase that begins at a word; 0 if no phrase does. */
+export function lengthAt(phrases: Phrases, words: readonly Word[], index: number): number {
+  const candidates = phrases.get(words[index]?.folded ?? '') ?? []
+  const fits = (phrase: readonly string[]) => phrase.every((part, offset) => words[index + offset]?.folded === part)
+  return candidates.find(fits)?.length ?? 0
+}
+
+/** Returns the index of each word at which a phrase begins, and the phrase's number of words. */
+export function foundIn(
+  phrases: Phrases,
+  words: readonly Word[],
+): { readonly index: number; readonly count: number }[] {
+  return words.flatMap((_, index) => {
+    const count = lengthAt(phrases, words, index)
+    return count > 0 ? [{ index, count }] : []
+  })
+}

@@ -1,0 +1,179 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { type Meaning, meaningOf, withoutPoliteness } from '../../src/bot/channel/sentences/index.ts'
+import { describedCommands, foundIn, vocabulary, wordsOf } from '../../src/bot/channel/sentences/words.ts'
+
+/** Writes a meaning in short: `site “Aurora”`, `cancel REQ-1007`, `thanks`. */
+function short(meaning: Meaning | undefined): string {
+  if (!meaning) return 'help card'
+  if (meaning.does === 'command') return `${meaning.command} ${meaning.argument}`.trim()
+  if (meaning.does !== 'new') return meaning.does
+  return `${meaning.kinds.join('+') || 'new'}${meaning.name === '' ? '' : ` “${meaning.name}”`}`
+}
+
+describe('the meaning of a sentence', () => {
+  it.each([
+    // English
+    ['I need a site for project Aurora please', 'site “Project Aurora”'],
+    ['can you make me a meeting room', 'room'],
+    ['Hi, I need a shared mailbox called Support Desk, thanks!', 'sharedMailbox “Support Desk”'],
+    ['new site for the marketing team', 'site “Marketing team”'],
+    ['Please create a team site named "Aurora for Friends"', 'teamSite “Aurora for Friends”'],
+    ['For project Aurora I need a site', 'site “Project Aurora”'],
+    ['we would like to get a projector for the Matterhorn floor', 'equipment “Matterhorn floor”'],
+    ['I need a room for 12 people', 'room'],
+    ['could I have a mailbox for us', 'mailbox'],
+    ['I am looking for a site for our team', 'site'],
+    ['create the site Aurora', 'site “Aurora”'],
+    ['how do I create a site?', 'site'],
+    ['I need a meeeting rooom', 'room'],
+    ['I need an equipmnt mailbx', 'equipment'],
+    ['site please', 'site'],
+    ['I need a site and a shared mailbox', 'site+sharedMailbox'],
+    ['I need something', 'any'],
+    ['I need an email address for customer support', 'sharedMailbox “Customer support”'],
+    ['I want a site called Aurora because the old one is full', 'site “Aurora”'],
+    ['Hi!', 'greeting'],
+    ['hello there', 'greeting'],
+    ['Good morning', 'greeting'],
+    ['thank you', 'thanks'],
+    ['Thanks a lot!', 'thanks'],
+    ['thanks for the site', 'thanks'],
+    ['cancel REQ-1007 please', 'cancel REQ-1007'],
+    ['please cancel request 1007', 'cancel REQ-1007'],
+    ['nugde REQ-1007', 'status REQ-1007'],
+    ['cancle REQ-1007', 'status REQ-1007'],
+    ['please remind them about REQ-1007', 'status REQ-1007'],
+    ['do not cancel REQ-1007', 'status REQ-1007'],
+    ['where is REQ-1007?', 'status REQ-1007'],
+    ['why does req 1007 take so long', 'why REQ-1007'],
+    ['can you approve REQ-1007', 'status REQ-1007'],
+    ['status REQ-1 REQ-2', 'status REQ-1 REQ-2'],
+    ['where is my site', 'status'],
+    ['I want to cancel my site', 'cancel'],
+    ['show me my requests', 'my requests'],
+    ['what do I have to approve', 'approvals'],
+    ['where are my drafts', 'my drafts'],
+    ['I am on holiday next week', 'delegate'],
+    ['help me please', 'help'],
+    ['what can you do?', 'help'],
+    ['I do not need a site', 'help card'],
+    ['delete my site', 'help card'],
+    ['I need access to the site of Dana', 'help card'],
+    ['book a meeting room for tomorrow', 'help card'],
+    ['my mailbox is full', 'help card'],
+    ['what is the weather', 'help card'],
+    ['yes', 'help card'],
+    ['42', 'help card'],
+    ['', 'help card'],
+    // German
+    ['Guten Tag', 'greeting'],
+    ['Hallo zusammen!', 'greeting'],
+    ['Vielen Dank!', 'thanks'],
+    ['Ich brauche eine Seite für Projekt Aurora', 'site “Projekt Aurora”'],
+    ['Könntest du bitte einen Besprechungsraum namens Matterhorn anlegen?', 'room “Matterhorn”'],
+    ['Guten Tag, ich möchte ein gemeinsames Postfach für das Team Einkauf einrichten', 'sharedMailbox “Team Einkauf”'],
+    ['Eine Teamseite, die Aurora heißt, bitte', 'teamSite “Aurora”'],
+    ['Für das Projekt Aurora brauche ich eine Seite', 'site “Projekt Aurora”'],
+    ['bitte REQ-1007 stornieren', 'cancel REQ-1007'],
+    ['Antrag 1007 abbrechen', 'cancel REQ-1007'],
+    ['wo ist mein Antrag', 'my requests'],
+    ['wie steht es mit meiner Seite', 'status'],
+    ['meine Anträge', 'my requests'],
+    ['REQ-1007 nicht stornieren', 'status REQ-1007'],
+    ['Was kannst du?', 'help'],
+    ['Bitte lösche meine Seite', 'help card'],
+    // French
+    ['Bonjour', 'greeting'],
+    ['merci beaucoup', 'thanks'],
+    ['J’ai besoin d’un site pour le projet Aurora, s’il vous plaît', 'site “Projet Aurora”'],
+    ['Pouvez-vous créer une salle de réunion appelée Mont Blanc ?', 'room “Mont Blanc”'],
+    ['je voudrais une boîte aux lettres partagée « Accueil »', 'sharedMailbox “Accueil”'],
+    ['annuler REQ-1007 svp', 'cancel REQ-1007'],
+    ['où en est REQ-1007', 'status REQ-1007'],
+    ['mes demandes', 'my requests'],
+    ['je ne veux pas de site', 'help card'],
+    // Spanish
+    ['Buenos días', 'greeting'],
+    ['¡Muchas gracias!', 'thanks'],
+    ['Necesito un sitio para el proyecto Aurora, por favor', 'site “Proyecto Aurora”'],
+    ['¿Puedes crear una sala de reuniones llamada Teide?', 'room “Teide”'],
+    ['Quisiera un buzón compartido que se llame Ventas', 'sharedMailbox “Ventas”'],
+    ['cancela REQ-1007 por favor', 'cancel REQ-1007'],
+    ['¿dónde está REQ-1007?', 'status REQ-1007'],
+    ['mis solicitudes', 'my requests'],
+    ['no necesito un sitio', 'help card'],
+  ])('%s: %s', (typed, expected) => {
+    expect(short(meaningOf(typed))).toBe(expected)
+  })
+
+  it('keeps a typed request number in every sentence', () => {
+    const number = fc.integer({ min: 1, max: 999_999_999 })
+    fc.assert(
+      fc.property(fc.string({ maxLength: 40 }), number, fc.string({ maxLength: 40 }), (before, digits, after) => {
+        const free = (text: string) => text.replace(/[\d#"“”„«»]|req/gi, ' ')
+        const meaning = meaningOf(`${free(before)} REQ-${digits} ${free(after)}`)
+        expect(meaning).toMatchObject({ does: 'command', argument: `REQ-${digits}` })
+      }),
+    )
+  })
+
+  it('returns only commands that change nothing or ask first, whatever people type', () => {
+    const phrase = fc.constantFrom(...describedCommands.flatMap((one) => firstPhrases(one)))
+    const typed = fc.array(fc.oneof(phrase, fc.string({ maxLength: 12 }), fc.constant('REQ-1007')), { maxLength: 6 })
+    fc.assert(
+      fc.property(typed, (parts) => {
+        const meaning = meaningOf(parts.join(' '))
+        if (meaning?.does !== 'command') return
+        expect(['approve', 'reject']).not.toContain(meaning.command)
+        // With a text that is no number, this command requires the number.
+        if (meaning.command === 'nudge') expect(meaning.argument).not.toMatch(/^(REQ-\d+)?$/)
+      }),
+    )
+  })
+
+  it('finds a name that a person types after “called”, unchanged', () => {
+    const isPlain = (name: string) => {
+      const words = wordsOf(name)
+      const stops = [vocabulary.polite, vocabulary.thanks, vocabulary.ends, vocabulary.for, vocabulary.create]
+      return words.length > 0 && stops.every((phrases) => foundIn(phrases, words).length === 0)
+    }
+    const name = fc.stringMatching(/^[A-Z][a-z]{2,12}( [A-Z][a-z]{2,12}){0,3}$/).filter(isPlain)
+    fc.assert(
+      fc.property(name, (wanted) => {
+        expect(meaningOf(`I need a site called ${wanted}, please`)).toMatchObject({ does: 'new', name: wanted })
+      }),
+    )
+  })
+
+  it('reads any text without an error, and gives names that forms accept', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (text) => {
+        const meaning = meaningOf(`I need a site for ${text}`)
+        if (meaning?.does !== 'new') return
+        expect(meaning.name.length).toBeLessThanOrEqual(100)
+        expect(meaning.name.isWellFormed()).toBe(true)
+        expect(meaning.name).not.toMatch(/[\n\r]/)
+      }),
+    )
+  })
+})
+
+describe('an argument without polite words', () => {
+  it.each([
+    ['REQ-1007 please', 'REQ-1007'],
+    ['REQ-1007, bitte!', 'REQ-1007'],
+    ['#1007 s’il vous plaît', '#1007'],
+    ['1007', '1007'],
+    ['REQ-1 REQ-2', 'REQ-1 REQ-2'],
+    ['please', ''],
+    ['', ''],
+  ])('%s: %s', (typed, expected) => {
+    expect(withoutPoliteness(typed)).toBe(expected)
+  })
+})
+
+/** Returns some phrases of a command in all languages. */
+function firstPhrases(command: (typeof describedCommands)[number]): string[] {
+  return [...(vocabulary.commands.get(command)?.values() ?? [])].flat().map((phrase) => phrase.join(' '))
+}
