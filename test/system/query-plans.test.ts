@@ -174,6 +174,7 @@ describe.each(engines)('with any number of requests, %s:', (engine) => {
     ['the latest delivery to a receiver', () => stores.deliveries.list({ tenantId, templateId: randomUUID(), limit })],
     ['deliveries of one request', () => stores.deliveries.list({ tenantId, requestId: randomUUID(), limit })],
     ['a chat', () => stores.conversations.ofPerson(tenantId, kim)],
+    ['the number of requests that retention reduces', () => stores.retention.count({ tenantId, before: new Date(0) })],
     ['housekeeping without old rows', () => forgetOld(stores, new Date())],
   ])('the query for %s uses an index and reads few other rows', async (_, work) => {
     for (const { scanned, rowsRead } of await plansOf(work)) {

@@ -1,0 +1,10 @@
+-- The latest ended requests of each kind, for the health of the service.
+CREATE INDEX requests_by_end ON requests (tenant_id, kind, updated_at DESC) WHERE status IN ('succeeded', 'failed');
+
+-- The start of retention, which admins get announced before it removes anything.
+CREATE TABLE retention_starts (
+  tenant_id uuid PRIMARY KEY,
+  days integer NOT NULL,
+  starts_at timestamptz NOT NULL,
+  count integer NOT NULL
+);
