@@ -95,6 +95,7 @@ import {
   listOwnRequests,
   listRequests,
   noteForbidden,
+  noteGoneResources,
   pageOfApprovals,
   pageOfOwnRequests,
   previewRequest,
@@ -241,6 +242,7 @@ export const systemUseCases = {
   openExport,
   reduceOld,
   noteAddresses,
+  noteGoneResources,
   erasePerson,
   readVersions,
 }

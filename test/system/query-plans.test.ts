@@ -47,6 +47,8 @@ const others = [
    FROM generate_series(1, ${stored}) AS n`,
   `INSERT INTO directory_sightings SELECT gen_random_uuid(), '${tenantId}', now() - n * interval '1 second', 10
    FROM generate_series(1, ${stored}) AS n`,
+  `INSERT INTO gone_resources SELECT gen_random_uuid(), '${tenantId}', now() - n * interval '1 minute'
+   FROM generate_series(1, ${stored}) AS n`,
   `INSERT INTO reservations SELECT '${tenantId}', 'name ' || n, gen_random_uuid()
    FROM generate_series(1, ${stored}) AS n`,
   `INSERT INTO token_buckets SELECT 'key ' || n, 1, now(), now() + n * interval '1 minute'
@@ -146,6 +148,17 @@ describe.each(engines)('with any number of requests, %s:', (engine) => {
     [
       'the number of open requests of a person for a template',
       () => stores.requests.countOfTemplate({ ...ofTemplate, requesterId: kim, states: openStates }),
+    ],
+    [
+      'the resources of a rare template that may be gone',
+      () =>
+        stores.goneResources.toCheck({
+          ...{ tenantId, templateId: randomUUID(), endedBefore: new Date(), hour: undefined, after: 0, limit: 100 },
+        }),
+    ],
+    [
+      'the resources that exist again',
+      () => stores.goneResources.note(tenantId, long, new Map([[randomUUID(), true]])),
     ],
     ['the last number of a name', () => stores.nameCounters.last(tenantId, 'scope 7')],
     ['the submissions in a period', () => stores.stats.submitted(tenantId, anHour)],

@@ -8,3 +8,10 @@ CREATE TABLE retention_starts (
   starts_at timestamptz NOT NULL,
   count integer NOT NULL
 );
+
+-- Requests whose resource no longer exists in the tenant: they do not count towards the quota of their template.
+CREATE TABLE gone_resources (
+  request_id uuid PRIMARY KEY,
+  tenant_id uuid NOT NULL,
+  gone_since timestamptz NOT NULL
+);
