@@ -262,6 +262,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
             now: clock.now,
             reduce: core.system.reduceOld,
             noteAddresses: core.system.noteAddresses,
+            noteGoneResources: core.system.noteGoneResources,
           },
           AbortSignal.any([stopping.signal, expired]),
         ),

@@ -37,13 +37,13 @@ const offOn = z
   .default('off')
   .transform((value) => value === 'on')
 const daysOrOff = 'must be a whole number of days, at most 36500, or off'
-/** 0 or `off` keeps requests forever. */
+/** 0 or `off` keeps requests forever, until somebody sets a number. */
 const retentionDays = z
   .union(
     [z.literal('off'), z.coerce.number(daysOrOff).int(daysOrOff).min(0, daysOrOff).max(36_500, daysOrOff)],
     daysOrOff,
   )
-  .default(365)
+  .default('off')
   .transform((days) => (days === 'off' ? 0 : days))
 /** 0 frees addresses at once. */
 const formerAddressDays = z.coerce

@@ -98,6 +98,7 @@ import {
   listOwnRequests,
   listRequests,
   noteForbidden,
+  noteGoneResources,
   pageOfApprovals,
   pageOfOwnRequests,
   previewRequest,
@@ -247,6 +248,7 @@ export const systemUseCases = {
   openExport,
   reduceOld,
   noteAddresses,
+  noteGoneResources,
   erasePerson,
   readVersions,
 }

@@ -20,7 +20,7 @@ import {
 import { createCallCounts, createProcessStore, createStatsStore } from './operations/index.ts'
 import { createExportSource, createExportTickets, createPersonStore, createRetentionStore } from './privacy/index.ts'
 import { createDirectorySightings } from './provisioning/index.ts'
-import { createRequestStore } from './requests/index.ts'
+import { createGoneResources, createRequestStore } from './requests/index.ts'
 import { createBotState, createIdempotencyKeys, createInbox, createTokenBuckets } from './shared/index.ts'
 import { createTemplateStore } from './templates/index.ts'
 import { createDeliveryStore, createWebhookEndpointStore } from './webhooks/index.ts'
@@ -68,6 +68,7 @@ export { ownSetting } from './shared/index.ts'
 export function createStores(database: Database, auditKey: Uint8Array = randomBytes(32)) {
   return {
     requests: createRequestStore(database),
+    goneResources: createGoneResources(database),
     batches: createBatchStore(database),
     templates: createTemplateStore(database),
     audit: createAuditLog(database, auditKey),
@@ -109,23 +110,26 @@ interface Housekeeping {
   readonly reduce?: (stopping: AbortSignal) => Promise<unknown>
   /** Records which addresses are in use, until `stopping` aborts. */
   readonly noteAddresses?: (stopping: AbortSignal) => Promise<unknown>
+  /** Records which resources no longer exist, until `stopping` aborts. */
+  readonly noteGoneResources?: (stopping: AbortSignal) => Promise<unknown>
 }
 
 /** Deletes old data. Stops early when `stopping` aborts. Throws the first failure, after everything else is done. */
 export function cleanUp(
-  { database, stores, now, reduce, noteAddresses }: Housekeeping,
+  { database, stores, now, reduce, noteAddresses, noteGoneResources }: Housekeeping,
   stopping: AbortSignal,
 ): Promise<void> {
   return database.patiently(async () => {
-    // First, so that the stores then delete the parts of reduced requests. An error here does not stop the other steps.
-    const failed = await reduce?.(stopping).then(
-      () => undefined,
-      (error: unknown) => ({ error }),
-    )
+    // An error of these steps does not stop the other steps.
+    const failures: unknown[] = []
+    const attempt = (step: Housekeeping['reduce']) => step?.(stopping).catch((error: unknown) => failures.push(error))
+    // First, so that the stores then delete the parts of reduced requests.
+    await attempt(reduce)
     await forgetOld(stores, now())
     // Last, because Microsoft 365 may answer slowly or not at all.
-    await noteAddresses?.(stopping)
-    if (failed) throw failed.error
+    await attempt(noteGoneResources)
+    await attempt(noteAddresses)
+    if (failures.length > 0) throw failures[0]
   })
 }
 

@@ -30,6 +30,9 @@ const notices: [string, NoticeSubject][] = [
   [`health:red:${since}`, { kind: 'health', turned: 'red', since }],
   [`health:well:${since}`, { kind: 'health', turned: 'well', since }],
   ['digest:2026-11-30', { kind: 'digest', day: '2026-11-30' }],
+  [`retention:${since}`, { kind: 'retention', startsAt: since }],
+  [`health:more:${since}`, { kind: 'health', turned: 'more', since }],
+  [`health:less:${since}`, { kind: 'health', turned: 'less', since }],
 ]
 
 describe('the key of a sent card', () => {

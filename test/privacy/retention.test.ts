@@ -1,6 +1,15 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { cards } from '../../src/cards/index.ts'
-import { type Core, type Request, requestView, viewOf } from '../../src/core/index.ts'
+import {
+  type Core,
+  type NoticeKey,
+  noticeSubject,
+  type Request,
+  readRetentionNotice,
+  requestView,
+  type Settings,
+  viewOf,
+} from '../../src/core/index.ts'
 import { provedAll } from '../../src/store/audit/chain.ts'
 import { auditKey } from '../support/audit-chains.ts'
 import { viewerOf } from '../support/card-requests.ts'
@@ -56,8 +65,45 @@ describe.each(engines)('a request that ended long ago, %s', (engine) => {
     expect(await core.with({ clock }, {}).system.reduceOld(never)).toBe(0)
   })
 
-  it('is then reduced to what the audit needs, once, by one of two concurrent runs', async () => {
+  const announcements = async (): Promise<string[]> => {
+    const { rows } = await core.database.query<{ notice: string }>(
+      `SELECT payload ->> 'notice' AS notice FROM ordered_jobs WHERE name = 'tell-admins' ORDER BY place`,
+    )
+    return rows.map(({ notice }) => notice)
+  }
+  const cardOf = (notice: NoticeKey, settings: Partial<Settings> = { retentionDays: 365 }) => {
+    const subject = noticeSubject(notice)
+    if (subject.kind !== 'retention') throw new Error(notice)
+    const context = { ports: { ...core.ports, clock }, settings: { ...provisioning.settings, ...settings } }
+    return readRetentionNotice(context as Parameters<typeof readRetentionNotice>[0], subject.startsAt)
+  }
+
+  it('is announced to the admins 72 hours before, once, by one of two concurrent runs', async () => {
     now = new Date('2027-01-06T10:00:00Z')
+    const startsAt = '2027-01-09T10:00:00.000Z'
+    expect(await announcements()).toEqual([])
+    const counts = await Promise.all([provisioning.system.reduceOld(never), provisioning.system.reduceOld(never)])
+    expect(counts).toEqual([0, 0])
+    expect(await announcements()).toEqual([`retention:${startsAt}`])
+    expect(await cardOf(`retention:${startsAt}`)).toEqual({ kind: 'retention', days: 365, startsAt, count: 3 })
+    now = new Date('2027-01-09T09:59:00Z')
+    expect(await provisioning.system.reduceOld(never)).toBe(0)
+    expect(await announcements()).toHaveLength(1)
+    for (const name of ['rejected', 'cancelled', 'made']) expect(JSON.stringify(await find(name))).toContain(canary)
+  })
+
+  it('is not removed after retention is off again, and the next start is announced again', async () => {
+    expect(await core.with({ clock }, {}).system.reduceOld(never)).toBe(0)
+    expect(await cardOf('retention:2027-01-09T10:00:00.000Z')).toBeUndefined()
+    now = new Date('2027-01-10T10:00:00Z')
+    expect(await provisioning.system.reduceOld(never)).toBe(0)
+    expect(await announcements()).toEqual(['retention:2027-01-09T10:00:00.000Z', 'retention:2027-01-13T10:00:00.000Z'])
+    expect(await cardOf('retention:2027-01-13T10:00:00.000Z', { retentionDays: undefined } as never)).toBeUndefined()
+  })
+
+  it('is then reduced to what the audit needs, once, by one of two concurrent runs', async () => {
+    // `later` ended less than 365 days before the start.
+    now = new Date('2027-01-13T10:00:00Z')
     const before = await find('rejected')
     await Promise.all([provisioning.system.reduceOld(never), provisioning.system.reduceOld(never)])
     for (const name of ['rejected', 'cancelled', 'made']) {
@@ -73,6 +119,17 @@ describe.each(engines)('a request that ended long ago, %s', (engine) => {
       { by: omar, decision: 'rejected', at: before.finishedAt },
     ])
     expect(await provisioning.system.reduceOld(never)).toBe(0)
+  })
+
+  it('is announced again after a change to fewer days, not after a change to more', async () => {
+    const runs = async (retentionDays: number) => core.with({ clock }, { retentionDays }).system.reduceOld(never)
+    const before = await announcements()
+    expect([await runs(400), await announcements()]).toEqual([0, before])
+    expect([await runs(5), (await announcements()).slice(before.length)]).toEqual([
+      0,
+      ['retention:2027-01-16T10:00:00.000Z'],
+    ])
+    expect(JSON.stringify(await find('later'))).toContain(canary)
   })
 
   it('is reduced without changes to open and recently ended requests', async () => {

@@ -205,6 +205,11 @@ export const adminSamples: readonly Sample[] = [
     const variant = code.replace(/[A-Z]/, (letter) => `-${letter.toLowerCase()}`)
     return sample(variant, noticeCard, noticeView({ code, reference: 'REQ-1042', by: 'Project site' }, asSam))
   }),
+  ...(['one', 'many'] as const).map((variant) => {
+    const [days, count] = variant === 'one' ? [1, 1] : [365, 12_480]
+    const about = { code: 'retentionStarts', at: '2026-11-23T10:44:00.000Z', days, count } as const
+    return sample(`retention-starts-${variant}`, noticeCard, noticeView(about, asSam))
+  }),
   sample('nothing-stuck', noticeCard, noticeView({ code: 'nothingStuck' }, asSam)),
   sample('second-admin', noticeCard, noticeView({ code: 'secondAdminNeeded', people: [dana, omar] }, asSam)),
   sample('no-longer-admin', noticeCard, noticeView({ code: 'noLongerAdmin' }, asSam)),

@@ -47,6 +47,8 @@ const others = [
    FROM generate_series(1, ${stored}) AS n`,
   `INSERT INTO directory_sightings SELECT gen_random_uuid(), '${tenantId}', now() - n * interval '1 second', 10
    FROM generate_series(1, ${stored}) AS n`,
+  `INSERT INTO gone_resources SELECT gen_random_uuid(), '${tenantId}', now() - n * interval '1 minute'
+   FROM generate_series(1, ${stored}) AS n`,
   `INSERT INTO reservations SELECT '${tenantId}', 'name ' || n, gen_random_uuid()
    FROM generate_series(1, ${stored}) AS n`,
   `INSERT INTO token_buckets SELECT 'key ' || n, 1, now(), now() + n * interval '1 minute'
@@ -150,6 +152,17 @@ describe.each(engines)('with any number of requests, %s:', (engine) => {
       'the number of open requests of a person for a template',
       () => stores.requests.countOfTemplate({ ...ofTemplate, requesterId: kim, states: openStates }),
     ],
+    [
+      'the resources of a rare template that may be gone',
+      () =>
+        stores.goneResources.toCheck({
+          ...{ tenantId, templateId: randomUUID(), endedBefore: new Date(), hour: undefined, after: 0, limit: 100 },
+        }),
+    ],
+    [
+      'the resources that exist again',
+      () => stores.goneResources.note(tenantId, long, new Map([[randomUUID(), true]])),
+    ],
     ['the last number of a name', () => stores.nameCounters.last(tenantId, 'scope 7')],
     ['the submissions in a period', () => stores.stats.submitted(tenantId, anHour)],
     ['the number of submissions in a period', () => stores.stats.countSubmitted(tenantId, anHour)],
@@ -177,6 +190,7 @@ describe.each(engines)('with any number of requests, %s:', (engine) => {
     ['the latest delivery to a receiver', () => stores.deliveries.list({ tenantId, templateId: randomUUID(), limit })],
     ['deliveries of one request', () => stores.deliveries.list({ tenantId, requestId: randomUUID(), limit })],
     ['a chat', () => stores.conversations.ofPerson(tenantId, kim)],
+    ['the number of requests that retention reduces', () => stores.retention.count({ tenantId, before: new Date(0) })],
     ['housekeeping without old rows', () => forgetOld(stores, new Date())],
   ])('the query for %s uses an index and reads few other rows', async (_, work) => {
     for (const { scanned, rowsRead } of await plansOf(work)) {

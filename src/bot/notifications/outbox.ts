@@ -63,6 +63,10 @@ function cardOf(content: CardContent, viewer: Viewer): CardJson {
       return cards.notice({ code: withdrawnCode[content.lost] }, viewer)
     case 'health':
       return cards.healthTurned(content, viewer)
+    case 'retention': {
+      const { startsAt: at, days, count } = content
+      return cards.notice({ code: 'retentionStarts', at, days, count }, viewer)
+    }
     case 'erased':
       return cards.adminErase({ ...content, step: 'done' }, viewer)
     case 'not-erased': {

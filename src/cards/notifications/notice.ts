@@ -30,6 +30,9 @@ export interface Notice {
   readonly at?: string | undefined
   /** The people who can do it instead; the card names two. */
   readonly people?: readonly Person[] | undefined
+  /** Of the first run of retention: the days after the end of a request, and the number of requests. */
+  readonly days?: number | undefined
+  readonly count?: number | undefined
   readonly requestId?: string | undefined
   /** A more exact sentence from the core, which replaces the catalogue's text for the code. */
   readonly detail?: string | undefined
@@ -87,6 +90,7 @@ const table: Readonly<
   nothingStuck: { look: { ...plain, mark: '✓', band: 'good' }, types: 'adminQueue' },
   nothingGivenUp: { look: { ...plain, mark: '✓', band: 'good' }, types: 'adminQueue' },
   cannotRetry: { look: toKnow, show: 'request.refresh', types: 'adminQueue' },
+  retentionStarts: { look: toKnow, types: '' },
   webhookUndelivered: { look: toFix, types: 'adminWebhooks' },
   webhookOwn: { look: toFix, types: 'adminWebhooks' },
   webhookGone: { look: toFix, types: 'adminWebhooks' },
@@ -143,6 +147,8 @@ export function noticeView(notice: Notice, viewer: Viewer): ViewOf<typeof notice
     helpers: helpersOf(notice.people),
     at: notice.at === undefined ? '' : moment(notice.at, viewer, 'full'),
     suggestion,
+    days: notice.days ?? 0,
+    count: notice.count ?? 0,
   }
   return {
     message,

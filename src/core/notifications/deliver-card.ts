@@ -1,6 +1,6 @@
 import { adminsOf, waitingFor, waitingStage } from '../approvals/index.ts'
 import { chatIfFound, chatOf, isAdminStill, lostRight, reached, recordUndelivered } from '../decisions/index.ts'
-import { erasureNotice } from '../privacy/index.ts'
+import { erasureNotice, readRetentionNotice } from '../privacy/index.ts'
 import {
   type ChatRefusal,
   type Conversation,
@@ -281,6 +281,8 @@ function noticeContent(
   switch (subject.kind) {
     case 'health':
       return readHealthNotice(ports, order, subject)
+    case 'retention':
+      return readRetentionNotice(context, subject.startsAt)
     case 'erased':
       return erasureNotice(context, order, subject)
     case 'digest':
@@ -289,7 +291,7 @@ function noticeContent(
 }
 
 /**
- * Whether a person may have a notice: health and erasures are for admins; the digest checks this itself. Known admins get
+ * Whether a person may have a notice: health, retention and erasures are for admins; the digest checks this itself. Known admins get
  * health alerts also while the directory does not answer, because that may be the trouble.
  */
 async function mayHaveNotice(

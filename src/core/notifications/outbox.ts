@@ -6,7 +6,7 @@ import {
   type LostRight,
   nothingKnown,
 } from '../decisions/index.ts'
-import type { ErasureNotice } from '../privacy/index.ts'
+import type { ErasureNotice, RetentionNotice } from '../privacy/index.ts'
 import { type Attention, attentionOf, type ChatRefusal, type Conversation, type Request } from '../requests/index.ts'
 import { type CardKey, cardSubject, isForApprover, type Person, type WebhookEvent } from '../shared/index.ts'
 import type { DigestNotice } from './digest.ts'
@@ -22,7 +22,7 @@ export type RequestCard = { readonly request: Request; readonly isAdmin: boolean
   | { readonly kind: 'webhook'; readonly event: WebhookEvent }
 )
 /** A card that is not about one request. */
-export type NoticeContent = HealthNotice | ErasureNotice | DigestNotice
+export type NoticeContent = HealthNotice | RetentionNotice | ErasureNotice | DigestNotice
 /** The content of a card. `withdrawn` replaces a card whose person has lost the right that it needs. */
 export type CardContent = RequestCard | NoticeContent | { readonly kind: 'withdrawn'; readonly lost: LostRight }
 

@@ -45,8 +45,25 @@ export interface PersonStore {
   forget(tenantId: string, person: KnownPerson): Promise<Omit<ErasureCounts, 'requests' | 'entries'>>
 }
 
+/** When retention removes something for the first time, and what. */
+export interface RetentionStart {
+  /** The days after the end of a request. */
+  readonly days: number
+  readonly startsAt: string
+  /** The number of requests at the announcement. */
+  readonly count: number
+}
+
 /** Finds requests that ended long ago and still have their details. */
 export interface RetentionStore {
+  /** Returns the announced start; undefined: none was announced since retention is on. */
+  start(tenantId: string): Promise<RetentionStart | undefined>
+  /** Stores a start instead of `known`. Returns false if another process was first. */
+  putStart(tenantId: string, start: RetentionStart, known: RetentionStart | undefined): Promise<boolean>
+  /** Deletes the start, because retention is off. */
+  forgetStart(tenantId: string): Promise<void>
+  /** Counts the requests that ended before a time. */
+  count(query: { readonly tenantId: string; readonly before: Date }): Promise<number>
   /** Returns the ids of requests that ended before a time, the oldest first, except `but`. */
   due(query: {
     readonly tenantId: string

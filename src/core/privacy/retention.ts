@@ -4,6 +4,7 @@ import { mailboxDetails } from '../resources/index.ts'
 import { isTerminal, type SystemContext } from '../shared/index.ts'
 import { templateSnapshot } from '../templates/index.ts'
 import type { PrivacyPorts } from './ports.ts'
+import { hasRetentionStarted } from './retention-start.ts'
 
 /** Requests per query, and the maximum number of requests of one run: the others wait for the next hour. */
 const pageSize = 100
@@ -11,16 +12,20 @@ const maxOfRun = 20_000
 const dayMilliseconds = 86_400_000
 
 /**
- * Removes the details of requests that ended before the organisation's retention, each in a transaction of its own. Returns
- * their number. A failure does not stop the others; the first error is thrown at the end.
+ * Removes the details of requests that ended before the organisation's retention, each in a transaction of its own. Before
+ * the first run, only announces it. Returns the number of requests. A failure does not stop the others; the first error is thrown at the end.
  */
 export async function reduceOld(
   { ports, settings }: SystemContext<PrivacyPorts>,
   stopping: AbortSignal,
 ): Promise<number> {
   const { tenantId, retentionDays } = settings
-  if (retentionDays === undefined) return 0
+  if (retentionDays === undefined) {
+    await ports.retention.forgetStart(tenantId)
+    return 0
+  }
   const before = new Date(ports.clock.now().getTime() - retentionDays * dayMilliseconds)
+  if (!(await hasRetentionStarted({ ports, settings }, { days: retentionDays, before }))) return 0
   const failed = new Map<string, unknown>()
   let count = 0
   while (count < maxOfRun && !stopping.aborted) {

@@ -7,6 +7,7 @@ import type { Request } from './request.ts'
 /** The ports of this room and of the rooms above it. */
 export interface RequestPorts extends ApprovalPorts {
   readonly requests: RequestStore
+  readonly goneResources: GoneResources
   readonly deliveries: DeliveryStore
   readonly sentCards: SentCards
   readonly conversations: ConversationStore
@@ -80,7 +81,7 @@ export interface RequestStore {
     readonly fingerprint: string
     readonly since: Date
   }): Promise<Request[]>
-  /** Counts requests of a template in these states, without `but`, up to `most`. */
+  /** Counts requests of a template in these states, without `but` and those whose resource is gone, up to `most`. */
   countOfTemplate(query: {
     readonly tenantId: string
     readonly templateId: string
@@ -94,6 +95,24 @@ export interface RequestStore {
    * states that stay small.
    */
   countByState(tenantId: string, states: readonly RequestState[]): Promise<Partial<Record<RequestState, number>>>
+}
+
+/** The created resources that no longer exist. */
+export interface GoneResources {
+  /**
+   * Returns requests of a template whose resource may have been deleted or restored, by number. `hour`: only a
+   * twenty-fourth of them, another one for each hour of the day.
+   */
+  toCheck(query: {
+    readonly tenantId: string
+    readonly templateId: string
+    readonly endedBefore: Date
+    readonly hour: number | undefined
+    readonly after: number
+    readonly limit: number
+  }): Promise<Request[]>
+  /** Stores which requests still have their resource. */
+  note(tenantId: string, at: Date, exists: ReadonlyMap<string, boolean>): Promise<void>
 }
 
 /**

@@ -1,15 +1,7 @@
 import type { AccessLevel } from '../resources/index.ts'
-import {
-  type Actor,
-  because,
-  type Fault,
-  fault,
-  limitedStates,
-  openStates,
-  type Reason,
-  type Settings,
-} from '../shared/index.ts'
+import { type Actor, because, type Fault, fault, limitedStates, type Reason, type Settings } from '../shared/index.ts'
 import type { Template } from '../templates/index.ts'
+import { countingStates } from './gone-resources.ts'
 import type { RequestInquiry } from './plan.ts'
 import type { RequestPorts } from './ports.ts'
 
@@ -73,9 +65,6 @@ export async function openFaults(
   return [{ pointer: '', code: 'too-many-open-requests', reason: tooManyOpen(limit) }]
 }
 
-/** The states of requests that have created a resource or still may. */
-const counting = [...openStates, 'succeeded'] as const
-
 /**
  * Counts a person's open requests of a template (`own`) and all its resources (`all`), each up to its limit. Applications have
  * no limit of open requests.
@@ -89,7 +78,7 @@ export async function quotaUse(
     openPerPerson === undefined || actor.clientId !== undefined
       ? 0
       : ports.requests.countOfTemplate({ ...of, requesterId: actor.id, states: limitedStates, most: openPerPerson }),
-    resources === undefined ? 0 : ports.requests.countOfTemplate({ ...of, states: counting, most: resources }),
+    resources === undefined ? 0 : ports.requests.countOfTemplate({ ...of, states: countingStates, most: resources }),
   ])
   return { own, all }
 }

@@ -33,6 +33,8 @@ export const noticeKey = z.union([
   // To admins: the service turned red or is healthy again. Contains the time since which it was red. `more`: a further part
   // turned red at this time. `less`: a part is healthy again since this time, while others are red.
   z.templateLiteral(['health:', healthTurn, ':', z.string()]),
+  // To admins: retention removes something for the first time. Contains the time of its start.
+  z.templateLiteral(['retention:', z.string()]),
   // A person's open work on a day in their time zone, `2026-11-30`.
   z.templateLiteral(['digest:', z.string()]),
 ])
@@ -54,10 +56,11 @@ const webhookEvent = z.enum(['undelivered', 'own', 'gone', 'failing'])
 export type NoticeSubject =
   | { readonly kind: 'erased'; readonly personId: string; readonly erasureId: string }
   | { readonly kind: 'health'; readonly turned: HealthTurn; readonly since: string }
+  | { readonly kind: 'retention'; readonly startsAt: string }
   | { readonly kind: 'digest'; readonly day: string }
 
 const cardKind = z.enum(['status', 'approval', 'reminder', 'warning', 'late', 'outcome', 'stuck', 'webhook'])
-const noticeKind = z.enum(['erased', 'health', 'digest'])
+const noticeKind = z.enum(['erased', 'health', 'retention', 'digest'])
 
 /** Reads the key of a card about a request. */
 export function cardSubject(key: CardKey): CardSubject {
@@ -83,13 +86,15 @@ export function cardSubject(key: CardKey): CardSubject {
 export function noticeSubject(key: NoticeKey): NoticeSubject {
   const [name, first = '', ...rest] = key.split(':')
   const kind = noticeKind.parse(name)
-  // The time in the key of a health card contains colons.
+  // The times in the keys of health and retention contain colons.
   const others = rest.join(':')
   switch (kind) {
     case 'erased':
       return { kind, personId: first, erasureId: others }
     case 'health':
       return { kind, turned: healthTurn.parse(first), since: others }
+    case 'retention':
+      return { kind, startsAt: [first, ...rest].join(':') }
     case 'digest':
       return { kind, day: first }
   }

@@ -122,7 +122,7 @@ export const template = z.strictObject({
         .min(1)
         .max(100_000)
         .optional()
-        .describe('Maximum number of resources of this template, with those being created'),
+        .describe('Maximum number of resources of this template, with those being created, without deleted ones'),
     })
     .default({})
     .describe('Limits for the number of requests and resources'),

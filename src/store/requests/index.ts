@@ -10,6 +10,8 @@ import {
 } from '../../core/index.ts'
 import type { Database } from '../database/index.ts'
 
+export { createGoneResources } from './gone-resources.ts'
+
 /** The first number of a tenant is 1001, so all references have the same length. */
 const numberBeforeFirst = 1000
 
@@ -155,7 +157,9 @@ export function createRequestStore(database: Database): RequestStore {
       const { rows } = await database.query<{ count: number }>(
         `SELECT count(*)::int AS count FROM (
            SELECT FROM requests WHERE tenant_id = $1 AND body -> 'template' ->> 'id' = $2 AND status = ANY($3)
-           AND request_id <> ALL($4::uuid[]) AND ($5::uuid IS NULL OR requester_id = $5) LIMIT $6) AS counted`,
+           AND request_id <> ALL($4::uuid[]) AND ($5::uuid IS NULL OR requester_id = $5)
+           AND NOT EXISTS (SELECT FROM gone_resources gone WHERE gone.request_id = requests.request_id)
+           LIMIT $6) AS counted`,
         [tenantId, templateId, states, but, requesterId, most],
       )
       return rows[0]?.count ?? 0

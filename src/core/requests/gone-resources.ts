@@ -1,0 +1,86 @@
+import { openStates, type SystemContext, TenantError } from '../shared/index.ts'
+import type { RequestPorts } from './ports.ts'
+import { isForMailbox, type Request } from './request.ts'
+
+/** The states of requests that have created a resource or still may. */
+export const countingStates = [...openStates, 'succeeded'] as const
+
+/** Requests per query and per call for mailboxes. */
+const pageSize = 100
+/** A new resource may not be visible everywhere yet. Milliseconds. */
+const visibleAfter = 3_600_000
+/** A template with a larger quota is never checked completely in one run: each site needs one or two calls. */
+const maxOfRun = 500
+
+/**
+ * Records which resources of templates with a quota no longer exist, and which were restored. Each run checks all resources
+ * of a template whose quota is used up, and a twenty-fourth of the others: call it every hour. A resource that cannot be
+ * looked up keeps its last result. Throws if the directory does not answer.
+ */
+export async function noteGoneResources(
+  { ports, settings: { tenantId } }: SystemContext<RequestPorts>,
+  stopping: AbortSignal,
+): Promise<void> {
+  const now = ports.clock.now()
+  const endedBefore = new Date(now.getTime() - visibleAfter)
+  for (const { id: templateId, quota } of await ports.templates.list(tenantId)) {
+    const most = quota.resources
+    if (most === undefined) continue
+    const used = await ports.requests.countOfTemplate({ tenantId, templateId, states: countingStates, but: [], most })
+    const hour = used === most && most <= maxOfRun ? undefined : now.getUTCHours()
+    let after = 0
+    while (!stopping.aborted) {
+      const page = await ports.goneResources.toCheck({
+        tenantId,
+        templateId,
+        endedBefore,
+        hour,
+        after,
+        limit: pageSize,
+      })
+      const found = await existing(ports, page)
+      await ports.goneResources.note(tenantId, now, found)
+      const last = page.at(-1)
+      if (!last || page.length < pageSize) break
+      after = last.number
+    }
+  }
+}
+
+/** Returns whether each request still has its resource. Leaves out requests without an answer. */
+async function existing({ directory }: RequestPorts, requests: readonly Request[]): Promise<Map<string, boolean>> {
+  const accounts = requests.flatMap((request) => (isForMailbox(request) ? (request.progress.userId ?? []) : []))
+  const found = accounts.length > 0 ? await answered(() => directory.people(accounts)) : []
+  const exists = new Map<string, boolean>()
+  for (const request of requests) {
+    const answer = isForMailbox(request)
+      ? request.progress.userId === undefined
+        ? undefined
+        : found?.some(({ id }) => id === request.progress.userId)
+      : await siteExists(directory, request)
+    if (answer !== undefined) exists.set(request.requestId, answer)
+  }
+  return exists
+}
+
+/** Finds a team site by its group, which keeps its id when it is renamed, and a communication site by its address. */
+function siteExists(
+  directory: RequestPorts['directory'],
+  { progress: { groupId, createdAs }, alias }: Exclude<Request, { address: string }>,
+): Promise<boolean | undefined> {
+  if (groupId !== undefined) return answered(async () => (await directory.groupName(groupId)) !== undefined)
+  const address = createdAs?.alias ?? alias
+  return address === ''
+    ? Promise.resolve(undefined)
+    : answered(async () => !(await directory.isSiteAddressFree(address)))
+}
+
+/** Returns the answer of the directory; undefined if the directory refuses to give one. */
+async function answered<T>(question: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await question()
+  } catch (error) {
+    if (error instanceof TenantError && !error.retryable) return undefined
+    throw error
+  }
+}
