@@ -1,6 +1,7 @@
 /** The follow-up card with the link or the address. */
 import { z } from 'zod'
 import {
+  fieldWarningsOf,
   inLocale,
   mailboxKind,
   type Request,
@@ -9,6 +10,7 @@ import {
   referenceOf,
   siteKind,
 } from '../../core/index.ts'
+import { fieldLines } from '../drafts/field-warnings.ts'
 import { titleOf } from '../requests/about-request.ts'
 import { type CheckRow, checkRow, checkRows, groupRow } from '../requests/checks.ts'
 import { peopleWith } from '../requests/request-facts.ts'
@@ -46,6 +48,8 @@ export const mailboxReadyCard = defineCard({
     moreChecks: z.string(),
     /** How people open it. */
     next: z.string(),
+    /** The requested values without effect. */
+    warnings: z.array(z.strictObject({ text: z.string() })),
   }),
 })
 
@@ -75,6 +79,7 @@ export function mailboxReadyView(request: RequestForMailbox, viewer: Viewer): Vi
     url: outlookLink(request, viewer),
     moreChecks: restText(strings.checks.more, rows.length - shown.length),
     next: format(texts.next[nextOf(request, viewer)], { people: peopleWith(request, 'FullAccess') }),
+    warnings: fieldLines(request, fieldWarningsOf(request)).map((text) => ({ text })),
   }
 }
 
