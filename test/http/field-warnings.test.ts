@@ -63,7 +63,7 @@ describe('an accepted field without effect', () => {
       {
         code: 'already-so',
         field: 'alias',
-        detail: 'The additional address is the mailbox’s own address, so the field adds nothing.',
+        detail: 'The additional address is the mailbox’s own address. It adds nothing.',
       },
     ])
     const made = mailboxView.parse((await call('kim', 'GET', `/requests/v1/${answer.requestId}`)).body)

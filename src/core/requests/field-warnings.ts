@@ -70,7 +70,7 @@ function metadataWarnings({ kind, details: { metadata = {} }, template: { fields
     .map(([key]) => warning('kept-on-request', `metadata.${key}`, because('answerKept', { field: key })))
 }
 
-/** Returns the warnings of a request. A site has none, and neither has a request whose details were removed. */
+/** Returns the warnings of a request; an empty list for a site, or after the details were removed. */
 export const fieldWarningsOf = (request: Request): FieldWarning[] =>
   isForMailbox(request) && request.reducedAt === undefined ? fieldWarnings(request) : []
 

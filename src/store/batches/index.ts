@@ -126,7 +126,7 @@ async function rowsOf(
   }))
 }
 
-/** Returns the warnings of a stored request. An unreadable one has none, so it hides no other row. */
+/** Returns the warnings of a stored request; an empty list for an unreadable request, so that it hides no other row. */
 function warningsIn(stored: unknown): FieldWarning[] {
   const request = provisioningRequest.safeParse(stored).data
   return request === undefined ? [] : fieldWarningsOf(request)
