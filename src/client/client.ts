@@ -9,6 +9,7 @@ import {
 import { UnexpectedAnswerError } from './errors.ts'
 import type {
   Accepted,
+  AcceptedMailbox,
   AnyTemplate,
   Batch,
   BatchRow,
@@ -108,7 +109,7 @@ export function createClient(options: ClientOptions) {
 
   return {
     /** Requests a mailbox. The service queues it: wait for the request, or subscribe to the template's webhook. */
-    createMailbox: (body: MailboxRequest, options: WriteOptions = {}): Promise<Accepted> =>
+    createMailbox: (body: MailboxRequest, options: WriteOptions = {}): Promise<AcceptedMailbox> =>
       write('/mail/v1/mailboxes/', 'mail', body, options),
     /** Requests a site. The service queues it: wait for the request or its group, or subscribe to the webhook. */
     createSite: (body: SiteRequest, options: WriteOptions = {}): Promise<Accepted> =>

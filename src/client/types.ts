@@ -31,6 +31,8 @@ export type ProvisioningRequest = RequestView
 export type { Explanation, RequestState, ResourceKind }
 /** The answer to a creation: the request is queued or waits for approval. */
 export type Accepted = Pick<RequestView, 'requestId' | 'tenantId' | 'approvalRequired' | 'status'>
+/** The answer to a mailbox request. `warnings`: the accepted fields without effect in Microsoft 365. */
+export type AcceptedMailbox = Accepted & Pick<Extract<RequestView, { warnings: unknown }>, 'warnings'>
 /** A preview of a request. `valid`: the service would accept it; otherwise `errors` has the reasons. */
 export type Preview = Omit<z.output<typeof simulatedPreview>, 'simulated'> &
   Partial<Pick<z.output<typeof simulatedPreview>, 'simulated'>>

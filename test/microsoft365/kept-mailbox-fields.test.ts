@@ -40,6 +40,13 @@ const kept: Readonly<Record<MailboxKind, Readonly<Record<string, unknown>>>> = {
   roomMailbox: always,
 }
 
+/** The fields with a warning: all kept ones except the reason, which approvers read. */
+const warned = (kind: MailboxKind) =>
+  [
+    ...Object.keys(kept[kind]).filter((field) => field !== 'metadata' && field !== 'reason'),
+    'metadata.unassigned',
+  ].sort()
+
 /** The calls that write to Exchange: cmdlets with the names and values of their parameters. */
 const cmdlet = z.object({
   CmdletInput: z.object({ CmdletName: z.string(), Parameters: z.record(z.string(), z.unknown()) }),
@@ -79,6 +86,8 @@ describe('the fields of a mailbox, from the API to Exchange', () => {
       const without = await provision(plain(kind))
       const { view, cmdlets, names } = await provision({ ...plain(kind), ...kept[kind] })
       expect(view.details).toMatchObject(kept[kind])
+      expect(view.warnings.map(({ field }) => field).toSorted()).toEqual(warned(kind))
+      expect(without.view.warnings).toEqual([])
       expect(names).toEqual(without.names)
       expect(names.map(([name]) => name)).toContain('New-Mailbox')
       const sent = JSON.stringify(cmdlets)

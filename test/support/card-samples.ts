@@ -268,7 +268,7 @@ const ofSites: readonly Sample[] = [
   notice('too-many-open', {
     code: 'tooManyOpen',
     detail:
-      'You have 25 open requests, which is the limit. To send another request, cancel an open one, or wait until one ends. Failed requests do not count.',
+      'You have 25 open requests, which is the limit. Cancel one, or wait until one ends. Failed requests do not count.',
   }),
   notice('no-requests', { code: 'noRequests' }),
 ]

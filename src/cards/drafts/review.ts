@@ -3,6 +3,7 @@ import {
   type ApprovalStage,
   type BasedOn,
   type Draft,
+  fieldWarnings,
   inLocale,
   isForMailboxPlan,
   isMailboxKind,
@@ -23,6 +24,7 @@ import { format, restText, strings } from '../shared/messages.ts'
 import { defineCard, type ViewOf } from '../shared/render.ts'
 import { cut, decidersOf, longest, peopleList, type Viewer } from '../shared/texts.ts'
 import { changedNames, changedText, inputNames } from './based-on.ts'
+import { fieldLines } from './field-warnings.ts'
 
 const similarRow = z.strictObject({
   displayName: z.string(),
@@ -104,7 +106,8 @@ export function reviewView(review: Review): ViewOf<typeof reviewCard> {
   const after = [...labelFact(of), ...reasonFact(of)]
   const own = before.length + after.length
   const outlook = review.outlook ?? { approvals, warnings: [] }
-  const warnings = warningLines(outlook, viewer)
+  const ofFields = isForMailboxPlan(plan) ? fieldLines(plan, fieldWarnings(plan)) : []
+  const warnings = warningLines(outlook, viewer, undefined, ofFields)
   const stages = stageRows(outlook.approvals)
   const taken = JSON.stringify([warnings, stages]).length + costOfRow * (warnings.shown.length + stages.length)
   const { shown, hidden } = fitting([...before, ...after, ...otherFacts(of)], maxFacts, room - taken)
@@ -221,8 +224,10 @@ export function warningLines(
   { approvals, warnings }: Outlook,
   viewer: Viewer,
   unknownToken: string = strings.review.warning.unknownToken,
+  ofFields: readonly string[] = [],
 ): { shown: string[]; more: string } {
-  const lines = warnings.flatMap((warning) => warningTexts(warning, approvals.length > 1, viewer, unknownToken))
+  const known = warnings.flatMap((warning) => warningTexts(warning, approvals.length > 1, viewer, unknownToken))
+  const lines = [...known, ...ofFields]
   return {
     shown: lines.slice(0, maxWarnings),
     more: restText(strings.review.warning.more, lines.length - maxWarnings),
@@ -262,6 +267,11 @@ function warningTexts({ code, reason }: Warning, isOneOfMany: boolean, viewer: V
     case 'number-later':
     case 'nobody-can-open':
     case 'similar':
+    // The fields without effect have lines of their own.
+    case 'kept-on-request':
+    case 'not-enforced':
+    case 'already-so':
+    case 'nobody-has-access':
       return []
   }
 }

@@ -1,6 +1,7 @@
 /** The follow-up card with the link or the address. */
 import { z } from 'zod'
 import {
+  fieldWarningsOf,
   inLocale,
   mailboxKind,
   type Person,
@@ -10,6 +11,7 @@ import {
   referenceOf,
   siteKind,
 } from '../../core/index.ts'
+import { fieldLines } from '../drafts/field-warnings.ts'
 import { titleOf } from '../requests/about-request.ts'
 import { type CheckRow, checkRow, checkRows, groupRow } from '../requests/checks.ts'
 import { peopleWith } from '../requests/request-facts.ts'
@@ -47,6 +49,8 @@ export const mailboxReadyCard = defineCard({
     moreChecks: z.string(),
     /** How people open it. */
     next: z.string(),
+    /** The requested values without effect. */
+    warnings: z.array(z.strictObject({ text: z.string() })),
   }),
 })
 
@@ -86,6 +90,7 @@ export function mailboxReadyView(
       people: peopleWith(request, 'FullAccess'),
       helpers: helpersOf(helpers),
     }),
+    warnings: fieldLines(request, fieldWarningsOf(request)).map((text) => ({ text })),
   }
 }
 

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import {
   attentionOf,
+  fieldWarningsOf,
   inLocale,
   isForMailbox,
   isTakenName,
@@ -21,6 +22,7 @@ import {
 } from '../../core/index.ts'
 import { decidesNow } from '../decisions/approval-decided.ts'
 import { decidersNow, expiryOf, line, linesForRequester, urgencyOf } from '../decisions/stage-texts.ts'
+import { fieldLines } from '../drafts/field-warnings.ts'
 import { askedAddress, outlookLink, siteAddress, withoutScheme } from '../shared/links.ts'
 import { look, looks, shownState, toKnow } from '../shared/look.ts'
 import { format, strings } from '../shared/messages.ts'
@@ -55,6 +57,8 @@ export const requestStatusCard = defineCard({
     waits: z.array(line),
     /** When its details were removed; `''` while they are there. */
     reduced: z.string(),
+    /** The requested values without effect, while the mailbox may still get the others. */
+    warnings: z.array(z.strictObject({ text: z.string() })),
     comment: z.string(),
     wrote: z.string(),
     steps: z.array(stepRow).min(1).max(7),
@@ -114,6 +118,7 @@ export function requestStatusView(
     waits: stage ? linesForRequester(request, stage, viewer) : renamed ? [{ text: renamed, weight: 'Default' }] : [],
     reduced:
       request.reducedAt === undefined ? '' : format(texts.reduced, { date: moment(request.reducedAt, viewer, 'day') }),
+    warnings: isOver(state) ? [] : fieldLines(request, fieldWarningsOf(request)).map((text) => ({ text })),
     comment: cut(quote.comment, longest.text),
     wrote: format(texts.commentBy, { name: cut(quote.by, longest.name) }),
     steps: stepRows(request, viewer),
@@ -154,6 +159,8 @@ function placeOf(request: Request, state: RequestState, viewer: Viewer): { link:
   return { link: isAwaited || isNamed || never ? '' : askedAddress(request, viewer), url: '' }
 }
 
+/** Whether the request ended without a resource. */
+const isOver = (state: RequestState): boolean => state === 'rejected' || state === 'expired' || state === 'cancelled'
 const isOwn = ({ requester }: Request, { id }: Viewer): boolean => requester.id === id
 const isAnyMade = ({ steps }: Request): boolean => steps.some(({ status }) => status === 'done')
 
@@ -238,7 +245,6 @@ function permitted(request: Request, state: RequestState, viewer: Viewer) {
   const admin = { ...actor, isAdmin: viewer.isAdmin === true }
   const own = isOwn(request, viewer)
   const isGone = request.reducedAt !== undefined
-  const isOver = state === 'rejected' || state === 'expired' || state === 'cancelled'
   const moves: readonly RequestState[] = transitions[request.status]
   const rename = own && state === 'failed' && isTakenName(request.problem)
   const retry = viewer.isAdmin === true && state === 'failed' && !rename
@@ -248,7 +254,7 @@ function permitted(request: Request, state: RequestState, viewer: Viewer) {
   const nudge = state === 'pendingApproval' && !decide && may(admin, 'request.nudge', request)
   const remedy = viewer.isAdmin === true && !own && !decide && isForAdmin(request, viewer)
   return {
-    edit: others || (own && !isGone && isOver),
+    edit: others || (own && !isGone && isOver(state)),
     rename,
     retry,
     decide,

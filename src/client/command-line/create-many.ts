@@ -53,6 +53,8 @@ export async function createMany(scope: Scope, creating: CreatingMany, how: How)
   const good = unsent.filter(({ faults }) => faults.length === 0)
   const wrong = unsent.filter(({ faults }) => faults.length > 0)
   showFaults(scope, wrong)
+  for (const [detail, count] of refusals.warnings)
+    scope.terminal.note(fill(texts.csv.warning, { count, detail: clean(detail) }))
   if (unsent.length > 0) noteCounts(scope, good.length, wrong.length, refusals.approvals)
   if (how.onlyTry) return wrong.length === 0 ? exitCodes.done : exitCodes.refused
   if (good.length > 0 && !(await confirmed(scope, how, good.length, wrong.length))) {
@@ -129,9 +131,11 @@ function callsOf(rows: readonly Row[]): Call[] {
   return chunks.map((some) => ({ sentAs: randomUUID(), batchId: '', rows: some }))
 }
 
-/** The faults of rows from a preview, and the number of rows that need approval. */
+/** The faults and warnings of rows from a preview, and the number of rows that need approval. */
 class Refusals extends Map<Row, readonly Fault[]> {
   approvals = 0
+  /** The number of lines with each warning. */
+  readonly warnings = new Map<string, number>()
 }
 
 async function tryRows(scope: Scope, resource: NewBatch['resource'], rows: readonly Row[]): Promise<Refusals> {
@@ -142,10 +146,11 @@ async function tryRows(scope: Scope, resource: NewBatch['resource'], rows: reado
   const trials: BatchTrial['rows'][number][] = []
   for (const { rows: some } of callsOf(rows))
     trials.push(...(await client.tryBatch(batchOf(resource, some), { signal: scope.signal })).rows)
-  for (const { key, status, errors, approvalRequired } of trials) {
+  for (const { key, status, errors, approvalRequired, warnings = [] } of trials) {
     const row = byKey.get(key)
     if (row && status === 'refused') refusals.set(row, errors)
     if (approvalRequired) refusals.approvals += 1
+    for (const { detail } of warnings) refusals.warnings.set(detail, (refusals.warnings.get(detail) ?? 0) + 1)
   }
   return refusals
 }

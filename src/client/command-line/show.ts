@@ -64,8 +64,21 @@ export function requestLines(
   for (const stage of approvals) lines.push(approvalLine(stage))
   if (steps.some(({ status }) => status !== 'pending'))
     lines.push(...steps.map((step) => `  ${stepLine(terminal, step)}`))
-  return [...lines, ...endLines(terminal, request), terminal.style('dim', clean(request.requestId))]
+  return [
+    ...lines,
+    ...warningLines(request),
+    ...endLines(terminal, request),
+    terminal.style('dim', clean(request.requestId)),
+  ]
 }
+
+/** Returns a line for each accepted field without effect. Only mailboxes have warnings; older services send none. */
+export const warningLines = (
+  answer: { readonly warnings?: readonly { readonly detail: string }[] } | object,
+): string[] =>
+  ('warnings' in answer ? (answer.warnings ?? []) : []).map(({ detail }) =>
+    fill(texts.preview.warning, { detail: clean(detail) }),
+  )
 
 /** Returns the last lines of a request: the reason of a failure, or the address. */
 function endLines(terminal: Terminal, request: ProvisioningRequest): string[] {

@@ -18,7 +18,7 @@ import { createMany } from '../command-line/create-many.ts'
 import { type Command, defineCommand, type Scope } from '../command-line/define-command.ts'
 import { asFlag, type FieldNames, placeOf } from '../command-line/fields.ts'
 import { askQuestion, chooseTemplate, promptsOf, type Question, questionsOf } from '../command-line/questions.ts'
-import { faultLines, previewLines, previewOf, table, watch } from '../command-line/show.ts'
+import { faultLines, previewLines, previewOf, table, warningLines, watch } from '../command-line/show.ts'
 import { clean, type ExitCode, exitCodes, fill, texts, UsageError } from '../command-line/terminal.ts'
 import {
   type Accepted,
@@ -148,10 +148,13 @@ async function accepted(scope: Scope, answered: Accepted, follows: boolean): Pro
   const { terminal } = scope
   const { requestId, approvalRequired } = answered
   // With --json the last value on a watched line is the request itself.
-  if (follows && !terminal.json) terminal.note(approvalRequired ? texts.create.waits : texts.create.accepted)
+  const warnings = warningLines(answered)
+  if (follows && !terminal.json)
+    for (const line of [approvalRequired ? texts.create.waits : texts.create.accepted, ...warnings]) terminal.note(line)
   if (follows) return watch(scope, requestId)
   terminal.result(answered, [
     approvalRequired ? texts.create.waits : texts.create.accepted,
+    ...warnings,
     fill(texts.create.follow, { requestId }),
   ])
   return exitCodes.done

@@ -14,6 +14,10 @@ export const warningCodes = [
   'admins-too',
   'delegated',
   'similar',
+  'kept-on-request',
+  'not-enforced',
+  'already-so',
+  'nobody-has-access',
 ] as const
 export type WarningCode = (typeof warningCodes)[number]
 
@@ -37,11 +41,13 @@ export interface Foreseen {
   readonly emptyTokens: readonly string[]
   /** The stages, including the delegates of absent approvers. */
   readonly approvals: readonly ApprovalStage[]
+  /** The warnings about fields of a mailbox without effect in the tenant. */
+  readonly ofFields?: readonly Warning[]
 }
 
 /** Returns the warnings, the most important first. */
 export function warningsOf(of: Foreseen): Warning[] {
-  return [...accessWarnings(of), ...nameWarnings(of), ...of.approvals.flatMap(stageWarnings)]
+  return [...accessWarnings(of), ...nameWarnings(of), ...of.approvals.flatMap(stageWarnings), ...(of.ofFields ?? [])]
 }
 
 function accessWarnings({ template: { kind }, details }: Foreseen): Warning[] {

@@ -1,5 +1,11 @@
 import { z } from 'zod'
-import { type Request, refuseSitesOfApplications, rolesOf } from '../requests/index.ts'
+import {
+  type FieldWarning,
+  type Request,
+  refuseSitesOfApplications,
+  rolesOf,
+  shownFieldWarning,
+} from '../requests/index.ts'
 import {
   type Actor,
   access,
@@ -111,6 +117,8 @@ export interface BatchRow {
   readonly status: BatchRowStatus
   readonly request: Pick<Request, 'requestId' | 'number' | 'status'> | null
   readonly problem: RowProblem | null
+  /** The accepted fields of its mailbox that have no effect. */
+  readonly warnings: readonly FieldWarning[]
 }
 /** The numbers of rows and of their requests, by status. */
 interface BatchCounts {
@@ -186,6 +194,9 @@ export const batchRowView = z.strictObject({
     .nullable()
     .describe('The request of the row, if it was submitted.'),
   problem: shownRowProblem.nullable().describe('The reason why the row was refused.'),
+  warnings: z
+    .array(shownFieldWarning)
+    .describe('The accepted fields of a mailbox without effect in Microsoft 365; for a site always empty.'),
 })
 
 /** The ports that this room and the rooms above it need. */

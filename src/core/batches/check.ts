@@ -3,10 +3,14 @@ import { z } from 'zod'
 import {
   type Evaluation,
   evaluate,
+  type FieldWarning,
+  fieldWarnings,
+  isForMailboxPlan,
   namesOfPlan,
   type Plan,
   refuseSitesOfApplications,
   requestPreview,
+  shownFieldWarning,
 } from '../requests/index.ts'
 import { because, type Context, defineUseCase, type Fault, ProvisioningError, resourceKind } from '../shared/index.ts'
 import { type BatchOrder, type BatchPorts, batchRows } from './batch.ts'
@@ -19,9 +23,13 @@ export const checkedRow = z.strictObject({
   templateId: z.uuid().optional(),
   names: requestPreview.shape.names.unwrap().optional(),
   approvalRequired: z.boolean().optional(),
+  warnings: z.array(shownFieldWarning).describe('The accepted fields of a mailbox without effect in Microsoft 365.'),
   errors: requestPreview.shape.errors,
 })
-export type CheckedRow = Omit<z.output<typeof checkedRow>, 'errors'> & { readonly errors: readonly Fault[] }
+export type CheckedRow = Omit<z.output<typeof checkedRow>, 'errors' | 'warnings'> & {
+  readonly errors: readonly Fault[]
+  readonly warnings: readonly FieldWarning[]
+}
 
 /** How many rows are checked at the same time: each calls the directory a few times. */
 const together = 6
@@ -140,12 +148,13 @@ const conflicts = ({ names, template }: Plan, taken: ReadonlyMap<string, string>
   template.quota.resources !== undefined || names.some(({ name }) => taken.has(name))
 
 function shown(key: string, { evaluation, requestId }: Evaluated): CheckedRow {
-  if (!evaluation.ok) return { key, status: 'refused', errors: evaluation.faults }
+  if (!evaluation.ok) return { key, status: 'refused', warnings: [], errors: evaluation.faults }
   const { plan } = evaluation
   const { kind, template, approvals } = plan
   const approvalRequired = approvals.length > 0
   const names = namesOfPlan(plan, requestId)
-  return { key, status: 'ok', kind, templateId: template.id, names, approvalRequired, errors: [] }
+  const warnings = isForMailboxPlan(plan) ? fieldWarnings(plan) : []
+  return { key, status: 'ok', kind, templateId: template.id, names, approvalRequired, warnings, errors: [] }
 }
 
 /** Runs work for each value, at most `most` at a time. Rejects with the first error. */

@@ -112,9 +112,13 @@ export function cellsOfRequest(one: Request | UnreadableRequest): string[] {
 
 /** A request as the API shows it, with the name of its template. */
 export const jsonOfRequest = (one: Request | UnreadableRequest): unknown =>
-  isUnreadable(one)
-    ? one
-    : { ...viewOf(one), template: { id: one.template.id, version: one.template.version, name: one.template.name } }
+  isUnreadable(one) ? one : { ...withoutReasons(viewOf(one)), template: templateOf(one) }
+
+const templateOf = ({ template: { id, version, name } }: Request) => ({ id, version, name })
+
+/** The warnings of a mailbox by code and field. The texts of the API are not part of a request. */
+const withoutReasons = (view: ReturnType<typeof viewOf>) =>
+  'warnings' in view ? { ...view, warnings: view.warnings.map(({ code, field }) => ({ code, field })) } : view
 
 /**
  * The start of a formula for spreadsheets (OWASP, "CSV Injection"; full-width signs included): at the start of a cell,

@@ -45,6 +45,7 @@ import {
 } from '../templates/index.ts'
 import { isNoId, withoutAbsent } from './applicable-fields.ts'
 import { awayOf } from './change.ts'
+import { fieldWarnings } from './field-warnings.ts'
 import { chosenTemplate, evaluateMailbox } from './mailbox-plan.ts'
 import { type Evaluation, type Glimpse, isForMailboxPlan, isRecord, type Plan, type RequestInquiry } from './plan.ts'
 import type { RequestPorts } from './ports.ts'
@@ -86,7 +87,8 @@ export function foreseenIn(plan: Plan, requestId: string): Foreseen {
   const isMailbox = isForMailboxPlan(plan)
   const name = isMailbox ? plan.address.slice(0, plan.address.indexOf('@')) : plan.alias
   const passedOver = isMailbox ? [] : (plan.passedOver ?? [])
-  return { requestId, template, details, approvals, emptyTokens, name, passedOver }
+  const ofFields = isMailbox ? fieldWarnings(plan) : []
+  return { requestId, template, details, approvals, emptyTokens, name, passedOver, ofFields }
 }
 
 const foreseenNames = z.strictObject({

@@ -20,6 +20,7 @@ import {
   siteKind,
 } from '../shared/index.ts'
 import { authorize, may, refusedAction } from './access.ts'
+import { type FieldWarning, fieldWarningsOf, shownFieldWarning } from './field-warnings.ts'
 import type { RequestPorts, RequestQuery } from './ports.ts'
 import { basedOn, isForMailbox, problem, type Request, referenceOf, referencePattern, requestStep } from './request.ts'
 
@@ -241,11 +242,17 @@ export const requestView = z.discriminatedUnion('kind', [
     kind: mailboxKind,
     details: mailboxDetails.extend({ reason }),
     resource: mailboxResource.nullable(),
+    warnings: z.array(shownFieldWarning).describe('The accepted fields without effect in Microsoft 365'),
   }),
 ])
 export type RequestView = z.output<typeof requestView>
+type MailboxView = Extract<RequestView, { warnings: unknown }>
+/** The view of a request without texts: the API adds the `detail` of each warning. */
+export type CodedRequestView =
+  | Exclude<RequestView, MailboxView>
+  | (Omit<MailboxView, 'warnings'> & { readonly warnings: readonly FieldWarning[] })
 
-export function viewOf(request: Request): RequestView {
+export function viewOf(request: Request): CodedRequestView {
   const { requestId, tenantId, status, requester, submittedAt, updatedAt, approvals, steps, checks, problem } = request
   const shared = {
     requestId,
@@ -280,7 +287,8 @@ export function viewOf(request: Request): RequestView {
   const { kind, resource, aliasAddress } = request
   const [name = '', domain = ''] = request.address.split('@')
   const alias = aliasAddress && { alias: aliasAddress }
-  return { ...shared, kind, details: { ...request.details, name, domain, ...alias, ...reason }, resource }
+  const details = { ...request.details, name, domain, ...alias, ...reason }
+  return { ...shared, kind, details, resource, warnings: fieldWarningsOf(request) }
 }
 
 /** Returns the request for a viewer: only admins see the wrong permission, host or setting, and Microsoft's codes. */
@@ -292,7 +300,7 @@ export function requestFor(request: Request, { isAdmin }: { readonly isAdmin: bo
   return { ...request, steps, problem: request.problem && problemForPeople(request.problem) }
 }
 
-export const viewFor = (request: Request, viewer: { readonly isAdmin: boolean }): RequestView =>
+export const viewFor = (request: Request, viewer: { readonly isAdmin: boolean }): CodedRequestView =>
   viewOf(requestFor(request, viewer))
 
 /** Returns the data of a timeline's entry for a viewer. */

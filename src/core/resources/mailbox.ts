@@ -134,6 +134,21 @@ export const applicability: Readonly<Record<string, readonly MailboxKind[]>> = {
 export const applies = (property: string, kind: MailboxKind): boolean =>
   (applicability[property] ?? every).includes(kind)
 
+/** The fields that Exchange cannot hold, with the kinds without a place for them. A test compares this with the connector. */
+const withoutPlace: Partial<Record<MailboxField, readonly MailboxKind[]>> = {
+  primaryOwner: every,
+  secondaryOwner: every,
+  isAllowAutomaticReplyOverride: every,
+  audioDeviceName: ['sharedMailbox', 'equipmentMailbox'],
+  displayDeviceName: ['sharedMailbox', 'equipmentMailbox'],
+  videoDeviceName: ['sharedMailbox', 'equipmentMailbox'],
+  tags: ['sharedMailbox', 'equipmentMailbox'],
+}
+
+/** Whether the tenant has a place for a field of this kind of mailbox. Other values stay on the request only. */
+export const tenantHolds = (field: MailboxField, kind: MailboxKind): boolean =>
+  withoutPlace[field]?.includes(kind) !== true
+
 /** Whether `metadata.seats` of a room is a number from 1 to 99999. */
 export const isSeatCount = (seats: unknown): boolean =>
   typeof seats !== 'object' && /^[1-9]\d{0,4}$/.test(String(seats))

@@ -5,6 +5,9 @@ import {
   type BatchStore,
   batch,
   batchRowStatuses,
+  type FieldWarning,
+  fieldWarningsOf,
+  provisioningRequest,
   requestState,
   rowProblem,
 } from '../../core/index.ts'
@@ -21,6 +24,7 @@ interface Row {
   readonly problem: unknown
   readonly number: number | null
   readonly state: string | null
+  readonly sent: unknown
 }
 
 export function createBatchStore(database: Database): BatchStore {
@@ -100,25 +104,32 @@ export function createBatchStore(database: Database): BatchStore {
   }
 }
 
-/** Lists rows with the states of their requests, without reading whole requests. */
+/** Lists rows with the states and warnings of their requests. */
 async function rowsOf(
   database: Database,
   { batchId, status, after, limit }: Parameters<BatchStore['rows']>[0],
 ): Promise<BatchRow[]> {
   const { rows } = await database.query<Row>(
-    `SELECT r.place, r.key, r.status, r.request_id, r.problem, q.number, q.status AS state
+    `SELECT r.place, r.key, r.status, r.request_id, r.problem, q.number, q.status AS state, q.body AS sent
      FROM batch_rows r LEFT JOIN requests q ON q.request_id = r.request_id AND r.status = 'submitted'
      WHERE r.batch_id = $1 AND r.place > $2 AND ($3::text IS NULL OR r.status = $3)
      ORDER BY r.place LIMIT ${Number(limit)}`,
     [batchId, after ?? -1, status ?? null],
   )
-  return rows.map(({ place, key, status: stored, request_id: requestId, problem, number, state }) => ({
+  return rows.map(({ place, key, status: stored, request_id: requestId, problem, number, state, sent }) => ({
     place,
     key,
     status: rowStatusOf(stored),
     request: number === null ? null : { requestId, number, status: requestState.parse(state) },
     problem: problem === null ? null : rowProblem.parse(problem),
+    warnings: warningsIn(sent),
   }))
+}
+
+/** Returns the warnings of a stored request; an empty list for an unreadable request, so that it hides no other row. */
+function warningsIn(stored: unknown): FieldWarning[] {
+  const request = provisioningRequest.safeParse(stored).data
+  return request === undefined ? [] : fieldWarningsOf(request)
 }
 
 async function countsOf(database: Database, batchId: string): Promise<Awaited<ReturnType<BatchStore['counts']>>> {

@@ -16,7 +16,7 @@ import {
 } from '../../../core/index.ts'
 import { defineRoute } from '../../server/define-route.ts'
 import { type ApiTexts, errorsOf } from '../../server/problem.ts'
-import { listOf, paging } from '../shared/index.ts'
+import { listOf, paging, warningsWithTexts } from '../shared/index.ts'
 import examples from './examples.json' with { type: 'json' }
 
 const ofOneBatch = z.object({ batchId: z.uuid().toLowerCase() })
@@ -86,7 +86,11 @@ const createBatch = defineRoute({
   },
 })
 
-const showChecked = (row: CheckedRow, texts: ApiTexts) => ({ ...row, errors: errorsOf(texts, row.errors) })
+const showChecked = (row: CheckedRow, texts: ApiTexts) => ({
+  ...row,
+  warnings: warningsWithTexts(row.warnings, texts),
+  errors: errorsOf(texts, row.errors),
+})
 
 function showBatch({ batch: one, counts }: BatchReport, texts: ApiTexts): z.output<typeof batchView> {
   const { v: _, clientId: __, ...shown } = one
@@ -141,12 +145,16 @@ const listBatchRows = defineRoute({
   },
 })
 
-function showRow({ key, status, request, problem }: BatchRow, texts: ApiTexts): z.output<typeof batchRowView> {
+function showRow(
+  { key, status, request, problem, warnings }: BatchRow,
+  texts: ApiTexts,
+): z.output<typeof batchRowView> {
   return {
     key,
     status,
     request: request && { requestId: request.requestId, reference: referenceOf(request), status: request.status },
     problem: problem && { ...showReason(problem, texts), errors: errorsOf(texts, problem.errors) },
+    warnings: warningsWithTexts(warnings, texts),
   }
 }
 

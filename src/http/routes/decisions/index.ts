@@ -49,8 +49,9 @@ function decisionRoute({ verb, summary, permission, decides, refusals, useCase }
     examples: examples[`${verb}Request`],
     idempotent: true,
     mayStill: mayStill(permission),
-    async handle({ actor, core, requestId: attempt }, { params, body }) {
-      return shown(await core[useCase](actor, { ...params, ...body, attempt }), actor)
+    async handle(scope, { params, body }) {
+      const { actor, core, requestId: attempt } = scope
+      return shown(await core[useCase](actor, { ...params, ...body, attempt }), scope)
     },
   })
 }
@@ -114,8 +115,9 @@ const reassignRequest = defineRoute({
   examples: examples.reassignRequest,
   idempotent: true,
   mayStill: mayStill('request.reassign'),
-  async handle({ actor, core, requestId: attempt }, { params, body }) {
-    return shown(await core.reassign(actor, { requestId: params.requestId, ...body, attempt }), actor)
+  async handle(scope, { params, body }) {
+    const { actor, core, requestId: attempt } = scope
+    return shown(await core.reassign(actor, { requestId: params.requestId, ...body, attempt }), scope)
   },
 })
 
@@ -134,8 +136,9 @@ const nudgeRequest = defineRoute({
   examples: examples.nudgeRequest,
   idempotent: true,
   mayStill: mayStill('request.nudge'),
-  async handle({ actor, core, requestId: attempt }, { params }) {
-    return shown(await core.nudge(actor, { requestId: params.requestId, attempt }), actor)
+  async handle(scope, { params }) {
+    const { actor, core, requestId: attempt } = scope
+    return shown(await core.nudge(actor, { requestId: params.requestId, attempt }), scope)
   },
 })
 

@@ -4,6 +4,7 @@ import {
   auditEntry,
   type Core,
   entryDataFor,
+  fieldWarningsOf,
   isTerminal,
   mailboxRequest,
   ProvisioningError,
@@ -12,15 +13,15 @@ import {
   requestState,
   requestView,
   resourceKind,
+  shownFieldWarning,
   simulatedPreview,
   siteRequest,
-  viewFor,
 } from '../../../core/index.ts'
 import { type ActorScope, checkedByCore, defineRoute } from '../../server/define-route.ts'
 import { errorsOf } from '../../server/problem.ts'
 import { hasEntity } from '../../server/respond.ts'
 import { preferredWait, type WaitEnd } from '../../server/waiting.ts'
-import { listOf, ofOneRequest, paging, showing, shown } from '../shared/index.ts'
+import { bodyOf, listOf, ofOneRequest, paging, showing, shown, warningsWithTexts } from '../shared/index.ts'
 import examples from './examples.json' with { type: 'json' }
 
 /** API document, "creation response (queued request)" of either resource, with the status of the request. */
@@ -29,6 +30,10 @@ export const accepted = z.strictObject({
   tenantId: z.uuid(),
   approvalRequired: z.boolean(),
   status: requestState,
+})
+/** The answer to a mailbox request, with the accepted fields that have no effect. */
+export const acceptedMailbox = accepted.extend({
+  warnings: z.array(shownFieldWarning).describe('The accepted fields without effect in Microsoft 365'),
 })
 
 const accepting = {
@@ -97,13 +102,16 @@ const createMailbox = defineRoute({
   audience: 'mail',
   query: anotherQuery,
   body: checkedByCore(mailboxRequest),
-  answers: { 202: accepting },
+  answers: { 202: { ...accepting, body: acceptedMailbox } },
   refusals: ['duplicate-request', 'name-taken', 'too-many-open-requests', 'not-found'],
   examples: examples.createMailbox,
   idempotent: true,
-  async handle({ actor, core, requestId, headers }, { body, query }) {
+  async handle({ actor, core, requestId, headers, services }, { body, query }) {
     const refusesRepeats = !wantsAnother(headers, query)
-    return acceptance(await core.submitMailbox(actor, { body, requestId, refusesRepeats }), core)
+    const request = await core.submitMailbox(actor, { body, requestId, refusesRepeats })
+    const { body: answer, ...others } = acceptance(request, core)
+    const warnings = warningsWithTexts(fieldWarningsOf(request), services.texts)
+    return { ...others, body: { ...answer, warnings } }
   },
 })
 
@@ -189,18 +197,19 @@ const listRequests = defineRoute({
   answers: { 200: { description: 'A page of the list.', body: listOf(requestView) } },
   refusals: [],
   examples: examples.listRequests,
-  async handle({ actor, core }, { query: { reference, waitingFor, ...page } }) {
+  async handle(scope, { query: { reference, waitingFor, ...page } }) {
+    const { actor, core } = scope
     if (reference !== undefined) {
       const found = await oneOf(core.readRequestByReference(actor, { reference }))
       const { status, kind } = page
       const isMeant = (one: Request) => (!status || one.status === status) && (!kind || one.kind === kind)
-      return { status: 200, body: { value: found.filter(isMeant).map((one) => viewFor(one, actor)) } }
+      return { status: 200, body: { value: found.filter(isMeant).map((one) => bodyOf(one, scope)) } }
     }
     const { requests, nextCursor } = await core.listRequests(actor, {
       ...page,
       ...(waitingFor && { waitingForMe: true }),
     })
-    return { status: 200, body: { value: requests.map((one) => viewFor(one, actor)), nextCursor } }
+    return { status: 200, body: { value: requests.map((one) => bodyOf(one, scope)), nextCursor } }
   },
 })
 
@@ -247,20 +256,21 @@ async function readWaiting(scope: ActorScope, requestId: string) {
   const { actor, core, request } = scope
   const found = await core.readRequest(actor, { requestId })
   const seconds = preferredWait([request.headers['prefer'] ?? []].flat().join())
-  if (seconds === 0) return shown(found, actor)
+  if (seconds === 0) return shown(found, scope)
   const ended = hasNews(scope, found) ? 'changed' : await hold(scope, found, seconds)
-  if (ended === undefined) return shown(found, actor)
+  if (ended === undefined) return shown(found, scope)
   // The request and the caller's rights may have changed during the wait.
   const current = ended === 'gone' ? found : await core.readRequest(actor, { requestId })
-  if (ended === 'stopping') return shown(current, actor)
-  const { headers, ...answer } = shown(current, actor)
+  if (ended === 'stopping') return shown(current, scope)
+  const { headers, ...answer } = shown(current, scope)
   return { ...answer, headers: { ...headers, 'Preference-Applied': `wait=${seconds}` } }
 }
 
 /** Whether to answer at once: the caller has an older version, or no other version will come. */
-function hasNews({ actor, request }: ActorScope, found: Request): boolean {
+function hasNews(scope: ActorScope, found: Request): boolean {
+  const { request } = scope
   if (isTerminal(found.status)) return true
-  return request.headers['if-none-match'] !== undefined && !hasEntity(request, shown(found, actor).headers.ETag)
+  return request.headers['if-none-match'] !== undefined && !hasEntity(request, shown(found, scope).headers.ETag)
 }
 
 async function hold(
