@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { action, actionsOf, textOf, valuesOf } from '../support/cards.ts'
+import type { Card } from '../support/connector.ts'
 import { withService } from '../support/service.ts'
 import { opens } from '../support/site-request.ts'
 import { people } from '../support/teams-user.ts'
@@ -61,11 +62,11 @@ describe('a mailbox request in chat', () => {
     const { kim, dana, omar } = service
     await dana.installs()
     const withoutYou = 'You are not among the people with full access.'
-    const titles = (card: object = {}) => actionsOf(card).map(({ title }) => title)
+    const titles = (card: Card = {}) => actionsOf(card).map(({ title }) => title)
     const choose = await opens(kim, 'shared mailbox')
     const form = await kim.clicks(choose, 'Choose Customer mailbox')
     expect(titles(form.card)).not.toContain('Add me')
-    const on = (card: object | undefined) => ({ id: choose.id, card: card ?? {} })
+    const on = (card: Card | undefined) => ({ id: choose.id, card: card ?? {} })
     const filled = {
       displayName: 'Fabrikam orders',
       name: 'fabrikam',

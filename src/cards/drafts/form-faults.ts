@@ -50,7 +50,13 @@ export const partsOf = ({ pointer }: Pick<Fault, 'pointer'>): string[] =>
 /** The texts of all faults of one input, each once, in one line. */
 function lineOf(id: string, faults: readonly Fault[], missing: string, resource: Inputs['resource']): string {
   const texts = faults.map((fault) => {
+    const { key, facts } = fault.reason
+    if (key === 'addressNeeded') return reasonText(fault.reason)
     if (fault.code === 'required' && missing !== '') return missing
+    if (key === 'nameTakenByOwn') {
+      const values = { reference: String(facts?.['reference']), suggestion: fault.suggestion || 'none' }
+      return format(strings.error['name-taken.own'], values)
+    }
     const suggestion = boundText(fault.code, fault.suggestion ?? '')
     const detail = cut(reasonText(fault.reason), longest.text)
     return format(messageOf(id, fault.code, suggestion, resource), { suggestion, detail })

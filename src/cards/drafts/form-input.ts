@@ -162,6 +162,7 @@ export function addressText(names: NamePreview, template: Pick<Template, 'fields
   const address = withoutScheme(sketchText(names.address, template))
   if (address === '') return ''
   const how = names.status === 'silent' ? 'silent' : names.isNumbered ? 'numbered' : names.status
+  if (how === 'free' && names.taken) return format(strings.names.next, { address, taken: withoutScheme(names.taken) })
   return format(strings.names[how === 'sketch' || how === 'likely' ? 'becomes' : how], { address })
 }
 

@@ -2,9 +2,11 @@ import { z } from 'zod'
 import {
   addressRuleOf,
   asksForAddress,
+  asWritten,
   type Fault,
   isMailboxKind,
   resourceKind,
+  slug,
   type Template,
   writtenText,
 } from '../../core/index.ts'
@@ -78,7 +80,7 @@ export function requestFormView(form: RequestForm, maxOfFields = Number.POSITIVE
   const { front, more } = inputIds(template)
   const ids = [...front, ...more]
   const own = formOf(template)
-  const faults = faultsOfForm(withOwnTexts(own.explained(form), template), {
+  const faults = faultsOfForm(withOwnTexts(withCharacters(own.explained(form), draft), template), {
     ids,
     label: (id) => fields.find(({ key }) => `metadata.${key}` === id)?.label ?? own.label(kind, id),
     inputOf: (fault) => shownInput(own.inputOf(fault, draft.values), template, ids),
@@ -120,6 +122,22 @@ function headOf({ template, notice }: RequestForm, faults: ReturnType<typeof fau
   }
   if (notice === 'stale') return { look: toKnow, heading: stale, lead: lead.stale }
   return { look: plain, heading: strings.new[template.kind], lead: '' }
+}
+
+/** Names the characters of a typed address that no address can have, and suggests one without them. */
+function withCharacters(faults: readonly Fault[], { values }: RequestForm['draft']): Fault[] {
+  return faults.map((fault) => {
+    const [field = ''] = partsOf(fault)
+    const [typed = '', ...domain] = (values[field] ?? '').trim().split('@')
+    const isAddress = field === 'alias' || (field === 'name' && domain.length === 0)
+    const odd = [...new Set(typed.normalize('NFC'))].filter((one) => !/[\w.-]/.test(one))
+    if (fault.code !== 'invalid' || !isAddress || odd.length === 0) return fault
+    const named = odd.slice(0, 5).map((one) => (one === ' ' ? strings.error.spaces : one))
+    const suggestion = slug(typed)
+    const text = strings.error[suggestion === '' ? 'invalid-characters' : 'invalid-characters.suggested']
+    const reason = asWritten(format(text, { characters: listOf(named, 'or'), suggestion }))
+    return { ...fault, code: 'own-words', reason }
+  })
 }
 
 /** Uses the template's own text for a fault of its own question. */

@@ -22,7 +22,7 @@ import { asCut, type Fact, fact, fitting, room } from '../shared/facts.ts'
 import { siteLink, withoutScheme } from '../shared/links.ts'
 import { format, restText, strings } from '../shared/messages.ts'
 import { defineCard, type ViewOf } from '../shared/render.ts'
-import { cut, decidersOf, longest, peopleList, type Viewer } from '../shared/texts.ts'
+import { cut, decidersOf, fullName, longest, peopleList, type Viewer } from '../shared/texts.ts'
 import { changedNames, changedText, inputNames } from './based-on.ts'
 import { fieldLines } from './field-warnings.ts'
 
@@ -123,8 +123,8 @@ export function reviewView(review: Review): ViewOf<typeof reviewCard> {
     step: format(strings.form.step, { step: 3 }),
     kind: plan.kind,
     templateName: inLocale(template, viewer.locale).name,
-    displayName: cut(plan.details.displayName, longest.title),
-    typed: plan.typedName ? format(texts.typed, { typed: cut(plan.typedName, longest.title) }) : '',
+    displayName: fullName(plan.details.displayName),
+    typed: plan.typedName ? format(texts.typed, { typed: fullName(plan.typedName) }) : '',
     address: isForMailboxPlan(plan) ? plan.address : withoutScheme(plan.url),
     numberLater: outlook.warnings.some(({ code }) => code === 'number-later'),
     ...accessOf(review),

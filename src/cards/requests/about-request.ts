@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { changedNames, inLocale, type Request, referenceOf, resourceKind } from '../../core/index.ts'
 import { format, strings } from '../shared/messages.ts'
-import { cut, longest, moment, shortName, type Viewer } from '../shared/texts.ts'
+import { cut, fullName, longest, moment, shortName, type Viewer } from '../shared/texts.ts'
 
 /** The first facts of a card about another person's request. */
 export const about = {
@@ -17,7 +17,7 @@ export const aboutOf = (request: Request, viewer: Viewer) => ({
   reference: referenceOf(request),
   kind: request.kind,
   templateName: inLocale(request.template, viewer.locale).name,
-  displayName: cut(request.details.displayName, longest.title),
+  displayName: fullName(request.details.displayName),
   asks: format(strings.approval.asks, {
     name: shortName(request.requester),
     at: moment(request.submittedAt, viewer, 'full'),
@@ -31,8 +31,8 @@ export const aboutOf = (request: Request, viewer: Viewer) => ({
 export function titleOf(request: Request): { displayName: string; renamed: string } {
   const names = changedNames(request)
   const { displayName: requested } = request.details
-  if (!names) return { displayName: cut(requested, longest.title), renamed: '' }
+  if (!names) return { displayName: fullName(requested), renamed: '' }
   const { displayName, mail, alias } = names
   const values = { name: cut(displayName, longest.name), asked: cut(requested, longest.name), address: mail ?? alias }
-  return { displayName: cut(displayName, longest.title), renamed: format(strings.status.renamed, values) }
+  return { displayName: fullName(displayName), renamed: format(strings.status.renamed, values) }
 }

@@ -47,6 +47,12 @@ const lineBreaks = /[\n\r\u0085\u2028\u2029]+/g
 /** The lengths at which cards cut texts (card style), in characters. */
 export const longest = { name: 32, title: 80, text: 300, whole: 1000, address: 160 } as const
 
+/** The longest name of a resource, in characters. */
+const wholeName = 256
+
+/** The name of a resource in full, on one line that the card wraps. */
+export const fullName = (name: string): string => cut(name.replace(lineBreaks, ' '), wholeName)
+
 /** The name of a person or a resource, cut for a row. */
 export const shortName = ({ displayName }: { readonly displayName: string }): string => cut(displayName, longest.name)
 

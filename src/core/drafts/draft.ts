@@ -32,7 +32,7 @@ import {
 } from '../shared/index.ts'
 import { type Template, usableTemplate } from '../templates/index.ts'
 import { bodyOfForm } from './form-values.ts'
-import { type NamePreview, previewNames } from './name-preview.ts'
+import { type NamePreview, neededAddress, previewNames } from './name-preview.ts'
 
 /**
  * A form in progress. The draft gets the id of its later request when the form opens, so repeated clicks on Send create
@@ -162,6 +162,7 @@ export async function checkDraft(context: Context<DraftPorts>, draft: Draft, tem
     ...(evaluation.ok ? [] : evaluation.faults),
     ...reasonFaults(draft, template),
     ...missingLabel(draft, template),
+    ...neededAddress(template, sought.displayName, draft.values['alias'] ?? ''),
   ]
   if (!evaluation.ok || faults.length > 0) return { template, faults }
   const { plan } = evaluation

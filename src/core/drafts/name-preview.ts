@@ -11,7 +11,16 @@ import {
 } from '../naming/index.ts'
 import { domainFault, type RequestInquiry, withName } from '../requests/index.ts'
 import { mailboxRequest, siteRequest } from '../resources/index.ts'
-import { asking, type Fault, faultsOf, isMailboxKind, metadataText, ProvisioningError } from '../shared/index.ts'
+import {
+  asking,
+  because,
+  type Fault,
+  fault,
+  faultsOf,
+  isMailboxKind,
+  metadataText,
+  ProvisioningError,
+} from '../shared/index.ts'
 import {
   addressRule,
   answersOf,
@@ -36,6 +45,8 @@ export interface NamePreview {
    * did not answer. A taken address is a fault instead.
    */
   readonly status: 'sketch' | 'likely' | 'free' | 'silent'
+  /** The address without a suffix, if it is taken. */
+  readonly taken?: string | undefined
   /** Whether the address contains a number, which is assigned when the request is submitted. */
   readonly isNumbered: boolean
 }
@@ -118,8 +129,11 @@ async function previewed(
   const withDomain = addressIn(inquiry, template, domain)
   const isDerived = !isMailbox || !asksForAddress(template)
   const isTyped = typed.address !== '' || (typed.displayName !== '' && isDerived)
+  const needed = neededAddress(template, typed.displayName, typed.address)
   const hasAddress = isTyped || !names(addressRule(template.naming, template.kind).pattern, 'input')
-  if (!hasAddress || faults.length > 0)
+  // The form shows the missing address when the person checks the name.
+  if (isChecked) faults.push(...needed)
+  if (!hasAddress || needed.length > 0 || faults.length > 0)
     return {
       preview: sketched(template, withDomain, await tokenValues(inquiry, template, facts)),
       faults,
@@ -128,14 +142,29 @@ async function previewed(
   const { naming } = template
   const availabilityOf = isMailbox ? mailboxNameFree(inquiry, domain, naming) : siteNameFree(inquiry, naming)
   const named = await namesFor(inquiry, template, typed, facts, isChecked ? availabilityOf : unchecked, withDomain)
-  const preview = previewOf(template, named, typed.displayName, withDomain(named.name), isChecked)
+  const preview = previewOf(template, named, typed.displayName, withDomain, isChecked)
   return { preview, faults: named.faults }
 }
 
-function previewOf(template: Template, named: Named, typed: string, address: string, isChecked: boolean): NamePreview {
+/** Returns the fault of a form without an address if the name has no letter for one. The API derives one from the id. */
+export function neededAddress(template: Template, displayName: string, address: string): Fault[] {
+  const isDerivable = displayName.trim() === '' || slug(displayName) !== ''
+  if (isMailboxKind(template.kind) || isDerivable || address.trim() !== '' || !asksForAddress(template)) return []
+  return [fault('/alias', 'required', because('addressNeeded'))]
+}
+
+function previewOf(
+  template: Template,
+  named: Named,
+  typed: string,
+  addressOf: (name: string) => string,
+  isChecked: boolean,
+): NamePreview {
+  const [taken] = named.passedOver
   return {
     displayName: typed === '' || named.displayName === typed ? '' : named.displayName,
-    address,
+    address: addressOf(named.name),
+    taken: taken && addressOf(taken),
     status: isChecked ? 'free' : 'likely',
     isNumbered: isNumbered(template),
   }

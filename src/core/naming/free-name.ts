@@ -71,9 +71,15 @@ export type NameInquirer = Pick<Inquiry, 'ports' | 'settings' | 'actor' | 'reque
 type Exceptions = Pick<NamingPolicy, 'allowReservedNames' | 'allowFormerAddresses'>
 /**
  * Whether a request can have a name. `taken`: a resource in the tenant or another request has it. `reserved`: see
- * {@link reservedIn}. `freeFrom`: it belonged to somebody else and is free from that day (UTC, `2027-01-31`).
+ * {@link reservedIn}. `freeFrom`: it belonged to somebody else and is free from that day (UTC, `2027-01-31`). `ownNumber`: the
+ * number of the person's own request that has it.
  */
-export type Availability = 'free' | 'taken' | 'reserved' | { readonly freeFrom: string }
+export type Availability =
+  | 'free'
+  | 'taken'
+  | 'reserved'
+  | { readonly freeFrom: string }
+  | { readonly ownNumber: number }
 /** `isTyped`: a person typed the name and reads the reason, which takes one more call. */
 export type AvailabilityOf = (name: string, isTyped?: boolean) => Promise<Availability>
 
@@ -85,9 +91,10 @@ export const siteNameFree = (inquirer: NameInquirer, exceptions: Exceptions): Av
   const { directory } = inquirer.ports
   return async (alias, isTyped) => {
     if (reservedIn(exceptions, alias)) return 'reserved'
-    if (!(await isUnheld(inquirer, [alias]))) return 'taken'
+    const takenBy = () => (isTyped ? ownOrTaken(inquirer, [alias], { alias }) : 'taken')
+    if (!(await isUnheld(inquirer, [alias]))) return takenBy()
     if (!(await directory.isSiteAddressFree(alias)))
-      return isTyped ? sinceDeleted(inquirer, exceptions, await directory.deletedSite(alias)) : 'taken'
+      return (isTyped && sinceDeleted(inquirer, exceptions, await directory.deletedSite(alias))) || takenBy()
     // The site's group also has a mail address.
     const keys = async () => [siteKey(alias), mailKey(`${alias}@${(await directory.mailDomains()).default}`)]
     return unlessFormer(inquirer, exceptions, keys, { alias })
@@ -100,9 +107,10 @@ export const mailboxNameFree = (inquirer: NameInquirer, domain: string, exceptio
   return async (name, isTyped) => {
     const address = `${name}@${domain}`
     if (reservedIn(exceptions, name)) return 'reserved'
-    if (!(await isUnheld(inquirer, mailboxNames(address)))) return 'taken'
+    const takenBy = () => (isTyped ? ownOrTaken(inquirer, mailboxNames(address), { address }) : 'taken')
+    if (!(await isUnheld(inquirer, mailboxNames(address)))) return takenBy()
     if (!(await directory.isMailboxNameFree(address)))
-      return isTyped ? sinceDeleted(inquirer, exceptions, await directory.deletedMail(address)) : 'taken'
+      return (isTyped && sinceDeleted(inquirer, exceptions, await directory.deletedMail(address))) || takenBy()
     const keys = async () => mailboxKeys(address, (await directory.mailDomains()).default)
     return unlessFormer(inquirer, exceptions, keys, { address })
   }
@@ -119,7 +127,7 @@ export const mailAddressFree = (inquirer: NameInquirer, exceptions: Exceptions):
       directory.isMailAddressFree(address),
       directory.deletedMail(address),
     ])
-    if (!isFree || deletedAt) return sinceDeleted(inquirer, exceptions, deletedAt)
+    if (!isFree || deletedAt) return sinceDeleted(inquirer, exceptions, deletedAt) ?? 'taken'
     return unlessFormer(inquirer, exceptions, async () => [mailKey(address)], { address })
   }
 }
@@ -127,12 +135,13 @@ export const mailAddressFree = (inquirer: NameInquirer, exceptions: Exceptions):
 /** The days for which Entra ID keeps deleted objects, and Microsoft 365 their names. */
 const restorableDays = 30
 
+/** Returns from when the address of a deleted resource is free; undefined if none was deleted. */
 function sinceDeleted(
   { settings }: NameInquirer,
   { allowFormerAddresses }: Exceptions,
   deletedAt: Date | undefined,
-): Availability {
-  if (!deletedAt) return 'taken'
+): Availability | undefined {
+  if (!deletedAt) return undefined
   const days = allowFormerAddresses ? restorableDays : Math.max(restorableDays, settings.formerAddressDays ?? 0)
   return { freeFrom: dayAfter(deletedAt.toISOString().slice(0, 10), days) }
 }
@@ -149,12 +158,31 @@ async function unlessFormer(
   return day === undefined ? 'free' : { freeFrom: day }
 }
 
-async function isUnheld(
+/** Returns the ids of other requests that hold these names. */
+async function holdersOf(
   { ports, actor, requestId, replaces }: NameInquirer,
   names: readonly string[],
-): Promise<boolean> {
+): Promise<string[]> {
   const holders = await Promise.all(names.map((name) => ports.reservations.holder(actor.tenantId, name)))
-  return holders.every((holder) => holder === undefined || holder === requestId || holder === replaces)
+  return holders.filter((holder) => holder !== undefined && holder !== requestId && holder !== replaces) as string[]
+}
+
+const isUnheld = async (inquirer: NameInquirer, names: readonly string[]): Promise<boolean> =>
+  (await holdersOf(inquirer, names)).length === 0
+
+/** Returns the person's own request that holds these names or has created this resource; else `taken`. */
+async function ownOrTaken(
+  inquirer: NameInquirer,
+  names: readonly string[],
+  created: ResourceName,
+): Promise<Availability> {
+  const { ports, actor, requestId } = inquirer
+  const [holder] = await holdersOf(inquirer, names)
+  const request =
+    holder === undefined
+      ? await ports.requests.lastCreated(actor.tenantId, created, requestId)
+      : await ports.requests.find(holder)
+  return request?.requester.id === actor.id ? { ownNumber: request.number } : 'taken'
 }
 
 /** The result of a search for a free name. `taken`: the name is not free; with the reason and a free suggestion, or `''`. */

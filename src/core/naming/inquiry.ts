@@ -22,6 +22,7 @@ export type ResourceName = { readonly address: string } | { readonly alias: stri
 
 /** The newest request that created a resource with a name: its requester, the end of use, and its ids in the directory. */
 export interface CreatedResource {
+  readonly number: number
   readonly requester: { readonly id: string }
   readonly updatedAt: string
   readonly finishedAt?: string | null | undefined
@@ -32,8 +33,9 @@ export interface CreatedResource {
   }
 }
 
-/** Finds the newest request except `but` that has created a resource with this name. */
+/** Finds the request that holds a name, or the newest request except `but` that has created a resource with this name. */
 export interface CreatedResources {
+  find(requestId: string): Promise<Pick<CreatedResource, 'requester' | 'number'> | undefined>
   lastCreated(tenantId: string, name: ResourceName, but: string): Promise<CreatedResource | undefined>
 }
 

@@ -144,6 +144,10 @@ export function takenFault(
   const remedy = suggestion === '' ? because('tryAnotherName') : because('tryName', { name: suggestion })
   if (typeof why === 'string')
     return fault(pointer, 'name-taken', because('nameTaken', { name: shown, remedy }), suggestion)
+  if ('ownNumber' in why) {
+    const reason = because('nameTakenByOwn', { name: shown, reference: `REQ-${why.ownNumber}`, remedy })
+    return fault(pointer, 'name-taken', reason, suggestion)
+  }
   const reason = because('formerAddress', { name: shown, day: why.freeFrom, remedy })
   return fault(pointer, 'former-address', reason, suggestion)
 }
