@@ -64,7 +64,7 @@ describe('a failure during a click', () => {
     const notice = cardOf(await kim.clicks(review, 'Send'))
     expect(textOf(notice)).toContain('Too many open requests')
     await service.restart()
-    await kim.invokes('no-activity', 'request.cancel', { requestId })
+    await kim.invokes('no-activity', 'request.cancel', { requestId, confirmed: true })
     expect(readsAfter(await kim.clicks({ id: review.id, card: notice }, 'Retry'))).toContain('Waiting for approval')
   })
 

@@ -122,10 +122,22 @@ describe('a text that a person types', () => {
       expect(await start().says('kim', typed(reference.slice('REQ-'.length)))).toContain(reference)
     })
 
-    it('cancel: ends the request, and the second time says that it has ended', async () => {
-      const { says } = start()
-      const { reference } = await requested(world, 'Not needed after all')
-      expect(await says('kim', `cancel ${reference}`)).toContain('Cancelled')
+    it('cancel: ends the request after one confirmation, and the second time says that it has ended', async () => {
+      const { says, types, clicks } = start()
+      const { reference, requestId } = await requested(world, 'Not needed after all')
+      const status = await types('kim', `status ${reference}`)
+      for (const confirmation of [
+        await types('kim', `cancel ${reference}`),
+        await types('kim', `please cancel ${reference}`),
+        await clicks('kim', status, 'Cancel request'),
+      ]) {
+        expect(textOf(confirmation)).toContain('Cancel this request?')
+        expect((await world.stores.requests.find(requestId))?.status).toBe('pendingApproval')
+        expect(textOf(await clicks('kim', confirmation, 'Go back'))).toContain('Waiting for approval')
+      }
+      const confirmation = await clicks('kim', status, 'Cancel request')
+      expect(textOf(await clicks('kim', confirmation, 'Cancel request'))).toContain('Cancelled')
+      expect(textOf(await clicks('kim', confirmation, 'Cancel request'))).toContain('Already ended')
       expect(await says('kim', `cancel ${reference}`)).toContain('Already ended')
     })
 

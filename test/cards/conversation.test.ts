@@ -130,6 +130,7 @@ describe('the status card', () => {
 
   it('offers each person their permitted actions', () => {
     expect(buttonsOf(card(requests.waiting))).toEqual(['Refresh', 'Cancel request'])
+    expect(card(requests.waiting)['actions']).not.toContainEqual(expect.objectContaining({ style: expect.anything() }))
     expect(buttonsOf(card(requests.waiting, viewerOf(dana)))).toEqual(['Decide', 'Refresh'])
     expect(buttonsOf(card(requests.waiting, viewerOf(priya)))).toEqual(['Refresh'])
     expect(buttonsOf(card(requests.rejected))).toEqual(['Edit and send again'])

@@ -65,7 +65,7 @@ describe('a nudge in chat', () => {
     const { says, types, clicks } = start()
     const { requestId, reference } = await requested(world, 'Already ended')
     const card = await types('kim', `status ${reference}`)
-    await says('kim', `cancel ${reference}`)
+    await clicks('kim', await types('kim', `cancel ${reference}`), 'Cancel request')
     expect(textOf(await clicks('kim', card, 'Nudge'))).toContain('Nothing was created.')
     expect(await says('kim', `nudge ${reference}`)).toContain('Cancelled')
     expect(reminded(requestId)).toEqual([])

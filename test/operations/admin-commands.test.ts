@@ -177,13 +177,15 @@ describe('an admin', () => {
       expect(await startBot(world).says('sam', `admin cancel ${reference}`)).toContain('Already ended')
     })
 
-    it('of somebody else by `cancel` only with a reason, and an own request at once', async () => {
-      const { types, says } = startBot(world)
+    it('of somebody else by `cancel` only with a reason, and an own request without one', async () => {
+      const { types, clicks } = startBot(world)
       const { requestId, reference } = await requested(world, 'Of Kim')
       expect(valuesOf(await types('sam', `cancel ${reference}`))).toHaveProperty('comment')
       expect(await stateOf(requestId)).toBe('pendingApproval')
       const own = await requested(world, 'Of Sam', { who: 'sam' })
-      expect(await says('sam', `cancel ${own.reference}`)).toContain('Cancelled')
+      const confirmation = await types('sam', `cancel ${own.reference}`)
+      expect(valuesOf(confirmation)).toEqual({})
+      expect(textOf(await clicks('sam', confirmation, 'Cancel request'))).toContain('Cancelled')
     })
   })
 

@@ -47,8 +47,11 @@ describe('exports and a person’s data, in chat', () => {
     const sent = await asksFor(kim, { displayName: 'In the way' })
     const blocked = await says(sam, `admin erase ${people.kim.name}`, /I cannot erase the data yet/)
     expect(textOf(blocked.card)).toContain('In the way')
-    for (const { id } of [sent, exported ?? sent])
-      await kim.clicks({ id, card: kim.chat().find((one) => one.id === id)?.card }, 'Cancel request')
+    for (const { id } of [sent, exported ?? sent]) {
+      const { card } = kim.chat().find((one) => one.id === id) ?? {}
+      const confirmation = cardOf(await kim.clicks({ id, card }, 'Cancel request'))
+      await kim.clicks({ id, card: confirmation }, 'Cancel request')
+    }
     const confirm = await says(sam, `admin erase ${people.kim.id}`, /Erase this person’s data\?/)
     const mismatch = cardOf(await sam.clicks(confirm, 'Erase', { address: 'kim' }))
     expect(textOf(mismatch)).toContain('Nothing was erased.')

@@ -138,7 +138,7 @@ describe('a resubmission or repeat', () => {
     const open = await asksFor(kim, { displayName: 'Still open' })
     const answer = cardOf(await kim.invokes(open.id, 'request.again', { requestId: open.requestId }))
     expect(textOf(answer)).toContain('Waiting for approval')
-    await kim.invokes(open.id, 'request.cancel', { requestId: open.requestId })
+    await kim.invokes(open.id, 'request.cancel', { requestId: open.requestId, confirmed: true })
   })
 
   it('leaves out values that its template no longer accepts', async () => {

@@ -2,6 +2,7 @@ import { approvalCard, approvalView } from '../../src/cards/decisions/approval-c
 import { requestFormCard, requestFormView } from '../../src/cards/drafts/form-view.ts'
 import { reviewCard, reviewView } from '../../src/cards/drafts/review.ts'
 import { mailboxReadyCard, mailboxReadyView } from '../../src/cards/provisioning/index.ts'
+import { cancelRequestCard, cancelRequestView } from '../../src/cards/requests/cancel-request.ts'
 import { requestStatusCard, requestStatusView } from '../../src/cards/requests/request-card.ts'
 import { chooseTemplateCard, chooseTemplateView } from '../../src/cards/templates/choose-template.ts'
 import { requestForm } from './card-forms.ts'
@@ -85,6 +86,7 @@ export const mailboxSamples: readonly Sample[] = [
       plan: mailboxPlanOf(unread),
     }),
   ),
+  sample('created', cancelRequestCard, cancelRequestView(mailboxes.checkFailed, asKim)),
   sample('mailbox-cancelled', requestStatusCard, requestStatusView(mailboxes.cancelled, asKim)),
   sample('mailbox-cancelled-admin', requestStatusCard, requestStatusView(mailboxes.cancelled, asSam)),
   sample('mailbox-waiting', requestStatusCard, requestStatusView(mailboxes.waiting, asKim)),

@@ -4,6 +4,7 @@ import { requestFormCard, requestFormView } from '../../src/cards/drafts/form-vi
 import { reviewCard, reviewView } from '../../src/cards/drafts/review.ts'
 import { type Notice, noticeCard, noticeView } from '../../src/cards/notifications/notice.ts'
 import { siteReadyCard, siteReadyView } from '../../src/cards/provisioning/index.ts'
+import { cancelRequestCard, cancelRequestView } from '../../src/cards/requests/cancel-request.ts'
 import { requestStatusCard, requestStatusView } from '../../src/cards/requests/request-card.ts'
 import { helpCard, helpView } from '../../src/cards/shared/help.ts'
 import { chooseTemplateCard, chooseTemplateView } from '../../src/cards/templates/choose-template.ts'
@@ -182,6 +183,7 @@ const ofSites: readonly Sample[] = [
   ...Object.entries(requests).map(([variant, request]) =>
     sample(variant, requestStatusCard, requestStatusView(request, asKim)),
   ),
+  sample('', cancelRequestCard, cancelRequestView(requests.waiting, asKim)),
   sample('', approvalCard, approvalView(requests.waiting, asDana, undefined, { address: 'free', duplicates: [] })),
   sample(
     'duplicate',

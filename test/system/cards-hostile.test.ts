@@ -99,7 +99,12 @@ function everyCard(text: string): CardJson[] {
   ]
   const form = { template: source, requester: named(kim, text), people: [named(dana, text)] }
   return [
-    cards.help({ displayName: text, has: { approvals: true, drafts: true }, isAdmin: true, offers: ['newSite', 'newRoom'] }),
+    cards.help({
+      displayName: text,
+      has: { approvals: true, drafts: true },
+      isAdmin: true,
+      offers: ['newSite', 'newRoom'],
+    }),
     cards.chooseTemplate([{ ...source, approvalRequired: true }]),
     cards.form(requestForm({ ...form, draft: draftOf(values) })),
     cards.form(requestForm({ ...form, draft: draftOf(values), faults })),

@@ -64,7 +64,10 @@ describe('a request with a complication', () => {
     const { kim, dana } = service
     const request = await asksFor(kim, { displayName: 'Not any more' })
     const decision = await decisionAbout(dana, 'Not any more')
-    const cancelled = cardOf(await kim.clicks(request, 'Cancel request'))
+    const confirmation = cardOf(await kim.clicks(request, 'Cancel request'))
+    expect(textOf(confirmation)).toContain('Cancel this request?')
+    expect((await requestOf(request.requestId)).status).toBe('pendingApproval')
+    const cancelled = cardOf(await kim.clicks({ id: request.id, card: confirmation }, 'Cancel request'))
     expect(textOf(cancelled)).toContain('Cancelled')
     const left = await becomes(dana, decision.id, /You do not need to do anything/)
     expect(textOf(left)).toContain('Kim Lee cancelled the request')

@@ -17,7 +17,9 @@ export interface Typed {
  */
 export function interpret(text: string): Typed | undefined {
   const typed = parseCommand(text)
-  if (typed && (typed.command.forAdmins || typed.command.accepts(typed.argument))) return typed
+  const isComplete = ({ command, argument }: Typed & { command: Command }) =>
+    argument === '' || command.forAdmins || command.accepts(argument)
+  if (typed && isComplete(typed)) return typed
   const meaning = isForAdminsOnly(text) ? undefined : meaningOf(text)
   return (meaning && commandOf(meaning, text)) ?? typed
 }

@@ -3,7 +3,7 @@ import { formInputIds } from '../../cards/index.ts'
 import { longestName } from '../../core/index.ts'
 import type { Turn } from '../channel/turn.ts'
 import { defineCardAction, input, requestId, undefinedIfNotFound, version } from '../define.ts'
-import { statusOf } from '../requests/index.ts'
+import { cancelOnceConfirmed, statusOf } from '../requests/index.ts'
 import { showStep } from './dialog-steps.ts'
 import { chooseOf, newCommandNames } from './new.ts'
 
@@ -109,15 +109,15 @@ const repeatRequest = defineCardAction({
   },
 })
 
-/** Discards a draft, or cancels its request if it was submitted. */
+/** Discards a draft. If it was submitted, cancels its request after a confirmation. */
 const cancelDraft = defineCardAction({
   verb: 'request.cancel',
-  data: z.object({ requestId }),
-  async handle(turn, { requestId }) {
+  data: z.object({ requestId, confirmed: z.literal([true, 'true']).optional() }),
+  async handle(turn, { requestId, confirmed }) {
     const draft = await turn.core.discardDraft(turn.actor, { requestId }).catch(undefinedIfNotFound)
     if (draft?.step === 'discarded') return showStep(draft, turn)
-    await turn.core.cancelRequest(turn.actor, { requestId })
-    return statusOf(turn, requestId)
+    const request = await turn.core.readRequest(turn.actor, { requestId })
+    return cancelOnceConfirmed(turn, request, confirmed !== undefined)
   },
 })
 

@@ -75,7 +75,7 @@ async function listFitting({ core, actor, viewer }: Turn, verb: WhichFor): Promi
 }
 
 /** Whether a request can still be cancelled. The core checks it again. */
-function isCancellable({ status }: Request): boolean {
+export function isCancellable({ status }: Request): boolean {
   const next: readonly RequestState[] = transitions[status]
   return next.includes('cancelled')
 }

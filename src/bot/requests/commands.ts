@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import { cards, rowsOfPage } from '../../cards/index.ts'
 import { openStates, type PageAt } from '../../core/index.ts'
-import { isForAdmins, type Reply, type Turn } from '../channel/turn.ts'
+import type { Reply, Turn } from '../channel/turn.ts'
 import { defineCardAction, defineCommand, defineShowCommand, reference, showNotice } from '../define.ts'
-import { confirmCancel } from './admin.ts'
 import { nudge, statusOf } from './status.ts'
 
 /** How many of a person's newest requests are searched for an open one. */
@@ -38,22 +37,6 @@ export const statusCommand = defineCommand({
     const newest = requests.find(({ status }) => openStates.includes(status)) ?? requests[0]
     return newest ? statusOf(turn, newest.requestId) : showMine(turn)
   },
-})
-
-/** `cancel REQ-1042`. An admin gives a reason before they cancel the request of another person. */
-export const cancelCommand = defineCommand({
-  name: 'cancel',
-  menu: 9,
-  changes: true,
-  argument: reference,
-  async handle(turn, reference) {
-    const request = await turn.core.readRequestByReference(turn.actor, { reference })
-    const { requestId, requester } = request
-    if (requester.id !== turn.actor.id && isForAdmins(turn.actor)) return confirmCancel(turn, request)
-    await turn.core.cancelRequest(turn.actor, { requestId })
-    return statusOf(turn, requestId)
-  },
-  withoutValidArgument: async (turn) => showNotice(turn, { code: 'noReferenceToCancel' }),
 })
 
 /** `nudge REQ-1042`: reminds the approvers who have not decided; alone, for the person's newest pending request. */

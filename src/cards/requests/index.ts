@@ -2,6 +2,7 @@
 export * from './about-request.ts'
 export * from './admin-queue.ts'
 export * from './admin-simulate.ts'
+export * from './cancel-request.ts'
 export * from './checks.ts'
 export * from './lists.ts'
 export * from './request-card.ts'

@@ -18,8 +18,8 @@ interface Region {
 }
 
 /**
- * Finds the name that a person gives to the resource: a text in quotation marks, after “called” or after “for”. The name
- * is `''` if the sentence has none, as in “for us”.
+ * Finds the name that a person gives to the resource: a text in quotation marks, after “called” or after “for”. Without a
+ * name, as in “for us”, the name is `''`.
  */
 export function nameIn(text: string): NameInText {
   return quoted(text) ?? nameOfWords(text) ?? { name: '', rest: text }

@@ -1,0 +1,31 @@
+import { cards } from '../../cards/index.ts'
+import { may, type Request } from '../../core/index.ts'
+import { isForAdmins, type Reply, type Turn } from '../channel/turn.ts'
+import { defineCommand, reference, showNotice } from '../define.ts'
+import { confirmCancel, isCancellable } from './admin.ts'
+import { statusOf } from './status.ts'
+
+/** `cancel REQ-1042`: shows a confirmation; the click cancels. */
+export const cancelCommand = defineCommand({
+  name: 'cancel',
+  menu: 9,
+  changes: true,
+  argument: reference,
+  handle: async (turn, reference) =>
+    cancelOnceConfirmed(turn, await turn.core.readRequestByReference(turn.actor, { reference })),
+  withoutValidArgument: async (turn) => showNotice(turn, { code: 'noReferenceToCancel' }),
+})
+
+/**
+ * Cancels a request after a confirmation, and shows its status. An admin gives a reason before they cancel the request of
+ * another person. A request that this person cannot cancel gets the refusal of the core at once.
+ */
+export async function cancelOnceConfirmed(turn: Turn, request: Request, isConfirmed = false): Promise<Reply> {
+  const { core, actor, viewer } = turn
+  const { requestId, requester } = request
+  if (!isConfirmed && requester.id !== actor.id && isForAdmins(actor)) return confirmCancel(turn, request)
+  if (!isConfirmed && isCancellable(request) && may(actor, 'request.cancel', request))
+    return { card: cards.cancelRequest(request, viewer) }
+  await core.cancelRequest(actor, { requestId })
+  return statusOf(turn, requestId)
+}
