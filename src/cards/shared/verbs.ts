@@ -14,6 +14,7 @@ export const verbs = [
   'request.cancel',
   'request.refresh',
   'request.nudge',
+  'request.address',
   'request.timeline',
   'requests.page',
   'approvals.page',

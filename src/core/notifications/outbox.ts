@@ -1,8 +1,14 @@
 import { everAsked } from '../approvals/index.ts'
-import { type ApprovalFacts, approvalFactsOf, type DecisionPorts, type LostRight, nothingKnown } from '../decisions/index.ts'
+import {
+  type ApprovalFacts,
+  checkForApproval,
+  type DecisionPorts,
+  type LostRight,
+  nothingKnown,
+} from '../decisions/index.ts'
 import type { ErasureNotice } from '../privacy/index.ts'
 import { type Attention, attentionOf, type ChatRefusal, type Conversation, type Request } from '../requests/index.ts'
-import { type CardKey, cardSubject, isForApprover, type WebhookEvent } from '../shared/index.ts'
+import { type CardKey, cardSubject, isForApprover, type SystemContext, type WebhookEvent } from '../shared/index.ts'
 import type { DigestNotice } from './digest.ts'
 import type { HealthNotice } from './health-watch.ts'
 
@@ -39,13 +45,15 @@ export interface Outbox {
 
 /** Returns what a card shows to a person now. Checks the facts of an approval card. */
 export async function currentCard(
-  ports: DecisionPorts,
-  request: Request,
+  context: SystemContext<DecisionPorts>,
+  before: Request,
   key: CardKey,
   personId: string,
 ): Promise<RequestCard> {
-  const facts = isForApprover(key) ? await approvalFactsOf({ ports }, request) : nothingKnown
-  return requestCard(request, key, personId, ports.clock.now(), facts)
+  const { request, facts } = isForApprover(key)
+    ? await checkForApproval(context, before)
+    : { request: before, facts: nothingKnown }
+  return requestCard(request, key, personId, context.ports.clock.now(), facts)
 }
 
 /** Returns what a card shows to a person, from the request's present state. */
@@ -74,6 +82,7 @@ export function requestCard(
     case 'status':
     case 'late':
     case 'warning':
+    case 'address':
       return { kind: 'status', ...about }
   }
 }

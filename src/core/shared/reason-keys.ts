@@ -16,6 +16,7 @@ export type ReasonKey =
   | 'addressFixed'
   | 'addressNeedsLetters'
   | 'addressOfId'
+  | 'addressTakenMeanwhile'
   | 'adminOnly'
   | 'adminsInstead'
   | 'adminsToo'
