@@ -106,6 +106,15 @@ const renamedUrl = `${siteRoot}${createdAs.alias}`
 /** One request in each situation with a different card. */
 export const requests = {
   waiting: requestOf(),
+  addressTaken: requestOf({
+    addressConflict: { taken: 'project-aurora-2', suggestion: 'project-aurora-3', at: at('09:20') },
+    updatedAt: at('09:20'),
+  }),
+  addressChanged: requestOf({
+    alias: 'project-aurora-3',
+    addressChanges: [{ from: 'project-aurora-2', to: 'project-aurora-3', at: at('09:25') }],
+    updatedAt: at('09:25'),
+  }),
   secondStage: requestOf({
     approvals: [stageOf(1, [dana], { decisions: [approvedBy(dana, '09:31')] }), stageOf(2, [omar, priya])],
     updatedAt: at('09:31'),

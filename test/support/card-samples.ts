@@ -8,7 +8,7 @@ import { cancelRequestCard, cancelRequestView } from '../../src/cards/requests/c
 import { requestStatusCard, requestStatusView } from '../../src/cards/requests/request-card.ts'
 import { helpCard, helpView } from '../../src/cards/shared/help.ts'
 import { chooseTemplateCard, chooseTemplateView } from '../../src/cards/templates/choose-template.ts'
-import type { Condition, JudgedCondition } from '../../src/core/index.ts'
+import { because, type Condition, fault, type JudgedCondition } from '../../src/core/index.ts'
 import { requestForm } from './card-forms.ts'
 import { foreseen } from './card-preview.ts'
 import {
@@ -227,6 +227,31 @@ const ofSites: readonly Sample[] = [
       }),
       viewerOf(omar),
     ),
+  ),
+  sample(
+    'paused',
+    approvalCard,
+    approvalView(requests.addressTaken, asDana, undefined, { address: 'taken', duplicates: [] }),
+  ),
+  sample(
+    'address-changed',
+    approvalCard,
+    approvalView(requests.addressChanged, asDana, undefined, { address: 'free', duplicates: [] }),
+  ),
+  sample(
+    'address-wrong',
+    requestStatusCard,
+    requestStatusView(requests.addressTaken, asKim, undefined, {
+      address: 'project-aurora-2',
+      faults: [
+        fault(
+          '/alias',
+          'name-taken',
+          because('nameTaken', { name: 'project-aurora-2', remedy: '' }),
+          'project-aurora-3',
+        ),
+      ],
+    }),
   ),
   sample('to-admins', approvalCard, approvalView(toAdmins, viewerOf(omar))),
   sample('with-admins', approvalCard, approvalView(withAdmins, asDana)),

@@ -75,6 +75,7 @@ const verbTable: Readonly<Record<Verb, Row>> = {
   'request.cancel': { needs: 'request.cancel', act: 'cancel' },
   'request.refresh': { needs: 'request.read', act: 'read' },
   'request.nudge': { needs: 'request.nudge', act: 'nudge' },
+  'request.address': { needs: 'request.address', act: 'read' },
   'request.timeline': { needs: 'request.read', act: 'read' },
   'requests.page': { needs: 'request.list', about: 'list' },
   'approvals.page': { needs: 'approval.list', about: 'list' },

@@ -149,6 +149,7 @@ describe('mutations of the data of each card verb', () => {
     'request.cancel': ofRequest('request.cancel', () => service.kim),
     'request.refresh': ofRequest('request.refresh', () => service.kim),
     'request.nudge': ofRequest('request.nudge', () => service.kim),
+    'request.address': ofRequest('request.refresh', () => service.kim, { address: 'mutated-address' }),
     'request.timeline': ofRequest('request.refresh', () => service.kim),
     'requests.page': { who: () => service.kim, data: async () => ({ before: 1002, after: 1000 }) },
     'approvals.page': { who: dana, data: async () => ({ before: 1002, after: 1000 }) },

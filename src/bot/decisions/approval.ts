@@ -57,7 +57,7 @@ async function decide(
   try {
     return { card: cards.approvalDecided(await act(), turn.viewer, stage) }
   } catch (error) {
-    if (!isRefusal(error, 'already-decided', 'already-ended', 'not-an-approver')) throw error
+    if (!isRefusal(error, 'already-decided', 'already-ended', 'not-an-approver', 'name-taken')) throw error
     const { request, facts } = await turn.core.readForApproval(turn.actor, { requestId })
     if (!isApprover(turn, request)) throw error
     // A refused approver has left the group that decides. The card would request their decision again.

@@ -49,6 +49,7 @@ async function override(turn: Turn, decision: Decision, { requestId, comment }: 
   try {
     await core.override(actor, { requestId, decision, comment })
   } catch (error) {
+    if (isRefusal(error, 'name-taken')) return statusOf(turn, requestId)
     if (!isRefusal(error, 'comment-required', 'already-decided')) throw error
     const request = await core.readRequest(actor, { requestId })
     if (error.code === 'comment-required') return confirmOverride(turn, request, decision, { commentMissing: true })

@@ -10,7 +10,7 @@ import {
   statusCommand,
 } from './commands.ts'
 import { adminSimulateCommand } from './simulate.ts'
-import { nudgeRequest, refreshRequest, showTimeline } from './status.ts'
+import { changeAddress, nudgeRequest, refreshRequest, showTimeline } from './status.ts'
 
 export { defineAdminVerb, ifFound } from './admin.ts'
 export { cancelOnceConfirmed } from './cancel.ts'
@@ -20,6 +20,7 @@ export { statusOf, unlessWithdrawn } from './status.ts'
 export const requestActions = [
   refreshRequest,
   nudgeRequest,
+  changeAddress,
   showTimeline,
   pageRequests,
   pageApprovals,

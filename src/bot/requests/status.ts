@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { cards, decidesNow, withdrawnCode } from '../../cards/index.ts'
 import { openStage, openStates, type Request, referenceOf } from '../../core/index.ts'
 import type { Reply, Turn } from '../channel/turn.ts'
-import { defineCardAction, isRefusal, requestId, showNotice } from '../define.ts'
+import { defineCardAction, input, isRefusal, requestId, showNotice } from '../define.ts'
 
 /** Shows the current status. */
 export const refreshRequest = defineCardAction({
@@ -32,6 +32,24 @@ export async function nudge(turn: Turn, requestId: string): Promise<Reply> {
   }
   return statusOf(turn, requestId)
 }
+
+/** Gives a waiting request another address. A wrong one comes back in the card with its fault. */
+export const changeAddress = defineCardAction({
+  verb: 'request.address',
+  data: z.object({ requestId, address: input }),
+  async handle(turn, { requestId, address }) {
+    const { core, actor, viewer } = turn
+    try {
+      await core.changeAddress(actor, { requestId, address })
+    } catch (error) {
+      if (!isRefusal(error, 'validation-failed', 'name-taken', 'already-ended')) throw error
+      const request = await core.readRequest(actor, { requestId })
+      if (error.code !== 'already-ended' && request.addressConflict)
+        return { card: cards.requestStatus(request, viewer, undefined, { address, faults: error.faults }) }
+    }
+    return statusOf(turn, requestId)
+  },
+})
 
 /** Shows the status card with its timeline open. */
 export const showTimeline = defineCardAction({

@@ -18,7 +18,7 @@ import { look, looks, rowLook, toKnow } from '../shared/look.ts'
 import { format, restText, strings } from '../shared/messages.ts'
 import { type CardJson, defineCard, firstThatFits, type ViewOf } from '../shared/render.ts'
 import { cut, longest, peopleList, shortName, type Viewer } from '../shared/texts.ts'
-import { changesOf, checksOf, detailFacts, earlierApprovals, plainFacts } from './approval-facts.ts'
+import { addressLines, changesOf, checksOf, detailFacts, earlierApprovals, plainFacts } from './approval-facts.ts'
 import { expiryOf, handedWith, line, linesForApprover, urgencyOf } from './stage-texts.ts'
 
 type Rule = keyof typeof strings.approval.rule
@@ -30,7 +30,9 @@ export const approvalCard = defineCard({
     requestId: z.uuid(),
     look,
     fallback: z.string(),
-    urgency: z.enum(['first', 'reminded', 'expiring']),
+    urgency: z.enum(['first', 'reminded', 'expiring', 'paused']),
+    /** Whether the viewer can approve now; else the request waits for another address. */
+    isApprovable: z.boolean(),
     /** Why the viewer decides, who else may decide for them, and their reminders. */
     says: z.array(line),
     /** The comment of the person who reassigned it to the viewer. */
@@ -76,7 +78,8 @@ export function approvalView(
   const facts = plainFacts(request)
   const changes = changesOf(request, viewer, known)
   const { shown, hidden } = fitting(detailFacts(request, viewer, facts), 0, most)
-  const urgency = urgencyOf(stage, viewer)
+  const conflict = request.addressConflict
+  const urgency = conflict ? 'paused' : urgencyOf(stage, viewer)
   const handed = handedWith(stage, viewer)
   const texts = strings.approval
   const about = aboutOf(request, viewer)
@@ -86,9 +89,11 @@ export function approvalView(
     ...about,
     fallback: format(texts.fallback[urgency], { reference: about.reference }),
     requestId: request.requestId,
-    look: urgency === 'expiring' ? toKnow : looks.pendingApproval,
+    look: urgency === 'expiring' || urgency === 'paused' ? toKnow : looks.pendingApproval,
     urgency,
+    isApprovable: conflict === undefined,
     says: [
+      ...addressLines(request),
       ...earlierApprovals(request.approvals, viewer),
       ...linesOfBasis(request, changes.length > 0),
       ...(stage ? linesForApprover(stage, viewer) : []),

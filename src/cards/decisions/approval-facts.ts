@@ -53,9 +53,11 @@ export function checksOf(request: Request, viewer: Viewer, { address, duplicates
 const addressLooks = { free: marks.good, taken: marks.attention, unknown: marks.ended } as const
 
 function addressRow(request: Request, address: ApprovalFacts['address']): CheckRow {
-  const value = isForMailbox(request) ? request.address : request.alias
+  const own = isForMailbox(request) ? request.address : request.alias
+  const value = request.addressConflict?.taken ?? own
   const names = { free: 'addressFree', taken: 'addressTaken', unknown: 'addressUnknown' } as const
-  return row(names[address], addressLooks[address], value)
+  const found = request.addressConflict ? 'taken' : address
+  return row(names[found], addressLooks[found], value)
 }
 
 /** An approver reads the name of another request only if they are or were an approver of it too. */
@@ -149,6 +151,19 @@ const namedValues = (request: Request, viewer: Viewer): Map<string, string> =>
       { label: strings.field.reason, value: request.reason },
     ].map(({ label, value }) => [label, value]),
   )
+
+/** A taken address, or the last change of an address during the wait. */
+export function addressLines({ addressConflict, addressChanges = [], requester }: Request): Line[] {
+  const name = shortName(requester)
+  if (addressConflict) {
+    const text = format(strings.approval.says.paused, { address: addressConflict.taken, name })
+    return [{ text, weight: 'Bolder' }]
+  }
+  const last = addressChanges.findLast(({ from, to }) => from !== to)
+  if (!last) return []
+  const { addressChanged, addressRemoved } = strings.approval.says
+  return [{ text: format(last.to === '' ? addressRemoved : addressChanged, { ...last, name }), weight: 'Bolder' }]
+}
 
 /** Says that the viewer has approved an earlier stage. */
 export function earlierApprovals(stages: readonly ApprovalStage[], viewer: Viewer): Line[] {

@@ -24,11 +24,12 @@ import { decidesNow } from '../decisions/approval-decided.ts'
 import { decidersNow, expiryOf, line, linesForRequester, urgencyOf } from '../decisions/stage-texts.ts'
 import { fieldLines } from '../drafts/field-warnings.ts'
 import { askedAddress, outlookLink, siteAddress, withoutScheme } from '../shared/links.ts'
-import { look, looks, shownState, toKnow } from '../shared/look.ts'
+import { look, looks, shownState, toFix, toKnow } from '../shared/look.ts'
 import { format, strings } from '../shared/messages.ts'
 import { type CardJson, defineCard, firstThatFits, type ViewOf } from '../shared/render.ts'
 import { cut, fullMoment, longest, moment, shortName, type Viewer } from '../shared/texts.ts'
 import { titleOf } from './about-request.ts'
+import { addressForm, addressFormView, type TypedAddress } from './address-form.ts'
 import { checkRow, checkRowsOf } from './checks.ts'
 import { stepRow, stepRows } from './steps.ts'
 import { type Timeline, timeline, timelineRooms, timelineView } from './timeline.ts'
@@ -45,8 +46,8 @@ export const requestStatusCard = defineCard({
     displayName: z.string(),
     /** The requester, on the card of another person. */
     asks: z.string(),
-    /** The request's state, or that it expires soon or is late. */
-    state: z.enum([...requestState.options, 'expiring', 'late']),
+    /** The request's state, or that it expires soon, is late or needs another address. */
+    state: z.enum([...requestState.options, 'expiring', 'late', 'address']),
     look,
     mailbox: z.boolean(),
     /** The address for people, requested or created; the target of the button, `''` until the resource is announced. */
@@ -55,6 +56,7 @@ export const requestStatusCard = defineCard({
     says: z.string(),
     /** Events during the wait, or a name changed by the tenant's naming policy. */
     waits: z.array(line),
+    address: addressForm,
     /** When its details were removed; `''` while they are there. */
     reduced: z.string(),
     /** The requested values without effect, while the mailbox may still get the others. */
@@ -86,12 +88,14 @@ export function requestStatusView(
   request: Request,
   viewer: Viewer,
   known?: Timeline,
+  typed?: TypedAddress,
 ): ViewOf<typeof requestStatusCard> {
   const state = shownState(request)
   const quote = quoteOf(request)
   const { displayName, renamed } = titleOf(request)
   const stage = state === 'pendingApproval' ? openStage(request.approvals) : undefined
   const isExpiring = urgencyOf(stage, viewer) === 'expiring'
+  const isTaken = stage !== undefined && request.addressConflict !== undefined
   const late = lateStep(request)
   const checks = checkRowsOf(request, state, viewer)
   const texts = strings.status
@@ -103,8 +107,8 @@ export function requestStatusView(
     templateName: inLocale(request.template, viewer.locale).name,
     displayName,
     asks: isOwn(request, viewer) ? '' : format(texts.asks, { name: shortName(request.requester) }),
-    state: isExpiring ? 'expiring' : late ? 'late' : state,
-    look: isExpiring || late ? toKnow : looks[state],
+    state: isTaken ? 'address' : isExpiring ? 'expiring' : late ? 'late' : state,
+    look: isTaken && isOwn(request, viewer) ? toFix : isTaken || isExpiring || late ? toKnow : looks[state],
     mailbox: isForMailbox(request),
     ...placeOf(request, state, viewer),
     says: format(texts.says[sentenceOf(request, state, viewer)], {
@@ -116,6 +120,7 @@ export function requestStatusView(
       retryAt: request.retryAt === undefined ? '' : moment(request.retryAt, viewer, 'full'),
     }),
     waits: stage ? linesForRequester(request, stage, viewer) : renamed ? [{ text: renamed, weight: 'Default' }] : [],
+    address: addressFormView(request, viewer, typed),
     reduced:
       request.reducedAt === undefined ? '' : format(texts.reduced, { date: moment(request.reducedAt, viewer, 'day') }),
     warnings: isOver(state) ? [] : fieldLines(request, fieldWarningsOf(request)).map((text) => ({ text })),
@@ -166,7 +171,8 @@ const isAnyMade = ({ steps }: Request): boolean => steps.some(({ status }) => st
 
 /** The name that is taken, and a free one; `''` if the name is not taken. */
 function namesOf(request: Request): { taken: string; free: string } {
-  const { problem } = request
+  const { problem, addressConflict } = request
+  if (addressConflict) return { taken: addressConflict.taken, free: addressConflict.suggestion }
   if (!isTakenName(problem)) return { taken: '', free: '' }
   const free = problem.suggestion ?? ''
   if (!isForMailbox(request)) return { taken: request.alias, free }
@@ -188,7 +194,11 @@ function sentenceOf(request: Request, state: RequestState, viewer: Viewer): Sent
   // The requester can change it and send it again until its details are removed.
   const isAgain = own && request.reducedAt === undefined
   const table = {
-    pendingApproval: own ? waiting : `${waiting}Other`,
+    pendingApproval: request.addressConflict
+      ? (`addressTaken${own ? '' : 'Other'}` as const)
+      : own
+        ? waiting
+        : (`${waiting}Other` as const),
     queued: request.followUp.state === 'late' ? late : 'queued',
     provisioning: unfinished,
     succeeded: request.checks.every(({ ok }) => ok) ? 'ready' : 'readyNotVisible',
@@ -251,7 +261,8 @@ function permitted(request: Request, state: RequestState, viewer: Viewer) {
   const decide = decidesNow(request, viewer)
   const others = isForOthers(request, viewer)
   const cancel = !rename && !others && !retry && moves.includes('cancelled') && may(actor, 'request.cancel', request)
-  const nudge = state === 'pendingApproval' && !decide && may(admin, 'request.nudge', request)
+  const nudge =
+    state === 'pendingApproval' && !request.addressConflict && !decide && may(admin, 'request.nudge', request)
   const remedy = viewer.isAdmin === true && !own && !decide && isForAdmin(request, viewer)
   return {
     edit: others || (own && !isGone && isOver(state)),
@@ -275,8 +286,13 @@ const isForAdmin = (request: Request, { now }: Viewer): boolean =>
 const shorter = [longest.text, 100, 40, 0]
 
 /** Renders the status card, with shorter checks and a shorter timeline if it would be too large. */
-export function renderRequestStatus(request: Request, viewer: Viewer, known?: Timeline): CardJson {
-  const view = requestStatusView(request, viewer, known)
+export function renderRequestStatus(
+  request: Request,
+  viewer: Viewer,
+  known?: Timeline,
+  typed?: TypedAddress,
+): CardJson {
+  const view = requestStatusView(request, viewer, known, typed)
   const views = timelineRooms.flatMap((room) =>
     shorter.map((most) => ({
       ...view,

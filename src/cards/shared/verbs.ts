@@ -15,6 +15,7 @@ export const verbs = [
   'request.cancel',
   'request.refresh',
   'request.nudge',
+  'request.address',
   'request.timeline',
   'requests.page',
   'approvals.page',

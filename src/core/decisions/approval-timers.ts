@@ -50,6 +50,12 @@ import { delegationsOf, realignment } from './delegation.ts'
 import type { DecisionPorts } from './ports.ts'
 import { chatIfFound, withUnreachable } from './unreachable-people.ts'
 
+/** Returns the due timers. While the requester has to choose another address, nobody is reminded and nothing is escalated. */
+function dueNow({ addressConflict }: Request, stage: ApprovalStage, at: string): Due {
+  const due = dueOf(stage, at)
+  return addressConflict ? { ...due, remind: false, escalate: false } : due
+}
+
 /** The wait before the next run when the directory does not answer, in milliseconds. */
 const directoryWait = 60_000
 /**
@@ -72,7 +78,7 @@ export async function runApprovalTimers(
     const now = await ports.requests.lock(requestId)
     // The facts belong to an earlier version of the request.
     if (now?.version !== request.version) return true
-    const due = dueOf(stage, at)
+    const due = dueNow(request, stage, at)
     const facts = { due: trouble ? { ...due, escalate: false } : due, withoutOpenChat, candidates, inDigest, at }
     const change = timersOf(request, stage, facts)
     if (change) await changeRequest(context, requestId, () => change)
@@ -112,7 +118,7 @@ async function gatherFacts(
   at: string,
 ): Promise<GatheredFacts> {
   const { ports } = context
-  const due = dueOf(stage, at)
+  const due = dueNow(request, stage, at)
   const withoutOpenChat = due.expire ? [] : await withoutChat(context, request, stage, at)
   const away = await delegationsOf(ports, request, at)
   const known = withUnreachable(stage, withoutOpenChat, at)
@@ -158,7 +164,8 @@ function timersOf(
   const extended = withCandidates(reached, candidates, due.escalate ? 'escalated' : 'unreachable', at)
   const timed = due.warn ? warned(extended, at) : extended
   const waiting = waitingFor([stage])
-  const byCard = due.warn ? waiting : waiting.filter(({ id }) => !inDigest.has(id))
+  const asked = request.addressConflict ? [] : waiting
+  const byCard = due.warn ? asked : asked.filter(({ id }) => !inDigest.has(id))
   const next: ApprovalStage = {
     ...timed,
     ...(due.escalate && { escalatedAt: at }),
@@ -225,12 +232,12 @@ async function withoutChat(
 
 /** Orders one more approval card for each of these people. They can decide on it as on the first one. */
 export function remindApprovers(
-  { requestId }: Request,
+  { requestId, addressChanges = [] }: Request,
   stage: ApprovalStage,
   people: readonly Person[] = waitingFor([stage]),
 ): JobOrder[] {
   const { reminders = [], reassigned = [], warnedAt } = stage
-  const count = reminders.length + reassigned.length + (warnedAt === undefined ? 0 : 1)
+  const count = reminders.length + reassigned.length + addressChanges.length + (warnedAt === undefined ? 0 : 1)
   const card = `reminder:${stage.stage}:${count}` as const
   return people.map(({ id }) => notifyOrder(requestId, id, card))
 }
@@ -275,7 +282,8 @@ export const nudge = defineUseCase({
     const { actor } = context
     return changeOnce(context, { requestId, attempt }, (request, at) => {
       authorize(actor, 'request.nudge', request)
-      const stage = request.status === 'pendingApproval' ? openStage(request.approvals) : undefined
+      const isWaiting = request.status === 'pendingApproval' && !request.addressConflict
+      const stage = isWaiting ? openStage(request.approvals) : undefined
       if (!stage)
         throw new ProvisioningError('already-ended', because('noDecisionPending', { reference: referenceOf(request) }))
       const from = nudgeFrom(request)

@@ -2,6 +2,7 @@
  * The decisions about a request: approve, reject, cancel, retry, reassign, override, delegate, nudge, reminders, escalation.
  * The rules of stages are in `approvals`.
  */
+export * from './address-conflict.ts'
 export * from './approval-facts.ts'
 export * from './approval-timers.ts'
 export * from './decision.ts'

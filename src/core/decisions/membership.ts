@@ -14,6 +14,7 @@ import {
   type Settings,
   type SystemContext,
 } from '../shared/index.ts'
+import { refuseTakenAddress } from './address-conflict.ts'
 import { commented, type Decide, recordApproval, recordRejection } from './decision.ts'
 import { delegationsOf, realign, realignment } from './delegation.ts'
 import { hasReassigned, otherAdmins } from './own-reassignment.ts'
@@ -27,7 +28,9 @@ export const approve = defineUseCase({
   permission: 'request.decide',
   input,
   handle: (context: Context<DecisionPorts>, decision) =>
-    auditRefusals(context, decision.requestId, 'approve', () => whileMember(context, decision, recordApproval)),
+    auditRefusals(context, decision.requestId, 'approve', () =>
+      whileMember(context, decision, recordApproval, (request) => refuseTakenAddress(context, request)),
+    ),
 })
 
 /** Rejects a request for a person who is still an approver. The comment is required. Refusals are in the audit. */
@@ -46,6 +49,7 @@ async function whileMember(
   context: Context<DecisionPorts>,
   { stage, ...decision }: z.output<typeof input>,
   decide: Decide,
+  check: (request: Request) => Promise<void> = async () => undefined,
 ): Promise<Request> {
   const { ports, actor } = context
   const { requestId } = decision
@@ -58,7 +62,16 @@ async function whileMember(
   const request = (isBehind ? await ports.requests.find(requestId) : before) ?? before
   const lapsed = await asking(() => checkingIdentity(() => lapsedOf(context, request, actor.id, at)))
   const others = hasReassigned(request.approvals, actor.id) ? await otherAdmins(context, request, actor.id) : undefined
+  // Only a person who can decide learns about the address.
+  const isEntitled = decidableBy(request, actor.id, at, lapsed)
+  if (isEntitled) await check(request)
   return decide(context, decision, { lapsed, away: later, stage, otherAdmins: others })
+}
+
+/** Whether a person represents an approver of the open stage whose right has not lapsed. */
+function decidableBy({ approvals }: Request, personId: string, at: string, lapsed: readonly string[]): boolean {
+  const stage = openStage(approvals)
+  return stage !== undefined && representedBy(stage, personId, at).some(({ id }) => !lapsed.includes(id))
 }
 
 /**

@@ -30,6 +30,7 @@ import {
   ProvisioningError,
   type Settings,
 } from '../shared/index.ts'
+import { refuseTakenAddress } from './address-conflict.ts'
 import { changeOnce, ended, longestComment } from './decision.ts'
 import { hasReassigned, otherAdmins, overridesOwn, refuseAlone } from './own-reassignment.ts'
 import type { DecisionPorts } from './ports.ts'
@@ -63,6 +64,8 @@ async function decideInstead(
   const before = await ports.requests.find(requestId)
   const isLookedUp = before?.status === 'pendingApproval' && hasReassigned(before.approvals, actor.id)
   const others = isLookedUp ? await otherAdmins(context, before, actor.id) : undefined
+  if (decision === 'approved' && before?.status === 'pendingApproval' && before.requester.id !== actor.id)
+    await refuseTakenAddress(context, before)
   return changeOnce(context, { requestId, attempt }, (request, at) => {
     // The use case's permission is about admins; this refuses requests of another tenant.
     authorize(actor, 'request.override', request)

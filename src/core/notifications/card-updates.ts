@@ -1,4 +1,11 @@
-import { chatOf, isAdminStill, lostRight } from '../decisions/index.ts'
+import {
+  chatOf,
+  checkForApproval,
+  type ForApproval,
+  isAdminStill,
+  lostRight,
+  nothingKnown,
+} from '../decisions/index.ts'
 import {
   askApprovers,
   type Conversation,
@@ -7,7 +14,6 @@ import {
   notifyLate,
   notifyRequester,
   outcomeCard,
-  type Request,
   type SentCard,
 } from '../requests/index.ts'
 import {
@@ -22,7 +28,7 @@ import {
   TenantError,
 } from '../shared/index.ts'
 import { isStillDue } from './deliver-card.ts'
-import { currentCard, type Outbox } from './outbox.ts'
+import { type Outbox, requestCard } from './outbox.ts'
 import type { NotificationPorts } from './ports.ts'
 
 type RefreshOrder = Omit<JobPayload<'refresh-cards'>, 'v'>
@@ -47,7 +53,10 @@ export async function refreshCards(
       !isReadyCard(card.key) &&
       (cards === 'all' || !isForApprover(card.key)),
   )
-  const updates = await Promise.allSettled(sent.map((card) => refreshCard(context, outbox, request, card)))
+  const checked = sent.some(({ key }) => isForApprover(key))
+    ? await checkForApproval(context, request)
+    : { request, facts: nothingKnown }
+  const updates = await Promise.allSettled(sent.map((card) => refreshCard(context, outbox, checked, card)))
   const after = await ports.requests.find(requestId)
   if (after && after.version !== request.version)
     await refreshCards(context, outbox, { ...order, version: after.version })
@@ -75,7 +84,7 @@ function laterOrder({ clock }: NotificationPorts, order: RefreshOrder, { putOffM
 async function refreshCard(
   context: SystemContext<NotificationPorts>,
   outbox: Outbox,
-  request: Request,
+  { request, facts }: ForApproval,
   card: SentCard,
 ): Promise<void> {
   const { ports } = context
@@ -86,7 +95,9 @@ async function refreshCard(
   const lost = await lostRight(context, request, card)
   // A card about a webhook does not follow the request. It is only withdrawn.
   if (!lost && cardSubject(key).kind === 'webhook') return
-  const content = lost ? ({ kind: 'withdrawn', lost } as const) : await currentCard(ports, request, key, personId)
+  const content = lost
+    ? ({ kind: 'withdrawn', lost } as const)
+    : requestCard(request, key, personId, ports.clock.now(), facts)
   const result = await outbox.update(conversation, activityId, content, `${requestId} ${key}`)
   if (result === 'updated') return lost ? ports.sentCards.put({ ...card, state: 'withdrawn' }) : undefined
   if (result === 'gone') return ports.sentCards.remove(requestId, personId, key)

@@ -128,7 +128,7 @@ async function cardOf(
   const recordIn = ({ conversationId }: Conversation, state: SentCard['state'], activityId: string | null) => {
     return { requestId, personId, key, conversationId, activityId, state }
   }
-  const show = (of: CardKey) => currentCard(ports, request, of, personId)
+  const show = (of: CardKey) => currentCard(context, request, of, personId)
   const refused: Card['refused'] = (conversation, refusal) =>
     recordUndelivered(context, request, conversation, key, refusal)
   return {
@@ -200,6 +200,8 @@ export function isStillDue(request: Request, key: CardKey): boolean {
     case 'reminder':
     case 'warning':
       return waitingStage(request, subject.stage) !== undefined
+    case 'address':
+      return request.addressConflict !== undefined
     case 'stuck':
       return subject.state === request.status
     case 'late':

@@ -1,14 +1,21 @@
 import { everAsked } from '../approvals/index.ts'
 import {
   type ApprovalFacts,
-  approvalFactsOf,
+  checkForApproval,
   type DecisionPorts,
   type LostRight,
   nothingKnown,
 } from '../decisions/index.ts'
 import type { ErasureNotice, RetentionNotice } from '../privacy/index.ts'
 import { type Attention, attentionOf, type ChatRefusal, type Conversation, type Request } from '../requests/index.ts'
-import { type CardKey, cardSubject, isForApprover, type Person, type WebhookEvent } from '../shared/index.ts'
+import {
+  type CardKey,
+  cardSubject,
+  isForApprover,
+  type Person,
+  type SystemContext,
+  type WebhookEvent,
+} from '../shared/index.ts'
 import type { DigestNotice } from './digest.ts'
 import type { HealthNotice } from './health-watch.ts'
 
@@ -47,13 +54,15 @@ export interface Outbox {
 
 /** Returns what a card shows to a person now. Checks the facts of an approval card. */
 export async function currentCard(
-  ports: DecisionPorts,
-  request: Request,
+  context: SystemContext<DecisionPorts>,
+  before: Request,
   key: CardKey,
   personId: string,
 ): Promise<RequestCard> {
-  const facts = isForApprover(key) ? await approvalFactsOf({ ports }, request) : nothingKnown
-  return requestCard(request, key, personId, ports.clock.now(), facts)
+  const { request, facts } = isForApprover(key)
+    ? await checkForApproval(context, before)
+    : { request: before, facts: nothingKnown }
+  return requestCard(request, key, personId, context.ports.clock.now(), facts)
 }
 
 /** Returns what a card shows to a person, from the request's present state. */
@@ -82,6 +91,7 @@ export function requestCard(
     case 'status':
     case 'late':
     case 'warning':
+    case 'address':
       return { kind: 'status', ...about }
   }
 }

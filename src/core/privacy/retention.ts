@@ -88,6 +88,8 @@ export function reduced(request: Request, at: string): Request {
     fingerprint: undefined,
     around: undefined,
     guests: undefined,
+    addressConflict: undefined,
+    addressChanges: undefined,
     template: bareTemplate(request),
     approvals: request.approvals.map(bareStage),
     steps: request.steps.map((step) => ({ ...step, ...(step.problem && { problem: bareProblem(step.problem) }) })),

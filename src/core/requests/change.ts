@@ -91,9 +91,13 @@ export async function record(context: SystemContext<RequestPorts>, change: Chang
     ...(before === undefined
       ? []
       : // Approvers' cards show decisions and the end. Only the requester's card shows the steps.
-        [refreshCardsOrder(request, isNewState || request.approvals !== before.approvals ? 'all' : 'status')]),
+        [refreshCardsOrder(request, isNewState || isForApprovers(request, before) ? 'all' : 'status')]),
   ])
 }
+
+/** Whether a change is on the cards of approvers. */
+const isForApprovers = (after: Request, before: Request): boolean =>
+  after.approvals !== before.approvals || after.addressConflict !== before.addressConflict
 
 /** Returns the order to update a request's cards to its current version. */
 export const refreshCardsOrder = ({ requestId, version }: Request, cards: 'all' | 'status'): JobOrder => ({

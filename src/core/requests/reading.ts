@@ -22,7 +22,16 @@ import {
 import { authorize, may, refusedAction } from './access.ts'
 import { type FieldWarning, fieldWarningsOf, shownFieldWarning } from './field-warnings.ts'
 import type { RequestPorts, RequestQuery } from './ports.ts'
-import { basedOn, isForMailbox, problem, type Request, referenceOf, referencePattern, requestStep } from './request.ts'
+import {
+  addressConflict,
+  basedOn,
+  isForMailbox,
+  problem,
+  type Request,
+  referenceOf,
+  referencePattern,
+  requestStep,
+} from './request.ts'
 
 /** Reads a request. Throws `not-found` also for an existing request that the actor may not see. */
 export const readRequest = defineUseCase({
@@ -218,6 +227,9 @@ const common = {
   steps: z.array(requestStep),
   checks: z.array(check),
   problem: problem.nullable(),
+  addressConflict: addressConflict
+    .optional()
+    .describe('An address that another resource has taken during the wait. Nobody can approve until it is replaced.'),
   reducedAt: instant.optional().describe('The time when its details were removed. The audit data stays.'),
 }
 
@@ -269,6 +281,7 @@ export function viewOf(request: Request): CodedRequestView {
     steps,
     checks,
     problem,
+    ...(request.addressConflict && { addressConflict: request.addressConflict }),
     ...(request.reducedAt !== undefined && { reducedAt: request.reducedAt }),
   }
   const reason = request.reason && { reason: request.reason }

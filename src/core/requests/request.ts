@@ -52,6 +52,19 @@ export const basedOn = z.object({
 })
 export type BasedOn = z.output<typeof basedOn>
 
+/** An address that another resource has taken during the wait for approval. The requester chooses another one. */
+export const addressConflict = z.object({
+  taken: z.string().describe('The taken address: the alias of a site, or a mail address'),
+  suggestion: z.string().describe('A free address; empty if none was found'),
+  at: instant.describe('When a check found it'),
+})
+
+/**
+ * The end of a conflict: the requester's change of the address. An additional address can become empty. Equal addresses: it was free
+ * again.
+ */
+export const addressChange = z.object({ from: z.string(), to: z.string(), at: instant })
+
 /** Why a step or a request stopped, as text for people; never a stack or the body of an answer. */
 export const problem = z.object({
   code: z.string(),
@@ -122,6 +135,9 @@ const common = {
   /** The results of the conditions in the template's policy at submission, if it has any. */
   policy: z.array(judgedStage).optional(),
   steps: z.array(requestStep),
+  /** Only while the request waits for approval. Nobody can approve it until the requester has chosen another address. */
+  addressConflict: addressConflict.optional(),
+  addressChanges: z.array(addressChange).optional(),
   /** The results of the ready check, one for each requested value. */
   checks: z.array(check).default([]),
   problem: problem.nullable(),
@@ -192,6 +208,7 @@ export function transition(request: Request, to: RequestState, at: string): Requ
   return {
     ...request,
     status: to,
+    addressConflict: undefined,
     updatedAt: at,
     queuedAt: to === 'queued' ? at : request.queuedAt,
     finishedAt: isTerminal(to) ? at : null,

@@ -17,6 +17,8 @@ export const cardKey = z.union([
   // `reminder:<stage>:<number>` to an approver with an undecided card; `warning:<stage>` to the requester before a stage expires.
   z.templateLiteral(['reminder:', z.int(), ':', z.int()]),
   z.templateLiteral(['warning:', z.int()]),
+  // To the requester: an address was taken during the wait. Contains the time of the check.
+  z.templateLiteral(['address:', z.string()]),
   // To admins, about a receiver of webhooks: `webhook:<event>:<time>`.
   z.templateLiteral(['webhook:', z.enum(['undelivered', 'own', 'gone', 'failing']), ':', z.string()]),
 ])
@@ -45,7 +47,7 @@ export type CardSubject =
   | { readonly kind: 'status' }
   | { readonly kind: 'approval' | 'reminder' | 'warning'; readonly stage: number }
   | { readonly kind: 'outcome' | 'stuck'; readonly state: string }
-  | { readonly kind: 'late' }
+  | { readonly kind: 'late' | 'address' }
   | { readonly kind: 'webhook'; readonly event: WebhookEvent }
 
 /** An event at a receiver of webhooks. */
@@ -59,7 +61,7 @@ export type NoticeSubject =
   | { readonly kind: 'retention'; readonly startsAt: string }
   | { readonly kind: 'digest'; readonly day: string }
 
-const cardKind = z.enum(['status', 'approval', 'reminder', 'warning', 'late', 'outcome', 'stuck', 'webhook'])
+const cardKind = z.enum(['status', 'approval', 'reminder', 'warning', 'address', 'late', 'outcome', 'stuck', 'webhook'])
 const noticeKind = z.enum(['erased', 'health', 'retention', 'digest'])
 
 /** Reads the key of a card about a request. */
@@ -68,6 +70,7 @@ export function cardSubject(key: CardKey): CardSubject {
   const kind = cardKind.parse(name)
   switch (kind) {
     case 'status':
+    case 'address':
     case 'late':
       return { kind }
     case 'approval':

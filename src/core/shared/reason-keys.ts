@@ -17,6 +17,7 @@ export type ReasonKey =
   | 'addressNeedsLetters'
   | 'addressNeeded'
   | 'addressOfId'
+  | 'addressTakenMeanwhile'
   | 'adminOnly'
   | 'adminsInstead'
   | 'adminsToo'

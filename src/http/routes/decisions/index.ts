@@ -63,7 +63,7 @@ const approveRequest = decisionRoute({
   summary: 'Approve a request',
   permission: 'request.decide',
   decides: 'approve',
-  refusals: tooLate,
+  refusals: [...tooLate, 'name-taken'],
   useCase: 'approve',
 })
 const rejectRequest = decisionRoute({

@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest'
+import { actionsOf, textOf, valuesOf } from '../support/cards.ts'
+import { templates, withService } from '../support/service.ts'
+import { ask, tokenOf } from '../support/simulator.ts'
+import { until } from '../support/until.ts'
+
+const metadata = { costCentre: '4711', audience: 'internal' }
+
+describe('an address that another resource takes during the wait', () => {
+  const service = withService()
+
+  async function submitSite(displayName: string): Promise<{ requestId: string; path: string }> {
+    const body = { displayName, templateId: templates.projectSite, metadata }
+    const { body: answer } = await service.rest('kim', 'POST', '/collab/v1/spo/', body)
+    const requestId = String(answer['requestId'])
+    return { requestId, path: `/requests/v1/${requestId}` }
+  }
+  /** Creates a group with this alias in the tenant, without the service. */
+  async function takes(mailNickname: string): Promise<void> {
+    const { simulator } = service.app.endpoints
+    if (!simulator) throw new Error('the service has no simulator')
+    const body = {
+      displayName: 'Other',
+      mailNickname,
+      groupTypes: ['Unified'],
+      mailEnabled: true,
+      securityEnabled: false,
+    }
+    const token = await tokenOf(simulator)
+    expect((await ask('POST', `${simulator.url}/v1.0/groups`, { token, body })).status).toBe(201)
+  }
+  const titlesOf = (card: Parameters<typeof actionsOf>[0]) => actionsOf(card).map(({ title }) => title)
+
+  it('is checked at the approval: nothing is created, the requester chooses the suggestion, and the approver decides', async () => {
+    const { kim, dana } = service
+    for (const one of [kim, dana]) await one.installs()
+    const { path } = await submitSite('Taken meanwhile')
+    const asked = await dana.sees(/Taken meanwhile/)
+    expect(textOf(asked.card)).toContain('This address is free: taken-meanwhile')
+    await takes('taken-meanwhile')
+    const paused = (await dana.clicks(asked, 'Approve')).card ?? {}
+    expect(textOf(paused)).toContain('Another resource has taken the address taken-meanwhile. I asked Kim Lee')
+    expect(titlesOf(paused)).not.toContain('Approve')
+    expect(titlesOf(paused)).toContain('Reject')
+
+    const { body: waiting } = await service.rest('kim', 'GET', path)
+    expect(waiting).toMatchObject({
+      status: 'pendingApproval',
+      addressConflict: { taken: 'taken-meanwhile', suggestion: 'taken-meanwhile-2' },
+    })
+    const refused = await service.rest('dana', 'POST', `${path}/approve`, {})
+    expect([refused.status, refused.body['code']]).toEqual([409, 'name-taken'])
+    expect(refused.body['detail']).toContain('Kim Lee must choose another address first.')
+
+    const question = await kim.sees(/The address is taken/)
+    expect(valuesOf(question.card)).toMatchObject({ address: 'taken-meanwhile-2' })
+    const wrong = (await kim.clicks(question, 'Use this address', { address: 'taken-meanwhile' })).card ?? {}
+    expect(textOf(wrong)).toContain('This address is taken. Try taken-meanwhile-2.')
+    const done = (await kim.clicks(question, 'Use this address')).card ?? {}
+    expect(textOf(done)).toContain('Waiting for Dana Fox or Omar Haddad')
+
+    const again = await until(
+      () =>
+        dana
+          .chat()
+          .findLast(
+            ({ id, card }) =>
+              id !== asked.id && card && textOf(card).includes('from taken-meanwhile to taken-meanwhile-2'),
+          ),
+      'a card with the new address',
+    )
+    expect(textOf((await dana.clicks(again, 'Approve')).card ?? {})).toContain('Approved by you')
+    await kim.sees(/Your site is ready/)
+    const { body: ready } = await service.rest('kim', 'GET', path)
+    expect(String((ready['resource'] as { url: string }).url)).toMatch(/taken-meanwhile-2$/)
+    expect(ready['addressConflict']).toBeUndefined()
+  })
+
+  it('is checked when the card is shown', async () => {
+    const { dana } = service
+    const { path } = await submitSite('Shown later')
+    const asked = await dana.sees(/Shown later/)
+    await takes('shown-later')
+    const { card = {} } = await dana.clicks(asked, 'Refresh')
+    expect(textOf(card)).toContain('This address is taken: shown-later')
+    expect((await service.rest('kim', 'GET', path)).body['addressConflict']).toBeDefined()
+  })
+
+  it('does not block a decision while the directory does not answer', async () => {
+    const { dana } = service
+    const { path } = await submitSite('Directory silent')
+    const asked = await dana.sees(/Directory silent/)
+    await service.fault({ operation: 'graph.*', kind: 'delay', seconds: 20, count: 1000 })
+    const started = Date.now()
+    const { card = {} } = await dana.clicks(asked, 'Refresh')
+    expect(Date.now() - started).toBeLessThan(5000)
+    expect(textOf(card)).toContain('I could not check this address: directory-silent')
+    expect(titlesOf(card)).toContain('Approve')
+    await service.heal()
+    expect((await service.rest('kim', 'GET', path)).body['status']).toBe('pendingApproval')
+  })
+})

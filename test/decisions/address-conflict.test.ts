@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest'
+import type { Core } from '../../src/core/index.ts'
+import { actorOf, dana, kim, omar, priya, withCore } from '../support/core.ts'
+import { refusal } from '../support/refusal.ts'
+
+const hour = 3_600_000
+
+describe('a request whose address is taken during the wait', () => {
+  const core = withCore()
+  let now = Date.now()
+  const provisioning = (): Core => core.with({ clock: { now: () => new Date(now) } })
+  const read = (requestId: string) => provisioning().readRequest(actorOf(kim), { requestId })
+  const actions = async (requestId: string) =>
+    (await provisioning().readTimeline(actorOf(kim), { requestId })).map(({ action }) => action)
+  const cards = async (requestId: string) =>
+    (await core.orders(requestId)).flatMap(({ name, payload }) =>
+      name === 'notify' ? [`${String(payload['card']).split(':')[0]} ${names[String(payload['personId'])]}`] : [],
+    )
+  const names: Record<string, string> = { [kim.id]: 'Kim', [dana.id]: 'Dana', [omar.id]: 'Omar', [priya.id]: 'Priya' }
+
+  async function submit(alias: string, stages: object[] = [{ approvers: [{ user: dana.id }] }]): Promise<string> {
+    const { id: templateId } = await core.template({ approval: { stages } })
+    const body = { displayName: alias, alias, templateId }
+    return (await provisioning().submitSite(actorOf(kim), { body })).requestId
+  }
+  /** Lets an approver open their card after somebody else has taken the address. */
+  async function taken(alias: string): Promise<string> {
+    const requestId = await submit(alias)
+    core.world.taken.add(alias)
+    const { facts } = await provisioning().readForApproval(actorOf(dana), { requestId })
+    expect(facts.address).toBe('taken')
+    return requestId
+  }
+
+  it('keeps waiting, asks its requester once, and reminds nobody', async () => {
+    const requestId = await taken('sirius')
+    await provisioning().readForApproval(actorOf(dana), { requestId })
+    expect(await read(requestId)).toMatchObject({
+      status: 'pendingApproval',
+      addressConflict: { taken: 'sirius', suggestion: 'sirius-2' },
+    })
+    expect(await cards(requestId)).toEqual(['approval Dana', 'address Kim'])
+    now += 80 * hour
+    await provisioning().system.runApprovalTimers({ v: 1, requestId, stage: 1 })
+    const { approvals } = await read(requestId)
+    expect([approvals[0]?.reminders, approvals[0]?.escalatedAt]).toEqual([undefined, undefined])
+    const nudged = refusal(() => provisioning().nudge(actorOf(kim), { requestId }))
+    expect((await nudged).code).toBe('already-ended')
+  })
+
+  it('is not approved by anybody, not even by an admin, and can be rejected', async () => {
+    const requestId = await taken('vega')
+    const { code, faults } = await refusal(() => provisioning().approve(actorOf(dana), { requestId }))
+    expect([code, faults[0]?.suggestion]).toEqual(['name-taken', 'vega-2'])
+    const order = { requestId, decision: 'approved', comment: 'Now.' } as const
+    expect((await refusal(() => provisioning().override(actorOf(priya, true), order))).code).toBe('name-taken')
+    expect((await provisioning().reject(actorOf(dana), { requestId, comment: 'No.' })).status).toBe('rejected')
+    expect((await read(requestId)).addressConflict).toBeUndefined()
+  })
+
+  it('continues with another address: the approver gets a new card, and the timers move by the wait', async () => {
+    const requestId = await taken('rigel')
+    const before = (await read(requestId)).approvals[0]?.times
+    now += 30 * hour
+    const other = await submit('rigel-2')
+    const lost = await refusal(() => provisioning().changeAddress(actorOf(kim), { requestId, address: 'rigel-2' }))
+    expect([lost.code, lost.faults[0]?.suggestion]).toEqual(['validation-failed', 'rigel-2-2'])
+    for (const address of ['Betelgeuse', 'Betelgeuse'])
+      await provisioning().changeAddress(actorOf(kim), { requestId, address })
+    const after = await read(requestId)
+    expect(after).toMatchObject({ alias: 'betelgeuse', addressChanges: [{ from: 'rigel', to: 'betelgeuse' }] })
+    const moved = (moment?: string) => Date.parse(moment ?? '') - 30 * hour
+    expect(moved(after.approvals[0]?.times?.remindAt)).toBe(Date.parse(before?.remindAt ?? ''))
+    expect(moved(after.approvals[0]?.times?.expiresAt)).toBe(Date.parse(before?.expiresAt ?? ''))
+    expect(await cards(requestId)).toEqual(['approval Dana', 'address Kim', 'reminder Dana'])
+    expect(await core.ports.reservations.holder(after.tenantId, 'rigel')).toBeUndefined()
+    expect(await core.ports.reservations.holder(after.tenantId, 'betelgeuse')).toBe(requestId)
+    expect((await provisioning().approve(actorOf(dana), { requestId })).status).toBe('queued')
+    expect((await read(other)).status).toBe('pendingApproval')
+  })
+
+  it('continues when the address is free again', async () => {
+    const requestId = await taken('altair')
+    core.world.taken.delete('altair')
+    expect((await provisioning().approve(actorOf(dana), { requestId })).status).toBe('queued')
+    expect(await actions(requestId)).toEqual(['pendingApproval', 'address-taken', 'address-free', 'approved', 'queued'])
+  })
+
+  it('can be changed only by its requester', async () => {
+    const requestId = await taken('deneb')
+    for (const other of [actorOf(dana), actorOf(priya, true)])
+      expect((await refusal(() => provisioning().changeAddress(other, { requestId, address: 'deneb-2' }))).code).toBe(
+        'forbidden',
+      )
+    const stranger = refusal(() => provisioning().changeAddress(actorOf(omar), { requestId, address: 'deneb-2' }))
+    expect((await stranger).code).toBe('not-found')
+  })
+})
