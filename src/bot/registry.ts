@@ -1,6 +1,7 @@
 /** The registries of card actions and commands, and the parser of typed commands. */
 import { distance } from 'fastest-levenshtein'
 import { auditActions, auditCommands } from './audit/index.ts'
+import { batchActions } from './batches/index.ts'
 import { decisionActions, decisionCommands } from './decisions/index.ts'
 import { type Command, cardActionRegistry, commandRegistry } from './define.ts'
 import { draftActions, draftCommands } from './drafts/index.ts'
@@ -18,6 +19,7 @@ export const cardActions = cardActionRegistry(
   ...draftActions,
   ...requestActions,
   ...decisionActions,
+  ...batchActions,
   ...digestActions,
   ...operationActions,
   ...templateActions,

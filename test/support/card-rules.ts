@@ -61,6 +61,8 @@ function brokenExecute(node: Node, at: string): string[] {
     'of',
     'from',
     'deliveryId',
+    'batchId',
+    'decisionId',
   ]
   const expected = { verb, ...(isNode(data) ? data : {}) }
   return [

@@ -65,7 +65,7 @@ function afterCheckOf(
   before: WatchOfParts | undefined,
   { at, parts }: HealthCheck,
   { confirmAfter, wellAfter }: Pick<WatchTimes, 'confirmAfter' | 'wellAfter'>,
-): { readonly watch: WatchOfParts; readonly tell: NoticeKey | undefined } {
+): { readonly watch: WatchOfParts; readonly tell: Extract<NoticeKey, `health:${string}`> | undefined } {
   const isRed = parts.length > 0
   const known = before ?? { state: 'well', since: at, turning: null, red: null }
   if (isRed === (known.state === 'red')) return { watch: { ...known, turning: null }, tell: undefined }

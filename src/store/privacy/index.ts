@@ -108,6 +108,13 @@ const parts: readonly Part[] = (
       own: 'EXISTS (SELECT FROM batches b WHERE b.batch_id = batch_rows.batch_id AND b.person_id = $2::uuid)',
       mentions: ['body', 'problem'],
     },
+    {
+      table: 'joint_decisions',
+      key: 'decision_id',
+      record: row('joint_decisions'),
+      own: theirs,
+      mentions: ['body', 'results'],
+    },
     // The key is the caller's secret, but the answer is personal data.
     {
       table: 'idempotency_keys',
@@ -260,6 +267,7 @@ function forgetPerson(database: Database, tenantId: string, person: KnownPerson)
       (await remove(`DELETE FROM notices WHERE ${own}`)) +
       (await remove(`DELETE FROM digest_choices WHERE ${own}`)) +
       (await remove('DELETE FROM sent_cards WHERE $1::uuid IS NOT NULL AND person_id = $2')) +
+      (await remove(`DELETE FROM joint_decisions WHERE ${own}`)) +
       (await remove('DELETE FROM idempotency_keys WHERE tenant_id = $1 AND person_id = $2')) +
       (await remove('DELETE FROM export_tickets WHERE tenant_id = $1 AND (issued_by = $2 OR person_id = $2)')) +
       (await redactCopies(database, person))
@@ -295,6 +303,8 @@ const copied = [
   { table: 'batch_rows', column: 'body' },
   { table: 'batch_rows', column: 'problem' },
   { table: 'batches', column: 'body' },
+  { table: 'joint_decisions', column: 'body' },
+  { table: 'joint_decisions', column: 'results' },
   { table: 'drafts', column: 'body' },
   { table: 'deliveries', column: 'body' },
   { table: 'template_versions', column: 'changed_by' },
