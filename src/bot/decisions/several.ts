@@ -7,8 +7,8 @@ import { comment, defineCardAction, input, isRefusal, pageStart, showNotice, und
 
 /** The batch, or `''` for all requests that wait for the person; the page, and the ticks of all pages. */
 const data = z.looseObject({
-  batchId: z.union([z.uuid(), z.literal('')]),
-  stage: z.coerce.number().int().min(0),
+  batchId: z.union([z.uuid(), z.literal('')]).default(''),
+  stage: z.coerce.number().int().min(0).default(0),
   from: pageStart,
   of: z.enum(['all', 'ticked']).default('ticked'),
   ticked: input,

@@ -23,7 +23,7 @@ export const batchCard = defineCard({
     look,
     band: z.enum(keysOf(strings.batch.band)),
     total: z.string(),
-    says: z.array(z.string()),
+    says: z.array(z.strictObject({ text: z.string() })),
     ...paged,
     rows: z.array(
       z.strictObject({
@@ -64,13 +64,13 @@ export function batchView(
   const shown = sorted.slice(start, start + size)
   const isGood = rows.every(({ request }) => request?.status === 'succeeded')
   const texts = strings.batch
+  const reasons = [batch.waitsFor, batch.problem].flatMap((one) => (one ? [reasonText(one.reason)] : []))
+  const sentences = isDone ? [texts.seeBelow] : [countsOf(rows), ...reasons]
   return {
     look: isDone ? plain : !isOver ? looks.queued : isGood ? looks.succeeded : toKnow,
     band: isDone ? 'done' : !isOver ? 'running' : 'over',
     total: format(texts.total, { count: rows.length }),
-    says: isDone
-      ? [texts.seeBelow]
-      : [countsOf(rows), ...[batch.waitsFor, batch.problem].flatMap((one) => (one ? [reasonText(one.reason)] : []))],
+    says: sentences.map((text) => ({ text })),
     ...pagesAround(start, shown.length, sorted.length, size),
     rows: shown.map((row) => rowOf(row, viewer)),
     batchId: batch.batchId,

@@ -4,19 +4,20 @@ import {
   inLocale,
   isForMailbox,
   type JointReport,
+  type JointResult,
+  lastDecision,
   openStage,
   type Request,
   referenceOf,
 } from '../../core/index.ts'
 import { labelFact, mainFacts, otherFacts, peopleWith } from '../requests/request-facts.ts'
 import { type Fact, fact } from '../shared/facts.ts'
-import { askedAddress } from '../shared/links.ts'
 import { look, looks, marks, rowLook, toFix } from '../shared/look.ts'
 import { format, keysOf, restText, strings } from '../shared/messages.ts'
 import { paged, pagesAround } from '../shared/paging.ts'
 import { reasonText } from '../shared/reasons.ts'
 import { type CardJson, defineCard, firstThatFits, type ViewOf } from '../shared/render.ts'
-import { age, cut, longest, peopleList, shortName, type Viewer } from '../shared/texts.ts'
+import { age, cut, longest, moment, peopleList, shortName, type Viewer } from '../shared/texts.ts'
 
 const line = z.strictObject({ text: z.string(), look: rowLook })
 
@@ -33,6 +34,7 @@ export const decideSeveralCard = defineCard({
     results: z.array(line),
     /** The facts that all rows have in common. */
     common: z.array(fact),
+    help: z.string(),
     ...paged,
     rows: z.array(
       z.strictObject({
@@ -41,7 +43,7 @@ export const decideSeveralCard = defineCard({
         ticked: z.enum(['true', 'false']),
         displayName: z.string(),
         says: z.string(),
-        /** What needs attention. */
+        /** A result of the checks that needs attention. */
         alert: z.string(),
         open: z.string(),
       }),
@@ -61,7 +63,7 @@ export const decideSeveralCard = defineCard({
   }),
 })
 
-/** What the viewer decides: the rows of a batch, or all requests that wait for the viewer. */
+/** The rows of a batch, or all requests that wait for the viewer. */
 export interface DecideSeveral {
   readonly question?: BatchQuestion | undefined
   readonly waiting: readonly Request[]
@@ -88,7 +90,7 @@ export function decideSeveralView(
   const texts = strings.several
   const start = Math.max(0, Math.min(Math.floor(from / size), Math.ceil(waiting.length / size) - 1) * size)
   const shown = waiting.slice(start, start + size)
-  const facts = new Map(waiting.map((request) => [request.requestId, factsOf(request, viewer)]))
+  const facts = new Map(waiting.map((request) => [request.requestId, factsOf(request)]))
   const common = question && waiting.length > 1 ? commonOf([...facts.values()]) : []
   const others = waiting.filter((request) => ticked.has(request.number) && !shown.includes(request))
   const pending = last ? last.decision.items.filter(({ requestId }) => last.results[requestId] === undefined).length : 0
@@ -98,8 +100,9 @@ export function decideSeveralView(
     band: fault ? 'fix' : isOver ? 'over' : 'waiting',
     waits: format(texts.waits, { count: waiting.length }),
     asks: question ? asksOf(question, viewer) : '',
-    results: [...resultsOf(last, undecided, pending), ...earlierOf(question)],
+    results: [...resultsOf(last, undecided, pending, viewer), ...earlierOf(question)],
     common: common.slice(0, most.common),
+    help: waiting.length > shown.length ? texts.helpPages : texts.help,
     ...pagesAround(start, shown.length, waiting.length, size),
     rows: shown.map((request) => {
       const own = (facts.get(request.requestId) ?? []).filter((one) => !common.some((other) => isSame(one, other)))
@@ -137,12 +140,14 @@ function asksOf({ batch, waiting, stage }: BatchQuestion, { locale }: Viewer): s
   const name = shortName(batch.requester)
   const values = { name, template: cut(template, longest.name), templates: templates.length, stage }
   const stages = Math.max(1, ...waiting.map(({ approvals }) => approvals.length))
-  return format(strings.several.asks[stages > 1 ? 'stage' : 'only'], { ...values, stages })
+  return format(strings.several.asks[stages > 1 ? 'stage' : 'only'], { ...values, stages }).trim()
 }
 
 /** The facts of a request that may differ between rows: the address first. */
-function factsOf(request: Request, viewer: Viewer): Fact[] {
-  const address = { label: strings.field.address, value: askedAddress(request, viewer) }
+function factsOf(request: Request): Fact[] {
+  // A site's address is too long for a row.
+  const value = isForMailbox(request) ? request.address : request.alias
+  const address = { label: strings.field.address, value }
   return [address, ...mainFacts(request, longest.name), ...labelFact(request), ...otherFacts(request)]
 }
 
@@ -182,16 +187,18 @@ function alertOf(request: Request): string {
 
 type Line = z.output<typeof line>
 
-function resultsOf(last: JointReport | undefined, undecided: readonly Request[], pending: number): Line[] {
+function resultsOf(
+  last: JointReport | undefined,
+  undecided: readonly Request[],
+  pending: number,
+  viewer: Viewer,
+): Line[] {
   if (!last) return []
   const texts = strings.several
   const done = Object.values(last.results).filter((result) => result === 'done').length
   const { decision } = last.decision
   const failed = undecided.map((request): Line => {
-    const result = last.results[request.requestId]
-    const reason = typeof result === 'object' ? reasonText(result.reason) : ''
-    const values = { reference: referenceOf(request), name: shortName(request.details), reason }
-    return { text: format(texts.failed, values), look: marks.attention }
+    return { text: failureText(request, last.results[request.requestId], viewer), look: marks.attention }
   })
   const hidden = failed.length - most.failed
   return [
@@ -200,6 +207,17 @@ function resultsOf(last: JointReport | undefined, undecided: readonly Request[],
     ...(hidden > 0 ? [{ text: format(texts.moreFailed, { count: hidden }), look: marks.attention }] : []),
     ...(pending > 0 ? [{ text: format(texts.pending, { count: pending }), look: marks.busy }] : []),
   ]
+}
+
+/** Why a request was not decided. */
+function failureText(request: Request, result: JointResult | undefined, viewer: Viewer): string {
+  const texts = strings.several
+  const values = { reference: referenceOf(request), name: shortName(request.details) }
+  const earlier = lastDecision(request.approvals)
+  if (typeof result !== 'object') return format(texts.failed, { ...values, reason: '' })
+  if (result.code === 'already-decided' && earlier)
+    return format(texts.decidedBefore, { ...values, by: shortName(earlier.by), at: moment(earlier.at, viewer, 'full') })
+  return format(texts.failed, { ...values, reason: reasonText(result.reason) })
 }
 
 /** All decisions so far about the rows of a batch. */

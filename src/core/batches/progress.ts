@@ -70,7 +70,7 @@ export async function questionOf(
 const hasDecided = ({ decisions }: ApprovalStage, personId: string): boolean =>
   decisions.some(({ by, decision }) => by.id === personId && decision === 'approved')
 
-/** Returns the people for whom requests wait, each once for each stage. */
+/** Returns the people who can decide requests now, each once for each stage. */
 export function askedPeople(requests: readonly Request[]): { personId: string; stage: number }[] {
   const pairs = requests.flatMap(({ status, approvals }) => {
     const stage = status === 'pendingApproval' ? openStage(approvals)?.stage : undefined

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { readRequest } from '../requests/index.ts'
 import {
   actorFor,
   because,
@@ -23,13 +24,15 @@ const together = 4
 
 /**
  * Decides several requests at once for an approver: each like a single decision, with the same checks. Decides for a short time at
- * once; a job decides the rest. A repeated id returns the same decision. Throws `comment-required`.
+ * once; a job decides the rest. A repeated id returns the same decision. Throws `not-found` for requests that the
+ * actor may not see, and `comment-required`.
  */
 export const decideJointly = defineUseCase({
   permission: 'request.decide',
   input: jointOrder.extend({ decisionId: z.uuid() }),
   async handle(context: Context<DecisionPorts>, { decisionId, ...order }): Promise<JointReport> {
     const { ports, actor } = context
+    await Promise.all(order.items.map(({ requestId }) => readRequest.handle(context, { requestId })))
     const comment = order.comment.trim()
     if (order.decision === 'rejected' && comment === '')
       throw new ProvisioningError('comment-required', because('sayWhyRejected'), {

@@ -166,7 +166,7 @@ function againOrder(tenantId: string, personId: string, batchId: string, stage: 
   return { name, payload } as JobOrder
 }
 
-/** What a card shows whose rows are all decided. New rows need a new card, which the person notices. */
+/** Marks a card whose rows are all decided. New rows need a new card, which the person notices. */
 const answered = 'answered '
 
 /** Updates one card if its contents changed. */

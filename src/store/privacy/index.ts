@@ -61,6 +61,7 @@ const theirs = 'person_id = $2::uuid'
 const nobodys = 'false'
 const anywhere = 'true'
 const body = ['body'] as const
+const results = ['body', 'results'] as const
 
 /** All tables with personal data: those that {@link forgetPerson} and the erasure of requests and entries change. */
 const parts: readonly Part[] = (
@@ -108,13 +109,7 @@ const parts: readonly Part[] = (
       own: 'EXISTS (SELECT FROM batches b WHERE b.batch_id = batch_rows.batch_id AND b.person_id = $2::uuid)',
       mentions: ['body', 'problem'],
     },
-    {
-      table: 'joint_decisions',
-      key: 'decision_id',
-      record: row('joint_decisions'),
-      own: theirs,
-      mentions: ['body', 'results'],
-    },
+    { table: 'joint_decisions', key: 'decision_id', record: row('joint_decisions'), own: theirs, mentions: results },
     // The key is the caller's secret, but the answer is personal data.
     {
       table: 'idempotency_keys',
