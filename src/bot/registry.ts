@@ -1,6 +1,7 @@
 /** The registries of card actions and commands, and the parser of typed commands. */
 import { distance } from 'fastest-levenshtein'
 import { auditActions, auditCommands } from './audit/index.ts'
+import { batchActions } from './batches/index.ts'
 import { isNear } from './channel/sentences/index.ts'
 import { decisionActions, decisionCommands } from './decisions/index.ts'
 import { type Command, cardActionRegistry, commandRegistry } from './define.ts'
@@ -19,6 +20,7 @@ export const cardActions = cardActionRegistry(
   ...draftActions,
   ...requestActions,
   ...decisionActions,
+  ...batchActions,
   ...digestActions,
   ...operationActions,
   ...templateActions,

@@ -11,6 +11,7 @@ import {
   type Stuck,
 } from '../core/index.ts'
 import * as audit from './audit/index.ts'
+import * as batches from './batches/index.ts'
 import * as decisions from './decisions/index.ts'
 import * as drafts from './drafts/index.ts'
 import * as explanations from './explanations/index.ts'
@@ -24,7 +25,15 @@ import { type CardJson, cardRegistry, format, helpCard, helpView, strings, type 
 import * as templates from './templates/index.ts'
 import * as webhooks from './webhooks/index.ts'
 
-export type { Confirmation, DelegationForm, ReassignForm, ReassignRemark, Remark, WhichFor } from './decisions/index.ts'
+export type {
+  Confirmation,
+  DecideSeveral,
+  DelegationForm,
+  ReassignForm,
+  ReassignRemark,
+  Remark,
+  WhichFor,
+} from './decisions/index.ts'
 export { decidesNow } from './decisions/index.ts'
 export type { DraftOffer, RequestForm } from './drafts/index.ts'
 export { formInputIds, peopleInputIds } from './drafts/index.ts'
@@ -59,6 +68,8 @@ export const definedCards = [
   provisioning.mailboxReadyCard,
   requests.myRequestsCard,
   requests.approvalsCard,
+  decisions.decideSeveralCard,
+  batches.batchCard,
   decisions.delegationCard,
   notifications.digestCard,
   notifications.digestChoiceCard,
@@ -136,6 +147,8 @@ export const cards = {
     isForMailbox(request) ? mailboxReady(request, viewer, helpers) : siteReady(request, viewer),
   myRequests: shown(requests.myRequestsCard, requests.myRequestsView),
   approvals: shown(requests.approvalsCard, requests.approvalsView),
+  decideSeveral: decisions.renderDecideSeveral,
+  batch: batches.renderBatch,
   delegation: shown(decisions.delegationCard, decisions.delegationView),
   digest: shown(notifications.digestCard, notifications.digestView),
   digestChoice: shown(notifications.digestChoiceCard, notifications.digestChoiceView),

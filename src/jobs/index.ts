@@ -92,6 +92,17 @@ const requestJobs = (core: Core): Job[] => [
       }),
     onDeadLetter: ({ batchId }) => core.system.giveUpBatch(batchId),
   }),
+  // Decides the requests of a joint decision that its click did not decide.
+  defineJob({
+    name: 'decide-jointly',
+    payload: jobPayloads['decide-jointly'],
+    // The directory finds the approvers, and it may be unavailable for a while.
+    retries: 10,
+    retryDelaySeconds: 5,
+    expireInSeconds: 300,
+    concurrency: 2,
+    handle: ({ decisionId }, { signal }) => core.system.runJointDecision(decisionId, signal),
+  }),
   // Runs the timers of an open stage. Each run orders the next one until the stage is over.
   defineJob({
     name: 'tend-approval',
@@ -172,6 +183,16 @@ const cardJobs = (core: Core, outbox: Outbox): Job[] => [
     expireInSeconds: 60,
     concurrency: 4,
     handle: (order) => core.system.refreshCards(outbox, order),
+  }),
+  // Sends and updates the cards of a batch.
+  defineJob({
+    name: 'refresh-batch',
+    payload: jobPayloads['refresh-batch'],
+    retries: 16,
+    retryDelaySeconds: 2,
+    expireInSeconds: 60,
+    concurrency: 2,
+    handle: (order) => core.system.refreshBatch(outbox, order),
   }),
 ]
 

@@ -7,6 +7,7 @@ import { createDelegationStore } from './approvals/index.ts'
 import { createAuditLog } from './audit/index.ts'
 import { createBatchStore } from './batches/index.ts'
 import type { Database } from './database/index.ts'
+import { createJointDecisionStore } from './decisions/index.ts'
 import { createDraftStore } from './drafts/index.ts'
 import { createFormerAddresses, createNameCounters, createReservations } from './naming/index.ts'
 import {
@@ -76,6 +77,7 @@ export function createStores(database: Database, auditKey: Uint8Array = randomBy
     nameCounters: createNameCounters(database),
     reservations: createReservations(database),
     addresses: createFormerAddresses(database, auditKey),
+    jointDecisions: createJointDecisionStore(database),
     drafts: createDraftStore(database),
     deliveries: createDeliveryStore(database),
     endpoints: createWebhookEndpointStore(database),

@@ -130,6 +130,11 @@ const useCaseCalls: UseCaseCalls = {
   readExplanation: (to, who, at) => to.readExplanation(who, { requestId: at.requestId }),
   approve: (to, who, at) => to.approve(who, { requestId: at.requestId }),
   reject: (to, who, at) => to.reject(who, { requestId: at.requestId, comment: 'No.' }),
+  decideJointly: (to, who, at) => {
+    const items = [{ requestId: at.requestId, stage: 1 }]
+    return to.decideJointly(who, { decisionId: randomUUID(), decision: 'rejected', comment: '', items })
+  },
+  readJointDecision: (to, who) => to.readJointDecision(who, { decisionId: randomUUID() }),
   cancelRequest: (to, who, at) => to.cancelRequest(who, { requestId: at.requestId }),
   retryRequest: (to, who, at) => to.retryRequest(who, { requestId: at.requestId }),
   reassign: (to, who, at) => to.reassign(who, { requestId: at.requestId, to: omar.id }),
@@ -147,6 +152,8 @@ const useCaseCalls: UseCaseCalls = {
   beginBatch: (to, who, at) => to.beginBatch(who, { batchId: at.batchId, ...batchFrom(at.templateId) }),
   readBatch: (to, who, at) => to.readBatch(who, { batchId: at.batchId }),
   readBatchRows: (to, who, at) => to.readBatchRows(who, { batchId: at.batchId, ...page }),
+  readBatchProgress: (to, who, at) => to.readBatchProgress(who, { batchId: at.batchId }),
+  readBatchQuestion: (to, who, at) => to.readBatchQuestion(who, { batchId: at.batchId, stage: 1 }),
   cancelBatch: (to, who, at) => to.cancelBatch(who, { batchId: at.batchId }),
   readQueue: (to, who) => to.readQueue(who),
   listDeadLetters: (to, who) => to.listDeadLetters(who, { limit: 25 }),
@@ -224,6 +231,8 @@ const onlyAnswersLists = [
   'readDigest',
   'readDigestSetting',
   'chooseDigest',
+  'readBatchQuestion',
+  'readJointDecision',
 ]
 
 describe('each use case', () => {

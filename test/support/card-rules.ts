@@ -63,6 +63,8 @@ function brokenExecute(node: Node, at: string): string[] {
     'deliveryId',
     'displayName',
     'confirmed',
+    'batchId',
+    'decisionId',
   ]
   const expected = { verb, ...(isNode(data) ? data : {}) }
   return [

@@ -39,6 +39,7 @@ import { firstDaySamples } from './card-samples-first-day.ts'
 import { formSamples } from './card-samples-forms.ts'
 import { listSamples } from './card-samples-lists.ts'
 import { mailboxSamples } from './card-samples-mailboxes.ts'
+import { severalSamples } from './card-samples-several.ts'
 import { simulateSamples } from './card-samples-simulate.ts'
 import { statsSamples } from './card-samples-stats.ts'
 import { overrideSamples } from './card-samples-stuck.ts'
@@ -306,6 +307,7 @@ export const samples: readonly Sample[] = [
   ...formSamples,
   ...firstDaySamples,
   ...listSamples,
+  ...severalSamples,
   ...draftSamples,
   ...timeSamples,
   ...delegationSamples,

@@ -49,6 +49,8 @@ const subjects = [
     'days',
     'digest',
     'choice',
+    'several',
+    'batch',
   ] as const),
 ] as const
 /**
@@ -82,6 +84,10 @@ const verbTable: Readonly<Record<Verb, Row>> = {
   'approval.approve': { needs: 'request.decide', act: 'approve' },
   'approval.reject': { needs: 'request.decide', act: 'reject' },
   'approval.refresh': { needs: 'request.read', act: 'read' },
+  'several.show': { needs: 'approval.list', about: 'several' },
+  'several.approve': { needs: 'request.decide', about: 'several' },
+  'several.reject': { needs: 'request.decide', about: 'several' },
+  'batch.page': { needs: 'batch.read', about: 'batch' },
   'delegation.open': { needs: 'approval.delegate', about: 'self' },
   'delegation.save': { needs: 'approval.delegate', about: 'self' },
   'delegation.end': { needs: 'approval.delegate', about: 'self' },
@@ -295,6 +301,43 @@ describe('every verb of a card and every command, for everybody', () => {
       if (!isMember(who)) readsAsNobody(who, answer)
       else expect(answer.text.includes(referenceOf(request)), answer.text).toBe(isListed)
     }
+  })
+  const ofSeveral = verbs.filter(({ row }) => 'about' in row && row.about === 'several')
+  it.each(ofSeveral)('$verb, $who: shows and decides only requests that wait for the person', async ({ verb, who }) => {
+    const { requestId, number } = await world.request('pendingApproval')
+    const [ticked, comment] = [String(number), 'So.']
+    const others = { approverId: idOf('approver'), personId: idOf('approver') }
+    const before = await world.rows()
+    // A batch without a question to this person.
+    const ofBatch = await clicks(who, verb, { batchId: nothing(), stage: 2, of: 'all', comment, ...others })
+    await unchanged(before, ofBatch.text)
+    const answer = await clicks(who, verb, { ticked, comment, ...others })
+    const decided = { 'several.approve': 'pendingApproval', 'several.reject': 'rejected' }[verb]
+    const after = await world.find(requestId)
+    if (!isMember(who)) {
+      readsAsNobody(who, answer)
+      return unchanged(before, answer.text)
+    }
+    expect(ofBatch.text).toContain(notice.outdated.what)
+    // A later approver may already be asked about another request of this world.
+    if (!['approver', 'removed', 'later'].includes(who)) expect(answer.text).not.toMatch(names)
+    if (who !== 'approver' || decided === undefined) {
+      expect([after?.status, after?.version]).toEqual(['pendingApproval', 1])
+      if (who !== 'removed') await unchanged(before, answer.text)
+      return
+    }
+    expect([after?.status, after?.version]).toEqual([decided, 2])
+  })
+  const ofBatches = verbs.filter(({ row }) => 'about' in row && row.about === 'batch')
+  it.each(ofBatches)('$verb, $who: shows a batch to its requester and to admins', async ({ verb, who }) => {
+    const batchId = await world.batch()
+    const before = await world.rows()
+    const answer = await clicks(who, verb, { batchId, from: 0 })
+    await unchanged(before, answer.text)
+    if (!isMember(who)) return readsAsNobody(who, answer)
+    const isAllowed = who === 'requester' || who === 'admin'
+    expect(answer.text).toContain(isAllowed ? secret : notice.notFound.what)
+    if (!isAllowed) expect(answer.text).not.toMatch(names)
   })
   const digests = verbs.filter(({ row }) => 'about' in row && row.about === 'digest')
   it.each(digests)('$verb, $who: shows the person’s own open requests', async ({ verb, who }) => {

@@ -136,6 +136,8 @@ describe('mutations of the data of each card verb', () => {
     ...{ starter: 'teamSite', templateId: randomUUID(), name: 'Mutated', description: 'x', prefix: 'mutated-' },
     ...{ approvedBy: 'group', people: '', group: randomUUID(), owners: 2 },
   }
+  // Without a tick no request is decided.
+  const ofSeveral = { batchId: '', stage: 0, from: 0, of: 'ticked', ticked: '', comment }
   const verbs: Record<string, { who: () => TeamsUser; data: () => Promise<JsonObject> }> = {
     'request.choose': { who: () => service.kim, data: async () => ({ templateId: templates.projectSite }) },
     'request.review': ofDraft('request.review', { ...inputs, description: 'x', alias: '', reason: 'So.', labelId: '' }),
@@ -156,6 +158,10 @@ describe('mutations of the data of each card verb', () => {
     'approval.approve': ofRequest('approval.approve', dana, { comment }),
     'approval.reject': ofRequest('approval.reject', dana, { comment }),
     'approval.refresh': ofRequest('approval.refresh', dana),
+    'several.show': { who: dana, data: async () => ({ ...ofSeveral, from: 6 }) },
+    'several.approve': { who: dana, data: async () => ofSeveral },
+    'several.reject': { who: dana, data: async () => ofSeveral },
+    'batch.page': { who: () => service.kim, data: async () => ({ batchId: randomUUID(), from: 8 }) },
     'delegation.open': { who: dana, data: async () => delegated },
     'delegation.save': { who: dana, data: async () => delegated },
     'delegation.end': { who: dana, data: async () => delegated },

@@ -11,11 +11,15 @@ import {
 } from './delegation.ts'
 import { adminApproveCommand, adminRejectCommand, approveAsAdmin, rejectAsAdmin } from './override.ts'
 import { adminReassignCommand, reassignAsAdmin } from './reassign.ts'
+import { approveSeveral, rejectSeveral, showSeveral } from './several.ts'
 
 export const decisionActions = [
   approveRequest,
   rejectRequest,
   refreshApproval,
+  showSeveral,
+  approveSeveral,
+  rejectSeveral,
   openDelegation,
   saveDelegation,
   endDelegation,

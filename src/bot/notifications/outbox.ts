@@ -73,6 +73,14 @@ function cardOf(content: CardContent, viewer: Viewer): CardJson {
       const { erasure } = content
       return cards.adminErase({ step: erasure.isBlocked ? 'blocked' : 'confirm', erasure }, viewer)
     }
+    case 'batch-ask': {
+      const { question } = content
+      const { waiting, last, undecided } = question
+      return cards.decideSeveral({ question, waiting, last, undecided }, viewer)
+    }
+    case 'batch':
+    case 'batch-end':
+      return cards.batch({ progress: content.progress, isSummary: content.kind === 'batch-end' }, viewer)
     case 'digest':
       return cards.digest(content.digest, content.setting, viewer)
   }

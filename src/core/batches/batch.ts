@@ -24,6 +24,7 @@ import {
   requestState,
   shownFault,
   shownReason,
+  tellOrder,
   withReason,
 } from '../shared/index.ts'
 import type { WebhookPorts } from '../webhooks/index.ts'
@@ -231,11 +232,27 @@ export const beginBatch = defineUseCase({
     )
     const one = newBatch(actor, batchId, order, ports.clock.now().toISOString())
     await ports.work.transaction(async () => {
-      if (await ports.batches.insert(one, rows)) await ports.jobs.enqueue([batchTurn(batchId, 0)])
+      if (await ports.batches.insert(one, rows))
+        await ports.jobs.enqueue([batchTurn(batchId, 0), ...cardOfRequester(one)])
     })
     return readBatch.handle(context, { batchId })
   },
 })
+
+/** Returns the order of the requester's card. An application has no chat. */
+const cardOfRequester = ({ tenantId, requester, batchId, clientId }: Batch): JobOrder[] =>
+  clientId === undefined ? [tellOrder(tenantId, requester.id, `batch:${batchId}`)] : []
+
+/** Returns the order to update the cards of a batch whose rows wait or have ended. */
+export const batchCardsOrder = ({ tenantId, batchId }: Batch, turn: number | string): JobOrder => ({
+  name: 'refresh-batch',
+  payload: { v: 1, tenantId, batchId },
+  id: jobId('refresh-batch', batchId, 'turn', turn),
+})
+
+/** Whether more rows will be submitted soon, so that approvers are asked later, about all of them. */
+export const isBeingSubmitted = ({ status, waitsFor }: Batch): boolean =>
+  status === 'running' && (waitsFor === null || waitsFor.code === 'rate-limited')
 
 function newBatch(actor: Actor, batchId: string, { resource }: Pick<BatchOrder, 'resource'>, at: string): Batch {
   const { tenantId, clientId } = actor
@@ -308,8 +325,11 @@ export function endBatch(ports: BatchPorts, batchId: string, end: Pick<Batch, 's
   return ports.work.transaction(async () => {
     const at = ports.clock.now().toISOString()
     const ended = await ports.batches.change(batchId, { ...end, waitsFor: null, updatedAt: at, endedAt: at })
-    if (ended) await ports.batches.cancelWaiting(batchId)
-    return ended
+    const one = ended ? await ports.batches.find(batchId) : undefined
+    if (!one) return false
+    await ports.batches.cancelWaiting(batchId)
+    await ports.jobs.enqueue([batchCardsOrder(one, 'end')])
+    return true
   })
 }
 

@@ -4,4 +4,5 @@
  */
 export * from './batch.ts'
 export * from './check.ts'
+export * from './progress.ts'
 export * from './run.ts'

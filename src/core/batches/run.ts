@@ -13,6 +13,7 @@ import {
   type BatchPorts,
   type BatchReason,
   type BatchRowStatus,
+  batchCardsOrder,
   batchTurn,
   endBatch,
   type RowProblem,
@@ -70,11 +71,12 @@ export async function runBatch(
     }
     movedAt = ports.clock.now().toISOString()
   }
-  await endTurn(ports, batchId, turn, wait)
+  await endTurn(ports, one, turn, wait)
 }
 
 /** Orders the next turn, or finishes a batch without waiting rows. */
-function endTurn(ports: BatchPorts, batchId: string, turn: number, wait: Wait | undefined): Promise<void> {
+function endTurn(ports: BatchPorts, one: Batch, turn: number, wait: Wait | undefined): Promise<void> {
+  const { batchId } = one
   return ports.work.transaction(async () => {
     const now = ports.clock.now()
     const waitsFor = wait ? { code: wait.code, reason: wait.reason } : null
@@ -82,10 +84,13 @@ function endTurn(ports: BatchPorts, batchId: string, turn: number, wait: Wait | 
     if ((await ports.batches.waiting(batchId, 1)).length === 0) {
       const at = now.toISOString()
       await ports.batches.change(batchId, { status: 'finished', updatedAt: at, endedAt: at })
+      await ports.jobs.enqueue([batchCardsOrder(one, 'end')])
       return
     }
     const startAfter = wait && new Date(now.getTime() + wait.milliseconds)
-    await ports.jobs.enqueue([batchTurn(batchId, turn + 1, startAfter)])
+    // While the rows wait, the approvers are asked about those that were submitted.
+    const asks = waitsFor && waitsFor.code !== one.waitsFor?.code ? [batchCardsOrder(one, turn)] : []
+    await ports.jobs.enqueue([batchTurn(batchId, turn + 1, startAfter), ...asks])
   })
 }
 

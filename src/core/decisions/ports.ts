@@ -1,5 +1,6 @@
 import type { DraftPorts } from '../drafts/index.ts'
 import type { Conversation } from '../requests/index.ts'
+import type { JointDecisionStore } from './joint-decision.ts'
 
 /** People's choices about the digest. Without a choice, a person gets it. */
 export interface DigestStore {
@@ -13,4 +14,5 @@ export interface DigestStore {
 /** The ports that this room and the rooms above it need. */
 export interface DecisionPorts extends DraftPorts {
   readonly digests: DigestStore
+  readonly jointDecisions: JointDecisionStore
 }

@@ -1,5 +1,5 @@
 import type { HealthPart, HealthPartName } from '../operations/index.ts'
-import type { NoticeKey } from '../shared/index.ts'
+import type { HealthNoticeKey } from '../shared/index.ts'
 import type { BrokenParts, WatchOfParts } from './ports.ts'
 
 /** The times of the watch that this rule needs, in seconds. */
@@ -32,7 +32,7 @@ export function afterPartsCheck(
   before: BrokenParts,
   { at, parts }: { readonly at: string; readonly parts: readonly HealthPart[] },
   { confirmAfter, wellAfter }: ConfirmTimes,
-): { readonly broken: BrokenParts; readonly tell: readonly NoticeKey[] } {
+): { readonly broken: BrokenParts; readonly tell: readonly HealthNoticeKey[] } {
   const isLongAgo = (moment: string, seconds: number) => Date.parse(at) - Date.parse(moment) >= seconds * 1000
   // A moment that lies ahead was written by the clock of another process, or before the clock was set back.
   const startOf = (moment: string | null | undefined) =>

@@ -8,6 +8,7 @@ import {
 } from '../decisions/index.ts'
 import {
   askApprovers,
+  batchJobs,
   type Conversation,
   lateCard,
   lateStep,
@@ -141,15 +142,22 @@ export async function catchUp(
   const { tenantId, id } = person
   const waiting = await ports.requests.list({ tenantId, approverId: id, status: 'pendingApproval', limit: 20 })
   const own = await ports.requests.list({ tenantId, requesterId: id, limit: 20 })
+  const now = ports.clock.now()
   const orders = [
-    ...waiting.flatMap(askApprovers).filter(({ payload }) => 'personId' in payload && payload.personId === id),
+    ...waiting.flatMap((request) => {
+      const asks = askApprovers(request).filter(({ payload }) => 'personId' in payload && payload.personId === id)
+      return batchJobs(request, asks, now)
+    }),
     ...own
+      .filter(({ batch }) => batch === undefined)
       .filter(
         (request) =>
           isStillDue(request, outcomeCard(request)) && (request.finishedAt !== null || request.status === 'failed'),
       )
       .map(notifyRequester),
-    ...own.filter(lateStep).flatMap((request) => notifyLate(request).slice(0, 1)),
+    ...own
+      .filter((request) => !request.batch && lateStep(request))
+      .flatMap((request) => notifyLate(request).slice(0, 1)),
   ]
   await ports.jobs.enqueue(again(orders))
   const cards = await Promise.all(own.map(({ requestId }) => ports.sentCards.find(requestId, id, 'status')))
@@ -167,4 +175,7 @@ export async function catchUp(
 }
 
 /** The same orders as new jobs: a first job may have found no chat and ended. Whether a card was sent is in the store. */
-const again = (orders: readonly JobOrder[]): JobOrder[] => orders.map(({ id: _, ...order }) => order as JobOrder)
+const again = (orders: readonly JobOrder[]): JobOrder[] => {
+  const once = [...new Map(orders.map((order) => [order.id, order])).values()]
+  return once.map(({ id: _, ...order }) => order as JobOrder)
+}

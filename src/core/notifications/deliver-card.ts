@@ -25,6 +25,7 @@ import {
   TenantError,
   tellOrder,
 } from '../shared/index.ts'
+import { batchCardOf, batchReached, batchUndelivered, isBatchContent, newBatchContent } from './batch-cards.ts'
 import { readDigestNotice } from './digest.ts'
 import { readHealthNotice } from './health-watch.ts'
 import {
@@ -249,24 +250,34 @@ async function arrived(context: SystemContext<NotificationPorts>, card: SentCard
   await ports.jobs.enqueue([{ name: 'refresh-cards', payload: { v: 1, requestId, version, cards: 'all' } }])
 }
 
-/** A notice. A person without a chat gets none, without an error. */
+/** A notice. A person without a chat gets none, without an error. An approver gets the app for a question about a batch. */
 function noticeOf(context: SystemContext<NotificationPorts>, order: NoticeOrder): Card {
   const { ports } = context
   const { notices } = ports
+  let sent: NoticeContent | undefined
   return {
     tenantId: order.tenantId,
     name: order.notice,
     sent: () => notices.find(order),
     claim: () => notices.claim(order),
     release: () => notices.remove(order),
-    keep: (_, { state }) => notices.put(order, state),
-    async refused(conversation, { why, closed }) {
+    async keep(_, result) {
+      const ofBatch = result.state === 'sent' && sent && isBatchContent(sent) ? sent : undefined
+      const card = ofBatch && result.state === 'sent' ? batchCardOf(ofBatch, result.activityId) : undefined
+      await notices.put(order, result.state, card)
+      if (ofBatch) await batchReached(context, ofBatch, order.personId)
+    },
+    async refused(conversation, refusal) {
+      await batchUndelivered(context, order, conversation, refusal)
       if (conversation.closed !== undefined) return
       await notices.put(order, 'unknown')
-      if (closed) await ports.conversations.close(conversation, why, ports.clock.now())
+      if (refusal.closed) await ports.conversations.close(conversation, refusal.why, ports.clock.now())
     },
-    content: async () => ((await mayHaveNotice(context, order)) ? noticeContent(context, order) : undefined),
-    installs: false,
+    async content() {
+      sent = (await mayHaveNotice(context, order)) ? await noticeContent(context, order) : undefined
+      return sent
+    },
+    installs: noticeSubject(order.notice).kind === 'batch-ask',
     isAllowed: async () => true,
     wasSent: async () => undefined,
     updateInstead: async () => false,
@@ -274,7 +285,7 @@ function noticeOf(context: SystemContext<NotificationPorts>, order: NoticeOrder)
 }
 
 /** The present content of a notice; undefined: it is out of date. */
-function noticeContent(
+async function noticeContent(
   context: SystemContext<NotificationPorts>,
   order: NoticeOrder,
 ): Promise<NoticeContent | undefined> {
@@ -289,11 +300,15 @@ function noticeContent(
       return erasureNotice(context, order, subject)
     case 'digest':
       return readDigestNotice(context, order, subject.day)
+    case 'batch':
+    case 'batch-end':
+    case 'batch-ask':
+      return newBatchContent(context, order, subject)
   }
 }
 
 /**
- * Whether a person may have a notice: health, retention and erasures are for admins; the digest checks this itself. Known admins get
+ * Whether a person may have a notice: health, retention and erasures are for admins; all others check this themselves. Known admins get
  * health alerts also while the directory does not answer, because that may be the trouble.
  */
 async function mayHaveNotice(
@@ -301,7 +316,7 @@ async function mayHaveNotice(
   { personId, notice }: NoticeOrder,
 ): Promise<boolean> {
   const { kind } = noticeSubject(notice)
-  if (kind === 'digest') return true
+  if (kind !== 'health' && kind !== 'erased') return true
   return isAdminStill(context, personId).catch((error: unknown) => {
     if (kind === 'health' && isDirectoryAway(error)) return true
     throw error

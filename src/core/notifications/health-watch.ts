@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import { adminsOf } from '../approvals/index.ts'
 import { currentHealth, type HealthPart, type HealthReport } from '../operations/index.ts'
 import type { NoticeOrder, NoticeStore } from '../requests/index.ts'
-import { type HealthTurn, type JobOrder, type NoticeKey, type SystemContext, tellOrder } from '../shared/index.ts'
+import { type HealthNoticeKey, type HealthTurn, type JobOrder, type SystemContext, tellOrder } from '../shared/index.ts'
 import { afterPartsCheck, brokenOf, firstBroken, moreNotice } from './broken-parts.ts'
 import type { HealthWatch, HealthWatchStore, NotificationPorts, WatchOfParts } from './ports.ts'
 
@@ -47,7 +47,7 @@ export function afterCheck(
   before: HealthWatch | undefined,
   { at, parts }: HealthCheck,
   times: Pick<WatchTimes, 'confirmAfter' | 'wellAfter'> = watchTimes,
-): { readonly watch: HealthWatch; readonly tell: readonly NoticeKey[] } {
+): { readonly watch: HealthWatch; readonly tell: readonly HealthNoticeKey[] } {
   const next = (known: WatchOfParts | undefined, red: HealthPart[]) => afterCheckOf(known, { at, parts: red }, times)
   const isEarlier = isOfCredentials(before)
   const credentials = next(isEarlier ? before : before?.credentials, parts.filter(isCredential))
@@ -56,8 +56,8 @@ export function afterCheck(
     parts.filter((part) => !isCredential(part)),
   )
   // Both have the same key if they turned red, or well, at the same check: then one card names both.
-  const isApart = (key: NoticeKey) => credentials.watch.state === 'well' && !others.tell.includes(key)
-  const ofCredentials = credentials.tell.map((key) => (isApart(key) ? (`${key}${alone}` as NoticeKey) : key))
+  const isApart = (key: HealthNoticeKey) => credentials.watch.state === 'well' && !others.tell.includes(key)
+  const ofCredentials = credentials.tell.map((key) => (isApart(key) ? (`${key}${alone}` as HealthNoticeKey) : key))
   const tell = new Set([...others.tell, ...ofCredentials])
   return { watch: { ...others.watch, credentials: credentials.watch }, tell: [...tell] }
 }
@@ -66,7 +66,7 @@ function afterCheckOf(
   before: WatchOfParts | undefined,
   check: HealthCheck,
   times: Pick<WatchTimes, 'confirmAfter' | 'wellAfter'>,
-): { readonly watch: WatchOfParts; readonly tell: readonly NoticeKey[] } {
+): { readonly watch: WatchOfParts; readonly tell: readonly HealthNoticeKey[] } {
   const { at, parts } = check
   const isRed = parts.length > 0
   const known = before ?? { state: 'well', since: at, turning: null, red: null }
@@ -90,7 +90,7 @@ function afterRedCheck(
   watch: WatchOfParts,
   check: HealthCheck,
   times: Pick<WatchTimes, 'confirmAfter' | 'wellAfter'>,
-): { readonly watch: WatchOfParts; readonly tell: readonly NoticeKey[] } {
+): { readonly watch: WatchOfParts; readonly tell: readonly HealthNoticeKey[] } {
   const { broken, tell } = afterPartsCheck(brokenOf(watch), check, times)
   if (!watch.red) return { watch: { ...watch, broken }, tell }
   const { parts } = watch.red

@@ -1,4 +1,5 @@
 import { everAsked } from '../approvals/index.ts'
+import type { BatchProgress, BatchQuestion } from '../batches/index.ts'
 import {
   type ApprovalFacts,
   checkForApproval,
@@ -29,9 +30,19 @@ export type RequestCard = { readonly request: Request; readonly isAdmin: boolean
   | { readonly kind: 'webhook'; readonly event: WebhookEvent }
 )
 /** A card that is not about one request. */
-export type NoticeContent = HealthNotice | RetentionNotice | ErasureNotice | DigestNotice
-/** The content of a card. `withdrawn` replaces a card whose person has lost the right that it needs. */
-export type CardContent = RequestCard | NoticeContent | { readonly kind: 'withdrawn'; readonly lost: LostRight }
+export type NoticeContent = HealthNotice | RetentionNotice | ErasureNotice | DigestNotice | BatchContent
+/** A card about a batch: the question to an approver, or the progress for the requester. */
+export type BatchContent = { readonly isAdmin: false } & (
+  | { readonly kind: 'batch-ask'; readonly question: BatchQuestion }
+  | { readonly kind: 'batch' | 'batch-end'; readonly progress: BatchProgress }
+)
+/** Replaces a card whose person has lost the right that it needs. */
+export interface WithdrawnContent {
+  readonly kind: 'withdrawn'
+  readonly lost: LostRight
+}
+/** The content of a card. */
+export type CardContent = RequestCard | NoticeContent | WithdrawnContent
 
 /** The result of sending a card. `unknown`: sent, but the answer was lost. */
 export type SendResult =

@@ -20,6 +20,7 @@ import {
   type Settings,
   type SystemContext,
 } from '../shared/index.ts'
+import { batchJobs } from './batch-jobs.ts'
 import { type Delivery, provisionedEvent, webhookOf } from './events.ts'
 import type { RequestPorts } from './ports.ts'
 import type { Request } from './request.ts'
@@ -79,7 +80,7 @@ export async function record(context: SystemContext<RequestPorts>, change: Chang
   const deliveries = !isNewState ? [] : await deliveriesOf(context, request)
   for (const delivery of deliveries) await ports.deliveries.insert(delivery)
   await ports.jobs.enqueue([
-    ...(change.jobs ?? []),
+    ...batchJobs(request, change.jobs ?? [], ports.clock.now()),
     ...deliveries.map(
       ({ deliveryId }): JobOrder => ({
         name: 'deliver-webhook',

@@ -5,6 +5,7 @@
 export * from './access.ts'
 export * from './addresses.ts'
 export * from './attention.ts'
+export * from './batch-jobs.ts'
 export * from './change.ts'
 export * from './chosen-address.ts'
 export * from './events.ts'

@@ -18,6 +18,8 @@ export interface RequestQuery {
   readonly requesterId?: string
   /** Only requests whose open stage waits for this person. */
   readonly approverId?: string
+  /** Only requests from the rows of this batch. */
+  readonly batchId?: string | undefined
   readonly status?: RequestState | readonly RequestState[]
   readonly kind?: ResourceKind
   readonly limit: number
@@ -73,6 +75,7 @@ export interface RequestStore {
   overdue(query: OverdueQuery): Promise<Pick<Request, 'requestId' | 'version'>[]>
   /** Returns ids of requests that wait for a decision, the oldest first, without these. */
   waitingBut(tenantId: string, requestIds: readonly string[], limit: number): Promise<string[]>
+  /** Counts a person's open requests. Rows of batches that wait for approval do not count: each batch asks with one card. */
   countOpen(tenantId: string, requesterId: string): Promise<number>
   /** Returns a person's requests with this fingerprint since `since`, the newest first. */
   sentSince(query: {
@@ -188,12 +191,24 @@ export interface SentNotice {
   readonly state: 'sending' | 'sent' | 'unknown'
   readonly updatedAt: Date
 }
+/** The card of a notice in a chat, and what it shows, so that only a changed card is updated. */
+export interface NoticeCard {
+  readonly activityId: string
+  readonly shown: string
+}
+/** A notice about a batch, with its card if the card can be updated. */
+export interface BatchNotice extends NoticeOrder {
+  readonly state: SentNotice['state']
+  readonly card?: NoticeCard | undefined
+}
 /** Stores the notices that are being sent or were sent. */
 export interface NoticeStore {
   find(order: NoticeOrder): Promise<SentNotice | undefined>
   /** Stores a notice before it is sent. Returns false if it exists, so that only one of two processes sends it. */
   claim(order: NoticeOrder): Promise<boolean>
-  put(order: NoticeOrder, state: SentNotice['state']): Promise<void>
+  put(order: NoticeOrder, state: SentNotice['state'], card?: NoticeCard): Promise<void>
+  /** Returns all notices about a batch. */
+  ofBatch(tenantId: string, batchId: string): Promise<BatchNotice[]>
   remove(order: NoticeOrder): Promise<void>
   forgetOld(at: Date): Promise<void>
 }

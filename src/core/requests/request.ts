@@ -131,6 +131,8 @@ const common = {
   fingerprint: z.string().optional(),
   reason: z.string(),
   basedOn: basedOn.optional(),
+  /** The batch and the row that the request comes from. Its people get the cards of the batch. */
+  batch: z.object({ batchId: z.uuid(), row: z.string() }).optional(),
   approvals: z.array(approvalStage),
   /** The results of the conditions in the template's policy at submission, if it has any. */
   policy: z.array(judgedStage).optional(),

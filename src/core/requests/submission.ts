@@ -217,6 +217,7 @@ function newRequest(plan: Plan, actor: Actor, submission: Submission, at: string
     channel: submission.channel,
     ...(submission.channel === 'rest' && { fingerprint: fingerprintOf(submission.resource, submission.body) }),
     reason: reasonFor(plan, submission),
+    ...(submission.batch && { batch: submission.batch }),
     approvals: [...approvals],
     ...(policy && { policy: [...policy] }),
     checks: [],

@@ -39,8 +39,14 @@ export const noticeKey = z.union([
   z.templateLiteral(['retention:', z.string()]),
   // A person's open work on a day in their time zone, `2026-11-30`.
   z.templateLiteral(['digest:', z.string()]),
+  // To the requester of a batch: its progress, and the summary at its end.
+  z.templateLiteral(['batch:', z.uuid()]),
+  z.templateLiteral(['batch-end:', z.uuid()]),
+  // To an approver: the rows of a batch in a stage, `batch-ask:<batch>:<stage>:<number of reminders>`.
+  z.templateLiteral(['batch-ask:', z.uuid(), ':', z.int(), ':', z.int()]),
 ])
 export type NoticeKey = z.output<typeof noticeKey>
+export type HealthNoticeKey = Extract<NoticeKey, `health:${string}`>
 
 /** The subject of a card about a request. `state`: the request's state for which the card was ordered. */
 export type CardSubject =
@@ -60,9 +66,14 @@ export type NoticeSubject =
   | { readonly kind: 'health'; readonly turned: HealthTurn; readonly since: string }
   | { readonly kind: 'retention'; readonly startsAt: string }
   | { readonly kind: 'digest'; readonly day: string }
+  | BatchSubject
+/** The subject of a notice about a batch. `reminders`: the reminders before this card. */
+export type BatchSubject =
+  | { readonly kind: 'batch' | 'batch-end'; readonly batchId: string }
+  | { readonly kind: 'batch-ask'; readonly batchId: string; readonly stage: number; readonly reminders: number }
 
 const cardKind = z.enum(['status', 'approval', 'reminder', 'warning', 'address', 'late', 'outcome', 'stuck', 'webhook'])
-const noticeKind = z.enum(['erased', 'health', 'retention', 'digest'])
+const noticeKind = z.enum(['erased', 'health', 'retention', 'digest', 'batch', 'batch-end', 'batch-ask'])
 
 /** Reads the key of a card about a request. */
 export function cardSubject(key: CardKey): CardSubject {
@@ -100,6 +111,13 @@ export function noticeSubject(key: NoticeKey): NoticeSubject {
       return { kind, startsAt: [first, ...rest].join(':') }
     case 'digest':
       return { kind, day: first }
+    case 'batch':
+    case 'batch-end':
+      return { kind, batchId: first }
+    case 'batch-ask': {
+      const [stage, reminders] = rest
+      return { kind, batchId: first, stage: Number(stage), reminders: Number(reminders) }
+    }
   }
 }
 
@@ -150,6 +168,10 @@ export const jobPayloads = {
   'realign-approvals': z.object({ v, tenantId: z.uuid(), personId: z.uuid() }),
   /** Submits rows of a batch until it has to wait; it orders the next turn. */
   'run-batch': z.object({ v, batchId: z.uuid(), turn: z.int().min(0) }),
+  /** Sends and updates the cards of a batch: to its approvers and its requester. */
+  'refresh-batch': z.object({ v, tenantId: z.uuid(), batchId: z.uuid() }),
+  /** Decides the requests of a joint decision. */
+  'decide-jointly': z.object({ v, decisionId: z.uuid() }),
   /** Erases a person's data and then notifies the admin `by`. */
   'erase-person': z.object({ v, tenantId: z.uuid(), personId: z.uuid(), by: z.uuid(), erasureId: z.uuid() }),
   /** One attempt to deliver one webhook. */
@@ -187,3 +209,16 @@ export const tellOrder = (tenantId: string, personId: string, notice: NoticeKey)
   payload: { v: 1, tenantId, personId, notice },
   id: jobId('tell', tenantId, personId, notice),
 })
+
+/** The changes of a batch within this time update its cards once. In milliseconds. */
+const batchPause = 3000
+/** Transactions of a pause commit within this time after it. In milliseconds. */
+const batchMargin = 500
+
+/** Returns the order to update the cards of a batch. All changes within a pause order one job. */
+export function refreshBatchOrder(tenantId: string, batchId: string, now: Date): JobOrder {
+  const pause = Math.floor(now.getTime() / batchPause)
+  const startAfter = new Date((pause + 1) * batchPause + batchMargin)
+  const payload = { v: 1, tenantId, batchId } as const
+  return { name: 'refresh-batch', payload, id: jobId('refresh-batch', batchId, pause), startAfter }
+}

@@ -8,6 +8,7 @@ import {
   type FieldWarning,
   fieldWarningsOf,
   provisioningRequest,
+  openStates,
   requestState,
   rowProblem,
 } from '../../core/index.ts'
@@ -99,7 +100,12 @@ export function createBatchStore(database: Database): BatchStore {
     counts: (batchId) => countsOf(database, batchId),
     async forgetOld(at) {
       const before = new Date(at.getTime() - keptDays * 86_400_000).toISOString()
-      await database.query('DELETE FROM batches WHERE ended_at < $1', [before])
+      await database.query(
+        `DELETE FROM batches WHERE ended_at < $1 AND NOT EXISTS (
+           SELECT FROM batch_rows r JOIN requests q USING (request_id)
+           WHERE r.batch_id = batches.batch_id AND q.status = ANY($2))`,
+        [before, openStates],
+      )
     },
   }
 }

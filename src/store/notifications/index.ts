@@ -7,7 +7,10 @@ import {
   type HealthWatch,
   type HealthWatchStore,
   healthWatch,
+  type NoticeKey,
   type NoticeStore,
+  noticeKey,
+  noticeSubject,
   type SentNotice,
 } from '../../core/index.ts'
 import type { Database } from '../database/index.ts'
@@ -30,18 +33,34 @@ export function createNoticeStore(database: Database): NoticeStore {
     },
     async claim({ tenantId, personId, notice }) {
       const { rowCount } = await database.query(
-        `INSERT INTO notices (tenant_id, person_id, key, state) VALUES ($1, $2, $3, 'sending')
+        `INSERT INTO notices (tenant_id, person_id, key, state, batch_id) VALUES ($1, $2, $3, 'sending', $4)
          ON CONFLICT (tenant_id, person_id, key) DO NOTHING`,
-        [tenantId, personId, notice],
+        [tenantId, personId, notice, batchOf(notice)],
       )
       return rowCount === 1
     },
-    async put({ tenantId, personId, notice }, state) {
+    async put({ tenantId, personId, notice }, state, card) {
       await database.query(
-        `INSERT INTO notices (tenant_id, person_id, key, state) VALUES ($1, $2, $3, $4)
-         ON CONFLICT (tenant_id, person_id, key) DO UPDATE SET state = excluded.state, updated_at = now()`,
-        [tenantId, personId, notice, state],
+        `INSERT INTO notices (tenant_id, person_id, key, state, batch_id, activity_id, shown)
+         VALUES ($1, $2, $3, $4, $5, $6, $7)
+         ON CONFLICT (tenant_id, person_id, key) DO UPDATE SET state = excluded.state, updated_at = now(),
+           activity_id = excluded.activity_id, shown = excluded.shown`,
+        [tenantId, personId, notice, state, batchOf(notice), card?.activityId ?? null, card?.shown ?? null],
       )
+    },
+    async ofBatch(tenantId, batchId) {
+      const { rows } = await database.query<NoticeRow>(
+        `SELECT person_id, key, state, activity_id, shown FROM notices
+         WHERE tenant_id = $1 AND batch_id = $2 ORDER BY updated_at`,
+        [tenantId, batchId],
+      )
+      return rows.map(({ person_id: personId, key, state, activity_id: activityId, shown }) => ({
+        tenantId,
+        personId,
+        notice: noticeKey.parse(key),
+        state,
+        ...(activityId !== null && { card: { activityId, shown: shown ?? '' } }),
+      }))
     },
     async remove({ tenantId, personId, notice }) {
       const values = [tenantId, personId, notice]
@@ -54,6 +73,19 @@ export function createNoticeStore(database: Database): NoticeStore {
   }
 }
 
+/** The batch that a notice is about. */
+function batchOf(notice: NoticeKey): string | null {
+  const subject = noticeSubject(notice)
+  return 'batchId' in subject ? subject.batchId : null
+}
+
+interface NoticeRow {
+  readonly person_id: string
+  readonly key: string
+  readonly state: SentNotice['state']
+  readonly activity_id: string | null
+  readonly shown: string | null
+}
 interface Chat {
   readonly person_id: string
   readonly locale: string

@@ -61,6 +61,7 @@ const theirs = 'person_id = $2::uuid'
 const nobodys = 'false'
 const anywhere = 'true'
 const body = ['body'] as const
+const results = ['body', 'results'] as const
 
 /** All tables with personal data: those that {@link forgetPerson} and the erasure of requests and entries change. */
 const parts: readonly Part[] = (
@@ -108,6 +109,7 @@ const parts: readonly Part[] = (
       own: 'EXISTS (SELECT FROM batches b WHERE b.batch_id = batch_rows.batch_id AND b.person_id = $2::uuid)',
       mentions: ['body', 'problem'],
     },
+    { table: 'joint_decisions', key: 'decision_id', record: row('joint_decisions'), own: theirs, mentions: results },
     // The key is the caller's secret, but the answer is personal data.
     {
       table: 'idempotency_keys',
@@ -260,6 +262,7 @@ function forgetPerson(database: Database, tenantId: string, person: KnownPerson)
       (await remove(`DELETE FROM notices WHERE ${own}`)) +
       (await remove(`DELETE FROM digest_choices WHERE ${own}`)) +
       (await remove('DELETE FROM sent_cards WHERE $1::uuid IS NOT NULL AND person_id = $2')) +
+      (await remove(`DELETE FROM joint_decisions WHERE ${own}`)) +
       (await remove('DELETE FROM idempotency_keys WHERE tenant_id = $1 AND person_id = $2')) +
       (await remove('DELETE FROM export_tickets WHERE tenant_id = $1 AND (issued_by = $2 OR person_id = $2)')) +
       (await redactCopies(database, person))
@@ -295,6 +298,8 @@ const copied = [
   { table: 'batch_rows', column: 'body' },
   { table: 'batch_rows', column: 'problem' },
   { table: 'batches', column: 'body' },
+  { table: 'joint_decisions', column: 'body' },
+  { table: 'joint_decisions', column: 'results' },
   { table: 'drafts', column: 'body' },
   { table: 'deliveries', column: 'body' },
   { table: 'template_versions', column: 'changed_by' },

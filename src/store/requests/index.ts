@@ -138,7 +138,8 @@ export function createRequestStore(database: Database): RequestStore {
 
     async countOpen(tenantId, requesterId) {
       const { rows } = await database.query<{ open: number }>(
-        'SELECT count(*)::int AS open FROM requests WHERE tenant_id = $1 AND requester_id = $2 AND status = ANY($3)',
+        `SELECT count(*)::int AS open FROM requests WHERE tenant_id = $1 AND requester_id = $2 AND status = ANY($3)
+         AND NOT (status = 'pendingApproval' AND body ? 'batch')`,
         [tenantId, requesterId, limitedStates],
       )
       return rows[0]?.open ?? 0
@@ -223,6 +224,9 @@ function conditions(query: Omit<RequestQuery, 'limit'>): { where: string; values
   // Only pending requests have approvers, and the index contains only these.
   if (query.approverId !== undefined) clauses.push(`status = 'pendingApproval'`)
   add((place) => `waiting_for @> ARRAY[${place}]::uuid[]`, query.approverId)
+  // The expression of migration 27's index.
+  if (query.batchId !== undefined) clauses.push(`body -> 'batch' IS NOT NULL`)
+  add((place) => `body -> 'batch' ->> 'batchId' = ${place}`, query.batchId)
   // With `=` for a single state, the index also provides the order.
   const states = typeof query.status === 'string' ? [query.status] : query.status
   if (states?.length === 1) add((place) => `status = ${place}`, states[0])

@@ -1,0 +1,228 @@
+import { z } from 'zod'
+import {
+  type BatchQuestion,
+  inLocale,
+  isForMailbox,
+  type JointReport,
+  type JointResult,
+  lastDecision,
+  openStage,
+  type Request,
+  referenceOf,
+} from '../../core/index.ts'
+import { labelFact, mainFacts, otherFacts, peopleWith } from '../requests/request-facts.ts'
+import { type Fact, fact } from '../shared/facts.ts'
+import { look, looks, marks, rowLook, toFix } from '../shared/look.ts'
+import { format, keysOf, restText, strings } from '../shared/messages.ts'
+import { paged, pagesAround } from '../shared/paging.ts'
+import { reasonText } from '../shared/reasons.ts'
+import { type CardJson, defineCard, firstThatFits, type ViewOf } from '../shared/render.ts'
+import { age, cut, longest, moment, peopleList, shortName, type Viewer } from '../shared/texts.ts'
+
+const line = z.strictObject({ text: z.string(), look: rowLook })
+
+export const decideSeveralCard = defineCard({
+  name: 'decide-several',
+  data: z.strictObject({
+    look,
+    band: z.enum(keysOf(strings.several.band)),
+    /** How many requests wait. */
+    waits: z.string(),
+    /** The requester and the templates of a batch. */
+    asks: z.string(),
+    /** The result of the last decision, and the earlier decisions. */
+    results: z.array(line),
+    /** The facts that all rows have in common. */
+    common: z.array(fact),
+    help: z.string(),
+    ...paged,
+    rows: z.array(
+      z.strictObject({
+        input: z.string(),
+        reference: z.string(),
+        ticked: z.enum(['true', 'false']),
+        displayName: z.string(),
+        says: z.string(),
+        /** A result of the checks that needs attention. */
+        alert: z.string(),
+        open: z.string(),
+      }),
+    ),
+    /** The ticked requests on other pages. */
+    ticked: z.string(),
+    tickedOthers: z.string(),
+    comment: z.string(),
+    fault: z.enum(['', 'comment', 'ticks']),
+    error: z.string(),
+    /** The batch, or `''`; the stage, or 0. */
+    batchId: z.string(),
+    stage: z.int(),
+    from: z.int(),
+    decisionId: z.string(),
+    isPending: z.boolean(),
+  }),
+})
+
+/** The rows of a batch, or all requests that wait for the viewer. */
+export interface DecideSeveral {
+  readonly question?: BatchQuestion | undefined
+  readonly waiting: readonly Request[]
+  /** The first row of the page, and the numbers of the ticked requests. */
+  readonly from?: number
+  readonly ticked?: ReadonlySet<number>
+  readonly comment?: string
+  readonly fault?: 'comment' | 'ticks' | ''
+  /** The last decision, and the requests that it could not decide. */
+  readonly last?: JointReport | undefined
+  readonly undecided?: readonly Request[]
+}
+
+/** The rows of a page, and fewer for a card that would be too large. */
+const sizes = [10, 7, 4, 2]
+/** The facts of a row, the common facts and the failed requests that a card shows. */
+const most = { facts: 3, common: 4, failed: 5 } as const
+
+export function decideSeveralView(
+  { question, waiting, from = 0, ticked = new Set(), comment = '', fault = '', last, undecided = [] }: DecideSeveral,
+  viewer: Viewer,
+  size: number = 10,
+): ViewOf<typeof decideSeveralCard> {
+  const texts = strings.several
+  const start = Math.max(0, Math.min(Math.floor(from / size), Math.ceil(waiting.length / size) - 1) * size)
+  const shown = waiting.slice(start, start + size)
+  const facts = new Map(waiting.map((request) => [request.requestId, factsOf(request)]))
+  const common = question && waiting.length > 1 ? commonOf([...facts.values()]) : []
+  const others = waiting.filter((request) => ticked.has(request.number) && !shown.includes(request))
+  const pending = last ? last.decision.items.filter(({ requestId }) => last.results[requestId] === undefined).length : 0
+  const isOver = waiting.length === 0
+  return {
+    look: fault ? toFix : isOver ? (pending > 0 ? looks.queued : looks.succeeded) : looks.pendingApproval,
+    band: fault ? 'fix' : isOver ? 'over' : 'waiting',
+    waits: format(texts.waits, { count: waiting.length }),
+    asks: question ? asksOf(question, viewer) : '',
+    results: [...resultsOf(last, undecided, pending, viewer), ...earlierOf(question)],
+    common: common.slice(0, most.common),
+    help: waiting.length > shown.length ? texts.helpPages : texts.help,
+    ...pagesAround(start, shown.length, waiting.length, size),
+    rows: shown.map((request) => {
+      const own = (facts.get(request.requestId) ?? []).filter((one) => !common.some((other) => isSame(one, other)))
+      const reference = referenceOf(request)
+      return {
+        input: `row.${request.number}`,
+        reference,
+        ticked: ticked.has(request.number) ? 'true' : 'false',
+        displayName: shortName(request.details),
+        says: cut((question ? factTexts(own) : listTexts(request, viewer)).join(' · '), longest.address),
+        alert: alertOf(request),
+        open: format(strings.list.open, { reference }),
+      }
+    }),
+    ticked: others.map(({ number }) => number).join(','),
+    tickedOthers: restText(texts.tickedOthers, others.length),
+    comment: cut(comment, 500),
+    fault,
+    error: fault ? texts.error[fault] : '',
+    batchId: question?.batch.batchId ?? '',
+    stage: question?.stage ?? 0,
+    from: start,
+    decisionId: last?.decision.decisionId ?? '',
+    isPending: pending > 0,
+  }
+}
+
+/** Renders the card, with fewer rows if it would be too large. */
+export const renderDecideSeveral = (several: DecideSeveral, viewer: Viewer): CardJson =>
+  firstThatFits(sizes.map((size) => () => decideSeveralCard.render(decideSeveralView(several, viewer, size))))
+
+function asksOf({ batch, waiting, stage }: BatchQuestion, { locale }: Viewer): string {
+  const templates = [...new Set(waiting.map(({ template }) => inLocale(template, locale).name))]
+  const [template = ''] = templates
+  const name = shortName(batch.requester)
+  const values = { name, template: cut(template, longest.name), templates: templates.length, stage }
+  const stages = Math.max(1, ...waiting.map(({ approvals }) => approvals.length))
+  return format(strings.several.asks[stages > 1 ? 'stage' : 'only'], { ...values, stages }).trim()
+}
+
+/** The facts of a request that may differ between rows: the address first. */
+function factsOf(request: Request): Fact[] {
+  // A site's address is too long for a row.
+  const value = isForMailbox(request) ? request.address : request.alias
+  const address = { label: strings.field.address, value }
+  return [address, ...mainFacts(request, longest.name), ...labelFact(request), ...otherFacts(request)]
+}
+
+const isSame = (one: Fact, other: Fact): boolean => one.label === other.label && one.value === other.value
+
+/** The facts that all rows have with the same value. */
+const commonOf = ([first = [], ...rest]: readonly Fact[][]): { label: string; value: string }[] =>
+  first
+    .filter((one) => rest.every((facts) => facts.some((other) => isSame(one, other))))
+    .map(({ label, value }) => ({ label, value: cut(value, longest.title) }))
+
+/** The address alone needs no label. */
+const factTexts = (facts: readonly Fact[]): string[] =>
+  facts
+    .slice(0, most.facts)
+    .map(({ label, value }) =>
+      label === strings.field.address
+        ? value
+        : format(strings.several.fact, { label, value: cut(value, longest.name) }),
+    )
+
+const listTexts = (request: Request, viewer: Viewer): string[] => [
+  strings.kind[request.kind],
+  format(strings.approvals.asks, { name: shortName(request.requester) }),
+  age(request.submittedAt, viewer),
+]
+
+/** The most important result of the checks that needs thought; `''` without one. */
+function alertOf(request: Request): string {
+  const check = strings.approval.check
+  if (openStage(request.approvals)?.resolvedTo === 'admins') return strings.several.alert.admins
+  if (!isForMailbox(request))
+    return request.owners.length > 1 ? '' : format(check.oneOwner, { value: peopleList(request.owners, 'and') })
+  const isOpen = peopleWith(request, 'FullAccess') + peopleWith(request, 'SendAs') !== ''
+  return request.kind === 'sharedMailbox' && !isOpen ? check.noAccess : ''
+}
+
+type Line = z.output<typeof line>
+
+function resultsOf(
+  last: JointReport | undefined,
+  undecided: readonly Request[],
+  pending: number,
+  viewer: Viewer,
+): Line[] {
+  if (!last) return []
+  const texts = strings.several
+  const done = Object.values(last.results).filter((result) => result === 'done').length
+  const { decision } = last.decision
+  const failed = undecided.map((request): Line => {
+    return { text: failureText(request, last.results[request.requestId], viewer), look: marks.attention }
+  })
+  const hidden = failed.length - most.failed
+  return [
+    ...(done > 0 ? [{ text: format(texts.done[decision], { count: done }), look: marks.good }] : []),
+    ...failed.slice(0, most.failed),
+    ...(hidden > 0 ? [{ text: format(texts.moreFailed, { count: hidden }), look: marks.attention }] : []),
+    ...(pending > 0 ? [{ text: format(texts.pending, { count: pending }), look: marks.busy }] : []),
+  ]
+}
+
+/** Why a request was not decided. */
+function failureText(request: Request, result: JointResult | undefined, viewer: Viewer): string {
+  const texts = strings.several
+  const values = { reference: referenceOf(request), name: shortName(request.details) }
+  const earlier = lastDecision(request.approvals)
+  if (typeof result !== 'object') return format(texts.failed, { ...values, reason: '' })
+  if (result.code === 'already-decided' && earlier)
+    return format(texts.decidedBefore, { ...values, by: shortName(earlier.by), at: moment(earlier.at, viewer, 'full') })
+  return format(texts.failed, { ...values, reason: reasonText(result.reason) })
+}
+
+/** All decisions so far about the rows of a batch. */
+function earlierOf(question: BatchQuestion | undefined): Line[] {
+  const { approved = 0, rejected = 0, over = 0 } = question ?? {}
+  if (approved + rejected + over === 0) return []
+  return [{ text: format(strings.several.earlier, { approved, rejected, over }), look: marks.ended }]
+}

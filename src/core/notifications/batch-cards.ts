@@ -1,0 +1,199 @@
+import { createHash } from 'node:crypto'
+import {
+  askedPeople,
+  type Batch,
+  type BatchProgress,
+  type BatchQuestion,
+  isBatchOver,
+  isBeingSubmitted,
+  progressOf,
+  questionOf,
+} from '../batches/index.ts'
+import { chatOf, lostRight, reached, recordUndelivered } from '../decisions/index.ts'
+import type { BatchNotice, ChatRefusal, Conversation, NoticeCard, NoticeOrder, Request } from '../requests/index.ts'
+import {
+  type BatchSubject,
+  type JobOrder,
+  type JobPayload,
+  noticeSubject,
+  PutOff,
+  type SystemContext,
+  tellOrder,
+} from '../shared/index.ts'
+import type { BatchContent, NoticeContent, Outbox, WithdrawnContent } from './outbox.ts'
+import type { NotificationPorts } from './ports.ts'
+
+/** Returns what a card about a batch shows now; undefined: it is out of date, or its person is not asked. */
+async function batchContent(
+  context: SystemContext<NotificationPorts>,
+  { personId }: Pick<NoticeOrder, 'personId'>,
+  subject: BatchSubject,
+): Promise<BatchContent | WithdrawnContent | undefined> {
+  const { ports } = context
+  const batch = await ports.batches.find(subject.batchId)
+  if (!batch) return undefined
+  if (subject.kind !== 'batch-ask')
+    return { kind: subject.kind, isAdmin: false, progress: await progressOf(ports, batch) }
+  const question = await questionOf(ports, batch, personId, subject.stage)
+  const waiting = await withRight(context, question, personId)
+  if (question.waiting.length > 0 && waiting.length === 0) return { kind: 'withdrawn', lost: 'approver' }
+  return { kind: 'batch-ask', isAdmin: false, question: { ...question, waiting } }
+}
+
+/** Returns the waiting requests that the person may still see. Requests of one template have the same approvers. */
+async function withRight(
+  context: SystemContext<NotificationPorts>,
+  { waiting, stage }: BatchQuestion,
+  personId: string,
+): Promise<Request[]> {
+  const firsts = new Map(waiting.toReversed().map((request) => [request.template.id, request]))
+  const allowed = new Set<string>()
+  for (const [templateId, request] of firsts)
+    if (!(await lostRight(context, request, { personId, key: `approval:${stage}` }))) allowed.add(templateId)
+  return waiting.filter(({ template }) => allowed.has(template.id))
+}
+
+/** The facts that a card shows, as a short text: equal texts need no update. */
+function shownOf(content: BatchContent | WithdrawnContent): string {
+  return createHash('sha256')
+    .update(JSON.stringify(factsOf(content)))
+    .digest('base64url')
+    .slice(0, 16)
+}
+
+function factsOf(content: BatchContent | WithdrawnContent): unknown {
+  if (content.kind === 'withdrawn') return content
+  if (content.kind === 'batch-ask') {
+    const { waiting, approved, rejected, over, last } = content.question
+    return [waiting.map(({ requestId }) => requestId), approved, rejected, over, last?.results]
+  }
+  const { batch, rows } = content.progress
+  return [
+    batch.status,
+    batch.waitsFor?.code,
+    rows.map(({ status, request }) => [status, request?.status, request?.followUp.state]),
+  ]
+}
+
+/** Returns what a new card about a batch shows; undefined: there is nothing to ask any more. */
+export async function newBatchContent(
+  context: SystemContext<NotificationPorts>,
+  order: NoticeOrder,
+  subject: BatchSubject,
+): Promise<BatchContent | undefined> {
+  const content = await batchContent(context, order, subject)
+  if (content?.kind === 'withdrawn') return undefined
+  return content?.kind === 'batch-ask' && content.question.waiting.length === 0 ? undefined : content
+}
+
+export const isBatchContent = (content: NoticeContent): content is BatchContent =>
+  content.kind === 'batch' || content.kind === 'batch-end' || content.kind === 'batch-ask'
+
+/** Returns the record of a card that was sent. */
+export const batchCardOf = (content: BatchContent, activityId: string): NoticeCard => ({
+  activityId,
+  shown: shownOf(content),
+})
+
+/** Records that a card about a batch did not reach an approver, for each request on it. Ignores other notices. */
+export async function batchUndelivered(
+  context: SystemContext<NotificationPorts>,
+  order: NoticeOrder,
+  conversation: Conversation,
+  refusal: Pick<ChatRefusal, 'why' | 'closed'>,
+): Promise<void> {
+  const subject = noticeSubject(order.notice)
+  const content = subject.kind === 'batch-ask' ? await batchContent(context, order, subject) : undefined
+  if (content?.kind !== 'batch-ask') return
+  const { stage, waiting } = content.question
+  for (const request of waiting) await recordUndelivered(context, request, conversation, `approval:${stage}`, refusal)
+}
+
+/** Records that a card about a batch has reached its approver, for each request on it. */
+export async function batchReached(
+  context: SystemContext<NotificationPorts>,
+  content: BatchContent,
+  personId: string,
+): Promise<void> {
+  if (content.kind !== 'batch-ask') return
+  for (const request of content.question.waiting) await reached(context, request, personId)
+}
+
+/**
+ * Sends and updates the cards of a batch: asks each approver once in each stage about all rows, shows the progress to the
+ * requester, and sends the summary at the end. Approvers are asked when the rows have been submitted or wait for a limit.
+ * A failure in one chat does not stop the others.
+ */
+export async function refreshBatch(
+  context: SystemContext<NotificationPorts>,
+  outbox: Outbox,
+  { tenantId, batchId }: Pick<JobPayload<'refresh-batch'>, 'tenantId' | 'batchId'>,
+): Promise<void> {
+  const { ports } = context
+  const batch = await ports.batches.find(batchId)
+  if (!batch || batch.tenantId !== tenantId) return
+  const notices = await ports.notices.ofBatch(tenantId, batchId)
+  const progress = await progressOf(ports, batch)
+  await ports.jobs.enqueue([
+    ...(isBeingSubmitted(batch) ? [] : questionsDue(progress, notices)),
+    ...(isBatchOver(progress) && batch.clientId === undefined
+      ? [tellOrder(tenantId, batch.requester.id, `batch-end:${batchId}`)]
+      : []),
+  ])
+  const updates = await Promise.allSettled(notices.map((notice) => refreshNotice(context, outbox, batch, notice)))
+  const failures = updates.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
+  const failure = failures.find((error) => !(error instanceof PutOff)) ?? failures[0]
+  if (failure) throw failure
+}
+
+/** Returns the orders of a card for each person who is asked in a stage and has no card about it. */
+function questionsDue({ batch, rows }: BatchProgress, notices: readonly BatchNotice[]): JobOrder[] {
+  const { tenantId, batchId } = batch
+  const have = new Set(
+    notices.flatMap(({ personId, notice }) => {
+      const subject = noticeSubject(notice)
+      return subject.kind === 'batch-ask' ? [`${subject.stage} ${personId}`] : []
+    }),
+  )
+  return askedPeople(rows.flatMap(({ request }) => request ?? []))
+    .filter(({ personId, stage }) => !have.has(`${stage} ${personId}`))
+    .map(({ personId, stage }) => againOrder(tenantId, personId, batchId, stage))
+}
+
+/** The order without an id: an earlier job may have found nothing to ask, and ended. The store keeps the card unique. */
+function againOrder(tenantId: string, personId: string, batchId: string, stage: number): JobOrder {
+  const { name, payload } = tellOrder(tenantId, personId, `batch-ask:${batchId}:${stage}:0`)
+  return { name, payload } as JobOrder
+}
+
+/** Marks a card whose rows are all decided. New rows need a new card, which the person notices. */
+const answered = 'answered '
+
+/** Updates one card if its contents changed. */
+async function refreshNotice(
+  context: SystemContext<NotificationPorts>,
+  outbox: Outbox,
+  { tenantId, batchId }: Batch,
+  order: BatchNotice,
+): Promise<void> {
+  const { ports } = context
+  const { card, personId, notice } = order
+  const subject = noticeSubject(notice)
+  if (!card || !('batchId' in subject)) return
+  const content = await batchContent(context, order, subject)
+  if (!content) return
+  const question = content.kind === 'batch-ask' ? content.question : undefined
+  if (question && question.waiting.length > 0 && card.shown.startsWith(answered)) {
+    await ports.notices.remove(order)
+    await ports.jobs.enqueue([againOrder(tenantId, personId, batchId, question.stage)])
+    return
+  }
+  const shown = `${question?.waiting.length === 0 ? answered : ''}${shownOf(content)}`
+  if (shown === card.shown) return
+  const conversation = await chatOf(context, tenantId, personId)
+  if (!conversation || conversation.closed !== undefined) return
+  const result = await outbox.update(conversation, card.activityId, content, notice)
+  if (result === 'updated') return ports.notices.put(order, 'sent', { ...card, shown })
+  if (result === 'gone') return ports.notices.put(order, 'unknown')
+  if (result.closed) await ports.conversations.close(conversation, result.why, ports.clock.now())
+}

@@ -1,0 +1,26 @@
+import { cardSubject, isForApprover, type JobOrder, refreshBatchOrder, tellOrder } from '../shared/index.ts'
+import type { Request } from './request.ts'
+
+/**
+ * Replaces the cards about one row of a batch by the cards of the batch: one for each approver and stage, and one for the
+ * requester. Returns the orders of any other request unchanged.
+ */
+export function batchJobs(request: Request, orders: readonly JobOrder[], now: Date): JobOrder[] {
+  const { batch, tenantId } = request
+  if (!batch) return [...orders]
+  const { batchId } = batch
+  return [
+    ...orders.flatMap((order): JobOrder[] => {
+      if (order.name !== 'notify') return [order]
+      const { personId, card } = order.payload
+      const subject = cardSubject(card)
+      // A reminder is a new card. The first card of a stage comes from the job below.
+      if (subject.kind === 'reminder') {
+        const count = Number(card.split(':')[2])
+        return [tellOrder(tenantId, personId, `batch-ask:${batchId}:${subject.stage}:${count}`)]
+      }
+      return isForApprover(card) || personId === request.requester.id ? [] : [order]
+    }),
+    refreshBatchOrder(tenantId, batchId, now),
+  ]
+}

@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { batchView } from '../../src/core/index.ts'
+import { textOf } from '../support/cards.ts'
+import { caller } from '../support/rest-caller.ts'
+import { withService } from '../support/service.ts'
+import { people } from '../support/teams-user.ts'
+import { seconds, until } from '../support/until.ts'
+
+/** A wait that includes two updates of the cards. */
+const settled = 8
+
+describe('a batch that needs approval', () => {
+  // The rows of a batch are more than the open requests of a person.
+  const service = withService({ OPEN_REQUESTS_PER_PERSON: '10' })
+  const { call } = caller(service)
+  const mail = () => ({ scope: `${service.app.url}/mail/App.ReadWrite.All`, userId: people.kim.id })
+  const templateId = randomUUID()
+
+  beforeAll(async () => {
+    for (const who of ['kim', 'dana', 'omar'] as const) await service[who].installs()
+    const approval = { stages: [{ approvers: [{ user: people.dana.id }] }, { approvers: [{ user: people.omar.id }] }] }
+    const template = { kind: 'roomMailbox', name: 'Floor room', approval }
+    await call('sam', 'PUT', `/templates/v1/${templateId}`, { body: template, headers: { 'if-none-match': '*' } })
+  })
+
+  const begin = async (count: number) => {
+    const rows = Array.from({ length: count }, (_, place) => ({
+      key: `${place + 1}`,
+      body: { name: `r-${randomUUID().slice(0, 8)}`, displayName: `Room ${place + 1}`, templateId },
+    }))
+    const answer = await call(mail(), 'POST', '/requests/v1/batch', { body: { resource: 'mailbox', rows } })
+    return batchView.parse(answer.body).batchId
+  }
+  const read = async (batchId: string) => batchView.parse((await call('kim', 'GET', `/batches/v1/${batchId}`)).body)
+  const becomes = (batchId: string, what: string, isSo: (one: Awaited<ReturnType<typeof read>>) => boolean) =>
+    until(async () => {
+      const one = await read(batchId)
+      return isSo(one) ? one : undefined
+    }, what)
+  /** Counts the calls to each chat since `from`. */
+  const traffic = (who: 'kim' | 'dana' | 'omar', from: number) => {
+    const own = service.connector.calls
+      .slice(from)
+      .filter(({ conversationId }) => conversationId === service[who].conversationId)
+    const count = (method: string) => own.filter((one) => one.method === method).length
+    return { messages: count('POST'), updates: count('PUT') }
+  }
+
+  it('asks each approver once about 40 rows, and sends one card and one summary to its requester', async () => {
+    const from = service.connector.calls.length
+    const batchId = await begin(40)
+    const forDana = await service.dana.sees(/40 waiting/)
+    expect(textOf(forDana.card)).toMatch(/Kim Lee sent these requests together/)
+    const approved = await service.dana.clicks(forDana, 'Approve all')
+    expect(textOf(approved.card ?? {})).toMatch(/You approved 40 requests/)
+    const forOmar = await service.omar.sees(/40 waiting/)
+    const references = [...textOf(forOmar.card).matchAll(/Room (\d+)/g)]
+    expect(references).toHaveLength(10)
+    const [first, second] = JSON.stringify(forOmar.card).match(/row\.\d+/g) ?? []
+    const ticks = { [String(first)]: 'true', [String(second)]: 'true' }
+    const unexplained = await service.omar.clicks(forOmar, 'Reject ticked', ticks)
+    expect(textOf(unexplained.card ?? {})).toMatch(/Explain in a comment why you reject/)
+    const shown = { ...forOmar, card: unexplained.card }
+    const rejected = await service.omar.clicks(shown, 'Reject ticked', { comment: 'These rooms exist.' })
+    expect(textOf(rejected.card ?? {})).toMatch(/You rejected 2 requests/)
+    expect(textOf(rejected.card ?? {})).toMatch(/38 waiting/)
+    const last = await service.omar.clicks({ ...forOmar, card: rejected.card }, 'Approve all')
+    expect(textOf(last.card ?? {})).toMatch(/You approved 38 requests/)
+    const ended = await becomes(batchId, 'all rooms', ({ requests }) => requests.succeeded === 38)
+    expect(ended.requests).toEqual({ succeeded: 38, rejected: 2 })
+    const summary = await service.kim.sees(/Your batch has ended/)
+    expect(textOf(summary.card)).toMatch(/38 ready\. 2 rejected\./)
+    expect(textOf(summary.card)).toMatch(/Rejected by Omar Haddad: These rooms exist\./)
+    await seconds(settled)
+    // Printed, because the numbers are a result of their own.
+    const counted = { kim: traffic('kim', from), dana: traffic('dana', from), omar: traffic('omar', from) }
+    console.info(JSON.stringify(counted))
+    // Before, each approver got 40 cards and clicked 40 times, and the requester got 40 cards.
+    expect(counted.dana.messages).toBe(1)
+    expect(counted.omar.messages).toBe(1)
+    expect(counted.kim.messages).toBe(2)
+    expect(counted.dana.updates).toBeLessThan(15)
+    expect(counted.omar.updates).toBeLessThan(15)
+    expect(counted.kim.updates).toBeLessThan(25)
+    const old = service.kim.chat().filter(({ card }) => card && /see below/.test(textOf(card)))
+    expect(old).toHaveLength(1)
+  }, 120_000)
+})
