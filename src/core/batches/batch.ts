@@ -250,10 +250,6 @@ export const batchCardsOrder = ({ tenantId, batchId }: Batch, turn: number | str
   id: jobId('refresh-batch', batchId, 'turn', turn),
 })
 
-/** Whether more rows will be submitted soon, so that approvers are asked later, about all of them. */
-export const isBeingSubmitted = ({ status, waitsFor }: Batch): boolean =>
-  status === 'running' && (waitsFor === null || waitsFor.code === 'rate-limited')
-
 function newBatch(actor: Actor, batchId: string, { resource }: Pick<BatchOrder, 'resource'>, at: string): Batch {
   const { tenantId, clientId } = actor
   return {

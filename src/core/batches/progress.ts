@@ -30,6 +30,10 @@ export interface BatchProgress {
   readonly rows: readonly ProgressRow[]
 }
 
+/** Whether more rows will be submitted soon, so that approvers are asked later, about all of them. */
+export const isBeingSubmitted = ({ status, waitsFor }: Batch): boolean =>
+  status === 'running' && (waitsFor === null || waitsFor.code === 'rate-limited')
+
 /** Returns the requests of a batch, in the order of their submission. */
 export const requestsOfBatch = (ports: BatchPorts, tenantId: string, batchId: string): Promise<Request[]> =>
   ports.requests.list({ tenantId, batchId, limit: maxRows, oldestFirst: true })

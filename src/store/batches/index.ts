@@ -7,8 +7,8 @@ import {
   batchRowStatuses,
   type FieldWarning,
   fieldWarningsOf,
-  provisioningRequest,
   openStates,
+  provisioningRequest,
   requestState,
   rowProblem,
 } from '../../core/index.ts'
