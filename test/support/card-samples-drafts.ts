@@ -32,6 +32,11 @@ const rejected: BasedOn = {
 const internal = { ...requestOf().details, metadata: { costCentre: '4711', audience: 'internal' } }
 const repeated: BasedOn = { ...basis, how: 'repeat', changed: ['displayName', 'alias'], ended: { status: 'succeeded' } }
 
+const longNamed = {
+  ...planOf().details,
+  displayName: `Minutes, plans and *drawings* of the move from Zürich to the new building in Winterthur, with ${'Donaudampfschifffahrt'.repeat(4)}`,
+}
+
 const draftWith = (displayName: string, number: number, updatedAt: string) => ({
   draft: draftOf({ ...filled, displayName }, { requestId: `${earlier.slice(0, -1)}${number}`, updatedAt, begun: true }),
   template: number % 2 === 0 ? openCommunity : projectSite,
@@ -102,6 +107,27 @@ export const draftSamples: readonly Sample[] = [
     'repeat',
     reviewCard,
     reviewView({ ...notSimilar, draft: draftOf(filled, { version: 3 }), plan: planOf(), basedOn: repeated }),
+  ),
+  sample(
+    'long-name',
+    reviewCard,
+    reviewView({ ...notSimilar, draft: draftOf(filled, { version: 3 }), plan: planOf({ details: longNamed }) }),
+  ),
+  sample('long-name', approvalCard, approvalView(requestOf({ details: longNamed }), asDana)),
+  sample(
+    'next-address',
+    requestFormCard,
+    requestFormView(
+      requestForm({
+        template: openCommunity,
+        draft: draftOf({ displayName: 'Orchestra' }),
+        names: {
+          ...{ displayName: '', status: 'free', isNumbered: false },
+          address: 'https://contoso.sharepoint.com/sites/orchestra-2',
+          taken: 'https://contoso.sharepoint.com/sites/orchestra',
+        },
+      }),
+    ),
   ),
   sample('sent-again', approvalCard, approvalView(requestOf({ basedOn: rejected }), asDana)),
   sample(

@@ -87,6 +87,19 @@ export const mailboxSamples: readonly Sample[] = [
     }),
   ),
   sample('created', cancelRequestCard, cancelRequestView(mailboxes.checkFailed, asKim)),
+  sample(
+    'without-you',
+    reviewCard,
+    reviewView({
+      ...notSimilar,
+      viewer: viewerOf(omar),
+      draft: draftOf(
+        { reason: mailboxes.sharedReady.reason, 'permissions.FullAccess': `${kim.id},${dana.id}` },
+        { version: 3 },
+      ),
+      plan: mailboxPlanOf(mailboxes.sharedReady),
+    }),
+  ),
   sample('mailbox-cancelled', requestStatusCard, requestStatusView(mailboxes.cancelled, asKim)),
   sample('mailbox-cancelled-admin', requestStatusCard, requestStatusView(mailboxes.cancelled, asSam)),
   sample('mailbox-waiting', requestStatusCard, requestStatusView(mailboxes.waiting, asKim)),

@@ -50,8 +50,23 @@ export const longest = { name: 32, title: 80, text: 300, whole: 1000, address: 1
 /** The longest name of a resource, in characters. */
 const wholeName = 256
 
-/** The name of a resource in full, on one line that the card wraps. */
-export const fullName = (name: string): string => cut(name.replace(lineBreaks, ' '), wholeName)
+/** The number of characters of a title that fit on one line of a phone. */
+const lineOfTitle = 24
+const longWord = /(?<!\S)[\p{L}\p{M}\p{N}]{25,}(?!\S)/gu
+
+/**
+ * The name of a resource in full, as one text that the card wraps. Clients do not break long words, so such a word gets
+ * places for breaks that people do not see.
+ */
+export function fullName(name: string): string {
+  return cut(name.replace(lineBreaks, ' '), wholeName).replace(longWord, breakable)
+}
+
+/** Puts a zero-width space after each {@link lineOfTitle} characters of a word. */
+function breakable(word: string): string {
+  const letters = [...segmenter.segment(word)].map(({ segment }) => segment)
+  return letters.map((letter, index) => (index > 0 && index % lineOfTitle === 0 ? `\u200b${letter}` : letter)).join('')
+}
 
 /** The name of a person or a resource, cut for a row. */
 export const shortName = ({ displayName }: { readonly displayName: string }): string => cut(displayName, longest.name)
