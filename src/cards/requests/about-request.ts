@@ -17,7 +17,8 @@ export const aboutOf = (request: Request, viewer: Viewer) => ({
   reference: referenceOf(request),
   kind: request.kind,
   templateName: inLocale(request.template, viewer.locale).name,
-  displayName: cut(request.details.displayName, longest.title),
+  // Approvers decide about the whole name.
+  displayName: request.details.displayName,
   asks: format(strings.approval.asks, {
     name: shortName(request.requester),
     at: moment(request.submittedAt, viewer, 'full'),
