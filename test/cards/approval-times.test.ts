@@ -10,7 +10,7 @@ const status = (request: Request): string => textOf(cards.requestStatus(request,
 const buttonsOf = (card: CardJson): string[] => actionsOf(card).map(({ title }) => title)
 
 /** The details have the buttons, both open and folded. */
-const approverButtons = ['Details ▾', 'Refresh', 'Details ▴', 'Refresh', 'Approve', 'Reject']
+const approverButtons = ['Details ▾', 'Refresh', 'Hide details ▴', 'Refresh', 'Approve', 'Reject']
 
 describe('the approval card shows', () => {
   it.each([
