@@ -10,7 +10,7 @@ const status = (request: Request): string => textOf(cards.requestStatus(request,
 const buttonsOf = (card: CardJson): string[] => actionsOf(card).map(({ title }) => title)
 
 /** The details have the buttons, both open and folded. */
-const approverButtons = ['Details ▾', 'Refresh', 'Details ▴', 'Refresh', 'Approve', 'Reject']
+const approverButtons = ['Details ▾', 'Refresh', 'Hide details ▴', 'Refresh', 'Approve', 'Reject']
 
 describe('the approval card shows', () => {
   it.each([
@@ -125,8 +125,8 @@ describe('the status card of a waiting request shows', () => {
     ],
     ['all who can decide', inTime.delegated, 'Waiting for Dana Fox, Priya Nair, or Omar Haddad.'],
     ['who was asked too', inTime.escalated, 'No decision since 15 Nov, so I asked Sam Roy too.'],
-    ['who was asked instead', inTime.unreachable, 'I could not reach Dana Fox, so I asked Sam Roy.'],
-    ['who could not be told', inTime.partlyUnreachable, 'I could not reach Dana Fox. I notified an admin.'],
+    ['who was asked instead', inTime.unreachable, 'I also asked Sam Roy.'],
+    ['that nobody could be told', inTime.nobodyReached, 'I could not reach Dana Fox. I notified an admin.'],
     ['who gave it to whom', inTime.handed, 'Sam Roy reassigned this from Dana Fox to Omar Haddad.'],
     ['that they were reminded', inTime.reminded, 'I sent a reminder: 17 Nov, 10:02.'],
     ['that one reminded them', inTime.nudged, 'You sent a reminder: 11:31.'],
@@ -136,6 +136,14 @@ describe('the status card of a waiting request shows', () => {
     ['who rejected for whom', inTime.rejectedFor, 'Rejected by Omar Haddad for Dana Fox'],
   ])('%s', (_, request, words) => {
     expect(status(request)).toContain(words)
+  })
+
+  it.each([
+    ['another person was asked', inTime.unreachable, 'I could not reach Dana Fox, so I asked Sam Roy.'],
+    ['another approver can decide', inTime.partlyUnreachable, 'I could not reach Dana Fox. I notified an admin.'],
+  ])('an unreachable approver only to admins if %s', (_, request, words) => {
+    expect(status(request)).not.toContain('I could not reach')
+    expect(textOf(cards.requestStatus(request, viewerOf(sam, { isAdmin: true })))).toContain(words)
   })
 
   it('no expiry after the end of the request', () => {

@@ -38,11 +38,27 @@ describe('a delegation in chat', () => {
     expect(valuesOf(form)).toEqual({ to: '', until: '' })
     const saved = await clicks('dana', form, 'Save', { to: people.sam.id, until: nextWeek })
     expect(textOf(saved)).toContain(`Sam Roy can also decide for you until ${written(nextWeek)}.`)
-    expect(textOf(saved)).toMatch(/requests? waits? now\./)
+    expect(textOf(saved)).toMatch(/waiting requests? goe?s? to Sam Roy: .*Waits at present/)
     expect(textOf(saved)).toContain('You can still decide yourself.')
     const { own } = await delegationsOf('dana')
     expect([own?.delegate.id, dayIn(new Date(own?.until ?? ''), zone)]).toEqual([people.sam.id, nextWeek])
     expect(dayIn(new Date(Date.parse(own?.until ?? '') + 1), zone)).toBe(inDays(8))
+  })
+
+  it('counts and names only the requests that move to the delegate', async () => {
+    const { says } = startBot(world)
+    for (const { requestId } of (await world.provisioning.listApprovals(await actorOf('dana'), { limit: 100 }))
+      .requests)
+      await world.provisioning.reject(await actorOf('dana'), { requestId, comment: 'Cleared.' })
+    await requested(world, 'Omar decides anyway')
+    // Omar is an approver of all requests of this template, so a delegation to him moves nothing.
+    expect(await says('dana', `delegate omar haddad until ${nextWeek}`)).toContain(
+      'No waiting request goes to Omar Haddad',
+    )
+    const saved = await says('dana', `delegate sam roy until ${nextWeek}`)
+    expect(saved).toContain('One waiting request goes to Sam Roy: Omar decides anyway.')
+    // A delegate does not decide about their own request.
+    expect(await says('dana', `delegate kim lee until ${nextWeek}`)).toContain('No waiting request goes to Kim Lee')
   })
 
   it('starts from one message with a clear person and day', async () => {

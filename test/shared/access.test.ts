@@ -139,6 +139,7 @@ const useCaseCalls: UseCaseCalls = {
   retryRequest: (to, who, at) => to.retryRequest(who, { requestId: at.requestId }),
   reassign: (to, who, at) => to.reassign(who, { requestId: at.requestId, to: omar.id }),
   override: (to, who, at) => to.override(who, { requestId: at.requestId, decision: 'approved', comment: 'So.' }),
+  listDelegated: (to, who) => to.listDelegated(who, page),
   changeAddress: (to, who, at) => to.changeAddress(who, { requestId: at.requestId, address: 'hidden' }),
   nudge: (to, who, at) => to.nudge(who, { requestId: at.requestId }),
   readDelegations: (to, who) => to.readDelegations(who),

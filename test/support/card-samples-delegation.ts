@@ -40,7 +40,10 @@ const form = (more: object = {}): DelegationNow => ({
   step: 'form',
   form: { ...empty, earliest: '2026-11-20', ...more },
 })
-const waiting = (count: number, more = false): DelegationNow => ({ step: 'saved', waiting: { count, more } })
+const waiting = (count: number, more = false): DelegationNow => ({
+  step: 'saved',
+  waiting: { names: Array.from({ length: count }, (_, index) => `Project *${index + 1}*`), more },
+})
 
 const shown = (variant: string, now: DelegationNow, known: Parameters<typeof delegationView>[1] = nothing) =>
   sample(variant, delegationCard, delegationView(now, known, asDana))

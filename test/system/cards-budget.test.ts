@@ -109,6 +109,13 @@ function largest(letter: string): [name: string, card: CardJson][] {
     problem: of.problem && { ...of.problem, detail: long(1000) },
     checks: of.checks.map((check) => ({ ...check, ok: false, detail: long(1024) })),
   })
+  const changed = ['displayName', 'alias', 'description', 'owners', 'labelId', 'reason', 'metadata.costCentre']
+  const ended = { status: 'rejected', by, comment: long(500) } as const
+  const earlierId = requestOf().requestId
+  const sentAgain = {
+    basedOn: { requestId: earlierId, reference: 'REQ-1041', how: 'resubmission', changed, ended },
+    addressConflict: { taken: 'a'.repeat(64), suggestion: 'b'.repeat(64), at: moment },
+  } as const satisfies Partial<RequestForSite>
   const all = [...Object.values(requests).map(site), ...Object.values(mailboxes).map(mailbox)]
   const waiting = site(requestOf({ approvals: stages }))
   const open = { ...waiting, approvals: stages }
@@ -138,6 +145,14 @@ function largest(letter: string): [name: string, card: CardJson][] {
       return [
         [`status ${stage.rule}`, cards.requestStatus({ ...ofSite, approvals }, asAdmin)],
         [`approval ${stage.rule}`, cards.approval({ ...ofSite, approvals }, viewerOf(dana), form)],
+        [
+          `approval with facts ${stage.rule}`,
+          cards.approval({ ...ofSite, approvals, ...sentAgain }, viewerOf(dana), form, {
+            address: 'taken',
+            duplicates: [ofSite, { ...ofSite, approvals }],
+            earlier: { ...ofSite, reason: long(1024), details: { ...ofSite.details, description: long(1024) } },
+          }),
+        ],
         [`approval of a mailbox ${stage.rule}`, cards.approval({ ...ofMailbox, approvals }, viewerOf(dana), form)],
         [`decided ${stage.rule}`, cards.approvalDecided({ ...ofSite, approvals }, viewerOf(priya))],
       ]
@@ -198,7 +213,7 @@ function delegationsWith(long: (most: number) => string, by: Person): [name: str
   const faults = [faultSaying('/to', 'cannot-decide', long(1000)), faultSaying('/until', 'past', 'Over.')]
   const people = Array.from({ length: 10 }, () => ({ ...by, userPrincipalName: long(256) }))
   const form = { values, people, isChoice: true, remarks, faults, earliest: '2026-11-20' }
-  const waiting = { count: 100, more: true }
+  const waiting = { names: Array.from({ length: 100 }, () => long(256)), more: true }
   return [
     ['delegation', cards.delegation({ step: 'form', form }, known, asAdmin)],
     ['delegation saved', cards.delegation({ step: 'saved', waiting }, known, asAdmin)],

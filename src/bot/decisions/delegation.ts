@@ -111,7 +111,7 @@ async function showForm(turn: Turn, form: FormValues = {}): Promise<Reply> {
 }
 
 const isDay = (value: string): boolean => z.iso.date().safeParse(value).success
-/** The card counts pending requests up to this limit. */
+/** The card counts the requests that move among so many that wait. */
 const maxCounted = 100
 
 /** Saves a delegation to a person's id until a day, from a command or from the form. */
@@ -126,11 +126,11 @@ async function save(turn: Turn, { to, until }: { to: string; until: string }): P
     if (!isRefusal(error, 'validation-failed')) throw error
     return showMistakes(turn, to, day, error.faults)
   }
-  const [present, { requests, nextCursor }] = await Promise.all([
+  const [present, { requests, more }] = await Promise.all([
     core.readDelegations(actor),
-    core.listApprovals(actor, { limit: maxCounted }),
+    core.listDelegated(actor, { limit: maxCounted }),
   ])
-  const waiting = { count: requests.length, more: nextCursor !== undefined }
+  const waiting = { names: requests.map(({ details }) => details.displayName), more }
   return { card: cards.delegation({ step: 'saved', waiting }, present, viewer) }
 }
 

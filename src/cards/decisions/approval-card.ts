@@ -65,19 +65,36 @@ interface ApprovalForm {
   readonly commentMissing: boolean
 }
 
-/** Shows a request to an approver. `known`: checked a moment before. `most`: room for its details, in code units. */
+/** The room for the details, one value in plain view and other texts, in code units, and for rows in plain view. */
+interface Room {
+  readonly details: number
+  readonly value: number
+  readonly text: number
+  readonly rows: number
+  readonly name: number
+}
+
+/** The rooms of a card, smaller ones for a card that would be too large. */
+const rooms = [
+  { details: room, value: longest.text, text: longest.text, rows: 6, name: 256 },
+  { details: 3000, value: longest.title, text: longest.text, rows: 6, name: 256 },
+  { details: 1200, value: longest.name, text: longest.text, rows: 6, name: 256 },
+  { details: 600, value: longest.name, text: longest.title, rows: 3, name: longest.title },
+] as const satisfies readonly Room[]
+
+/** Shows a request to an approver. `known`: checked a moment before. The last argument: the room on the card. */
 export function approvalView(
   request: Request,
   viewer: Viewer,
   form: ApprovalForm = { comment: '', commentMissing: false },
   known: ApprovalFacts = nothingKnown,
-  most: number = room,
+  most: Room = rooms[0],
 ): ViewOf<typeof approvalCard> {
   const stage = openStage(request.approvals)
   const colleagues = stage ? colleaguesOf(stage, viewer) : []
-  const facts = plainFacts(request)
-  const changes = changesOf(request, viewer, known)
-  const { shown, hidden } = fitting(detailFacts(request, viewer, facts), 0, most)
+  const facts = plainFacts(request, most.value).slice(0, most.rows)
+  const changes = changesOf(request, viewer, known, most.value).slice(0, most.rows)
+  const { shown, hidden } = fitting(detailFacts(request, viewer, facts), 0, most.details)
   const conflict = request.addressConflict
   const urgency = conflict ? 'paused' : urgencyOf(stage, viewer)
   const handed = handedWith(stage, viewer)
@@ -87,6 +104,7 @@ export function approvalView(
   const expires = urgency === 'expiring' ? '' : expiryOf(stage, viewer)
   return {
     ...about,
+    displayName: cut(about.displayName, most.name),
     fallback: format(texts.fallback[urgency], { reference: about.reference }),
     requestId: request.requestId,
     look: urgency === 'expiring' || urgency === 'paused' ? toKnow : looks.pendingApproval,
@@ -97,11 +115,11 @@ export function approvalView(
       ...earlierApprovals(request.approvals, viewer),
       ...linesOfBasis(request, changes.length > 0),
       ...(stage ? linesForApprover(stage, viewer) : []),
-    ],
+    ].map(({ text, weight }) => ({ text: cut(text, 2 * most.text), weight })),
     handedBy: format(strings.status.commentBy, { name: handed.by }),
-    handedComment: handed.comment,
+    handedComment: cut(handed.comment, most.text),
     expires: expires && format(texts.expires, { at: expires }),
-    reason: cut(request.reason, longest.text),
+    reason: cut(request.reason, most.text),
     checks: checksOf(request, viewer, known),
     facts: facts.map(asCut),
     changes: changes.map(asCut),
@@ -122,9 +140,6 @@ export function approvalView(
   }
 }
 
-/** The room for details in code units, smaller for a card that would be too large. */
-const rooms = [room, 3000, 1200]
-
 /** Renders the approval card, with fewer details if it would be too large. */
 export const renderApproval = (
   request: Request,
@@ -132,7 +147,7 @@ export const renderApproval = (
   form?: ApprovalForm,
   known?: ApprovalFacts,
 ): CardJson =>
-  firstThatFits(rooms.map((most) => () => approvalCard.render(approvalView(request, viewer, form, known, most))))
+  firstThatFits(rooms.map((one) => () => approvalCard.render(approvalView(request, viewer, form, known, one))))
 
 /** The other people who can decide; unless the rule is `any`, without the approvers that the viewer represents. */
 function colleaguesOf(stage: ApprovalStage, viewer: Viewer): Person[] {

@@ -80,14 +80,12 @@ function ownPart(request: Request, { id }: Viewer): CheckRow[] {
   if (!isForMailbox(request))
     return request.owners.some((owner) => owner.id === id) ? [row('youOwn', marks.attention)] : []
   const { permissions, primaryOwner, secondaryOwner } = request.details
-  if (primaryOwner === id || secondaryOwner === id) return [row('youOwnMailbox', marks.attention)]
-  const level = permissions[id]
-  if (level === 'FullAccess') return [row('youFullAccess', marks.attention)]
-  return level === 'SendAs' ? [row('youSendAs', marks.attention)] : []
+  return [
+    ...(primaryOwner === id || secondaryOwner === id ? [row('youOwnMailbox', marks.attention)] : []),
+    ...(permissions[id] === 'FullAccess' ? [row('youFullAccess', marks.attention)] : []),
+    ...(permissions[id] === 'SendAs' ? [row('youSendAs', marks.attention)] : []),
+  ]
 }
-
-/** The maximum number of facts in plain view. */
-const maxPlain = 6
 
 /** All facts of a request. */
 const allFacts = (request: Request, most?: number): Fact[] => [
@@ -98,9 +96,9 @@ const allFacts = (request: Request, most?: number): Fact[] => [
 
 /**
  * The facts in plain view: who owns the site or reads the mailbox, its sensitivity, the fields of the policy's conditions, and the
- * answers to the template's own questions.
+ * answers to the template's own questions. `most`: the maximum length of a value.
  */
-export function plainFacts(request: Request): Fact[] {
+export function plainFacts(request: Request, most: number): Fact[] {
   const { template, kind } = request
   const conditions = (template.approval?.stages ?? []).flatMap(({ when = [] }) => when)
   const fields = conditions.flatMap((one) => ('field' in one ? one.field : ['primaryOwner', 'secondaryOwner']))
@@ -110,7 +108,11 @@ export function plainFacts(request: Request): Fact[] {
   const own = template.fields.map(({ label }) => label)
   const labels = [...new Set([...first, ...named, ...own])]
   const facts = allFacts(request)
-  return labels.flatMap((label) => facts.filter((one) => one.label === label)).slice(0, maxPlain)
+  const shown = labels.flatMap((label) => facts.filter((one) => one.label === label))
+  return shown.map(({ label, value, whole }) => {
+    const isCut = value.length > most
+    return { label, value: cut(value, most), ...((isCut || whole !== undefined) && { whole: whole ?? value }) }
+  })
 }
 
 /** The facts under "Details", without those that are whole in plain view. */
@@ -123,21 +125,18 @@ export function detailFacts(request: Request, viewer: Viewer, plain: readonly Fa
   ]
 }
 
-/** The maximum number of changes on a card. */
-const maxChanges = 6
-
 /** Each changed field since the earlier request, from its old value to its new one. Empty without the earlier request. */
-export function changesOf(request: Request, viewer: Viewer, { earlier }: ApprovalFacts): Fact[] {
+export function changesOf(request: Request, viewer: Viewer, { earlier }: ApprovalFacts, most: number): Fact[] {
   const { basedOn } = request
   if (!basedOn || !earlier) return []
   const [before, after] = [earlier, request].map((one) => namedValues(one, viewer))
-  return changedNames(request, basedOn)
-    .slice(0, maxChanges)
-    .map((label) => changeFact(label, before?.get(label) ?? '', after?.get(label) ?? ''))
+  return changedNames(request, basedOn).map((label) =>
+    changeFact(label, before?.get(label) ?? '', after?.get(label) ?? '', most),
+  )
 }
 
-const changeFact = (label: string, from: string, to: string): Fact => {
-  const shown = (value: string) => (value === '' ? strings.approval.change.empty : cut(value, longest.title))
+const changeFact = (label: string, from: string, to: string, most: number): Fact => {
+  const shown = (value: string) => (value === '' ? strings.approval.change.empty : cut(value, most))
   return { label, value: format(strings.approval.change.fromTo, { from: shown(from), to: shown(to) }) }
 }
 

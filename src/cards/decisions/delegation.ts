@@ -5,7 +5,7 @@ import { type Look, look, plain, toFix } from '../shared/look.ts'
 import { format, restText, strings } from '../shared/messages.ts'
 import { paged, pagesAround, rowsOfAdminPage } from '../shared/paging.ts'
 import { defineCard, type ViewOf } from '../shared/render.ts'
-import { cut, lastDay, longest, moment, shortName, time, type Viewer } from '../shared/texts.ts'
+import { cut, lastDay, longest, moment, shortName, time, titleList, type Viewer } from '../shared/texts.ts'
 
 /** A day as inputs write it, `2026-11-30`; `''` for none. */
 const day = z.union([z.literal(''), z.iso.date()])
@@ -29,9 +29,9 @@ export interface DelegationForm {
   readonly earliest: string
 }
 
-/** How many requests wait for the delegate now; `more`: at least so many. */
+/** The names of the requests that the delegate can decide now; `more`: at least these. */
 export interface Waiting {
-  readonly count: number
+  readonly names: readonly string[]
   readonly more: boolean
 }
 
@@ -93,7 +93,7 @@ export function delegationView(now: DelegationNow, { own, toMe }: Delegations, v
     saved: format(texts.saved, { name }),
     ended: now.step === 'ended' && now.ended ? format(texts.ended, { name: shortName(now.ended.delegate) }) : '',
     asks: now.step === 'form',
-    waiting: now.step === 'saved' ? waitingText(now.waiting) : '',
+    waiting: now.step === 'saved' ? waitingText(now.waiting, name) : '',
     remarks: form.remarks.map(({ words: remark, typed }) => ({
       isCheck: remark === 'check',
       text: format(texts.remark[remark], { typed: cut(typed, longest.title) }),
@@ -130,8 +130,13 @@ function headingOf(now: DelegationNow, own: Delegation | undefined): Pick<View, 
   return under(own ? 'delegated' : 'away', plain)
 }
 
-const waitingText = ({ count, more }: Waiting): string =>
-  format(more ? strings.delegation.waitingMany : strings.delegation.waiting, { count })
+/** How many names of requests the card shows. */
+const maxNamed = 3
+
+function waitingText({ names, more }: Waiting, name: string): string {
+  const values = { count: names.length, name, names: titleList(names, maxNamed) }
+  return format(more && names.length > 0 ? strings.delegation.waitingMany : strings.delegation.waiting, values)
+}
 
 export const adminDelegationsCard = defineCard({
   name: 'admin-delegations',

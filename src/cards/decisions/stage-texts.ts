@@ -2,10 +2,12 @@ import { z } from 'zod'
 import {
   type ApprovalStage,
   type JudgedCondition,
+  missing,
   type Person,
   type Request,
   representedBy,
   type StandIn,
+  standsFor,
   type TemplateSnapshot,
   titleOfFound,
   undecided,
@@ -143,7 +145,7 @@ export function linesForRequester(
   const texts = strings.status.waits
   const lines = [
     ...(stage.warnedAt === undefined ? [] : [lineOf(texts.expiring, { at: expiryOf(stage, viewer) }, 'Bolder')]),
-    ...unreachedLines(stage),
+    ...unreachedLines(stage, viewer),
     ...escalatedLines(stage, viewer),
     ...delegatedLines(stage, viewer),
     ...reassignedLines(stage),
@@ -157,12 +159,24 @@ export function linesForRequester(
   return [...lines, lineOf(reminded, { name, at: moment(reminder.at, viewer, 'full') })]
 }
 
-function unreachedLines(stage: ApprovalStage): Line[] {
+/** Whether people whom a card can reach are able to complete a stage. */
+export function isReachable(stage: ApprovalStage): boolean {
+  const lost = new Set((stage.unreachable ?? []).map(({ person }) => person.id))
+  const reachable = waitingFor([stage]).filter(({ id }) => !lost.has(id))
+  if (stage.rule !== 'all') return reachable.length >= missing(stage)
+  const represented = reachable.flatMap(({ id }) => [id, ...standsFor(stage, id).map((one) => one.id)])
+  return undecided(stage).every(({ id }) => represented.includes(id))
+}
+
+/** Only admins can do something about people whom no card reaches, as long as somebody else can decide. */
+function unreachedLines(stage: ApprovalStage, { isAdmin }: Viewer): Line[] {
   const texts = strings.status.waits
   const left = new Set(waitingFor([stage]).map(({ id }) => id))
   const lost = (stage.unreachable ?? []).map(({ person }) => person).filter(({ id }) => left.has(id))
   if (lost.length === 0) return []
   const others = (stage.standIns ?? []).filter(({ why }) => why === 'unreachable').map(({ person }) => person)
+  if (!isAdmin && isReachable(stage))
+    return others.length > 0 ? [lineOf(texts.askedInstead, { others: few(others) })] : []
   if (others.length > 0) return [lineOf(texts.unreachable, { people: few(lost), others: few(others) })]
   return [lineOf(texts.unreached, { people: few(lost) })]
 }

@@ -5,12 +5,13 @@ import {
   type ExplanationLine,
   explanationKeyOf,
   explanationTopics,
+  openStage,
   type Person,
   type Request,
   referenceOf,
   stepName,
 } from '../../core/index.ts'
-import { fieldName } from '../decisions/stage-texts.ts'
+import { fieldName, isReachable } from '../decisions/stage-texts.ts'
 import { peopleText, problemText, stepText } from '../requests/steps.ts'
 import { look, looks, shownState } from '../shared/look.ts'
 import { format, restText, strings, type Values } from '../shared/messages.ts'
@@ -67,8 +68,11 @@ export function whyView(
   room: Room = rooms[0],
 ): ViewOf<typeof whyCard> {
   const writing = writingOf(request, viewer)
+  const stage = openStage(request.approvals)
+  const isHidden = ({ code }: Explanation) =>
+    code === 'not-told' && !viewer.isAdmin && stage !== undefined && isReachable(stage)
   const topics = explanationTopics.flatMap((topic) => {
-    const ofTopic = explained.filter((one) => one.topic === topic && !isQuick(one))
+    const ofTopic = explained.filter((one) => one.topic === topic && !isQuick(one) && !isHidden(one))
     const lines = ofTopic.flatMap((one) => explanationText(one, writing) ?? [])
     if (lines.length === 0) return []
     const shown = lines.slice(0, room.lines).map((text) => ({ text: cut(text, room.text) }))

@@ -17,6 +17,7 @@ export const aboutOf = (request: Request, viewer: Viewer) => ({
   reference: referenceOf(request),
   kind: request.kind,
   templateName: inLocale(request.template, viewer.locale).name,
+  // Approvers decide about the whole name.
   displayName: fullName(request.details.displayName),
   asks: format(strings.approval.asks, {
     name: shortName(request.requester),

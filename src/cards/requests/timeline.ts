@@ -39,7 +39,7 @@ export function timelineView(
 ): TimelineView {
   if (!known) return { shows: 'button', earlier: '', rows: [] }
   const entries = known.entries.flatMap((entry, index) => {
-    const message = messageOf(entry, index === 0)
+    const message = isForViewer(entry, viewer) ? messageOf(entry, index === 0) : undefined
     return message === undefined ? [] : [{ entry, message }]
   })
   const shown = entries.slice(-room.rows)
@@ -53,6 +53,10 @@ export function timelineView(
     })),
   }
 }
+
+/** Only admins see which people no card reached. The status says so to others if nobody else can decide. */
+const isForViewer = ({ action }: AuditEntry, { isAdmin }: Viewer): boolean =>
+  isAdmin === true || (action !== 'not-told' && action !== 'reached')
 
 const quoted = (comment: string): string => format(strings.timeline.quote, { comment })
 

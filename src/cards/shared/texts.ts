@@ -85,6 +85,14 @@ export function peopleList(people: readonly Pick<Person, 'displayName'>[], type:
   return shortList(people.map(shortName), type, most)
 }
 
+/** The names of requests, each cut; of more than `most` the first names and the number of the others. */
+export const titleList = (names: readonly string[], most: number): string =>
+  shortList(
+    names.map((name) => cut(name, longest.name)),
+    'and',
+    most,
+  )
+
 /** The names of people who can help, for messages that select by `none` when nobody is known. */
 export const helpersOf = (people: readonly Pick<Person, 'displayName'>[] = []): string =>
   people.length === 0 ? 'none' : peopleList(people, 'or')

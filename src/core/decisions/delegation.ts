@@ -58,6 +58,45 @@ export const readDelegations = defineUseCase({
   },
 })
 
+/** The waiting requests that a delegate can decide instead of the actor. `more`: there may be others. */
+export interface DelegatedRequests {
+  readonly requests: readonly Request[]
+  readonly more: boolean
+}
+
+/**
+ * Reads the waiting requests that the actor's delegate can decide because of the delegation: not the delegate's own requests, and
+ * none that the delegate decides anyway. Reads at most `limit` requests that wait for the actor.
+ */
+export const listDelegated = defineUseCase({
+  permission: 'approval.delegate',
+  input: z.object({ limit: z.int() }),
+  async handle({ ports, actor }: Context<DecisionPorts>, { limit }): Promise<DelegatedRequests> {
+    const { tenantId, id } = actor
+    const at = ports.clock.now().toISOString()
+    const own = await ports.delegations.ofPerson(tenantId, id, at)
+    if (!own) return { requests: [], more: false }
+    const [waiting, away] = await Promise.all([
+      ports.requests.list({ tenantId, approverId: id, status: 'pendingApproval', limit: limit + 1 }),
+      ports.delegations.reaching(tenantId, [id], at),
+    ])
+    const requests = waiting.slice(0, limit).filter((request) => goesTo(request, own, away, at))
+    return { requests, more: waiting.length > limit }
+  },
+})
+
+/** Whether a delegation lets its delegate decide a waiting request. */
+function goesTo(
+  { approvals, requester }: Request,
+  { person, delegate }: Delegation,
+  away: readonly Delegation[],
+  at: string,
+): boolean {
+  const stage = openStage(approvals)
+  const standIns = (stage && realigned(stage, away, requester.id, at).standIns) ?? []
+  return standIns.some((one) => one.why === 'delegated' && one.person.id === delegate.id && one.by?.id === person.id)
+}
+
 /**
  * Starts a delegation: until its end, a colleague may decide all present and future requests of the actor. Replaces an earlier
  * delegation. Throws `validation-failed` for `/to` or `/until`.
