@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { batchView } from '../../src/core/index.ts'
-import { textOf } from '../support/cards.ts'
+import { textOf, valuesOf } from '../support/cards.ts'
 import { caller } from '../support/rest-caller.ts'
 import { withService } from '../support/service.ts'
 import { people } from '../support/teams-user.ts'
@@ -57,7 +58,7 @@ describe('a batch that needs approval', () => {
     const forOmar = await service.omar.sees(/40 waiting/)
     const references = [...textOf(forOmar.card).matchAll(/Room (\d+)/g)]
     expect(references).toHaveLength(10)
-    const [first, second] = JSON.stringify(forOmar.card).match(/row\.\d+/g) ?? []
+    const [first, second] = JSON.stringify(forOmar.card).match(/row\.\d+\.\d+/g) ?? []
     const ticks = { [String(first)]: 'true', [String(second)]: 'true' }
     const unexplained = await service.omar.clicks(forOmar, 'Reject ticked', ticks)
     expect(textOf(unexplained.card ?? {})).toMatch(/Explain in a comment why you reject/)
@@ -86,4 +87,65 @@ describe('a batch that needs approval', () => {
     const old = service.kim.chat().filter(({ card }) => card && /see below/.test(textOf(card)))
     expect(old).toHaveLength(1)
   }, 120_000)
+
+  it('reminds an approver with one new card for all rows, and sends no copy after a new installation', async () => {
+    const from = service.connector.calls.length
+    const batchId = await begin(3)
+    const waiting = /Kim Lee sent these requests together[\s\S]*Room 3/
+    const cardsOfDana = () => service.dana.chat().filter(({ card }) => card && waiting.test(textOf(card)))
+    await until(() => cardsOfDana().length === 1, 'the card')
+    const { body } = await call('kim', 'GET', `/batches/v1/${batchId}/rows`)
+    const ids = z.object({ value: z.array(z.object({ request: z.object({ requestId: z.string() }) })) }).parse(body)
+    for (const { request } of ids.value) await call('kim', 'POST', `/requests/v1/${request.requestId}/nudge`)
+    await until(() => cardsOfDana().length === 2, 'the reminder')
+    await service.dana.installs()
+    await seconds(settled)
+    expect(cardsOfDana()).toHaveLength(2)
+    // The help card of the installation is not about the batch.
+    expect(traffic('dana', from).messages).toBe(3)
+    const approved = await service.dana.clicks(cardsOfDana()[1] ?? { id: '' }, 'Approve all')
+    expect(textOf(approved.card ?? {})).toMatch(/You approved 3 requests/)
+    const forOmar = await service.omar.sees(/3 waiting/)
+    const rejected = await service.omar.clicks(forOmar, 'Reject all', { comment: 'No.' })
+    expect(textOf(rejected.card ?? {})).toMatch(/You rejected 3 requests/)
+    const ended = await becomes(batchId, 'the end', ({ requests }) => requests.rejected === 3)
+    expect(ended.requests).toEqual({ rejected: 3 })
+  }, 120_000)
+
+  it('lets an approver decide several requests of `approvals`, and names a decision that came first', async () => {
+    const { dana } = service
+    const names = ['Harbour', 'Station', 'Airport']
+    const approval = { stages: [{ approvers: [{ user: people.dana.id }, { user: people.omar.id }] }] }
+    const own = randomUUID()
+    const template = { kind: 'roomMailbox', name: 'Any room', approval }
+    await call('sam', 'PUT', `/templates/v1/${own}`, { body: template, headers: { 'if-none-match': '*' } })
+    const requestIds: string[] = []
+    for (const displayName of names) {
+      const body = { name: `s-${randomUUID().slice(0, 8)}`, displayName, templateId: own }
+      const answer = await call(mail(), 'POST', '/mail/v1/mailboxes', { body })
+      requestIds.push(String(Object(answer.body).requestId))
+    }
+    const list = await dana.says('approvals')
+    const several = await dana.clicks(list, 'Decide several')
+    expect(textOf(several.card ?? {})).toMatch(/Harbour[\s\S]*Station[\s\S]*Airport/)
+    expect((await call('omar', 'POST', `/requests/v1/${requestIds[0]}/approve`, { body: {} })).status).toBe(200)
+    const rows = Object.keys(valuesOf(several.card ?? {})).filter((id) => id.startsWith('row.'))
+    expect(rows).toHaveLength(3)
+    const onCard = { ...list, card: several.card }
+    const none = await dana.clicks(onCard, 'Approve ticked')
+    expect(textOf(none.card ?? {})).toMatch(/Tick at least one row/)
+    const [first = '', second = ''] = rows
+    const some = await dana.clicks(onCard, 'Reject ticked', { [first]: 'true', [second]: 'true', comment: 'Not now.' })
+    const text = textOf(some.card ?? {})
+    expect(text).toMatch(/You rejected one request/)
+    expect(text).toMatch(/\(Harbour\) was decided before your click\. Omar Haddad decided it/)
+    expect(text).toMatch(/1 waiting/)
+    const states = await Promise.all(requestIds.map((id) => call('kim', 'GET', `/requests/v1/${id}`)))
+    expect(states.map(({ body }) => Object(body).approvals[0].decisions[0]?.by.displayName)).toEqual([
+      'Omar Haddad',
+      'Dana Fox',
+      undefined,
+    ])
+    expect(Object(states[1]?.body).status).toBe('rejected')
+  }, 60_000)
 })

@@ -305,7 +305,7 @@ describe('every verb of a card and every command, for everybody', () => {
   const ofSeveral = verbs.filter(({ row }) => 'about' in row && row.about === 'several')
   it.each(ofSeveral)('$verb, $who: shows and decides only requests that wait for the person', async ({ verb, who }) => {
     const { requestId, number } = await world.request('pendingApproval')
-    const [ticked, comment] = [String(number), 'So.']
+    const [ticked, comment] = [`${number}.2`, 'So.']
     const others = { approverId: idOf('approver'), personId: idOf('approver') }
     const before = await world.rows()
     // A batch without a question to this person.

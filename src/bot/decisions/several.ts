@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
-import { cards, type DecideSeveral, decidesNow } from '../../cards/index.ts'
-import { type JointReport, maxJoint, openStage, type Request } from '../../core/index.ts'
+import { cards, type DecideSeveral, decidesNow, tickOf } from '../../cards/index.ts'
+import { type JointReport, maxJoint, type Request } from '../../core/index.ts'
 import type { Reply, Turn } from '../channel/turn.ts'
 import { comment, defineCardAction, input, isRefusal, pageStart, showNotice, undefinedIfNotFound } from '../define.ts'
 
@@ -47,25 +47,42 @@ async function decide(turn: Turn, click: Clicked, decision: 'approved' | 'reject
   const { batchId, stage, comment } = click
   const several = await readSeveral(turn, click)
   if (!several) return showNotice(turn, { code: 'outdated' })
-  const ticked = tickedOf(click)
-  const chosen = click.of === 'all' ? several.waiting : several.waiting.filter(({ number }) => ticked.has(number))
-  if (chosen.length === 0) return show(turn, click, several.waiting.length > 0 ? { fault: 'ticks' } : {})
-  const items = chosen.slice(0, maxJoint).map(({ requestId, approvals }) => {
-    return { requestId, stage: openStage(approvals)?.stage ?? 1 }
-  })
+  const items = await chosenItems(turn, click, several.waiting)
+  if (items.length === 0) return show(turn, click, several.waiting.length > 0 ? { fault: 'ticks' } : {})
   try {
     const about = batchId === '' ? {} : { about: { batchId, stage } }
     const order = { decisionId: randomUUID(), decision, comment, items, ...about }
     const last = await core.decideJointly(actor, order)
-    return show(
-      turn,
-      { ...click, comment: '', from: 0 },
-      { last, undecided: await refusedOf(turn, last), ticked: new Set() },
-    )
+    const result = { last, undecided: await refusedOf(turn, last), ticked: new Set<string>() }
+    return show(turn, { ...click, comment: '', from: 0 }, result)
   } catch (error) {
     if (!isRefusal(error, 'comment-required')) throw error
     return show(turn, click, { fault: 'comment' })
   }
+}
+
+/**
+ * Returns the requests that the person decides: the ticked ones, or all. Includes rows of the card that no longer wait, so
+ * that the result names them.
+ */
+async function chosenItems({ core, actor }: Turn, click: Clicked, waiting: readonly Request[]) {
+  const onCard = click.of === 'all' ? shownOf(click) : tickedOf(click)
+  const byTick = new Map(waiting.map((request) => [tickOf(request), request]))
+  const now = click.of === 'all' ? [...byTick.keys()] : [...onCard].filter((tick) => byTick.has(tick))
+  const former = [...onCard].filter((tick) => !byTick.has(tick))
+  const read = await Promise.all(
+    former.slice(0, maxJoint).map(async (tick) => {
+      const [number = '', stage] = tick.split('.')
+      const request = await core.readRequestByReference(actor, { reference: number }).catch(undefinedIfNotFound)
+      return request ? [{ requestId: request.requestId, stage: Number(stage) }] : []
+    }),
+  )
+  const current = now.flatMap((tick) => {
+    const requestId = byTick.get(tick)?.requestId
+    return requestId === undefined ? [] : [{ requestId, stage: Number(tick.split('.')[1]) }]
+  })
+  const items = [...current, ...read.flat()]
+  return [...new Map(items.map((item) => [item.requestId, item])).values()].slice(0, maxJoint)
 }
 
 /** Shows the card with the person's entries, in its present state. */
@@ -101,12 +118,19 @@ async function refusedOf({ core, actor }: Turn, { decision, results }: JointRepo
   return read.filter((request) => request !== undefined)
 }
 
-/** Returns the numbers of the ticked requests: on the shown page and on others. */
-function tickedOf(click: Clicked): ReadonlySet<number> {
-  const shown = Object.entries(click).flatMap(([key, value]) => {
-    const number = /^row\.(\d{1,9})$/.exec(key)?.[1]
-    return number !== undefined && value === 'true' ? [Number(number)] : []
-  })
-  const others = click.ticked.split(',').filter((number) => /^\d{1,9}$/.test(number))
-  return new Set([...shown, ...others.map(Number)])
+const tickPattern = /^\d{1,9}\.[1-9]\d?$/
+
+/** Returns the ticks of the rows on the shown page, whether they are set or not. */
+const shownOf = (click: Clicked): ReadonlySet<string> => new Set(rowsOf(click).map(({ tick }) => tick))
+
+/** Returns the ticks that are set: on the shown page and on others. */
+function tickedOf(click: Clicked): ReadonlySet<string> {
+  const shown = rowsOf(click).flatMap(({ tick, isSet }) => (isSet ? [tick] : []))
+  return new Set([...shown, ...click.ticked.split(',').filter((tick) => tickPattern.test(tick))])
 }
+
+const rowsOf = (click: Clicked) =>
+  Object.entries(click).flatMap(([key, value]) => {
+    const tick = key.startsWith('row.') ? key.slice('row.'.length) : ''
+    return tickPattern.test(tick) ? [{ tick, isSet: value === 'true' }] : []
+  })

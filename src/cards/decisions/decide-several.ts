@@ -67,9 +67,9 @@ export const decideSeveralCard = defineCard({
 export interface DecideSeveral {
   readonly question?: BatchQuestion | undefined
   readonly waiting: readonly Request[]
-  /** The first row of the page, and the numbers of the ticked requests. */
+  /** The first row of the page, and the ticks of the requests, as `tickOf` returns them. */
   readonly from?: number
-  readonly ticked?: ReadonlySet<number>
+  readonly ticked?: ReadonlySet<string>
   readonly comment?: string
   readonly fault?: 'comment' | 'ticks' | ''
   /** The last decision, and the requests that it could not decide. */
@@ -82,6 +82,9 @@ const sizes = [10, 7, 4, 2]
 /** The facts of a row, the common facts and the failed requests that a card shows. */
 const most = { facts: 3, common: 4, failed: 5 } as const
 
+/** Returns the name of a request's tick: its number and its open stage, so that no later stage is decided. */
+export const tickOf = ({ number, approvals }: Request): string => `${number}.${openStage(approvals)?.stage ?? 1}`
+
 export function decideSeveralView(
   { question, waiting, from = 0, ticked = new Set(), comment = '', fault = '', last, undecided = [] }: DecideSeveral,
   viewer: Viewer,
@@ -92,7 +95,7 @@ export function decideSeveralView(
   const shown = waiting.slice(start, start + size)
   const facts = new Map(waiting.map((request) => [request.requestId, factsOf(request)]))
   const common = question && waiting.length > 1 ? commonOf([...facts.values()]) : []
-  const others = waiting.filter((request) => ticked.has(request.number) && !shown.includes(request))
+  const others = waiting.filter((request) => ticked.has(tickOf(request)) && !shown.includes(request))
   const pending = last ? last.decision.items.filter(({ requestId }) => last.results[requestId] === undefined).length : 0
   const isOver = waiting.length === 0
   return {
@@ -108,16 +111,16 @@ export function decideSeveralView(
       const own = (facts.get(request.requestId) ?? []).filter((one) => !common.some((other) => isSame(one, other)))
       const reference = referenceOf(request)
       return {
-        input: `row.${request.number}`,
+        input: `row.${tickOf(request)}`,
         reference,
-        ticked: ticked.has(request.number) ? 'true' : 'false',
+        ticked: ticked.has(tickOf(request)) ? 'true' : 'false',
         displayName: shortName(request.details),
         says: cut((question ? factTexts(own) : listTexts(request, viewer)).join(' · '), longest.address),
         alert: alertOf(request),
         open: format(strings.list.open, { reference }),
       }
     }),
-    ticked: others.map(({ number }) => number).join(','),
+    ticked: others.map(tickOf).join(','),
     tickedOthers: restText(texts.tickedOthers, others.length),
     comment: cut(comment, 500),
     fault,

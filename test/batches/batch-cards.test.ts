@@ -1,0 +1,158 @@
+import { randomUUID } from 'node:crypto'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createOutbox } from '../../src/bot/notifications/outbox.ts'
+import { type CardJson, cards } from '../../src/cards/index.ts'
+import type { NoticeOrder, Person, SendResult } from '../../src/core/index.ts'
+import { viewerOf } from '../support/card-requests.ts'
+import { textOf } from '../support/cards.ts'
+import { actorOf, approversGroup, dana, kim, omar, tenantId, withCore } from '../support/core.ts'
+
+const { signal } = new AbortController()
+
+describe('the cards of a batch', () => {
+  const core = withCore()
+  const deliveries: { how: 'send' | 'update'; to: string; card: CardJson }[] = []
+  let send: () => Promise<SendResult>
+  const outbox = createOutbox(
+    {
+      send({ personId }, card) {
+        deliveries.push({ how: 'send', to: personId, card })
+        return send()
+      },
+      async update({ personId }, _, card) {
+        deliveries.push({ how: 'update', to: personId, card })
+        return 'updated'
+      },
+    },
+    {
+      now: () => new Date(),
+      siteRoot: 'https://contoso.sharepoint.com/sites/',
+      outlookRoot: 'https://outlook.office.com/',
+    },
+  )
+  const system = () => core.provisioning.system
+  const meets = ({ id: personId }: Person) =>
+    core.ports.conversations.put({
+      ...{ tenantId, personId, conversationId: `chat-${personId}`, reference: {} },
+      ...{ locale: 'en-GB', timeZone: 'UTC' },
+    })
+  beforeAll(async () => {
+    for (const person of [kim, dana, omar]) await meets(person)
+  })
+  beforeEach(() => {
+    deliveries.splice(0)
+    send = async () => ({ state: 'sent', activityId: randomUUID() })
+  })
+
+  /** Submits a batch of sites, and returns its id. */
+  const submitted = async (count: number, approval: object) => {
+    const { id: templateId } = await core.template({ approval })
+    const rows = Array.from({ length: count }, (_, place) => ({
+      key: `${place}`,
+      body: { displayName: `Site ${randomUUID()}`, templateId },
+    }))
+    const batchId = randomUUID()
+    await core.provisioning.beginBatch(actorOf(kim), { batchId, resource: 'site', rows })
+    for (let turn = 0; turn * 20 < count; turn += 1) {
+      const attempt = { lastAttempt: false, signal, report: () => undefined }
+      await system().runBatch({ v: 1, batchId, turn }, attempt)
+    }
+    return batchId
+  }
+  /** Runs the job of a batch and the cards that it orders, as the queue does. */
+  const refresh = async (batchId: string) => {
+    await system().refreshBatch(outbox, { tenantId, batchId })
+    const { rows } = await core.database.query<{ payload: NoticeOrder }>(
+      `DELETE FROM ordered_jobs WHERE name = 'tell' AND payload->>'notice' LIKE '%' || $1 || '%' RETURNING payload`,
+      [batchId],
+    )
+    for (const { payload } of rows) {
+      const { personId, notice } = payload
+      await system().deliverCard(outbox, { tenantId, personId, notice }, 1)
+    }
+  }
+  const requests = (batchId: string) => core.ports.requests.list({ tenantId, batchId, limit: 200, oldestFirst: true })
+  const to = (person: Person) => deliveries.splice(0).filter((one) => one.to === person.id)
+  const one = { stages: [{ approvers: [{ user: dana.id }] }] }
+
+  it('are sent once, and updated only if their contents changed', async () => {
+    const batchId = await submitted(3, one)
+    await refresh(batchId)
+    expect(deliveries.map(({ how, to }) => [how, to]).toSorted()).toEqual(
+      [
+        ['send', dana.id],
+        ['send', kim.id],
+      ].toSorted(),
+    )
+    deliveries.splice(0)
+    await refresh(batchId)
+    expect(deliveries).toEqual([])
+    const [first] = await requests(batchId)
+    await core.provisioning.approve(actorOf(dana), { requestId: String(first?.requestId) })
+    await refresh(batchId)
+    expect(to(dana).map(({ how, card }) => [how, textOf(card).includes('2 waiting')])).toEqual([['update', true]])
+  })
+
+  it('replace the cards of each request, for approvers and for the requester', async () => {
+    const batchId = await submitted(2, one)
+    for (const { requestId } of await requests(batchId)) {
+      await core.provisioning.reject(actorOf(dana), { requestId, comment: 'No.' })
+      expect(await core.orderedJobs(requestId)).not.toContain('notify')
+    }
+    await refresh(batchId)
+    expect(
+      to(kim)
+        .map(({ card }) => textOf(card))
+        .join(),
+    ).toMatch(/Your batch has ended[\s\S]*2 rejected/)
+  })
+
+  it('ask again with a new card when more rows reach an approver who had decided all of them', async () => {
+    const two = { stages: [{ approvers: [{ user: dana.id }] }, { approvers: [{ user: omar.id }] }] }
+    const batchId = await submitted(2, two)
+    const [first, second] = (await requests(batchId)).map(({ requestId }) => requestId)
+    await core.provisioning.approve(actorOf(dana), { requestId: String(first) })
+    await refresh(batchId)
+    expect(to(omar)).toMatchObject([{ how: 'send' }])
+    await core.provisioning.approve(actorOf(omar), { requestId: String(first) })
+    await refresh(batchId)
+    expect(to(omar)).toMatchObject([{ how: 'update' }])
+    await core.provisioning.approve(actorOf(dana), { requestId: String(second) })
+    await refresh(batchId)
+    expect(to(omar).map(({ how, card }) => [how, textOf(card).includes('1 waiting')])).toEqual([['send', true]])
+  })
+
+  it('show nothing to an approver who has left the group', async () => {
+    const batchId = await submitted(2, { stages: [{ approvers: [{ group: approversGroup }] }] })
+    await refresh(batchId)
+    deliveries.splice(0)
+    core.world.groups.set(approversGroup, [omar, kim])
+    const [first] = await requests(batchId)
+    await core.provisioning.approve(actorOf(omar), { requestId: String(first?.requestId) })
+    await refresh(batchId)
+    core.world.groups.set(approversGroup, [dana, omar, kim])
+    const [card] = to(dana)
+    expect(textOf(card?.card ?? {})).not.toMatch(/Site [0-9a-f]{8}/)
+  })
+
+  it('record an approver whose chat accepts no card, for each request', async () => {
+    const batchId = await submitted(2, one)
+    send = async () => ({ state: 'undeliverable', why: 'ConversationBlockedByUser', closed: true })
+    await refresh(batchId)
+    await meets(dana)
+    const stages = (await requests(batchId)).map(({ approvals }) => approvals[0])
+    expect(stages.map((stage) => stage?.unreachable?.map(({ person }) => person.id))).toEqual([[dana.id], [dana.id]])
+  })
+
+  it('stay small enough for Teams with 200 rows, all ticked', async () => {
+    const batchId = await submitted(200, one)
+    const question = await core.provisioning.readBatchQuestion(actorOf(dana), { batchId, stage: 1 })
+    const waiting = question?.waiting ?? []
+    expect(waiting).toHaveLength(200)
+    const ticked = new Set(waiting.map(({ number }) => `${number}.1`))
+    for (const from of [0, 100, 199]) {
+      const card = cards.decideSeveral({ question, waiting, from, ticked, comment: 'x'.repeat(500) }, viewerOf(dana))
+      expect(JSON.stringify(card).length * 2).toBeLessThan(25_000)
+    }
+  })
+})

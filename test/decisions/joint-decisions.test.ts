@@ -1,0 +1,127 @@
+import { randomUUID } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import { TenantError } from '../../src/core/index.ts'
+import { requestOf } from '../support/card-requests.ts'
+import { actorOf, approversGroup, asSite, dana, kim, omar, stranger, tenantId, withCore } from '../support/core.ts'
+import { refusal } from '../support/refusal.ts'
+
+const { signal } = new AbortController()
+
+describe('a joint decision', () => {
+  const core = withCore()
+  let number = 8000
+  /** Stores requests that wait for Dana and Omar, who are approvers as members of a group. */
+  const waiting = async (count: number) => {
+    const items = Array.from({ length: count }, () => ({ requestId: randomUUID(), stage: 1 }))
+    const membership = { groups: [approversGroup], people: [dana.id, omar.id] }
+    for (const { requestId } of items) {
+      number += 1
+      const approvals = [{ stage: 1, rule: 'any' as const, approvers: [dana, omar], decisions: [], membership }]
+      const more = { requestId, number, tenantId, alias: `joint-${number}`, approvals }
+      await core.ports.requests.insert(asSite(requestOf(more)))
+    }
+    return items
+  }
+  const states = async (items: readonly { requestId: string }[]) => {
+    const found = await Promise.all(items.map(({ requestId }) => core.ports.requests.find(requestId)))
+    return found.map((one) => one?.status)
+  }
+  const order = (items: { requestId: string; stage: number }[], more: object = {}) => ({
+    ...{ decisionId: randomUUID(), decision: 'approved' as const, comment: '', items },
+    ...more,
+  })
+  const jobs = async (decisionId: string) => {
+    const { rows } = await core.database.query(
+      `SELECT 1 FROM ordered_jobs WHERE name = 'decide-jointly' AND payload->>'decisionId' = $1`,
+      [decisionId],
+    )
+    return rows.length
+  }
+
+  it('decides each request like a single decision, and a repeat changes nothing', async () => {
+    const items = await waiting(6)
+    const joint = order(items, { decision: 'rejected', comment: 'Not this year.' })
+    const { results } = await core.provisioning.decideJointly(actorOf(dana), joint)
+    expect(Object.values(results)).toEqual(items.map(() => 'done'))
+    expect(new Set(await states(items))).toEqual(new Set(['rejected']))
+    const before = await core.rows()
+    expect((await core.provisioning.decideJointly(actorOf(dana), joint)).results).toEqual(results)
+    // A process that stopped before it stored the results decides again under the same attempts.
+    await core.database.query(`UPDATE joint_decisions SET results = '{}' WHERE decision_id = $1`, [joint.decisionId])
+    await core.provisioning.system.runJointDecision(joint.decisionId, signal)
+    const stored = await core.provisioning.readJointDecision(actorOf(dana), { decisionId: joint.decisionId })
+    expect(stored?.results).toEqual(results)
+    expect(await core.rows()).toEqual(before)
+    expect(await core.provisioning.readJointDecision(actorOf(omar), { decisionId: joint.decisionId })).toBeUndefined()
+  })
+
+  it('leaves out a request that somebody else decided meanwhile, and names the reason', async () => {
+    const items = await waiting(3)
+    const [first] = items
+    await core.provisioning.approve(actorOf(omar), { requestId: String(first?.requestId) })
+    const { results } = await core.provisioning.decideJointly(actorOf(dana), order(items))
+    expect(Object.values(results).map((one) => (one === 'done' ? one : one.code))).toEqual([
+      'already-decided',
+      'done',
+      'done',
+    ])
+    expect(results[String(first?.requestId)]).toMatchObject({ reason: { facts: { name: omar.displayName } } })
+  })
+
+  it('decides a part of many requests in the click, and the rest in its job', async () => {
+    const items = await waiting(30)
+    let late = 0
+    const { directory } = core.ports
+    const slow = core.with({
+      clock: { now: () => new Date(Date.now() + late) },
+      directory: {
+        ...directory,
+        groupsOf: async (id, how) => {
+          late += 200
+          return directory.groupsOf(id, how)
+        },
+      },
+    })
+    const joint = order(items)
+    const { results } = await slow.decideJointly(actorOf(dana), joint)
+    const decided = Object.keys(results).length
+    expect(decided).toBeGreaterThan(0)
+    expect(decided).toBeLessThan(30)
+    expect(await jobs(joint.decisionId)).toBe(1)
+    await core.provisioning.system.runJointDecision(joint.decisionId, signal)
+    expect(new Set(await states(items))).toEqual(new Set(['queued']))
+  })
+
+  it('is retried by its job while the directory does not answer, and refuses people who left the group', async () => {
+    const items = await waiting(2)
+    const { directory } = core.ports
+    const away = core.with({
+      directory: {
+        ...directory,
+        groupsOf: () => Promise.reject(new TenantError('unavailable', 'Graph answered 503.', { retryable: true })),
+      },
+    })
+    const joint = order(items)
+    expect((await away.decideJointly(actorOf(dana), joint)).results).toEqual({})
+    await expect(away.system.runJointDecision(joint.decisionId, signal)).rejects.toThrow()
+    core.world.groups.set(approversGroup, [omar, kim])
+    await core.provisioning.system.runJointDecision(joint.decisionId, signal)
+    core.world.groups.set(approversGroup, [dana, omar, kim])
+    const stored = await core.provisioning.readJointDecision(actorOf(dana), { decisionId: joint.decisionId })
+    expect(Object.values(stored?.results ?? {})).toMatchObject([
+      { code: 'not-an-approver' },
+      { code: 'not-an-approver' },
+    ])
+    expect(await states(items)).toEqual(['pendingApproval', 'pendingApproval'])
+  })
+
+  it('needs a comment to reject, and the right to see each request', async () => {
+    const items = await waiting(2)
+    const before = await core.rows()
+    const reject = () => core.provisioning.decideJointly(actorOf(dana), order(items, { decision: 'rejected' }))
+    expect((await refusal(reject)).code).toBe('comment-required')
+    const foreign = () => core.provisioning.decideJointly(actorOf(stranger), order(items))
+    expect((await refusal(foreign)).code).toBe('not-found')
+    expect(await core.rows()).toEqual(before)
+  })
+})
