@@ -1,10 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { textOf } from '../support/cards.ts'
 import { partOn, typedBy } from '../support/health-card.ts'
+import { quickWatch } from '../support/quick-watch.ts'
 import { templates, withService } from '../support/service.ts'
 import { cardOf } from '../support/site-request.ts'
 import { people } from '../support/teams-user.ts'
-import { until } from '../support/until.ts'
+import { seconds, until } from '../support/until.ts'
 
 /** Each service of Microsoft 365, with the small call of its health check. */
 const services = [
@@ -111,5 +112,37 @@ describe('trouble with Microsoft 365, for an admin in the chat:', () => {
     expect(parts[0]).toMatchObject({ name: 'exchange', state: 'red', failed: expect.any(Number) })
     expect(parts[0]?.detail).toMatch(/^Refuses the calls of the service\./)
     expect((await service.rest('kim', 'GET', '/admin/v1/health')).status).toBe(403)
+  })
+})
+
+describe('a second service of Microsoft 365 that fails', { timeout: 120_000 }, () => {
+  const service = withService({}, () => ({ watchTimes: quickWatch }))
+  const sentWith = (words: string) =>
+    service.connector.sent.flatMap(({ card }) => (card && textOf(card).includes(words) ? [textOf(card)] : []))
+  const countsOf = () =>
+    ['Something is broken', 'Another part is broken', 'One problem is fixed', 'Everything works again'].map(
+      (words) => sentWith(words).length,
+    )
+  const refuses = (operation: string) =>
+    service.fault({ operation, kind: 'failBeforeCommit', status: 403, count: 10_000 })
+  const arrives = (words: string) => until(() => sentWith(words)[0], `the card “${words}”`, 40_000)
+
+  it('has a card of its own for each admin, and so has the first one that works again', async () => {
+    await service.sam.installs()
+    await refuses('exchange.get-mailbox')
+    expect(await arrives('Something is broken')).toContain('Exchange')
+    await refuses('sharepoint.site.status')
+    const more = await arrives('Another part is broken')
+    expect(more).toMatch(/SharePoint/)
+    expect(more).toContain('Still broken: Exchange.')
+    await service.heal()
+    await refuses('exchange.get-mailbox')
+    const less = await arrives('One problem is fixed')
+    expect(less).toContain('Healthy again: SharePoint.')
+    expect(less).toContain('Still broken: Exchange.')
+    await service.heal()
+    expect(await arrives('Everything works again')).toContain('Exchange')
+    await seconds(3)
+    expect(countsOf()).toEqual([1, 1, 1, 1])
   })
 })
