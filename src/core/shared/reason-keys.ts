@@ -143,6 +143,7 @@ export type ReasonKey =
   | 'inputCut'
   | 'inputMissing'
   | 'internalOfRow'
+  | 'keyInvisible'
   | 'keyIsNoPerson'
   | 'keyTooLong'
   | 'keyTwice'
