@@ -82,7 +82,7 @@ describe('an unusual request', () => {
 })
 
 describe('routes', () => {
-  const about = { tag: 'Service', summary: '', permission: 'public', audience: null } as const
+  const about = { tag: 'Service', summary: '', description: '', permission: 'public', audience: null } as const
   const route = { ...about, answers: { 204: { description: '', body: null } }, refusals: [], examples: {} } as const
   const handle = async () => ({ status: 204 }) as const
 

@@ -70,7 +70,7 @@ function operationOf({ method, path }: Call): Operation | undefined {
   const verb = method === 'HEAD' ? 'get' : method.toLowerCase()
   const [, operations] =
     Object.entries(contract.paths).find(([one]) =>
-      new RegExp(`^${one.replace(/\{\w+\}/g, '[^/]+')}$`).test(requestPath),
+      new RegExp(`^${one.replace(/\/$/, '').replace(/\{\w+\}/g, '[^/]+')}$`).test(requestPath),
     ) ?? []
   return operations?.[verb]
 }

@@ -40,6 +40,7 @@ export function caller(service: Service) {
     return z.object({ access_token: z.string() }).parse(await response.json()).access_token
   }
   return {
+    token,
     async call(
       who: Caller,
       method: string,

@@ -148,6 +148,9 @@ const signInOf = z.object({
   }),
   paths: z
     .object({
+      '/collab/v1/spo/': z.object({ post: operation }).optional(),
+      '/mail/v1/mailboxes/': z.object({ post: operation }).optional(),
+      // Earlier services show the addresses without the slash.
       '/collab/v1/spo': z.object({ post: operation }).optional(),
       '/mail/v1/mailboxes': z.object({ post: operation }).optional(),
     })
@@ -190,7 +193,10 @@ async function discover(baseUrl: string, send: typeof fetch, signal: AbortSignal
 /** The scope for people who request a site or a mailbox, not that of applications. */
 function scopeFor(api: Api, { components, paths }: Document): string | undefined {
   const { scopes } = components.securitySchemes.entra.flows.authorizationCode
-  const sending = api === 'collab' ? paths?.['/collab/v1/spo'] : paths?.['/mail/v1/mailboxes']
+  const sending =
+    api === 'collab'
+      ? (paths?.['/collab/v1/spo/'] ?? paths?.['/collab/v1/spo'])
+      : (paths?.['/mail/v1/mailboxes/'] ?? paths?.['/mail/v1/mailboxes'])
   return sending?.post.security.flatMap(({ entra = [] }) => entra).find((scope) => Object.hasOwn(scopes, scope))
 }
 

@@ -15,6 +15,7 @@ import {
   defineUseCase,
   fault,
   instant,
+  issueOf,
   type JobOrder,
   jobId,
   type Permission,
@@ -39,7 +40,9 @@ const rowKey = z
   .string()
   .min(1)
   .max(64)
-  .regex(/^\P{C}+$/u)
+  // A pattern that readers without the flag `u` understand. The check below also refuses invisible characters.
+  .regex(/^[ -~\u00a0-\uffff]+$/)
+  .refine((key) => /^\P{C}+$/u.test(key), issueOf('keyInvisible'))
   .describe('The caller’s key for the row, such as a number or name; unique in a batch.')
 
 /** The rows of a batch, and the kind of resource that all of them request. */
@@ -49,7 +52,7 @@ export const batchRows = {
     .array(
       z.strictObject({
         key: rowKey,
-        body: z.looseObject({}).describe('The body of `POST /mail/v1/mailboxes` or `POST /collab/v1/spo`.'),
+        body: z.looseObject({}).describe('The body of `POST /mail/v1/mailboxes/` or `POST /collab/v1/spo/`.'),
       }),
     )
     .min(1)

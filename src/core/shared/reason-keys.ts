@@ -145,6 +145,7 @@ export type ReasonKey =
   | 'inputCut'
   | 'inputMissing'
   | 'internalOfRow'
+  | 'keyInvisible'
   | 'keyIsNoPerson'
   | 'keyTooLong'
   | 'keyTwice'

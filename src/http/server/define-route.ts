@@ -143,7 +143,11 @@ interface Common<P, Q, B, A extends Answers> extends InputSchemas<P, Q, B> {
   readonly method: Method
   /** In restify's syntax, without a slash at the end; both forms are served. */
   readonly path: string
+  /** Whether OpenAPI shows the address with a slash at the end. Both forms are served. */
+  readonly endsWithSlash?: true
   readonly summary: string
+  /** The effect of the call for a caller, in one to three sentences. */
+  readonly description: string
   /** Headers that the handler reads. The server adds Idempotency-Key and If-None-Match. */
   readonly headers?: readonly RequestHeader[]
   readonly answers: A

@@ -52,6 +52,7 @@ export function openApiOf(routes: readonly Route[], settings: Access): Part & { 
       version: '1.0.0',
       summary: 'Provisions mailboxes and sites on request, by templates and their policies.',
       description,
+      contact: { name: 'Administrators of this service', url: `${settings.baseUrl}/about` },
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: settings.baseUrl, description: 'This service' }],
@@ -79,13 +80,14 @@ function withoutUnused<D extends { readonly components: Readonly<Record<string, 
   return { ...document, components: Object.fromEntries(components) }
 }
 
-/** Converts a path to OpenAPI's syntax: `/requests/v1/{requestId}`. */
-const openApiPath = (path: string): string => path.replace(/:([^/]+)/g, '{$1}')
+/** Returns the path of a route in OpenAPI's syntax: `/requests/v1/{requestId}`, `/collab/v1/spo/`. */
+export const openApiPath = ({ path, endsWithSlash }: Pick<Route, 'path' | 'endsWithSlash'>): string =>
+  `${path.replace(/:([^/]+)/g, '{$1}')}${endsWithSlash ? '/' : ''}`
 
 function pathsOf(routes: readonly Route[], books: Books, settings: Access): Part {
   const paths: Record<string, Record<string, Part>> = {}
   for (const route of routes) {
-    const path = openApiPath(route.path)
+    const path = openApiPath(route)
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(route, books, settings) }
   }
   return paths
@@ -101,6 +103,8 @@ function webhookOf(book: SchemaBook): Part {
       operationId: 'provisioningWebhook',
       tags: ['Webhooks'],
       summary: 'The webhook to the receiver of a template, signed by Standard Webhooks',
+      description:
+        'The service sends it when a resource is ready or a request ends without one. Answer 2xx within 15 seconds.',
       security: [{ signature: [] }],
       parameters: headers,
       requestBody: {
@@ -138,7 +142,7 @@ function operationOf(route: Route, books: Books, settings: Access): Part {
     operationId: route.id,
     tags: [route.tag],
     summary: route.summary,
-    description: tokenText(route, settings),
+    description: `${route.description}\n\n${tokenText(route, settings)}`,
     security: securityOf(route, settings),
     parameters: [...parametersOf(route, book), ...headersAccepted(route).map(referTo)],
     ...(body && { requestBody: body }),

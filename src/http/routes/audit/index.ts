@@ -12,6 +12,8 @@ const readAudit = defineRoute({
   method: 'GET',
   path: '/audit/v1/requests/:requestId',
   summary: 'Read the audit of a request, and whether any entry was changed',
+  description:
+    'Returns the audit entries of one request in their order, with the proof that nobody has changed or removed an entry.',
   permission: 'audit.read',
   audience: 'any',
   params: ofOneRequest,
@@ -33,6 +35,8 @@ const readOrganisationAudit = defineRoute({
   method: 'GET',
   path: '/audit/v1/organisation',
   summary: 'Read the audit of actions that belong to no single request, and whether any entry was changed',
+  description:
+    'Returns the audit entries about templates, exports, erasures and other actions of the organisation, with their proof.',
   permission: 'audit.read',
   audience: 'any',
   answers: {

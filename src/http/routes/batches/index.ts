@@ -40,6 +40,8 @@ const createBatch = defineRoute({
   method: 'POST',
   path: '/requests/v1/batch',
   summary: 'Request many sites or mailboxes at once, or preview them',
+  description:
+    'Queues up to 200 requests of one kind in one call. Jobs submit the rows within the rate limits. A dry run returns a preview of each row.',
   permission: 'request.create',
   audience: 'any',
   // A body without a valid resource is refused by its field, with any token.
@@ -115,6 +117,8 @@ const readBatch = defineRoute({
   method: 'GET',
   path: '/batches/v1/:batchId',
   summary: 'Read the status of a batch',
+  description:
+    'Returns the numbers of rows and requests in each status, and the reason if the batch waits or has stopped.',
   permission: 'batch.read',
   audience: 'any',
   params: ofOneBatch,
@@ -132,6 +136,7 @@ const listBatchRows = defineRoute({
   method: 'GET',
   path: '/batches/v1/:batchId/rows',
   summary: 'List the results of the rows of a batch, in their order',
+  description: 'Returns one page of rows, each with its request and warnings, or with the reason why it was refused.',
   permission: 'batch.read',
   audience: 'any',
   params: ofOneBatch,
@@ -164,6 +169,7 @@ const cancelBatch = defineRoute({
   method: 'POST',
   path: '/batches/v1/:batchId/cancel',
   summary: 'Cancel the rows of a batch that are not submitted yet',
+  description: 'Stops before the next row. Submitted requests stay, and each can be cancelled separately.',
   permission: 'batch.cancel',
   audience: 'any',
   params: ofOneBatch,

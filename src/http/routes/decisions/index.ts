@@ -23,13 +23,22 @@ const decisionBody = z
 interface DecisionSpec {
   readonly verb: 'approve' | 'reject' | 'cancel' | 'retry'
   readonly summary: string
+  readonly description: string
   readonly permission: Permission
   readonly decides?: Deciding
   readonly refusals: readonly ProblemCode[]
   readonly useCase: 'approve' | 'reject' | 'cancelRequest' | 'retryRequest'
 }
 
-function decisionRoute({ verb, summary, permission, decides, refusals, useCase }: DecisionSpec): ActorRoute {
+function decisionRoute({
+  verb,
+  summary,
+  description,
+  permission,
+  decides,
+  refusals,
+  useCase,
+}: DecisionSpec): ActorRoute {
   const body: z.ZodType<{ comment?: string | undefined; stage?: number | undefined }> = decides
     ? decisionBody
     : endingBody
@@ -39,6 +48,7 @@ function decisionRoute({ verb, summary, permission, decides, refusals, useCase }
     method: 'POST',
     path: `/requests/v1/:requestId/${verb}`,
     summary,
+    description,
     permission,
     ...(decides && { decides }),
     audience: 'any',
@@ -61,6 +71,7 @@ const tooLate = ['self-approval', 'not-an-approver', 'second-admin-needed', 'alr
 const approveRequest = decisionRoute({
   verb: 'approve',
   summary: 'Approve a request',
+  description: 'Approves the current stage in the name of the caller. After the last stage, the request is queued.',
   permission: 'request.decide',
   decides: 'approve',
   refusals: [...tooLate, 'name-taken'],
@@ -69,6 +80,7 @@ const approveRequest = decisionRoute({
 const rejectRequest = decisionRoute({
   verb: 'reject',
   summary: 'Reject a request, with a reason',
+  description: 'Ends the request. The comment is required, and the requester reads it.',
   permission: 'request.decide',
   decides: 'reject',
   refusals: [...tooLate, 'comment-required'],
@@ -77,6 +89,7 @@ const rejectRequest = decisionRoute({
 const cancelRequest = decisionRoute({
   verb: 'cancel',
   summary: 'Cancel a request',
+  description: 'Ends a request that is not created yet. The name becomes free.',
   permission: 'request.cancel',
   refusals: ['already-ended', 'illegal-transition'],
   useCase: 'cancelRequest',
@@ -84,6 +97,7 @@ const cancelRequest = decisionRoute({
 const retryRequest = decisionRoute({
   verb: 'retry',
   summary: 'Retry a failed request from its failed step',
+  description: 'Queues a failed request again. Finished steps are not repeated.',
   permission: 'request.retry',
   refusals: ['illegal-transition'],
   useCase: 'retryRequest',
@@ -105,6 +119,7 @@ const reassignRequest = defineRoute({
   method: 'POST',
   path: '/requests/v1/:requestId/reassign',
   summary: 'Reassign the decision of an approver to another person',
+  description: 'Replaces one approver of the current stage, who has not decided yet. The new approver gets the card.',
   permission: 'request.reassign',
   decides: 'reassign',
   audience: 'any',
@@ -127,6 +142,7 @@ const nudgeRequest = defineRoute({
   method: 'POST',
   path: '/requests/v1/:requestId/nudge',
   summary: 'Remind the approvers who have not decided, at most once a day',
+  description: 'Sends a reminder to the approvers of the current stage. A second reminder within 24 hours is refused.',
   permission: 'request.nudge',
   audience: 'any',
   params: ofOneRequest,

@@ -14,6 +14,7 @@ const explainRequest = defineRoute({
   method: 'GET',
   path: '/requests/v1/:requestId/explanation',
   summary: 'Explain the approvers, the name and the duration of a request',
+  description: 'Returns the reasons for the approvers, the final name and the expected duration, as codes with texts.',
   permission: 'request.read',
   audience: 'any',
   params: ofOneRequest,

@@ -18,6 +18,7 @@ export const readOpenApi = definePublicRoute({
   method: 'GET',
   path: '/openapi.json',
   summary: 'Read the API document (OpenAPI 3.1)',
+  description: 'Returns this document. Its ETag changes with the version of the service.',
   answers: {
     200: {
       description: 'The API document.',
@@ -124,6 +125,7 @@ const readDocs = definePublicRoute({
   method: 'GET',
   path: '/docs',
   summary: 'Show the API document as a page, with sign-in and test calls',
+  description: 'Returns a page that shows this document, signs people in and sends calls.',
   answers: {
     200: {
       description: 'The page.',
@@ -157,6 +159,7 @@ export const readDocsFile = definePublicRoute({
   method: 'GET',
   path: '/docs/:file',
   summary: 'Read a file of the page /docs',
+  description: 'Returns a script, style or image of the page.',
   params: z.object({ file: fileName }),
   answers: {
     200: {

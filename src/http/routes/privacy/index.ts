@@ -38,6 +38,7 @@ const showExport = definePublicRoute({
   id: 'showExport',
   method: 'GET',
   summary: 'Show the page of an export link, with the download button',
+  description: 'Returns a page with a button. The link stays valid, because only a POST returns the file.',
   answers: { 200: showing('The page. The link stays unused.'), 403: notAdmin, 404: unknown, 410: ended },
   refusals: [...refused, 'link-needs-post'],
   async handle(scope, { params: { token } }) {
@@ -56,6 +57,7 @@ const downloadExport = definePublicRoute({
   id: 'downloadExport',
   method: 'POST',
   summary: 'Download the file of an export link, once',
+  description: 'Returns the file of the export once. The link ends with this call.',
   answers: {
     200: {
       description: 'The file, streamed. The link is used up, even if the download breaks off.',

@@ -52,6 +52,7 @@ const pageRoute = (id: string, name: PageName, summary: string) =>
     method: 'GET',
     path: `/${name}`,
     summary,
+    description: `Returns the page as HTML${name === 'about' ? '' : ', or a redirect to the page of the organisation'}.`,
     permission: 'public',
     audience: null,
     answers: {

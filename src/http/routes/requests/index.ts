@@ -73,7 +73,10 @@ const createSite = defineRoute({
   tag: 'Sites',
   method: 'POST',
   path: '/collab/v1/spo',
+  endsWithSlash: true,
   summary: 'Request a site',
+  description:
+    'Checks the body against its template, holds the name and queues the site, or asks the approvers first. Poll the request, or let a webhook notify you.',
   permission: 'request.create',
   audience: 'collab',
   query: anotherQuery,
@@ -97,7 +100,10 @@ const createMailbox = defineRoute({
   tag: 'Mailboxes',
   method: 'POST',
   path: '/mail/v1/mailboxes',
+  endsWithSlash: true,
   summary: 'Request a mailbox',
+  description:
+    'Checks the body against its template, holds the address and queues the mailbox, or asks the approvers first. `warnings` lists accepted fields without effect.',
   permission: 'request.create',
   audience: 'mail',
   query: anotherQuery,
@@ -125,12 +131,14 @@ const previewRequest = defineRoute({
   method: 'POST',
   path: '/requests/v1/preview',
   summary: 'Preview a request without sending it',
+  description:
+    'Checks a body as its creation would, and returns names, approvers, defaults, warnings and all errors. Stores nothing and holds no name.',
   permission: 'request.create',
   audience: 'any',
   query: z.strictObject({
     as: z.uuid().toLowerCase().optional().describe('User id of another requester; for admins'),
   }),
-  body: checkedByCore(z.looseObject({}).describe('The body of `POST /collab/v1/spo` or `POST /mail/v1/mailboxes`.')),
+  body: checkedByCore(z.looseObject({}).describe('The body of `POST /collab/v1/spo/` or `POST /mail/v1/mailboxes/`.')),
   answers: {
     200: {
       description: 'The preview, with all errors.',
@@ -162,6 +170,8 @@ const readRequest = defineRoute({
   method: 'GET',
   path: '/requests/v1/:requestId',
   summary: 'Read a request, or wait until it changes',
+  description:
+    'Returns the request with its details, approvals, steps and resource. `Prefer: wait=30` waits up to 30 seconds for the next change.',
   permission: 'request.read',
   audience: 'any',
   params: ofOneRequest,
@@ -178,6 +188,7 @@ const listRequests = defineRoute({
   method: 'GET',
   path: '/requests/v1',
   summary: 'List the caller’s requests, newest first (for admins: all), or the requests that wait for the caller',
+  description: 'Returns one page of requests. `nextCursor` of the answer is the `cursor` of the next page.',
   permission: 'request.list',
   audience: 'any',
   query: z.strictObject({
@@ -232,6 +243,7 @@ const readTimeline = defineRoute({
   method: 'GET',
   path: '/requests/v1/:requestId/timeline',
   summary: 'Read the timeline of a request: actions, people, times and comments',
+  description: 'Returns every action on the request with its person, time and comment, the oldest first.',
   permission: 'request.read',
   audience: 'any',
   params: ofOneRequest,

@@ -19,6 +19,8 @@ const receiveActivity = definePublicRoute({
   method: 'POST',
   path: '/api/messages',
   summary: 'Receive an activity from the Bot Framework',
+  description:
+    'Receives messages, clicks and installations of the bot. The Bot connector sends the answers of the bot to the chat.',
   permission: 'public',
   audience: null,
   credential: 'connector',

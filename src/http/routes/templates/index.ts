@@ -36,6 +36,8 @@ const listTemplates = defineRoute({
   method: 'GET',
   path: '/templates/v1',
   summary: 'List the templates that the caller may use',
+  description:
+    'Returns the active templates that the caller may use, with their forms. Admins get all templates with their policies.',
   permission: 'template.read',
   audience: 'any',
   answers: {
@@ -58,6 +60,7 @@ const readTemplate = defineRoute({
   method: 'GET',
   path: '/templates/v1/:templateId',
   summary: 'Read a template',
+  description: 'Returns one template: its form for users, and also its policies for admins. Secrets are never shown.',
   permission: 'template.read',
   audience: 'any',
   params,
@@ -78,6 +81,8 @@ const writeTemplate = defineRoute({
   method: 'PUT',
   path: '/templates/v1/:templateId',
   summary: 'Change a template (If-Match), or create a template (If-None-Match: *)',
+  description:
+    'Replaces the whole template. The next version applies to new requests only. Open requests keep their version.',
   permission: 'template.write',
   audience: 'any',
   params,
