@@ -1,74 +1,70 @@
-import { afterEach, describe, expect, it } from 'vitest'
-import { startBot, withBotWorld } from '../support/bot-world.ts'
-import { openCommunity, projectSite } from '../support/card-world.ts'
-import { action, textOf, valuesOf } from '../support/cards.ts'
+import { describe, expect, it } from 'vitest'
+import { textOf, valuesOf } from '../support/cards.ts'
 import type { Card } from '../support/connector.ts'
-import { filled } from '../support/site-request.ts'
+import { withService } from '../support/service.ts'
+import { asksFor, cardOf, decisionAbout, filled, opens, reviews } from '../support/site-request.ts'
+import type { TeamsUser } from '../support/teams-user.ts'
 
-describe('the names of a form in chat', () => {
-  const world = withBotWorld()
-  afterEach(() => {
-    world.takenAddresses.clear()
-    expect(world.logged.splice(0)).toEqual([])
-  })
-  const opens = (template = openCommunity, who: 'kim' | 'dana' = 'kim') =>
-    startBot(world).sends(who, 'request.choose', { templateId: template.id })
-  const clicks = (card: Card, title: string, inputs: Record<string, string> = {}, who: 'kim' | 'dana' = 'kim') =>
-    startBot(world).clicks(who, card, title, inputs)
-  const sends = async (inputs: Record<string, string>) => {
-    const sent = await clicks(await clicks(await opens(), 'Review', inputs), 'Create')
-    return /REQ-\d+/.exec(textOf(sent))?.[0] ?? 'none'
+describe('the names of a form in chat, over HTTP', () => {
+  const service = withService()
+  /** Opens a form of the template without an approval. `clicks` presses a button of the latest card. */
+  async function form(user: TeamsUser = service.kim) {
+    const { id, card } = await opens(user, 'open')
+    let latest: Card = card
+    return async (title: string, inputs: Record<string, string> = {}): Promise<Card> => {
+      latest = cardOf(await user.clicks({ id, card: latest }, title, inputs))
+      return latest
+    }
   }
 
   it('are shown in full on the review and on the approval card', async () => {
+    const { kim, dana } = service
+    await dana.installs()
     const long = `The ${'very '.repeat(40)}long name of a project`
-    const review = await clicks(await opens(projectSite), 'Review', {
-      ...filled,
-      displayName: long,
-      alias: 'long-name',
-    })
-    expect(textOf(review).split('\n')).toContain(long)
-    const sent = await clicks(review, 'Send')
-    const approval = await startBot(world).types('dana', `status ${/REQ-\d+/.exec(textOf(sent))?.[0]}`)
-    expect(action(approval, 'Approve').verb).toBe('approval.approve')
-    expect(textOf(approval).split('\n')).toContain(long)
+    const review = await reviews(kim, { ...filled, displayName: long, alias: 'long-name' })
+    expect(textOf(review.card).split('\n')).toContain(long)
+    await kim.clicks(review, 'Send')
+    const approval = await decisionAbout(dana, long)
+    expect(textOf(approval.card).split('\n')).toContain(long)
   })
 
   it('need an address if no letter of the name can be part of one', async () => {
     const question = 'This name has no Latin letters. Enter an address.'
-    const form = await opens()
-    const checked = await clicks(form, 'Check name', { displayName: '北極光' })
+    const clicks = await form()
+    const checked = await clicks('Check name', { displayName: '北極光' })
     expect(textOf(checked)).toContain(question)
     expect(textOf(checked)).not.toMatch(/site-[0-9a-f]{8}/)
-    const returned = await clicks(checked, 'Review', { displayName: '北極光' })
+    const returned = await clicks('Review', { displayName: '北極光' })
     expect(textOf(returned)).toContain(question)
     expect(textOf(returned)).toContain('One thing to fix')
-    const review = await clicks(returned, 'Review', { alias: 'polar-lights' })
-    expect(textOf(review)).toContain('/sites/polar-lights')
+    const review = await clicks('Review', { alias: 'polar-lights' })
+    expect(textOf(review)).toContain('/sites/club-polar-lights')
     expect(textOf(review)).toContain('北極光')
   })
 
   it('name the person’s own request that has the address, to nobody else', async () => {
-    const reference = await sends({ displayName: 'Choir', alias: 'choir' })
-    const own = await clicks(await opens(), 'Check name', { displayName: 'Second choir', alias: 'choir' })
-    expect(textOf(own)).toContain(`Your request ${reference} has this address. Try choir-2.`)
-    expect(textOf(await clicks(own, 'Review'))).toContain(`Your request ${reference} has this address.`)
-    const other = await clicks(
-      await opens(openCommunity, 'dana'),
-      'Check name',
-      { displayName: 'Third choir', alias: 'choir' },
-      'dana',
-    )
-    expect(textOf(other)).toContain('This address is taken. Try choir-2.')
+    const { kim, dana } = service
+    const { reference } = await asksFor(kim, { displayName: 'Choir', alias: 'choir' }, 'open')
+    const own = await form()
+    const sentence = `Your request ${reference} has this address. Try club-choir-2.`
+    expect(textOf(await own('Check name', { displayName: 'Second choir', alias: 'choir' }))).toContain(sentence)
+    expect(textOf(await own('Review'))).toContain(sentence)
+    // The request keeps its address after its site is ready.
+    await kim.sees(/Your site is ready[\s\S]*Choir/)
+    expect(textOf(await own('Check name'))).toContain(sentence)
+    const other = await (await form(dana))('Check name', { displayName: 'Third choir', alias: 'choir' })
+    expect(textOf(other)).toContain('This address is taken. Try club-choir-2.')
     expect(textOf(other)).not.toContain(reference)
   })
 
   it('say that the plain address is taken if the free address has a suffix', async () => {
-    world.takenAddresses.add('orchestra')
-    const checked = await clicks(await opens(), 'Check name', { displayName: 'Orchestra' })
-    expect(textOf(checked)).toMatch(/Address: \S+\/sites\/orchestra-2\. It is free\. \S+\/sites\/orchestra is taken\./)
-    const plain = await clicks(await opens(), 'Check name', { displayName: 'Quartet' })
-    expect(textOf(plain)).toMatch(/\/sites\/quartet\. It is free\.$/m)
+    await asksFor(service.dana, { displayName: 'Orchestra' }, 'open')
+    const checked = await (await form())('Check name', { displayName: 'Orchestra' })
+    expect(textOf(checked)).toMatch(
+      /Address: \S+\/sites\/club-orchestra-2\. It is free\. \S+\/sites\/club-orchestra is taken\./,
+    )
+    const plain = await (await form())('Check name', { displayName: 'Quartet' })
+    expect(textOf(plain)).toMatch(/\/sites\/club-quartet\. It is free\.$/m)
   })
 
   it.each([
@@ -76,9 +72,10 @@ describe('the names of a form in chat', () => {
     ['Müßig (1)', 'An address cannot contain ü, ß, spaces, (, or ). Try mussig-1.'],
     ['漢字', 'An address cannot contain 漢 or 字. Use a–z, 0–9 and hyphens.'],
   ])('name the characters that no address can have: %s', async (alias, line) => {
-    const returned = await clicks(await opens(), 'Review', { displayName: 'Office', alias })
+    const clicks = await form()
+    const returned = await clicks('Review', { displayName: 'Office', alias })
     expect(textOf(returned)).toContain(line)
     expect(valuesOf(returned)).toMatchObject({ alias })
-    expect(textOf(await clicks(returned, 'Check name'))).toContain(line)
+    expect(textOf(await clicks('Check name'))).toContain(line)
   })
 })

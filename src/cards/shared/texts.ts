@@ -52,19 +52,19 @@ const wholeName = 256
 
 /** The number of characters of a title that fit on one line of a phone. */
 const lineOfTitle = 24
-const longWord = /(?<!\S)[\p{L}\p{M}\p{N}]{25,}(?!\S)/gu
+const longRun = /(?<!\S)[\p{L}\p{M}\p{N}]{25,}(?!\S)/gu
 
 /**
- * The name of a resource in full, as one text that the card wraps. Clients do not break long words, so such a word gets
- * places for breaks that people do not see.
+ * The name of a resource in full, as one text that the card wraps. Clients do not break many letters without a space, so they
+ * get places for breaks that people do not see.
  */
 export function fullName(name: string): string {
-  return cut(name.replace(lineBreaks, ' '), wholeName).replace(longWord, breakable)
+  return cut(name.replace(lineBreaks, ' '), wholeName).replace(longRun, breakable)
 }
 
-/** Puts a zero-width space after each {@link lineOfTitle} characters of a word. */
-function breakable(word: string): string {
-  const letters = [...segmenter.segment(word)].map(({ segment }) => segment)
+/** Puts a zero-width space after each {@link lineOfTitle} letters. */
+function breakable(run: string): string {
+  const letters = [...segmenter.segment(run)].map(({ segment }) => segment)
   return letters.map((letter, index) => (index > 0 && index % lineOfTitle === 0 ? `\u200b${letter}` : letter)).join('')
 }
 
