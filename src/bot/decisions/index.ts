@@ -11,6 +11,7 @@ import {
 } from './delegation.ts'
 import { adminApproveCommand, adminRejectCommand, approveAsAdmin, rejectAsAdmin } from './override.ts'
 import { adminReassignCommand, reassignAsAdmin } from './reassign.ts'
+import { approveCommand, rejectCommand } from './typed-decisions.ts'
 
 export const decisionActions = [
   approveRequest,
@@ -25,6 +26,8 @@ export const decisionActions = [
   reassignAsAdmin,
 ]
 export const decisionCommands = [
+  approveCommand,
+  rejectCommand,
   delegateCommand,
   backCommand,
   adminDelegationsCommand,
