@@ -72,10 +72,12 @@ interface CommandNames {
   readonly startsDialog?: boolean
   /** The command can change something at once. It is never a suggestion that one tap runs. */
   readonly changes?: boolean
+  /** The command decides a request, so the audit records an attempt by a person without access to the service. */
+  readonly decides?: Deciding | undefined
 }
 
 /** A command as the dispatcher and the manifest use it. */
-export interface Command extends Required<CommandNames> {
+export interface Command extends Required<Omit<CommandNames, 'decides'>>, Pick<CommandNames, 'decides'> {
   /** Whether the command runs with this argument. Otherwise, the text can be a sentence. */
   accepts(argument: string): boolean
   run(turn: Turn, argument: string): Promise<Reply>
@@ -107,6 +109,7 @@ export function defineCommand<S extends z.ZodType>(
     forAdmins,
     startsDialog,
     changes,
+    decides: command.decides,
     accepts: (argument) => command.argument.safeParse(argument).success,
     async run(turn, argument) {
       // Others get a refusal instead of help with the argument. The core checks each use case again.

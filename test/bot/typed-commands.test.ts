@@ -159,6 +159,54 @@ describe('a text that a person types', () => {
       expect(await says('kim', `status ${reference}`)).toContain('Waiting for approval')
     })
 
+    it('approve: decides like the button, with and without a comment', async () => {
+      const { says } = start()
+      const [one, two] = [await requested(world, 'Fine'), await requested(world, 'Very fine')]
+      expect(await says('dana', `approve ${one.reference} please`)).toContain('Approved by you')
+      expect((await world.stores.requests.find(one.requestId))?.status).toBe('queued')
+      expect(await says('dana', `Approve ${two.reference}, a good idea`)).toContain('Approved by you')
+      const decided = await world.stores.requests.find(two.requestId)
+      expect(decided?.approvals[0]?.decisions[0]).toMatchObject({ decision: 'approved', comment: 'a good idea' })
+      expect(await says('dana', `approve ${two.reference}`)).toContain('Approved by you')
+    })
+
+    it.each(['approve REQ not yet', 'approve REQ?', 'can you approve REQ', 'aprove REQ', 'do not approve REQ'])(
+      '%s: shows the card and decides nothing',
+      async (text) => {
+        const { reference, requestId } = await requested(world, 'Undecided')
+        const card = await start().types('dana', text.replace('REQ', reference))
+        expect(actionsOf(card).map(({ title }) => title)).toEqual(expect.arrayContaining(['Approve', 'Reject']))
+        expect((await world.stores.requests.find(requestId))?.status).toBe('pendingApproval')
+      },
+    )
+
+    it('reject: requires a comment, and decides with it', async () => {
+      const { types, says, clicks } = start()
+      const { reference, requestId } = await requested(world, 'Not this one')
+      const card = await types('dana', `reject ${reference} please`)
+      expect(textOf(card)).toContain('Explain in a comment why you reject the request.')
+      expect((await world.stores.requests.find(requestId))?.status).toBe('pendingApproval')
+      expect(textOf(await clicks('dana', card, 'Reject', { comment: 'Too late.' }))).toContain('Rejected by you')
+      const other = await requested(world, 'Nor this one')
+      expect(await says('dana', `reject ${other.reference} we do not need it`)).toContain('Rejected by you')
+      const rejected = await world.stores.requests.find(other.requestId)
+      expect(rejected).toMatchObject({ status: 'rejected' })
+      expect(rejected?.approvals[0]?.decisions[0]).toMatchObject({ comment: 'we do not need it' })
+    })
+
+    it('approve and reject: refuse people who are no approvers, and list the approvals without one number', async () => {
+      const { says } = start()
+      const { reference, requestId } = await requested(world, 'For Dana only')
+      const other = await requested(world, 'For Dana too')
+      for (const text of ['approve', 'reject']) {
+        expect(await says('kim', `${text} ${reference} so`)).toContain('You requested this. Somebody else must decide.')
+        expect(await says('sam', `${text} ${reference} so`)).toContain('You cannot decide this')
+        expect(await says('dana', text)).toContain(reference)
+        expect(await says('dana', `${text} ${reference} ${other.reference}`)).toContain('For Dana too')
+      }
+      expect((await world.stores.requests.find(requestId))?.status).toBe('pendingApproval')
+    })
+
     it('status: keeps the shown card up to date', async () => {
       const { says } = start()
       const { reference, requestId } = await requested(world, 'Kept up to date')

@@ -28,6 +28,7 @@ describe('a nudge in chat', () => {
     ])
     const after = await clicks('kim', card, 'Nudge')
     expect(textOf(after)).toContain('You sent a reminder:')
+    expect(actionsOf(after).map(({ title }) => title)).not.toContain('Nudge')
     expect(reminded(requestId).toSorted()).toEqual([people.dana.id, people.omar.id].toSorted())
     const approver = textOf(await types('dana', `status ${reference}`))
     expect(approver).toContain('Still waiting for you')
@@ -44,9 +45,9 @@ describe('a nudge in chat', () => {
     expect(textOf(again)).toContain(reference)
     expect(textOf(again)).toMatch(/You can remind them again from .*\d\d:\d\d\./)
     expect(reminded(requestId)).toEqual(before)
-    const card = await types('kim', `status ${reference}`)
-    const notice = await clicks('kim', card, 'Nudge')
-    expect(textOf(await clicks('kim', notice, 'Show status'))).toContain('Waiting for approval')
+    const status = await clicks('kim', again, 'Show status')
+    expect(textOf(status)).toContain('Waiting for approval')
+    expect(actionsOf(status).map(({ title }) => title)).not.toContain('Nudge')
   })
 
   it('without a number is for the newest own waiting request, if there is one', async () => {

@@ -44,6 +44,13 @@ describe('a decision by a person without access', () => {
       { from: 'chat', actor: { kind: 'system' }, data: { tried: 'approve', code: 'forbidden', who: anna.id } },
       { from: 'chat', actor: { kind: 'system' }, data: { tried: 'reject', code: 'forbidden', who: anna.id } },
     ])
+    const other = await asksFor(service.kim, { displayName: 'For a guest who types' })
+    for (const text of ['approve', 'reject']) await guest.says(`${text} ${other.reference} because`)
+    expect(await stateOf(other.requestId)).toMatchObject({ status: 'pendingApproval' })
+    expect(await refusedOf(other.requestId)).toMatchObject([
+      { from: 'chat', data: { tried: 'approve', code: 'forbidden', who: anna.id } },
+      { from: 'chat', data: { tried: 'reject', code: 'forbidden', who: anna.id } },
+    ])
     expect((await timelineOf(requestId)).map(({ action }) => action)).not.toContain('refused')
   })
 

@@ -81,9 +81,9 @@ describe('my requests', () => {
     const { reference } = await requested(world, 'Waits for Dana')
     const shown = await says('kim', 'my requests')
     expect(shown).toContain('Waiting for Dana Fox or Omar Haddad.')
-    expect(shown).toMatch(new RegExp(`${reference} · \\d+ minutes?`))
+    expect(shown).toMatch(new RegExp(`${reference} · \\d+ minutes? ago`))
     const [reply] = await startBot(world).turn({ ...saying('kim', 'my requests'), locale: 'de-CH' })
-    expect(textOf(cardIn(reply))).toMatch(new RegExp(`${reference} · \\d+ Minuten?`))
+    expect(textOf(cardIn(reply))).toMatch(new RegExp(`${reference} · vor \\d+ Minuten?`))
   })
 
   it('offer one nudge for a waiting request, and then its status', async () => {
@@ -150,28 +150,30 @@ describe('my requests', () => {
 describe('approvals', () => {
   const world = withBotWorld()
 
-  it('show pages, and the first page instead of a page without open decisions', async () => {
+  it('show pages, oldest first, and the first page instead of a page without open decisions', async () => {
     const { types, clicks, says, sends } = startBot(world)
     const references: string[] = []
     const ids: string[] = []
     for (let count = 0; count < 8; count += 1) {
       const { reference, requestId } = await requested(world, `Decide ${count}`)
-      references.unshift(reference)
-      ids.unshift(requestId)
+      references.push(reference)
+      ids.push(requestId)
     }
     await requested(world, 'Needs no decision', { approval: false })
     const first = await types('dana', 'approvals')
     expect(referencesOf(first)).toEqual(references.slice(0, 6))
     expect(textOf(first)).toContain('1–6 of 8')
-    const second = await clicks('dana', first, 'Older')
+    expect(textOf(first)).toMatch(/Decide 0\nTeam site from Kim Lee\nREQ-\d+\n\d+ minutes? ago/)
+    const second = await clicks('dana', first, 'Newer')
     expect(referencesOf(second)).toEqual(references.slice(6))
-    expect(referencesOf(await clicks('dana', second, 'Newer'))).toEqual(references.slice(0, 6))
+    expect(textOf(second)).toContain('7–8 of 8')
+    expect(referencesOf(await clicks('dana', second, 'Older'))).toEqual(references.slice(0, 6))
     for (const requestId of ids.slice(6)) await sends('dana', 'approval.approve', { requestId })
-    const after = await clicks('dana', first, 'Older')
+    const after = await clicks('dana', first, 'Newer')
     expect(referencesOf(after)).toEqual(references.slice(0, 6))
     expect(textOf(after)).toContain('6 waiting')
     for (const requestId of ids.slice(0, 6)) await sends('dana', 'approval.approve', { requestId })
-    expect(textOf(await clicks('dana', first, 'Older'))).toContain('No request waits for your decision.')
+    expect(textOf(await clicks('dana', first, 'Newer'))).toContain('No request waits for your decision.')
     expect(await says('kim', 'approvals')).toContain('No request waits for your decision.')
   })
 })

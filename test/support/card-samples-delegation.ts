@@ -92,7 +92,7 @@ export const delegationSamples: readonly Sample[] = [
     'delegated',
     approvalsCard,
     approvalsView(
-      onePage(requests.waiting, requestOf({ number: 1040, submittedAt: '2026-11-19T08:00:00Z' })),
+      onePage(requestOf({ number: 1040, submittedAt: '2026-11-19T08:00:00Z' }), requests.waiting),
       asDana,
       own,
     ),

@@ -46,6 +46,7 @@ export const listSamples: readonly Sample[] = [
   sample('far', myRequestsCard, myRequestsView({ requests: older, newer: maxCounted, older: maxCounted }, asKim)),
   sample('many', myRequestsCard, myRequestsView({ requests: newest, newer: 0, older: maxCounted }, asKim)),
   sample('all', myRequestsCard, myRequestsView(onePage(...newest.slice(0, 3)), asKim)),
-  sample('', approvalsCard, approvalsView(onePage(...toDecide), asDana)),
-  sample('older', approvalsCard, approvalsView({ requests: toDecide, newer: 6, older: 0 }, asDana)),
+  sample('', approvalsCard, approvalsView(onePage(...toDecide.toReversed()), asDana)),
+  sample('older', approvalsCard, approvalsView({ requests: toDecide.toReversed(), newer: 6, older: 0 }, asDana)),
+  sample('far', approvalsCard, approvalsView({ requests: toDecide.toReversed(), newer: 6, older: maxCounted }, asDana)),
 ]

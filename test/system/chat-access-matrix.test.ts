@@ -149,6 +149,8 @@ const commandTable: Readonly<Record<string, CommandRow>> = {
   cancel: { needs: 'request.cancel', act: 'cancel' },
   nudge: { needs: 'request.nudge', act: 'nudge' },
   why: { needs: 'request.read', act: 'read' },
+  approve: { needs: 'request.decide', act: 'approve' },
+  reject: { needs: 'request.decide', act: 'reject' },
   'admin help': { needs: 'queue.read' },
   'admin queue': { needs: 'queue.read' },
   'admin stuck': { needs: 'queue.read' },
@@ -198,9 +200,10 @@ describe('every verb of a card and every command, for everybody', () => {
   it('has a row in the table', () => {
     expect(Object.keys(verbTable).sort()).toEqual([...cardActions.keys()].sort())
     expect(Object.keys(commandTable).sort()).toEqual(commands.map(({ name }) => name).sort())
-    // Commands for admins are those that the table restricts. All others are open to everybody for their own requests.
+    // Commands for admins are those that the table restricts. Requesters or approvers may use all others.
+    const isOpen = (needs: Permission) => mayBy('requester', needs) || mayBy('approver', needs)
     for (const { name, forAdmins } of commands)
-      expect(mayBy('requester', commandTable[name]?.needs ?? 'queue.read'), name).toBe(!forAdmins)
+      expect(isOpen(commandTable[name]?.needs ?? 'queue.read'), name).toBe(!forAdmins)
   })
 
   const ofRequests = verbs.flatMap(({ verb, row, who }) => ('act' in row ? [{ verb, row, who }] : []))

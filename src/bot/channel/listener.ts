@@ -7,6 +7,8 @@ import {
   type ActivityKey,
   type Actor,
   because,
+  type Core,
+  type Deciding,
   type ErrorCode,
   isDirectoryAway,
   isStoreAway,
@@ -157,11 +159,10 @@ export class Listener implements Middleware {
     try {
       return await core.actor(who)
     } catch (error) {
-      const click = clickOf(activity)
-      const decides = click && cardActions.get(click.verb)?.decides
-      if (decides && error instanceof ProvisioningError && error.code === 'forbidden')
-        await core.system
-          .noteForbidden(who, click.data['requestId'], decides)
+      const decision = decisionIn(activity)
+      if (decision && error instanceof ProvisioningError && error.code === 'forbidden')
+        await aboutOf(core, decision)
+          .then((requestId) => core.system.noteForbidden(who, requestId, decision.decides))
           .catch((err: unknown) => log.warn({ err }, 'a refusal was not audited'))
       throw error
     }
@@ -261,6 +262,28 @@ function keyOf({ activity }: TurnContext): ActivityKey | undefined {
 /** The longest time until the answer, and the minimum wait for Microsoft 365, in milliseconds. */
 const answerWithin = 4500
 const leastPatience = 500
+
+/** A decision that a person attempts: its request, by id or by the number in a command. */
+interface Attempt {
+  readonly decides: Deciding
+  readonly requestId?: unknown
+  readonly reference?: string | undefined
+}
+
+/** Returns the decision that a click or a command would make. */
+function decisionIn(activity: Activity): Attempt | undefined {
+  const click = clickOf(activity)
+  const typed = click || activity.type !== 'message' ? undefined : parseCommand(textOf(activity))
+  const decides = click ? cardActions.get(click.verb)?.decides : typed?.command.decides
+  if (!decides) return undefined
+  return click
+    ? { decides, requestId: click.data['requestId'] }
+    : { decides, reference: typed?.argument.split(/[\s,;:]/)[0] }
+}
+
+/** Returns the id of the request of a decision. */
+const aboutOf = async ({ system }: Core, { requestId, reference }: Attempt): Promise<unknown> =>
+  reference === undefined ? requestId : system.requestIdOf(reference)
 
 /** Whether a message is `admin health`. */
 function isHealthCommand({ activity }: TurnContext): boolean {

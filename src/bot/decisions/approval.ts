@@ -49,9 +49,9 @@ async function showApproval(turn: Turn, { requestId, stage, comment }: z.output<
 }
 
 /** Shows the record of the decision. A person who clicks too late or too early sees the request's current card. */
-async function decide(
+export async function decide(
   turn: Turn,
-  { requestId, stage }: z.output<typeof data>,
+  { requestId, stage }: { readonly requestId: string; readonly stage?: number | undefined },
   act: () => Promise<Request>,
 ): Promise<Reply> {
   try {

@@ -12,6 +12,7 @@ import {
 import { adminApproveCommand, adminRejectCommand, approveAsAdmin, rejectAsAdmin } from './override.ts'
 import { adminReassignCommand, reassignAsAdmin } from './reassign.ts'
 import { approveSeveral, rejectSeveral, showSeveral } from './several.ts'
+import { approveCommand, rejectCommand } from './typed-decisions.ts'
 
 export const decisionActions = [
   approveRequest,
@@ -29,6 +30,8 @@ export const decisionActions = [
   reassignAsAdmin,
 ]
 export const decisionCommands = [
+  approveCommand,
+  rejectCommand,
   delegateCommand,
   backCommand,
   adminDelegationsCommand,

@@ -25,8 +25,8 @@ import {
 import { statusOf } from './status.ts'
 
 /** `REQ-1042` and an optional text. Several numbers are refused, because the command is for one request. */
-const referenceAndText = z.string().transform((typed, context) => {
-  const [, reference = '', text = ''] = /^((?:REQ-?|#)?\s*\d+)(?:\s+(.+))?$/is.exec(typed.trim()) ?? []
+export const referenceAndText = z.string().transform((typed, context) => {
+  const [, reference = '', text = ''] = /^((?:REQ-?|#)?\s*\d+)[,;:.!]*(?:\s+(.+))?$/is.exec(typed.trim()) ?? []
   const several = text !== '' && text.split(/[\s,;]+/).every((word) => referencePattern.test(word))
   if (!referencePattern.test(reference) || several) context.addIssue('Enter the number of one request.')
   return { reference, text: text.slice(0, longestComment) }

@@ -12,9 +12,9 @@ import {
 import { adminSimulateCommand } from './simulate.ts'
 import { changeAddress, nudgeRequest, refreshRequest, showTimeline } from './status.ts'
 
-export { defineAdminVerb, ifFound } from './admin.ts'
+export { defineAdminVerb, ifFound, referenceAndText } from './admin.ts'
 export { cancelOnceConfirmed } from './cancel.ts'
-export { statusCommand } from './commands.ts'
+export { approvalsCommand, statusCommand } from './commands.ts'
 export { statusOf, unlessWithdrawn } from './status.ts'
 
 export const requestActions = [

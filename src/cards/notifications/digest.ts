@@ -113,7 +113,7 @@ function approvalRow({ request, since }: AwaitedEntry, viewer: Viewer): View['ap
   return {
     ...openOf(request),
     displayName: shortName(request.details),
-    asks: format(strings.approvals.asks, { name: shortName(request.requester) }),
+    asks: format(strings.approvals.from, { name: shortName(request.requester) }),
     says,
     look: isExpiring ? marks.attention : marks.busy,
   }

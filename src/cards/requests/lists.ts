@@ -22,7 +22,7 @@ import { outlookLink, siteAddress } from '../shared/links.ts'
 import { type Look, looks, rowLook, shownState, toKnow } from '../shared/look.ts'
 import { format, strings } from '../shared/messages.ts'
 import { defineCard, type ViewOf } from '../shared/render.ts'
-import { age, moment, shortName, type Viewer } from '../shared/texts.ts'
+import { age, shortName, type Viewer } from '../shared/texts.ts'
 
 const row = {
   reference: z.string(),
@@ -78,7 +78,7 @@ export const approvalsCard = defineCard({
     ...paging,
     /** The viewer's delegate, as a sentence; `''` without one. */
     delegate: z.string(),
-    requests: z.array(z.strictObject({ ...row, at: z.string(), asks: z.string() })).min(1),
+    requests: z.array(z.strictObject({ ...row, age: z.string(), asks: z.string() })).min(1),
   }),
 })
 
@@ -97,17 +97,20 @@ const rowOf = (request: Request, { mark, color }: Look = looks[shownState(reques
   }
 }
 
-/** `all`: the text for a list of one page. */
-function pagingOf({ requests, newer, older }: ListPage, all: string) {
-  const { range, many, far } = strings.list.shows
-  const some = newer >= maxCounted ? far : older >= maxCounted ? many : range
-  const to = newer + requests.length
+/** `all`: the text for a list of one page. `first`: the end of the list that its first page shows. */
+function pagingOf({ requests, newer, older }: ListPage, all: string, first: 'newest' | 'oldest') {
+  const { range, many, far, farOlder } = strings.list.shows
+  const [passed, left] = first === 'newest' ? [newer, older] : [older, newer]
+  const beyond = first === 'newest' ? far : farOlder
+  const some = passed >= maxCounted ? beyond : left >= maxCounted ? many : range
+  const to = passed + requests.length
+  const numbers = requests.map(({ number }) => number)
   return {
-    range: newer + older > 0 ? format(some, { from: newer + 1, to, total: to + older, newer }) : all,
+    range: passed + left > 0 ? format(some, { from: passed + 1, to, total: to + left, newer, older }) : all,
     newer,
     older,
-    newest: requests[0]?.number ?? 0,
-    oldest: requests.at(-1)?.number ?? 0,
+    newest: Math.max(0, ...numbers),
+    oldest: numbers.length > 0 ? Math.min(...numbers) : 0,
   }
 }
 
@@ -115,7 +118,7 @@ function pagingOf({ requests, newer, older }: ListPage, all: string) {
 export function myRequestsView(page: ListPage, viewer: Viewer): ViewOf<typeof myRequestsCard> {
   const count = page.requests.filter((request) => !isTerminal(shownState(request))).length
   return {
-    ...pagingOf(page, format(strings.list.shows.all, { count })),
+    ...pagingOf(page, format(strings.list.shows.all, { count }), 'newest'),
     requests: page.requests.map((request) => {
       const state = shownState(request)
       const isExpiring = state === 'pendingApproval' && urgencyOf(openStage(request.approvals), viewer) === 'expiring'
@@ -145,15 +148,18 @@ function waitsFor(request: Request, state: RequestState): string {
   return ''
 }
 
-/** A page of the requests that wait for the viewer's decision, with the viewer's delegate. */
+/** A page of the requests that wait for the viewer's decision, oldest first, each with its kind and age, and with the viewer's delegate. */
 export function approvalsView(page: ListPage, viewer: Viewer, own?: Delegation): ViewOf<typeof approvalsCard> {
   return {
-    ...pagingOf(page, format(strings.approvals.meta, { count: page.requests.length })),
+    ...pagingOf(page, format(strings.approvals.meta, { count: page.requests.length }), 'oldest'),
     delegate: delegateText(own, viewer),
     requests: page.requests.map((request) => ({
       ...rowOf(request),
-      at: moment(request.submittedAt, viewer, 'day'),
-      asks: format(strings.approvals.asks, { name: shortName(request.requester) }),
+      age: age(request.submittedAt, viewer),
+      asks: format(strings.approvals.asks, {
+        kind: strings.kind[request.kind],
+        name: shortName(request.requester),
+      }),
     })),
   }
 }

@@ -11,6 +11,7 @@ import {
   may,
   missing,
   needsOtherPeople,
+  nudgeFrom,
   openStage,
   type Request,
   type RequestState,
@@ -261,8 +262,9 @@ function permitted(request: Request, state: RequestState, viewer: Viewer) {
   const decide = decidesNow(request, viewer)
   const others = isForOthers(request, viewer)
   const cancel = !rename && !others && !retry && moves.includes('cancelled') && may(actor, 'request.cancel', request)
-  const nudge =
-    state === 'pendingApproval' && !request.addressConflict && !decide && may(admin, 'request.nudge', request)
+  const isNudgeable = (nudgeFrom(request) ?? '') <= viewer.now.toISOString()
+  const waits = state === 'pendingApproval' && !request.addressConflict && !decide
+  const nudge = waits && isNudgeable && may(admin, 'request.nudge', request)
   const remedy = viewer.isAdmin === true && !own && !decide && isForAdmin(request, viewer)
   return {
     edit: others || (own && !isGone && isOver(state)),

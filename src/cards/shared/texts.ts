@@ -228,7 +228,7 @@ export const inUnit = (unit: string, value: number, unitDisplay: 'long' | 'short
 export const quickness = (milliseconds: number): string =>
   inUnit('millisecond', Math.max(0, Math.round(milliseconds)), 'short')
 
-/** The time since a moment, in its largest whole unit and the viewer's language: "3 days". */
+/** The time since a moment, in its largest whole unit and the viewer's language: "3 days ago". */
 export function age(at: string, viewer: Viewer): string {
   const minutes = Math.max(1, Math.floor((viewer.now.getTime() - Date.parse(at)) / 60_000))
   const [value, unit] = (
@@ -240,13 +240,12 @@ export function age(at: string, viewer: Viewer): string {
       [minutes, 'minute'],
     ] as const
   ).find(([count]) => count >= 1) ?? [1, 'minute']
-  const options = { style: 'unit', unit, unitDisplay: 'long' } as const
-  const whole = Math.floor(value)
+  const past = -Math.floor(value)
   try {
-    return new Intl.NumberFormat(viewer.locale, options).format(whole)
+    return new Intl.RelativeTimeFormat(viewer.locale).format(past, unit)
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
-    return new Intl.NumberFormat(strings.locale, options).format(whole)
+    return new Intl.RelativeTimeFormat(strings.locale).format(past, unit)
   }
 }
 

@@ -148,14 +148,14 @@ function decodeCursor(cursor: string): number {
   return refuseFields([fault('/cursor', 'invalid', because('cursorInvalid'))])
 }
 
-/** The page to read: requests older (`before`) or newer (`after`) than this number; the newest without both. */
+/** The page to read: requests older (`before`) or newer (`after`) than this number; the first page without both. */
 export interface PageAt {
   readonly before?: number | undefined
   readonly after?: number | undefined
 }
 /** The maximum count on either side of a page, because a person can have any number of old requests. */
 export const maxCounted = 200
-/** The requests of a page, newest first, and the counts on either side, up to {@link maxCounted}. */
+/** The requests of a page in the order of its list, and the counts on either side, up to {@link maxCounted}. */
 export interface ListPage {
   readonly requests: readonly Request[]
   readonly newer: number
@@ -167,15 +167,15 @@ export const pageOfOwnRequests = defineUseCase({
   permission: 'request.list',
   input: z.object({ limit: z.int(), before: z.int().optional(), after: z.int().optional() }),
   handle: ({ ports, actor }: Context<RequestPorts>, { limit, ...at }): Promise<ListPage> =>
-    pageOf(ports, { tenantId: actor.tenantId, requesterId: actor.id }, limit, at),
+    pageOf(ports, { tenantId: actor.tenantId, requesterId: actor.id }, limit, 'newest', at),
 })
 
-/** Reads a page of the requests that wait for the actor's decision. */
+/** Reads a page of the requests that wait for the actor's decision, oldest first: their requesters wait longest. */
 export const pageOfApprovals = defineUseCase({
   permission: 'approval.list',
   input: z.object({ limit: z.int(), before: z.int().optional(), after: z.int().optional() }),
   handle: ({ ports, actor }: Context<RequestPorts>, { limit, ...at }): Promise<ListPage> =>
-    pageOf(ports, { tenantId: actor.tenantId, approverId: actor.id, status: 'pendingApproval' }, limit, at),
+    pageOf(ports, { tenantId: actor.tenantId, approverId: actor.id, status: 'pendingApproval' }, limit, 'oldest', at),
 })
 
 type Listed = Pick<RequestQuery, 'tenantId' | 'requesterId' | 'approverId' | 'status'>
@@ -188,23 +188,27 @@ async function pageOf(
   ports: RequestPorts,
   listed: Listed,
   limit: number,
+  first: 'newest' | 'oldest',
   { before, after }: PageAt,
 ): Promise<ListPage> {
-  const edge = after === undefined ? { ...(before !== undefined && { before }) } : { after, oldestFirst: true }
-  const found = await ports.requests.list({ ...listed, ...edge, limit })
   const isFirst = before === undefined && after === undefined
+  const isUpwards = after !== undefined || (isFirst && first === 'oldest')
+  const edge = { ...(before !== undefined && { before }), ...(after !== undefined && { after }) }
+  const found = await ports.requests.list({ ...listed, ...edge, oldestFirst: isUpwards, limit })
   // Decisions remove requests from the list. If the page is now empty or starts the list, returns the first page.
-  if (!isFirst && (found.length === 0 || (after !== undefined && found.length < limit)))
-    return pageOf(ports, listed, limit, {})
-  const requests = after === undefined ? found : found.toReversed()
-  const [newest, oldest] = [requests[0]?.number, requests.at(-1)?.number]
-  const count = (side: Pick<RequestQuery, 'before' | 'after'>): Promise<number> =>
-    ports.requests.count({ ...listed, ...side, limit: maxCounted })
+  const isTowardsFirst = isUpwards === (first === 'newest')
+  if (!isFirst && (found.length === 0 || (isTowardsFirst && found.length < limit)))
+    return pageOf(ports, listed, limit, first, {})
+  const numbers = found.map(({ number }) => number)
+  const count = async (isEnd: boolean, side: Pick<RequestQuery, 'before' | 'after'>): Promise<number> =>
+    isEnd || numbers.length === 0 ? 0 : ports.requests.count({ ...listed, ...side, limit: maxCounted })
+  const isLast = found.length < limit
   const [newer, older] = await Promise.all([
-    isFirst || newest === undefined ? 0 : count({ after: newest }),
-    found.length < limit || oldest === undefined ? 0 : count({ before: oldest }),
+    count((isFirst && !isUpwards) || (isUpwards && isLast), { after: Math.max(...numbers) }),
+    count((isFirst && isUpwards) || (!isUpwards && isLast), { before: Math.min(...numbers) }),
   ])
-  return { requests, newer, older }
+  const isInOrder = isUpwards === (first === 'oldest')
+  return { requests: isInOrder ? found : found.toReversed(), newer, older }
 }
 
 /** Returns the current versions of requests, to find those that have changed. */
