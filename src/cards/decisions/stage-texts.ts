@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import {
   type ApprovalStage,
+  isExcluded,
   type JudgedCondition,
   missing,
   type Person,
@@ -73,6 +74,9 @@ export function linesForApprover(stage: ApprovalStage, viewer: Viewer): Line[] {
   ].slice(0, most.lines)
 }
 
+/** Whether stand-ins decide because these approvers approved an earlier stage. */
+const areExcluded = (stage: ApprovalStage, ids: readonly string[]): boolean => ids.every((id) => isExcluded(stage, id))
+
 function standInLines(stage: ApprovalStage, viewer: Viewer, since: string): Line[] {
   const texts = strings.approval.says
   const represented = representedBy(stage, viewer.id, viewer.now.toISOString())
@@ -82,7 +86,10 @@ function standInLines(stage: ApprovalStage, viewer: Viewer, since: string): Line
     const values = { people: few(people), at: since }
     if (people.length === 0) return []
     if (why === 'unreachable') return [lineOf(texts.unreachable, values)]
-    if (why === 'escalated') return [lineOf(texts.escalated, { ...values, count: people.length })]
+    if (why === 'escalated')
+      return [
+        lineOf(areExcluded(stage, insteadOf) ? texts.excluded : texts.escalated, { ...values, count: people.length }),
+      ]
     const away = by ?? people[0]
     const at = until === undefined ? '' : endDay(until, viewer)
     const isDirect = people.length === 1 && people[0]?.id === away?.id
@@ -133,8 +140,12 @@ function insteadOfViewer(stage: ApprovalStage, viewer: Viewer, since: string): L
 }
 
 /** The people who can decide a stage now: for the rule "any" with all stand-ins, else the approvers. */
-export const decidersNow = (stage: ApprovalStage, names?: number): string =>
-  stage.rule === 'any' ? peopleList(waitingFor([stage]), 'or', names) : peopleList(undecided(stage), 'and', names)
+export function decidersNow(stage: ApprovalStage, names?: number): string {
+  const now = waitingFor([stage])
+  return stage.rule === 'any' && now.length > 0
+    ? peopleList(now, 'or', names)
+    : peopleList(undecided(stage), 'and', names)
+}
 
 /** The events since the stage opened, for the people who wait for it. */
 export function linesForRequester(
@@ -181,9 +192,12 @@ function unreachedLines(stage: ApprovalStage, { isAdmin }: Viewer): Line[] {
   return [lineOf(texts.unreached, { people: few(lost) })]
 }
 
-function escalatedLines({ standIns = [], openedAt }: ApprovalStage, viewer: Viewer): Line[] {
+function escalatedLines(stage: ApprovalStage, viewer: Viewer): Line[] {
+  const { standIns = [], openedAt } = stage
   const people = standIns.filter(({ why }) => why === 'escalated').map(({ person }) => person)
   if (people.length === 0 || openedAt === undefined) return []
+  const replaced = standIns.filter(({ why }) => why === 'escalated').flatMap(({ insteadOf }) => insteadOf)
+  if (areExcluded(stage, replaced)) return [lineOf(strings.status.waits.excluded, { people: few(people) })]
   return [lineOf(strings.status.waits.escalated, { people: few(people), at: moment(openedAt, viewer, 'day') })]
 }
 

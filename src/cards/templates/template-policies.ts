@@ -155,9 +155,10 @@ export function approvalFacts({ template, names }: TemplateReport): Fact[] {
   const stages = approval.stages.flatMap((stage, index) =>
     fact(format(texts.label.stage, { number: String(index + 1) }), stageParts(stage, names, template)),
   )
-  const { expiresAfterDays: days } = approval
+  const { expiresAfterDays: days, differentPeople } = approval
   return [
     ...stages,
+    ...fact(texts.label.approval, differentPeople ? [texts.differentPeople] : []),
     ...fact(texts.label.expires, days === undefined ? [] : [format(texts.days, { count: quantity(days) })]),
   ]
 }

@@ -1,6 +1,6 @@
 import { type Account, asPerson, because, type Person, ProvisioningError } from '../shared/index.ts'
 import type { Approver, StagePolicy } from '../templates/index.ts'
-import { type ApprovalStage, type Decision, isApproved, openStage, representedBy } from './stage.ts'
+import { type ApprovalStage, type Decision, isApproved, isExcluded, openStage, representedBy } from './stage.ts'
 
 /** Whether the directory shows an enabled account of the organisation that is not a guest. */
 export const mayTakePart = ({ isBlocked, isGuest, unread }: Account): boolean => !isBlocked && !isGuest && !unread
@@ -104,6 +104,7 @@ export function decide(
     throw new ProvisioningError('self-approval', because('ownRequest'))
   const represented = stage ? representedBy(stage, by.id, at) : []
   const entitled = represented.filter(({ id }) => !lapsed.includes(id))
+  if (stage && isExcluded(stage, by.id)) throw new ProvisioningError('not-an-approver', because('approvedEarlierStage'))
   if (!stage || represented.length === 0) throw lateDecision(stages, by.id, at)
   if (entitled.length === 0) throw new ProvisioningError('not-an-approver', because('approverNoMore'))
   const insteadOf = othersRepresented(stage, by.id, entitled)

@@ -65,6 +65,8 @@ export const approvalStage = z.object({
       people: z.array(z.string()),
     })
     .optional(),
+  /** Ids of the people who approved an earlier stage, if the policy requires different people. They cannot decide this one. */
+  excluded: z.array(z.uuid()).optional(),
   /** Whether the requester may decide this stage. */
   selfApproval: z.boolean().optional(),
   /** The admins are approvers: instead of the policy's people if none can decide, or together with them if they are too few. */
@@ -153,9 +155,13 @@ export const undecided = (stage: ApprovalStage): Person[] =>
 const hasDecidedInQuorum = ({ rule, decisions }: ApprovalStage, personId: string): boolean =>
   rule === 'quorum' && decisions.some(({ by }) => by.id === personId)
 
+/** Whether a person approved an earlier stage and the policy requires different people. */
+export const isExcluded = ({ excluded = [] }: Pick<ApprovalStage, 'excluded'>, personId: string): boolean =>
+  excluded.includes(personId)
+
 /** Returns the undecided approvers that a person represents, including this person. */
 export function representedBy(stage: ApprovalStage, personId: string, at: string): Person[] {
-  if (hasDecidedInQuorum(stage, personId)) return []
+  if (hasDecidedInQuorum(stage, personId) || isExcluded(stage, personId)) return []
   const standing = (stage.standIns ?? []).filter(
     ({ person, until }) => person.id === personId && (until === undefined || until > at),
   )
@@ -171,7 +177,9 @@ export function waitingFor(stages: readonly ApprovalStage[]): Person[] {
   const left = undecided(stage)
   const standing = (stage.standIns ?? []).filter(({ insteadOf }) => left.some(({ id }) => insteadOf.includes(id)))
   const people = [...left, ...standing.map(({ person }) => person)]
-  return [...new Map(people.map((one) => [one.id, one])).values()].filter(({ id }) => !hasDecidedInQuorum(stage, id))
+  return [...new Map(people.map((one) => [one.id, one])).values()].filter(
+    ({ id }) => !hasDecidedInQuorum(stage, id) && !isExcluded(stage, id),
+  )
 }
 
 /** Returns all current and former approvers and stand-ins. They may read the request. */

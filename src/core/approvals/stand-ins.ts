@@ -37,6 +37,7 @@ export async function standInCandidates(
       : [...stage.approvers, ...(stage.standIns?.map(({ person }) => person) ?? [])]
     ).map(({ id }) => id),
     ...stage.decisions.map(({ by }) => by.id),
+    ...(stage.excluded ?? []),
   ])
   // The requester is never a stand-in, even if the policy lets them decide as an approver.
   const of = (as: StandInCandidate['as'], found: Found, people: readonly Person[]): StandInCandidate[] =>

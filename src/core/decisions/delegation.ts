@@ -3,6 +3,7 @@ import { z } from 'zod'
 import {
   type Delegation,
   type DelegationPage,
+  isExcluded,
   mayTakePart,
   nextTimerRun,
   openStage,
@@ -93,6 +94,7 @@ function goesTo(
   at: string,
 ): boolean {
   const stage = openStage(approvals)
+  if (stage && isExcluded(stage, delegate.id)) return false
   const standIns = (stage && realigned(stage, away, requester.id, at).standIns) ?? []
   return standIns.some((one) => one.why === 'delegated' && one.person.id === delegate.id && one.by?.id === person.id)
 }

@@ -5,6 +5,7 @@ import {
   type Decision,
   decision,
   isApproved,
+  isExcluded,
   lastDecision,
   openStage,
   waitingFor,
@@ -70,6 +71,9 @@ async function decideInstead(
     // The use case's permission is about admins; this refuses requests of another tenant.
     authorize(actor, 'request.override', request)
     refuseOverride(request, actor)
+    const open = openStage(request.approvals)
+    if (decision === 'approved' && open && isExcluded(open, actor.id))
+      throw new ProvisioningError('not-an-approver', because('approvedEarlierStage'))
     const isOwn = overridesOwn(request.approvals, actor.id, at)
     if (isOwn) refuseAlone(others)
     const why = comment.trim().slice(0, longestComment)

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type ApprovalStage, nextTimerRun, openStage, undecided, withStage } from '../approvals/index.ts'
+import { type ApprovalStage, isExcluded, nextTimerRun, openStage, undecided, withStage } from '../approvals/index.ts'
 import {
   approvalTimer,
   askApprovers,
@@ -117,6 +117,8 @@ function reassigned(
     refuseFields([fault('/to', 'already-asked', because('personAsked', { name }))])
   if (stage.decisions.some(({ by }) => by.id === to.id))
     refuseFields([fault('/to', 'already-asked', because('personDecided', { name }))])
+  if (isExcluded(stage, to.id))
+    refuseFields([fault('/to', 'already-asked', because('personApprovedEarlier', { name }))])
   const by = asPerson(actor)
   const remark = comment.trim().slice(0, longestComment)
   const needsSecondAdmin = !isAlone && former.id !== by.id

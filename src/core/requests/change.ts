@@ -7,6 +7,7 @@ import {
   openStage,
   realigned,
   waitingFor,
+  withDifferentPeople,
   withStage,
 } from '../approvals/index.ts'
 import { type AuditAction, type AuditEntry, system } from '../audit/index.ts'
@@ -262,7 +263,8 @@ export function withOpenStage<R extends Request>(
 ): R {
   const stage = request.status === 'pendingApproval' ? openStage(request.approvals) : undefined
   if (!stage || stage.openedAt !== undefined) return request
-  const next = opened(stage, request.template.approval, settings.approvals, at)
+  const { approval } = request.template
+  const next = withDifferentPeople(opened(stage, approval, settings.approvals, at), request.approvals, approval)
   return withStage(request, realigned(next, away, request.requester.id, at))
 }
 
@@ -276,7 +278,10 @@ export function openStageEntries(request: Request): AuditEntry[] {
 export function jobsOfOpenStage(request: Request): JobOrder[] {
   const stage = openStage(request.approvals)
   if (!stage?.openedAt) return askApprovers(request)
-  return [...askApprovers(request), ...approvalTimer(request, stage, nextTimerRun(stage, stage.openedAt))]
+  const { openedAt, times } = stage
+  const isDueNow = times?.escalateAt !== undefined && times.escalateAt <= openedAt
+  const due = isDueNow ? openedAt : nextTimerRun(stage, openedAt)
+  return [...askApprovers(request), ...approvalTimer(request, stage, due)]
 }
 
 /** Reads the delegations of the approvers in stages that are not open yet. */

@@ -227,6 +227,7 @@ export const stagePolicy = z
 export type StagePolicy = z.output<typeof stagePolicy>
 export const approvalPolicy = z.strictObject({
   stages: z.array(stagePolicy).min(1).max(5).describe('The stages in their order'),
+  differentPeople: z.boolean().optional().describe('Whether a person who approved a stage cannot decide a later one'),
   expiresAfterDays: z
     .number()
     .positive()
@@ -235,6 +236,31 @@ export const approvalPolicy = z.strictObject({
     .describe('Days after which a stage without a decision ends the request. Absent: the setting of the service'),
 })
 export type ApprovalPolicy = z.output<typeof approvalPolicy>
+
+/**
+ * Whether each stage can have its approvals by people who approved no other stage. Stages with a group, owners or a manager have
+ * people who are not known here, so they count as possible.
+ */
+export function canBeDifferent(stages: readonly StagePolicy[]): boolean {
+  const parts = stages.flatMap(({ approvers, rule, quorum }) => {
+    const people = [...new Set(approvers.flatMap((one) => ('user' in one ? [one.user] : [])))]
+    if (approvers.some((one) => !('user' in one))) return []
+    const count = rule === 'any' ? 1 : rule === 'all' ? people.length : Math.min(quorum ?? 1, people.length)
+    return Array.from({ length: count }, () => people)
+  })
+  // Each needed approval gets a person of its own (augmenting paths, as in a bipartite matching).
+  const takenBy = new Map<string, number>()
+  const place = (part: number, tried: Set<string>): boolean =>
+    (parts[part] ?? []).some((id) => {
+      if (tried.has(id)) return false
+      tried.add(id)
+      const holder = takenBy.get(id)
+      if (holder !== undefined && !place(holder, tried)) return false
+      takenBy.set(id, part)
+      return true
+    })
+  return parts.every((_, part) => place(part, new Set()))
+}
 
 /** Returns the maximum number of approvers of a stage; undefined if the stage has groups. */
 export function maxPeople({ approvers }: Pick<StagePolicy, 'approvers'>): number | undefined {

@@ -1,6 +1,6 @@
 import { isSeatCount } from '../resources/index.ts'
 import { addReasons, because, isMailboxKind, type PlacedReason } from '../shared/index.ts'
-import { conditionFault, maxPeople } from './approval-policy.ts'
+import { canBeDifferent, conditionFault, maxPeople } from './approval-policy.ts'
 import { designFaults, type TemplateField } from './field.ts'
 import { namingFaults } from './naming-policy.ts'
 import { type PropertyRules, propertiesOf, propertyFaults } from './property.ts'
@@ -27,6 +27,7 @@ function policyFaults(written: Template): PlacedReason[] {
   const ofFields = written.fields.flatMap((field, index) => at(index, designFaults(field)))
   return [
     ...stageFaults(written),
+    ...differenceFaults(written),
     ...at('fields', ofFields),
     ...at('properties', propertyFaults(written.properties, written.kind)),
     ...at('naming', namingFaults(written.naming, written.kind, keys)),
@@ -59,6 +60,12 @@ function stageFaults(written: Pick<Template, 'kind' | 'fields' | 'labels' | 'app
       faults.push({ ...atQuorum, reason: because('quorumTooLarge', { most }) })
     return faults
   })
+}
+
+/** Reports a policy that requires different people and names too few of them. */
+function differenceFaults({ approval }: Pick<Template, 'approval'>): PlacedReason[] {
+  if (!approval?.differentPeople || canBeDifferent(approval.stages)) return []
+  return [{ path: ['approval', 'differentPeople'], reason: because('differentPeopleTooFew') }]
 }
 
 /** Returns the limits that do not apply to the kind. */
