@@ -87,7 +87,10 @@ export const severalSamples: readonly Sample[] = [
   sample(
     'ticked',
     decideSeveralCard,
-    decideSeveralView({ question, waiting: rows, from: 10, ticked: new Set(['1041.1', '1052.1']), fault: 'comment' }, asDana),
+    decideSeveralView(
+      { question, waiting: rows, from: 8, ticked: new Set(['1041.1', '1052.1']), fault: 'comment' },
+      asDana,
+    ),
   ),
   sample(
     'no-ticks',

@@ -36,6 +36,7 @@ const ours = new Set([
     'moreToMe',
     'moreWarnings',
   ],
+  ...['batchId', 'decisionId', 'input', 'ticked'],
   ...['id', 'key', 'letterId', 'requestId', 'url', 'regex', 'minimum', 'maximum'],
 ])
 

@@ -59,6 +59,9 @@ const others = [
   `INSERT INTO batches (batch_id, tenant_id, person_id, status, updated_at, ended_at, body)
    SELECT gen_random_uuid(), '${tenantId}', gen_random_uuid(), 'done', now(), now() - n * interval '1 minute', '{}'
    FROM generate_series(1, ${stored}) AS n`,
+  `INSERT INTO joint_decisions (decision_id, tenant_id, person_id, updated_at, body)
+   SELECT gen_random_uuid(), '${tenantId}', gen_random_uuid(), now() - n * interval '1 second', '{}'
+   FROM generate_series(1, ${stored}) AS n`,
   `INSERT INTO name_counters SELECT '${tenantId}', 'scope ' || n, n FROM generate_series(1, ${stored}) AS n`,
   `INSERT INTO chat_pace SELECT 'chat ' || n, '{}', now() - n * interval '1 second'
    FROM generate_series(1, ${stored}) AS n`,
@@ -189,6 +192,12 @@ describe.each(engines)('with any number of requests, %s:', (engine) => {
     ['the number of failed deliveries', () => stores.deliveries.countFailed(tenantId, null, limit)],
     ['the latest delivery to a receiver', () => stores.deliveries.list({ tenantId, templateId: randomUUID(), limit })],
     ['deliveries of one request', () => stores.deliveries.list({ tenantId, requestId: randomUUID(), limit })],
+    [
+      'the requests of a batch',
+      () => stores.requests.list({ tenantId, batchId: randomUUID(), limit, oldestFirst: true }),
+    ],
+    ['the cards of a batch', () => stores.notices.ofBatch(tenantId, randomUUID())],
+    ['the last joint decision', () => stores.jointDecisions.lastAbout(kim, randomUUID(), 1)],
     ['a chat', () => stores.conversations.ofPerson(tenantId, kim)],
     ['the number of requests that retention reduces', () => stores.retention.count({ tenantId, before: new Date(0) })],
     ['housekeeping without old rows', () => forgetOld(stores, new Date())],

@@ -22,7 +22,7 @@ export const batchCard = defineCard({
   data: z.strictObject({
     look,
     band: z.enum(keysOf(strings.batch.band)),
-    total: z.string(),
+    quantity: z.string(),
     says: z.array(z.strictObject({ text: z.string() })),
     ...paged,
     rows: z.array(
@@ -69,7 +69,7 @@ export function batchView(
   return {
     look: isDone ? plain : !isOver ? looks.queued : isGood ? looks.succeeded : toKnow,
     band: isDone ? 'done' : !isOver ? 'running' : 'over',
-    total: format(texts.total, { count: rows.length }),
+    quantity: format(texts.total, { count: rows.length }),
     says: sentences.map((text) => ({ text })),
     ...pagesAround(start, shown.length, sorted.length, size),
     rows: shown.map((row) => rowOf(row, viewer)),

@@ -27,7 +27,7 @@ export const decideSeveralCard = defineCard({
     look,
     band: z.enum(keysOf(strings.several.band)),
     /** How many requests wait. */
-    waits: z.string(),
+    waiting: z.string(),
     /** The requester and the templates of a batch. */
     asks: z.string(),
     /** The result of the last decision, and the earlier decisions. */
@@ -78,7 +78,7 @@ export interface DecideSeveral {
 }
 
 /** The rows of a page, and fewer for a card that would be too large. */
-const sizes = [10, 7, 4, 2]
+const sizes = [8, 5, 3, 2]
 /** The facts of a row, the common facts and the failed requests that a card shows. */
 const most = { facts: 3, common: 4, failed: 5 } as const
 
@@ -88,7 +88,7 @@ export const tickOf = ({ number, approvals }: Request): string => `${number}.${o
 export function decideSeveralView(
   { question, waiting, from = 0, ticked = new Set(), comment = '', fault = '', last, undecided = [] }: DecideSeveral,
   viewer: Viewer,
-  size: number = 10,
+  size: number = 8,
 ): ViewOf<typeof decideSeveralCard> {
   const texts = strings.several
   const start = Math.max(0, Math.min(Math.floor(from / size), Math.ceil(waiting.length / size) - 1) * size)
@@ -101,7 +101,7 @@ export function decideSeveralView(
   return {
     look: fault ? toFix : isOver ? (pending > 0 ? looks.queued : looks.succeeded) : looks.pendingApproval,
     band: fault ? 'fix' : isOver ? 'over' : 'waiting',
-    waits: format(texts.waits, { count: waiting.length }),
+    waiting: format(texts.waits, { count: waiting.length }),
     asks: question ? asksOf(question, viewer) : '',
     results: [...resultsOf(last, undecided, pending, viewer), ...earlierOf(question)],
     common: common.slice(0, most.common),

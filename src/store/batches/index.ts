@@ -102,8 +102,8 @@ export function createBatchStore(database: Database): BatchStore {
       const before = new Date(at.getTime() - keptDays * 86_400_000).toISOString()
       await database.query(
         `DELETE FROM batches WHERE ended_at < $1 AND NOT EXISTS (
-           SELECT FROM batch_rows r JOIN requests q USING (request_id)
-           WHERE r.batch_id = batches.batch_id AND q.status = ANY($2))`,
+           SELECT FROM requests q WHERE q.tenant_id = batches.tenant_id AND q.body -> 'batch' IS NOT NULL
+           AND q.body -> 'batch' ->> 'batchId' = batches.batch_id::text AND q.status = ANY($2))`,
         [before, openStates],
       )
     },
