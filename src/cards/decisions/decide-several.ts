@@ -173,8 +173,7 @@ const factTexts = (facts: readonly Fact[]): string[] =>
     )
 
 const listTexts = (request: Request, viewer: Viewer): string[] => [
-  strings.kind[request.kind],
-  format(strings.approvals.asks, { name: shortName(request.requester) }),
+  format(strings.approvals.asks, { kind: strings.kind[request.kind], name: shortName(request.requester) }),
   age(request.submittedAt, viewer),
 ]
 
