@@ -63,6 +63,18 @@ describe('the commands for one request', () => {
     expect(box).toContain('  Reason: “Orders of customers”\n')
   })
 
+  it('show the fields of a mailbox that have no effect, before and after it is sent', async () => {
+    const flags = ['--template', 'Shared mailbox', '--display-name', 'Thebe', '--primary-owner', 'dana@contoso.example']
+    const warning = 'Microsoft 365 has no place for primaryOwner of shared mailboxes. Only the request keeps the value.'
+    const tried = await as('kim', ['mailbox', 'create', ...flags, '--name', 'thebe', '--dry-run'])
+    const sent = await as('kim', ['mailbox', 'create', ...flags, '--name', 'thebe'])
+    for (const { printed } of [tried, sent]) expect(printed).toContain(`Warning: ${warning}`)
+    const json = await as('kim', ['mailbox', 'create', ...flags, '--name', 'thebe-2', '--json'])
+    const { warnings, requestId } = JSON.parse(json.printed)
+    expect(warnings).toEqual([{ code: 'kept-on-request', field: 'primaryOwner', detail: warning }])
+    expect((await as('kim', ['request', 'show', requestId])).printed).toContain(`Warning: ${warning}`)
+  })
+
   it('show ids if names cannot be looked up', async () => {
     const site = await projectSite('Himalia')
     const noDirectory: typeof fetch = async (url, init) =>

@@ -4,6 +4,7 @@
  */
 export * from './access.ts'
 export * from './addresses.ts'
+export { withoutAbsent } from './applicable-fields.ts'
 export * from './attention.ts'
 export * from './batch-jobs.ts'
 export * from './change.ts'

@@ -106,9 +106,16 @@ export interface RawInput {
 /** A body that core reads; the schema describes it. */
 interface CheckedByCore {
   readonly documents: z.ZodType
+  /** Removes absent fields. The rest is checked by the schema before core reads the body. */
+  readonly present?: (body: unknown) => unknown
 }
 /** For a body that core validates as a whole: the handler gets the JSON unchanged. */
 export const checkedByCore = (schema: z.ZodType): CheckedByCore => ({ documents: schema })
+/** For a body that is validated here and passed on unchanged, so that core sees which fields were omitted. */
+export const checkedWhole = (schema: z.ZodType, present: (body: unknown) => unknown): CheckedByCore => ({
+  documents: schema,
+  present,
+})
 
 interface SignedBody {
   readonly signed: z.ZodType
@@ -287,6 +294,7 @@ function parseBody(spec: BodySpec | undefined, body: unknown): unknown {
   if (body === undefined && !schema?.safeParse(undefined).success)
     throw new HttpError('malformed-json', 'The body is empty. Send a JSON object.')
   if (schema) return parseFields(schema, withoutNulls(schema, body))
+  if ('present' in spec && spec.present) parseFields(spec.documents, spec.present(body))
   return body
 }
 

@@ -16,8 +16,9 @@ import {
   shownFieldWarning,
   simulatedPreview,
   siteRequest,
+  withoutAbsent,
 } from '../../../core/index.ts'
-import { type ActorScope, checkedByCore, defineRoute } from '../../server/define-route.ts'
+import { type ActorScope, checkedByCore, checkedWhole, defineRoute } from '../../server/define-route.ts'
 import { errorsOf } from '../../server/problem.ts'
 import { hasEntity } from '../../server/respond.ts'
 import { preferredWait, type WaitEnd } from '../../server/waiting.ts'
@@ -80,7 +81,7 @@ const createSite = defineRoute({
   permission: 'request.create',
   audience: 'collab',
   query: anotherQuery,
-  body: checkedByCore(siteRequest),
+  body: checkedWhole(siteRequest, (body) => withoutAbsent('site', body)),
   answers: { 202: accepting },
   refusals: ['duplicate-request', 'name-taken', 'too-many-open-requests', 'not-found'],
   examples: examples.createSite,
