@@ -296,7 +296,9 @@ describe('every verb of a card and every command, for everybody', () => {
     const request = await world.request('pendingApproval')
     const listed: readonly Chatter[] = verb === 'requests.page' ? ['requester'] : ['approver', 'removed']
     const isListed = listed.includes(who)
-    for (const edge of [{}, { before: request.number + 1 }, { after: request.number - 1 }]) {
+    // The list of approvals starts with the oldest request, so its first page may not show the newest one.
+    const first = verb === 'requests.page' ? [{}] : []
+    for (const edge of [...first, { before: request.number + 1 }, { after: request.number - 1 }]) {
       const before = await world.rows()
       const others = { personId: idOf('requester'), requesterId: idOf('requester'), approverId: idOf('approver') }
       const answer = await clicks(who, verb, { ...edge, ...others })
