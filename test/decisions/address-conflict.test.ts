@@ -50,8 +50,8 @@ describe('a request whose address is taken during the wait', () => {
 
   it('is not approved by anybody, not even by an admin, and can be rejected', async () => {
     const requestId = await taken('vega')
-    const { code, faults } = await refusal(() => provisioning().approve(actorOf(dana), { requestId }))
-    expect([code, faults[0]?.suggestion]).toEqual(['name-taken', 'vega-2'])
+    const { code } = await refusal(() => provisioning().approve(actorOf(dana), { requestId }))
+    expect([code, (await read(requestId)).addressConflict?.suggestion]).toEqual(['name-taken', 'vega-2'])
     const order = { requestId, decision: 'approved', comment: 'Now.' } as const
     expect((await refusal(() => provisioning().override(actorOf(priya, true), order))).code).toBe('name-taken')
     expect((await provisioning().reject(actorOf(dana), { requestId, comment: 'No.' })).status).toBe('rejected')

@@ -16,7 +16,7 @@ const patience = 400_000
 /** A harmless text, with a comma and a space, so that it is not an address either. */
 const friendly = 'Plain, friendly words'
 /** Removes line breaks as one-line inputs do, and combines spaces as choices do. */
-const oneLine = (text: string): string => text.replaceAll('\n', '')
+const oneLine = (text: string): string => text.replaceAll(/[\r\n]/g, '')
 const formsOf = (text: string): string[] => [text, oneLine(text), text.replace(/\s+/g, ' ').trim()]
 /** Most cards shorten longer texts. */
 const longest = 60

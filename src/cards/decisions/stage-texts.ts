@@ -170,7 +170,7 @@ export function linesForRequester(
   return [...lines, lineOf(reminded, { name, at: moment(reminder.at, viewer, 'full') })]
 }
 
-/** Whether people who can get a card are able to complete a stage. */
+/** Whether the people in open chats are able to complete a stage. */
 export function isReachable(stage: ApprovalStage): boolean {
   const lost = new Set((stage.unreachable ?? []).map(({ person }) => person.id))
   const reachable = waitingFor([stage]).filter(({ id }) => !lost.has(id))
@@ -179,7 +179,7 @@ export function isReachable(stage: ApprovalStage): boolean {
   return undecided(stage).every(({ id }) => represented.includes(id))
 }
 
-/** Only admins can help people who get no card, as long as somebody else can decide. */
+/** Only admins can do something about unreachable people, as long as somebody else can decide. */
 function unreachedLines(stage: ApprovalStage, { isAdmin }: Viewer): Line[] {
   const texts = strings.status.waits
   const left = new Set(waitingFor([stage]).map(({ id }) => id))

@@ -127,21 +127,8 @@ export async function refuseTakenAddress(context: SystemContext<DecisionPorts>, 
   const { request } = await checkAddresses(context, before)
   const { addressConflict, requester } = request
   if (!addressConflict || request.status !== 'pendingApproval') return
-  const { taken, suggestion } = addressConflict
-  throw new ProvisioningError(
-    'name-taken',
-    because('addressTakenMeanwhile', { address: taken, name: requester.displayName }),
-    {
-      faults: [
-        fault(
-          '/alias',
-          'name-taken',
-          because('addressTakenMeanwhile', { address: taken, name: requester.displayName }),
-          suggestion,
-        ),
-      ],
-    },
-  )
+  const reason = because('addressTakenMeanwhile', { address: addressConflict.taken, name: requester.displayName })
+  throw new ProvisioningError('name-taken', reason)
 }
 
 /**

@@ -5,7 +5,7 @@ import { type Context, defineUseCase, type SystemContext } from '../shared/index
 import { type AddressCheck, checkAddresses } from './address-conflict.ts'
 import type { DecisionPorts } from './ports.ts'
 
-/** The facts that an approver's card shows in addition to the request. They are read or checked a moment before. */
+/** The facts on an approver's card in addition to the request, read or checked a moment before. */
 export interface ApprovalFacts {
   readonly address: AddressCheck
   /** The request that this one is based on, if its details still exist. */
