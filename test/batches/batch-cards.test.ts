@@ -93,6 +93,18 @@ describe('the cards of a batch', () => {
     expect(to(dana).map(({ how, card }) => [how, textOf(card).includes('2 waiting')])).toEqual([['update', true]])
   })
 
+  it('are checked once more, because a slow transaction may commit after the first update', async () => {
+    const batchId = await submitted(1, one)
+    await refresh(batchId)
+    await system().refreshBatch(outbox, { tenantId, batchId, isCheck: true })
+    const { rows } = await core.database.query<{ late: boolean }>(
+      `SELECT start_after > now() + interval '4 seconds' AS late FROM ordered_jobs
+       WHERE name = 'refresh-batch' AND payload->>'batchId' = $1 AND payload->>'isCheck' = 'true'`,
+      [batchId],
+    )
+    expect(rows).toEqual([{ late: true }])
+  })
+
   it('replace the cards of each request, for approvers and for the requester', async () => {
     const batchId = await submitted(2, one)
     for (const { requestId } of await requests(batchId)) {

@@ -58,6 +58,8 @@ describe('a move from the embedded store to a server', { timeout: 60_000 }, () =
     const many = await call('kim', 'POST', '/requests/v1/batch', luna)
     const rowsPath = `/batches/v1/${many['batchId']}/rows`
     await dana.sees(/Luna/)
+    const refreshes = `SELECT 1 FROM pgboss.job WHERE name = 'refresh-batch' AND state NOT IN ('completed', 'failed')`
+    await until(async () => (await app.database.query(refreshes)).rows.length === 0, 'all updates of the batch’s cards')
     const rowsBefore = await call('kim', 'GET', rowsPath)
     const before = await call('kim', 'GET', path)
     const timeline = await call('kim', 'GET', `${path}/timeline`)

@@ -13,6 +13,7 @@ import { chatOf, lostRight, reached, recordUndelivered } from '../decisions/inde
 import type { BatchNotice, ChatRefusal, Conversation, NoticeCard, NoticeOrder, Request } from '../requests/index.ts'
 import {
   type BatchSubject,
+  checkBatchOrder,
   type JobOrder,
   type JobPayload,
   noticeSubject,
@@ -127,7 +128,7 @@ export async function batchReached(
 export async function refreshBatch(
   context: SystemContext<NotificationPorts>,
   outbox: Outbox,
-  { tenantId, batchId }: Pick<JobPayload<'refresh-batch'>, 'tenantId' | 'batchId'>,
+  { tenantId, batchId, isCheck }: Omit<JobPayload<'refresh-batch'>, 'v'>,
 ): Promise<void> {
   const { ports } = context
   const batch = await ports.batches.find(batchId)
@@ -135,6 +136,7 @@ export async function refreshBatch(
   const notices = await ports.notices.ofBatch(tenantId, batchId)
   const progress = await progressOf(ports, batch)
   await ports.jobs.enqueue([
+    ...(isCheck ? [] : [checkBatchOrder(tenantId, batchId, ports.clock.now())]),
     ...(isBeingSubmitted(batch) ? [] : questionsDue(progress, notices)),
     ...(isBatchOver(progress) && batch.clientId === undefined
       ? [tellOrder(tenantId, batch.requester.id, `batch-end:${batchId}`)]

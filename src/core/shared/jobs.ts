@@ -168,8 +168,8 @@ export const jobPayloads = {
   'realign-approvals': z.object({ v, tenantId: z.uuid(), personId: z.uuid() }),
   /** Submits rows of a batch until it has to wait; it orders the next turn. */
   'run-batch': z.object({ v, batchId: z.uuid(), turn: z.int().min(0) }),
-  /** Sends and updates the cards of a batch: to its approvers and its requester. */
-  'refresh-batch': z.object({ v, tenantId: z.uuid(), batchId: z.uuid() }),
+  /** Sends and updates the cards of a batch: to its approvers and its requester. `isCheck`: checks once more. */
+  'refresh-batch': z.object({ v, tenantId: z.uuid(), batchId: z.uuid(), isCheck: z.literal(true).optional() }),
   /** Decides the requests of a joint decision. */
   'decide-jointly': z.object({ v, decisionId: z.uuid() }),
   /** Erases a person's data and then notifies the admin `by`. */
@@ -221,4 +221,18 @@ export function refreshBatchOrder(tenantId: string, batchId: string, now: Date):
   const startAfter = new Date((pause + 1) * batchPause + batchMargin)
   const payload = { v: 1, tenantId, batchId } as const
   return { name: 'refresh-batch', payload, id: jobId('refresh-batch', batchId, pause), startAfter }
+}
+
+/** The checks of a batch within this time are one job. In milliseconds. */
+const checkPause = 10_000
+
+/**
+ * Returns the order to compare the cards of a batch with its rows once more: a transaction that took long may have committed
+ * a change after the first job.
+ */
+export function checkBatchOrder(tenantId: string, batchId: string, now: Date): JobOrder {
+  const pause = Math.floor(now.getTime() / checkPause)
+  const startAfter = new Date((pause + 1.5) * checkPause)
+  const payload = { v: 1, tenantId, batchId, isCheck: true } as const
+  return { name: 'refresh-batch', payload, id: jobId('check-batch', batchId, pause), startAfter }
 }
