@@ -54,6 +54,7 @@ export const definedCards = [
   decisions.approvalDecidedCard,
   provisioning.siteReadyCard,
   provisioning.mailboxReadyCard,
+  provisioning.linksCard,
   requests.myRequestsCard,
   requests.approvalsCard,
   decisions.delegationCard,
@@ -128,6 +129,8 @@ export const cards = {
   /** The one card that announces a created resource. */
   ready: (request: Request, viewer: Viewer): CardJson =>
     isForMailbox(request) ? mailboxReady(request, viewer) : siteReady(request, viewer),
+  /** The one card that announces several created resources. */
+  links: shown(provisioning.linksCard, provisioning.linksView),
   myRequests: shown(requests.myRequestsCard, requests.myRequestsView),
   approvals: shown(requests.approvalsCard, requests.approvalsView),
   delegation: shown(decisions.delegationCard, decisions.delegationView),

@@ -28,7 +28,7 @@ export function createOutbox(
       outlookRoot,
     })
   return {
-    send: (conversation, content, name) => sender.send(conversation, render(conversation, content), name),
+    send: (conversation, content, name, place) => sender.send(conversation, render(conversation, content), name, place),
     update: (conversation, activityId, content, name) =>
       sender.update(conversation, activityId, render(conversation, content), name),
   }
@@ -40,7 +40,7 @@ export function createOutbox(
  */
 function isForAdmin(content: CardContent): boolean {
   if ('isAdmin' in content) return content.isAdmin
-  return content.kind !== 'withdrawn'
+  return content.kind !== 'withdrawn' && content.kind !== 'links'
 }
 
 function cardOf(content: CardContent, viewer: Viewer): CardJson {
@@ -69,6 +69,8 @@ function cardOf(content: CardContent, viewer: Viewer): CardJson {
       const { erasure } = content
       return cards.adminErase({ step: erasure.isBlocked ? 'blocked' : 'confirm', erasure }, viewer)
     }
+    case 'links':
+      return cards.links(content.requests, viewer)
     case 'digest':
       return cards.digest(content.digest, content.setting, viewer)
   }

@@ -17,15 +17,25 @@ import {
   cardSubject,
   isDirectoryAway,
   isForApprover,
+  isReadyCard,
   type JobPayload,
   noticeSubject,
   notifyOrder,
+  PutOff,
   type SystemContext,
   tellOrder,
 } from '../shared/index.ts'
+import { bundledIn, bundleLinks, nameInLine, refreshBundled, refuseBundle, requestsOfBundle } from './bundles.ts'
 import { readDigestNotice } from './digest.ts'
 import { readHealthNotice } from './health-watch.ts'
-import { type CardContent, type NoticeContent, type Outbox, requestCard, type SendResult } from './outbox.ts'
+import {
+  type CardContent,
+  type CardPlace,
+  type NoticeContent,
+  type Outbox,
+  requestCard,
+  type SendResult,
+} from './outbox.ts'
 import type { NotificationPorts } from './ports.ts'
 
 /** One card for one person: about a request, or a notice about no one request. */
@@ -55,6 +65,10 @@ interface Card {
   isAllowed(): Promise<boolean>
   /** Called when it was sent before. */
   wasSent(state: SentCard['state']): Promise<void>
+  /** The place of the card in the line of its chat. */
+  place(): Promise<CardPlace>
+  /** Called when the chat has no room. Returns true if another card replaces this one. */
+  isReplaced(conversation: Conversation, full: PutOff): Promise<boolean>
   /** Updates another card of the person instead of sending again; false: the person has no other card. */
   updateInstead(conversation: Conversation): Promise<boolean>
 }
@@ -93,11 +107,15 @@ export async function deliverCard(
   if (before && (await card.updateInstead(conversation))) return
   const content = await card.content()
   if (!content || (!before && !(await card.claim(conversation)))) return
-  const result = await outbox.send(conversation, content, card.name).catch(async (error: unknown) => {
-    // The record of an earlier lost answer stays, or a chat that answers at random would get cards without end.
-    if (!before) await card.release()
-    throw error
-  })
+  const result = await outbox
+    .send(conversation, content, card.name, await card.place())
+    .catch(async (error: unknown) => {
+      // The record of an earlier lost answer stays, or a chat that answers at random would get cards without end.
+      if (!before) await card.release()
+      if (error instanceof PutOff && !before && (await card.isReplaced(conversation, error))) return undefined
+      throw error
+    })
+  if (!result) return
   if (result.state === 'undeliverable') return card.refused(conversation, result)
   // A second lost answer ends it: a chat that accepts cards without answering must not be filled with them.
   if (result.state === 'unknown' && !before) throw new Error(`the answer to the card ${card.name} was lost`)
@@ -115,7 +133,7 @@ async function cardOf(
   if (!request || !isStillDue(request, key) || !isDecisionPending(request, key, personId)) return undefined
   const { sentCards } = ports
   const forApprover = isForApprover(key)
-  const name = `${requestId} ${key}`
+  const name = nameInLine(requestId, key)
   const recordIn = ({ conversationId }: Conversation, state: SentCard['state'], activityId: string | null) => {
     return { requestId, personId, key, conversationId, activityId, state }
   }
@@ -144,12 +162,22 @@ async function cardOf(
     installs: forApprover,
     isAllowed: () => mayHave(context, request, { personId, key }),
     wasSent: async (state) => (forApprover && state !== 'withdrawn' ? reached(context, request, personId) : undefined),
+    place: async () => ({ rank: forApprover || cardSubject(key).kind === 'outcome' ? 'first' : 'new' }),
+    isReplaced: async (conversation, full) =>
+      isReadyCard(key) &&
+      personId === request.requester.id &&
+      (await bundleLinks(context, request, conversation, full)),
     async updateInstead(conversation) {
       // A card about a webhook shows what happened then, which no other card of the request shows.
       if (cardSubject(key).kind === 'webhook') return false
       const known = await sentCards.find(requestId, personId, 'status')
       if (known?.state !== 'sent' || !known.activityId) return false
-      const result = await outbox.update(conversation, known.activityId, show(known.key), `${requestId} ${known.key}`)
+      const result = await outbox.update(
+        conversation,
+        known.activityId,
+        show(known.key),
+        nameInLine(requestId, known.key),
+      )
       if (result === 'gone') {
         await sentCards.remove(requestId, personId, known.key)
         return false
@@ -227,8 +255,13 @@ function noticeOf(context: SystemContext<NotificationPorts>, order: NoticeOrder)
     sent: () => notices.find(order),
     claim: () => notices.claim(order),
     release: () => notices.remove(order),
-    keep: (_, { state }) => notices.put(order, state),
+    async keep(_, { state }) {
+      await notices.put(order, state)
+      const bundled = await requestsOfBundle(context, await bundledIn(context, order))
+      await ports.jobs.enqueue(refreshBundled(bundled, order.personId))
+    },
     async refused(conversation, { why, closed }) {
+      await refuseBundle(context, conversation, await bundledIn(context, order), { why, closed })
       if (conversation.closed !== undefined) return
       await notices.put(order, 'unknown')
       if (closed) await ports.conversations.close(conversation, why, ports.clock.now())
@@ -237,12 +270,18 @@ function noticeOf(context: SystemContext<NotificationPorts>, order: NoticeOrder)
     installs: false,
     isAllowed: async () => true,
     wasSent: async () => undefined,
+    async place() {
+      const bundled = await bundledIn(context, order)
+      if (bundled.length === 0) return { rank: 'new' }
+      return { rank: 'first', instead: bundled.map(({ requestId, key }) => nameInLine(requestId, key)) }
+    },
+    isReplaced: async () => false,
     updateInstead: async () => false,
   }
 }
 
 /** The present content of a notice; undefined: it is out of date. */
-function noticeContent(
+async function noticeContent(
   context: SystemContext<NotificationPorts>,
   order: NoticeOrder,
 ): Promise<NoticeContent | undefined> {
@@ -255,7 +294,20 @@ function noticeContent(
       return erasureNotice(context, order, subject)
     case 'digest':
       return readDigestNotice(context, order, subject.day)
+    case 'links':
+      return linksNotice(context, order)
+    case 'waiting':
+      return undefined as never
   }
+}
+
+/** The links of a bundle; undefined: all its requests were erased. */
+async function linksNotice(
+  context: SystemContext<NotificationPorts>,
+  order: NoticeOrder,
+): Promise<NoticeContent | undefined> {
+  const requests = await requestsOfBundle(context, await bundledIn(context, order))
+  return requests.length === 0 ? undefined : { kind: 'links', requests }
 }
 
 /**
@@ -267,7 +319,7 @@ async function mayHaveNotice(
   { personId, notice }: NoticeOrder,
 ): Promise<boolean> {
   const { kind } = noticeSubject(notice)
-  if (kind === 'digest') return true
+  if (kind !== 'health' && kind !== 'erased') return true
   return isAdminStill(context, personId).catch((error: unknown) => {
     if (kind === 'health' && isDirectoryAway(error)) return true
     throw error

@@ -2,6 +2,7 @@
  * Delivers cards, each once: cards about requests, alerts for admins, the daily digest. It uses all other rooms, so it is
  * the last one.
  */
+export * from './bundles.ts'
 export * from './card-updates.ts'
 export * from './deliver-card.ts'
 export * from './digest.ts'

@@ -2,7 +2,8 @@ import { everAsked } from '../approvals/index.ts'
 import type { LostRight } from '../decisions/index.ts'
 import type { ErasureNotice } from '../privacy/index.ts'
 import { type Attention, attentionOf, type ChatRefusal, type Conversation, type Request } from '../requests/index.ts'
-import { type CardKey, cardSubject, isForApprover, type WebhookEvent } from '../shared/index.ts'
+import { type CardKey, type CardRank, cardSubject, isForApprover, type WebhookEvent } from '../shared/index.ts'
+import type { LinksNotice } from './bundles.ts'
 import type { DigestNotice } from './digest.ts'
 import type { HealthNotice } from './health-watch.ts'
 
@@ -14,7 +15,7 @@ export type RequestCard = { readonly request: Request; readonly isAdmin: boolean
   | { readonly kind: 'webhook'; readonly event: WebhookEvent }
 )
 /** A card that is not about one request. */
-export type NoticeContent = HealthNotice | ErasureNotice | DigestNotice
+export type NoticeContent = HealthNotice | ErasureNotice | DigestNotice | LinksNotice
 /** The content of a card. `withdrawn` replaces a card whose person has lost the right that it needs. */
 export type CardContent = RequestCard | NoticeContent | { readonly kind: 'withdrawn'; readonly lost: LostRight }
 
@@ -26,13 +27,19 @@ export type SendResult =
 /** The result of updating a card. `gone`: the card does not exist any more. */
 export type UpdateResult = 'updated' | 'gone' | ChatRefusal
 
+/** The place of a card in the line of its chat. `instead`: the names of waiting cards that it replaces. */
+export interface CardPlace {
+  readonly rank: CardRank
+  readonly instead?: readonly string[] | undefined
+}
+
 /** Puts cards into chats; filled by the bot, which renders the content. */
 export interface Outbox {
   /**
    * Sends a card; `name` distinguishes it from others that wait for the same chat. Throws a retryable `TenantError` when the
    * card certainly did not arrive and a retry makes sense, and `PutOff` when the chat has reached its limit for now.
    */
-  send(conversation: Conversation, content: CardContent, name: string): Promise<SendResult>
+  send(conversation: Conversation, content: CardContent, name: string, place?: CardPlace): Promise<SendResult>
   /** Replaces a card that is in a chat. Throws as `send` does. */
   update(conversation: Conversation, activityId: string, content: CardContent, name: string): Promise<UpdateResult>
 }

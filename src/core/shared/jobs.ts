@@ -30,6 +30,9 @@ export const noticeKey = z.union([
   z.templateLiteral(['health:', z.enum(['red', 'well']), ':', z.string()]),
   // A person's open work on a day in their time zone, `2026-11-30`.
   z.templateLiteral(['digest:', z.string()]),
+  // One card instead of several that the limits of the chat would delay: the links of a bundle, or its waiting requests.
+  z.templateLiteral(['links:', z.uuid()]),
+  z.templateLiteral(['waiting:', z.uuid()]),
 ])
 export type NoticeKey = z.output<typeof noticeKey>
 
@@ -50,9 +53,10 @@ export type NoticeSubject =
   | { readonly kind: 'erased'; readonly personId: string; readonly erasureId: string }
   | { readonly kind: 'health'; readonly turned: 'red' | 'well'; readonly since: string }
   | { readonly kind: 'digest'; readonly day: string }
+  | { readonly kind: 'links' | 'waiting'; readonly bundleId: string }
 
 const cardKind = z.enum(['status', 'approval', 'reminder', 'warning', 'late', 'outcome', 'stuck', 'webhook'])
-const noticeKind = z.enum(['erased', 'health', 'digest'])
+const noticeKind = z.enum(['erased', 'health', 'digest', 'links', 'waiting'])
 
 /** Reads the key of a card about a request. */
 export function cardSubject(key: CardKey): CardSubject {
@@ -87,6 +91,9 @@ export function noticeSubject(key: NoticeKey): NoticeSubject {
       return { kind, turned: z.enum(['red', 'well']).parse(first), since: others }
     case 'digest':
       return { kind, day: first }
+    case 'links':
+    case 'waiting':
+      return { kind, bundleId: first }
   }
 }
 
