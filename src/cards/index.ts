@@ -55,6 +55,7 @@ export const definedCards = [
   provisioning.siteReadyCard,
   provisioning.mailboxReadyCard,
   provisioning.linksCard,
+  requests.movedCard,
   requests.myRequestsCard,
   requests.approvalsCard,
   decisions.delegationCard,
@@ -131,6 +132,8 @@ export const cards = {
     isForMailbox(request) ? mailboxReady(request, viewer) : siteReady(request, viewer),
   /** The one card that announces several created resources. */
   links: shown(provisioning.linksCard, provisioning.linksView),
+  /** An earlier card, in one line, when a newer card shows the request. */
+  moved: shown(requests.movedCard, requests.movedView),
   myRequests: shown(requests.myRequestsCard, requests.myRequestsView),
   approvals: shown(requests.approvalsCard, requests.approvalsView),
   delegation: shown(decisions.delegationCard, decisions.delegationView),

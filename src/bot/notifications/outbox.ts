@@ -40,7 +40,7 @@ export function createOutbox(
  */
 function isForAdmin(content: CardContent): boolean {
   if ('isAdmin' in content) return content.isAdmin
-  return content.kind !== 'withdrawn' && content.kind !== 'links'
+  return content.kind !== 'withdrawn' && content.kind !== 'links' && content.kind !== 'moved'
 }
 
 function cardOf(content: CardContent, viewer: Viewer): CardJson {
@@ -59,6 +59,8 @@ function cardOf(content: CardContent, viewer: Viewer): CardJson {
       const about = { reference: referenceOf(content.request), by: content.request.template.name }
       return cards.notice({ code: webhookNotices[content.event], ...about }, viewer)
     }
+    case 'moved':
+      return cards.moved(content.request, content.form)
     case 'withdrawn':
       return cards.notice({ code: withdrawnCode[content.lost] }, viewer)
     case 'health':

@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { chatOf, isAdminStill, lostRight } from '../decisions/index.ts'
 import {
   askApprovers,
@@ -9,9 +10,13 @@ import {
   outcomeCard,
   type Request,
   type SentCard,
+  visible,
 } from '../requests/index.ts'
 import {
+  type Context,
+  cardKey,
   cardSubject,
+  defineUseCase,
   isForApprover,
   isReadyCard,
   type JobOrder,
@@ -21,36 +26,48 @@ import {
   type SystemContext,
   TenantError,
 } from '../shared/index.ts'
+import { nameInLine } from './bundles.ts'
 import { isStillDue } from './deliver-card.ts'
-import { type Outbox, requestCard } from './outbox.ts'
+import { type CardForm, formOf } from './newest-card.ts'
+import { type CardContent, type Outbox, requestCard } from './outbox.ts'
 import type { NotificationPorts } from './ports.ts'
 
 type RefreshOrder = Omit<JobPayload<'refresh-cards'>, 'v'>
 
 /**
  * Updates the cards of a request in chats to its present state; again if the request changed meanwhile, so that the
- * newest state wins when several jobs run. The job of a step does nothing when a later one is on its way. A failure in one
- * chat does not stop the others, and a chat that has reached its limit gets a job of its own.
+ * newest state wins when several jobs run. The job of a step does nothing when a later one is on its way, and a card that
+ * shows this state is not updated; `isAgain` updates it anyway, because a slower update may have replaced it. A failure in
+ * one chat does not stop the others, and a chat that has reached its limit gets a job of its own.
  */
 export async function refreshCards(
   context: SystemContext<NotificationPorts>,
   outbox: Outbox,
   order: RefreshOrder,
+  isAgain = false,
 ): Promise<void> {
   const { ports } = context
   const { requestId, version, cards, personId } = order
   const request = await ports.requests.find(requestId)
   if (!request || (cards === 'status' && request.version > version)) return
-  const sent = (await ports.sentCards.ofRequest(requestId)).filter(
+  const all = await ports.sentCards.ofRequest(requestId)
+  const sent = all.filter(
     (card) =>
       (personId === undefined || card.personId === personId) &&
       !isReadyCard(card.key) &&
       (cards === 'all' || !isForApprover(card.key)),
   )
-  const updates = await Promise.allSettled(sent.map((card) => refreshCard(context, outbox, request, card)))
+  const updates = await Promise.allSettled(
+    sent.map((card) => refreshCard(context, outbox, request, card, formOf(request, card, all), isAgain)),
+  )
   const after = await ports.requests.find(requestId)
-  if (after && after.version !== request.version)
-    await refreshCards(context, outbox, { ...order, version: after.version })
+  const allAfter = await ports.sentCards.ofRequest(requestId)
+  const isOutdated = sent.some((card) => {
+    const now = allAfter.find(({ personId, key }) => personId === card.personId && key === card.key)
+    return now !== undefined && formOf(request, now, allAfter) !== formOf(request, card, all)
+  })
+  if (after && (after.version !== request.version || isOutdated))
+    await refreshCards(context, outbox, { ...order, version: after.version }, true)
   const refused: unknown[] = updates.map((update) => (update.status === 'rejected' ? update.reason : undefined))
   const full = sent.flatMap((card, index): [string, PutOff][] => {
     const error = refused[index]
@@ -77,21 +94,55 @@ async function refreshCard(
   outbox: Outbox,
   request: Request,
   card: SentCard,
+  form: CardForm,
+  isAgain: boolean,
 ): Promise<void> {
   const { ports } = context
   const { requestId, personId, key, activityId, state } = card
+  const shown = form === 'full' ? `${request.version}` : form
   if (state !== 'sent' || activityId === null) return
   const conversation = await chatOf(context, request.tenantId, personId)
   if (!conversation || conversation.closed !== undefined) return
   const lost = await lostRight(context, request, card)
   // A card about a webhook does not follow the request. It is only withdrawn.
   if (!lost && cardSubject(key).kind === 'webhook') return
-  const content = lost ? ({ kind: 'withdrawn', lost } as const) : requestCard(request, key, personId, ports.clock.now())
-  const result = await outbox.update(conversation, activityId, content, `${requestId} ${key}`)
-  if (result === 'updated') return lost ? ports.sentCards.put({ ...card, state: 'withdrawn' }) : undefined
+  if (!lost && !isAgain && card.shown === shown) return
+  const content = lost ? ({ kind: 'withdrawn', lost } as const) : contentOf(request, card, form, ports.clock.now())
+  const result = await outbox.update(conversation, activityId, content, nameInLine(requestId, key))
+  if (result === 'updated') {
+    if (lost) return ports.sentCards.put({ ...card, state: 'withdrawn' })
+    // Nothing updates an earlier activity again.
+    if (cardSubject(key).kind === 'earlier') return ports.sentCards.remove(requestId, personId, key)
+    return ports.sentCards.noteShown(card, shown)
+  }
   if (result === 'gone') return ports.sentCards.remove(requestId, personId, key)
   if (result.closed) await ports.conversations.close(conversation, result.why, ports.clock.now())
 }
+
+const contentOf = (request: Request, { key, personId }: SentCard, form: CardForm, now: Date): CardContent =>
+  form === 'full' ? requestCard(request, key, personId, now) : { kind: 'moved', request, form }
+
+/**
+ * Stores the new activity that shows a request to the actor. An earlier activity with the same card shrinks to one line, so
+ * that the chat does not show the request twice.
+ */
+export const keepCard = defineUseCase({
+  permission: 'request.read',
+  input: z.object({ requestId: z.uuid(), key: cardKey, conversationId: z.string(), activityId: z.string() }),
+  async handle({ ports, actor }: Context<NotificationPorts>, { requestId, key, conversationId, activityId }) {
+    const { version } = visible(actor, await ports.requests.find(requestId))
+    await ports.work.transaction(async () => {
+      const card = { requestId, personId: actor.id, key, conversationId, activityId, state: 'sent' } as const
+      const known = await ports.sentCards.find(requestId, actor.id, key)
+      await ports.sentCards.put(card)
+      const isEarlier = known?.state === 'sent' && known.activityId !== null && known.activityId !== activityId
+      if (!isEarlier || known.conversationId !== conversationId) return
+      await ports.sentCards.put({ ...known, key: `earlier:${known.activityId}` })
+      const payload = { v: 1, requestId, version, cards: 'all', personId: actor.id } as const
+      await ports.jobs.enqueue([{ name: 'refresh-cards', payload }])
+    })
+  },
+})
 
 /**
  * Stores a personal chat. If it is new, or the bot was installed again (`installed`), orders the cards that the person has

@@ -28,6 +28,7 @@ import {
 import { bundledIn, bundleLinks, nameInLine, refreshBundled, refuseBundle, requestsOfBundle } from './bundles.ts'
 import { readDigestNotice } from './digest.ts'
 import { readHealthNotice } from './health-watch.ts'
+import { formOf } from './newest-card.ts'
 import {
   type CardContent,
   type CardPlace,
@@ -205,6 +206,7 @@ export function isStillDue(request: Request, key: CardKey): boolean {
     case 'outcome':
       return subject.state === 'succeeded' ? request.followUp.state === 'announced' : key === outcomeCard(request)
     case 'status':
+    case 'earlier':
     case 'webhook':
       return true
   }
@@ -233,16 +235,23 @@ async function mayHave(
   }
 }
 
-/** Records a card that arrived, and orders its update if the request changed meanwhile. */
+/**
+ * Records a card that arrived, and orders its update if the request changed meanwhile. Earlier cards of the person shrink to
+ * one line.
+ */
 async function arrived(context: SystemContext<NotificationPorts>, card: SentCard, shown: Request): Promise<void> {
   const { ports } = context
   await ports.sentCards.put(card)
   if (isForApprover(card.key)) await reached(context, shown, card.personId)
-  const { requestId } = card
+  const { requestId, personId } = card
   const now = await ports.requests.find(requestId)
-  if (!now || now.version === shown.version) return
+  if (!now) return
   const { version } = now
-  await ports.jobs.enqueue([{ name: 'refresh-cards', payload: { v: 1, requestId, version, cards: 'all' } }])
+  const all = await ports.sentCards.ofRequest(requestId)
+  const order = { v: 1, requestId, version, cards: 'all' } as const
+  if (version !== shown.version) await ports.jobs.enqueue([{ name: 'refresh-cards', payload: order }])
+  else if (all.some((one) => one.personId === personId && one.state === 'sent' && formOf(now, one, all) !== 'full'))
+    await ports.jobs.enqueue([{ name: 'refresh-cards', payload: { ...order, personId } }])
 }
 
 /** A notice. A person without a chat gets none, without an error. */

@@ -6,6 +6,7 @@ import { type CardKey, type CardRank, cardSubject, isForApprover, type WebhookEv
 import type { LinksNotice } from './bundles.ts'
 import type { DigestNotice } from './digest.ts'
 import type { HealthNotice } from './health-watch.ts'
+import type { CardForm } from './newest-card.ts'
 
 /** A card about a request. `isAdmin`: its person has it because they are an admin. */
 export type RequestCard = { readonly request: Request; readonly isAdmin: boolean } & (
@@ -16,8 +17,18 @@ export type RequestCard = { readonly request: Request; readonly isAdmin: boolean
 )
 /** A card that is not about one request. */
 export type NoticeContent = HealthNotice | ErasureNotice | DigestNotice | LinksNotice
+/** A card in one line, because a newer card of the person shows the request. */
+export interface MovedCard {
+  readonly kind: 'moved'
+  readonly request: Request
+  readonly form: Exclude<CardForm, 'full'>
+}
 /** The content of a card. `withdrawn` replaces a card whose person has lost the right that it needs. */
-export type CardContent = RequestCard | NoticeContent | { readonly kind: 'withdrawn'; readonly lost: LostRight }
+export type CardContent =
+  | RequestCard
+  | MovedCard
+  | NoticeContent
+  | { readonly kind: 'withdrawn'; readonly lost: LostRight }
 
 /** The result of sending a card. `unknown`: sent, but the answer was lost. */
 export type SendResult =
@@ -62,6 +73,7 @@ export function requestCard(request: Request, key: CardKey, personId: string, no
       return { kind: subject.state === 'succeeded' ? 'ready' : 'status', ...about }
     // The status card shows delays and deadlines itself.
     case 'status':
+    case 'earlier':
     case 'late':
     case 'warning':
       return { kind: 'status', ...about }

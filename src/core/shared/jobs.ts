@@ -9,6 +9,8 @@ import { z } from 'zod'
 /** Cards about a request. An outcome names the state. A stuck request names its state and the time since which it is stuck. */
 export const cardKey = z.union([
   z.literal('status'),
+  // An activity that showed the request until a newer card of the person replaced it.
+  z.templateLiteral(['earlier:', z.string()]),
   z.templateLiteral(['approval:', z.int()]),
   z.templateLiteral(['outcome:', z.string()]),
   z.templateLiteral(['stuck:', z.string()]),
@@ -41,7 +43,7 @@ export type CardSubject =
   | { readonly kind: 'status' }
   | { readonly kind: 'approval' | 'reminder' | 'warning'; readonly stage: number }
   | { readonly kind: 'outcome' | 'stuck'; readonly state: string }
-  | { readonly kind: 'late' }
+  | { readonly kind: 'late' | 'earlier' }
   | { readonly kind: 'webhook'; readonly event: WebhookEvent }
 
 /** An event at a receiver of webhooks. */
@@ -55,7 +57,7 @@ export type NoticeSubject =
   | { readonly kind: 'digest'; readonly day: string }
   | { readonly kind: 'links' | 'waiting'; readonly bundleId: string }
 
-const cardKind = z.enum(['status', 'approval', 'reminder', 'warning', 'late', 'outcome', 'stuck', 'webhook'])
+const cardKind = z.enum(['status', 'earlier', 'approval', 'reminder', 'warning', 'late', 'outcome', 'stuck', 'webhook'])
 const noticeKind = z.enum(['erased', 'health', 'digest', 'links', 'waiting'])
 
 /** Reads the key of a card about a request. */
@@ -64,6 +66,7 @@ export function cardSubject(key: CardKey): CardSubject {
   const kind = cardKind.parse(name)
   switch (kind) {
     case 'status':
+    case 'earlier':
     case 'late':
       return { kind }
     case 'approval':
