@@ -34,13 +34,16 @@ export function createOutbox(
   }
 }
 
+/** Kinds of cards that are the same for admins and other people. */
+const forEverybody: ReadonlySet<CardContent['kind']> = new Set(['withdrawn', 'links', 'moved', 'waiting'])
+
 /**
  * Whether the reader of a card is an admin. Cards about requests and digests say so; all other notices are for admins
  * only.
  */
 function isForAdmin(content: CardContent): boolean {
   if ('isAdmin' in content) return content.isAdmin
-  return content.kind !== 'withdrawn' && content.kind !== 'links' && content.kind !== 'moved'
+  return !forEverybody.has(content.kind)
 }
 
 function cardOf(content: CardContent, viewer: Viewer): CardJson {
@@ -73,6 +76,8 @@ function cardOf(content: CardContent, viewer: Viewer): CardJson {
     }
     case 'links':
       return cards.links(content.requests, viewer)
+    case 'waiting':
+      return cards.approvals(content.page, viewer)
     case 'digest':
       return cards.digest(content.digest, content.setting, viewer)
   }

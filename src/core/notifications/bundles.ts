@@ -1,5 +1,13 @@
 import { recordUndelivered } from '../decisions/index.ts'
-import type { ChatRefusal, Conversation, NoticeOrder, Request, SentCard } from '../requests/index.ts'
+import {
+  type ChatRefusal,
+  type Conversation,
+  type ListPage,
+  maxCounted,
+  type NoticeOrder,
+  type Request,
+  type SentCard,
+} from '../requests/index.ts'
 import {
   type CardKey,
   type JobOrder,
@@ -26,6 +34,28 @@ const mostLinks = 30
 
 /** Two bundles were started at the same moment, and the other one has the cards. */
 class TooFew extends Error {}
+
+/** The first page of the list of decisions that wait for a person. */
+export interface WaitingNotice {
+  readonly kind: 'waiting'
+  readonly page: ListPage
+}
+
+/** The rows of a page of the list. */
+const rowsOfList = 6
+
+/** Returns the first page of the decisions that wait for a person now; undefined without any. */
+export async function waitingNotice(
+  { ports }: SystemContext<NotificationPorts>,
+  { tenantId, personId }: Pick<NoticeOrder, 'tenantId' | 'personId'>,
+): Promise<WaitingNotice | undefined> {
+  const about = { tenantId, approverId: personId, status: 'pendingApproval' } as const
+  const requests = await ports.requests.list({ ...about, limit: rowsOfList })
+  const oldest = requests.at(-1)
+  if (!oldest) return undefined
+  const older = await ports.requests.count({ ...about, before: oldest.number, limit: maxCounted })
+  return { kind: 'waiting', page: { requests, newer: 0, older } }
+}
 
 /**
  * Replaces ready cards that the limits of their chat would delay too long with one card that has all their links. Returns

@@ -1,17 +1,6 @@
 import { z } from 'zod'
-import { chatOf, isAdminStill, lostRight } from '../decisions/index.ts'
-import {
-  askApprovers,
-  type Conversation,
-  lateCard,
-  lateStep,
-  notifyLate,
-  notifyRequester,
-  outcomeCard,
-  type Request,
-  type SentCard,
-  visible,
-} from '../requests/index.ts'
+import { chatOf, lostRight } from '../decisions/index.ts'
+import { type Conversation, type Request, type SentCard, visible } from '../requests/index.ts'
 import {
   type Context,
   cardKey,
@@ -21,13 +10,11 @@ import {
   isReadyCard,
   type JobOrder,
   type JobPayload,
-  notifyOrder,
   PutOff,
   type SystemContext,
   TenantError,
 } from '../shared/index.ts'
 import { nameInLine } from './bundles.ts'
-import { isStillDue } from './deliver-card.ts'
 import { type CardForm, formOf } from './newest-card.ts'
 import { type CardContent, type Outbox, requestCard } from './outbox.ts'
 import type { NotificationPorts } from './ports.ts'
@@ -168,43 +155,3 @@ export async function isClosed(
 ): Promise<boolean> {
   return (await ports.conversations.ofPerson(tenantId, personId))?.closed !== undefined
 }
-
-/**
- * Orders the cards that a person missed before their chat was known or open again: decisions that wait for them, the ends of
- * their requests, and updates of their status cards. An admin also gets the cards of requests that are late now.
- */
-export async function catchUp(
-  context: SystemContext<NotificationPorts>,
-  person: { tenantId: string; id: string },
-): Promise<void> {
-  const { ports } = context
-  const { tenantId, id } = person
-  const waiting = await ports.requests.list({ tenantId, approverId: id, status: 'pendingApproval', limit: 20 })
-  const own = await ports.requests.list({ tenantId, requesterId: id, limit: 20 })
-  const orders = [
-    ...waiting.flatMap(askApprovers).filter(({ payload }) => 'personId' in payload && payload.personId === id),
-    ...own
-      .filter(
-        (request) =>
-          isStillDue(request, outcomeCard(request)) && (request.finishedAt !== null || request.status === 'failed'),
-      )
-      .map(notifyRequester),
-    ...own.filter(lateStep).flatMap((request) => notifyLate(request).slice(0, 1)),
-  ]
-  await ports.jobs.enqueue(again(orders))
-  const cards = await Promise.all(own.map(({ requestId }) => ports.sentCards.find(requestId, id, 'status')))
-  const shown = own.filter((_, index) => cards[index]?.state === 'sent')
-  await ports.jobs.enqueue(
-    shown.map(({ requestId, version }): JobOrder => {
-      return { name: 'refresh-cards', payload: { v: 1, requestId, version, cards: 'all', personId: id } }
-    }),
-  )
-  // Last, because the directory has to say whether the person is an admin, and it may not answer.
-  const creating = await ports.requests.list({ tenantId, status: 'provisioning', limit: 20, oldestFirst: true })
-  const late = creating.filter((request) => lateStep(request) && request.requester.id !== id)
-  if (late.length === 0 || !(await isAdminStill(context, id))) return
-  await ports.jobs.enqueue(again(late.map((request) => notifyOrder(request.requestId, id, lateCard(request)))))
-}
-
-/** The same orders as new jobs: a first job may have found no chat and ended. Whether a card was sent is in the store. */
-const again = (orders: readonly JobOrder[]): JobOrder[] => orders.map(({ id: _, ...order }) => order as JobOrder)

@@ -1,8 +1,6 @@
 import { adminsOf, waitingFor, waitingStage } from '../approvals/index.ts'
-import { chatIfFound, chatOf, isAdminStill, lostRight, reached, recordUndelivered } from '../decisions/index.ts'
-import { erasureNotice } from '../privacy/index.ts'
+import { chatIfFound, chatOf, lostRight, reached, recordUndelivered } from '../decisions/index.ts'
 import {
-  type ChatRefusal,
   type Conversation,
   isAtWork,
   lateCard,
@@ -18,61 +16,17 @@ import {
   isDirectoryAway,
   isForApprover,
   isReadyCard,
-  type JobPayload,
-  noticeSubject,
   notifyOrder,
   PutOff,
   type SystemContext,
   tellOrder,
 } from '../shared/index.ts'
-import { bundledIn, bundleLinks, nameInLine, refreshBundled, refuseBundle, requestsOfBundle } from './bundles.ts'
-import { readDigestNotice } from './digest.ts'
-import { readHealthNotice } from './health-watch.ts'
+import { bundleLinks, nameInLine } from './bundles.ts'
+import type { Card, CardOrder, RequestCardOrder } from './card.ts'
 import { formOf } from './newest-card.ts'
-import {
-  type CardContent,
-  type CardPlace,
-  type NoticeContent,
-  type Outbox,
-  requestCard,
-  type SendResult,
-} from './outbox.ts'
+import { noticeOf } from './notice-card.ts'
+import { type Outbox, requestCard } from './outbox.ts'
 import type { NotificationPorts } from './ports.ts'
-
-/** One card for one person: about a request, or a notice about no one request. */
-export type CardOrder = RequestCardOrder | NoticeOrder
-type RequestCardOrder = Omit<JobPayload<'notify'>, 'v'>
-
-/** The differences between the two kinds of cards. */
-interface Card {
-  readonly tenantId: string
-  /** Distinguishes the card from others that wait for the same chat. */
-  readonly name: string
-  /** The record that it is on its way or sent; absent: neither. */
-  sent(): Promise<Pick<SentCard, 'state' | 'updatedAt'> | undefined>
-  /** Writes the record before the card is sent; false when there is one already, so that only one of two jobs sends. */
-  claim(conversation: Conversation): Promise<boolean>
-  /** Deletes the record of a card that certainly did not arrive. */
-  release(): Promise<void>
-  /** Records that it was sent. `unknown`: it may have arrived, and is not sent again. */
-  keep(conversation: Conversation, result: Exclude<SendResult, ChatRefusal>): Promise<void>
-  /** Records that the chat does not accept it. */
-  refused(conversation: Conversation, refusal: Pick<ChatRefusal, 'why' | 'closed'>): Promise<void>
-  /** Its present content; undefined: it is out of date. */
-  content(): Promise<CardContent | undefined>
-  /** Whether the app is installed for its person, if they have no chat with the bot. */
-  readonly installs: boolean
-  /** Whether the person has the right to see it. */
-  isAllowed(): Promise<boolean>
-  /** Called when it was sent before. */
-  wasSent(state: SentCard['state']): Promise<void>
-  /** The place of the card in the line of its chat. */
-  place(): Promise<CardPlace>
-  /** Called when the chat has no room. Returns true if another card replaces this one. */
-  isReplaced(conversation: Conversation, full: PutOff): Promise<boolean>
-  /** Updates another card of the person instead of sending again; false: the person has no other card. */
-  updateInstead(conversation: Conversation): Promise<boolean>
-}
 
 /**
  * The attempt, 15 to 30 seconds after the first, at which a card ends silently for a person without a known chat while
@@ -252,87 +206,6 @@ async function arrived(context: SystemContext<NotificationPorts>, card: SentCard
   if (version !== shown.version) await ports.jobs.enqueue([{ name: 'refresh-cards', payload: order }])
   else if (all.some((one) => one.personId === personId && one.state === 'sent' && formOf(now, one, all) !== 'full'))
     await ports.jobs.enqueue([{ name: 'refresh-cards', payload: { ...order, personId } }])
-}
-
-/** A notice. A person without a chat gets none, without an error. */
-function noticeOf(context: SystemContext<NotificationPorts>, order: NoticeOrder): Card {
-  const { ports } = context
-  const { notices } = ports
-  return {
-    tenantId: order.tenantId,
-    name: order.notice,
-    sent: () => notices.find(order),
-    claim: () => notices.claim(order),
-    release: () => notices.remove(order),
-    async keep(_, { state }) {
-      await notices.put(order, state)
-      const bundled = await requestsOfBundle(context, await bundledIn(context, order))
-      await ports.jobs.enqueue(refreshBundled(bundled, order.personId))
-    },
-    async refused(conversation, { why, closed }) {
-      await refuseBundle(context, conversation, await bundledIn(context, order), { why, closed })
-      if (conversation.closed !== undefined) return
-      await notices.put(order, 'unknown')
-      if (closed) await ports.conversations.close(conversation, why, ports.clock.now())
-    },
-    content: async () => ((await mayHaveNotice(context, order)) ? noticeContent(context, order) : undefined),
-    installs: false,
-    isAllowed: async () => true,
-    wasSent: async () => undefined,
-    async place() {
-      const bundled = await bundledIn(context, order)
-      if (bundled.length === 0) return { rank: 'new' }
-      return { rank: 'first', instead: bundled.map(({ requestId, key }) => nameInLine(requestId, key)) }
-    },
-    isReplaced: async () => false,
-    updateInstead: async () => false,
-  }
-}
-
-/** The present content of a notice; undefined: it is out of date. */
-async function noticeContent(
-  context: SystemContext<NotificationPorts>,
-  order: NoticeOrder,
-): Promise<NoticeContent | undefined> {
-  const { ports } = context
-  const subject = noticeSubject(order.notice)
-  switch (subject.kind) {
-    case 'health':
-      return readHealthNotice(ports, order, subject)
-    case 'erased':
-      return erasureNotice(context, order, subject)
-    case 'digest':
-      return readDigestNotice(context, order, subject.day)
-    case 'links':
-      return linksNotice(context, order)
-    case 'waiting':
-      return undefined as never
-  }
-}
-
-/** The links of a bundle; undefined: all its requests were erased. */
-async function linksNotice(
-  context: SystemContext<NotificationPorts>,
-  order: NoticeOrder,
-): Promise<NoticeContent | undefined> {
-  const requests = await requestsOfBundle(context, await bundledIn(context, order))
-  return requests.length === 0 ? undefined : { kind: 'links', requests }
-}
-
-/**
- * Whether a person may have a notice: health and erasures are for admins; the digest checks this itself. Known admins get
- * health alerts also while the directory does not answer, because that may be the trouble.
- */
-async function mayHaveNotice(
-  context: SystemContext<NotificationPorts>,
-  { personId, notice }: NoticeOrder,
-): Promise<boolean> {
-  const { kind } = noticeSubject(notice)
-  if (kind !== 'health' && kind !== 'erased') return true
-  return isAdminStill(context, personId).catch((error: unknown) => {
-    if (kind === 'health' && isDirectoryAway(error)) return true
-    throw error
-  })
 }
 
 /**

@@ -3,7 +3,9 @@
  * the last one.
  */
 export * from './bundles.ts'
+export * from './card.ts'
 export * from './card-updates.ts'
+export * from './catch-up.ts'
 export * from './deliver-card.ts'
 export * from './digest.ts'
 export * from './health-watch.ts'

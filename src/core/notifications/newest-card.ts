@@ -1,5 +1,5 @@
 import { outcomeCard, type Request, type SentCard } from '../requests/index.ts'
-import { type CardKey, cardSubject } from '../shared/index.ts'
+import { type CardKey, cardSubject, isReadyCard } from '../shared/index.ts'
 
 /**
  * What a card in a chat shows. `full`: the request. Otherwise one line without buttons, because a newer card of the same
@@ -17,7 +17,7 @@ export function formOf(request: Request, card: SentCard, all: readonly SentCard[
       one.personId === card.personId &&
       one.key !== card.key &&
       groupOf(one.key) === group &&
-      (one.state === 'sent' || one.state === 'bundled') &&
+      (one.state === 'sent' || (one.state === 'bundled' && isReadyCard(one.key))) &&
       sentAt(one) > sentAt(card),
   )
   if (newer.length === 0) return 'full'

@@ -3,7 +3,7 @@ import type { LostRight } from '../decisions/index.ts'
 import type { ErasureNotice } from '../privacy/index.ts'
 import { type Attention, attentionOf, type ChatRefusal, type Conversation, type Request } from '../requests/index.ts'
 import { type CardKey, type CardRank, cardSubject, isForApprover, type WebhookEvent } from '../shared/index.ts'
-import type { LinksNotice } from './bundles.ts'
+import type { LinksNotice, WaitingNotice } from './bundles.ts'
 import type { DigestNotice } from './digest.ts'
 import type { HealthNotice } from './health-watch.ts'
 import type { CardForm } from './newest-card.ts'
@@ -16,7 +16,7 @@ export type RequestCard = { readonly request: Request; readonly isAdmin: boolean
   | { readonly kind: 'webhook'; readonly event: WebhookEvent }
 )
 /** A card that is not about one request. */
-export type NoticeContent = HealthNotice | ErasureNotice | DigestNotice | LinksNotice
+export type NoticeContent = HealthNotice | ErasureNotice | DigestNotice | LinksNotice | WaitingNotice
 /** A card in one line, because a newer card of the person shows the request. */
 export interface MovedCard {
   readonly kind: 'moved'

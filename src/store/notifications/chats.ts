@@ -153,9 +153,9 @@ export function createSentCards(database: Database): SentCards {
 /** Reads the newest requests of one person only, because older ones have been announced. */
 const unsentLinks = `
   SELECT request_id FROM (
-    SELECT request_id, number, body -> 'followUp' AS follow_up FROM requests
+    SELECT request_id, number, body -> 'followUp' AS follow_up, body ->> 'reducedAt' AS reduced_at FROM requests
     WHERE tenant_id = $1 AND requester_id = $2 AND status = 'succeeded' ORDER BY number DESC LIMIT 500) AS ended
-  WHERE follow_up ->> 'state' = 'announced' AND (follow_up ->> 'at')::timestamptz >= $3
+  WHERE reduced_at IS NULL AND follow_up ->> 'state' = 'announced' AND (follow_up ->> 'at')::timestamptz >= $3
     AND NOT EXISTS (
       SELECT FROM sent_cards card
       WHERE card.request_id = ended.request_id AND card.person_id = $2 AND card.key = 'outcome:succeeded')
