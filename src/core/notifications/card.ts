@@ -29,7 +29,7 @@ export interface Card {
   isAllowed(): Promise<boolean>
   /** Called when it was sent before. */
   wasSent(state: SentCard['state']): Promise<void>
-  /** The place of the card in the line of its chat. */
+  /** Returns the position of the card in the line of its chat. */
   place(): Promise<CardPlace>
   /** Called when the chat has no room. Returns true if another card replaces this one. */
   isReplaced(conversation: Conversation, full: PutOff): Promise<boolean>

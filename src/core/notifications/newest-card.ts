@@ -2,8 +2,8 @@ import { outcomeCard, type Request, type SentCard } from '../requests/index.ts'
 import { type CardKey, cardSubject, isReadyCard } from '../shared/index.ts'
 
 /**
- * What a card in a chat shows. `full`: the request. Otherwise one line without buttons, because a newer card of the same
- * person shows the request: it has `finished` or `stopped`, or the card has `moved` below.
+ * The form of a card in a chat. `full` shows the request. The other forms are one line without buttons, because a newer card
+ * of the same person shows the request: it has `finished` or `stopped`, or the card has `moved` below.
  */
 export type CardForm = 'full' | 'finished' | 'stopped' | 'moved'
 

@@ -38,7 +38,7 @@ export type SendResult =
 /** The result of updating a card. `gone`: the card does not exist any more. */
 export type UpdateResult = 'updated' | 'gone' | ChatRefusal
 
-/** The place of a card in the line of its chat. `instead`: the names of waiting cards that it replaces. */
+/** The position of a card in the line of its chat. `instead`: the names of waiting cards that it replaces. */
 export interface CardPlace {
   readonly rank: CardRank
   readonly instead?: readonly string[] | undefined
